@@ -1,0 +1,18 @@
+"""Physics of many worlds: two engines behind five verbs."""
+
+from mjlab.sim.backend import Backend as Backend
+from mjlab.sim.backend import BackendError as BackendError
+from mjlab.sim.backend import resolve_backend as resolve_backend
+from mjlab.sim.compile import OptionError as OptionError
+from mjlab.sim.compile import compile_model as compile_model
+from mjlab.sim.config import MujocoCfg as MujocoCfg
+from mjlab.sim.config import SimulationCfg as SimulationCfg
+from mjlab.sim.engine import Control as Control
+from mjlab.sim.engine import SensePass as SensePass
+from mjlab.sim.fields import Stage as Stage
+from mjlab.sim.health import Health as Health
+from mjlab.sim.health import HealthReport as HealthReport
+from mjlab.sim.simulation import FieldError as FieldError
+from mjlab.sim.simulation import Simulation as Simulation
+from mjlab.sim.views import SharedFieldError as SharedFieldError
+from mjlab.sim.views import StaleReadError as StaleReadError

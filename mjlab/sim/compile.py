@@ -1,0 +1,156 @@
+"""From an MjSpec and a configuration to a compiled MjModel, on the CPU."""
+
+import re
+from collections.abc import Collection
+
+import mujoco
+
+from mjlab.names import suggest
+from mjlab.sim.config import MujocoCfg, SimulationCfg
+
+_INTEGRATORS = {
+    "euler": mujoco.mjtIntegrator.mjINT_EULER,
+    "rk4": mujoco.mjtIntegrator.mjINT_RK4,
+    "implicit": mujoco.mjtIntegrator.mjINT_IMPLICIT,
+    "implicitfast": mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
+    "discrete": mujoco.mjtIntegrator.mjINT_DISCRETE,
+}
+_CONES = {
+    "pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL,
+    "elliptic": mujoco.mjtCone.mjCONE_ELLIPTIC,
+}
+_JACOBIANS = {
+    "auto": mujoco.mjtJacobian.mjJAC_AUTO,
+    "dense": mujoco.mjtJacobian.mjJAC_DENSE,
+    "sparse": mujoco.mjtJacobian.mjJAC_SPARSE,
+}
+_SOLVERS = {
+    "newton": mujoco.mjtSolver.mjSOL_NEWTON,
+    "cg": mujoco.mjtSolver.mjSOL_CG,
+    "pgs": mujoco.mjtSolver.mjSOL_PGS,
+}
+_CHOICES = {
+    "integrator": _INTEGRATORS,
+    "cone": _CONES,
+    "jacobian": _JACOBIANS,
+    "solver": _SOLVERS,
+}
+_SAME_NAME = (
+    "timestep iterations tolerance ls_iterations ls_tolerance noslip_iterations "
+    "noslip_tolerance ccd_iterations ccd_tolerance sdf_iterations sdf_initpoints "
+    "sleep_tolerance impratio gravity wind magnetic density viscosity o_margin "
+    "o_solref o_solimp o_friction"
+).split()
+# Flags that MuJoCo Warp 4.0.0 has no counterpart of (its EnableBit and DisableBit);
+# tests/test_sim_options.py compares this with what Warp says.
+_WARP_IGNORES_ENABLED = {"override", "fwdinv", "diagexact", "ipc", "speculative"}
+_WARP_IGNORES_DISABLED = {"midphase", "autoreset"}
+_INERTIAL_FRAME = {"body_ipos", "body_iquat"}
+
+
+class OptionError(ValueError):
+    """An option that MuJoCo, or the chosen engine, cannot honour."""
+
+
+def compile_model(
+    spec: mujoco.MjSpec, cfg: SimulationCfg, vary: Collection[str] = ()
+) -> mujoco.MjModel:
+    """Compile a copy of `spec` with the options of `cfg`.
+
+    Args:
+        spec: The scene. It is not changed.
+        cfg: The options.
+        vary: Model fields that will differ between worlds. MuJoCo takes short cuts
+            for bodies whose inertial frame is the body frame, so varying that frame
+            has to be known before compiling.
+    """
+    spec = spec.copy()
+    apply_options(spec, cfg.mujoco)
+    if cfg.mujoco.memory is not None:
+        spec.memory = _bytes(cfg.mujoco.memory)
+    if _INERTIAL_FRAME & set(vary):
+        for body in spec.bodies[1:]:
+            body.simple = False
+    return spec.compile()
+
+
+def apply_options(spec: mujoco.MjSpec, cfg: MujocoCfg) -> None:
+    """Write the options of `cfg` into `spec`."""
+    option = spec.option
+    if not cfg.timestep > 0.0:
+        raise OptionError(f"mujoco.timestep={cfg.timestep} has to be positive.")
+    for name in _SAME_NAME:
+        value = getattr(cfg, name)
+        if isinstance(value, int | float) and value < 0 and name != "o_margin":
+            raise OptionError(f"mujoco.{name}={value} has to be 0 or more.")
+        setattr(option, name, value)
+    for name, choices in _CHOICES.items():
+        value = getattr(cfg, name)
+        if value not in choices:
+            hint = suggest(str(value), list(choices))
+            raise OptionError(f"mujoco.{name}={value!r} is unknown. {hint}")
+        setattr(option, name, choices[value])
+    option.disableflags = flag_bits("disable", cfg.disable)
+    option.enableflags = flag_bits("enable", cfg.enable)
+    option.disableactuator = sum(1 << group for group in cfg.disable_actuator_groups)
+
+
+def flag_names(kind: str) -> dict[str, int]:
+    """MuJoCo's flags of `kind` ("disable" or "enable"), by lower-case name."""
+    enum = mujoco.mjtDisableBit if kind == "disable" else mujoco.mjtEnableBit
+    prefix = "mjDSBL_" if kind == "disable" else "mjENBL_"
+    return {
+        name.removeprefix(prefix).lower(): int(bit)
+        for name, bit in enum.__members__.items()
+        if name.startswith(prefix)
+    }
+
+
+def flag_bits(kind: str, flags: tuple[str, ...]) -> int:
+    """The bits of named flags."""
+    valid = flag_names(kind)
+    bits = 0
+    for flag in flags:
+        if flag not in valid:
+            hint = suggest(flag, list(valid))
+            raise OptionError(f"mujoco.{kind} has the unknown flag {flag!r}. {hint}")
+        bits |= valid[flag]
+    return bits
+
+
+def require_warp_support(model: mujoco.MjModel) -> None:
+    """Raise for options that MuJoCo Warp would refuse or silently ignore."""
+    option = model.opt
+    problems = []
+    if option.solver == mujoco.mjtSolver.mjSOL_PGS:
+        problems.append("mujoco.solver='pgs' (use 'newton' or 'cg')")
+    discrete = option.integrator == mujoco.mjtIntegrator.mjINT_DISCRETE
+    if discrete and option.noslip_iterations > 0:
+        problems.append("mujoco.noslip_iterations with integrator='discrete'")
+    if option.disableactuator:
+        problems.append("mujoco.disable_actuator_groups")
+    problems += [
+        f"mujoco.{kind}={name!r}"
+        for kind, flags, ignored in (
+            ("enable", option.enableflags, _WARP_IGNORES_ENABLED),
+            ("disable", option.disableflags, _WARP_IGNORES_DISABLED),
+        )
+        for name, bit in flag_names(kind).items()
+        if flags & bit and name in ignored
+    ]
+    if problems:
+        raise OptionError(
+            "MuJoCo Warp does not honour "
+            + ", ".join(problems)
+            + ". Change the option, or use backend='native'."
+        )
+
+
+def _bytes(text: str) -> int:
+    match = re.fullmatch(r"(\d+)([KMG]?)", text)
+    if match is None:
+        raise OptionError(
+            f"mujoco.memory={text!r} is not a size such as '512K', '2M' or '1G'."
+        )
+    scale = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}[match.group(2)]
+    return int(match.group(1)) * scale

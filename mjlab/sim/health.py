@@ -1,0 +1,63 @@
+"""What went wrong in which world, counted on the device and read on request."""
+
+from dataclasses import dataclass
+
+import torch
+
+from mjlab.sim.engine import Engine
+
+
+@dataclass(frozen=True)
+class HealthReport:
+    """Counts since the simulation was built, read from the device at once."""
+
+    nonfinite: int
+    """Times that `Health.check` found a world that is not finite."""
+
+    overflow: dict[str, int]
+    """Events of missing room by kind, summed over worlds."""
+
+    advice: tuple[str, ...]
+    """For each kind that happened, what to set."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing went wrong."""
+        return self.nonfinite == 0 and not any(self.overflow.values())
+
+
+class Health:
+    """Finds worlds that are not finite, and collects the engine's overflow counts."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.nonfinite = torch.zeros(
+            engine.num_envs, dtype=torch.int64, device=engine.device
+        )
+        """Times that each world was found not finite, shape (num_envs,)."""
+
+    def find_nonfinite(self) -> torch.Tensor:
+        """Whether each world's state or control is not finite, shape (num_envs,).
+
+        Reads nothing back to the host.
+        """
+        bad = torch.zeros(
+            self._engine.num_envs, dtype=torch.bool, device=self._engine.device
+        )
+        for name in ("qpos", "qvel", "act", "ctrl"):
+            values = self._engine.data(name)
+            if values.shape[1]:
+                bad |= ~torch.isfinite(values).all(dim=1)
+        return bad
+
+    def check(self) -> torch.Tensor:
+        """Find worlds that are not finite, and count them."""
+        bad = self.find_nonfinite()
+        self.nonfinite += bad
+        return bad
+
+    def read(self) -> HealthReport:
+        """Read all counters. This waits for the device."""
+        overflow = {k: int(v.sum()) for k, v in self._engine.overflow().items()}
+        advice = tuple(self._engine.advice(k) for k, n in overflow.items() if n)
+        return HealthReport(int(self.nonfinite.sum()), overflow, advice)

@@ -1,0 +1,195 @@
+"""The simulation of many worlds of one model, behind five verbs."""
+
+from collections.abc import Collection
+
+import mujoco
+import torch
+
+from mjlab.names import suggest
+from mjlab.sim.backend import Backend, resolve_backend
+from mjlab.sim.compile import require_warp_support
+from mjlab.sim.config import SimulationCfg
+from mjlab.sim.engine import Control, Engine, SensePass
+from mjlab.sim.fields import Stage
+from mjlab.sim.health import Health
+from mjlab.sim.views import DataView, ModelView, Reads, compiled_value
+
+
+class FieldError(ValueError):
+    """A model field that cannot differ between worlds."""
+
+
+class Simulation:
+    """Physics of `num_envs` worlds, each a copy of one model.
+
+    Worlds do not touch: what is done to one changes no bit of another. State, derived
+    quantities and model fields are torch tensors whose first dimension is the world.
+    """
+
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        num_envs: int,
+        cfg: SimulationCfg | None = None,
+        *,
+        device: str | None = None,
+        vary: Collection[str] = (),
+    ) -> None:
+        """Build the engine.
+
+        Args:
+            model: The compiled model, from `compile_model`.
+            num_envs: The number of worlds.
+            cfg: Engine and sizes. Its options must already be in `model`.
+            device: Where tensors live. None lets the backend choose.
+            vary: Model fields that will differ between worlds, as known from the
+                configuration.
+        """
+        self.cfg = cfg if cfg is not None else SimulationCfg()
+        if num_envs < 1:
+            raise ValueError(f"num_envs={num_envs} has to be 1 or more.")
+        self.backend = resolve_backend(self.cfg.backend, device)
+        self.num_envs = num_envs
+        self._engine = _build_engine(model, num_envs, self.cfg, self.backend, ())
+        self.mj_model = self._engine.mj_model
+        """The compiled model that the worlds started from."""
+        self.device = self._engine.device
+        self._reads = Reads()
+        self.data = DataView(self._engine, self._reads)
+        self.model = ModelView(self._engine)
+        self.health = Health(self._engine)
+        self._sense_passes: list[SensePass] = []
+        self._everyone = torch.ones(num_envs, dtype=torch.bool, device=self.device)
+        self.expand(*vary)
+        self.forward(Stage.ACCELERATION)
+
+    @property
+    def engine(self) -> Engine:
+        """The engine itself, for the rooms that have a part in each engine."""
+        return self._engine
+
+    @property
+    def reads(self) -> Reads:
+        """What has been read so far."""
+        return self._reads
+
+    @property
+    def timestep(self) -> float:
+        """Duration of a physics step as compiled, in seconds."""
+        return float(self.mj_model.opt.timestep)
+
+    def step(self, control: Control | None = None, *, resume: bool = False) -> None:
+        """Advance every world by one timestep.
+
+        Args:
+            control: A control law that runs between the velocity and the actuation
+                stage: it may read `sim.data` at those stages, and writes
+                `sim.data.ctrl`.
+            resume: Promises that no state was written since `forward()`, so that its
+                stages need not be computed again.
+        """
+        self.model.check_shared()
+        self._engine.step(control, resume and self._reads.fresh >= Stage.VELOCITY)
+        self._reads.fresh = Stage.ACCELERATION
+
+    def forward(self, stage: Stage | None = None) -> None:
+        """Make derived quantities current.
+
+        Args:
+            stage: How far to go. None goes as far as what has been read needs, and at
+                least to the velocity stage, from where the next step continues.
+        """
+        self.model.check_shared()
+        stage = self.forward_stage if stage is None else stage
+        self._engine.forward(stage)
+        self._reads.fresh = stage
+
+    def reset(self, mask: torch.Tensor | None = None) -> None:
+        """Return worlds to the model's defaults: qpos0, no velocity, no forces.
+
+        Derived quantities of these worlds are old until `forward()`.
+
+        Args:
+            mask: The worlds, shape (num_envs,). None means all.
+        """
+        self._engine.reset(self._everyone if mask is None else self._checked(mask))
+
+    def sense(self) -> None:
+        """Refresh the sensors that look at the world: rays and cameras."""
+        self._engine.sense(self._sense_passes)
+
+    def expand(self, *fields: str) -> None:
+        """Give model fields a value per world, equal to the shared one at first.
+
+        Fields known when the simulation is built should be given there: a later
+        expansion drops recorded graphs.
+        """
+        for field in fields:
+            if field not in self._engine.variable_fields:
+                raise FieldError(
+                    f"Model field {field!r} cannot vary per world on the "
+                    f"{self._engine.name} engine. "
+                    + suggest(field, sorted(self._engine.variable_fields))
+                )
+        self._engine.expand(fields)
+
+    def recompute_constants(self, mask: torch.Tensor | None = None) -> None:
+        """Derive constants anew after model fields were written.
+
+        Masses, inertias, lengths and the like feed constants that MuJoCo computes once
+        when it compiles a model (`mj_setConst`).
+
+        Args:
+            mask: The worlds, shape (num_envs,). None means all.
+        """
+        mask = self._everyone if mask is None else self._checked(mask)
+        self._engine.recompute_constants(mask)
+
+    def default(self, field: str) -> torch.Tensor:
+        """The compiled value of a model field, without a world dimension."""
+        return compiled_value(self.mj_model, field, self.device)
+
+    def add_sense_pass(self, sense_pass: SensePass) -> None:
+        """Have `sense()` run `sense_pass`, after those added before."""
+        self._sense_passes.append(sense_pass)
+
+    @property
+    def forward_stage(self) -> Stage:
+        """How far `forward()` goes at present."""
+        if self.cfg.forward_stage == "auto":
+            return self._reads.needed
+        return Stage[self.cfg.forward_stage.upper()]
+
+    def snapshot(self) -> dict[str, torch.Tensor]:
+        """Everything that the future of the worlds depends on."""
+        return self._engine.snapshot()
+
+    def restore(self, snapshot: dict[str, torch.Tensor]) -> None:
+        """Continue as if from the moment of `snapshot`, bit for bit on the CPU."""
+        self._engine.restore(snapshot)
+
+    def _checked(self, mask: torch.Tensor) -> torch.Tensor:
+        if mask.dtype != torch.bool or mask.shape != (self.num_envs,):
+            raise ValueError(
+                f"mask has shape {tuple(mask.shape)} and type {mask.dtype}; it has to "
+                f"be a bool tensor of shape ({self.num_envs},)."
+            )
+        return mask
+
+
+def _build_engine(
+    model: mujoco.MjModel,
+    num_envs: int,
+    cfg: SimulationCfg,
+    backend: Backend,
+    vary: Collection[str],
+) -> Engine:
+    if backend.engine == "native":
+        from mjlab.sim.native_engine import NativeEngine
+
+        return NativeEngine(model, num_envs, num_threads=cfg.num_threads, vary=vary)
+    require_warp_support(model)
+    # Imported only here, so that the native engine works where Warp is not wanted.
+    from mjlab.sim.warp_engine import WarpEngine
+
+    return WarpEngine(model, num_envs, cfg, device=backend.device, vary=vary)

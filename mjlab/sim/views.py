@@ -1,0 +1,158 @@
+"""`sim.data` and `sim.model`: fields as torch tensors, one row per world."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import mujoco
+import torch
+
+from mjlab.sim.engine import Engine
+from mjlab.sim.fields import Stage, data_stage, model_value, surface_dtype
+
+
+class StaleReadError(RuntimeError):
+    """A quantity was read that `forward()` had left out."""
+
+
+class SharedFieldError(RuntimeError):
+    """A model field that all worlds share was written."""
+
+
+class Reads:
+    """What has been read so far, which decides how far `forward()` has to go."""
+
+    def __init__(self) -> None:
+        self.needed = Stage.VELOCITY
+        """The latest stage that something reads."""
+        self.fresh = Stage.ACCELERATION
+        """The latest stage of which the derived fields are current."""
+        self.frozen = False
+        """Whether a read beyond `fresh` is an error rather than a late request."""
+        self._recorders: list[set[str]] = []
+
+    def note(self, name: str, stage: Stage) -> bool:
+        """Record a read; return whether the stage has to be computed first."""
+        for recorder in self._recorders:
+            recorder.add(name)
+        if stage <= self.fresh:
+            self.needed = self.needed if self.frozen else max(self.needed, stage)
+            return False
+        if self.frozen:
+            raise StaleReadError(
+                f"{name!r} belongs to the {stage.name.lower()} stage, which forward() "
+                "left out because nothing was known to read it. Set "
+                "sim.forward_stage='acceleration'."
+            )
+        self.needed = max(self.needed, stage)
+        return True
+
+    @contextmanager
+    def record(self) -> Iterator[set[str]]:
+        """Collect the names of the fields that are read inside the block."""
+        recorder: set[str] = set()
+        self._recorders.append(recorder)
+        try:
+            yield recorder
+        finally:
+            self._recorders.remove(recorder)
+
+
+class DataView:
+    """`sim.data.<field>`: the live tensor of MjData's field, shape (num_envs, ...).
+
+    The same tensor is returned every time, and the engine refreshes it in place. After
+    `step()`, derived fields describe the state before the step's integration, as in
+    MuJoCo; after `forward()`, the present state.
+    """
+
+    def __init__(self, engine: Engine, reads: Reads) -> None:
+        self._engine = engine
+        self._reads = reads
+
+    def __getattr__(self, name: str) -> torch.Tensor:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        self.require(name, data_stage(name))
+        return self._engine.data(name)
+
+    def sensor(self, sensor_id: int) -> torch.Tensor:
+        """The readings of one MuJoCo sensor, shape (num_envs, dim).
+
+        A sensor counts as a read of its own stage, not of all sensors' last stage.
+        """
+        model = self._engine.mj_model
+        stage = Stage(int(model.sensor_needstage[sensor_id]))
+        self.require(model.sensor(sensor_id).name, stage)
+        start = int(model.sensor_adr[sensor_id])
+        end = start + int(model.sensor_dim[sensor_id])
+        return self._engine.data("sensordata")[:, start:end]
+
+    def require(self, name: str, stage: Stage) -> None:
+        """Make sure that `stage` is computed for what is about to be read."""
+        if self._reads.note(name, stage):
+            self._engine.forward(stage)
+            self._reads.fresh = stage
+
+
+class ModelView:
+    """`sim.model.<field>`: MjModel's field, shape (num_envs, ...).
+
+    A field that `expand` made per-world is live: what is written there counts. Any
+    other field is one value shown to all worlds; writing it is an error.
+    """
+
+    def __init__(self, engine: Engine, prefix: str = "") -> None:
+        self._engine = engine
+        self._prefix = prefix
+        self._shared: dict[str, tuple[torch.Tensor, int]] = {}
+        self._options = ModelView(engine, "opt.") if not prefix else None
+
+    def __getattr__(self, name: str) -> torch.Tensor:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        field = self._prefix + name
+        live = self._engine.model(field)
+        if live is not None:
+            return live
+        if field not in self._shared:
+            self._shared[field] = self._show_shared(field)
+        base = self._shared[field][0]
+        return base.expand(self._engine.num_envs, *base.shape[1:])
+
+    def __getitem__(self, field: str) -> torch.Tensor:
+        """The field by its full name, options as `opt.<name>`."""
+        if field.startswith("opt."):
+            return getattr(self.opt, field.removeprefix("opt."))
+        return getattr(self, field)
+
+    @property
+    def opt(self) -> "ModelView":
+        """The options, such as `sim.model.opt.gravity`."""
+        if self._options is None:
+            raise AttributeError("opt")
+        return self._options
+
+    def check_shared(self) -> None:
+        """Raise if somebody wrote a field that all worlds share."""
+        for field, (base, version) in self._shared.items():
+            if base._version != version:
+                raise SharedFieldError(
+                    f"sim.model.{field} was written, but all worlds share it. Name it "
+                    f"in the events that vary it, or call sim.expand({field!r}) first."
+                )
+        if self._options is not None:
+            self._options.check_shared()
+
+    def _show_shared(self, field: str) -> tuple[torch.Tensor, int]:
+        tensor = compiled_value(self._engine.mj_model, field, self._engine.device)
+        return tensor[None], tensor._version
+
+
+def compiled_value(
+    model: mujoco.MjModel, field: str, device: torch.device
+) -> torch.Tensor:
+    """The value of a model field as compiled, without a leading dimension."""
+    value = model_value(model, field)
+    with torch.inference_mode(False):
+        typed = value.astype(surface_dtype(field, value.dtype))
+        return torch.from_numpy(typed).to(device)

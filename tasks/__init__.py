@@ -1,0 +1,1 @@
+"""Tasks and robots that ship with mjlab."""

@@ -1,0 +1,1 @@
+"""Robots that ship with mjlab: their models, motors, poses and contact sets."""
