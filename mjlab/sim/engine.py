@@ -12,6 +12,10 @@ Control = Callable[[], None]
 """A control law: reads `sim.data` at the velocity stage and writes `sim.data.ctrl`."""
 
 
+Launch = Callable[[], None]
+"""Launches of Warp kernels, and nothing else."""
+
+
 class SensePass(Protocol):
     """Work of a sensor that runs once per `sim.sense()`.
 

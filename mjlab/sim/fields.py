@@ -43,16 +43,16 @@ _POSITION = """
     xpos xquat xmat xipos ximat xanchor xaxis geom_xpos geom_xmat site_xpos site_xmat
     cam_xpos cam_xmat light_xpos light_xdir subtree_com cdof cinert crb
     ten_length actuator_length wrap_xpos flexvert_xpos flexedge_length
+    nefc ne nf nl
 """
 _VELOCITY = """
     cvel cdof_dot ten_velocity actuator_velocity qfrc_bias qfrc_spring qfrc_damper
     qfrc_gravcomp qfrc_fluid qfrc_passive subtree_linvel subtree_angmom
-    flexedge_velocity
+    flexedge_velocity energy
 """
 _ACCELERATION = """
     act_dot actuator_force qfrc_actuator qfrc_smooth qacc_smooth qacc qfrc_constraint
-    cacc cfrc_int cfrc_ext energy sensordata solver_niter
-    nefc ne nf nl
+    cacc cfrc_int cfrc_ext sensordata
 """
 
 STAGE_OF: dict[str, Stage] = {

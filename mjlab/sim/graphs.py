@@ -1,0 +1,122 @@
+"""Recording Warp's launches once and replaying them.
+
+On CUDA this is a CUDA graph; on Warp's CPU device the same code records a list of
+launches that is replayed without Python. Both replay what was recorded and nothing
+else: an array that is exchanged afterwards would go unseen, so a recording knows the
+arrays it was made with and is made anew when they have changed.
+"""
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import warp as wp
+
+
+@dataclass
+class _Recording:
+    graph: Any
+    arrays: tuple[int, ...]
+
+
+class Graphs:
+    """Recordings by key, each made when its key is first run."""
+
+    def __init__(
+        self, device: str, arrays: Callable[[], tuple[int, ...]], *, enabled: bool
+    ) -> None:
+        """Prepare an empty collection.
+
+        Args:
+            device: Warp's name of the device.
+            arrays: Returns the identities of all arrays that recordings refer to.
+            enabled: Whether to record at all. Without, everything runs eagerly.
+        """
+        self._device = wp.get_device(device)
+        self._arrays = arrays
+        self._enabled = enabled
+        self._recordings: dict[str, _Recording] = {}
+
+    def run(self, key: str, launch: Callable[[], None]) -> None:
+        """Do what `launch` does: record it the first time, replay it later.
+
+        Args:
+            key: Names the recording. The same key must always launch the same.
+            launch: Launches Warp kernels, and does nothing else.
+        """
+        if not self._enabled or self._inside_capture():
+            # Inside somebody else's capture the launches become part of that graph.
+            launch()
+            return
+        recording = self._recordings.get(key)
+        if recording is not None and recording.arrays == self._arrays():
+            self._replay(recording)
+            return
+        # The eager run does this call's work. It also loads every kernel, which must
+        # not happen while recording; recording itself executes nothing.
+        launch()
+        self._recordings[key] = _Recording(self._record(launch), self._arrays())
+
+    def drop(self) -> None:
+        """Forget all recordings, as when arrays are exchanged."""
+        self._recordings.clear()
+
+    @property
+    def keys(self) -> list[str]:
+        """Keys that have been recorded."""
+        return list(self._recordings)
+
+    def _record(self, launch: Callable[[], None]) -> Any:
+        if not self._device.is_cuda:
+            with _no_garbage_collection(), wp.ScopedCapture(self._device) as capture:
+                launch()
+            return capture.graph
+        # The default stream cannot be captured, so recording has a stream of its own
+        # that first waits for the work already queued.
+        stream = torch.cuda.Stream(torch.device(str(self._device)))
+        stream.wait_stream(torch.cuda.current_stream())
+        with _no_garbage_collection(), torch.cuda.stream(stream):
+            scoped = wp.ScopedStream(wp.stream_from_torch(stream), sync_enter=False)
+            with scoped, wp.ScopedCapture(self._device, force_module_load=False) as c:
+                launch()
+        torch.cuda.current_stream().wait_stream(stream)
+        return c.graph
+
+    def _replay(self, recording: _Recording) -> None:
+        if not self._device.is_cuda:
+            wp.capture_launch(recording.graph)
+            return
+        stream = wp.stream_from_torch(torch.cuda.current_stream())
+        wp.capture_launch(recording.graph, stream=stream)
+
+    def _inside_capture(self) -> bool:
+        return self._device.is_cuda and torch.cuda.is_current_stream_capturing()
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Keep finalizers out of a recording: what they free would be recorded too."""
+    was_enabled = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@contextmanager
+def on_torch_stream(device: str) -> Iterator[None]:
+    """Launch Warp's kernels on torch's current stream, in order with its operations."""
+    if not wp.get_device(device).is_cuda:
+        yield
+        return
+    stream = wp.stream_from_torch(torch.cuda.current_stream(torch.device(device)))
+    # Both sides use one stream, so no event has to order them; and inside a capture
+    # recording an event on another stream would be an error.
+    with wp.ScopedStream(stream, sync_enter=False, sync_exit=False):
+        yield

@@ -1,0 +1,52 @@
+"""Warp kernels of the Warp engine."""
+
+# Warp reads the annotations of a kernel as its types, which pyright cannot follow.
+# pyright: reportGeneralTypeIssues=false, reportInvalidTypeForm=false
+
+import warp as wp
+
+
+@wp.kernel(enable_backward=False)
+def zero_columns(columns: wp.array[int], values: wp.array2d[float]) -> None:
+    """Set the listed columns to zero in every row."""
+    row, i = wp.tid()
+    values[row, columns[i]] = 0.0
+
+
+@wp.kernel(enable_backward=False)
+def bury_contacts(
+    nacon: wp.array[int],
+    mask: wp.array[bool],
+    contact_worldid: wp.array[int],
+    contact_type: wp.array[int],
+    contact_dist: wp.array[float],
+    contact_efc_address: wp.array2d[int],
+) -> None:
+    """Mark the pooled contacts of the worlds of `mask` as nobody's."""
+    i = wp.tid()
+    if i >= nacon[0]:
+        return
+    world = contact_worldid[i]
+    if world < 0:
+        return
+    if not mask[world]:
+        return
+    contact_worldid[i] = -1
+    contact_type[i] = 0
+    contact_dist[i] = 0.0
+    for j in range(contact_efc_address.shape[1]):
+        contact_efc_address[i, j] = -1
+
+
+@wp.kernel(enable_backward=False)
+def fold_overflow(
+    mask: wp.array[bool], overflow: wp.array[int], counts: wp.array2d[wp.int64]
+) -> None:
+    """Count each set bit of the worlds of `mask`: counts[world, bit]."""
+    world = wp.tid()
+    if not mask[world]:
+        return
+    bits = overflow[world]
+    for bit in range(counts.shape[1]):
+        if (bits >> bit) & 1 == 1:
+            counts[world, bit] = counts[world, bit] + wp.int64(1)

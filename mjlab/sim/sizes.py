@@ -1,0 +1,105 @@
+"""How much room MuJoCo Warp gets for contacts and constraints."""
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+from mujoco import batch as mj_batch
+
+from mjlab.sim.config import SimulationCfg
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Room of MuJoCo Warp's data. None leaves a size to MuJoCo Warp."""
+
+    nconmax: int
+    """Contacts per world on average."""
+
+    njmax: int
+    """Constraint rows per world."""
+
+    njmax_nnz: int | None = None
+    """Non-zeros of the sparse constraint Jacobian per world."""
+
+    nccdmax: int | None = None
+    """Convex collision pairs per world on average."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What a random rollout needed, and the sizes that follow from it."""
+
+    most_contacts: int
+    """The most contacts that one world had at once."""
+
+    mean_contacts: float
+    """Contacts per world at the busiest moment."""
+
+    most_rows: int
+    """The most constraint rows that one world had at once."""
+
+    sizes: Sizes
+    """The proposal: a margin above what was needed."""
+
+
+def calibrate(
+    model: mujoco.MjModel, *, num_envs: int = 16, steps: int = 200, seed: int = 0
+) -> Calibration:
+    """Run a short random rollout and propose sizes.
+
+    The rollout runs on the native engine, which has room for everything. Worlds start
+    from the first keyframe, if there is one, with random velocities and controls, so
+    that a robot is seen standing, stumbling and lying.
+
+    Args:
+        model: The compiled model.
+        num_envs: Worlds of the rollout.
+        steps: Physics steps of the rollout.
+        seed: Seed of the random numbers.
+    """
+    batch = mj_batch.Batch(model, num_envs, persistent=True)
+    random = np.random.default_rng(seed)
+    batch.reset(keyframe=0 if model.nkey else -1)
+    batch.bind("qvel")[...] += 0.5 * random.standard_normal((num_envs, model.nv))
+    low, high = _control_range(model)
+    contacts, rows = batch.bind("ncon"), batch.bind("nefc")
+    most_contacts, most_rows, mean_contacts = 0, 0, 0.0
+    for step in range(steps):
+        if step % 10 == 0:
+            batch.bind("ctrl")[...] = random.uniform(low, high, (num_envs, model.nu))
+        batch.step()
+        most_contacts = max(most_contacts, int(contacts.max()))
+        most_rows = max(most_rows, int(rows.max()))
+        mean_contacts = max(mean_contacts, float(contacts.mean()))
+    # Half as much again, since training reaches poses that a short rollout does not;
+    # and pairs of geoms that are merely near share the room of contacts.
+    sizes = Sizes(
+        nconmax=_round_up(max(32, 2 * mean_contacts, 1.5 * most_contacts)),
+        njmax=_round_up(max(64, 1.5 * most_rows)),
+    )
+    return Calibration(most_contacts, mean_contacts, most_rows, sizes)
+
+
+def choose_sizes(model: mujoco.MjModel, cfg: SimulationCfg) -> Sizes:
+    """The sizes of `cfg`, with what it leaves open taken from a calibration."""
+    nconmax, njmax = cfg.nconmax, cfg.njmax
+    if nconmax is None or njmax is None:
+        proposed = calibrate(model).sizes
+        nconmax = proposed.nconmax if nconmax is None else nconmax
+        njmax = proposed.njmax if njmax is None else njmax
+    return Sizes(nconmax, njmax, cfg.njmax_nnz, cfg.nccdmax)
+
+
+def _control_range(model: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of random controls; a control without limits stays within one unit."""
+    low, high = -np.ones(model.nu), np.ones(model.nu)
+    for actuator in range(model.nactuator):
+        adr = int(model.actuator_ctrladr[actuator])
+        if model.actuator_ctrllimited[actuator]:
+            low[adr], high[adr] = model.actuator_ctrlrange[actuator]
+    return low, high
+
+
+def _round_up(value: float, multiple: int = 8) -> int:
+    return int(np.ceil(value / multiple)) * multiple
