@@ -1,8 +1,5 @@
 """Warp kernels of the Warp engine."""
 
-# Warp reads the annotations of a kernel as its types, which pyright cannot follow.
-# pyright: reportGeneralTypeIssues=false, reportInvalidTypeForm=false
-
 import warp as wp
 
 
@@ -50,3 +47,21 @@ def fold_overflow(
     for bit in range(counts.shape[1]):
         if (bits >> bit) & 1 == 1:
             counts[world, bit] = counts[world, bit] + wp.int64(1)
+
+
+@wp.kernel(enable_backward=False)
+def poison_worlds(
+    ctrl: wp.array2d[float], qpos: wp.array2d[float], qvel: wp.array2d[float]
+) -> None:
+    """Make the state of a world not finite whose control is not finite."""
+    world = wp.tid()
+    bad = bool(False)  # noqa: UP018 (Warp: a variable, not a constant)
+    for i in range(ctrl.shape[1]):
+        if not wp.isfinite(ctrl[world, i]):
+            bad = True
+    if not bad:
+        return
+    for i in range(qpos.shape[1]):
+        qpos[world, i] = wp.nan
+    for i in range(qvel.shape[1]):
+        qvel[world, i] = wp.nan

@@ -103,7 +103,8 @@ class NativeEngine:
             self._publish()
             control()
             self._collect()
-        bad_control = ~np.isfinite(self.batch.bind("ctrl")).all(axis=1)
+        finite = np.isfinite(self.batch.bind("ctrl"))
+        bad_control = np.logical_not(np.all(finite, axis=1, keepdims=True)[:, 0])
         self.batch.step()
         if bad_control.any():
             self._poison(bad_control)

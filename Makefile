@@ -1,0 +1,46 @@
+# `make test` and `make train` do all the set-up themselves. Kept to what GNU make 3.81
+# (macOS) and BSD make both read.
+
+VENV = .venv
+EXTRAS = dev,viewer,video,gym,export
+# The interpreter that creates VENV; empty: the first python3 that is new enough.
+PYTHON =
+# Options for `make train`, as in: make train ARGS="--env.num-envs 4096"
+ARGS =
+# Options for pytest, as in: make test PYTEST_ARGS="-n 2 tests/test_sim.py"
+PYTEST_ARGS =
+
+BIN = $(VENV)/bin
+READY = $(VENV)/.ready
+SOURCES = mjlab tasks scripts bench tests
+
+.PHONY: test train format type check setup
+
+test: $(READY)
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+train: $(READY)
+	@test -f scripts/train.py || { \
+	  echo "make train: scripts/train.py does not exist yet, so there is nothing to train with; see README.md for what works" >&2; \
+	  exit 1; }
+	$(BIN)/python scripts/train.py Velocity-G1 $(ARGS)
+
+format: $(READY)
+	$(BIN)/python -m ruff check --fix $(SOURCES)
+	$(BIN)/python -m ruff format $(SOURCES)
+
+type: $(READY)
+	$(BIN)/python -m pyright
+
+check: $(READY)
+	$(BIN)/python -m ruff check $(SOURCES)
+	$(BIN)/python -m ruff format --check $(SOURCES)
+	$(BIN)/python -m pyright
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+setup: $(READY)
+
+# The stamp makes set-up run again only when what it installs has changed.
+$(READY): pyproject.toml constraints.txt scripts/setup_venv.sh
+	@sh scripts/setup_venv.sh "$(VENV)" "$(EXTRAS)" "$(PYTHON)"
+	@touch $@

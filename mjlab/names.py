@@ -1,0 +1,160 @@
+"""Names and patterns: the one place that turns text into indices.
+
+Every pattern of the project is a Python regular expression that must match a whole name
+(`re.fullmatch`). `foot` therefore names one thing, and `.*_foot` a family.
+"""
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_SHOWN_NAMES = 8
+
+
+class UnknownNameError(ValueError):
+    """A name or pattern that matches nothing that exists."""
+
+
+class AmbiguousNameError(ValueError):
+    """A name that several patterns claim."""
+
+
+class InvalidPatternError(ValueError):
+    """A pattern that is not a regular expression."""
+
+
+def suggest(name: str, names: Iterable[str]) -> str:
+    """Return a sentence that lists the valid names, the nearest to `name` first."""
+    candidates = list(dict.fromkeys(names))
+    if not candidates:
+        return "There are none."
+    ranked = _nearest_first(name, candidates)
+    shown = ", ".join(repr(candidate) for candidate in ranked[:_SHOWN_NAMES])
+    hidden = len(ranked) - _SHOWN_NAMES
+    more = f" and {hidden} more" if hidden > 0 else ""
+    return f"Valid names, nearest first: {shown}{more}."
+
+
+def find_name(
+    name: str, names: Sequence[str], *, what: str, owner: str | None = None
+) -> int:
+    """Return the index of the one name that equals `name` letter by letter.
+
+    Args:
+        name: The name itself, not a pattern.
+        names: The names that exist.
+        what: The kind of thing in the singular, for the message: "joint".
+        owner: Whose names these are, for the message: "robot".
+    """
+    if name in names:
+        return list(names).index(name)
+    raise UnknownNameError(
+        f"There is no {what} {name!r}{_of(owner)}. {suggest(name, names)}"
+    )
+
+
+def match_names(
+    patterns: str | Sequence[str],
+    names: Sequence[str],
+    *,
+    what: str,
+    owner: str | None = None,
+    preserve_order: bool = False,
+) -> list[int]:
+    """Return the indices of the names that some pattern matches, each once.
+
+    Args:
+        patterns: One or several regular expressions. Each must match some name.
+        names: The names that exist.
+        what: The kind of thing in the singular, for the messages: "joint".
+        owner: Whose names these are, for the messages: "robot".
+        preserve_order: Follow the order of the patterns (and of the names within one
+            pattern) instead of the order of the names.
+    """
+    listed = [patterns] if isinstance(patterns, str) else list(patterns)
+    matches = [_match_one(p, names, what=what, owner=owner) for p in listed]
+    in_pattern_order = list(
+        dict.fromkeys(index for found in matches for index in found)
+    )
+    return in_pattern_order if preserve_order else sorted(in_pattern_order)
+
+
+def resolve_values(
+    values: T | Mapping[str, T],
+    names: Sequence[str],
+    *,
+    what: str,
+    owner: str | None = None,
+    required: bool = False,
+) -> list[T | None]:
+    """Return the value of each name, None where no pattern covers it.
+
+    Args:
+        values: One value for all names, or values by pattern. Each pattern must match
+            some name, and no name may be matched by two patterns.
+        names: The names that exist.
+        what: The kind of thing in the singular, for the messages: "joint".
+        owner: Whose names these are, for the messages: "robot".
+        required: Whether every name must get a value.
+    """
+    if not isinstance(values, Mapping):
+        return [values] * len(names)
+    claims: dict[int, str] = {}
+    for pattern in values:
+        for index in _match_one(pattern, names, what=what, owner=owner):
+            if index in claims:
+                raise AmbiguousNameError(
+                    f"The patterns {claims[index]!r} and {pattern!r} both match the "
+                    f"{what} {names[index]!r}{_of(owner)}; make them disjoint."
+                )
+            claims[index] = pattern
+    missing = [name for index, name in enumerate(names) if index not in claims]
+    if required and missing:
+        raise UnknownNameError(
+            f"No pattern gives a value to the {what} {missing[0]!r}{_of(owner)} "
+            f"({len(missing)} of {len(names)} are without one). The patterns are "
+            f"{', '.join(map(repr, values)) or 'none'}."
+        )
+    return [
+        values[claims[index]] if index in claims else None
+        for index in range(len(names))
+    ]
+
+
+def _match_one(
+    pattern: str, names: Sequence[str], *, what: str, owner: str | None
+) -> list[int]:
+    try:
+        regex = re.compile(pattern)
+    except re.error as error:
+        raise InvalidPatternError(
+            f"The {what} pattern {pattern!r}{_of(owner)} is not a regular expression: "
+            f"{error}."
+        ) from error
+    found = [index for index, name in enumerate(names) if regex.fullmatch(name)]
+    if found:
+        return found
+    hint = f" Write it as {re.escape(pattern)!r}." if pattern in names else ""
+    raise UnknownNameError(
+        f"No {what}{_of(owner)} matches {pattern!r}.{hint} {suggest(pattern, names)}"
+    )
+
+
+def _nearest_first(name: str, candidates: list[str]) -> list[str]:
+    # What a pattern spells out is compared, not its operators.
+    spelled = re.sub(r"\\.|[^\w/ .-]|\.(?=[*+?{])|\.$", "", name).lower()
+    matcher = difflib.SequenceMatcher(autojunk=False)
+    matcher.set_seq2(spelled)
+
+    def distance(candidate: str) -> float:
+        matcher.set_seq1(candidate.lower())
+        return -matcher.ratio()
+
+    return sorted(candidates, key=distance)
+
+
+def _of(owner: str | None) -> str:
+    return "" if owner is None else f" of {owner!r}"

@@ -1,0 +1,236 @@
+"""Model and data of MuJoCo Warp, and their fields as zero-copy torch tensors."""
+
+import copy
+import dataclasses
+from collections.abc import Collection, Iterable, Mapping
+
+import mujoco
+import mujoco_warp as mjw
+import numpy as np
+import torch
+import warp as wp
+from mujoco_warp._src.types import BroadphaseType
+
+from mjlab.sim.config import SimulationCfg
+from mjlab.sim.fields import STATE_FIELDS, model_value, surface_shape
+from mjlab.sim.sizes import Sizes
+
+CONSTANTS = frozenset(mujoco.MjModel._setconst_outputs)
+_CONSTANT_INPUTS = frozenset(mujoco.MjModel._setconst_inputs)
+_BROADPHASES = {
+    "nxn": BroadphaseType.NXN,
+    "sap_tile": BroadphaseType.SAP_TILE,
+    "sap_segmented": BroadphaseType.SAP_SEGMENTED,
+}
+
+
+class WarpFields:
+    """Holds `wp_model` and `wp_data`, and knows which fields vary per world."""
+
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        num_envs: int,
+        cfg: SimulationCfg,
+        sizes: Sizes,
+        device: torch.device,
+    ) -> None:
+        self.mj_model = model
+        self.num_envs = num_envs
+        self.device = device
+        self._cfg = cfg
+        self.varied: tuple[str, ...] = ()
+        """Model fields that have a value per world."""
+        self._views: dict[str, torch.Tensor] = {}
+        self._read: set[str] = set()
+        with wp.ScopedDevice(str(device)):
+            self.wp_model = self._put_model({})
+            self.wp_data = make_data(model, num_envs, sizes)
+
+    def data(self, name: str) -> torch.Tensor:
+        """The live tensor of a data field, shape (num_envs, ...)."""
+        if name not in self._views:
+            mj_shape = np.shape(getattr(mujoco.MjData(self.mj_model), name))
+            view = wp.to_torch(getattr(self.wp_data, name), requires_grad=False)
+            shape = surface_shape(name, mj_shape)
+            self._views[name] = view.view(self.num_envs, *shape)
+        self._read.add(name)
+        return self._views[name]
+
+    def model(self, name: str) -> torch.Tensor | None:
+        """The live tensor of a per-world model field, or None while it is shared."""
+        if name not in self.varied:
+            return None
+        key = f"model.{name}"
+        if key not in self._views:
+            shape = model_value(self.mj_model, name).shape
+            view = wp.to_torch(self._model_array(name), requires_grad=False)
+            self._views[key] = view.view(self.num_envs, *shape)
+        return self._views[key]
+
+    def varied_tensors(self, names: Iterable[str]) -> dict[str, torch.Tensor]:
+        """The live tensors of those of `names` that vary per world."""
+        tensors = {name: self.model(name) for name in names}
+        return {name: t for name, t in tensors.items() if t is not None}
+
+    def expand(self, names: Collection[str]) -> bool:
+        """Give model fields a value per world; return whether arrays were exchanged.
+
+        Constants derived from them become per-world too: `set_const` writes world 0's
+        result into an output that is shared (mujoco-warp 4.0.0).
+        """
+        wanted = set(names)
+        if wanted & _CONSTANT_INPUTS:
+            wanted |= CONSTANTS & VARIABLE_FIELDS
+        new = wanted - set(self.varied)
+        if not new:
+            return False
+        kept = {name: self._model_array(name) for name in self.varied}
+        self.varied = tuple(sorted({*self.varied, *new}))
+        with wp.ScopedDevice(str(self.device)):
+            self.wp_model = self._put_model(kept)
+        return True
+
+    def array_identities(self) -> tuple[int, ...]:
+        """Identities of the arrays that somebody might exchange for others.
+
+        All fields would take 30 microseconds to look through at every verb, these 7.
+        """
+        return (
+            *(id(getattr(self.wp_model, name)) for name in _MODEL_ARRAYS),
+            *(id(getattr(self.wp_model.opt, name)) for name in _OPTION_ARRAYS),
+            *(id(getattr(self.wp_data, name)) for name in STATE_FIELDS),
+        )
+
+    def snapshot(self) -> dict[str, torch.Tensor]:
+        """The state, the model fields, and the derived fields that have been read."""
+        fields = sorted({*STATE_FIELDS, *self._read})
+        tensors = {f"data.{name}": self.data(name).clone() for name in fields}
+        for name, live in self.varied_tensors(self.varied).items():
+            tensors[f"model.{name}"] = live.clone()
+        return tensors
+
+    def restore(self, snapshot: Mapping[str, torch.Tensor]) -> None:
+        """Put back what `snapshot` returned; its model fields must vary already."""
+        for key, value in snapshot.items():
+            kind, _, name = key.partition(".")
+            if kind == "data":
+                self.data(name).copy_(value)
+            elif kind == "model":
+                self.varied_tensors([name])[name].copy_(value)
+
+    def model_of(self, world: int) -> mujoco.MjModel:
+        """MuJoCo C's model of one world, with its own values."""
+        model = copy.copy(self.mj_model)
+        for name, live in self.varied_tensors(self.varied).items():
+            _assign(model, name, live[world].cpu().numpy())
+        return model
+
+    def _put_model(self, kept: Mapping[str, wp.array]) -> mjw.Model:
+        """Build Warp's model with the varied fields of full size.
+
+        Warp leaves out kernels whose features are zero in the model that it is given:
+        drag, surface velocity, adhesion, tendon damping and others (4.0.0). What will
+        vary may become non-zero, so Warp is shown a model in which it is, and the true
+        values are put in afterwards.
+
+        Args:
+            kept: Arrays of fields that varied before; they stay where they are, so
+                that tensors which look at them stay live.
+        """
+        varied = {name for name in self.varied if not name.startswith("opt.")}
+        sizes = dict.fromkeys(varied, self.num_envs)
+        true = mjw.put_model(self.mj_model, batch_sizes=sizes)
+        shown = mjw.put_model(_with_features(self.mj_model, self.varied), sizes)
+        for field in _MODEL_ARRAYS:
+            setattr(shown, field, getattr(true, field))
+        for field in _OPTION_ARRAYS:
+            setattr(shown.opt, field, getattr(true.opt, field))
+        for name in self.varied:
+            if name.startswith("opt."):
+                shared = getattr(true.opt, name[4:])
+                value = np.repeat(shared.numpy(), self.num_envs, axis=0)
+                setattr(shown.opt, name[4:], wp.array(value, dtype=shared.dtype))
+        for name, array in kept.items():
+            holder, attribute = _place(shown, name)
+            setattr(holder, attribute, array)
+        option = shown.opt
+        option.warn_overflow = 0
+        option.broadphase = _BROADPHASES[self._cfg.broadphase]
+        option.contact_sensor_maxmatch = self._cfg.contact_sensor_maxmatch
+        option.graph_conditional = _has_conditional_graphs(self.device)
+        return shown
+
+    def _model_array(self, name: str) -> wp.array:
+        holder, attribute = _place(self.wp_model, name)
+        return getattr(holder, attribute)
+
+
+def make_data(model: mujoco.MjModel, num_envs: int, sizes: Sizes) -> mjw.Data:
+    """Data of `num_envs` worlds at the model's defaults, on the current device."""
+    return mjw.make_data(
+        model,
+        nworld=num_envs,
+        nconmax=sizes.nconmax,
+        njmax=sizes.njmax,
+        njmax_nnz=sizes.njmax_nnz,
+        nccdmax=sizes.nccdmax,
+    )
+
+
+def _batched(cls: type) -> list[str]:
+    """Fields of one of Warp's types that are indexed by world."""
+    return [
+        field.name
+        for field in dataclasses.fields(cls)
+        if getattr(field.type, "shape", ())[:1] == ("*",)
+    ]
+
+
+_MODEL_ARRAYS = _batched(mjw.Model)
+_OPTION_ARRAYS = _batched(mjw.Option)
+
+
+def _variable_fields() -> frozenset[str]:
+    """Model fields that vary per world and that MuJoCo C knows by the same name."""
+    options = [f"opt.{name}" for name in _OPTION_ARRAYS]
+    known = set(dir(mujoco.MjModel)) | {f"opt.{n}" for n in dir(mujoco.MjOption)}
+    return frozenset(name for name in [*_MODEL_ARRAYS, *options] if name in known)
+
+
+VARIABLE_FIELDS = _variable_fields()
+
+
+def _with_features(model: mujoco.MjModel, varied: Iterable[str]) -> mujoco.MjModel:
+    """A copy of `model` in which no varied field of numbers is zero throughout."""
+    shown = copy.copy(model)
+    for name in varied:
+        holder, attribute = _place(shown, name)
+        value = np.asarray(getattr(holder, attribute))
+        if value.dtype.kind == "f" and not value.any() and name not in CONSTANTS:
+            _assign(shown, name, np.full(value.shape, 1e-9))
+    mujoco.mj_setConst(shown, mujoco.MjData(shown))
+    return shown
+
+
+def _place(
+    model: mujoco.MjModel | mjw.Model, name: str
+) -> tuple[mujoco.MjModel | mujoco.MjOption | mjw.Model | mjw.Option, str]:
+    """The object and the attribute that hold a model field."""
+    if name.startswith("opt."):
+        return model.opt, name.removeprefix("opt.")
+    return model, name
+
+
+def _assign(model: mujoco.MjModel, name: str, value: np.ndarray) -> None:
+    holder, attribute = _place(model, name)
+    old = getattr(holder, attribute)
+    if np.shape(old):
+        old[...] = value.reshape(np.shape(old))
+    else:
+        setattr(holder, attribute, value.item())
+
+
+def _has_conditional_graphs(device: torch.device) -> bool:
+    """Whether the driver can put the solver's loop into a graph (CUDA 12.4)."""
+    return device.type != "cuda" or wp.is_conditional_graph_supported()

@@ -1,0 +1,158 @@
+"""What the verbs launch on Warp: kernels and nothing else, which can be recorded."""
+
+import mujoco
+import mujoco_warp as mjw
+import torch
+import warp as wp
+from mujoco_warp._src import sleep as mjw_sleep
+from mujoco_warp._src.forward import _launch_discrete_free_gyro
+
+from mjlab.sim import kernels
+from mjlab.sim.sizes import Sizes
+from mjlab.sim.warp_fields import WarpFields, make_data
+
+_INTEGRATORS = {
+    mjw.IntegratorType.EULER: mjw.euler,
+    mjw.IntegratorType.RK4: mjw.rungekutta4,
+    mjw.IntegratorType.IMPLICIT: mjw.implicit,
+    mjw.IntegratorType.IMPLICITFAST: mjw.implicit,
+    mjw.IntegratorType.DISCRETE: mjw.discrete,
+}
+
+
+class WarpLaunches:
+    """Sequences of launches over the arrays of `WarpFields`."""
+
+    def __init__(self, fields: WarpFields) -> None:
+        self._fields = fields
+        self._num_envs = fields.num_envs
+        self._constants_data: mjw.Data | None = None
+        with wp.ScopedDevice(str(fields.device)):
+            self._mask = wp.ones(self._num_envs, dtype=wp.bool)
+            self._counts = wp.zeros((self._num_envs, 16), dtype=wp.int64)
+            self._late, self._early = _sensor_columns(fields.mj_model)
+        self.mask: torch.Tensor = wp.to_torch(self._mask, requires_grad=False)
+        """The worlds that `reset` resets, shape (num_envs,), bool."""
+        self.counts: torch.Tensor = wp.to_torch(self._counts, requires_grad=False)
+        """Episodes that ended with each overflow bit set, shape (num_envs, 16)."""
+
+    @property
+    def sleeps(self) -> bool:
+        """Whether trees fall asleep and wake at the beginning of a step."""
+        option = self._fields.wp_model.opt
+        islands = not option.disableflags & mjw.DisableBit.ISLAND
+        return bool(option.enableflags & mjw.EnableBit.SLEEP) and bool(islands)
+
+    def step(self) -> None:
+        """A whole physics step."""
+        mjw.step(self._fields.wp_model, self._fields.wp_data)
+        self._poison()
+
+    def begin(self) -> None:
+        """What `mjw.step` does up to the velocity stage."""
+        m, d = self._fields.wp_model, self._fields.wp_data
+        if self.sleeps:
+            mjw_sleep.wake(m, d)
+            mjw_sleep.update_sleep(m, d)
+        d.sensordata.zero_()
+        self.velocity()
+
+    def rest(self) -> None:
+        """What `mjw.step` does after the velocity stage, in its order."""
+        m, d = self._fields.wp_model, self._fields.wp_data
+        mjw.fwd_actuation(m, d)
+        mjw.fwd_acceleration(m, d, factorize=True)
+        mjw.solve(m, d)
+        if m.opt.integrator == mjw.IntegratorType.DISCRETE:
+            _launch_discrete_free_gyro(m, d, d.qacc, d.qacc, False)
+        sensors = not m.opt.disableflags & mjw.DisableBit.SENSOR
+        if m.opt.run_rne_postconstraint or (sensors and m.sensor_rne_postconstraint):
+            mjw.rne_postconstraint(m, d)
+        self._zero(self._late)
+        mjw.sensor_acc(m, d, skip_rne_postconstraint=True)
+        _INTEGRATORS[mjw.IntegratorType(m.opt.integrator)](m, d)
+        self._poison()
+
+    def position(self) -> None:
+        """The position stage, with its sensors."""
+        m, d = self._fields.wp_model, self._fields.wp_data
+        mjw.fwd_position(m, d, factorize=False)
+        self._zero(self._early)
+        mjw.sensor_pos(m, d)
+        if m.opt.enableflags & mjw.EnableBit.ENERGY and m.sensor_e_potential == 0:
+            mjw.energy_pos(m, d)
+
+    def velocity(self) -> None:
+        """The position and velocity stages, with their sensors.
+
+        `mjw.step1` would also set acceleration sensors to zero (4.0.0).
+        """
+        m, d = self._fields.wp_model, self._fields.wp_data
+        self.position()
+        mjw.fwd_velocity(m, d)
+        mjw.sensor_vel(m, d)
+        if m.opt.enableflags & mjw.EnableBit.ENERGY and m.sensor_e_kinetic == 0:
+            mjw.energy_vel(m, d)
+
+    def acceleration(self) -> None:
+        """All stages."""
+        mjw.forward(self._fields.wp_model, self._fields.wp_data)
+
+    def reset(self) -> None:
+        """Reset the worlds of `mask` without touching the contacts of others.
+
+        `mjw.reset_data` zeroes the number of pooled contacts whenever world 0 is among
+        the reset, and leaves dead contacts in the name of world 0 (4.0.0). Shown no
+        contacts, it leaves the pool alone.
+        """
+        m, d = self._fields.wp_model, self._fields.wp_data
+        arrays = [self._mask, d.overflow, self._counts]
+        wp.launch(kernels.fold_overflow, self._num_envs, arrays)
+        contact = d.contact
+        arrays = [d.nacon, self._mask, contact.worldid, contact.type, contact.dist]
+        arrays.append(contact.efc_address)
+        wp.launch(kernels.bury_contacts, d.naconmax, arrays)
+        number = wp.clone(d.nacon)
+        d.nacon.zero_()
+        mjw.reset_data(m, d, self._mask)
+        wp.copy(d.nacon, number)
+
+    def constants(self) -> None:
+        """Derive constants of all worlds, beside the simulation's own data."""
+        assert self._constants_data is not None
+        mjw.set_const(self._fields.wp_model, self._constants_data, restore=False)
+
+    def prepare_constants(self) -> None:
+        """Allocate what `constants` works in.
+
+        `set_const` computes kinematics at qpos0 in the data that it is given. In data
+        of its own it leaves the derived fields of the simulation as they are.
+        """
+        if self._constants_data is None:
+            fields = self._fields
+            with wp.ScopedDevice(str(fields.device)):
+                small = Sizes(nconmax=1, njmax=1, njmax_nnz=1, nccdmax=1)
+                self._constants_data = make_data(fields.mj_model, self._num_envs, small)
+
+    def _poison(self) -> None:
+        """Let a control that is not finite reach the state.
+
+        The clamp of an actuator's force would turn it into a number (4.0.0).
+        """
+        d = self._fields.wp_data
+        wp.launch(kernels.poison_worlds, self._num_envs, [d.ctrl, d.qpos, d.qvel])
+
+    def _zero(self, columns: wp.array) -> None:
+        if columns.size:
+            arrays = [columns, self._fields.wp_data.sensordata]
+            wp.launch(kernels.zero_columns, (self._num_envs, columns.size), arrays)
+
+
+def _sensor_columns(model: mujoco.MjModel) -> tuple[wp.array, wp.array]:
+    """Columns of sensordata by stage: those of the acceleration stage, the others."""
+    late, early = [], []
+    for i in range(model.nsensor):
+        start, dim = int(model.sensor_adr[i]), int(model.sensor_dim[i])
+        is_late = model.sensor_needstage[i] == mujoco.mjtStage.mjSTAGE_ACC
+        (late if is_late else early).extend(range(start, start + dim))
+    return wp.array(late, dtype=wp.int32), wp.array(early, dtype=wp.int32)

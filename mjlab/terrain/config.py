@@ -1,0 +1,158 @@
+"""What a user says about the ground."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from mjlab.terrain.shapes import Tile
+
+
+@dataclass(kw_only=True)
+class FlatPatchCfg:
+    """Where to look for flat spots, for instance to spawn or to place targets."""
+
+    num_patches: int = 10
+    """How many spots to find on each tile, at least 1. A tile that has fewer repeats
+    them."""
+
+    patch_radius: float = 0.5
+    """Radius of a spot, m, above 0."""
+
+    max_height_diff: float = 0.05
+    """Largest difference of heights within a spot, m, at least 0."""
+
+    x_range: tuple[float, float] = (-1e6, 1e6)
+    """Where the spot's centre may be along x, m, from the tile's centre."""
+
+    y_range: tuple[float, float] = (-1e6, 1e6)
+    """Where the spot's centre may be along y, m, from the tile's centre."""
+
+    z_range: tuple[float, float] = (-1e6, 1e6)
+    """Which heights the spot's centre may have, m, in the world."""
+
+    grid_resolution: float = 0.05
+    """Distance of the points at which a tile made of blocks is measured, m, above 0. A
+    feature narrower than this may go unseen. Height fields are measured at their
+    vertices instead, which is exact."""
+
+
+@dataclass(kw_only=True)
+class SubTerrainCfg(ABC):
+    """One kind of tile. Subclass it to add a kind: `check` and `build`."""
+
+    proportion: float = 1.0
+    """Share of this kind among all kinds, above 0. The sum need not be 1."""
+
+    flat_patches: dict[str, FlatPatchCfg] = field(default_factory=dict)
+    """Flat spots by name, for this kind. They come before those of the generator."""
+
+    @abstractmethod
+    def check(self, path: str, size: tuple[float, float]) -> None:
+        """Raise ValueError if a field is out of range for a tile of this size.
+
+        Args:
+            path: How the user reaches this config, to begin the message with.
+            size: Extent of the tile along x and y, m.
+        """
+
+    @abstractmethod
+    def build(
+        self, size: tuple[float, float], difficulty: float, rng: np.random.Generator
+    ) -> Tile:
+        """Return a tile. Its surface should be at height 0 all along its edge.
+
+        Args:
+            size: Extent of the tile along x and y, m.
+            difficulty: From 0, the easiest, to 1.
+            rng: The only source of chance. Each tile has its own.
+        """
+
+
+def at_difficulty(bounds: tuple[float, float], difficulty: float) -> float:
+    """Return the value between `bounds`, the first at difficulty 0, the second at 1."""
+    return (1.0 - difficulty) * bounds[0] + difficulty * bounds[1]
+
+
+@dataclass(kw_only=True)
+class TerrainGeneratorCfg:
+    """A grid of tiles: rows (along x) of difficulty, columns (along y) of kind."""
+
+    sub_terrains: dict[str, SubTerrainCfg] = field(default_factory=dict)
+    """The kinds of tile by name, at least one."""
+
+    size: tuple[float, float] = (8.0, 8.0)
+    """Extent of a tile along x and y, m, above 0."""
+
+    num_rows: int = 10
+    """Number of rows, at least 1."""
+
+    num_cols: int = 20
+    """Number of columns, at least the number of kinds, which share them by proportion.
+    Not used with `curriculum`, which has one column a kind."""
+
+    curriculum: bool = False
+    """Whether difficulty grows with the row, from the low end of `difficulty_range` in
+    the first row to the high end in the last. Otherwise each tile draws its own."""
+
+    difficulty_range: tuple[float, float] = (0.0, 1.0)
+    """The difficulties in use, (low, high), 0 to 1. A single row has the low one."""
+
+    border_width: float = 0.0
+    """Width of the flat border around all tiles, m, at least 0."""
+
+    base_thickness: float = 1.0
+    """How far the ground reaches below the lowest point of a tile, m, at least 0.05."""
+
+    flat_patches: dict[str, FlatPatchCfg] = field(default_factory=dict)
+    """Flat spots by name, for every kind that does not say otherwise."""
+
+    color_scheme: Literal["height", "random", "none"] = "height"
+    """Colours by height, one random colour a tile, or the terrain's `rgba`. With more
+    than 500 height fields, which renderers cannot texture, each gets one colour."""
+
+    seed: int | None = None
+    """Seed of all chance in the terrain, at least 0. None takes the seed that is given
+    to `build_terrain`."""
+
+
+@dataclass(kw_only=True)
+class TerrainCfg:
+    """The ground of a scene."""
+
+    kind: Literal["plane", "generator"] = "plane"
+    """A plane, or what `generator` makes."""
+
+    generator: TerrainGeneratorCfg | None = None
+    """The tiles, for the kind "generator"."""
+
+    plane_size: tuple[float, float] | None = None
+    """Extent of the plane along x and y, m, above 0. None is without end."""
+
+    plane_checker: bool = True
+    """Whether the plane shows a checkerboard of 1 m squares."""
+
+    max_init_terrain_level: int | None = None
+    """The highest row that worlds start on, from 0. None allows every row."""
+
+    friction: tuple[float, float, float] = (1.0, 0.005, 0.0001)
+    """Sliding, torsional (m) and rolling (m) friction, each at least 0."""
+
+    condim: Literal[1, 3, 4, 6] = 3
+    """Dimension of the contacts, as in MuJoCo."""
+
+    priority: int = 0
+    """The geom of higher priority decides the contact's parameters, as in MuJoCo."""
+
+    contype: int = 1
+    """Bits that say what the ground collides with, as in MuJoCo."""
+
+    conaffinity: int = 1
+    """Bits that say what the ground collides with, as in MuJoCo."""
+
+    rgba: tuple[float, float, float, float] = (0.42, 0.47, 0.52, 1.0)
+    """Colour of the plane, and of the tiles with the colour scheme "none", 0 to 1."""
+
+    light: bool = True
+    """Whether to add a light from above that casts shadows."""

@@ -1,0 +1,85 @@
+"""Ready-made terrains. Each call returns a new config, so change it as you like."""
+
+from mjlab.terrain.boxes import (
+    FlatCfg,
+    InvertedPyramidStairsCfg,
+    PyramidStairsCfg,
+    RandomGridCfg,
+    SteppingStonesCfg,
+)
+from mjlab.terrain.config import TerrainGeneratorCfg
+from mjlab.terrain.heightfields import (
+    DiscreteObstaclesCfg,
+    PerlinCfg,
+    PyramidSlopeCfg,
+    RandomRoughCfg,
+    WaveCfg,
+)
+
+
+def rough_terrains(*, curriculum: bool = False) -> TerrainGeneratorCfg:
+    """Return the mix of gentle terrains for learning to walk, 10 x 20 tiles of 8 m.
+
+    Args:
+        curriculum: Whether difficulty grows with the row, with one column a kind.
+    """
+    return TerrainGeneratorCfg(
+        curriculum=curriculum,
+        border_width=20.0,
+        sub_terrains={
+            "flat": FlatCfg(proportion=0.2),
+            "pyramid_stairs": PyramidStairsCfg(proportion=0.2),
+            "pyramid_stairs_inv": InvertedPyramidStairsCfg(proportion=0.2),
+            "pyramid_slope": PyramidSlopeCfg(proportion=0.1),
+            "pyramid_slope_inv": PyramidSlopeCfg(proportion=0.1, inverted=True),
+            "random_rough": RandomRoughCfg(proportion=0.1),
+            "wave": WaveCfg(proportion=0.1),
+        },
+    )
+
+
+def stairs_terrains(*, curriculum: bool = False) -> TerrainGeneratorCfg:
+    """Return flat ground and stairs up to 0.2 m a step, 10 x 20 tiles of 8 m.
+
+    Args:
+        curriculum: Whether difficulty grows with the row, with one column a kind.
+    """
+    step_height_range = (0.0, 0.2)
+    return TerrainGeneratorCfg(
+        curriculum=curriculum,
+        border_width=20.0,
+        sub_terrains={
+            "flat": FlatCfg(proportion=0.2),
+            "pyramid_stairs": PyramidStairsCfg(
+                proportion=0.4, step_height_range=step_height_range
+            ),
+            "pyramid_stairs_inv": InvertedPyramidStairsCfg(
+                proportion=0.4, step_height_range=step_height_range
+            ),
+        },
+    )
+
+
+def all_terrains(*, curriculum: bool = False) -> TerrainGeneratorCfg:
+    """Return every kind in equal shares, 10 x 20 tiles of 8 m.
+
+    Args:
+        curriculum: Whether difficulty grows with the row, with one column a kind.
+    """
+    return TerrainGeneratorCfg(
+        curriculum=curriculum,
+        border_width=20.0,
+        sub_terrains={
+            "flat": FlatCfg(),
+            "pyramid_stairs": PyramidStairsCfg(),
+            "pyramid_stairs_inv": InvertedPyramidStairsCfg(),
+            "random_grid": RandomGridCfg(),
+            "stepping_stones": SteppingStonesCfg(),
+            "pyramid_slope": PyramidSlopeCfg(),
+            "pyramid_slope_inv": PyramidSlopeCfg(inverted=True),
+            "random_rough": RandomRoughCfg(),
+            "wave": WaveCfg(),
+            "discrete_obstacles": DiscreteObstaclesCfg(),
+            "perlin": PerlinCfg(),
+        },
+    )

@@ -1,0 +1,230 @@
+"""What a tile of terrain is made of: solid blocks, or one height field.
+
+A tile has its own frame: the origin lies at the centre of its area, x and y run along
+its sides, and z = 0 is the level at which neighbouring tiles meet. Everything below a
+tile's surface is solid, so neighbours leave no gap whatever their heights are.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+# Heights that differ by less are one height.
+SAME_HEIGHT = 1e-9
+
+
+class Block(NamedTuple):
+    """An axis-aligned solid in the tile frame, m. It reaches down as far as needed."""
+
+    x_min: float
+    x_max: float
+    y_min: float
+    y_max: float
+    top: float
+
+    def covers(self, other: "Block") -> bool:
+        """Return whether nothing of the surface of `other` can be seen past this."""
+        slack = SAME_HEIGHT
+        return (
+            self.x_min <= other.x_min + slack
+            and self.x_max >= other.x_max - slack
+            and self.y_min <= other.y_min + slack
+            and self.y_max >= other.y_max - slack
+            and self.top >= other.top - slack
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tile:
+    """One tile's surface, the highest of its parts at each point.
+
+    Made by `block_tile` and `height_field_tile`.
+    """
+
+    size: tuple[float, float]
+    """Extent along x and y, m."""
+
+    blocks: tuple[Block, ...] = ()
+    """The solids of a tile made of blocks."""
+
+    heights: np.ndarray | None = None
+    """Heights at the vertices of a height field, shape (ny, nx), tile frame, m. The
+    vertices divide the whole tile into equal cells, from the lowest x and y on."""
+
+    @property
+    def height_range(self) -> tuple[float, float]:
+        """The lowest and the highest surface height, m."""
+        tops = [block.top for block in self.blocks]
+        values = np.asarray(tops) if self.heights is None else self.heights
+        return float(values.min()), float(values.max())
+
+    def height_at(self, x: float, y: float) -> float:
+        """Return the surface height at a point of the tile frame, m."""
+        if self.heights is not None:
+            return _interpolate(self.heights, self.size, x, y)
+        return max(
+            block.top
+            for block in self.blocks
+            if block.x_min <= x <= block.x_max and block.y_min <= y <= block.y_max
+        )
+
+    def raster(self, resolution: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the surface on a grid: x (nx,), y (ny,), heights (ny, nx), tile frame.
+
+        Args:
+            resolution: Largest distance of neighbouring points of a tile made of
+                blocks. A height field is returned at its own vertices, which say all
+                about it.
+        """
+        if self.heights is not None:
+            y, x = (
+                np.linspace(-extent / 2, extent / 2, count)
+                for extent, count in zip(
+                    self.size[::-1], self.heights.shape, strict=True
+                )
+            )
+            return x, y, self.heights
+        x, y = (
+            np.linspace(-extent / 2, extent / 2, int(np.ceil(extent / resolution)) + 1)
+            for extent in self.size
+        )
+        heights = np.full((y.size, x.size), -np.inf)
+        for block in self.blocks:
+            rows = (y >= block.y_min) & (y <= block.y_max)
+            columns = (x >= block.x_min) & (x <= block.x_max)
+            seen = heights[np.ix_(rows, columns)]
+            heights[np.ix_(rows, columns)] = np.maximum(seen, block.top)
+        return x, y, heights
+
+
+def block_tile(
+    size: tuple[float, float], blocks: Iterable[Block], *, floor: float
+) -> Tile:
+    """Return a tile of blocks that stand on a floor.
+
+    A block that is nowhere the highest of the two is dropped, so that equal heights
+    (stairs at difficulty 0) end as one block and no two faces coincide.
+
+    Args:
+        size: Extent along x and y, m.
+        blocks: The solids.
+        floor: Height of the surface where there is no block.
+    """
+    candidates = [_floor_block(size, floor), *blocks]
+    kept: list[Block] = []
+    for block in candidates:
+        if any(other.covers(block) for other in kept):
+            continue
+        kept = [other for other in kept if not block.covers(other)]
+        kept.append(block)
+    return Tile(size=size, blocks=tuple(kept))
+
+
+def height_field_tile(size: tuple[float, float], heights: np.ndarray) -> Tile:
+    """Return a tile that is a height field, or one block if all heights are equal."""
+    low, high = float(heights.min()), float(heights.max())
+    if high - low < SAME_HEIGHT:
+        return Tile(size=size, blocks=(_floor_block(size, low),))
+    return Tile(size=size, heights=heights)
+
+
+def centred_block(half: tuple[float, float], top: float) -> Block:
+    """Return the block that reaches `half` to each side of the tile's centre."""
+    return Block(-half[0], half[0], -half[1], half[1], top)
+
+
+def ring(
+    outer: tuple[float, float], inner: tuple[float, float], top: float
+) -> list[Block]:
+    """Return the four blocks between two centred rectangles, given by half extents."""
+    (ox, oy), (ix, iy) = outer, inner
+    blocks = [
+        Block(-ox, ox, iy, oy, top),
+        Block(-ox, ox, -oy, -iy, top),
+        Block(-ox, -ix, -iy, iy, top),
+        Block(ix, ox, -iy, iy, top),
+    ]
+    return [
+        block
+        for block in blocks
+        if block.x_max - block.x_min > SAME_HEIGHT
+        and block.y_max - block.y_min > SAME_HEIGHT
+    ]
+
+
+def merged_cells(
+    x_edges: np.ndarray, y_edges: np.ndarray, heights: np.ndarray
+) -> list[Block]:
+    """Return few blocks whose surface is a grid of cells of given heights.
+
+    Blocks reach down to the ground, so one of a low level may run on beneath a higher
+    cell. That saves most of the blocks; those of one level never overlap.
+
+    Args:
+        x_edges: Ascending borders of the columns, shape (nx + 1,).
+        y_edges: Ascending borders of the rows, shape (ny + 1,).
+        heights: Height of each cell, shape (ny, nx).
+    """
+    blocks = []
+    for level in np.unique(heights):
+        open_cells = heights >= level
+        wanted = heights == level
+        while wanted.any():
+            row, column = np.argwhere(wanted)[0]
+            rows, columns = _grown(open_cells, wanted, int(row), int(column))
+            open_cells[rows, columns] = False
+            wanted[rows, columns] = False
+            blocks.append(
+                Block(
+                    float(x_edges[columns.start]),
+                    float(x_edges[columns.stop]),
+                    float(y_edges[rows.start]),
+                    float(y_edges[rows.stop]),
+                    float(level),
+                )
+            )
+    return blocks
+
+
+def _grown(
+    open_cells: np.ndarray, wanted: np.ndarray, row: int, column: int
+) -> tuple[slice, slice]:
+    """Return the open rectangle that starts at a cell and takes most wanted ones."""
+    best, best_gain = (slice(row, row + 1), slice(column, column + 1)), 0
+    limit = open_cells.shape[1]
+    for stop_row in range(row + 1, open_cells.shape[0] + 1):
+        line = open_cells[stop_row - 1, column:limit]
+        free = int(np.argmin(line)) if not line.all() else line.size
+        if free == 0:
+            break
+        limit = column + free
+        area = (slice(row, stop_row), slice(column, limit))
+        gain = int(wanted[area].sum())
+        if gain > best_gain:
+            best, best_gain = area, gain
+    return best
+
+
+def _floor_block(size: tuple[float, float], top: float) -> Block:
+    return centred_block((size[0] / 2, size[1] / 2), top)
+
+
+def _interpolate(
+    heights: np.ndarray, size: tuple[float, float], x: float, y: float
+) -> float:
+    """Return the height between vertices, on the triangles that MuJoCo uses.
+
+    MuJoCo splits a cell along the diagonal from its lowest x and y to its highest.
+    """
+    cells = np.array(heights.shape[::-1]) - 1
+    place = (np.array([x, y]) / size + 0.5) * cells
+    column, row = np.clip(place.astype(int), 0, cells - 1)
+    u, v = place - (column, row)
+    low, high = heights[row, column], heights[row + 1, column + 1]
+    if u >= v:
+        corner = heights[row, column + 1]
+        return float(low + u * (corner - low) + v * (high - corner))
+    corner = heights[row + 1, column]
+    return float(low + v * (corner - low) + u * (high - corner))

@@ -1,0 +1,52 @@
+#!/bin/sh
+# Creates the virtual environment and installs the project into it, with the versions
+# of constraints.txt. `make` calls it whenever pyproject.toml or constraints.txt changed.
+#
+#   sh scripts/setup_venv.sh VENV EXTRAS [PYTHON]
+set -eu
+cd "$(dirname "$0")/.."
+venv=$1
+extras=$2
+wanted=${3:-}
+
+usable() {
+  # Debian ships a python3 without ensurepip, which cannot create an environment.
+  "$1" -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
+}
+
+find_python() {
+  # The python3 of the user's shell comes first, then the versions that were tested.
+  for candidate in $wanted python3 python3.13 python3.12 python3.11; do
+    if command -v "$candidate" >/dev/null 2>&1 && usable "$candidate"; then
+      echo "$candidate"
+      return
+    fi
+    [ -z "$wanted" ] || break
+  done
+  cat >&2 <<EOF
+make: needs Python 3.11 or newer with the modules venv and ensurepip
+      (${wanted:+PYTHON=$wanted is not that; }found: $(python3 --version 2>&1 || true)).
+      Install one (on Debian and Ubuntu: apt install python3.11-venv) or name it:
+      make test PYTHON=/path/to/python3.11
+EOF
+  return 1
+}
+
+if [ ! -x "$venv/bin/python" ]; then
+  python=$(find_python)
+  echo "make: creating $venv with $("$python" --version) from $(command -v "$python")"
+  "$python" -m venv "$venv"
+fi
+if ! usable "$venv/bin/python"; then
+  echo "make: $venv holds $("$venv/bin/python" --version 2>&1), but Python 3.11 or newer" \
+    "is needed: remove the folder $venv and run make again" >&2
+  exit 1
+fi
+
+pip="$venv/bin/python -m pip --disable-pip-version-check"
+# Torch goes first and by its exact version, so that a build of it that is already there
+# (CPU only, say) is kept and no later step takes another.
+torch=$(grep '^torch==' constraints.txt)
+echo "make: installing $torch and mjlab-fused[$extras]; the first time takes minutes"
+$pip install --quiet --constraint constraints.txt "$torch"
+$pip install --quiet --constraint constraints.txt --editable ".[$extras]"

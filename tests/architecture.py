@@ -1,0 +1,265 @@
+"""The rules of the house, and what reads a file to see whether it keeps them.
+
+Who may import whom, which words are banned, how large things may grow. Everything is
+read with `ast`: nothing here imports the project. `test_architecture.py` applies it.
+"""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# A room imports only from rooms with a smaller number. `tasks.*` not named here stand
+# between the shared parts of `tasks` and the scripts, and are blind to each other.
+FLOORS = {
+    **dict.fromkeys(["mjlab", "mjlab.math", "mjlab.names", "mjlab.rng"], 0),
+    "mjlab.masks": 0,
+    **dict.fromkeys(["mjlab.buffers", "mjlab.noise"], 1),
+    **dict.fromkeys(["mjlab.spec", "mjlab.sim"], 1),
+    **dict.fromkeys(["mjlab.actuator", "mjlab.terrain"], 2),
+    **dict.fromkeys(["mjlab.entity", "mjlab.sensor"], 3),
+    "mjlab.scene": 4,
+    "mjlab.managers": 5,
+    **dict.fromkeys(["mjlab.mdp", "mjlab.envs", "mjlab.render"], 6),
+    **dict.fromkeys(["mjlab.wrappers", "mjlab.rl", "mjlab.muscle"], 7),
+    **dict.fromkeys(["mjlab.viewer", "mjlab.cli"], 7),
+    **dict.fromkeys(["tasks.registry", "tasks.robots"], 8),
+    "tasks.*": 8.5,
+    **dict.fromkeys(["scripts", "bench"], 9),
+}
+
+# (file, room it may import though the floors forbid it) -> why.
+ALLOWED = {
+    ("mjlab/envs/__init__.py", "mjlab.mdp"): "`from mjlab.envs import mdp` is public",
+}
+
+# Files that hold Warp kernels, beside the room that launches them.
+KERNEL_FILES = ["*/kernels.py", "*_kernel.py", "*_kernels.py"]
+WARP_FILES = ["mjlab/sim/warp_*.py", "mjlab/sim/graphs.py", "mjlab/sensor/*"]
+WRAPPERS = ["mjlab/wrappers/*"]
+VIEWER = ["mjlab/viewer/*"]
+
+# Third-party package -> the only files that may import it, lazily or not.
+ONLY_IN = {
+    "warp": WARP_FILES + KERNEL_FILES,
+    "mujoco_warp": WARP_FILES + KERNEL_FILES,
+    "rsl_rl": ["mjlab/rl/*"],
+    "tyro": ["scripts/*", "mjlab/cli/*", "mjlab/cli.py"],
+    "viser": VIEWER,
+    "mjviser": VIEWER,
+    "gymnasium": WRAPPERS,
+    "h5py": WRAPPERS,
+}
+# Third-party package -> the files that must do without it.
+NOT_IN = {
+    "torch": ["mjlab/spec.py", "mjlab/spec/*", "mjlab/terrain/*", "*/config.py"],
+    "mjlab.viewer": ["tasks/*"],
+}
+
+LIMITS = {"lines": 400, "body": 60, "class": 300, "nesting": 3, "complexity": 10}
+
+# "file[::Class.function] measure" -> why it may exceed its limit.
+EXCEPTIONS: dict[str, str] = {}
+
+
+# --- What a file imports ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Source:
+    """One parsed file; `path` is relative to the repository."""
+
+    path: str
+    tree: ast.Module
+    lines: int
+
+    @classmethod
+    def parse(cls, path: str, text: str) -> "Source":
+        return cls(path, ast.parse(text, path), len(text.splitlines()))
+
+    @property
+    def module(self) -> str:
+        return self.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def read_sources(*folders: str) -> list[Source]:
+    return [
+        Source.parse(file.relative_to(ROOT).as_posix(), file.read_text("utf-8"))
+        for folder in folders
+        for file in sorted((ROOT / folder).rglob("*.py"))
+    ]
+
+
+def imported_names(source: Source) -> Iterator[tuple[str, int]]:
+    """Yield (dotted name, line) of every import, wherever in the file it stands."""
+    package = source.module.split(".")
+    if not source.path.endswith("__init__.py"):
+        package = package[:-1]
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            base = [*above, *filter(None, [node.module])]
+            for alias in node.names:
+                yield ".".join([*base, alias.name]), node.lineno
+        elif isinstance(node, ast.Call) and node.args:
+            name, argument = ast.unparse(node.func), node.args[0]
+            if name.endswith(("import_module", "__import__")):
+                if isinstance(argument, ast.Constant):
+                    yield str(argument.value), node.lineno
+
+
+def room_of(module: str) -> str:
+    """`mjlab.sim.fields` -> `mjlab.sim`; `scripts.train` -> `scripts`."""
+    parts = module.split(".")[:2]
+    if parts[0] in ("scripts", "bench"):
+        return parts[0]
+    # A kernel file beside a room of one file belongs to that room.
+    parts[-1] = parts[-1].removesuffix("_kernels").removesuffix("_kernel")
+    return ".".join(parts)
+
+
+def floor_of(room: str) -> float | None:
+    return FLOORS.get(room, FLOORS["tasks.*"] if room.startswith("tasks") else None)
+
+
+def matches(path: str, patterns: list[str]) -> bool:
+    return any(fnmatch(path, pattern) for pattern in patterns)
+
+
+def room_fault(source: Source, target: str) -> str | None:
+    """Return what is wrong with this import between two rooms, if anything."""
+    here, there = room_of(source.module), room_of(target)
+    if there.split(".")[0] not in ("mjlab", "tasks", "scripts", "bench"):
+        return None
+    if (here == there and here != "scripts") or (source.path, there) in ALLOWED:
+        return None
+    below, above = floor_of(there), floor_of(here)
+    if below is None:
+        return f"{there} has no floor: add it to FLOORS"
+    if above is None or below < above:
+        return None
+    return f"{here} (floor {above}) imports {there} (floor {below})"
+
+
+def third_party_fault(source: Source, target: str) -> str | None:
+    """Return what is wrong with importing this package in this file, if anything."""
+    if source.path.startswith("bench/"):
+        return None  # The benchmarks measure the bare packages.
+    package = target.split(".")[0]
+    if package in ONLY_IN and not matches(source.path, ONLY_IN[package]):
+        return f"{package} is imported only in {', '.join(ONLY_IN[package])}"
+    for banned, patterns in NOT_IN.items():
+        if f"{target}.".startswith(f"{banned}.") and matches(source.path, patterns):
+            return f"{banned} is not imported in {', '.join(patterns)}"
+    return None
+
+
+def import_faults(sources: list[Source]) -> list[str]:
+    faults = [
+        f"{source.path}:{line}: {fault}"
+        for source in sources
+        for target, line in imported_names(source)
+        for fault in (room_fault(source, target), third_party_fault(source, target))
+        if fault
+    ]
+    return list(dict.fromkeys(faults))  # One line may import several names of a room.
+
+
+def imports_at_load(source: Source, *packages: str) -> bool:
+    """Whether the file's own top level imports one of the packages."""
+    top = ast.Module([n for n in source.tree.body if is_import(n)], type_ignores=[])
+    names = imported_names(Source(source.path, top, 0))
+    return any(name.split(".")[0] in packages for name, _ in names)
+
+
+def is_import(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Import | ast.ImportFrom)
+
+
+# --- What a file must not hold ------------------------------------------------------
+
+
+def banned_faults(source: Source) -> list[str]:
+    """Rooms that say nothing, guesses at an interface, output past the logger."""
+    faults = []
+    names = set(source.path.removesuffix(".py").split("/"))
+    for name in names & {"utils", "util", "helpers", "common", "misc"}:
+        faults.append(f"{source.path}: a room called {name!r} says nothing")
+    in_library = source.path.startswith("mjlab/")
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+            faults.append(f"{source.path}:{node.lineno}: import *")
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            called = node.func.id
+            if called == "hasattr" or (called == "print" and in_library):
+                faults.append(f"{source.path}:{node.lineno}: {called}()")
+    return faults
+
+
+# --- How large things are -----------------------------------------------------------
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)
+BRANCHES = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.match_case)
+
+
+def body_lines(function: Function) -> int:
+    """Lines from the first statement to the last, without the docstring."""
+    first = 1 if ast.get_docstring(function, clean=False) is not None else 0
+    body = function.body[first:]
+    return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
+
+
+def nesting(node: ast.AST) -> int:
+    """Blocks inside blocks; `elif` counts as the `if` that it continues."""
+    depth = 0
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, Function | ast.Lambda | ast.ClassDef):
+            continue  # Measured on its own.
+        block = isinstance(child, (*BLOCKS, ast.Try, ast.Match))
+        is_elif = isinstance(node, ast.If) and node.orelse == [child]
+        depth = max(depth, nesting(child) + (block and not is_elif))
+    return depth
+
+
+def complexity(function: Function) -> int:
+    """McCabe's number: the branches of the function and of those in it, plus one."""
+    return 1 + sum(
+        isinstance(node, (*BRANCHES, Function)) and node is not function
+        for node in ast.walk(function)
+    )
+
+
+def measures(source: Source) -> Iterator[tuple[str, str, int]]:
+    """Yield (where, measure, value) for the file, its classes and its functions."""
+    yield source.path, "lines", source.lines
+    todo: list[tuple[str, ast.AST]] = [("", source.tree)]
+    while todo:
+        prefix, parent = todo.pop()
+        for node in ast.iter_child_nodes(parent):
+            if not isinstance(node, Function | ast.ClassDef):
+                todo.append((prefix, node))
+                continue
+            name = f"{prefix}{node.name}"
+            where = f"{source.path}::{name}"
+            if isinstance(node, ast.ClassDef):
+                yield where, "class", (node.end_lineno or 0) - node.lineno + 1
+            else:
+                yield where, "body", body_lines(node)
+                yield where, "nesting", nesting(node)
+                yield where, "complexity", complexity(node)
+            todo.append((f"{name}.", node))
+
+
+def excesses(sources: list[Source]) -> dict[str, int]:
+    return {
+        f"{where} {measure}": value
+        for source in sources
+        for where, measure, value in measures(source)
+        if value > LIMITS[measure]
+    }
