@@ -4,6 +4,8 @@ import os
 import sys
 import warnings
 
+DISTRIBUTION = "mjlab-fused"  # By this `tasks` tells us from another `mjlab`.
+
 
 def _other_mjlab() -> str | None:
     """Return the metadata folder of a distribution called `mjlab`, if one is there.

@@ -28,7 +28,8 @@ class InvalidPatternError(ValueError):
 
 def suggest(name: str, names: Iterable[str]) -> str:
     """Return a sentence that lists the valid names, the nearest to `name` first."""
-    candidates = list(dict.fromkeys(names))
+    # Things without a name cannot be suggested.
+    candidates = [candidate for candidate in dict.fromkeys(names) if candidate]
     if not candidates:
         return "There are none."
     ranked = _nearest_first(name, candidates)

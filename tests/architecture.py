@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # between the shared parts of `tasks` and the scripts, and are blind to each other.
 FLOORS = {
     **dict.fromkeys(["mjlab", "mjlab.math", "mjlab.names", "mjlab.rng"], 0),
-    "mjlab.masks": 0,
+    **dict.fromkeys(["mjlab.masks", "mjlab.threads"], 0),
     **dict.fromkeys(["mjlab.buffers", "mjlab.noise"], 1),
     **dict.fromkeys(["mjlab.spec", "mjlab.sim"], 1),
     **dict.fromkeys(["mjlab.actuator", "mjlab.terrain"], 2),

@@ -61,6 +61,14 @@ def test_another_mjlab_in_the_same_folder_is_an_error(tmp_path):
     assert str(tmp_path / "mjlab-1.6.0.dist-info") in done.stderr
 
 
+def test_another_mjlab_that_is_found_before_ours_is_named_by_tasks(tmp_path):
+    (tmp_path / "mjlab").mkdir()
+    (tmp_path / "mjlab/__init__.py").touch()
+    done = import_mjlab(tmp_path, ROOT, then="import tasks")
+    assert "ImportError: `import mjlab` finds another project's package" in done.stderr
+    assert str(tmp_path / "mjlab") in done.stderr
+
+
 def test_our_own_metadata_is_not_taken_for_another_mjlab(tmp_path):
     (tmp_path / "mjlab_fused-0.1.0.dist-info").mkdir()
     (tmp_path / "mjlab_extras-1.0.dist-info").mkdir()

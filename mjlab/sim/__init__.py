@@ -8,10 +8,13 @@ from mjlab.sim.compile import compile_model as compile_model
 from mjlab.sim.config import MujocoCfg as MujocoCfg
 from mjlab.sim.config import SimulationCfg as SimulationCfg
 from mjlab.sim.engine import Control as Control
+from mjlab.sim.engine import EngineError as EngineError
 from mjlab.sim.engine import SensePass as SensePass
 from mjlab.sim.fields import Stage as Stage
 from mjlab.sim.health import Health as Health
 from mjlab.sim.health import HealthReport as HealthReport
+from mjlab.sim.sizes import Calibration as Calibration
+from mjlab.sim.sizes import calibrate as calibrate
 from mjlab.sim.simulation import FieldError as FieldError
 from mjlab.sim.simulation import Simulation as Simulation
 from mjlab.sim.views import SharedFieldError as SharedFieldError

@@ -8,6 +8,11 @@ import torch
 
 from mjlab.sim.fields import Stage
 
+
+class EngineError(RuntimeError):
+    """The engine could not go on."""
+
+
 Control = Callable[[], None]
 """A control law: reads `sim.data` at the velocity stage and writes `sim.data.ctrl`."""
 

@@ -2,14 +2,14 @@
 
 import copy
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import mujoco
 import numpy as np
 import torch
 from mujoco import batch as mj_batch
 
-from mjlab.sim.engine import Control, SensePass
+from mjlab.sim.engine import Control, EngineError, SensePass
 from mjlab.sim.fields import STATE_FIELDS, Stage
 from mjlab.sim.surface import Surface
 
@@ -99,13 +99,13 @@ class NativeEngine:
         """
         self._collect()
         if control is not None:
-            self.batch.forward(stage=int(Stage.VELOCITY))
+            self._advance(self.batch.forward, int(Stage.VELOCITY))
             self._publish()
             control()
             self._collect()
         finite = np.isfinite(self.batch.bind("ctrl"))
         bad_control = np.logical_not(np.all(finite, axis=1, keepdims=True)[:, 0])
-        self.batch.step()
+        self._advance(self.batch.step, int(Stage.NONE))
         if bad_control.any():
             self._poison(bad_control)
         self._publish()
@@ -114,7 +114,7 @@ class NativeEngine:
     def forward(self, stage: Stage) -> None:
         """Compute derived quantities up to `stage`."""
         self._collect()
-        self.batch.forward(stage=int(stage))
+        self._advance(self.batch.forward, int(stage))
         self._publish()
         self._count_warnings()
 
@@ -162,6 +162,13 @@ class NativeEngine:
             f"{kind} found no room in a world's memory of {size:.1f} MB: "
             f"set sim.mujoco.memory to more, such as '{max(1, int(2 * size))}M'"
         )
+
+    def _advance(self, call: Callable[..., None], stage: int) -> None:
+        try:
+            call(stage=stage)
+        except mj_batch.SimulationError as error:
+            hint = f" ({self.advice('memory')})" if "memory" in str(error) else ""
+            raise EngineError(f"{error}{hint}") from error
 
     def _count_warnings(self) -> None:
         counts = np.stack(

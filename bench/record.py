@@ -1,0 +1,56 @@
+"""How a measurement is written down: what ran, on what, when."""
+
+import datetime
+import importlib.metadata
+import json
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+_PACKAGES = ("mujoco", "mujoco-warp", "warp-lang", "torch", "numpy")
+
+
+def machine() -> dict[str, Any]:
+    """What this machine is."""
+    import torch
+
+    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else None
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "gpu": gpu,
+    }
+
+
+def versions() -> dict[str, str]:
+    """Versions of the packages that decide a speed."""
+    found = {}
+    for package in _PACKAGES:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            found[package] = "absent"
+    return found
+
+
+def save(name: str, figures: dict[str, Any]) -> Path:
+    """Write `figures` with machine, versions and date to `bench/results`."""
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{name}.json"
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    record = {"date": now, "machine": machine(), "versions": versions()} | figures
+    path.write_text(json.dumps(record, indent=2) + "\n")
+    return path
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()

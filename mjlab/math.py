@@ -1,0 +1,270 @@
+"""Rotations, frames and angles on tensors of any leading shape.
+
+Quaternions are unit, wxyz, shape (..., 4); vectors are (..., 3); angles are in radians.
+`q` takes coordinates of the rotated frame to those of its parent: `quat_rotate(q, v_b)`
+is `v_w`.
+
+Nothing here branches on data, and the bits of a row do not depend on how many rows
+there are. That is why arc functions run in float64 and are rounded back: torch's
+vectorised float32 versions differ from the scalar ones that finish an array.
+"""
+
+import math
+
+import torch
+
+_EPS = 1e-12
+
+
+def wrap_to_pi(angle: torch.Tensor) -> torch.Tensor:
+    """Return the angle in [-pi, pi) that differs by whole turns."""
+    return torch.remainder(angle + math.pi, 2.0 * math.pi) - math.pi
+
+
+def normalize(vec: torch.Tensor) -> torch.Tensor:
+    """Return the vector scaled to length 1; a zero vector stays zero."""
+    return vec / _norm(vec).clamp(min=_EPS)
+
+
+def quat_identity(quat: torch.Tensor) -> torch.Tensor:
+    """Return identity quaternions in the shape, type and device of `quat`."""
+    identity = torch.zeros_like(quat)
+    identity[..., 0].fill_(1.0)
+    return identity
+
+
+def quat_normalize(quat: torch.Tensor) -> torch.Tensor:
+    """Return the quaternion scaled to length 1; zero becomes the identity."""
+    norm = _norm(quat)
+    unit = quat / norm.clamp(min=_EPS)
+    unit[..., :1].add_(norm < _EPS)
+    return unit
+
+
+def quat_positive(quat: torch.Tensor) -> torch.Tensor:
+    """Return the one of the two quaternions of a rotation whose w is not negative."""
+    return quat * _sign(quat[..., :1])
+
+
+def quat_conjugate(quat: torch.Tensor) -> torch.Tensor:
+    """Return the quaternion of the inverse rotation."""
+    return torch.cat((quat[..., :1], -quat[..., 1:]), dim=-1)
+
+
+def quat_mul(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    """Return the rotation `right` followed by the rotation `left`, in fixed axes."""
+    left_w, left_v = left[..., :1], left[..., 1:]
+    right_w, right_v = right[..., :1], right[..., 1:]
+    w = left_w * right_w - _dot(left_v, right_v)
+    v = left_w * right_v + right_w * left_v + torch.linalg.cross(left_v, right_v)
+    return torch.cat((w, v), dim=-1)
+
+
+def quat_rotate(quat: torch.Tensor, vec: torch.Tensor) -> torch.Tensor:
+    """Return the vector rotated by the quaternion: body to world coordinates."""
+    axis = quat[..., 1:]
+    twice_cross = 2.0 * torch.linalg.cross(axis, vec)
+    return vec + quat[..., :1] * twice_cross + torch.linalg.cross(axis, twice_cross)
+
+
+def quat_rotate_inverse(quat: torch.Tensor, vec: torch.Tensor) -> torch.Tensor:
+    """Return the vector rotated back by the quaternion: world to body coordinates."""
+    axis = quat[..., 1:]
+    twice_cross = 2.0 * torch.linalg.cross(axis, vec)
+    return vec - quat[..., :1] * twice_cross + torch.linalg.cross(axis, twice_cross)
+
+
+def quat_from_axis_angle(axis: torch.Tensor, angle: torch.Tensor) -> torch.Tensor:
+    """Return the rotation about a unit axis, (..., 3), by an angle, (...)."""
+    half = 0.5 * angle.unsqueeze(-1)
+    v = half.sin() * axis
+    return torch.cat((half.cos().expand_as(v[..., :1]), v), dim=-1)
+
+
+def quat_to_axis_angle(quat: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the unit axis, (..., 3), and the angle in [0, pi], (...).
+
+    The axis of the identity is zero.
+    """
+    rotvec = quat_to_rotvec(quat)
+    return normalize(rotvec), _norm(rotvec).squeeze(-1)
+
+
+def quat_from_rotvec(rotvec: torch.Tensor) -> torch.Tensor:
+    """Return the rotation about a vector by its length."""
+    half = 0.5 * _norm(rotvec)
+    # sinc(x) is sin(pi x) / (pi x), and 1 at 0.
+    scale = 0.5 * torch.sinc(half / math.pi)
+    return torch.cat((half.cos(), scale * rotvec), dim=-1)
+
+
+def quat_to_rotvec(quat: torch.Tensor) -> torch.Tensor:
+    """Return the vector about which, and by whose length in [0, pi], it rotates."""
+    near = quat_positive(quat)
+    sine = _norm(near[..., 1:])
+    angle = 2.0 * _atan2(sine, near[..., :1])
+    # For small angles the ratio of angle to sine is 2, also where both are zero.
+    small = sine < _EPS
+    ratio = (angle / sine.clamp(min=_EPS)).masked_fill(small, 2.0)
+    return ratio * near[..., 1:]
+
+
+def quat_angle(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    """Return the angle between two orientations, in [0, pi], shape (...)."""
+    between = quat_mul(quat_conjugate(left), right)
+    angle = 2.0 * _atan2(_norm(between[..., 1:]), between[..., :1].abs())
+    return angle.squeeze(-1)
+
+
+def quat_box_minus(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    """Return the rotation vector, in world axes, that takes `right` to `left`."""
+    return quat_to_rotvec(quat_mul(left, quat_conjugate(right)))
+
+
+def quat_box_plus(quat: torch.Tensor, rotvec_w: torch.Tensor) -> torch.Tensor:
+    """Return the orientation rotated by a vector in world axes."""
+    return quat_mul(quat_from_rotvec(rotvec_w), quat)
+
+
+def quat_integrate(
+    quat: torch.Tensor, ang_vel_b: torch.Tensor, dt: float
+) -> torch.Tensor:
+    """Return the orientation after `dt` seconds at an angular velocity in its frame."""
+    return quat_mul(quat, quat_from_rotvec(ang_vel_b * dt))
+
+
+def quat_slerp(
+    start: torch.Tensor, end: torch.Tensor, fraction: torch.Tensor | float
+) -> torch.Tensor:
+    """Return the orientation at a fraction, (...), of the shorter way."""
+    rotvec = quat_to_rotvec(quat_mul(quat_conjugate(start), end))
+    share = fraction.unsqueeze(-1) if isinstance(fraction, torch.Tensor) else fraction
+    return quat_mul(start, quat_from_rotvec(share * rotvec))
+
+
+def quat_from_euler_xyz(
+    roll: torch.Tensor, pitch: torch.Tensor, yaw: torch.Tensor
+) -> torch.Tensor:
+    """Return the rotation by roll about x, then pitch about y, then yaw about z.
+
+    The axes are fixed. The angles are of shape (...).
+    """
+    cr, sr = (0.5 * roll).cos(), (0.5 * roll).sin()
+    cp, sp = (0.5 * pitch).cos(), (0.5 * pitch).sin()
+    cy, sy = (0.5 * yaw).cos(), (0.5 * yaw).sin()
+    return torch.stack(
+        (
+            cr * cp * cy + sr * sp * sy,
+            sr * cp * cy - cr * sp * sy,
+            cr * sp * cy + sr * cp * sy,
+            cr * cp * sy - sr * sp * cy,
+        ),
+        dim=-1,
+    )
+
+
+def quat_to_euler_xyz(
+    quat: torch.Tensor,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return roll and yaw in [-pi, pi] and pitch in [-pi/2, pi/2], each (...)."""
+    w, x, y, z = quat.double().unbind(-1)
+    roll = torch.atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
+    pitch = torch.asin((2.0 * (w * y - z * x)).clamp(-1.0, 1.0))
+    yaw = torch.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+    return roll.to(quat.dtype), pitch.to(quat.dtype), yaw.to(quat.dtype)
+
+
+def quat_heading(quat: torch.Tensor) -> torch.Tensor:
+    """Return the yaw of the frame's x axis in the world, in [-pi, pi], shape (...)."""
+    w, x, y, z = quat.unbind(-1)
+    return _atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+
+
+def quat_yaw(quat: torch.Tensor) -> torch.Tensor:
+    """Return the rotation about the world's z that has the same heading."""
+    half = 0.5 * quat_heading(quat)
+    yaw = torch.zeros_like(quat)
+    yaw[..., 0] = half.cos()
+    yaw[..., 3] = half.sin()
+    return yaw
+
+
+def quat_to_matrix(quat: torch.Tensor) -> torch.Tensor:
+    """Return the rotation matrix, shape (..., 3, 3)."""
+    w, x, y, z = quat.unbind(-1)
+    entries = (
+        1.0 - 2.0 * (y * y + z * z),
+        2.0 * (x * y - w * z),
+        2.0 * (x * z + w * y),
+        2.0 * (x * y + w * z),
+        1.0 - 2.0 * (x * x + z * z),
+        2.0 * (y * z - w * x),
+        2.0 * (x * z - w * y),
+        2.0 * (y * z + w * x),
+        1.0 - 2.0 * (x * x + y * y),
+    )
+    return torch.stack(entries, dim=-1).unflatten(-1, (3, 3))
+
+
+def quat_from_matrix(matrix: torch.Tensor) -> torch.Tensor:
+    """Return the quaternion, its w not negative, of a rotation matrix, (..., 3, 3)."""
+    m00, m01, m02, m10, m11, m12, m20, m21, m22 = matrix.flatten(-2).unbind(-1)
+    # 4 q q^T: any row is the quaternion up to scale; the longest one is accurate.
+    ww, xx = 1.0 + m00 + m11 + m22, 1.0 + m00 - m11 - m22
+    yy, zz = 1.0 - m00 + m11 - m22, 1.0 - m00 - m11 + m22
+    wx, wy, wz = m21 - m12, m02 - m20, m10 - m01
+    xy, xz, yz = m10 + m01, m20 + m02, m21 + m12
+    entries = (ww, wx, wy, wz, wx, xx, xy, xz, wy, xy, yy, yz, wz, xz, yz, zz)
+    outer = torch.stack(entries, dim=-1).unflatten(-1, (4, 4))
+    squares = torch.stack((ww, xx, yy, zz), dim=-1)
+    longest = squares.argmax(dim=-1)[..., None, None].expand(*squares.shape[:-1], 1, 4)
+    row = outer.gather(-2, longest).squeeze(-2)
+    return quat_positive(quat_normalize(row))
+
+
+def combine_frames(
+    pos_ab: torch.Tensor,
+    quat_ab: torch.Tensor,
+    pos_bc: torch.Tensor,
+    quat_bc: torch.Tensor,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the pose of C in A from those of B in A and of C in B."""
+    return pos_ab + quat_rotate(quat_ab, pos_bc), quat_mul(quat_ab, quat_bc)
+
+
+def subtract_frames(
+    pos_wa: torch.Tensor,
+    quat_wa: torch.Tensor,
+    pos_wb: torch.Tensor,
+    quat_wb: torch.Tensor,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the pose of B in A from the poses of both in W."""
+    pos_ab = quat_rotate_inverse(quat_wa, pos_wb - pos_wa)
+    return pos_ab, quat_mul(quat_conjugate(quat_wa), quat_wb)
+
+
+def transform_points(
+    pos: torch.Tensor, quat: torch.Tensor, points: torch.Tensor
+) -> torch.Tensor:
+    """Return points of the frames, (..., P, 3), in the coordinates of their parent.
+
+    The frames are given by `pos`, (..., 3), and `quat`, (..., 4).
+    """
+    return pos.unsqueeze(-2) + quat_rotate(quat.unsqueeze(-2), points)
+
+
+def _dot(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    return (left * right).sum(dim=-1, keepdim=True)
+
+
+def _norm(vec: torch.Tensor) -> torch.Tensor:
+    return _dot(vec, vec).sqrt()
+
+
+def _sign(value: torch.Tensor) -> torch.Tensor:
+    """Return -1 where the value is negative, 1 elsewhere, also at zero."""
+    return (value < 0.0).to(value.dtype).mul_(-2.0).add_(1.0)
+
+
+def _atan2(y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    return torch.atan2(y.double(), x.double()).to(y.dtype)

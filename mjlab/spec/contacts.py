@@ -1,0 +1,160 @@
+"""Edits of what collides with what, and how."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+
+from mjlab.names import resolve_values
+from mjlab.spec.edit import (
+    Patterns,
+    SpecEditCfg,
+    match_elements,
+    match_indices,
+    write_attribute,
+)
+
+ByName = dict[str, int]
+IntValue = int | ByName
+FloatValue = float | dict[str, float]
+VectorValue = float | tuple[float, ...] | dict[str, float | tuple[float, ...]]
+
+
+@dataclass(kw_only=True)
+class _ContactParameters(SpecEditCfg):
+    """The contact parameters that may be left as they are."""
+
+    geom_names: Patterns
+    """Patterns of the geoms that are edited. A geom without a name is called ""."""
+
+    friction: VectorValue | None = None
+    """Sliding, torsional and rolling friction, or the first of them; None leaves it."""
+
+    solref: VectorValue | None = None
+    """Reference of the constraint: (timeconst, dampratio); None leaves it."""
+
+    solimp: VectorValue | None = None
+    """Impedance of the constraint: (dmin, dmax, width, midpoint, power); None leaves
+    it."""
+
+    margin: FloatValue | None = None
+    """Distance below which contacts are detected, in metres; None leaves it."""
+
+    gap: FloatValue | None = None
+    """Part of the margin in which contacts exert no force, in metres; None leaves
+    it."""
+
+    solmix: FloatValue | None = None
+    """Weight in the mixing of two geoms' parameters; None leaves it."""
+
+
+_OPTIONAL = ("friction", "solref", "solimp", "margin", "gap", "solmix")
+_MASKS = ("contype", "conaffinity", "condim", "priority")
+
+
+@dataclass(kw_only=True)
+class CollisionCfg(_ContactParameters):
+    """Sets the collision structure of a model: which geoms collide, and as what.
+
+    A dictionary gives values by pattern, of the geoms' names. Those of `contype`,
+    `conaffinity`, `condim` and `priority` cover every geom that is edited.
+    """
+
+    contype: IntValue = 1
+    """Bits of the contact types of the geom."""
+
+    conaffinity: IntValue = 1
+    """Bits of the contact types that the geom collides with."""
+
+    condim: IntValue = 3
+    """Dimension of the contact: 1, 3, 4 or 6."""
+
+    priority: IntValue = 0
+    """The geom of higher priority decides the contact's parameters."""
+
+    disable_other_geoms: bool = True
+    """Whether all geoms that are not edited stop colliding."""
+
+    def edit(self, spec: mujoco.MjSpec) -> None:
+        """Edit `spec` in place."""
+        chosen = match_indices(spec.geoms, self.geom_names, what="geom", spec=spec)
+        geoms = [spec.geoms[index] for index in chosen]
+        for attribute in _MASKS:
+            _check_entries(attribute, getattr(self, attribute))
+            _write(self, geoms, attribute, spec=spec, required=True)
+        for attribute in _OPTIONAL:
+            _write(self, geoms, attribute, spec=spec)
+        if not self.disable_other_geoms:
+            return
+        for index, geom in enumerate(spec.geoms):
+            if index not in chosen:
+                geom.contype = geom.conaffinity = 0
+
+
+@dataclass(kw_only=True)
+class GeomCfg(_ContactParameters):
+    """Changes single parameters of some geoms and leaves all others as they are.
+
+    A dictionary gives values by pattern, of the geoms' names.
+    """
+
+    contype: IntValue | None = None
+    """Bits of the contact types of the geom; None leaves them."""
+
+    conaffinity: IntValue | None = None
+    """Bits of the contact types that the geom collides with; None leaves them."""
+
+    condim: IntValue | None = None
+    """Dimension of the contact, 1, 3, 4 or 6; None leaves it."""
+
+    priority: IntValue | None = None
+    """The geom of higher priority decides the contact's parameters; None leaves it."""
+
+    group: IntValue | None = None
+    """Group of the geom, for rays and rendering; None leaves it."""
+
+    rgba: tuple[float, ...] | dict[str, tuple[float, ...]] | None = None
+    """Colour of the geom; None leaves it."""
+
+    def edit(self, spec: mujoco.MjSpec) -> None:
+        """Edit `spec` in place."""
+        geoms = match_elements(spec.geoms, self.geom_names, what="geom", spec=spec)
+        for attribute in (*_MASKS, *_OPTIONAL, "group", "rgba"):
+            if attribute in _MASKS:
+                _check_entries(attribute, getattr(self, attribute))
+            _write(self, geoms, attribute, spec=spec)
+
+
+def _write(
+    cfg: _ContactParameters,
+    geoms: Sequence[Any],
+    attribute: str,
+    *,
+    spec: mujoco.MjSpec,
+    required: bool = False,
+) -> None:
+    values = getattr(cfg, attribute)
+    if values is None:
+        return
+    resolved = resolve_values(
+        values,
+        [geom.name for geom in geoms],
+        what=f"geom (for {attribute})",
+        owner=spec.modelname,
+        required=required,
+    )
+    for geom, value in zip(geoms, resolved, strict=True):
+        if value is not None:
+            write_attribute(geom, attribute, value)
+
+
+def _check_entries(attribute: str, values: IntValue | None) -> None:
+    if values is None:
+        return
+    listed = values.values() if isinstance(values, Mapping) else (values,)
+    for value in listed:
+        if attribute == "condim" and value not in (1, 3, 4, 6):
+            raise ValueError(f"condim is 1, 3, 4 or 6, not {value}.")
+        if attribute in ("contype", "conaffinity") and value < 0:
+            raise ValueError(f"{attribute} is a set of bits, 0 or more, not {value}.")

@@ -1,0 +1,90 @@
+"""What every edit of a spec has in common."""
+
+import abc
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import mujoco
+
+from mjlab.names import find_name, match_names, suggest
+
+Patterns = str | tuple[str, ...]
+"""One or several regular expressions, each matching whole names."""
+
+T = TypeVar("T")
+
+
+@dataclass(kw_only=True)
+class SpecEditCfg(abc.ABC):
+    """An edit of a spec. Where it names something, that must exist."""
+
+    @abc.abstractmethod
+    def edit(self, spec: mujoco.MjSpec) -> None:
+        """Edit `spec` in place."""
+
+
+def apply_edits(spec: mujoco.MjSpec, edits: Sequence[SpecEditCfg]) -> None:
+    """Edit `spec` in place, in the order given."""
+    for edit in edits:
+        edit.edit(spec)
+
+
+def match_indices(
+    elements: Sequence[Any], patterns: Patterns, *, what: str, spec: mujoco.MjSpec
+) -> list[int]:
+    """Return the places in the list of the elements whose names match.
+
+    An element without a name is called "". Its `id` does not tell it from the others
+    before the spec is compiled.
+    """
+    names = [element.name for element in elements]
+    return match_names(patterns, names, what=what, owner=spec.modelname)
+
+
+def match_elements(
+    elements: Sequence[Any], patterns: Patterns, *, what: str, spec: mujoco.MjSpec
+) -> list[Any]:
+    """Return the elements whose names match; an element without a name is called ""."""
+    found = match_indices(elements, patterns, what=what, spec=spec)
+    return [elements[index] for index in found]
+
+
+def find_body(spec: mujoco.MjSpec, name: str | None) -> Any:
+    """Return the body of this name, the world body for None."""
+    if name is None:
+        return spec.worldbody
+    names = [body.name for body in spec.bodies]
+    return spec.bodies[find_name(name, names, what="body", owner=spec.modelname)]
+
+
+def check_new(name: str, elements: Sequence[Any], *, what: str) -> None:
+    """Raise an error if the spec has an element of this name already."""
+    if name in [element.name for element in elements]:
+        raise ValueError(f"There is a {what} {name!r} already; choose another name.")
+
+
+def choose(name: str, choices: dict[str, T], *, what: str) -> T:
+    """Return the choice of this name."""
+    if name not in choices:
+        raise ValueError(f"There is no {what} {name!r}. {suggest(name, choices)}")
+    return choices[name]
+
+
+def write_attribute(element: Any, attribute: str, value: Any) -> None:
+    """Set one attribute of an element.
+
+    A number or a short tuple sets the leading entries of a vector; the others keep
+    their values.
+    """
+    vector = getattr(element, attribute)
+    if isinstance(vector, bool | int | float | str):
+        setattr(element, attribute, value)
+        return
+    entries = (value,) if isinstance(value, int | float) else tuple(value)
+    if len(entries) > len(vector):
+        raise ValueError(
+            f"{attribute} has at most {len(vector)} entries, not the {len(entries)} of "
+            f"{value}."
+        )
+    vector[: len(entries)] = entries

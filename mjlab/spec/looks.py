@@ -1,0 +1,340 @@
+"""Edits of what a model looks like: materials, textures, meshes, lights, cameras."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import mujoco
+from mujoco import mjtBuiltin, mjtCamLight, mjtLightType, mjtMark, mjtTexture
+
+from mjlab.names import find_name, resolve_values
+from mjlab.spec.edit import (
+    Patterns,
+    SpecEditCfg,
+    check_new,
+    choose,
+    find_body,
+    match_elements,
+    write_attribute,
+)
+
+Triple = tuple[float, float, float]
+
+_TEXTURE_TYPES = {
+    "2d": mjtTexture.mjTEXTURE_2D,
+    "cube": mjtTexture.mjTEXTURE_CUBE,
+    "skybox": mjtTexture.mjTEXTURE_SKYBOX,
+}
+_BUILTINS = {
+    "none": mjtBuiltin.mjBUILTIN_NONE,
+    "flat": mjtBuiltin.mjBUILTIN_FLAT,
+    "gradient": mjtBuiltin.mjBUILTIN_GRADIENT,
+    "checker": mjtBuiltin.mjBUILTIN_CHECKER,
+}
+_MARKS = {
+    "none": mjtMark.mjMARK_NONE,
+    "edge": mjtMark.mjMARK_EDGE,
+    "cross": mjtMark.mjMARK_CROSS,
+    "random": mjtMark.mjMARK_RANDOM,
+}
+_MODES = {
+    "fixed": mjtCamLight.mjCAMLIGHT_FIXED,
+    "track": mjtCamLight.mjCAMLIGHT_TRACK,
+    "trackcom": mjtCamLight.mjCAMLIGHT_TRACKCOM,
+    "targetbody": mjtCamLight.mjCAMLIGHT_TARGETBODY,
+    "targetbodycom": mjtCamLight.mjCAMLIGHT_TARGETBODYCOM,
+}
+_LIGHT_TYPES = {
+    "spot": mjtLightType.mjLIGHT_SPOT,
+    "directional": mjtLightType.mjLIGHT_DIRECTIONAL,
+    "point": mjtLightType.mjLIGHT_POINT,
+    "image": mjtLightType.mjLIGHT_IMAGE,
+}
+Mode = Literal["fixed", "track", "trackcom", "targetbody", "targetbodycom"]
+
+
+@dataclass(kw_only=True)
+class TextureCfg(SpecEditCfg):
+    """Adds a texture, procedural or from files."""
+
+    name: str
+    """Name of the new texture."""
+
+    type: Literal["2d", "cube", "skybox"] = "2d"
+    """How the texture is mapped."""
+
+    builtin: Literal["none", "flat", "gradient", "checker"] = "none"
+    """Procedural pattern; "none" for a texture from files."""
+
+    rgb1: Triple = (0.8, 0.8, 0.8)
+    """First colour of the pattern."""
+
+    rgb2: Triple = (0.5, 0.5, 0.5)
+    """Second colour of the pattern."""
+
+    width: int = 0
+    """Width of the pattern in pixels."""
+
+    height: int = 0
+    """Height of the pattern in pixels."""
+
+    mark: Literal["none", "edge", "cross", "random"] = "none"
+    """Marks drawn over the pattern."""
+
+    markrgb: Triple = (0.0, 0.0, 0.0)
+    """Colour of the marks."""
+
+    random: float = 0.01
+    """Probability of a random mark at a pixel."""
+
+    file: str | None = None
+    """Image file."""
+
+    cubefiles: tuple[str, ...] = ()
+    """Image files of the six faces: right, left, up, down, front, back."""
+
+    gridsize: tuple[int, int] = (1, 1)
+    """Rows and columns of the faces in one image file."""
+
+    gridlayout: str = ""
+    """Which face lies where in the grid, by the letters R, L, U, D, F, B and '.'."""
+
+    nchannel: int = 3
+    """Number of channels of the image."""
+
+    hflip: bool = False
+    """Whether the image is mirrored left to right."""
+
+    vflip: bool = False
+    """Whether the image is mirrored top to bottom."""
+
+    def edit(self, spec: mujoco.MjSpec) -> None:
+        """Edit `spec` in place."""
+        check_new(self.name, spec.textures, what="texture")
+        self._check()
+        texture = spec.add_texture(
+            name=self.name,
+            type=choose(self.type, _TEXTURE_TYPES, what="texture type"),
+            builtin=choose(self.builtin, _BUILTINS, what="builtin texture"),
+            mark=choose(self.mark, _MARKS, what="texture mark"),
+            file=self.file or "",
+            gridsize=self.gridsize,
+        )
+        plain = ("rgb1", "rgb2", "width", "height", "markrgb", "random", "nchannel")
+        _copy_attributes(self, texture, (*plain, "hflip", "vflip"))
+        for face, file in enumerate(self.cubefiles):
+            texture.cubefiles[face] = file
+        for place, letter in enumerate(self.gridlayout):
+            texture.gridlayout[place] = letter
+
+    def _check(self) -> None:
+        sources = (self.builtin != "none", self.file is not None, bool(self.cubefiles))
+        if sum(sources) != 1:
+            raise ValueError(
+                f"The texture {self.name!r} needs exactly one of builtin, file and "
+                f"cubefiles."
+            )
+        if self.builtin != "none" and (self.width < 1 or self.height < 1):
+            raise ValueError(
+                f"The builtin texture {self.name!r} needs a width and a height, not "
+                f"{self.width} by {self.height} pixels."
+            )
+        if self.cubefiles and len(self.cubefiles) != 6:
+            raise ValueError(
+                f"The texture {self.name!r} has {len(self.cubefiles)} cubefiles, not 6."
+            )
+        rows, columns = self.gridsize
+        if self.gridlayout and len(self.gridlayout) != rows * columns:
+            raise ValueError(
+                f"The gridlayout {self.gridlayout!r} of the texture {self.name!r} has "
+                f"not one letter for each of {rows} by {columns} places."
+            )
+
+
+@dataclass(kw_only=True)
+class MaterialCfg(SpecEditCfg):
+    """Adds a material and gives it to geoms."""
+
+    name: str
+    """Name of the new material."""
+
+    rgba: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 1.0)
+    """Colour, which multiplies the texture's."""
+
+    texture: str | None = None
+    """Name of an existing texture; None for none."""
+
+    texuniform: bool = False
+    """Whether the texture is scaled in metres instead of to the object."""
+
+    texrepeat: tuple[float, float] = (1.0, 1.0)
+    """How often the texture repeats along both axes."""
+
+    reflectance: float = 0.0
+    """Share of light mirrored, 0 to 1."""
+
+    emission: float = 0.0
+    """Light given off, as a factor of the colour."""
+
+    specular: float = 0.5
+    """Strength of highlights, 0 to 1."""
+
+    shininess: float = 0.5
+    """Sharpness of highlights, 0 to 1."""
+
+    geom_names: Patterns = ()
+    """Patterns of the geoms that get the material."""
+
+    def edit(self, spec: mujoco.MjSpec) -> None:
+        """Edit `spec` in place."""
+        check_new(self.name, spec.materials, what="material")
+        material = spec.add_material(name=self.name)
+        plain = ("rgba", "texuniform", "texrepeat", "reflectance", "emission")
+        _copy_attributes(self, material, (*plain, "specular", "shininess"))
+        if self.texture is not None:
+            names = [texture.name for texture in spec.textures]
+            find_name(self.texture, names, what="texture", owner=spec.modelname)
+            material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = self.texture
+        for geom in match_elements(spec.geoms, self.geom_names, what="geom", spec=spec):
+            geom.material = self.name
+
+
+@dataclass(kw_only=True)
+class MeshCfg(SpecEditCfg):
+    """Changes how meshes are compiled."""
+
+    mesh_names: Patterns
+    """Patterns of the meshes that are edited."""
+
+    maxhullvert: int | dict[str, int]
+    """Largest number of vertices of the convex hull, above 3, or -1 for no limit; one
+    value, or values by pattern."""
+
+    def edit(self, spec: mujoco.MjSpec) -> None:
+        """Edit `spec` in place."""
+        meshes = match_elements(spec.meshes, self.mesh_names, what="mesh", spec=spec)
+        names = [mesh.name for mesh in meshes]
+        values = resolve_values(
+            self.maxhullvert, names, what="mesh", owner=spec.modelname
+        )
+        for mesh, value in zip(meshes, values, strict=True):
+            if value is None:
+                continue
+            if value != -1 and value <= 3:
+                raise ValueError(
+                    f"maxhullvert of the mesh {mesh.name!r} is -1 or above 3, "
+                    f"not {value}."
+                )
+            mesh.maxhullvert = value
+
+
+@dataclass(kw_only=True)
+class LightCfg(SpecEditCfg):
+    """Adds a light."""
+
+    name: str
+    """Name of the new light."""
+
+    body: str | None = None
+    """Name of the body it is fixed to; None for the world."""
+
+    mode: Mode = "fixed"
+    """How it follows bodies."""
+
+    target: str | None = None
+    """Name of the body it points to, for the modes that start with "target"."""
+
+    type: Literal["spot", "directional", "point", "image"] = "spot"
+    """Kind of light."""
+
+    castshadow: bool = True
+    """Whether it casts shadows."""
+
+    active: bool = True
+    """Whether it is on."""
+
+    pos: Triple = (0.0, 0.0, 0.0)
+    """Position in the body's frame, in metres."""
+
+    dir: Triple = (0.0, 0.0, -1.0)
+    """Direction in the body's frame."""
+
+    cutoff: float = 45.0
+    """Half the opening angle of a spot, in degrees."""
+
+    exponent: float = 10.0
+    """How fast a spot fades towards its edge."""
+
+    diffuse: Triple = (0.7, 0.7, 0.7)
+    """Diffuse colour."""
+
+    specular: Triple = (0.3, 0.3, 0.3)
+    """Colour of highlights."""
+
+    ambient: Triple = (0.0, 0.0, 0.0)
+    """Ambient colour."""
+
+    attenuation: Triple = (1.0, 0.0, 0.0)
+    """Constant, linear and quadratic attenuation with distance."""
+
+    def edit(self, spec: mujoco.MjSpec) -> None:
+        """Edit `spec` in place."""
+        check_new(self.name, spec.lights, what="light")
+        light = find_body(spec, self.body).add_light(
+            name=self.name,
+            type=choose(self.type, _LIGHT_TYPES, what="light type"),
+            mode=choose(self.mode, _MODES, what="light mode"),
+            targetbody=_target(spec, self.name, self.mode, self.target),
+        )
+        plain = ("castshadow", "active", "pos", "dir", "cutoff", "exponent", "diffuse")
+        _copy_attributes(self, light, (*plain, "specular", "ambient", "attenuation"))
+
+
+@dataclass(kw_only=True)
+class CameraCfg(SpecEditCfg):
+    """Adds a camera."""
+
+    name: str
+    """Name of the new camera."""
+
+    body: str | None = None
+    """Name of the body it is fixed to; None for the world."""
+
+    mode: Mode = "fixed"
+    """How it follows bodies."""
+
+    target: str | None = None
+    """Name of the body it points to, for the modes that start with "target"."""
+
+    fovy: float = 45.0
+    """Vertical field of view, in degrees."""
+
+    pos: Triple = (0.0, 0.0, 0.0)
+    """Position in the body's frame, in metres."""
+
+    quat: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
+    """Orientation in the body's frame, wxyz. A camera looks along its -z."""
+
+    def edit(self, spec: mujoco.MjSpec) -> None:
+        """Edit `spec` in place."""
+        check_new(self.name, spec.cameras, what="camera")
+        camera = find_body(spec, self.body).add_camera(
+            name=self.name,
+            mode=choose(self.mode, _MODES, what="camera mode"),
+            targetbody=_target(spec, self.name, self.mode, self.target),
+        )
+        _copy_attributes(self, camera, ("fovy", "pos", "quat"))
+
+
+def _copy_attributes(cfg: Any, element: Any, attributes: Sequence[str]) -> None:
+    for attribute in attributes:
+        write_attribute(element, attribute, getattr(cfg, attribute))
+
+
+def _target(spec: mujoco.MjSpec, name: str, mode: str, target: str | None) -> str:
+    if mode.startswith("target") != (target is not None):
+        raise ValueError(
+            f"The mode {mode!r} of {name!r} "
+            f"{'needs a target' if target is None else 'takes no target'}."
+        )
+    return "" if target is None else find_body(spec, target).name

@@ -1,0 +1,131 @@
+"""Putting specs together, and their keyframes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from mjlab.spec.edit import find_body
+
+_VECTORS = ("qpos", "qvel", "act", "ctrl", "mpos", "mquat")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keyframe:
+    """A complete state of one model: every vector has its full length."""
+
+    name: str
+    """Name of the keyframe."""
+
+    time: float
+    """Time, in seconds."""
+
+    qpos: np.ndarray
+    """Positions, shape (nq,)."""
+
+    qvel: np.ndarray
+    """Velocities, shape (nv,)."""
+
+    act: np.ndarray
+    """Activations of the actuators, shape (na,)."""
+
+    ctrl: np.ndarray
+    """Controls, shape (nu,)."""
+
+    mpos: np.ndarray
+    """Positions of the mocap bodies, shape (nmocap * 3,)."""
+
+    mquat: np.ndarray
+    """Orientations of the mocap bodies, wxyz, shape (nmocap * 4,)."""
+
+
+def attach_spec(
+    parent: mujoco.MjSpec,
+    child: mujoco.MjSpec,
+    *,
+    prefix: str,
+    pos: Sequence[float] = (0.0, 0.0, 0.0),
+    quat: Sequence[float] = (1.0, 0.0, 0.0, 0.0),
+    body: str | None = None,
+) -> mujoco.MjsFrame:
+    """Attach all of `child` to a body of `parent` and return the frame it hangs in.
+
+    The keyframes of the child should have been taken out before: MuJoCo completes them
+    with default positions of everything else.
+
+    Args:
+        parent: Edited in place.
+        child: Not used afterwards: MuJoCo may move its elements to the parent.
+        prefix: Put before every name of the child: "robot/".
+        pos: Position of the child in the body's frame, in metres.
+        quat: Orientation of the child in the body's frame, wxyz.
+        body: Name of the parent's body; None for the world.
+    """
+    frame = find_body(parent, body).add_frame(pos=list(pos), quat=list(quat))
+    try:
+        return parent.attach(child, prefix=prefix, frame=frame)
+    except ValueError as error:
+        raise ValueError(
+            f"MuJoCo cannot attach {child.modelname!r} as {prefix!r}: {error}"
+        ) from error
+
+
+def take_keyframes(spec: mujoco.MjSpec) -> list[Keyframe]:
+    """Remove all keyframes from `spec` and return them, completed by the compiler."""
+    if not spec.keys:
+        return []
+    model = spec.compile()
+    keyframes = [_keyframe_of(model, index) for index in range(model.nkey)]
+    for key in list(spec.keys):
+        spec.delete(key)
+    return keyframes
+
+
+def default_keyframe(model: mujoco.MjModel, name: str = "default") -> Keyframe:
+    """Return the state of `model` after a reset."""
+    data = mujoco.MjData(model)
+    return Keyframe(
+        name=name,
+        time=float(data.time),
+        qpos=data.qpos.copy(),
+        qvel=data.qvel.copy(),
+        act=data.act.copy(),
+        ctrl=data.ctrl.copy(),
+        mpos=data.mocap_pos.ravel().copy(),
+        mquat=data.mocap_quat.ravel().copy(),
+    )
+
+
+def merge_keyframes(name: str, parts: Sequence[Keyframe]) -> Keyframe:
+    """Return the keyframe of the model that the parts' models were attached to.
+
+    Args:
+        name: Name of the new keyframe.
+        parts: One keyframe for each attached model, in the order of attachment to the
+            world, with none left out.
+    """
+    vectors = {
+        vector: np.concatenate([np.zeros(0), *(getattr(p, vector) for p in parts)])
+        for vector in _VECTORS
+    }
+    return Keyframe(name=name, time=0.0, **vectors)
+
+
+def add_keyframe(spec: mujoco.MjSpec, keyframe: Keyframe) -> None:
+    """Add a keyframe to `spec`. Its vectors have the lengths of the whole model."""
+    vectors = {vector: getattr(keyframe, vector).tolist() for vector in _VECTORS}
+    spec.add_key(name=keyframe.name, time=keyframe.time, **vectors)
+
+
+def _keyframe_of(model: mujoco.MjModel, index: int) -> Keyframe:
+    return Keyframe(
+        name=model.key(index).name or f"key{index}",
+        time=float(model.key_time[index]),
+        qpos=model.key_qpos[index].copy(),
+        qvel=model.key_qvel[index].copy(),
+        act=model.key_act[index].copy(),
+        ctrl=model.key_ctrl[index].copy(),
+        mpos=model.key_mpos[index].copy(),
+        mquat=model.key_mquat[index].copy(),
+    )
