@@ -28,6 +28,7 @@ STATE_FIELDS = (
     "qvel",
     "act",
     "history",
+    "plastic",
     "qacc_warmstart",
     "ctrl",
     "qfrc_applied",

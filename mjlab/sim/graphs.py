@@ -60,6 +60,11 @@ class Graphs:
         launch()
         self._recordings[key] = _Recording(self._record(launch), self._arrays())
 
+    def disable(self) -> None:
+        """Run everything eagerly from now on."""
+        self._enabled = False
+        self.drop()
+
     def drop(self) -> None:
         """Forget all recordings, as when arrays are exchanged."""
         self._recordings.clear()
@@ -94,6 +99,45 @@ class Graphs:
 
     def _inside_capture(self) -> bool:
         return self._device.is_cuda and torch.cuda.is_current_stream_capturing()
+
+
+def record_with_torch(
+    run: Callable[[], None], device: torch.device, *, warm_up: int = 3
+) -> torch.cuda.CUDAGraph:
+    """Record what `run` does with torch and with Warp as one CUDA graph.
+
+    Torch opens the capture, because only so its allocator takes part; Warp is told of
+    it, because only then its loops become part of the graph instead of waiting for
+    the device. Kernels must be loaded and libraries be initialised before, on the same
+    stream, which the warm-up does.
+
+    Args:
+        run: What to record. It must be repeatable; the warm-up really runs it.
+        device: The CUDA device.
+        warm_up: How often to run it first.
+    """
+    stream = torch.cuda.Stream(device)
+    stream.wait_stream(torch.cuda.current_stream(device))
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.stream(stream):
+        for _ in range(warm_up):
+            run()
+    torch.cuda.current_stream(device).wait_stream(stream)
+    torch.cuda.synchronize(device)
+    name = str(device)
+    with (
+        _no_garbage_collection(),
+        torch.cuda.graph(graph, stream=stream, capture_error_mode="thread_local"),
+        on_torch_stream(name),
+        wp.ScopedCapture(
+            name,
+            stream=wp.stream_from_torch(stream),
+            external=True,
+            force_module_load=False,
+        ),
+    ):
+        run()
+    return graph
 
 
 @contextmanager

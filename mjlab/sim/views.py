@@ -28,14 +28,29 @@ class Reads:
         """The latest stage of which the derived fields are current."""
         self.frozen = False
         """Whether a read beyond `fresh` is an error rather than a late request."""
+        self._counts = True
         self._recorders: list[set[str]] = []
+
+    @contextmanager
+    def before_forward(self) -> Iterator[None]:
+        """Mark reads that come between a step and its `forward()`.
+
+        They find every stage computed by the step, so they do not decide how far
+        `forward()` goes.
+        """
+        self._counts = False
+        try:
+            yield
+        finally:
+            self._counts = True
 
     def note(self, name: str, stage: Stage) -> bool:
         """Record a read; return whether the stage has to be computed first."""
         for recorder in self._recorders:
             recorder.add(name)
         if stage <= self.fresh:
-            self.needed = self.needed if self.frozen else max(self.needed, stage)
+            if self._counts and not self.frozen:
+                self.needed = max(self.needed, stage)
             return False
         if self.frozen:
             raise StaleReadError(

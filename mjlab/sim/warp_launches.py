@@ -45,6 +45,7 @@ class WarpLaunches:
 
     def step(self) -> None:
         """A whole physics step."""
+        self._refresh_velocities()
         mjw.step(self._fields.wp_model, self._fields.wp_data)
         self._poison()
 
@@ -76,6 +77,7 @@ class WarpLaunches:
     def position(self) -> None:
         """The position stage, with its sensors."""
         m, d = self._fields.wp_model, self._fields.wp_data
+        self._refresh_velocities()
         mjw.fwd_position(m, d, factorize=False)
         self._zero(self._early)
         mjw.sensor_pos(m, d)
@@ -96,6 +98,7 @@ class WarpLaunches:
 
     def acceleration(self) -> None:
         """All stages."""
+        self._refresh_velocities()
         mjw.forward(self._fields.wp_model, self._fields.wp_data)
 
     def reset(self) -> None:
@@ -133,6 +136,19 @@ class WarpLaunches:
             with wp.ScopedDevice(str(fields.device)):
                 small = Sizes(nconmax=1, njmax=1, njmax_nnz=1, nccdmax=1)
                 self._constants_data = make_data(fields.mj_model, self._num_envs, small)
+
+    def _refresh_velocities(self) -> None:
+        """Compute the velocities that constraints between bodies read.
+
+        Warp makes constraints in the position stage, and those of connects and welds
+        from the body velocities of the velocity stage, which comes later: they would
+        be those of the step before, and after a reset of another life (4.0.0).
+        """
+        m, d = self._fields.wp_model, self._fields.wp_data
+        if m.eq_connect_adr.size or m.eq_wld_adr.size:
+            mjw.kinematics(m, d)
+            mjw.com_pos(m, d)
+            mjw.com_vel(m, d)
 
     def _poison(self) -> None:
         """Let a control that is not finite reach the state.
