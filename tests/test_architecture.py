@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from architecture import (
+from tests.architecture import (
     EXCEPTIONS,
     LIMITS,
     ROOT,

@@ -1,0 +1,27 @@
+"""Actuators: from the targets of joints, tendons and sites to MuJoCo's controls."""
+
+from mjlab.actuator.actuator import ActuatorBinding as ActuatorBinding
+from mjlab.actuator.actuator import ActuatorTargets as ActuatorTargets
+from mjlab.actuator.actuator import Command as Command
+from mjlab.actuator.actuator_set import ActuatorSet as ActuatorSet
+from mjlab.actuator.config import ActuatorCfg as ActuatorCfg
+from mjlab.actuator.config import Quantity as Quantity
+from mjlab.actuator.config import resolve_targets as resolve_targets
+from mjlab.actuator.dc import DcCoggingCfg as DcCoggingCfg
+from mjlab.actuator.dc import DcFrictionCfg as DcFrictionCfg
+from mjlab.actuator.dc import DcMotorActuatorCfg as DcMotorActuatorCfg
+from mjlab.actuator.dc import DcThermalCfg as DcThermalCfg
+from mjlab.actuator.explicit import ExplicitActuatorCfg as ExplicitActuatorCfg
+from mjlab.actuator.learned import LearnedActuatorCfg as LearnedActuatorCfg
+from mjlab.actuator.muscle import MuscleActuatorCfg as MuscleActuatorCfg
+from mjlab.actuator.native import MotorActuatorCfg as MotorActuatorCfg
+from mjlab.actuator.native import NativeActuatorCfg as NativeActuatorCfg
+from mjlab.actuator.native import PdActuatorCfg as PdActuatorCfg
+from mjlab.actuator.native import PositionActuatorCfg as PositionActuatorCfg
+from mjlab.actuator.native import VelocityActuatorCfg as VelocityActuatorCfg
+from mjlab.actuator.pd import DcPdActuatorCfg as DcPdActuatorCfg
+from mjlab.actuator.pd import IdealPdActuatorCfg as IdealPdActuatorCfg
+from mjlab.actuator.place import ActuatorError as ActuatorError
+from mjlab.actuator.place import Transmission as Transmission
+from mjlab.actuator.xml import XmlActuatorCfg as XmlActuatorCfg
+from mjlab.buffers import DelayCfg as DelayCfg

@@ -1,0 +1,146 @@
+"""What an actuator is while it runs: its binding, its commands, its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+
+from mjlab.actuator.config import ActuatorCfg
+from mjlab.actuator.place import Transmission
+
+Command = Literal["position", "velocity", "effort"]
+"""What a number that is sent to an actuator means."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ActuatorBinding:
+    """One configuration and where its actuators are in the compiled model."""
+
+    cfg: ActuatorCfg
+    """The configuration."""
+
+    target_names: tuple[str, ...]
+    """Names of the targets within the entity."""
+
+    target_ids: torch.Tensor
+    """Columns of the targets in `ActuatorTargets`, shape (n,)."""
+
+    actuator_ids: torch.Tensor
+    """Ids of the MuJoCo actuators in the compiled model, in the order in which
+    `ActuatorCfg.add_to_spec` returned their names."""
+
+    ctrl_adr: torch.Tensor
+    """Address of the first control of each actuator, in the order of `actuator_ids`."""
+
+    qpos_adr: torch.Tensor
+    """Address of each joint's position, shape (n,); empty for tendons and sites."""
+
+    qvel_adr: torch.Tensor
+    """Address of each joint's velocity, shape (n,); empty for tendons and sites."""
+
+
+@dataclass(kw_only=True, eq=False)
+class ActuatorTargets:
+    """What the actuators of an entity are asked to do, for each world.
+
+    An actuator reads the fields of its own kind of command. An effort is what the
+    actuator's control means: a force or a torque before the gear for a motor, an
+    excitation between 0 and 1 for a muscle, a voltage for a motor that takes one.
+    """
+
+    joint_pos: torch.Tensor
+    """Positions, shape (num_envs, num_joints), in radians or metres."""
+
+    joint_vel: torch.Tensor
+    """Velocities, shape (num_envs, num_joints), in rad/s or m/s."""
+
+    joint_effort: torch.Tensor
+    """Efforts, shape (num_envs, num_joints)."""
+
+    tendon_len: torch.Tensor
+    """Lengths, shape (num_envs, num_tendons), in metres."""
+
+    tendon_vel: torch.Tensor
+    """Rates of the lengths, shape (num_envs, num_tendons), in m/s."""
+
+    tendon_effort: torch.Tensor
+    """Efforts, shape (num_envs, num_tendons)."""
+
+    site_effort: torch.Tensor
+    """Efforts, shape (num_envs, num_sites)."""
+
+    @classmethod
+    def zeros(
+        cls,
+        num_envs: int,
+        *,
+        joints: int,
+        tendons: int,
+        sites: int,
+        device: torch.device | str,
+    ) -> ActuatorTargets:
+        """Return targets that are all zero, for so many joints, tendons and sites."""
+
+        def make(count: int) -> torch.Tensor:
+            return torch.zeros(num_envs, count, device=device)
+
+        return cls(
+            joint_pos=make(joints),
+            joint_vel=make(joints),
+            joint_effort=make(joints),
+            tendon_len=make(tendons),
+            tendon_vel=make(tendons),
+            tendon_effort=make(tendons),
+            site_effort=make(sites),
+        )
+
+    def of(self, transmission: Transmission, command: Command) -> torch.Tensor:
+        """Return the field that commands of one kind to one kind of target are in."""
+        return getattr(self, TARGET_FIELDS[transmission, command])
+
+
+TARGET_FIELDS: dict[tuple[Transmission, Command], str] = {
+    ("joint", "position"): "joint_pos",
+    ("joint", "velocity"): "joint_vel",
+    ("joint", "effort"): "joint_effort",
+    ("tendon", "position"): "tendon_len",
+    ("tendon", "velocity"): "tendon_vel",
+    ("tendon", "effort"): "tendon_effort",
+    ("site", "effort"): "site_effort",
+}
+"""Field of `ActuatorTargets` by transmission and command."""
+
+
+class Columns:
+    """Some columns of tensors whose first dimension is the world."""
+
+    def __init__(self, ids: Sequence[int], device: torch.device | str) -> None:
+        """Remember the columns.
+
+        Args:
+            ids: The columns, each once.
+            device: Where the tensors lie.
+        """
+        first = ids[0] if ids else 0
+        self.count = len(ids)
+        self._run: slice | None = None
+        if list(ids) == list(range(first, first + len(ids))):
+            # A run of columns is read as a view and written by one copy.
+            self._run = slice(first, first + len(ids))
+        self._ids = torch.tensor(list(ids), dtype=torch.int64, device=device)
+
+    def read(self, tensor: torch.Tensor) -> torch.Tensor:
+        """Return the columns, shape (num_envs, count, ...), maybe as a view."""
+        if self._run is not None:
+            return tensor[:, self._run]
+        return tensor.index_select(1, self._ids)
+
+    def write(self, tensor: torch.Tensor, values: torch.Tensor) -> None:
+        """Write `values`, shape (num_envs, count, ...), into the columns, in place."""
+        if self._run is not None:
+            tensor[:, self._run].copy_(values)
+        else:
+            tensor.index_copy_(1, self._ids, values)

@@ -1,0 +1,313 @@
+"""All actuators of an entity: from targets to controls, and their gains by world."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from itertools import accumulate
+
+import mujoco
+import torch
+
+from mjlab.actuator.actuator import (
+    TARGET_FIELDS,
+    ActuatorBinding,
+    ActuatorTargets,
+    Command,
+)
+from mjlab.actuator.compiled import Input, inputs_of
+from mjlab.actuator.config import Quantity
+from mjlab.actuator.explicit import ExplicitActuatorCfg
+from mjlab.actuator.gains import (
+    Part,
+    actuators_by_target,
+    explicit_part,
+    native_parts,
+)
+from mjlab.actuator.groups import (
+    DelayedNativeGroup,
+    ExplicitGroup,
+    Group,
+    NativeGroup,
+)
+from mjlab.actuator.parameters import Adjustable
+from mjlab.actuator.place import ActuatorError, Transmission
+from mjlab.actuator.xml import XmlActuatorCfg
+from mjlab.buffers import DelayBuffer
+from mjlab.names import match_names
+from mjlab.rng import WorldRng
+from mjlab.sim import Simulation
+
+_ABSENT: dict[Quantity, float] = {
+    "stiffness": 0.0,
+    "damping": 0.0,
+    "effort_limit": float("inf"),
+}
+
+
+_Indexed = tuple[ActuatorBinding, range]
+"""A binding and the indices of its actuators in the set."""
+
+
+class ActuatorSet:
+    """All actuators of one entity.
+
+    An actuator here is one target of one configuration, whatever MuJoCo has for it; it
+    is called like its target and numbered in the order of the configurations. Bindings
+    of one kind are computed and written together; one with a delay stands alone, so
+    that its lags are its own.
+    """
+
+    def __init__(
+        self, bindings: Sequence[ActuatorBinding], sim: Simulation, rng: WorldRng
+    ) -> None:
+        """Group the bindings.
+
+        Args:
+            bindings: The entity's actuators.
+            sim: The simulation they act in.
+            rng: Draws the lags of delays.
+        """
+        self.bindings = tuple(bindings)
+        self.names = tuple(name for b in self.bindings for name in b.target_names)
+        """The names of the actuators."""
+        self._sim = sim
+        self._rng = rng
+        ends = list(accumulate(len(b.target_names) for b in self.bindings))
+        indexed = [
+            (binding, range(end - len(binding.target_names), end))
+            for binding, end in zip(self.bindings, ends, strict=True)
+        ]
+        native: list[_Indexed] = []
+        explicit: list[_Indexed] = []
+        for each in indexed:
+            is_explicit = isinstance(each[0].cfg, ExplicitActuatorCfg)
+            (explicit if is_explicit else native).append(each)
+        self._parts: dict[Quantity, list[Part]] = {
+            quantity: native_parts(quantity, native, sim) for quantity in _ABSENT
+        }
+        self._explicit_groups = self._build_explicit(explicit)
+        self._groups: list[Group] = [
+            *self._build_native([binding for binding, _ in native]),
+            *self._explicit_groups,
+        ]
+        self._adjustable = {
+            quantity: Adjustable(
+                quantity.replace("_", " "),
+                self.names,
+                self._parts[quantity],
+                absent=absent,
+                num_envs=sim.num_envs,
+                device=sim.device,
+            )
+            for quantity, absent in _ABSENT.items()
+        }
+
+    @property
+    def reads_derived(self) -> bool:
+        """Whether `apply` reads what the velocity stage computes.
+
+        It does for explicit actuators of tendons, whose lengths follow from the state.
+        Between two physics steps those are one step old, so `apply` then belongs into
+        the step: `sim.step(control=...)`.
+        """
+        return any(group.reads_derived for group in self._explicit_groups)
+
+    def apply(self, targets: ActuatorTargets) -> None:
+        """Write `sim.data.ctrl` of all actuators; called once for each physics step."""
+        for group in self._groups:
+            group.apply(targets)
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Forget the past of the worlds where `mask`, shape (num_envs,), holds.
+
+        Their delays start over from the next command. Gains and limits stay.
+        """
+        for group in self._groups:
+            group.reset(mask)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return the live tensors that change; copy into them to restore a snapshot.
+
+        Gains that are elements of the model are not among them.
+        """
+        return {
+            f"{index}.{name}": value
+            for index, group in enumerate(self._groups)
+            for name, value in group.state().items()
+        }
+
+    # Gains and limits.
+
+    def find(self, patterns: str | Sequence[str]) -> list[int]:
+        """Return the indices of the actuators whose names some pattern matches."""
+        return match_names(patterns, self.names, what="actuator")
+
+    def check(self, quantity: Quantity, indices: Sequence[int]) -> None:
+        """Raise if one of the actuators does not have the quantity."""
+        self._adjustable[quantity].check(indices)
+
+    def required_model_fields(self, *quantities: Quantity) -> frozenset[str]:
+        """Return the model fields that must vary per world to set `quantities`."""
+        fields = (self._adjustable[quantity].fields for quantity in quantities)
+        return frozenset().union(*fields)
+
+    @property
+    def stiffness(self) -> torch.Tensor:
+        """A copy of the position gains, shape (num_envs, num_actuators)."""
+        return self._adjustable["stiffness"].read()
+
+    @property
+    def damping(self) -> torch.Tensor:
+        """A copy of the velocity gains, shape (num_envs, num_actuators)."""
+        return self._adjustable["damping"].read()
+
+    @property
+    def effort_limit(self) -> torch.Tensor:
+        """A copy of the effort limits, shape (num_envs, num_actuators).
+
+        Infinite where there is none; of a muscle, its peak active force.
+        """
+        return self._adjustable["effort_limit"].read()
+
+    def set_gains(
+        self,
+        mask: torch.Tensor,
+        ids: torch.Tensor | None = None,
+        kp: torch.Tensor | float | None = None,
+        kd: torch.Tensor | float | None = None,
+    ) -> None:
+        """Set position and velocity gains, in place.
+
+        Actuators without such a gain are passed over; `check` finds them beforehand.
+        What MuJoCo computes keeps its gains in the model: the fields that
+        `required_model_fields` names have to vary per world.
+
+        Args:
+            mask: The worlds, shape (num_envs,), bool.
+            ids: The actuators, shape (k,), int64; None for all.
+            kp: Position gains that broadcast to (num_envs, k); None keeps them.
+            kd: Velocity gains that broadcast to (num_envs, k); None keeps them.
+        """
+        if kp is not None:
+            self._adjustable["stiffness"].write(mask, ids, kp)
+        if kd is not None:
+            self._adjustable["damping"].write(mask, ids, kd)
+
+    def set_effort_limit(
+        self,
+        mask: torch.Tensor,
+        ids: torch.Tensor | None,
+        limit: torch.Tensor | float,
+    ) -> None:
+        """Set effort limits, in place, as `set_gains` does.
+
+        A range of the model becomes ±limit. An actuator that MuJoCo computes and that
+        was built without a limit cannot get one later.
+
+        Args:
+            mask: The worlds, shape (num_envs,), bool.
+            ids: The actuators, shape (k,), int64; None for all.
+            limit: Limits that broadcast to (num_envs, k).
+        """
+        self._adjustable["effort_limit"].write(mask, ids, limit)
+
+    # Construction.
+
+    def _build_native(self, bindings: Sequence[ActuatorBinding]) -> list[Group]:
+        groups: list[Group] = []
+        together: dict[tuple[Transmission, Command], list[tuple[Input, int]]] = {}
+        for binding in bindings:
+            controls = _controls(binding, self._sim.mj_model)
+            kind = binding.cfg.transmission
+            if binding.cfg.delay is not None:
+                delay = self._delay(binding, (len(controls),))
+                groups.append(DelayedNativeGroup(kind, controls, self._sim, delay))
+                continue
+            for control in controls:
+                key = (kind, control[0].command)
+                together.setdefault(key, []).append(control)
+        groups += [NativeGroup(*key, some, self._sim) for key, some in together.items()]
+        return groups
+
+    def _build_explicit(self, bindings: Sequence[_Indexed]) -> list[ExplicitGroup]:
+        together: dict[Hashable, list[_Indexed]] = {}
+        for binding, indices in bindings:
+            key = _explicit_key(binding)
+            together.setdefault(key, []).append((binding, indices))
+        return [self._explicit_group(some) for some in together.values()]
+
+    def _explicit_group(self, members: Sequence[_Indexed]) -> ExplicitGroup:
+        bindings = [binding for binding, _ in members]
+        parts = [
+            (binding.cfg, binding.target_names)
+            for binding in bindings
+            if isinstance(binding.cfg, ExplicitActuatorCfg)
+        ]
+        sim = self._sim
+        law = parts[0][0].build_law(parts, sim.num_envs, sim.device)
+        indices = [index for _, some in members for index in some]
+        for quantity, known in self._parts.items():
+            known += explicit_part(quantity, law, indices)
+        delayed = bindings[0].cfg.delay is not None
+        delay = self._delay(bindings[0], (3, len(indices))) if delayed else None
+        return ExplicitGroup(bindings, law, sim, delay)
+
+    def _delay(self, binding: ActuatorBinding, shape: tuple[int, ...]) -> DelayBuffer:
+        assert binding.cfg.delay is not None
+        # The name in the compiled model is unique in the scene, so the stream is too.
+        first = self._sim.mj_model.actuator(int(binding.actuator_ids[0])).name
+        stream = f"actuator/{first}/delay"
+        return DelayBuffer(binding.cfg.delay, shape, self._rng, stream)
+
+
+def _explicit_key(binding: ActuatorBinding) -> Hashable:
+    cfg = binding.cfg
+    assert isinstance(cfg, ExplicitActuatorCfg)
+    alone = id(binding) if cfg.delay is not None else None
+    return (type(cfg), cfg.transmission, cfg.law_key(), alone)
+
+
+def _controls(
+    binding: ActuatorBinding, model: mujoco.MjModel
+) -> list[tuple[Input, int]]:
+    """Return each control of a binding, and its target's column in the targets."""
+    cfg = binding.cfg
+    given = cfg.command if isinstance(cfg, XmlActuatorCfg) else None
+    controls: list[tuple[Input, int]] = []
+    columns = binding.target_ids.tolist()
+    targets = zip(
+        actuators_by_target(binding, model), columns, binding.target_names, strict=True
+    )
+    for actuators, column, name in targets:
+        drivers: dict[Command, int] = {}
+        for actuator in actuators:
+            for each in inputs_of(model, actuator, given):
+                _check_input(each, actuator, drivers, binding, name, model)
+                controls.append((each, column))
+    return controls
+
+
+def _check_input(
+    control: Input,
+    actuator: int,
+    drivers: dict[Command, int],
+    binding: ActuatorBinding,
+    target: str,
+    model: mujoco.MjModel,
+) -> None:
+    kind = binding.cfg.transmission
+    name = model.actuator(actuator).name
+    if (kind, control.command) not in TARGET_FIELDS:
+        raise ActuatorError(
+            f"The actuator {name!r} of the {kind} {target!r} is controlled by a "
+            f"{control.command}, for which a {kind} has no target. "
+            "XmlActuatorCfg(command='effort') passes its control on from the effort."
+        )
+    first = drivers.setdefault(control.command, actuator)
+    if first != actuator:
+        raise ActuatorError(
+            f"The {kind} {target!r} has two actuators, {model.actuator(first).name!r} "
+            f"and {name!r}, that read the same {control.command} target. Leave the "
+            f"{kind} out of the configuration and write their controls to "
+            "sim.data.ctrl."
+        )

@@ -1,0 +1,186 @@
+"""What a compiled MuJoCo actuator reads, and where the model keeps its gains.
+
+Everything is derived from the model, so that an actuator of the file and one that was
+added from a configuration are one and the same here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import mujoco
+
+from mjlab.actuator.actuator import Command
+from mjlab.actuator.place import ActuatorError
+
+_INPUTS: tuple[tuple[int, Command], ...] = (
+    (int(mujoco.mjtCtrlInput.mjINPUT_POS), "position"),
+    (int(mujoco.mjtCtrlInput.mjINPUT_VEL), "velocity"),
+    (int(mujoco.mjtCtrlInput.mjINPUT_FF), "effort"),
+    (int(mujoco.mjtCtrlInput.mjINPUT_VOLTAGE), "effort"),
+)
+"""Bits of an input signature in the order in which MuJoCo lays out the controls."""
+
+_SETPOINTS = 1 | 2 | 4
+_GAIN = mujoco.mjtGain
+_BIAS = mujoco.mjtBias
+_DYN = mujoco.mjtDyn
+_TRN = mujoco.mjtTrn
+
+
+@dataclass(frozen=True)
+class Input:
+    """One control of an actuator."""
+
+    ctrl: int
+    """Address in `ctrl`."""
+
+    command: Command
+    """What the number means."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One element of a model field that holds a gain or a limit."""
+
+    field: str
+    row: int
+    element: int
+    sign: float
+
+
+def inputs_of(
+    model: mujoco.MjModel, actuator: int, command: Command | None = None
+) -> list[Input]:
+    """Return the controls of an actuator, in the order of their addresses.
+
+    Args:
+        model: The compiled model.
+        actuator: The actuator's id.
+        command: What a single control means; None finds out.
+    """
+    commands = _commands_of(model, actuator, command)
+    count = int(model.actuator_ctrlnum[actuator])
+    if len(commands) != count:
+        raise ActuatorError(
+            f"The actuator {model.actuator(actuator).name!r} has {count} controls, "
+            "which are not a position, a velocity or an effort. Write them through "
+            "sim.data.ctrl, and leave the actuator out of the configuration."
+        )
+    start = int(model.actuator_ctrladr[actuator])
+    return [Input(start + offset, each) for offset, each in enumerate(commands)]
+
+
+def _commands_of(
+    model: mujoco.MjModel, actuator: int, command: Command | None
+) -> list[Command]:
+    gain = _GAIN(model.actuator_gaintype[actuator])
+    if gain in (_GAIN.mjGAIN_PID, _GAIN.mjGAIN_DCMOTOR):
+        signature = int(model.actuator_ctrlspec[actuator])
+        return [each for bit, each in _INPUTS if signature & bit]
+    if gain == _GAIN.mjGAIN_SO3:
+        return []
+    return [command or _single_command(model, actuator)]
+
+
+def _single_command(model: mujoco.MjModel, actuator: int) -> Command:
+    signature = int(model.actuator_ctrlspec[actuator])
+    declared: list[Command] = [each for bit, each in _INPUTS if signature & bit]
+    if declared:
+        return declared[0]
+    gain = model.actuator_gainprm[actuator, 0]
+    if not (_is_servo(model, actuator) and gain > 0.0):
+        return "effort"
+    _, stiffness, damping = -model.actuator_biasprm[actuator, :3]
+    if stiffness == gain:
+        return "velocity" if _integrates(model, actuator) else "position"
+    if stiffness == 0.0 and damping == gain:
+        return "velocity"
+    return "effort"
+
+
+def stiffness_slots(model: mujoco.MjModel, actuator: int) -> tuple[Slot, ...]:
+    """Return where the position gain of an actuator is; empty if it has none."""
+    kind = _GAIN(model.actuator_gaintype[actuator])
+    if kind == _GAIN.mjGAIN_PID:
+        return (Slot("actuator_biasprm", actuator, 1, -1.0),)
+    if kind == _GAIN.mjGAIN_DCMOTOR:
+        return _controller_slots(model, actuator, 4)
+    if not _is_position_servo(model, actuator):
+        return ()
+    return (
+        Slot("actuator_gainprm", actuator, 0, 1.0),
+        Slot("actuator_biasprm", actuator, 1, -1.0),
+    )
+
+
+def damping_slots(model: mujoco.MjModel, actuator: int) -> tuple[Slot, ...]:
+    """Return where the velocity gain of an actuator is; empty if it has none."""
+    kind = _GAIN(model.actuator_gaintype[actuator])
+    bias = Slot("actuator_biasprm", actuator, 2, -1.0)
+    if kind == _GAIN.mjGAIN_DCMOTOR:
+        return _controller_slots(model, actuator, 6)
+    if kind == _GAIN.mjGAIN_PID or _is_position_servo(model, actuator):
+        return (bias,)
+    if _is_servo(model, actuator) and _single_command(model, actuator) == "velocity":
+        return (Slot("actuator_gainprm", actuator, 0, 1.0), bias)
+    return ()
+
+
+def effort_limit_slots(model: mujoco.MjModel, actuator: int) -> tuple[Slot, ...]:
+    """Return where the effort limit of an actuator is; empty if it has none.
+
+    It is the actuator's own, or else that of its joint or tendon; of a muscle, the peak
+    active force.
+    """
+    if is_muscle(model, actuator):
+        fields = ("actuator_gainprm", "actuator_biasprm")
+        return tuple(Slot(field, actuator, 2, 1.0) for field in fields)
+    if model.actuator_forcelimited[actuator]:
+        return _range_slots("actuator_forcerange", actuator)
+    target = int(model.actuator_trnid[actuator, 0])
+    kind = _TRN(model.actuator_trntype[actuator])
+    on_joint = kind in (_TRN.mjTRN_JOINT, _TRN.mjTRN_JOINTINPARENT)
+    if on_joint and model.jnt_actfrclimited[target]:
+        return _range_slots("jnt_actfrcrange", target)
+    if kind == _TRN.mjTRN_TENDON and model.tendon_actfrclimited[target]:
+        return _range_slots("tendon_actfrcrange", target)
+    return ()
+
+
+def is_muscle(model: mujoco.MjModel, actuator: int) -> bool:
+    """Whether an actuator has the force law of a muscle."""
+    return _GAIN(model.actuator_gaintype[actuator]) == _GAIN.mjGAIN_MUSCLE
+
+
+def _range_slots(field: str, row: int) -> tuple[Slot, ...]:
+    # The upper end comes first: it is the one that is read.
+    return (Slot(field, row, 1, 1.0), Slot(field, row, 0, -1.0))
+
+
+def _controller_slots(
+    model: mujoco.MjModel, actuator: int, element: int
+) -> tuple[Slot, ...]:
+    if not int(model.actuator_ctrlspec[actuator]) & _SETPOINTS:
+        return ()
+    return (Slot("actuator_gainprm", actuator, element, 1.0),)
+
+
+def _is_position_servo(model: mujoco.MjModel, actuator: int) -> bool:
+    if not _is_servo(model, actuator):
+        return False
+    command = _single_command(model, actuator)
+    return command == "position" or (
+        command == "velocity" and _integrates(model, actuator)
+    )
+
+
+def _is_servo(model: mujoco.MjModel, actuator: int) -> bool:
+    """Whether the force is linear in the control, the length and the velocity."""
+    fixed = _GAIN(model.actuator_gaintype[actuator]) == _GAIN.mjGAIN_FIXED
+    return fixed and _BIAS(model.actuator_biastype[actuator]) == _BIAS.mjBIAS_AFFINE
+
+
+def _integrates(model: mujoco.MjModel, actuator: int) -> bool:
+    """Whether the control is the velocity of a position that is tracked."""
+    return _DYN(model.actuator_dyntype[actuator]) == _DYN.mjDYN_INTEGRATOR

@@ -1,0 +1,173 @@
+"""What every actuator configuration says, and which targets it drives."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import mujoco
+
+from mjlab.actuator.place import (
+    ActuatorError,
+    Transmission,
+    drivers,
+    set_passive,
+    target_names,
+)
+from mjlab.buffers import DelayCfg
+from mjlab.names import match_names
+
+Quantity = Literal["stiffness", "damping", "effort_limit"]
+"""What can be changed per world on an actuator of any kind that has it."""
+
+
+@dataclass(kw_only=True)
+class ActuatorCfg(ABC):
+    """Drives some joints, tendons or sites of an entity.
+
+    Three families: wrapped from the model file (`XmlActuatorCfg`); added to the model
+    and computed by MuJoCo, whose implicit integrators then know their damping; added as
+    plain motors whose effort is computed by a control law in every physics step.
+    """
+
+    target_names: tuple[str, ...]
+    """Patterns of the joints, tendons or sites that are driven. Each must match."""
+
+    transmission: Transmission = "joint"
+    """What the patterns name: "joint" (a hinge or a slide), "tendon" or "site"."""
+
+    delay: DelayCfg | None = None
+    """How many physics steps old the command is when it acts; None is no delay. All
+    commands of the configuration share the lag of their world; feedback is not
+    delayed."""
+
+    armature: float | dict[str, float] | None = None
+    """Reflected inertia added to the joint or tendon, in kg m² or kg; None keeps the
+    model's."""
+
+    frictionloss: float | dict[str, float] | None = None
+    """Dry friction of the joint or tendon, in N m or N; None keeps the model's."""
+
+    viscous_damping: float | dict[str, float] | None = None
+    """Damping of the joint or tendon, in N m s/rad or N s/m; None keeps the model's."""
+
+    share_targets: bool = False
+    """Whether another actuator may drive the same targets."""
+
+    transmissions: ClassVar[tuple[Transmission, ...]] = ("joint", "tendon")
+    adds_actuators: ClassVar[bool] = True
+
+    def find_targets(self, spec: mujoco.MjSpec, owner: str | None = None) -> list[str]:
+        """Return the names of the targets, in the order of the model.
+
+        Args:
+            spec: The entity's own model, without a prefix.
+            owner: The entity's name, for messages.
+        """
+        self._check_transmission()
+        names = self.candidates(spec)
+        what = self.transmission
+        found = match_names(self.target_names, names, what=what, owner=owner)
+        return [names[index] for index in found]
+
+    def candidates(self, spec: mujoco.MjSpec) -> list[str]:
+        """Return the names of everything in `spec` that could be driven."""
+        return target_names(spec, self.transmission)
+
+    def add_to_spec(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
+        """Add what the targets need to `spec`.
+
+        Args:
+            spec: The entity's own model, which is edited.
+            targets: Names of the targets, as `find_targets` returns them.
+
+        Returns:
+            The names of the MuJoCo actuators. Those of one input come in the order of
+            the targets; a kind that adds two to each target lists all of the first
+            input before those of the second.
+        """
+        self._check_transmission()
+        self._check_delay()
+        set_passive(self, spec, targets)
+        return self._add_actuators(spec, targets)
+
+    @abstractmethod
+    def _add_actuators(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
+        """Add the actuators themselves and return their names."""
+
+    @abstractmethod
+    def required_model_fields(self, *quantities: Quantity) -> frozenset[str]:
+        """Return the model fields that must vary per world to change `quantities`."""
+
+    @property
+    def kind(self) -> str:
+        """The name of the configuration's class, for messages."""
+        return type(self).__name__
+
+    def _check_transmission(self) -> None:
+        if self.transmission not in self.transmissions:
+            raise ActuatorError(
+                f"{self.kind} cannot have transmission={self.transmission!r}; it can "
+                f"have {' or '.join(map(repr, self.transmissions))}."
+            )
+
+    def _check_delay(self) -> None:
+        if self.delay is None:
+            return
+        low, high = self.delay.min_lag, self.delay.max_lag
+        if low < 0 or high < low:
+            raise ActuatorError(
+                f"{self.kind} of {self.target_names} has a delay of min_lag={low} to "
+                f"max_lag={high} physics steps; it has to be 0 <= min_lag <= max_lag."
+            )
+
+
+def resolve_targets(
+    cfgs: Sequence[ActuatorCfg], spec: mujoco.MjSpec, owner: str | None = None
+) -> list[list[str]]:
+    """Return the names of the targets of each configuration.
+
+    To be called before any of them edits the model: two configurations that drive one
+    target, and an actuator of the file that already drives it, are errors unless one of
+    the configurations shares its targets.
+
+    Args:
+        cfgs: The actuators of one entity.
+        spec: The entity's own model, without a prefix.
+        owner: The entity's name, for messages.
+    """
+    resolved = [cfg.find_targets(spec, owner) for cfg in cfgs]
+    whose = "" if owner is None else f" of {owner!r}"
+    taken: dict[tuple[str, str], int] = {}
+    for index, (cfg, names) in enumerate(zip(cfgs, resolved, strict=True)):
+        if cfg.adds_actuators and not cfg.share_targets:
+            _check_undriven(cfg, index, names, spec, whose)
+        for name in names:
+            first = taken.setdefault((cfg.transmission, name), index)
+            if first != index and not (cfg.share_targets or cfgs[first].share_targets):
+                raise ActuatorError(
+                    f"actuators[{first}] ({cfgs[first].kind}) and actuators[{index}] "
+                    f"({cfg.kind}) both drive the {cfg.transmission} {name!r}{whose}. "
+                    "Make their patterns disjoint, or set share_targets=True."
+                )
+    return resolved
+
+
+def _check_undriven(
+    cfg: ActuatorCfg,
+    index: int,
+    names: Collection[str],
+    spec: mujoco.MjSpec,
+    whose: str,
+) -> None:
+    driven = drivers(spec, cfg.transmission)
+    for name in names:
+        if name in driven:
+            raise ActuatorError(
+                f"actuators[{index}] ({cfg.kind}) would drive the {cfg.transmission} "
+                f"{name!r}{whose}, which the actuator {driven[name][0].name!r} of the "
+                "file drives already. Wrap that one with XmlActuatorCfg, delete it, or "
+                "set share_targets=True."
+            )

@@ -1,0 +1,264 @@
+"""MuJoCo's own model of a DC motor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import mujoco
+
+from mjlab.actuator.native import NativeActuatorCfg
+from mjlab.actuator.place import (
+    ActuatorError,
+    choices_per_target,
+    new_actuator,
+    required_values,
+    values_per_target,
+)
+
+DcInput = Literal["position", "velocity", "effort", "voltage"]
+
+_INPUTS: dict[DcInput, mujoco.mjtCtrlInput] = {
+    "position": mujoco.mjtCtrlInput.mjINPUT_POS,
+    "velocity": mujoco.mjtCtrlInput.mjINPUT_VEL,
+    "effort": mujoco.mjtCtrlInput.mjINPUT_FF,
+    "voltage": mujoco.mjtCtrlInput.mjINPUT_VOLTAGE,
+}
+
+
+@dataclass(kw_only=True)
+class DcThermalCfg:
+    """Heating of the winding, which raises its resistance.
+
+    Two of the first three numbers are needed.
+    """
+
+    resistance: float = 0.0
+    """Thermal resistance, in K/W."""
+
+    capacitance: float = 0.0
+    """Heat capacity, in J/K."""
+
+    time_constant: float = 0.0
+    """Resistance times capacitance, in seconds."""
+
+    temperature_coefficient: float = 0.0
+    """Growth of the electrical resistance, in 1/K; 0.0039 for copper."""
+
+    reference_temperature: float = 25.0
+    """Temperature at which the electrical resistance holds, in °C."""
+
+    ambient_temperature: float = 25.0
+    """Temperature of the surroundings, in °C."""
+
+
+@dataclass(kw_only=True)
+class DcFrictionCfg:
+    """Dry friction after LuGre: bristles that bend and slip."""
+
+    stiffness: float
+    """Stiffness of the bristles, in N m/rad."""
+
+    damping: float = 0.0
+    """Damping of the bristles, in N m s/rad."""
+
+    coulomb: float
+    """Friction while sliding fast, in N m."""
+
+    static: float
+    """Friction at breaking away, in N m."""
+
+    stribeck_velocity: float
+    """Speed at which the one passes into the other, in rad/s."""
+
+
+@dataclass(kw_only=True)
+class DcCoggingCfg:
+    """Torque of the magnets: amplitude * sin(poles * angle + phase)."""
+
+    amplitude: float
+    """In N m."""
+
+    poles: int
+    """Number of periods in a turn of the motor."""
+
+    phase: float = 0.0
+    """In radians."""
+
+
+@dataclass(kw_only=True)
+class DcMotorActuatorCfg(NativeActuatorCfg):
+    """A DC motor with its electrical side, computed by MuJoCo. `<dcmotor>`.
+
+    The motor is given by its datasheet (`voltage`, `stall_torque`, `no_load_speed`) or
+    by its constants (`resistance`, and one or both of `torque_constant` and
+    `back_emf_constant`). All are numbers of the motor, before the gear.
+
+    Its controller commands the torque stiffness * (position error) + damping *
+    (velocity error) + integral_gain * (its integral) + effort over the inputs it has,
+    and drives the voltage that gives this torque at the present speed, as far as
+    `voltage_limit` allows: hence a torque-speed line that nobody has to type.
+    A servo with a typed line is `DcPdActuatorCfg`.
+    """
+
+    voltage: float | None = None
+    """Nominal voltage, in V."""
+
+    stall_torque: float | None = None
+    """Torque at rest at the nominal voltage, in N m."""
+
+    no_load_speed: float | None = None
+    """Speed without load at the nominal voltage, in rad/s."""
+
+    torque_constant: float | None = None
+    """Torque per current, in N m/A."""
+
+    back_emf_constant: float | None = None
+    """Voltage per speed, in V s/rad."""
+
+    resistance: float | None = None
+    """Resistance of the winding, in Ohm."""
+
+    inputs: tuple[DcInput, ...] = ("voltage",)
+    """What the motor is commanded: "voltage" alone, or any of "position", "velocity"
+    and "effort" for its controller. Effort and voltage both come with the effort
+    commands, so only one of them can be an input."""
+
+    stiffness: float | dict[str, float] = 0.0
+    """Position gain of the controller, in N m/rad."""
+
+    damping: float | dict[str, float] = 0.0
+    """Velocity gain of the controller, in N m s/rad."""
+
+    integral_gain: float = 0.0
+    """Gain on the integral of the position error, in N m/(rad s)."""
+
+    integral_limit: float = 0.0
+    """Bound of that integral, in rad s; 0 is none."""
+
+    slew_rate: float = 0.0
+    """Fastest change of the first command, in its unit per second; 0 is unlimited."""
+
+    voltage_limit: float = 0.0
+    """Largest voltage of the controller, in V; 0 is unlimited."""
+
+    effort_limit: float | dict[str, float] | None = None
+    """Largest torque of the motor, in N m; None is unlimited."""
+
+    current_limit: float = 0.0
+    """Largest current, in A, where there is no `effort_limit`; 0 is unlimited."""
+
+    current_rate_limit: float = 0.0
+    """Fastest change of the current, in A/s; it needs an inductance. 0 is unlimited."""
+
+    inductance: float = 0.0
+    """Inductance of the winding, in H; 0 for a current without inertia."""
+
+    electrical_time_constant: float = 0.0
+    """Inductance over resistance, in seconds, instead of `inductance`."""
+
+    gear: float | dict[str, float] = 1.0
+    """Angle of the motor per angle of the joint."""
+
+    thermal: DcThermalCfg | None = None
+    """Heating of the winding."""
+
+    friction: DcFrictionCfg | None = None
+    """Dry friction."""
+
+    cogging: DcCoggingCfg | None = None
+    """Torque of the magnets."""
+
+    gain_fields: ClassVar[frozenset[str]] = frozenset({"actuator_gainprm"})
+
+    def _add_actuators(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
+        self._check_inputs()
+        stiffness = required_values(self, "stiffness", targets)
+        damping = required_values(self, "damping", targets)
+        limits = values_per_target(self, "effort_limit", targets, positive=True)
+        gears = choices_per_target(self, "gear", targets)
+        names = []
+        for target, kp, kd, limit, gear in zip(
+            targets, stiffness, damping, limits, gears, strict=True
+        ):
+            actuator = new_actuator(spec, self, target, gear=gear)
+            self._set(actuator, kp, kd, limit)
+            names.append(actuator.name)
+        return names
+
+    def _set(
+        self,
+        actuator: mujoco.MjsActuator,
+        stiffness: float,
+        damping: float,
+        limit: float | None,
+    ) -> None:
+        controller = (
+            *(stiffness, self.integral_gain, damping),
+            *(self.slew_rate, self.integral_limit, self.voltage_limit),
+        )
+        torque = 0.0 if limit is None else limit
+        try:
+            actuator.set_to_dcmotor(
+                motorconst=(self.torque_constant or 0.0, self.back_emf_constant or 0.0),
+                resistance=self.resistance or 0.0,
+                nominal=self._nominal(),
+                saturation=(torque, self.current_limit, self.current_rate_limit),
+                inductance=(self.inductance, self.electrical_time_constant),
+                controller=controller,
+                ctrlspec=sum(int(_INPUTS[name]) for name in self.inputs),
+                **self._losses(),
+            )
+        except ValueError as error:
+            raise ActuatorError(
+                f"{self.kind} of {actuator.target!r} is not a motor: {error}"
+            ) from error
+
+    def _nominal(self) -> tuple[float, float, float]:
+        return (
+            self.voltage or 0.0,
+            self.stall_torque or 0.0,
+            self.no_load_speed or 0.0,
+        )
+
+    def _losses(self) -> dict[str, tuple[float, ...]]:
+        losses: dict[str, tuple[float, ...]] = {}
+        if self.cogging is not None:
+            cogging = self.cogging
+            losses["cogging"] = (cogging.amplitude, cogging.poles, cogging.phase)
+        if self.thermal is not None:
+            thermal = self.thermal
+            losses["thermal"] = (
+                *(thermal.resistance, thermal.capacitance, thermal.time_constant),
+                thermal.temperature_coefficient,
+                *(thermal.reference_temperature, thermal.ambient_temperature),
+            )
+        if self.friction is not None:
+            friction = self.friction
+            losses["lugre"] = (
+                *(friction.stiffness, friction.damping),
+                *(friction.coulomb, friction.static, friction.stribeck_velocity),
+            )
+        return losses
+
+    def _check_inputs(self) -> None:
+        known = list(_INPUTS)
+        ranks = [known.index(name) if name in known else -1 for name in self.inputs]
+        if not ranks or -1 in ranks or len(set(ranks)) < len(ranks):
+            raise ActuatorError(
+                f"{self.kind}.inputs is {self.inputs}; it has to be some of "
+                f"{', '.join(map(repr, known))}, each once."
+            )
+        if {"effort", "voltage"} <= set(self.inputs):
+            raise ActuatorError(
+                f"{self.kind}.inputs is {self.inputs}; effort and voltage are "
+                "commanded by the same number, so only one of them can be an input."
+            )
+        partial = [value for value in self._nominal() if value]
+        if len(partial) not in (0, 3):
+            raise ActuatorError(
+                f"{self.kind} has voltage={self.voltage}, stall_torque="
+                f"{self.stall_torque} and no_load_speed={self.no_load_speed}; a "
+                "datasheet needs all three."
+            )

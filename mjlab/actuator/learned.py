@@ -1,0 +1,250 @@
+"""An actuator that is a network, trained on measurements of a real one."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+
+from mjlab.actuator.explicit import (
+    Commands,
+    ControlLaw,
+    ExplicitActuatorCfg,
+    ExplicitPart,
+    per_world,
+)
+from mjlab.actuator.pd import Clip, EffortClip, join_values, torque_speed_clip
+from mjlab.actuator.place import ActuatorError, values_per_target
+from mjlab.buffers import HistoryBuffer
+
+Network = Callable[[torch.Tensor], torch.Tensor]
+"""Maps inputs of shape (rows, num_inputs) to outputs of shape (rows, 1)."""
+
+_ROWS_MULTIPLE = 16
+"""Rows are filled up to a multiple of this. Torch's vector loops treat what is left
+over at the end of a tensor by other instructions, and a matrix product of one row by
+another routine: without it a world's effort would depend on how many worlds there
+are."""
+
+_WARM_UP_RUNS = 3
+"""TorchScript specialises and compiles a network in its first runs, which must be over
+before a CUDA graph is captured."""
+
+
+@dataclass(kw_only=True)
+class LearnedActuatorCfg(ExplicitActuatorCfg):
+    """A network that maps recent position errors and velocities to the effort.
+
+    The network is one for all targets and sees one target at a time: for each entry of
+    `input_idx` the position error, target minus position, times `pos_scale`, and the
+    velocity times `vel_scale`. Its output times `torque_scale`, plus the commanded
+    effort, is the effort, limited to ±effort_limit or to the torque-speed line. After a
+    reset the first values stand for the whole past.
+    """
+
+    network_file: str | Path
+    """The network: TorchScript, or ONNX (`.onnx`), which is evaluated on the CPU by
+    onnxruntime and therefore not for worlds on a GPU."""
+
+    pos_scale: float = 1.0
+    """Factor of the position errors."""
+
+    vel_scale: float = 1.0
+    """Factor of the velocities."""
+
+    torque_scale: float = 1.0
+    """Factor of the output."""
+
+    input_order: Literal["pos_vel", "vel_pos"] = "pos_vel"
+    """Whether the position errors or the velocities come first."""
+
+    input_idx: tuple[int, ...] = (0, 1, 2)
+    """Ages of the inputs in physics steps, in the order in which they are given; 0 is
+    the present."""
+
+    effort_limit: float | dict[str, float] | None = None
+    """Largest torque or force, in N m or N. None takes `saturation_effort`, or is
+    unlimited where that is None too."""
+
+    saturation_effort: float | dict[str, float] | None = None
+    """Largest effort at rest, in N m or N; with it the torque-speed line of
+    `DcPdActuatorCfg` limits the effort. None is no such line."""
+
+    velocity_limit: float | dict[str, float] | None = None
+    """Speed at which that line ends, in rad/s or m/s."""
+
+    def check(self, targets: Sequence[str]) -> None:
+        """Raise if a value is impossible or the network's file is missing."""
+        if not Path(self.network_file).is_file():
+            raise ActuatorError(
+                f"{self.kind} of {self.target_names}: there is no network file "
+                f"{str(self.network_file)!r}."
+            )
+        if self.input_order not in ("pos_vel", "vel_pos"):
+            raise ActuatorError(
+                f"{self.kind}.input_order is {self.input_order!r}; it can be 'pos_vel' "
+                "or 'vel_pos'."
+            )
+        if not self.input_idx or min(self.input_idx) < 0:
+            raise ActuatorError(
+                f"{self.kind}.input_idx is {self.input_idx}; it has to be ages of 0 or "
+                "more physics steps."
+            )
+        if (self.saturation_effort is None) != (self.velocity_limit is None):
+            raise ActuatorError(
+                f"{self.kind} has saturation_effort={self.saturation_effort} and "
+                f"velocity_limit={self.velocity_limit}; a torque-speed line needs both."
+            )
+        for field in ("effort_limit", "saturation_effort", "velocity_limit"):
+            values_per_target(self, field, targets, positive=True)
+
+    def law_key(self) -> Hashable:
+        """Return what configurations have in common that one network serves."""
+        return (
+            str(Path(self.network_file).resolve()),
+            self.pos_scale,
+            self.vel_scale,
+            self.torque_scale,
+            self.input_order,
+            self.input_idx,
+            self.saturation_effort is None,
+        )
+
+    def build_law(
+        self, parts: Sequence[ExplicitPart], num_envs: int, device: torch.device
+    ) -> ControlLaw:
+        """Return one law for the actuators of several configurations."""
+        clip: Clip
+        if self.saturation_effort is None:
+            limits = join_values(parts, "effort_limit")
+            clip = EffortClip(per_world(limits, num_envs, device))
+        else:
+            clip = torque_speed_clip(parts, num_envs, device)
+        return LearnedLaw(self, clip)
+
+
+class LearnedLaw:
+    """Evaluates a network for every target of every world at once."""
+
+    def __init__(self, cfg: LearnedActuatorCfg, clip: Clip) -> None:
+        """Load the network and run it.
+
+        Args:
+            cfg: The network and its inputs.
+            clip: The limit of its efforts, which has their shape and device.
+        """
+        self.stiffness: torch.Tensor | None = None
+        self.damping: torch.Tensor | None = None
+        self.effort_limit = clip.effort_limit
+        self._clip = clip
+        num_envs, count = clip.effort_limit.shape
+        device = clip.effort_limit.device
+        self._shape = (num_envs, count)
+        self._scales = (cfg.pos_scale, cfg.vel_scale, cfg.torque_scale)
+        self._velocity_first = cfg.input_order == "vel_pos"
+        length = max(cfg.input_idx) + 1
+        self._history = HistoryBuffer(num_envs, (2, count), length, device)
+        self._ages = torch.tensor(cfg.input_idx, device=device)
+        rows = num_envs * count
+        padded = rows + -rows % _ROWS_MULTIPLE
+        self._inputs = torch.zeros(padded, 2 * len(cfg.input_idx), device=device)
+        shape = (num_envs, count, 2, len(cfg.input_idx))
+        self._filled = self._inputs[:rows].view(shape)
+        self._network = _load(cfg, device)
+        self._try_out(cfg)
+
+    def compute(
+        self, commands: Commands, position: torch.Tensor, velocity: torch.Tensor
+    ) -> torch.Tensor:
+        """Return the efforts, shape (num_envs, n)."""
+        pos_scale, vel_scale, torque_scale = self._scales
+        sample = [(commands.position - position) * pos_scale, velocity * vel_scale]
+        if self._velocity_first:
+            sample.reverse()
+        self._history.append(torch.stack(sample, dim=1))
+        # From (num_envs, age, 2, n) to one row for each target of each world.
+        recent = self._history.values.index_select(1, self._ages)
+        self._filled.copy_(recent.permute(0, 3, 2, 1))
+        with torch.no_grad():
+            output = self._network(self._inputs)
+        rows = self._shape[0] * self._shape[1]
+        effort = output[:rows].view(self._shape) * torque_scale + commands.effort
+        return self._clip.clip(effort, velocity)
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Forget the past of the worlds where `mask`, shape (num_envs,), holds."""
+        self._history.reset(mask)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return the live tensors that change."""
+        return {**self._history.state(), "effort_limit": self.effort_limit}
+
+    def _try_out(self, cfg: LearnedActuatorCfg) -> None:
+        rows, inputs = self._inputs.shape
+        try:
+            with torch.no_grad():
+                outputs = [self._network(self._inputs) for _ in range(_WARM_UP_RUNS)]
+        except Exception as error:
+            raise ActuatorError(
+                f"The network {str(cfg.network_file)!r} does not take {inputs} inputs, "
+                f"two for each entry of input_idx={cfg.input_idx}: {error}"
+            ) from error
+        output = outputs[-1]
+        if output.shape != (rows, 1) or output.dtype != torch.float32:
+            raise ActuatorError(
+                f"The network {str(cfg.network_file)!r} maps {rows} rows of inputs to "
+                f"{output.dtype} of shape {tuple(output.shape)}; it has to give one "
+                f"float32 number for each row, shape ({rows}, 1)."
+            )
+
+
+def _load(cfg: LearnedActuatorCfg, device: torch.device) -> Network:
+    path = Path(cfg.network_file)
+    if path.suffix.lower() == ".onnx":
+        return _load_onnx(cfg, path, device)
+    try:
+        with warnings.catch_warnings():
+            # Networks are exchanged as TorchScript, whatever torch would rather have.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            module = torch.jit.load(str(path), map_location=device).eval()
+            return torch.jit.freeze(module)
+    except Exception as error:
+        raise ActuatorError(
+            f"{cfg.kind}: {str(path)!r} is not a TorchScript file: {error}"
+        ) from error
+
+
+def _load_onnx(cfg: LearnedActuatorCfg, path: Path, device: torch.device) -> Network:
+    if device.type != "cpu":
+        raise ActuatorError(
+            f"{cfg.kind}: the ONNX network {str(path)!r} would be evaluated on the "
+            f"CPU, but the worlds are on {str(device)!r}. Give it as TorchScript."
+        )
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise ActuatorError(
+            f"{cfg.kind}: the ONNX network {str(path)!r} needs onnxruntime: "
+            "pip install 'mjlab-fused[export]'."
+        ) from error
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3
+    try:
+        session: Any = onnxruntime.InferenceSession(
+            str(path), options, providers=["CPUExecutionProvider"]
+        )
+    except Exception as error:
+        raise ActuatorError(
+            f"{cfg.kind}: {str(path)!r} is not an ONNX network: {error}"
+        ) from error
+    name = session.get_inputs()[0].name
+
+    def evaluate(inputs: torch.Tensor) -> torch.Tensor:
+        return torch.from_numpy(session.run(None, {name: inputs.numpy()})[0])
+
+    return evaluate

@@ -1,0 +1,198 @@
+"""Gains and limits of actuators, per world, wherever they are kept.
+
+An explicit actuator keeps them in tensors, an actuator of MuJoCo's in fields of the
+model. Here both are numbers of shape (num_envs, n) that are read and written alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import torch
+
+from mjlab.actuator.actuator import Columns
+from mjlab.actuator.compiled import Slot
+from mjlab.names import UnknownNameError
+from mjlab.sim import SharedFieldError, Simulation
+
+
+class Parameter(Protocol):
+    """One number for each of n actuators and each world."""
+
+    fields: frozenset[str]
+    """Model fields that must vary per world before `write`."""
+
+    def read(self) -> torch.Tensor:
+        """Return the numbers, shape (num_envs, n)."""
+        ...
+
+    def write(self, where: torch.Tensor, values: torch.Tensor) -> None:
+        """Write `values` where `where` holds, both of shape (num_envs, n)."""
+        ...
+
+
+class TensorParameter:
+    """Numbers that an explicit actuator keeps itself."""
+
+    fields: frozenset[str] = frozenset()
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self._tensor = tensor
+
+    def read(self) -> torch.Tensor:
+        """Return the numbers, shape (num_envs, n)."""
+        return self._tensor
+
+    def write(self, where: torch.Tensor, values: torch.Tensor) -> None:
+        """Write `values` where `where` holds, both of shape (num_envs, n)."""
+        torch.where(where, values, self._tensor, out=self._tensor)
+
+
+class ModelParameter:
+    """Numbers that are elements of model fields.
+
+    Several elements may follow from one number: a servo's gain stands in its gain and,
+    negated, in its bias; a limit is both ends of a range.
+    """
+
+    def __init__(self, sim: Simulation, slots: Sequence[Sequence[Slot]]) -> None:
+        """Remember the elements.
+
+        Args:
+            sim: The simulation whose model is meant.
+            slots: For each actuator its elements; all have the same fields, elements
+                and signs in the same order, and differ in the row.
+        """
+        self._sim = sim
+        self._parts = [
+            (part[0], Columns([slot.row for slot in part], sim.device))
+            for part in zip(*slots, strict=True)
+        ]
+        self.fields = frozenset(slot.field for slot, _ in self._parts)
+
+    def read(self) -> torch.Tensor:
+        """Return the numbers, shape (num_envs, n)."""
+        slot, rows = self._parts[0]
+        return rows.read(self._sim.model[slot.field][..., slot.element]) * slot.sign
+
+    def write(self, where: torch.Tensor, values: torch.Tensor) -> None:
+        """Write `values` where `where` holds, both of shape (num_envs, n)."""
+        for slot, rows in self._parts:
+            if self._sim.engine.model(slot.field) is None:
+                raise SharedFieldError(
+                    f"Gains or limits of actuators were written, but all worlds share "
+                    f"the model field {slot.field!r}. Name it in `vary`, or call "
+                    f"sim.expand({slot.field!r}) first."
+                )
+            # Looked up each time: an expansion puts another tensor in its place.
+            column = self._sim.model[slot.field][..., slot.element]
+            chosen = torch.where(where, values * slot.sign, rows.read(column))
+            rows.write(column, chosen)
+
+
+class MuscleForce:
+    """The peak active force of muscles, in N.
+
+    A negative force in the model means that MuJoCo takes `scale` / `acc0` instead; that
+    is what is read then.
+    """
+
+    def __init__(self, sim: Simulation, slots: Sequence[Sequence[Slot]]) -> None:
+        self._sim = sim
+        self._force = ModelParameter(sim, slots)
+        muscles = [each[0].row for each in slots]
+        outputs = [int(sim.mj_model.actuator_outadr[row]) for row in muscles]
+        self._muscles = Columns(muscles, sim.device)
+        self._outputs = Columns(outputs, sim.device)
+        self.fields = self._force.fields
+
+    def read(self) -> torch.Tensor:
+        """Return the numbers, shape (num_envs, n)."""
+        force = self._force.read()
+        scale = self._muscles.read(self._sim.model["actuator_gainprm"][..., 3])
+        acc0 = self._outputs.read(self._sim.model["actuator_acc0"])
+        return torch.where(force < 0.0, scale / acc0, force)
+
+    def write(self, where: torch.Tensor, values: torch.Tensor) -> None:
+        """Write `values` where `where` holds, both of shape (num_envs, n)."""
+        self._force.write(where, values)
+
+
+class Adjustable:
+    """One quantity of all actuators of an entity, such as their stiffness."""
+
+    def __init__(
+        self,
+        name: str,
+        names: Sequence[str],
+        parts: Sequence[tuple[Sequence[int], Parameter]],
+        *,
+        absent: float,
+        num_envs: int,
+        device: torch.device,
+    ) -> None:
+        """Gather the parts.
+
+        Args:
+            name: What it is, for messages: "stiffness".
+            names: The names of all actuators.
+            parts: Indices into `names`, and the parameter that holds their numbers.
+            absent: What is read for actuators that have no such quantity.
+            num_envs: Number of worlds.
+            device: Where tensors lie.
+        """
+        self._name = name
+        self._names = names
+        self._absent = absent
+        self._shape = (num_envs, len(names))
+        self._device = device
+        self._parts = [(Columns(ids, device), part) for ids, part in parts]
+        self.indices = frozenset(index for ids, _ in parts for index in ids)
+        """The actuators that have the quantity."""
+        self.fields = frozenset().union(*(part.fields for _, part in parts))
+        """Model fields that must vary per world before `write`."""
+
+    def check(self, indices: Sequence[int]) -> None:
+        """Raise if one of the actuators does not have the quantity."""
+        for index in indices:
+            if index not in self.indices:
+                able = [self._names[i] for i in sorted(self.indices)]
+                shown = ", ".join(map(repr, able[:8])) or "none"
+                raise UnknownNameError(
+                    f"The actuator of {self._names[index]!r} has no {self._name} that "
+                    f"can be set. Those that have one: {shown}"
+                    f"{' and more' if len(able) > 8 else ''}."
+                )
+
+    def read(self) -> torch.Tensor:
+        """Return a copy of the numbers of all actuators, shape (num_envs, N)."""
+        out = torch.full(self._shape, self._absent, device=self._device)
+        for columns, part in self._parts:
+            columns.write(out, part.read())
+        return out
+
+    def write(
+        self, mask: torch.Tensor, ids: torch.Tensor | None, values: torch.Tensor | float
+    ) -> None:
+        """Write the numbers of some actuators in some worlds, in place.
+
+        Actuators without the quantity are passed over; `check` finds them beforehand.
+
+        Args:
+            mask: Shape (num_envs,), bool.
+            ids: The actuators, shape (k,), int64; None for all.
+            values: One number, or numbers that broadcast to (num_envs, k).
+        """
+        full = torch.zeros(self._shape, device=self._device)
+        chosen = torch.zeros(self._shape[1], dtype=torch.bool, device=self._device)
+        if ids is None:
+            full.add_(values)
+            chosen.fill_(True)
+        else:
+            some = torch.zeros(self._shape[0], ids.shape[0], device=self._device)
+            full.index_copy_(1, ids, some.add_(values))
+            chosen.index_fill_(0, ids, True)
+        where = mask.unsqueeze(1) & chosen
+        for columns, part in self._parts:
+            part.write(columns.read(where), columns.read(full))

@@ -1,0 +1,121 @@
+"""How the root of an entity's spec is held: afloat, or fixed where it can be placed."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import mujoco
+
+from mjlab.entity.pairs import restore_contacts, welded
+
+MOCAP_BASE = "mocap_base"
+"""Name of the body that is put around an entity whose root cannot itself be placed."""
+
+_FREE = mujoco.mjtJoint.mjJNT_FREE
+_STATIC_ONLY = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
+
+
+class RootError(ValueError):
+    """A model that is not one tree whose root can be placed."""
+
+
+def check_root(spec: mujoco.MjSpec, name: str) -> None:
+    """Raise unless the spec is one tree of bodies that floats only at its root."""
+    roots = spec.worldbody.bodies
+    if len(roots) > 1:
+        listed = ", ".join(repr(body.name) for body in roots)
+        raise RootError(
+            f"The entity {name!r} has {len(roots)} root bodies: {listed}. An entity "
+            "has one; make the others entities of their own, or put them in one body."
+        )
+    if not roots and not spec.worldbody.geoms:
+        raise RootError(f"The entity {name!r} has neither a body nor a geom.")
+    for joint in spec.joints:
+        body = joint.parent
+        if joint.type != _FREE or body.parent.id == spec.worldbody.id:
+            continue
+        raise RootError(
+            f"The free joint {joint.name!r} of the entity {name!r} is on the body "
+            f"{body.name!r}, which hangs in {body.parent.name!r}. Only the root body "
+            f"{roots[0].name!r} can float."
+        )
+    if is_floating(spec) and len(roots[0].joints) > 1:
+        raise RootError(
+            f"The root body {roots[0].name!r} of the entity {name!r} has other joints "
+            "beside its free joint; put them on a body inside it."
+        )
+
+
+def is_floating(spec: mujoco.MjSpec) -> bool:
+    """Whether the root body has a free joint."""
+    roots = spec.worldbody.bodies
+    return bool(roots) and any(joint.type == _FREE for joint in roots[0].joints)
+
+
+def make_floating(spec: mujoco.MjSpec, name: str) -> None:
+    """Give the root body a free joint, in place."""
+    roots = spec.worldbody.bodies
+    joints = roots[0].joints if roots else []
+    if not roots or joints:
+        held = f"has the joint {joints[0].name!r}" if joints else "does not exist"
+        raise RootError(
+            f"floating_base is set for the entity {name!r}, but its root body {held}."
+        )
+    roots[0].add_freejoint()
+
+
+def make_placeable(spec: mujoco.MjSpec) -> mujoco.MjSpec:
+    """Return the spec with its fixed base turned into a mocap body.
+
+    A mocap body is fixed for the physics, and its pose is a part of the state, so each
+    world has its own. A root body without joints becomes one itself. Where there is
+    more to place (joints on the root body, or geoms and sites beside it), everything is
+    hung in a new one. A plane or a height field cannot be placed: beside them the root
+    body alone is, or, if it has joints, nothing.
+
+    Elements must have names.
+    """
+    world = spec.worldbody
+    roots = world.bodies
+    if roots and roots[0].mocap:
+        return spec
+    root_is_fixed = bool(roots) and not roots[0].joints
+    scenery = bool(world.geoms or world.sites)
+    movable = all(geom.type not in _STATIC_ONLY for geom in world.geoms)
+    if root_is_fixed and not (scenery and movable):
+        restore_contacts(spec, welded(roots[0]))
+        roots[0].mocap = True
+        return spec
+    if not movable:
+        return spec
+    restore_contacts(spec, [world, *(b for r in roots for b in welded(r))])
+    return _wrapped(spec)
+
+
+def _wrapped(spec: mujoco.MjSpec) -> mujoco.MjSpec:
+    if MOCAP_BASE in [body.name for body in spec.bodies]:
+        raise RootError(
+            f"{spec.modelname!r} has a body {MOCAP_BASE!r}; that name is needed for "
+            "the body that places the entity, so choose another."
+        )
+    wrapper = mujoco.MjSpec()
+    wrapper.modelname = spec.modelname
+    frame = wrapper.worldbody.add_body(name=MOCAP_BASE, mocap=True).add_frame()
+    with _without_warnings():
+        wrapper.attach(spec, prefix="", frame=frame)
+    # The copy does not remember that it has to warn.
+    return wrapper.copy()
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """Keep MuJoCo from warning that a spec is attached without a prefix.
+
+    It warns of names that clash; the wrapper has one name of its own, which was
+    checked. Otherwise a line would go to a log file in the working directory.
+    """
+    handler = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(lambda message: None)
+    try:
+        yield
+    finally:
+        mujoco.set_mju_user_warning(handler)

@@ -1,0 +1,92 @@
+"""From a configuration to the spec of one entity, on the CPU."""
+
+import json
+from collections.abc import Sequence
+
+import mujoco
+
+from mjlab.actuator import ActuatorCfg, resolve_targets
+from mjlab.entity.base import check_root, is_floating, make_floating, make_placeable
+from mjlab.entity.config import EntityCfg
+from mjlab.entity.initial import add_default_key, take_keys
+from mjlab.entity.naming import name_elements
+from mjlab.spec import apply_edits, load_spec
+
+ACTUATORS_TEXT = "mjlab_actuators"
+"""Name of the text of a spec that says which actuators each configuration made."""
+
+
+def build_entity(cfg: EntityCfg, name: str) -> mujoco.MjSpec:
+    """Return the spec of an entity: its model, edited, actuated, and with one keyframe.
+
+    Every element has a name. The keyframe holds the initial state; a scene takes it out
+    with `take_keyframes` and merges it with those of other entities.
+
+    Args:
+        cfg: The entity. Neither it nor its source is changed.
+        name: Name of the entity. In a scene its elements are called "<name>/<element>".
+    """
+    if not name or "/" in name:
+        raise ValueError(f"An entity's name is not empty and has no '/': {name!r}.")
+    try:
+        return _build(cfg, name)
+    except (ValueError, OSError, TypeError) as error:
+        error.add_note(f"This happened while the entity {name!r} was built.")
+        raise
+
+
+def _build(cfg: EntityCfg, name: str) -> mujoco.MjSpec:
+    spec = load_spec(cfg.source)
+    spec.modelname = name
+    # A URDF asks to fuse links that no joint moves, and their names would be lost.
+    spec.compiler.fusestatic = False
+    check_root(spec, name)
+    if cfg.floating_base:
+        make_floating(spec, name)
+    edits = (cfg.textures, cfg.materials, cfg.meshes, cfg.collisions, cfg.geoms)
+    for group in (*edits, cfg.lights, cfg.cameras):
+        apply_edits(spec, group)
+    name_elements(spec)
+    keys = take_keys(spec)
+    num_own_actuators = len(spec.actuators)
+    if not is_floating(spec):
+        spec = make_placeable(spec)
+    _add_actuators(spec, cfg.articulation.actuators, name)
+    add_default_key(
+        spec, cfg.init_state, name, keys, num_own_actuators=num_own_actuators
+    )
+    return spec
+
+
+def _add_actuators(spec: mujoco.MjSpec, cfgs: Sequence[ActuatorCfg], name: str) -> None:
+    """Add the actuators of the configurations, and write down which each one made.
+
+    The note is a text of the spec, so that it is still there in the compiled scene.
+    """
+    if not cfgs:
+        return
+    targets = resolve_targets(cfgs, spec, name)
+    made = [
+        {"targets": names, "actuators": cfg.add_to_spec(spec, names)}
+        for cfg, names in zip(cfgs, targets, strict=True)
+    ]
+    spec.add_text(name=ACTUATORS_TEXT, data=json.dumps(made))
+
+
+def read_actuators(
+    model: mujoco.MjModel, name: str
+) -> list[tuple[list[str], list[str]]]:
+    """Return the targets and the actuators of each configuration of an entity.
+
+    Args:
+        model: The compiled scene.
+        name: Name of the entity. The names returned are without its prefix.
+    """
+    text = mujoco.mj_name2id(
+        model, mujoco.mjtObj.mjOBJ_TEXT, f"{name}/{ACTUATORS_TEXT}"
+    )
+    if text < 0:
+        return []
+    start, size = int(model.text_adr[text]), int(model.text_size[text])
+    data = bytes(model.text_data[start : start + size]).rstrip(b"\0")
+    return [(made["targets"], made["actuators"]) for made in json.loads(data)]

@@ -1,0 +1,219 @@
+"""Where an entity's elements lie in the tensors of the simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+import torch
+
+from mjlab.entity.base import MOCAP_BASE
+from mjlab.masks import write_where
+from mjlab.names import match_names
+
+_OBJ = mujoco.mjtObj
+_FREE = int(mujoco.mjtJoint.mjJNT_FREE)
+_BALL = int(mujoco.mjtJoint.mjJNT_BALL)
+
+LocalIds = slice | torch.Tensor
+"""Some of an entity's elements: a slice, or int64 indices that lie on the device."""
+
+
+class Columns:
+    """Which columns (dimension 1) of a tensor are meant.
+
+    A run of neighbours is read as a view, which costs nothing and is live; anything
+    else is gathered.
+    """
+
+    def __init__(self, ids: torch.Tensor, run: slice | None) -> None:
+        self.ids = ids
+        """The columns, int64, on the device."""
+        self.run = run
+        """The same as a slice, if they are neighbours."""
+
+    @classmethod
+    def of(cls, ids: Sequence[int], device: torch.device) -> Columns:
+        """Make the columns of a list of indices."""
+        start = ids[0] if ids else 0
+        neighbours = list(ids) == list(range(start, start + len(ids)))
+        return cls(
+            torch.tensor(ids, dtype=torch.int64, device=device),
+            slice(start, start + len(ids)) if neighbours else None,
+        )
+
+    def __len__(self) -> int:
+        return self.ids.shape[0]
+
+    def read(self, field: torch.Tensor) -> torch.Tensor:
+        """Return the columns of `field`, shape (num_envs, len, ...)."""
+        if self.run is not None:
+            return field[:, self.run]
+        return field.index_select(1, self.ids)
+
+    def write(
+        self, field: torch.Tensor, mask: torch.Tensor, value: torch.Tensor | float
+    ) -> None:
+        """Write the columns of `field` in the worlds where `mask` holds, in place."""
+        if self.run is not None:
+            write_where(field[:, self.run], mask, value)
+            return
+        columns = field.index_select(1, self.ids)
+        write_where(columns, mask, value)
+        field.index_copy_(1, self.ids, columns)
+
+    def take(self, local_ids: LocalIds | None) -> Columns:
+        """Return some of these columns; None returns all."""
+        if local_ids is None:
+            return self
+        run = None
+        if isinstance(local_ids, slice) and self.run is not None:
+            chosen = range(self.run.start, self.run.stop)[local_ids]
+            run = slice(chosen.start, chosen.stop) if chosen.step == 1 else None
+        return Columns(self.ids[local_ids], run)
+
+
+@dataclass(frozen=True, eq=False)
+class Elements:
+    """All of an entity's elements of one kind, in the order of the model."""
+
+    kind: str
+    """What they are, in the singular: "joint"."""
+
+    owner: str
+    """The entity's name."""
+
+    names: tuple[str, ...]
+    """Their names, without the entity's prefix."""
+
+    columns: Columns
+    """Their ids in the model: which columns of a field are theirs."""
+
+    @property
+    def ids(self) -> torch.Tensor:
+        """Their ids in the model, shape (len,), int64, on the device."""
+        return self.columns.ids
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def find(
+        self, patterns: str | Sequence[str], *, preserve_order: bool = False
+    ) -> tuple[list[int], list[str]]:
+        """Return the local indices and the names that some pattern matches.
+
+        Args:
+            patterns: Regular expressions of whole names; each must match something.
+            preserve_order: Follow the order of the patterns, not that of the model.
+        """
+        found = match_names(
+            patterns,
+            self.names,
+            what=self.kind,
+            owner=self.owner,
+            preserve_order=preserve_order,
+        )
+        return found, [self.names[index] for index in found]
+
+
+class EntityIndex:
+    """Names, ids and addresses of one entity in the compiled model.
+
+    Joints are the hinges and slides, one number each; ball joints have four and are
+    kept apart, so that a robot without them need not know of them. The free joint of a
+    floating base is neither. Every index is local to the entity and counts in the order
+    of the model; ids and addresses are the model's own.
+    """
+
+    def __init__(self, name: str, model: mujoco.MjModel, device: torch.device) -> None:
+        self.name = name
+        self._model = model
+        self._device = device
+        joints = self._owned(_OBJ.mjOBJ_JOINT, model.njnt)
+        types = model.jnt_type
+        scalar = [j for j in joints if int(types[j]) not in (_FREE, _BALL)]
+        balls = [j for j in joints if int(types[j]) == _BALL]
+        free = [j for j in joints if int(types[j]) == _FREE]
+        bodies = self._owned(_OBJ.mjOBJ_BODY, model.nbody)
+        placed = [b for b in bodies if int(model.body_mocapid[b]) >= 0]
+        links = [b for b in bodies if self._local(_OBJ.mjOBJ_BODY, b) != MOCAP_BASE]
+        self.free_joint_id = free[0] if free else None
+        """The free joint's id, or None where the base is fixed."""
+        self.mocap_body_id = placed[0] if placed else None
+        """The id of the body that places a fixed base, or None."""
+        self.root_body_id = self._root()
+        """The id of the body whose frame is the root frame; 0 for the world's."""
+        elements = self._elements
+        self.bodies = elements("body", _OBJ.mjOBJ_BODY, links)
+        self.joints = elements("joint", _OBJ.mjOBJ_JOINT, scalar)
+        self.balls = elements("ball joint", _OBJ.mjOBJ_JOINT, balls)
+        self.geoms = self._all("geom", _OBJ.mjOBJ_GEOM, model.ngeom)
+        self.sites = self._all("site", _OBJ.mjOBJ_SITE, model.nsite)
+        self.tendons = self._all("tendon", _OBJ.mjOBJ_TENDON, model.ntendon)
+        self.actuators = self._all("actuator", _OBJ.mjOBJ_ACTUATOR, model.nactuator)
+        self.sensors = self._all("sensor", _OBJ.mjOBJ_SENSOR, model.nsensor)
+        self.cameras = self._all("camera", _OBJ.mjOBJ_CAMERA, model.ncam)
+        self.lights = self._all("light", _OBJ.mjOBJ_LIGHT, model.nlight)
+        self._bind_addresses(scalar, balls)
+
+    def _bind_addresses(self, scalar: list[int], balls: list[int]) -> None:
+        model = self._model
+        qpos, dof = model.jnt_qposadr, model.jnt_dofadr
+        self.joint_qpos = self._columns(qpos[scalar])
+        """Where the joints are in qpos."""
+        self.joint_dofs = self._columns(dof[scalar])
+        """Where the joints are in qvel."""
+        self.ball_qpos = self._columns(_runs(qpos[balls], 4))
+        """Where the ball joints are in qpos, four entries each."""
+        self.ball_dofs = self._columns(_runs(dof[balls], 3))
+        """Where the ball joints are in qvel, three entries each."""
+        ids = [int(i) for i in self.actuators.ids.tolist()]
+        self.controls = self._columns(
+            _runs(model.actuator_ctrladr[ids], model.actuator_ctrlnum[ids])
+        )
+        """Where the actuators are in ctrl."""
+        self.forces = self._columns(
+            _runs(model.actuator_outadr[ids], model.actuator_outnum[ids])
+        )
+        """Where the actuators are in actuator_force."""
+        self.activations = self._columns(
+            _runs(model.actuator_actadr[ids], np.maximum(model.actuator_actnum[ids], 0))
+        )
+        """Where the actuators are in act."""
+
+    def _root(self) -> int:
+        if self.free_joint_id is not None:
+            return int(self._model.jnt_bodyid[self.free_joint_id])
+        return 0 if self.mocap_body_id is None else self.mocap_body_id
+
+    def _owned(self, kind: mujoco.mjtObj, count: int) -> list[int]:
+        prefix = f"{self.name}/"
+        return [i for i in range(count) if self._full(kind, i).startswith(prefix)]
+
+    def _full(self, kind: mujoco.mjtObj, element: int) -> str:
+        return mujoco.mj_id2name(self._model, kind, element) or ""
+
+    def _local(self, kind: mujoco.mjtObj, element: int) -> str:
+        return self._full(kind, element).removeprefix(f"{self.name}/")
+
+    def _all(self, what: str, kind: mujoco.mjtObj, count: int) -> Elements:
+        return self._elements(what, kind, self._owned(kind, count))
+
+    def _elements(self, what: str, kind: mujoco.mjtObj, ids: list[int]) -> Elements:
+        names = tuple(self._local(kind, element) for element in ids)
+        return Elements(what, self.name, names, Columns.of(ids, self._device))
+
+    def _columns(self, ids: Iterable[int]) -> Columns:
+        return Columns.of([int(i) for i in ids], self._device)
+
+
+def _runs(starts: np.ndarray, lengths: np.ndarray | int) -> list[int]:
+    """Return the indices of runs that start and last so long."""
+    lengths = np.broadcast_to(lengths, starts.shape)
+    return [
+        int(start) + offset
+        for start, length in zip(starts, lengths, strict=True)
+        for offset in range(int(length))
+    ]

@@ -1,0 +1,207 @@
+"""The state an entity starts from, as one keyframe of its spec."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from mjlab.entity.config import InitialStateCfg
+from mjlab.names import resolve_values, suggest
+from mjlab.spec import Keyframe, add_keyframe, default_keyframe
+
+DEFAULT_KEY = "default"
+"""Name of the keyframe that holds an entity's initial state."""
+
+_FREE = int(mujoco.mjtJoint.mjJNT_FREE)
+_BALL = int(mujoco.mjtJoint.mjJNT_BALL)
+_VECTORS = ("qpos", "qvel", "act", "ctrl", "mpos", "mquat")
+
+
+class InitialStateError(ValueError):
+    """An initial state that the model does not have room for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawKey:
+    """A keyframe as a file has it: a vector is whole or missing."""
+
+    name: str
+    vectors: dict[str, np.ndarray]
+
+
+def take_keys(spec: mujoco.MjSpec) -> list[RawKey]:
+    """Remove the keyframes from `spec` and return them."""
+    keys = [
+        RawKey(name=key.name, vectors={v: np.array(getattr(key, v)) for v in _VECTORS})
+        for key in spec.keys
+    ]
+    for key in list(spec.keys):
+        spec.delete(key)
+    return keys
+
+
+def add_default_key(
+    spec: mujoco.MjSpec,
+    cfg: InitialStateCfg,
+    name: str,
+    keys: Sequence[RawKey],
+    *,
+    num_own_actuators: int,
+) -> None:
+    """Put the initial state into the one keyframe of `spec`, in place.
+
+    Args:
+        spec: The entity, complete but for the keyframe.
+        cfg: What differs from the keyframe of the model.
+        name: The entity's name, for messages.
+        keys: The keyframes that were in the model.
+        num_own_actuators: How many actuators the model had of its own: its keyframes
+            know no others.
+    """
+    model = spec.compile()
+    extended = model.nactuator > num_own_actuators
+    for index, key in enumerate(keys):
+        _check_sizes(key, index, model, name, extended=extended)
+    chosen = _chosen(cfg.keyframe, keys, name)
+    state = _completed(model, chosen)
+    _write_base(cfg, model, state, name)
+    _write_joints(cfg, model, state, name)
+    add_keyframe(spec, state)
+
+
+def _chosen(
+    keyframe: str | int | None, keys: Sequence[RawKey], name: str
+) -> RawKey | None:
+    if keyframe is None:
+        return keys[0] if keys else None
+    if isinstance(keyframe, int):
+        if not 0 <= keyframe < len(keys):
+            raise InitialStateError(
+                f"init_state.keyframe={keyframe} of the entity {name!r}: its model has "
+                f"{len(keys)} keyframes, counted from 0."
+            )
+        return keys[keyframe]
+    names = [key.name for key in keys]
+    if keyframe not in names:
+        raise InitialStateError(
+            f"The entity {name!r} has no keyframe {keyframe!r}. "
+            f"{suggest(keyframe, names)}"
+        )
+    return keys[names.index(keyframe)]
+
+
+def _check_sizes(
+    key: RawKey, index: int, model: mujoco.MjModel, name: str, *, extended: bool
+) -> None:
+    sizes = {
+        "qpos": model.nq,
+        "qvel": model.nv,
+        "act": model.na,
+        "ctrl": model.nu,
+    }
+    for vector, size in sizes.items():
+        given = key.vectors[vector].size
+        may_be_short = extended and vector in ("act", "ctrl") and given < size
+        if given in (0, size) or may_be_short:
+            continue
+        label = repr(key.name) if key.name else f"number {index}"
+        raise InitialStateError(
+            f"The keyframe {label} of the entity {name!r} has {given} values in "
+            f"{vector}, but its model has {size}."
+        )
+
+
+def _completed(model: mujoco.MjModel, key: RawKey | None) -> Keyframe:
+    """Return the state after a reset, with what the keyframe says written over it."""
+    state = default_keyframe(model, DEFAULT_KEY)
+    for vector, given in (key.vectors if key else {}).items():
+        # A new mocap base is not in the file's keyframe, nor are new actuators, which
+        # follow the others.
+        whole = getattr(state, vector)
+        whole[: given.size] = given[: whole.size]
+    return state
+
+
+def _write_base(
+    cfg: InitialStateCfg, model: mujoco.MjModel, state: Keyframe, name: str
+) -> None:
+    floating = model.njnt > 0 and int(model.jnt_type[0]) == _FREE
+    if floating:
+        pos, quat = state.qpos[:3], state.qpos[3:7]
+    elif model.nmocap:
+        pos, quat = state.mpos[:3], state.mquat[:4]
+    else:
+        pos, quat = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+    if cfg.pos is not None:
+        pos[:] = _vector(cfg.pos, 3, "pos", name)
+    if cfg.quat is not None:
+        quat[:] = cfg.quat
+    quat[:] = _unit(quat, "quat", name)
+    if not floating:
+        _refuse_fixed(cfg, model, name)
+        return
+    if cfg.lin_vel is not None:
+        state.qvel[:3] = _vector(cfg.lin_vel, 3, "lin_vel", name)
+    if cfg.ang_vel is not None:
+        # MuJoCo keeps the angular velocity of a free joint in the body's axes.
+        to_body = np.zeros(4)
+        mujoco.mju_negQuat(to_body, quat)
+        ang_vel_w = np.array(_vector(cfg.ang_vel, 3, "ang_vel", name))
+        mujoco.mju_rotVecQuat(state.qvel[3:6], ang_vel_w, to_body)
+
+
+def _refuse_fixed(cfg: InitialStateCfg, model: mujoco.MjModel, name: str) -> None:
+    if any(cfg.lin_vel or ()) or any(cfg.ang_vel or ()):
+        raise InitialStateError(
+            f"init_state gives the entity {name!r} a velocity, but its base is fixed."
+        )
+    if model.nmocap == 0 and (cfg.pos is not None or cfg.quat is not None):
+        raise InitialStateError(
+            f"init_state places the entity {name!r}, but it cannot be placed: its root "
+            "body has joints, and a plane or height field lies beside it. Take that "
+            "out of the model, or hang the root body in one without joints."
+        )
+
+
+def _write_joints(
+    cfg: InitialStateCfg, model: mujoco.MjModel, state: Keyframe, name: str
+) -> None:
+    joints = [j for j in range(model.njnt) if int(model.jnt_type[j]) != _FREE]
+    names = [model.joint(j).name for j in joints]
+    positions = resolve_values(cfg.joint_pos or {}, names, what="joint", owner=name)
+    velocities = resolve_values(cfg.joint_vel or {}, names, what="joint", owner=name)
+    for joint, pos, vel in zip(joints, positions, velocities, strict=True):
+        is_ball = int(model.jnt_type[joint]) == _BALL
+        label = f"of the joint {model.joint(joint).name!r}"
+        if pos is not None:
+            adr = int(model.jnt_qposadr[joint])
+            value = _vector(pos, 4 if is_ball else 1, f"joint_pos {label}", name)
+            value = _unit(value, f"joint_pos {label}", name) if is_ball else value
+            state.qpos[adr : adr + len(value)] = value
+        if vel is not None:
+            adr = int(model.jnt_dofadr[joint])
+            value = _vector(vel, 3 if is_ball else 1, f"joint_vel {label}", name)
+            state.qvel[adr : adr + len(value)] = value
+
+
+def _vector(
+    value: float | Sequence[float], size: int, what: str, name: str
+) -> Sequence[float]:
+    entries = (value,) if isinstance(value, int | float) else tuple(value)
+    if len(entries) != size or not np.isfinite(entries).all():
+        raise InitialStateError(
+            f"init_state.{what} of the entity {name!r} is {value}; it takes "
+            f"{size} finite number{'s' if size > 1 else ''}."
+        )
+    return entries
+
+
+def _unit(quat: Sequence[float] | np.ndarray, what: str, name: str) -> np.ndarray:
+    norm = float(np.linalg.norm(quat))
+    if not (len(quat) == 4 and norm > 1e-6):
+        raise InitialStateError(
+            f"init_state.{what} of the entity {name!r} is {tuple(quat)}, which is not "
+            "an orientation."
+        )
+    return np.asarray(quat) / norm

@@ -1,0 +1,10 @@
+"""Entities, terrain and sensors together."""
+
+from mjlab.scene.build import SceneError as SceneError
+from mjlab.scene.build import SceneSpec as SceneSpec
+from mjlab.scene.build import build_scene as build_scene
+from mjlab.scene.config import SceneCfg as SceneCfg
+from mjlab.scene.ground import Ground as Ground
+from mjlab.scene.scene import Scene as Scene
+from mjlab.scene.select import SceneEntityCfg as SceneEntityCfg
+from mjlab.scene.select import Selection as Selection

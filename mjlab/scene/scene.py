@@ -1,0 +1,152 @@
+"""Entities, sensors and ground of all worlds, once the scene is compiled."""
+
+import math
+from collections.abc import Iterator
+
+import torch
+
+from mjlab.entity import Entity
+from mjlab.names import UnknownNameError, suggest
+from mjlab.rng import WorldRng
+from mjlab.scene.build import SceneSpec
+from mjlab.scene.config import SceneCfg
+from mjlab.scene.ground import Ground
+from mjlab.sensor import Sensor, bind_sensors
+from mjlab.sim import Simulation
+
+
+class Scene:
+    """What terms look things up in: `scene["robot"]`, `scene["foot_contact"]`."""
+
+    def __init__(
+        self, cfg: SceneCfg, built: SceneSpec, sim: Simulation, rng: WorldRng
+    ) -> None:
+        """Bind entities and sensors to a simulation of the compiled scene.
+
+        Args:
+            cfg: The scene's configuration.
+            built: What `build_scene` returned for it.
+            sim: The simulation of the compiled spec.
+            rng: The random numbers of the worlds.
+        """
+        self.sim = sim
+        """Physics of the scene."""
+        self.num_envs = sim.num_envs
+        """Number of worlds."""
+        self.entities = {
+            name: Entity(name, entity_cfg, sim, rng)
+            for name, entity_cfg in cfg.entities.items()
+        }
+        """Entities by name."""
+        self.sensors: dict[str, Sensor] = bind_sensors(cfg.sensors, sim)
+        """Sensors by name; those of an entity's own file as `<entity>/<sensor>`."""
+        self.ground: Ground | None = None
+        """Where worlds stand on generated terrain. None where there is none."""
+        if cfg.terrain is not None and cfg.terrain.kind == "generator":
+            assert built.terrain is not None, "`built` is of another scene."
+            level = cfg.terrain.max_init_terrain_level
+            self.ground = Ground(built.terrain, rng, level)
+        self._zero_origins = torch.zeros(self.num_envs, 3, device=sim.device)
+        self._grid = _square_grid(self.num_envs, cfg.env_spacing, sim.device)
+
+    def __getitem__(self, name: str) -> Entity | Sensor:
+        if name in self.entities:
+            return self.entities[name]
+        if name in self.sensors:
+            return self.sensors[name]
+        names = [*self.entities, *self.sensors]
+        raise UnknownNameError(f"The scene has no {name!r}. {suggest(name, names)}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([*self.entities, *self.sensors])
+
+    def entity(self, name: str) -> Entity:
+        """The entity called `name`."""
+        if name not in self.entities:
+            hint = suggest(name, list(self.entities))
+            raise UnknownNameError(f"The scene has no entity {name!r}. {hint}")
+        return self.entities[name]
+
+    def sensor(self, name: str) -> Sensor:
+        """The sensor called `name`."""
+        if name not in self.sensors:
+            hint = suggest(name, list(self.sensors))
+            raise UnknownNameError(f"The scene has no sensor {name!r}. {hint}")
+        return self.sensors[name]
+
+    @property
+    def spawn_origins(self) -> torch.Tensor:
+        """Where worlds spawn, world frame, m, shape (num_envs, 3): zero on a plane."""
+        return self._zero_origins if self.ground is None else self.ground.origins
+
+    @property
+    def env_origins(self) -> torch.Tensor:
+        """Where worlds are drawn, shape (num_envs, 3).
+
+        On generated terrain that is where they spawn. Elsewhere it is the squarest grid
+        of spacing `env_spacing`, which keeps drawn worlds apart and is not part of any
+        position in physics.
+        """
+        return self._grid if self.ground is None else self.ground.origins
+
+    def to_local(self, pos_w: torch.Tensor) -> torch.Tensor:
+        """Positions relative to each world's own spawn origin.
+
+        Args:
+            pos_w: Positions in the world frame, shape (num_envs, ..., 3).
+        """
+        extra = pos_w.dim() - 2
+        return pos_w - self.spawn_origins.view(self.num_envs, *(1,) * extra, 3)
+
+    def apply(self) -> None:
+        """Have every entity's actuators write their control."""
+        for entity in self.entities.values():
+            entity.apply()
+
+    def update(self, dt: float) -> None:
+        """Take note of a physics step of `dt` seconds that just ended."""
+        for entity in self.entities.values():
+            entity.update(dt)
+        for sensor in self.sensors.values():
+            sensor.update(dt)
+
+    def refresh(self) -> None:
+        """Take note that `forward()` made derived quantities current."""
+        for entity in self.entities.values():
+            entity.refresh()
+        for sensor in self.sensors.values():
+            sensor.refresh()
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Forget the past of the worlds of `mask`: targets, buffers, timers."""
+        for entity in self.entities.values():
+            entity.reset(mask)
+        for sensor in self.sensors.values():
+            sensor.reset(mask)
+
+    def invalidate(self) -> None:
+        """Forget what entities computed: something else changed the simulation."""
+        for entity in self.entities.values():
+            entity.data.invalidate()
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The live tensors that change; copy into them to restore a snapshot."""
+        parts = {f"entity.{name}": e.state() for name, e in self.entities.items()}
+        parts |= {f"sensor.{name}": s.state() for name, s in self.sensors.items()}
+        if self.ground is not None:
+            parts["ground"] = self.ground.state()
+        return {
+            f"{part}.{key}": tensor
+            for part, tensors in parts.items()
+            for key, tensor in tensors.items()
+        }
+
+
+def _square_grid(num: int, spacing: float, device: torch.device) -> torch.Tensor:
+    """Centres of the squarest grid of `num` places, centred on the origin."""
+    rows = math.ceil(math.sqrt(num))
+    columns = math.ceil(num / rows)
+    index = torch.arange(num)
+    x = (index // columns - (rows - 1) / 2) * spacing
+    y = (index % columns - (columns - 1) / 2) * spacing
+    return torch.stack([x, y, torch.zeros(num)], dim=-1).to(device)

@@ -1,0 +1,264 @@
+"""Naming parts of a scene in a configuration, and what a term receives instead."""
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import mujoco
+import torch
+
+from mjlab.entity import Entity
+from mjlab.names import UnknownNameError, match_names, suggest
+
+if TYPE_CHECKING:
+    from mjlab.scene.scene import Scene
+
+Patterns = str | Sequence[str] | None
+LocalIds = slice | torch.Tensor
+
+_ENTITY_KINDS = {
+    "joint": "joints",
+    "ball": "balls",
+    "body": "bodies",
+    "geom": "geoms",
+    "site": "sites",
+    "tendon": "tendons",
+    "actuator": "actuators",
+    "sensor": "sensors",
+    "camera": "cameras",
+    "light": "lights",
+}
+# Kinds that an entity keeps no index of, because only randomisation asks for them.
+_MODEL_KINDS = {
+    "pair": (mujoco.mjtObj.mjOBJ_PAIR, "npair"),
+    "material": (mujoco.mjtObj.mjOBJ_MATERIAL, "nmat"),
+    "texture": (mujoco.mjtObj.mjOBJ_TEXTURE, "ntex"),
+    "equality": (mujoco.mjtObj.mjOBJ_EQUALITY, "neq"),
+}
+
+
+@dataclass
+class SceneEntityCfg:
+    """Names an entity and some of its elements, by patterns of whole names.
+
+    A pattern that is None means all elements of that kind.
+    """
+
+    name: str = "robot"
+    """The entity. The only field that may be given by position."""
+
+    _: KW_ONLY
+
+    joint_names: Patterns = None
+    """Hinge and slide joints."""
+
+    ball_names: Patterns = None
+    """Ball joints."""
+
+    body_names: Patterns = None
+    """Bodies."""
+
+    geom_names: Patterns = None
+    """Geoms."""
+
+    site_names: Patterns = None
+    """Sites."""
+
+    tendon_names: Patterns = None
+    """Tendons."""
+
+    actuator_names: Patterns = None
+    """Actuators."""
+
+    sensor_names: Patterns = None
+    """Sensors of the entity's own model."""
+
+    camera_names: Patterns = None
+    """Cameras."""
+
+    light_names: Patterns = None
+    """Lights."""
+
+    pair_names: Patterns = None
+    """Pairs of geoms with contact parameters of their own."""
+
+    material_names: Patterns = None
+    """Materials."""
+
+    texture_names: Patterns = None
+    """Textures."""
+
+    equality_names: Patterns = None
+    """Equality constraints."""
+
+    preserve_order: bool = False
+    """Follow the order of the patterns instead of the order of the model."""
+
+    def resolve(self, scene: "Scene") -> "Selection":
+        """Find what is named, or raise with the nearest names."""
+        return Selection(self, scene)
+
+
+class Selection:
+    """Some elements of an entity, ready to index tensors with.
+
+    `joint_ids`, `body_ids` and so on are local to the entity, as its data's columns
+    are: a slice where they are neighbours, else int64 indices on the device. Their
+    names are `joint_names` and so on. `global_ids` gives ids of the compiled model.
+    """
+
+    def __init__(self, cfg: SceneEntityCfg, scene: "Scene") -> None:
+        self.name = cfg.name
+        """The entity's name."""
+        self.entity: Entity = scene.entity(cfg.name)
+        """The entity."""
+        self._model = scene.sim.mj_model
+        self._device = scene.sim.device
+        self._patterns = {kind: getattr(cfg, f"{kind}_names") for kind in _all_kinds()}
+        self._ordered = cfg.preserve_order
+        for kind, patterns in self._patterns.items():
+            if patterns is not None:
+                self.indices(kind)  # What does not exist is an error at once.
+
+    def indices(self, kind: str) -> list[int]:
+        """Local indices of the chosen elements of `kind`, such as "joint"."""
+        names = self._names_of(kind)
+        patterns = self._patterns[kind]
+        if patterns is None:
+            return list(range(len(names)))
+        return match_names(
+            patterns,
+            names,
+            what=kind,
+            owner=self.name,
+            preserve_order=self._ordered,
+        )
+
+    def names(self, kind: str) -> list[str]:
+        """Names of the chosen elements of `kind`, without the entity's prefix."""
+        names = self._names_of(kind)
+        return [names[index] for index in self.indices(kind)]
+
+    def ids(self, kind: str) -> LocalIds:
+        """Local indices of `kind` as what indexes a tensor best."""
+        indices = self.indices(kind)
+        start = indices[0] if indices else 0
+        if indices == list(range(start, start + len(indices))):
+            return slice(start, start + len(indices))
+        return torch.tensor(indices, dtype=torch.int64, device=self._device)
+
+    def global_ids(self, kind: str) -> torch.Tensor:
+        """Ids of the chosen elements in the compiled model, int64, on the device.
+
+        Besides the kinds with names there is "dof": the degrees of freedom of the
+        chosen hinge and slide joints.
+        """
+        if kind == "dof":
+            return self.entity.index.joint_dofs.ids[self._tensor("joint")]
+        if kind in _ENTITY_KINDS:
+            elements = getattr(self.entity.index, _ENTITY_KINDS[kind])
+            return elements.ids[self._tensor(kind)]
+        ids = torch.tensor(
+            list(self._model_elements(kind).values()), device=self._device
+        )
+        return ids[self._tensor(kind)]
+
+    @cached_property
+    def joint_ids(self) -> LocalIds:
+        """Chosen hinge and slide joints."""
+        return self.ids("joint")
+
+    @cached_property
+    def joint_names(self) -> list[str]:
+        """Names of the chosen hinge and slide joints."""
+        return self.names("joint")
+
+    @cached_property
+    def body_ids(self) -> LocalIds:
+        """Chosen bodies."""
+        return self.ids("body")
+
+    @cached_property
+    def body_names(self) -> list[str]:
+        """Names of the chosen bodies."""
+        return self.names("body")
+
+    @cached_property
+    def geom_ids(self) -> LocalIds:
+        """Chosen geoms."""
+        return self.ids("geom")
+
+    @cached_property
+    def geom_names(self) -> list[str]:
+        """Names of the chosen geoms."""
+        return self.names("geom")
+
+    @cached_property
+    def site_ids(self) -> LocalIds:
+        """Chosen sites."""
+        return self.ids("site")
+
+    @cached_property
+    def site_names(self) -> list[str]:
+        """Names of the chosen sites."""
+        return self.names("site")
+
+    @cached_property
+    def tendon_ids(self) -> LocalIds:
+        """Chosen tendons."""
+        return self.ids("tendon")
+
+    @cached_property
+    def tendon_names(self) -> list[str]:
+        """Names of the chosen tendons."""
+        return self.names("tendon")
+
+    @cached_property
+    def actuator_ids(self) -> LocalIds:
+        """Chosen actuators."""
+        return self.ids("actuator")
+
+    @cached_property
+    def actuator_names(self) -> list[str]:
+        """Names of the chosen actuators."""
+        return self.names("actuator")
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the same elements of the same entity are meant."""
+        if not isinstance(other, Selection) or other.entity is not self.entity:
+            return False
+        return self._patterns == other._patterns and self._ordered == other._ordered
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def _tensor(self, kind: str) -> torch.Tensor:
+        return torch.tensor(self.indices(kind), dtype=torch.int64, device=self._device)
+
+    def _names_of(self, kind: str) -> list[str]:
+        if kind in _ENTITY_KINDS:
+            return list(getattr(self.entity.index, _ENTITY_KINDS[kind]).names)
+        if kind in _MODEL_KINDS:
+            return list(self._model_elements(kind))
+        raise UnknownNameError(
+            f"There are no elements of kind {kind!r}. {suggest(kind, _all_kinds())}"
+        )
+
+    def _model_elements(self, kind: str) -> dict[str, int]:
+        """Ids of the entity's elements of a kind without an index, by local name."""
+        obj, count = _MODEL_KINDS[kind]
+        prefix = f"{self.name}/"
+        names = {
+            i: mujoco.mj_id2name(self._model, obj, i) or ""
+            for i in range(getattr(self._model, count))
+        }
+        return {
+            name.removeprefix(prefix): i
+            for i, name in names.items()
+            if name.startswith(prefix)
+        }
+
+
+def _all_kinds() -> list[str]:
+    return [*_ENTITY_KINDS, *_MODEL_KINDS]

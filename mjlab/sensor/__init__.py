@@ -1,0 +1,33 @@
+"""Sensors: MuJoCo's own, contacts, rays, heights and cameras."""
+
+from mjlab.sensor.air_time import AirTime as AirTime
+from mjlab.sensor.binding import bind_sensors as bind_sensors
+from mjlab.sensor.camera import CameraData as CameraData
+from mjlab.sensor.camera import CameraSensor as CameraSensor
+from mjlab.sensor.camera import CameraSensorCfg as CameraSensorCfg
+from mjlab.sensor.contact import ContactMatch as ContactMatch
+from mjlab.sensor.contact import ContactSensor as ContactSensor
+from mjlab.sensor.contact import ContactSensorCfg as ContactSensorCfg
+from mjlab.sensor.contact_data import ContactData as ContactData
+from mjlab.sensor.contact_data import ContactFieldError as ContactFieldError
+from mjlab.sensor.native import MujocoSensor as MujocoSensor
+from mjlab.sensor.native import MujocoSensorCfg as MujocoSensorCfg
+from mjlab.sensor.patterns import GridPatternCfg as GridPatternCfg
+from mjlab.sensor.patterns import LidarPatternCfg as LidarPatternCfg
+from mjlab.sensor.patterns import PatternCfg as PatternCfg
+from mjlab.sensor.patterns import PatternError as PatternError
+from mjlab.sensor.patterns import PinholePatternCfg as PinholePatternCfg
+from mjlab.sensor.patterns import RingPatternCfg as RingPatternCfg
+from mjlab.sensor.rays import RayCastData as RayCastData
+from mjlab.sensor.rays import RayCastSensor as RayCastSensor
+from mjlab.sensor.rays import RayCastSensorCfg as RayCastSensorCfg
+from mjlab.sensor.render import Sight as Sight
+from mjlab.sensor.render import SightError as SightError
+from mjlab.sensor.render import make_sight as make_sight
+from mjlab.sensor.sensor import ObjRef as ObjRef
+from mjlab.sensor.sensor import Sensor as Sensor
+from mjlab.sensor.sensor import SensorCfg as SensorCfg
+from mjlab.sensor.sensor import SensorError as SensorError
+from mjlab.sensor.terrain_height import TerrainHeightData as TerrainHeightData
+from mjlab.sensor.terrain_height import TerrainHeightSensor as TerrainHeightSensor
+from mjlab.sensor.terrain_height import TerrainHeightSensorCfg as TerrainHeightSensorCfg

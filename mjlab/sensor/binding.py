@@ -1,0 +1,39 @@
+"""Binding all sensors of a scene at once."""
+
+from collections.abc import Sequence
+
+import mujoco
+
+from mjlab.sensor.camera import CameraSensorCfg
+from mjlab.sensor.contact import ContactSensorCfg
+from mjlab.sensor.native import MujocoSensor
+from mjlab.sensor.rays import RayCastSensorCfg
+from mjlab.sensor.render import make_sight
+from mjlab.sensor.sensor import Sensor, SensorCfg
+from mjlab.sensor.terrain_height import TerrainHeightSensorCfg
+from mjlab.sim import Simulation
+
+
+def bind_sensors(cfgs: Sequence[SensorCfg], sim: Simulation) -> dict[str, Sensor]:
+    """Make the sensors by name, those of the scene's own files included.
+
+    Those that look at the world share one `Sight`: on Warp, one search tree and one
+    rendering for all that see the same geoms, instead of one each.
+    """
+    cameras = [c.view(sim.mj_model) for c in cfgs if isinstance(c, CameraSensorCfg)]
+    casters = (RayCastSensorCfg, TerrainHeightSensorCfg)
+    ray_groups = [c.geom_groups for c in cfgs if isinstance(c, casters)]
+    sight = make_sight(sim, cameras, ray_groups) if cameras or ray_groups else None
+    sensors = {cfg.name: cfg.bind(sim, sight) for cfg in cfgs}
+    found = _sensors_of_files(cfgs, sim.mj_model)
+    return {**sensors, **{name: MujocoSensor(name, sim) for name in found}}
+
+
+def _sensors_of_files(cfgs: Sequence[SensorCfg], model: mujoco.MjModel) -> list[str]:
+    """Names of the model's sensors that no configuration has added or named."""
+    added = {cfg.name for cfg in cfgs}
+    for cfg in cfgs:
+        if isinstance(cfg, ContactSensorCfg):
+            added.update(cfg.parts(model))
+    names = [model.sensor(i).name for i in range(model.nsensor)]
+    return [name for name in names if name and name not in added]

@@ -1,0 +1,247 @@
+"""Cameras: colour, depth and segmentation images."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import mujoco
+import torch
+
+from mjlab.masks import fill_where
+from mjlab.names import UnknownNameError, find_name, suggest
+from mjlab.sensor.patterns import Vec3
+from mjlab.sensor.render import CameraView, Images, Sight, make_sight
+from mjlab.sensor.sensor import (
+    ObjRef,
+    Sensor,
+    SensorCfg,
+    SensorError,
+    object_id,
+    object_names,
+    require_object,
+)
+from mjlab.sim import Simulation
+
+DataType = Literal["rgb", "depth", "segmentation"]
+
+
+@dataclass(kw_only=True)
+class CameraSensorCfg(SensorCfg):
+    """Draws pictures of one camera: of the scene's, or of one that is added.
+
+    On the Warp engine all worlds are drawn in one launch, cameras that show the same
+    geoms together. On the native engine MuJoCo's renderer draws world after world.
+    """
+
+    camera: str | None = None
+    """Full name of a camera of the scene, such as "robot/head". None adds one."""
+
+    parent: ObjRef | None = None
+    """Body that an added camera is fixed to. None fixes it to the world."""
+
+    pos: Vec3 = (0.0, 0.0, 0.0)
+    """Position of an added camera in the frame of its parent, in m."""
+
+    quat: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
+    """Rotation of an added camera, wxyz. It looks along its -z axis, with y up."""
+
+    fovy: float = 45.0
+    """Vertical angle of view of an added camera, in degrees."""
+
+    width: int = 64
+    """Pixels in a row."""
+
+    height: int = 64
+    """Rows."""
+
+    data_types: tuple[DataType, ...] = ("rgb",)
+    """What is drawn."""
+
+    update_every: int = 1
+    """Calls of `sim.sense()` per picture: with 2, a camera of half the control rate.
+    Each world gets a fresh picture after its own reset. The native engine draws only
+    the worlds whose turn it is; Warp draws all of them and keeps what is wanted."""
+
+    max_distance: float = 20.0
+    """Depth in m beyond which nothing is seen: a miss has this depth too."""
+
+    geom_groups: tuple[int, ...] = (0, 1, 2)
+    """Groups of the geoms that are drawn."""
+
+    use_textures: bool = True
+    """Whether materials show their textures."""
+
+    use_shadows: bool = False
+    """Whether lights cast shadows."""
+
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
+        """Add the camera, or check that it exists."""
+        self._check()
+        if self.camera is not None:
+            try:
+                find_name(self.camera, object_names(spec, "camera"), what="camera")
+            except UnknownNameError as error:
+                raise UnknownNameError(f"Sensor {self.name!r}: {error}") from None
+            return
+        body = spec.worldbody
+        if self.parent is not None:
+            require_object(spec, self.parent, self.name)
+            body = spec.body(self.parent.full_name)
+        body.add_camera(name=self.name, pos=self.pos, quat=self.quat, fovy=self.fovy)
+
+    def bind(self, sim: Simulation, sight: Sight | None = None) -> "CameraSensor":
+        """Make the sensor."""
+        view = self.view(sim.mj_model)
+        sight = sight or make_sight(sim, cameras=[view])
+        sensor = CameraSensor(self, sim, view, sight)
+        sim.add_sense_pass(sensor)
+        return sensor
+
+    def view(self, model: mujoco.MjModel) -> CameraView:
+        """What is drawn, with the camera's index in the compiled model."""
+        name = self.name if self.camera is None else self.camera
+        return CameraView(
+            sensor=self.name,
+            camera_id=object_id(model, ObjRef(type="camera", name=name)),
+            width=self.width,
+            height=self.height,
+            data_types=self.data_types,
+            geom_groups=self.geom_groups,
+            use_textures=self.use_textures,
+            use_shadows=self.use_shadows,
+            max_distance=self.max_distance,
+        )
+
+    def _check(self) -> None:
+        where = f"Camera sensor {self.name!r}"
+        for kind in self.data_types:
+            if kind not in get_args(DataType):
+                raise SensorError(
+                    f"{where}: there is no data type {kind!r}. "
+                    + suggest(kind, get_args(DataType))
+                )
+        if not self.data_types:
+            raise SensorError(f"{where}: data_types is empty.")
+        for setting in ("width", "height", "update_every"):
+            if getattr(self, setting) < 1:
+                raise SensorError(
+                    f"{where}: {setting}={getattr(self, setting)} has to be 1 or more."
+                )
+        if not self.max_distance > 0.0:
+            raise SensorError(
+                f"{where}: max_distance={self.max_distance} has to be positive."
+            )
+        if self.parent is not None and self.parent.type not in ("body", "xbody"):
+            raise SensorError(
+                f"{where}: parent {self.parent.full_name!r} has to be a body, not of "
+                f"type {self.parent.type!r}."
+            )
+        if self.camera is not None and self.parent is not None:
+            raise SensorError(
+                f"{where}: camera={self.camera!r} exists already; it has its parent."
+            )
+
+
+class CameraData:
+    """Pictures of a camera, written in place by `sim.sense()`."""
+
+    def __init__(self, name: str, images: Images) -> None:
+        self._name = name
+        self._images = images
+
+    @property
+    def rgb(self) -> torch.Tensor:
+        """Colours, shape (num_envs, height, width, 3), uint8."""
+        return self._drawn("rgb", self._images.rgb)
+
+    @property
+    def depth(self) -> torch.Tensor:
+        """Distance along the optical axis in m, (num_envs, height, width, 1).
+
+        At most `max_distance`, which is also where there is nothing.
+        """
+        return self._drawn("depth", self._images.depth)
+
+    @property
+    def segmentation(self) -> torch.Tensor:
+        """Object id and mjtObj type, (num_envs, height, width, 2), int32.
+
+        Both are -1 where there is nothing.
+        """
+        return self._drawn("segmentation", self._images.segmentation)
+
+    def _drawn(self, kind: DataType, image: torch.Tensor | None) -> torch.Tensor:
+        if image is None:
+            raise AttributeError(
+                f"Camera sensor {self._name!r} draws no {kind}: add {kind!r} to its "
+                "data_types."
+            )
+        return image
+
+
+class CameraSensor(Sensor):
+    """Draws in `sim.sense()`; it is a sense pass of the simulation."""
+
+    def __init__(
+        self, cfg: CameraSensorCfg, sim: Simulation, view: CameraView, sight: Sight
+    ) -> None:
+        """Allocate the pictures."""
+        self.name = cfg.name
+        self.notes = sight.notes
+        self._period = cfg.update_every
+        shape = (sim.num_envs, cfg.height, cfg.width)
+
+        def allocate(
+            kind: DataType, size: int, dtype: torch.dtype
+        ) -> torch.Tensor | None:
+            if kind not in cfg.data_types:
+                return None
+            return torch.zeros(*shape, size, dtype=dtype, device=sim.device)
+
+        self._images = Images(
+            rgb=allocate("rgb", 3, torch.uint8),
+            depth=allocate("depth", 1, torch.float32),
+            segmentation=allocate("segmentation", 2, torch.int32),
+        )
+        self._data = CameraData(cfg.name, self._images)
+        # Shape (num_envs,): calls of sense since the reset, and whose turn it is.
+        self._calls = torch.zeros(sim.num_envs, dtype=torch.int64, device=sim.device)
+        self._due = torch.ones(sim.num_envs, dtype=torch.bool, device=sim.device)
+        self._eye = sight.add_camera(view, self._images)
+
+    @property
+    def data(self) -> CameraData:
+        """The pictures."""
+        return self._data
+
+    def prepare(self) -> None:
+        """Find the worlds whose turn it is."""
+        torch.eq(self._calls % self._period, 0, out=self._due)
+        self._calls.add_(1)
+
+    def launch(self) -> None:
+        """Draw."""
+        self._eye.launch(self._due)
+
+    def finish(self) -> None:
+        """Take the pictures of the worlds whose turn it is."""
+        self._eye.finish(self._due)
+
+    def update(self, dt: float) -> None:
+        """Do nothing: pictures are drawn in `sim.sense()`."""
+
+    def refresh(self) -> None:
+        """Do nothing: pictures are drawn in `sim.sense()`."""
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Have the worlds of `mask` drawn in the next `sim.sense()`."""
+        fill_where(self._calls, mask, 0)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The live tensors that change; copy into them to restore a snapshot."""
+        images = {
+            "rgb": self._images.rgb,
+            "depth": self._images.depth,
+            "segmentation": self._images.segmentation,
+        }
+        drawn = {kind: image for kind, image in images.items() if image is not None}
+        return {**drawn, "calls": self._calls}

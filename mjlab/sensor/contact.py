@@ -1,0 +1,351 @@
+"""Contacts of chosen geoms, bodies or subtrees."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, NoReturn, get_args
+
+import mujoco
+import torch
+
+from mjlab.buffers import HistoryBuffer
+from mjlab.masks import fill_where
+from mjlab.names import UnknownNameError, match_names, suggest
+from mjlab.sensor.air_time import AirTime
+from mjlab.sensor.contact_data import (
+    FIELD_SIZES,
+    ContactData,
+    ContactField,
+    ContactFieldError,
+    field_slices,
+)
+from mjlab.sensor.render import Sight
+from mjlab.sensor.sensor import (
+    ObjType,
+    Sensor,
+    SensorCfg,
+    SensorError,
+    names_of_entity,
+)
+from mjlab.sim import Simulation, Stage
+
+MatchMode = Literal["geom", "body", "subtree"]
+Reduction = Literal["none", "mindist", "maxforce", "netforce"]
+
+_WRENCH: tuple[ContactField, ...] = ("force", "torque")
+_AXES: tuple[ContactField, ...] = ("normal", "tangent")
+_MATCH_TYPES: dict[MatchMode, tuple[ObjType, mujoco.mjtObj]] = {
+    "geom": ("geom", mujoco.mjtObj.mjOBJ_GEOM),
+    "body": ("body", mujoco.mjtObj.mjOBJ_BODY),
+    "subtree": ("body", mujoco.mjtObj.mjOBJ_XBODY),
+}
+
+
+@dataclass(kw_only=True)
+class ContactMatch:
+    """Which geoms, bodies or subtrees take part in a contact."""
+
+    mode: MatchMode
+    """A `subtree` is a body with all of its descendants."""
+
+    pattern: str | tuple[str, ...]
+    """Names of geoms or bodies within the entity, as regular expressions."""
+
+    entity: str | None = None
+    """The entity that they belong to. None: names of the whole scene."""
+
+    exclude: tuple[str, ...] = ()
+    """Patterns of names to leave out of those that matched."""
+
+    def names(self, spec: mujoco.MjSpec, sensor: str) -> list[str]:
+        """The full names of what matches, in the order of the scene."""
+        if self.mode not in _MATCH_TYPES:
+            raise SensorError(
+                f"Sensor {sensor!r}: mode={self.mode!r} is unknown. "
+                + suggest(self.mode, _MATCH_TYPES)
+            )
+        kind = _MATCH_TYPES[self.mode][0]
+        local = names_of_entity(spec, kind, self.entity, sensor)
+        try:
+            chosen = match_names(self.pattern, local, what=kind, owner=self.entity)
+            dropped = (
+                match_names(self.exclude, local, what=kind, owner=self.entity)
+                if self.exclude
+                else []
+            )
+        except UnknownNameError as error:
+            raise UnknownNameError(f"Sensor {sensor!r}: {error}") from None
+        kept = [local[index] for index in chosen if index not in dropped]
+        if not kept:
+            raise SensorError(
+                f"Sensor {sensor!r}: exclude={self.exclude} leaves out everything that "
+                f"{self.pattern!r} matches."
+            )
+        return [f"{self.entity}/{name}" if self.entity else name for name in kept]
+
+
+@dataclass(kw_only=True)
+class ContactSensorCfg(SensorCfg):
+    """Measures the contacts of each primary, one MuJoCo contact sensor for each."""
+
+    primary: ContactMatch
+    """Whose contacts are measured. Each match is measured on its own."""
+
+    secondary: ContactMatch | None = None
+    """With what. It has to match one thing; None measures contacts with anything."""
+
+    fields: tuple[ContactField, ...] = ("found", "force")
+    """The quantities. Without force, torque and a reduction by force, the sensor needs
+    no constraint solver, so reading it in an observation costs less."""
+
+    reduce: Reduction = "none"
+    """Which contacts fill the slots if there are more: the first in MuJoCo's order, the
+    deepest, the strongest, or one that stands for the sum of all of them."""
+
+    num_slots: int = 1
+    """Contacts reported for each primary."""
+
+    track_air_time: bool = False
+    """Whether to measure the times in the air and in contact."""
+
+    global_frame: bool = False
+    """Whether to turn force and torque from the contact frame into the world frame.
+    With `reduce="netforce"` they are in the world frame in any case."""
+
+    history_length: int = 0
+    """Physics steps that are remembered, 0 for none."""
+
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
+        """Add a contact sensor for each primary."""
+        self._check()
+        primaries = self.primary.names(spec, self.name)
+        secondary = self._secondary_name(spec)
+        data = sum(1 << list(FIELD_SIZES).index(f) for f in self.measured_fields)
+        reduce = get_args(Reduction).index(self.reduce)
+        for primary in primaries:
+            sensor = spec.add_sensor(
+                name=_mj_sensor_name(self.name, primary),
+                type=mujoco.mjtSensor.mjSENS_CONTACT,
+                objtype=_MATCH_TYPES[self.primary.mode][1],
+                objname=primary,
+                intprm=[data, reduce, self.num_slots],
+            )
+            if self.secondary is not None:
+                sensor.reftype = _MATCH_TYPES[self.secondary.mode][1]
+                sensor.refname = secondary
+
+    def bind(self, sim: Simulation, sight: Sight | None = None) -> "ContactSensor":
+        """Make the sensor."""
+        return ContactSensor(self, sim)
+
+    def parts(self, model: mujoco.MjModel) -> list[str]:
+        """Names of the MuJoCo sensors, one for each primary, in the compiled model."""
+        return [model.sensor(i).name for i in _sensor_ids(model, self.name)]
+
+    @property
+    def measured_fields(self) -> tuple[ContactField, ...]:
+        """The fields asked for and those they are computed from, in MuJoCo's order."""
+        wanted = set(self.fields)
+        if self.track_air_time:
+            wanted.add("found")
+        if self.turns_to_world:
+            wanted.update(_AXES)
+        return tuple(name for name in FIELD_SIZES if name in wanted)
+
+    @property
+    def turns_to_world(self) -> bool:
+        """Whether MuJoCo's values have to be turned from the contact frame."""
+        return self.global_frame and self.reduce != "netforce"
+
+    def _secondary_name(self, spec: mujoco.MjSpec) -> str:
+        if self.secondary is None:
+            return ""
+        names = self.secondary.names(spec, self.name)
+        if len(names) > 1:
+            raise SensorError(
+                f"Sensor {self.name!r}: secondary matches {len(names)} names, "
+                f"{', '.join(map(repr, names[:8]))}; it has to match one. Match a body "
+                "or a subtree that holds them all, or leave the secondary out."
+            )
+        return names[0]
+
+    def _check(self) -> None:
+        for name in self.fields:
+            self._check_choice("fields", name, FIELD_SIZES)
+        self._check_choice("reduce", self.reduce, get_args(Reduction))
+        if not self.fields:
+            self._complain("fields is empty.")
+        if self.num_slots < 1:
+            self._complain(f"num_slots={self.num_slots} has to be 1 or more.")
+        if self.history_length < 0:
+            self._complain(f"history_length={self.history_length} is negative.")
+        if self.reduce == "netforce":
+            self._check_netforce()
+        if self.global_frame and not set(_WRENCH) & set(self.fields):
+            self._complain("global_frame turns force and torque; fields has neither.")
+
+    def _check_netforce(self) -> None:
+        if self.num_slots > 1:
+            self._complain(
+                "reduce='netforce' gives one contact, but num_slots is "
+                f"{self.num_slots}."
+            )
+        senseless = {"dist", *_AXES} & set(self.fields)
+        if senseless:
+            self._complain(
+                "the sum of contacts that reduce='netforce' gives has no "
+                f"{' and no '.join(sorted(senseless))}."
+            )
+
+    def _check_choice(self, setting: str, value: str, valid: Iterable[str]) -> None:
+        if value not in valid:
+            self._complain(
+                f"{setting} has no choice {value!r}. {suggest(value, valid)}"
+            )
+
+    def _complain(self, what: str) -> NoReturn:
+        raise SensorError(f"Contact sensor {self.name!r}: {what}")
+
+
+class ContactSensor(Sensor):
+    """Reads MuJoCo's contact sensors of all primaries in one operation."""
+
+    def __init__(self, cfg: ContactSensorCfg, sim: Simulation) -> None:
+        """Find the MuJoCo sensors that `cfg.edit_spec` added, and allocate outputs."""
+        self.name = cfg.name
+        self._sim = sim
+        ids = _sensor_ids(sim.mj_model, cfg.name)
+        self.primary_names = tuple(
+            sim.mj_model.sensor(i).name.removeprefix(_mj_sensor_name(cfg.name, ""))
+            for i in ids
+        )
+        """Full names of the primaries, in the order of the outputs."""
+        self._stage = Stage(max(int(sim.mj_model.sensor_needstage[i]) for i in ids))
+        parts = field_slices(cfg.measured_fields)
+        size = sum(FIELD_SIZES[name] for name in cfg.measured_fields)
+        columns = [
+            adr + offset
+            for adr in (int(sim.mj_model.sensor_adr[i]) for i in ids)
+            for offset in range(cfg.num_slots * size)
+        ]
+        self._columns = torch.tensor(columns, device=sim.device)
+        self._source = sim.engine.data("sensordata")
+        slots = len(ids) * cfg.num_slots
+        self._block = torch.zeros(sim.num_envs, slots, size, device=sim.device)
+        self._slots_per_primary = cfg.num_slots
+        self._wrench = [parts[name] for name in _WRENCH if name in parts]
+        self._axes = [parts[name] for name in _AXES] if cfg.turns_to_world else []
+        self._history = (
+            HistoryBuffer(sim.num_envs, (slots, size), cfg.history_length, sim.device)
+            if cfg.history_length
+            else None
+        )
+        self._air_time = (
+            AirTime(sim.num_envs, len(ids), sim.device) if cfg.track_air_time else None
+        )
+        self._data = ContactData(
+            cfg.name, self._block, parts, self._history, self._air_time, self._note_read
+        )
+
+    @property
+    def data(self) -> ContactData:
+        """The readings, refreshed after each physics step and before observations."""
+        return self._data
+
+    def compute_first_contact(self, dt: float) -> torch.Tensor:
+        """Whether each primary landed within the last `dt` seconds, (num_envs, P).
+
+        A primary that is in contact since the reset has not landed.
+        """
+        return self._times.landed_within(self._steps(dt))
+
+    def compute_first_air(self, dt: float) -> torch.Tensor:
+        """Whether each primary lifted off within the last `dt` seconds, (num_envs, P).
+
+        A primary that is in the air since the reset has not lifted off.
+        """
+        return self._times.lifted_within(self._steps(dt))
+
+    def update(self, dt: float) -> None:
+        """Take the contacts of the physics step that just ended, and count its time."""
+        self._take()
+        if self._history is not None:
+            self._history.append(self._block)
+        if self._air_time is not None:
+            # The first slot of a primary is filled whenever it has a contact at all;
+            # `found` is MuJoCo's first field.
+            found = self._block[:, :: self._slots_per_primary, 0]
+            self._air_time.update(found > 0, dt)
+
+    def refresh(self) -> None:
+        """Take the present contacts, if `forward()` went as far as to compute them.
+
+        If it did not, nothing was known to read them, and reading them raises.
+        """
+        if self._sim.reads.fresh >= self._stage:
+            self._take()
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Clear readings, times and history of the worlds of `mask`."""
+        fill_where(self._block, mask, 0.0)
+        if self._history is not None:
+            self._history.reset(mask)
+        if self._air_time is not None:
+            self._air_time.reset(mask)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The live tensors that change; copy into them to restore a snapshot."""
+        tensors = {"readings": self._block}
+        if self._history is not None:
+            past = self._history.state()
+            tensors |= {f"history_{key}": value for key, value in past.items()}
+        if self._air_time is not None:
+            tensors |= self._air_time.state()
+        return tensors
+
+    def _take(self) -> None:
+        flat = self._block.view(self._block.shape[0], -1)
+        torch.index_select(self._source, 1, self._columns, out=flat)
+        if self._axes:
+            normal, tangent = (self._block[..., part] for part in self._axes)
+            second_tangent = torch.linalg.cross(normal, tangent)
+            for part in self._wrench:
+                value = self._block[..., part]
+                value.copy_(
+                    value[..., 0:1] * normal
+                    + value[..., 1:2] * tangent
+                    + value[..., 2:3] * second_tangent
+                )
+
+    def _note_read(self) -> None:
+        is_late = self._sim.reads.fresh < self._stage
+        self._sim.data.require(self.name, self._stage)
+        if is_late:
+            self._take()
+
+    def _steps(self, dt: float) -> int:
+        return round(dt / self._sim.timestep)
+
+    @property
+    def _times(self) -> AirTime:
+        if self._air_time is None:
+            raise ContactFieldError(
+                f"Contact sensor {self.name!r} measures no times: set "
+                "track_air_time=True."
+            )
+        return self._air_time
+
+
+def _mj_sensor_name(sensor: str, primary: str) -> str:
+    # A colon, because a slash would make the sensor look like an entity.
+    return f"{sensor}:{primary}"
+
+
+def _sensor_ids(model: mujoco.MjModel, sensor: str) -> list[int]:
+    prefix = _mj_sensor_name(sensor, "")
+    ids = [i for i in range(model.nsensor) if model.sensor(i).name.startswith(prefix)]
+    if not ids:
+        raise UnknownNameError(
+            f"The compiled model has no part of contact sensor {sensor!r}: its "
+            "`edit_spec` has to run before the scene is compiled."
+        )
+    return ids

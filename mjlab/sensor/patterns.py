@@ -1,0 +1,166 @@
+"""Where the rays of a ray caster start, and where they point, in the sensor's frame."""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+Vec3 = tuple[float, float, float]
+
+
+class PatternError(ValueError):
+    """A pattern without rays, or with rays that point nowhere."""
+
+
+@dataclass(kw_only=True)
+class PatternCfg(ABC):
+    """A set of rays. Lengths are in meters, angles in degrees."""
+
+    @abstractmethod
+    def rays(self) -> tuple[np.ndarray, np.ndarray]:
+        """Starts and unit directions in the sensor's frame, both of shape (rays, 3)."""
+
+
+@dataclass(kw_only=True)
+class GridPatternCfg(PatternCfg):
+    """Parallel rays from a rectangular grid around the frame, x varying fastest."""
+
+    size: tuple[float, float] = (1.6, 1.0)
+    """Extent along x and y."""
+
+    resolution: float = 0.1
+    """Distance between neighbours."""
+
+    direction: Vec3 = (0.0, 0.0, -1.0)
+    """Where all rays point."""
+
+    def rays(self) -> tuple[np.ndarray, np.ndarray]:
+        """Starts and unit directions."""
+        _require(self.resolution > 0.0, "resolution", self.resolution)
+        _require(min(self.size) >= 0.0, "size", self.size)
+        x, y = (_centered(length, self.resolution) for length in self.size)
+        grid_y, grid_x = np.meshgrid(y, x, indexing="ij")
+        starts = np.stack((grid_x, grid_y, np.zeros_like(grid_x)), axis=-1)
+        return _parallel(starts.reshape(-1, 3), self.direction)
+
+
+@dataclass(kw_only=True)
+class RingPatternCfg(PatternCfg):
+    """Parallel rays from circles around the frame."""
+
+    rings: tuple[tuple[float, int], ...] = ((0.1, 8),)
+    """Radius and number of rays of each circle, the first ray of each along x."""
+
+    include_center: bool = True
+    """Whether a first ray starts at the centre."""
+
+    direction: Vec3 = (0.0, 0.0, -1.0)
+    """Where all rays point."""
+
+    def rays(self) -> tuple[np.ndarray, np.ndarray]:
+        """Starts and unit directions."""
+        starts = [np.zeros((1, 3))] if self.include_center else []
+        for radius, count in self.rings:
+            _require(radius > 0.0 and count > 0, "rings", self.rings)
+            angle = 2.0 * math.pi * np.arange(count) / count
+            around = (radius * np.cos(angle), radius * np.sin(angle), 0.0 * angle)
+            starts.append(np.stack(around, axis=-1))
+        _require(bool(starts), "rings", self.rings)
+        return _parallel(np.concatenate(starts), self.direction)
+
+
+@dataclass(kw_only=True)
+class PinholePatternCfg(PatternCfg):
+    """One ray through the centre of each pixel, row by row from the upper left."""
+
+    width: int = 64
+    """Pixels in a row."""
+
+    height: int = 48
+    """Rows."""
+
+    fovy: float = 45.0
+    """Vertical angle of view."""
+
+    axes: Literal["camera", "body"] = "camera"
+    """A `camera` looks along -z with y up, as MuJoCo's cameras do; a `body` looks along
+    +x with z up."""
+
+    def rays(self) -> tuple[np.ndarray, np.ndarray]:
+        """Starts and unit directions."""
+        _require(self.width > 0, "width", self.width)
+        _require(self.height > 0, "height", self.height)
+        _require(0.0 < self.fovy < 180.0, "fovy", self.fovy)
+        _require(self.axes in ("camera", "body"), "axes", self.axes)
+        half = math.tan(math.radians(self.fovy) / 2.0)
+        column = (np.arange(self.width) + 0.5) / self.width * 2.0 - 1.0
+        row = 1.0 - (np.arange(self.height) + 0.5) / self.height * 2.0
+        up, right = np.meshgrid(
+            row * half, column * half * self.width / self.height, indexing="ij"
+        )
+        ahead = np.ones_like(up)
+        axes = (right, up, -ahead) if self.axes == "camera" else (ahead, -right, up)
+        directions = np.stack(axes, axis=-1).reshape(-1, 3)
+        return np.zeros_like(directions), _unit(directions)
+
+
+@dataclass(kw_only=True)
+class LidarPatternCfg(PatternCfg):
+    """Rays from one point in all directions of a spherical grid, row by row from below.
+
+    Azimuth turns about z from the x axis; a positive elevation points up.
+    """
+
+    channels: int = 16
+    """Rows of different elevation."""
+
+    elevation: tuple[float, float] = (-15.0, 15.0)
+    """Elevation of the lowest and of the highest row."""
+
+    azimuth: tuple[float, float] = (-180.0, 180.0)
+    """First and last azimuth. Over a full turn the last would be the first again, and
+    is left out."""
+
+    num_azimuths: int = 360
+    """Rays in a row."""
+
+    def rays(self) -> tuple[np.ndarray, np.ndarray]:
+        """Starts and unit directions."""
+        _require(self.channels > 0, "channels", self.channels)
+        _require(self.num_azimuths > 0, "num_azimuths", self.num_azimuths)
+        low, high = self.elevation
+        _require(-90.0 <= low <= high <= 90.0, "elevation", self.elevation)
+        first, last = self.azimuth
+        _require(0.0 <= last - first <= 360.0, "azimuth", self.azimuth)
+        is_full_turn = math.isclose(last - first, 360.0)
+        azimuth = np.linspace(first, last, self.num_azimuths, endpoint=not is_full_turn)
+        elevation = np.linspace(low, high, self.channels)
+        pitch, yaw = np.meshgrid(
+            np.radians(elevation), np.radians(azimuth), indexing="ij"
+        )
+        axes = (np.cos(pitch) * np.cos(yaw), np.cos(pitch) * np.sin(yaw), np.sin(pitch))
+        directions = np.stack(axes, axis=-1).reshape(-1, 3)
+        return np.zeros_like(directions), directions
+
+
+def _centered(length: float, resolution: float) -> np.ndarray:
+    # The small number keeps 1.6 / 0.1 = 15.999... at 16 intervals.
+    intervals = int(length / resolution + 1e-9)
+    return (np.arange(intervals + 1) - intervals / 2.0) * resolution
+
+
+def _parallel(starts: np.ndarray, direction: Vec3) -> tuple[np.ndarray, np.ndarray]:
+    vector = np.asarray(direction, dtype=float)
+    _require(bool(np.isfinite(vector).all() and vector.any()), "direction", direction)
+    return starts, np.broadcast_to(_unit(vector), starts.shape).copy()
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+
+
+def _require(holds: bool, setting: str, value: object) -> None:
+    if not holds:
+        raise PatternError(f"The ray pattern's {setting}={value!r} is out of range.")

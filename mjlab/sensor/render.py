@@ -1,0 +1,333 @@
+"""What rays and cameras share: each engine's way of looking at the worlds.
+
+`Sight` is that way. Native: one MuJoCo renderer per picture size, and rays through
+`mujoco.batch`. Warp: one tree of bounding boxes per set of visible geoms (in
+`render_warp`), in which both rays and cameras search.
+"""
+
+import copy
+import logging
+import weakref
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import mujoco
+import numpy as np
+import torch
+from mujoco import batch as mj_batch
+
+from mjlab.sim import Simulation
+from mjlab.sim.native_engine import NativeEngine
+
+_log = logging.getLogger(__name__)
+
+NEAR = 0.01
+"""Meters from a camera within which the native renderer shows nothing."""
+
+SLOW_RENDERING = (
+    "drawn by MuJoCo's renderer, one world after another: the native engine has no "
+    "batched renderer. Training from pixels wants backend='warp' on a CUDA device."
+)
+
+
+class SightError(ValueError):
+    """Nothing to see, or nothing to see with."""
+
+
+@dataclass(frozen=True)
+class CameraView:
+    """What is drawn of one camera."""
+
+    sensor: str
+    camera_id: int
+    width: int
+    height: int
+    data_types: tuple[str, ...]
+    geom_groups: tuple[int, ...]
+    use_textures: bool
+    use_shadows: bool
+    max_distance: float
+
+
+@dataclass(frozen=True)
+class Images:
+    """Outputs of one camera, in place; None is not drawn."""
+
+    rgb: torch.Tensor | None
+    """Shape (num_envs, height, width, 3), uint8."""
+
+    depth: torch.Tensor | None
+    """Along the optical axis, in m, shape (num_envs, height, width, 1)."""
+
+    segmentation: torch.Tensor | None
+    """Object id and type (mjtObj), shape (num_envs, height, width, 2), int32."""
+
+
+@dataclass(frozen=True)
+class Rays:
+    """Inputs and outputs of one set of rays, all in place. R is their number."""
+
+    starts: torch.Tensor
+    """World frame, in m, shape (num_envs, R, 3)."""
+
+    directions: torch.Tensor
+    """Unit vectors in the world frame, shape (num_envs, R, 3)."""
+
+    excluded_bodies: tuple[int, ...]
+    """For each ray the body that it passes through, or -1."""
+
+    geom_groups: tuple[int, ...]
+    """Groups of the geoms that can be hit."""
+
+    distance: torch.Tensor
+    """Output: distance to the hit in m, -1 for a miss, shape (num_envs, R)."""
+
+    geom: torch.Tensor
+    """Output: the geom that was hit, -1 for a miss, shape (num_envs, R), int32."""
+
+    normal: torch.Tensor
+    """Output: surface normal in the world frame, 0 for a miss, (num_envs, R, 3)."""
+
+
+class Eye(Protocol):
+    """Draws one camera. `due`, shape (num_envs,), is where a new picture is wanted."""
+
+    def launch(self, due: torch.Tensor) -> None:
+        """Run the engine's part."""
+        ...
+
+    def finish(self, due: torch.Tensor) -> None:
+        """Write the pictures of the worlds that are due."""
+        ...
+
+
+class Sight(Protocol):
+    """An engine's way of looking at the worlds."""
+
+    notes: tuple[str, ...]
+    """What a user of its cameras should know."""
+
+    def add_rays(self, rays: Rays) -> Callable[[], None]:
+        """Return what casts the rays, for the `launch` of a sense pass."""
+        ...
+
+    def add_camera(self, view: CameraView, images: Images) -> Eye:
+        """Return what draws a camera into `images`."""
+        ...
+
+
+def make_sight(
+    sim: Simulation,
+    cameras: Sequence[CameraView] = (),
+    ray_groups: Collection[tuple[int, ...]] = (),
+) -> Sight:
+    """Make the engine's way of looking, for everything that will look.
+
+    Args:
+        sim: The simulation.
+        cameras: All cameras that will be added.
+        ray_groups: The geom groups of each set of rays that will be added.
+    """
+    for groups in (*ray_groups, *(camera.geom_groups for camera in cameras)):
+        _require_visible(sim.mj_model, groups)
+    if isinstance(sim.engine, NativeEngine):
+        return NativeSight(sim.engine, cameras)
+    # Imported only here, so that the native engine works where Warp is not wanted.
+    from mjlab.sensor.render_warp import WarpSight
+
+    return WarpSight(sim, cameras, ray_groups)
+
+
+def model_for_drawing(
+    model: mujoco.MjModel, cameras: Sequence[CameraView]
+) -> mujoco.MjModel:
+    """A copy of `model` whose cameras see from `NEAR` to the farthest distance asked.
+
+    MuJoCo's clipping planes are multiples of the model's extent, so that on a large
+    terrain a robot's camera would not see what is within meters of it.
+    """
+    model = copy.copy(model)
+    extent = float(model.stat.extent)
+    far = max([view.max_distance for view in cameras], default=0.0)
+    model.vis.map.znear = NEAR / extent
+    # A margin, so that a distance at the limit is told from the far plane.
+    model.vis.map.zfar = max(model.vis.map.zfar, 1.1 * far / extent)
+    widths = [view.width for view in cameras]
+    heights = [view.height for view in cameras]
+    buffer = model.vis.global_
+    buffer.offwidth = max([buffer.offwidth, *widths])
+    buffer.offheight = max([buffer.offheight, *heights])
+    return model
+
+
+class NativeSight:
+    """Rays through `mujoco.batch`, pictures through `mujoco.Renderer`."""
+
+    notes: tuple[str, ...] = (SLOW_RENDERING,)
+
+    def __init__(self, engine: NativeEngine, cameras: Sequence[CameraView]) -> None:
+        """Open a renderer for each picture size."""
+        self._engine = engine
+        self._cameras = _NativeCameras(engine, cameras) if cameras else None
+        if cameras:
+            names = ", ".join(repr(view.sensor) for view in cameras)
+            _log.warning("Camera sensors %s are %s", names, SLOW_RENDERING)
+
+    def add_rays(self, rays: Rays) -> Callable[[], None]:
+        """Return what casts the rays.
+
+        MuJoCo computes the kinematics of each world anew for this, and the next step
+        starts afresh instead of continuing from `forward()`. State and derived fields
+        are untouched.
+        """
+        batch = self._engine.batch
+        groups = _group_flags(rays.geom_groups)
+        excluded = np.asarray(rays.excluded_bodies, np.int32)
+        starts, directions = rays.starts.numpy(), rays.directions.numpy()
+        outputs = [t.numpy() for t in (rays.distance, rays.geom, rays.normal)]
+
+        def cast() -> None:
+            results = batch.ray(
+                starts, directions, groups, bodyexclude=excluded, normal=True
+            )
+            for output, result in zip(outputs, results, strict=True):
+                np.copyto(output, result, casting="same_kind")
+
+        return cast
+
+    def add_camera(self, view: CameraView, images: Images) -> Eye:
+        """Return what draws a camera into `images`."""
+        if self._cameras is None:
+            raise SightError(f"Camera sensor {view.sensor!r} was not announced.")
+        return _NativeEye(self._cameras, view, images)
+
+
+class _NativeCameras:
+    """Renderers by picture size, and a place to put one world at a time."""
+
+    def __init__(self, engine: NativeEngine, cameras: Sequence[CameraView]) -> None:
+        self._batch = engine.batch
+        self._model = model_for_drawing(engine.mj_model, cameras)
+        self._world = mujoco.MjData(self._model)
+        self._renderers: dict[tuple[int, int], mujoco.Renderer] = {}
+        for view in cameras:
+            size = (view.width, view.height)
+            if size not in self._renderers:
+                self._renderers[size] = _open_renderer(self._model, view)
+
+    def show(self, world: int) -> None:
+        """Take the state and the model fields of one world."""
+        for name in mj_batch.MODEL_FIELDS:
+            values = self._batch.expanded(name)
+            if values is not None and "." not in name:
+                getattr(self._model, name)[...] = values[world]
+        mujoco.mj_setState(
+            self._model,
+            self._world,
+            self._batch.state[world],
+            mujoco.mjtState.mjSTATE_INTEGRATION,
+        )
+        mujoco.mj_kinematics(self._model, self._world)
+        mujoco.mj_comPos(self._model, self._world)
+        mujoco.mj_camlight(self._model, self._world)
+        mujoco.mj_flex(self._model, self._world)
+
+    def aim(self, view: CameraView, option: mujoco.MjvOption) -> mujoco.Renderer:
+        """Return a renderer that sees the present world through a camera."""
+        renderer = self._renderers[view.width, view.height]
+        renderer.update_scene(self._world, view.camera_id, option)
+        renderer.scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = view.use_shadows
+        return renderer
+
+
+class _NativeEye:
+    """Draws one camera of the worlds that are due, one after another."""
+
+    def __init__(
+        self, cameras: _NativeCameras, view: CameraView, images: Images
+    ) -> None:
+        self._cameras = cameras
+        self._view = view
+        self._option = _scene_option(view)
+        self._rgb, self._depth, self._segmentation = (
+            None if image is None else image.numpy()
+            for image in (images.rgb, images.depth, images.segmentation)
+        )
+
+    def launch(self, due: torch.Tensor) -> None:
+        """Draw the worlds that are due; the others cost nothing."""
+        for world in np.flatnonzero(due.numpy()):
+            self._cameras.show(int(world))
+            self._draw(self._cameras.aim(self._view, self._option), int(world))
+
+    def finish(self, due: torch.Tensor) -> None:
+        """Do nothing: `launch` wrote the pictures."""
+
+    def _draw(self, renderer: mujoco.Renderer, world: int) -> None:
+        renderer.disable_depth_rendering()
+        renderer.disable_segmentation_rendering()
+        if self._rgb is not None:
+            renderer.render(out=self._rgb[world])
+        if self._depth is not None:
+            renderer.enable_depth_rendering()
+            # What is missed lies on the far plane, which is beyond the limit.
+            depth = renderer.render()
+            limit = np.float32(self._view.max_distance)
+            np.minimum(depth, limit, out=self._depth[world, :, :, 0])
+        if self._segmentation is not None:
+            renderer.enable_segmentation_rendering()
+            renderer.render(out=self._segmentation[world])
+
+
+def _open_renderer(model: mujoco.MjModel, view: CameraView) -> mujoco.Renderer:
+    try:
+        renderer = mujoco.Renderer(model, height=view.height, width=view.width)
+    except Exception as error:  # Each OpenGL binding raises errors of its own.
+        raise SightError(
+            f"Camera sensor {view.sensor!r}: MuJoCo's renderer found no OpenGL. On a "
+            "machine without a display set MUJOCO_GL=egl or MUJOCO_GL=osmesa before "
+            f"Python starts. The renderer said: {error}"
+        ) from error
+    # OpenGL has to be let go while its binding still works, which at the end of the
+    # interpreter is before modules are torn down.
+    weakref.finalize(renderer, _close, weakref.ref(renderer))
+    return renderer
+
+
+def _close(reference: "weakref.ref[mujoco.Renderer]") -> None:
+    renderer = reference()
+    if renderer is not None:
+        renderer.close()
+
+
+def _scene_option(view: CameraView) -> mujoco.MjvOption:
+    """Show geoms and nothing that decorates them, as Warp's renderer does."""
+    option = mujoco.MjvOption()
+    option.geomgroup[:] = _group_flags(view.geom_groups)
+    for groups in (option.sitegroup, option.tendongroup, option.skingroup):
+        groups[:] = 0
+    for flag in ("RANGEFINDER", "CONSTRAINT", "ACTUATOR"):
+        option.flags[getattr(mujoco.mjtVisFlag, f"mjVIS_{flag}")] = 0
+    option.flags[mujoco.mjtVisFlag.mjVIS_TEXTURE] = view.use_textures
+    return option
+
+
+def _group_flags(groups: Collection[int]) -> np.ndarray:
+    flags = np.zeros(mujoco.mjNGROUP, np.uint8)
+    flags[list(groups)] = 1
+    return flags
+
+
+def _require_visible(model: mujoco.MjModel, groups: tuple[int, ...]) -> None:
+    outside = [group for group in groups if not 0 <= group < mujoco.mjNGROUP]
+    if outside or not groups:
+        raise SightError(
+            f"geom_groups={groups} has to name groups from 0 to {mujoco.mjNGROUP - 1}."
+        )
+    present = sorted({int(group) for group in model.geom_group})
+    if not set(groups) & set(present):
+        raise SightError(
+            f"geom_groups={groups} shows nothing: the geoms of the scene are in groups "
+            f"{present}."
+        )

@@ -1,0 +1,192 @@
+"""Rays and cameras on the Warp engine, in trees of bounding boxes."""
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import mujoco_warp as mjw
+import torch
+import warp as wp
+from mujoco_warp._src.types import vec6
+
+from mjlab.sensor.render import (
+    CameraView,
+    Eye,
+    Images,
+    Rays,
+    SightError,
+    model_for_drawing,
+)
+from mjlab.sim import Simulation
+from mjlab.sim.warp_engine import WarpEngine
+
+
+class WarpSight:
+    """One tree of boxes, and one rendering of all its cameras, per set of geoms.
+
+    A tree holds the geoms of all worlds. It is fitted anew to their poses and sizes in
+    each `sense()`, before the rays.
+    """
+
+    notes: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        sim: Simulation,
+        cameras: Sequence[CameraView],
+        ray_groups: Collection[tuple[int, ...]],
+    ) -> None:
+        """Build the trees of everything that will look."""
+        assert isinstance(sim.engine, WarpEngine)
+        self._engine = sim.engine
+        self._trees: list[_Tree] = []
+        looks = {_look(view): None for view in cameras}
+        for look in looks:
+            views = [view for view in cameras if _look(view) == look]
+            self._trees.append(_Tree(sim.engine, look[0], views))
+        hit = {group for groups in ray_groups for group in groups}
+        if hit and not any(hit <= set(tree.geom_groups) for tree in self._trees):
+            self._trees.append(_Tree(sim.engine, tuple(sorted(hit)), []))
+        for tree in self._trees:
+            sim.add_sense_pass(tree)
+
+    def add_rays(self, rays: Rays) -> Callable[[], None]:
+        """Return what casts the rays."""
+        # Any, because Warp types its arrays by annotations that only it understands.
+        starts: Any
+        directions: Any
+        distance: Any
+        geom: Any
+        normal: Any
+        engine, context = self._engine, self._tree_for(rays.geom_groups).context
+        groups = vec6(*(int(group in rays.geom_groups) for group in range(6)))
+        with wp.ScopedDevice(str(engine.device)):
+            excluded = wp.array(rays.excluded_bodies, dtype=wp.int32)
+        starts = wp.from_torch(rays.starts, dtype=wp.vec3)
+        directions = wp.from_torch(rays.directions, dtype=wp.vec3)
+        distance, geom = wp.from_torch(rays.distance), wp.from_torch(rays.geom)
+        normal = wp.from_torch(rays.normal, dtype=wp.vec3)
+
+        def cast() -> None:
+            mjw.rays(
+                engine.wp_model,
+                engine.wp_data,
+                starts,
+                directions,
+                groups,
+                True,
+                excluded,
+                distance,
+                geom,
+                normal,
+                context,
+            )
+
+        return cast
+
+    def add_camera(self, view: CameraView, images: Images) -> Eye:
+        """Return what copies a camera's pictures into `images`."""
+        for tree in self._trees:
+            if view in tree.views:
+                return _WarpEye(tree, view, images)
+        raise SightError(f"Camera sensor {view.sensor!r} was not announced.")
+
+    def _tree_for(self, groups: tuple[int, ...]) -> "_Tree":
+        for tree in self._trees:
+            if set(groups) <= set(tree.geom_groups):
+                return tree
+        raise SightError(f"Rays through geom_groups={groups} were not announced.")
+
+
+class _Tree:
+    """Boxes of the geoms of some groups, and the cameras that show these groups."""
+
+    def __init__(
+        self, engine: WarpEngine, geom_groups: tuple[int, ...], views: list[CameraView]
+    ) -> None:
+        self.geom_groups = geom_groups
+        self.views = views
+        self._engine = engine
+        model = model_for_drawing(engine.mj_model, views)
+        with wp.ScopedDevice(str(engine.device)):
+            self.context = mjw.create_render_context(
+                model,
+                nworld=engine.num_envs,
+                cam_res=[(view.width, view.height) for view in views],
+                render_rgb=["rgb" in view.data_types for view in views],
+                render_depth=["depth" in view.data_types for view in views],
+                render_seg=["segmentation" in view.data_types for view in views],
+                use_textures=any(view.use_textures for view in views),
+                use_shadows=any(view.use_shadows for view in views),
+                enabled_geom_groups=list(geom_groups),
+                cam_active=[view.camera_id for view in views],
+                # Rays computed beforehand would ignore a field of view that differs
+                # between worlds.
+                use_precomputed_rays=False,
+                render_skybox=any(view.use_textures for view in views),
+            )
+            # Built on Warp's own stream, used on torch's.
+            wp.synchronize_device()
+
+    def prepare(self) -> None:
+        """Do nothing: the inputs are the engine's own."""
+
+    def launch(self) -> None:
+        """Fit the boxes to the present poses, and draw all cameras."""
+        m, d = self._engine.wp_model, self._engine.wp_data
+        mjw.refit_bvh(m, d, self.context)
+        if self.views:
+            mjw.render(m, d, self.context)
+
+    def finish(self) -> None:
+        """Do nothing: each camera copies its own pictures."""
+
+
+class _WarpEye:
+    """Copies one camera's part of a rendering into tensors of its own."""
+
+    def __init__(self, tree: _Tree, view: CameraView, images: Images) -> None:
+        context, index = tree.context, tree.views.index(view)
+        self._rgb, self._depth, self._segmentation = (
+            images.rgb,
+            images.depth,
+            images.segmentation,
+        )
+        self._limit = view.max_distance
+
+        def part(values: wp.array, addresses: wp.array) -> torch.Tensor:
+            start = int(addresses.numpy()[index])
+            pixels = wp.to_torch(values)[:, start : start + view.width * view.height]
+            return pixels.unflatten(1, (view.height, view.width))
+
+        if self._rgb is not None:
+            # Packed as 0xAARRGGBB, which lies in memory as blue, green, red, alpha.
+            packed = part(context.rgb_data.view(wp.int32), context.rgb_adr)
+            self._bytes = packed.unsqueeze(-1).view(torch.uint8)
+            self._order = torch.tensor((2, 1, 0), device=packed.device)
+        if self._depth is not None:
+            depth = part(context.depth_data, context.depth_adr)
+            self._raw_depth = depth.unsqueeze(-1)
+        if self._segmentation is not None:
+            self._labels = part(context.seg_data, context.seg_adr)
+
+    def launch(self, due: torch.Tensor) -> None:
+        """Do nothing: the tree drew all cameras."""
+
+    def finish(self, due: torch.Tensor) -> None:
+        """Copy the pictures of the worlds that are due."""
+        rows = due.view(-1, 1, 1, 1)
+        if self._rgb is not None:
+            colors = self._bytes.index_select(-1, self._order)
+            torch.where(rows, colors, self._rgb, out=self._rgb)
+        if self._depth is not None:
+            raw = self._raw_depth
+            # Warp writes 0 where a ray meets nothing.
+            depth = raw.masked_fill(raw <= 0.0, self._limit).clamp(max=self._limit)
+            torch.where(rows, depth, self._depth, out=self._depth)
+        if self._segmentation is not None:
+            torch.where(rows, self._labels, self._segmentation, out=self._segmentation)
+
+
+def _look(view: CameraView) -> tuple[tuple[int, ...], bool, bool]:
+    """What cameras have to agree on to be drawn together."""
+    return tuple(sorted(view.geom_groups)), view.use_textures, view.use_shadows

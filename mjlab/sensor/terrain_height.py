@@ -1,0 +1,178 @@
+"""How high frames are above the terrain."""
+
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+import mujoco
+import torch
+
+from mjlab.names import suggest
+from mjlab.sensor.patterns import PatternCfg, RingPatternCfg
+from mjlab.sensor.rays import RayCastSensor, RayCastSensorCfg
+from mjlab.sensor.render import Sight, make_sight
+from mjlab.sensor.sensor import ObjRef, Sensor, SensorCfg, SensorError
+from mjlab.sim import Simulation
+
+Reduction = Literal["min", "max", "mean", "none"]
+
+
+@dataclass(kw_only=True)
+class TerrainHeightSensorCfg(SensorCfg):
+    """Measures heights of frames above what lies below them, along the vertical."""
+
+    frame: ObjRef | tuple[ObjRef, ...]
+    """Bodies, sites, geoms or cameras whose height is measured."""
+
+    pattern: PatternCfg = field(default_factory=lambda: RingPatternCfg(rings=()))
+    """Points around each frame, turned with its heading. All must point down. By
+    default the one point below the frame."""
+
+    reduction: Reduction = "min"
+    """Of the heights around a frame: the height above the highest point (`min`), above
+    the lowest (`max`), their mean, or all of them (`none`)."""
+
+    start_height: float = 0.1
+    """Meters above the frame where rays start, so that a foot that has sunk into the
+    ground still finds it. A ceiling closer than this would count as ground."""
+
+    max_distance: float = 10.0
+    """Meters below the frame beyond which there is no ground."""
+
+    exclude_parent_body: bool = True
+    """Whether rays pass through the geoms of the body that their frame is fixed to."""
+
+    geom_groups: tuple[int, ...] = (0,)
+    """Groups of the geoms that count as terrain."""
+
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
+        """Check the settings, and that the frames exist. Nothing is added."""
+        where = f"Sensor {self.name!r}"
+        if self.reduction not in get_args(Reduction):
+            raise SensorError(
+                f"{where}: reduction={self.reduction!r} is unknown. "
+                + suggest(self.reduction, get_args(Reduction))
+            )
+        if self.start_height < 0.0:
+            raise SensorError(f"{where}: start_height={self.start_height} is negative.")
+        self.ray_cfg.edit_spec(spec)
+        directions = self.pattern.rays()[1]
+        if (abs(directions - (0.0, 0.0, -1.0)) > 1e-6).any():
+            raise SensorError(f"{where}: the rays of its pattern have to point down.")
+
+    def bind(
+        self, sim: Simulation, sight: Sight | None = None
+    ) -> "TerrainHeightSensor":
+        """Make the sensor."""
+        sight = sight or make_sight(sim, ray_groups=[self.geom_groups])
+        sensor = TerrainHeightSensor(self, sim, sight)
+        sim.add_sense_pass(sensor)
+        return sensor
+
+    @property
+    def ray_cfg(self) -> RayCastSensorCfg:
+        """The rays that find the ground."""
+        return RayCastSensorCfg(
+            name=self.name,
+            frame=self.frame,
+            pattern=self.pattern,
+            alignment="yaw",
+            start_offset=(0.0, 0.0, self.start_height),
+            max_distance=self.max_distance + self.start_height,
+            exclude_parent_body=self.exclude_parent_body,
+            geom_groups=self.geom_groups,
+        )
+
+
+@dataclass(frozen=True)
+class TerrainHeightData:
+    """Heights, written in place by `sim.sense()`. F is the number of frames."""
+
+    heights: torch.Tensor
+    """Height in m, shape (num_envs, F), or (num_envs, F, rays) without a reduction.
+
+    Rays that met no ground are left out; where all of them did, it is `max_distance`
+    and `hit` is False. For a ray that starts inside of the ground and leaves it through
+    its underside it is -start_height: the frame is at least so deep.
+    """
+
+    hit: torch.Tensor
+    """Whether any ground was met, shape of `heights`, bool."""
+
+
+class TerrainHeightSensor(Sensor):
+    """Heights from rays that are cast once per `sim.sense()`."""
+
+    def __init__(
+        self, cfg: TerrainHeightSensorCfg, sim: Simulation, sight: Sight
+    ) -> None:
+        """Allocate rays and heights."""
+        self.name = cfg.name
+        self.rays = RayCastSensor(cfg.ray_cfg, sim, sight)
+        """The rays themselves, for drawing."""
+        self._reduction = cfg.reduction
+        self._start_height = cfg.start_height
+        self._max_distance = cfg.max_distance
+        shape = (sim.num_envs, len(cfg.ray_cfg.frames), self.rays.num_rays_per_frame)
+        self._heights = torch.zeros(shape, device=sim.device)
+        self._hit = torch.zeros(shape, dtype=torch.bool, device=sim.device)
+        is_reduced = cfg.reduction != "none"
+        self._data = TerrainHeightData(
+            heights=self._heights[..., 0].clone() if is_reduced else self._heights,
+            hit=self._hit[..., 0].clone() if is_reduced else self._hit,
+        )
+
+    @property
+    def data(self) -> TerrainHeightData:
+        """The heights."""
+        return self._data
+
+    def prepare(self) -> None:
+        """Put the rays where the frames are."""
+        self.rays.prepare()
+
+    def launch(self) -> None:
+        """Cast them."""
+        self.rays.launch()
+
+    def finish(self) -> None:
+        """Turn distances into heights."""
+        self.rays.finish()
+        rays = self.rays.data
+        self._hit.copy_(rays.hit.view_as(self._hit))
+        # A ray that starts inside of the ground leaves it through a face that looks
+        # the same way as the ray.
+        is_inside = (rays.normals_w * rays.directions_w).sum(dim=-1) > 0.0
+        below = rays.distances.masked_fill(is_inside, 0.0)
+        torch.sub(below.view_as(self._heights), self._start_height, out=self._heights)
+        self._heights.masked_fill_(~self._hit, self._max_distance)
+        if self._reduction != "none":
+            self._reduce()
+
+    def update(self, dt: float) -> None:
+        """Do nothing: rays are cast in `sim.sense()`."""
+
+    def refresh(self) -> None:
+        """Do nothing: rays are cast in `sim.sense()`."""
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Do nothing: a reset is followed by `sim.sense()` before anybody reads."""
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The live tensors that change; copy into them to restore a snapshot."""
+        own = {"heights": self._data.heights, "any_hit": self._data.hit}
+        return {**self.rays.state(), **own}
+
+    def _reduce(self) -> None:
+        heights, hit = self._heights, self._hit
+        torch.any(hit, dim=-1, out=self._data.hit)
+        if self._reduction == "min":
+            # A miss counts as max_distance already, which is above every height.
+            torch.amin(heights, dim=-1, out=self._data.heights)
+            return
+        if self._reduction == "max":
+            lowest = heights.masked_fill(~hit, -torch.inf)
+            torch.amax(lowest, dim=-1, out=self._data.heights)
+        else:
+            total = heights.masked_fill(~hit, 0.0).sum(dim=-1)
+            torch.div(total, hit.sum(dim=-1).clamp(min=1), out=self._data.heights)
+        self._data.heights.masked_fill_(~self._data.hit, self._max_distance)
