@@ -1,6 +1,7 @@
 """Make the pictures of the robots in docs/images: `python docs/render_robots.py`.
 
-Without a display, set MUJOCO_GL=egl or MUJOCO_GL=osmesa.
+The project has to be installed (`pip install -e .`). Without a display, set
+MUJOCO_GL=egl or MUJOCO_GL=osmesa.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from mjlab.actuator import PositionActuatorCfg
+from mjlab.actuator import PositionActuatorCfg, XmlActuatorCfg
 from mjlab.entity import (
     ArticulationCfg,
     Entity,
@@ -784,6 +784,35 @@ def test_apply_sends_each_target_to_the_actuator_of_its_joint():
         control = int(sim.mj_model.actuator(f"robot/{name}").id)
         address = int(sim.mj_model.actuator_ctrladr[control])
         assert (sim.data.ctrl[:, address] == value).all()
+
+
+def test_model_s_own_actuators_can_be_driven():
+    wrapped = XmlActuatorCfg(
+        target_names=("string",), transmission="tendon", command="effort"
+    )
+    cfg = robot_cfg(articulation=ArticulationCfg(actuators=(wrapped,)))
+    sim, entities = make_scene({"crane": crane_cfg(), "robot": cfg})
+    robot = entities["robot"]
+    string = robot.find_tendons("string")[0][0]
+    robot.data.targets.tendon_effort[:, string] = 0.5
+    robot.apply()
+    actuator = int(sim.mj_model.actuator("robot/fibre").id)
+    assert (sim.data.ctrl[:, sim.mj_model.actuator_ctrladr[actuator]] == 0.5).all()
+
+
+def test_an_entity_that_is_part_of_the_world_has_no_root_to_write():
+    plane = '<body name="foot" pos="0 0 .1"><joint name="bob" type="slide"/>'
+    xml = BASE.replace('<body name="foot" pos="0 0 .1">', plane).replace(
+        "<worldbody>", '<worldbody><geom name="floor" type="plane" size="1 1 1"/>'
+    )
+    cfg = EntityCfg(source=lambda: mujoco.MjSpec.from_string(xml))
+    _, entities = make_scene({"crane": cfg})
+    crane, everyone = entities["crane"], torch.ones(WORLDS, dtype=torch.bool)
+    identity = torch.tensor([0.0, 0, 0, 1, 0, 0, 0]).expand(WORLDS, 7)
+    assert torch.equal(crane.data.root_pose_w, identity)
+    crane.reset_to_default(everyone)
+    with pytest.raises(FixedBaseError, match="'crane' is a part of the world"):
+        crane.write_root_pose_w(everyone, identity)
 
 
 def test_state_holds_all_that_is_not_physics():

@@ -277,6 +277,29 @@ def test_a_plane_beside_the_root_stays_in_the_world():
     assert model.body("base").mocapid == 0
 
 
+def test_root_with_joints_beside_a_plane_stays_a_part_of_the_world():
+    plane = '<worldbody><geom name="floor" type="plane" size="1 1 1"/>'
+    xml = CART.replace("<worldbody>", plane)
+    model = build_entity(EntityCfg(source=lambda: spec_of(xml)), "cart").compile()
+    assert model.nmocap == 0
+    assert model.nbody == mujoco.MjModel.from_xml_string(xml).nbody
+    with pytest.raises(InitialStateError, match="'cart', but it cannot be placed"):
+        key_of(xml, pos=(1.0, 0.0, 0.0), name="cart")
+
+
+def test_entity_of_geoms_alone_can_be_placed():
+    xml = '<mujoco><worldbody><geom name="slab" size=".1"/></worldbody></mujoco>'
+    model, _ = key_of(xml, pos=(1.0, 2.0, 3.0))
+    np.testing.assert_array_equal(model.key_mpos[0], [1, 2, 3])
+    assert model.geom("slab").bodyid == model.body("mocap_base").id
+
+
+def test_root_that_cannot_float_is_named():
+    cfg = EntityCfg(source=lambda: spec_of(CART), floating_base=True)
+    with pytest.raises(RootError, match="'cart', but its root body has the joint 'sli"):
+        build_entity(cfg, "cart")
+
+
 def test_two_root_bodies_are_refused_by_name():
     xml = BOX.replace(
         "</worldbody>", '<body name="lid"><geom size="1"/></body></worldbody>'
@@ -301,12 +324,14 @@ def test_empty_model_is_refused():
 # --- The initial state --------------------------------------------------------------
 
 
-def key_of(source: str, **init: object) -> tuple[mujoco.MjModel, np.ndarray]:
+def key_of(
+    source: str, name: str = "thing", **init: object
+) -> tuple[mujoco.MjModel, np.ndarray]:
     cfg = EntityCfg(
         source=lambda: spec_of(source),
         init_state=InitialStateCfg(**init),  # type: ignore[arg-type]
     )
-    model = build_entity(cfg, "thing").compile()
+    model = build_entity(cfg, name).compile()
     assert model.nkey == 1
     return model, model.key_qpos[0]
 

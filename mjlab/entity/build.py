@@ -46,12 +46,14 @@ def _build(cfg: EntityCfg, name: str) -> mujoco.MjSpec:
     edits = (cfg.textures, cfg.materials, cfg.meshes, cfg.collisions, cfg.geoms)
     for group in (*edits, cfg.lights, cfg.cameras):
         apply_edits(spec, group)
-    name_elements(spec)
+    # Configurations name the actuators that they wrap.
+    name_elements(spec, leave=("actuator",))
     keys = take_keys(spec)
     num_own_actuators = len(spec.actuators)
     if not is_floating(spec):
         spec = make_placeable(spec)
     _add_actuators(spec, cfg.articulation.actuators, name)
+    name_elements(spec)
     add_default_key(
         spec, cfg.init_state, name, keys, num_own_actuators=num_own_actuators
     )

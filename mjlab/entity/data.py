@@ -46,12 +46,12 @@ class EntityData(RootState, BodyState, JointState):
         """What the joint encoders add, shape (num_envs, num_joints)."""
         self.targets = ActuatorTargets.zeros(
             sim.num_envs,
-            joints=len(index.joints) + len(index.balls),
+            joints=len(index.joints),
             tendons=len(index.tendons),
             sites=len(index.sites),
             device=sim.device,
         )
-        """What the actuators are asked to do. Ball joints follow the other joints."""
+        """What the actuators are asked to do."""
 
     @quantity
     def joint_pos_biased(self) -> torch.Tensor:

@@ -108,12 +108,9 @@ class Entity(EntityWriter):
         Args:
             mask: The worlds, shape (num_envs,), bool.
         """
-        count = len(self.index.joints)
         for field, target in vars(self.data.targets).items():
-            if field == "joint_pos":
-                write_where(target[:, :count], mask, self.data.default_joint_pos)
-            else:
-                write_where(target, mask, 0.0)
+            pose = self.data.default_joint_pos if field == "joint_pos" else 0.0
+            write_where(target, mask, pose)
         self.actuators.reset(mask)
         self.data.invalidate()
 
@@ -235,8 +232,7 @@ def _binding(
 ) -> ActuatorBinding:
     model, name = sim.mj_model, index.name
     candidates = {
-        # Ball joints follow the others in the targets.
-        "joint": (*index.joints.names, *index.balls.names),
+        "joint": index.joints.names,
         "tendon": index.tendons.names,
         "site": index.sites.names,
     }[cfg.transmission]

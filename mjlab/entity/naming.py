@@ -15,12 +15,18 @@ _KINDS = {
 }
 
 
-def name_elements(spec: mujoco.MjSpec) -> None:
+def name_elements(spec: mujoco.MjSpec, *, leave: tuple[str, ...] = ()) -> None:
     """Name what has no name "<kind>_<number>", in place.
 
     An entity is found again in the compiled scene by the names of its elements.
+
+    Args:
+        spec: The entity.
+        leave: Kinds that are left as they are.
     """
     for kind, attribute in _KINDS.items():
+        if kind in leave:
+            continue
         elements = getattr(spec, attribute)
         taken = {element.name for element in elements}
         for number, element in enumerate(elements):

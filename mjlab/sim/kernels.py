@@ -1,6 +1,7 @@
 """Warp kernels of the Warp engine."""
 
 import warp as wp
+from mujoco_warp._src import math as mjw_math
 
 
 @wp.kernel(enable_backward=False)
@@ -65,3 +66,28 @@ def poison_worlds(
         qpos[world, i] = wp.nan
     for i in range(qvel.shape[1]):
         qvel[world, i] = wp.nan
+
+
+@wp.kernel(enable_backward=False)
+def place_geoms(
+    mask: wp.array[bool],
+    geoms: wp.array[int],
+    geom_bodyid: wp.array[int],
+    geom_pos: wp.array2d[wp.vec3],
+    geom_quat: wp.array2d[wp.quat],
+    xpos: wp.array2d[wp.vec3],
+    xquat: wp.array2d[wp.quat],
+    geom_xpos: wp.array2d[wp.vec3],
+    geom_xmat: wp.array2d[wp.mat33],
+) -> None:
+    """Compute the poses of the listed geoms in the worlds of `mask`."""
+    world, i = wp.tid()
+    if not mask[world]:
+        return
+    geom = geoms[i]
+    body = geom_bodyid[geom]
+    pos = geom_pos[world % geom_pos.shape[0], geom]
+    quat = geom_quat[world % geom_quat.shape[0], geom]
+    turn = xquat[world, body]
+    geom_xpos[world, geom] = xpos[world, body] + mjw_math.rot_vec_quat(pos, turn)
+    geom_xmat[world, geom] = mjw_math.quat_to_mat(mjw_math.mul_quat(turn, quat))

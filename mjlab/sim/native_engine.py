@@ -22,7 +22,7 @@ _OVERFLOWS = {
     "constraints": mujoco.mjtWarning.mjWARN_CNSTRFULL,
 }
 _CONSTANT_INPUTS = frozenset(mujoco.MjModel._setconst_inputs)
-_CONSTANTS = frozenset(mujoco.MjModel._setconst_outputs) - _CONSTANT_INPUTS
+_CONSTANTS = frozenset(mujoco.MjModel._setconst_outputs) & mj_batch.MODEL_FIELDS
 
 
 class NativeEngine:

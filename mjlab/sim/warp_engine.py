@@ -49,6 +49,9 @@ class WarpEngine:
         """Room for contacts and constraints."""
         self._fields = WarpFields(model, num_envs, cfg, self.sizes, self.device)
         self._launches = WarpLaunches(self._fields)
+        has_weight = model.body_invweight0 != 0.0
+        has_weight[:, 0] = True
+        self._has_weight = torch.from_numpy(has_weight).to(self.device)
         identities = self._fields.array_identities
         self.graphs = Graphs(device, identities, enabled=cfg.graphs)
         """The recorded verbs."""
@@ -83,9 +86,10 @@ class WarpEngine:
         """Advance every world by one timestep.
 
         With sleep enabled a step always starts afresh, since trees fall asleep and
-        wake at its beginning.
+        wake at its beginning; and with sensors that have a history, to sample them.
         """
         resume = resume and not self._launches.sleeps
+        resume = resume and not self._launches.samples_sensors
         if control is not None:
             if not resume:
                 self._run("begin", self._launches.begin)
@@ -124,15 +128,19 @@ class WarpEngine:
         """Derive constants anew from the model fields of the worlds of `mask`.
 
         Warp computes them for every world. Rows outside the mask are put back, since
-        what the compiler computed in float64 differs in the last bits.
+        what the compiler computed in float64 differs in the last bits. So are the zeros
+        of bodies that cannot turn, which Warp fills with a weight of translation.
         """
         self._launches.prepare_constants()
-        outputs = list(self._fields.varied_tensors(sorted(CONSTANTS)).values())
-        before = [tensor.clone() for tensor in outputs]
+        self._launches.mask.copy_(mask)
+        outputs = self._fields.varied_tensors(sorted(CONSTANTS))
+        before = {name: tensor.clone() for name, tensor in outputs.items()}
         self._run("constants", self._launches.constants)
-        for tensor, old in zip(outputs, before, strict=True):
+        for name, tensor in outputs.items():
             rows = mask.view(-1, *(1 for _ in tensor.shape[1:]))
-            torch.where(rows, tensor, old, out=tensor)
+            if name == "body_invweight0":
+                rows = rows & self._has_weight
+            torch.where(rows, tensor, before[name], out=tensor)
 
     def _run(self, key: str, launch: Launch) -> None:
         device = str(self.device)

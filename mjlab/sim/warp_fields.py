@@ -17,6 +17,10 @@ from mjlab.sim.sizes import Sizes
 
 CONSTANTS = frozenset(mujoco.MjModel._setconst_outputs)
 _CONSTANT_INPUTS = frozenset(mujoco.MjModel._setconst_inputs)
+# Where geoms that cannot move are, and what that follows from: their places are set
+# when constants are derived, and no step computes them anew.
+_STATIC_PLACES = ("geom_xpos", "geom_xmat")
+_PLACE_FIELDS = {"geom_pos", "geom_quat", "body_pos", "body_quat"}
 _BROADPHASES = {
     "nxn": BroadphaseType.NXN,
     "sap_tile": BroadphaseType.SAP_TILE,
@@ -104,7 +108,8 @@ class WarpFields:
 
     def snapshot(self) -> dict[str, torch.Tensor]:
         """The state, the model fields, and the derived fields that have been read."""
-        fields = sorted({*STATE_FIELDS, *self._read})
+        placed = _STATIC_PLACES if _PLACE_FIELDS & set(self.varied) else ()
+        fields = sorted({*STATE_FIELDS, *self._read, *placed})
         tensors = {f"data.{name}": self.data(name).clone() for name in fields}
         for name, live in self.varied_tensors(self.varied).items():
             tensors[f"model.{name}"] = live.clone()
@@ -201,14 +206,43 @@ def _variable_fields() -> frozenset[str]:
 VARIABLE_FIELDS = _variable_fields()
 
 
+_JOINT_TRANSMISSIONS = (
+    mujoco.mjtTrn.mjTRN_JOINT,
+    mujoco.mjtTrn.mjTRN_JOINTINPARENT,
+)
+_TINY = 1e-9
+
+
+def _wraps_geoms(model: mujoco.MjModel) -> np.ndarray:
+    """Whether each tendon wraps around a sphere or a cylinder, shape (ntendon,)."""
+    wraps = np.zeros(model.ntendon, dtype=bool)
+    shapes = (mujoco.mjtWrap.mjWRAP_SPHERE, mujoco.mjtWrap.mjWRAP_CYLINDER)
+    for tendon in range(model.ntendon):
+        start, length = model.tendon_adr[tendon], model.tendon_num[tendon]
+        wraps[tendon] = np.isin(model.wrap_type[start : start + length], shapes).any()
+    return wraps
+
+
 def _with_features(model: mujoco.MjModel, varied: Iterable[str]) -> mujoco.MjModel:
-    """A copy of `model` in which no varied field of numbers is zero throughout."""
+    """A copy of `model` in which no varied field of numbers is zero throughout.
+
+    What actuators add to joints is filled in one by one, since Warp notes for each
+    joint whether an actuator does. Tendons that wrap around geoms keep no armature.
+    """
     shown = copy.copy(model)
     for name in varied:
         holder, attribute = _place(shown, name)
-        value = np.asarray(getattr(holder, attribute))
-        if value.dtype.kind == "f" and not value.any() and name not in CONSTANTS:
-            _assign(shown, name, np.full(value.shape, 1e-9))
+        value = np.array(getattr(holder, attribute))
+        if value.dtype.kind != "f" or name in CONSTANTS:
+            continue
+        if name in ("actuator_armature", "actuator_damping"):
+            on_joint = np.isin(model.actuator_trntype, _JOINT_TRANSMISSIONS)
+            value[(value == 0.0) & on_joint] = _TINY
+        elif name == "tendon_armature":
+            value[(value == 0.0) & ~_wraps_geoms(model)] = _TINY
+        elif not value.any():
+            value = np.full(value.shape, _TINY)
+        _assign(shown, name, value)
     mujoco.mj_setConst(shown, mujoco.MjData(shown))
     return shown
 

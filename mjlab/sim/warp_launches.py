@@ -2,12 +2,14 @@
 
 import mujoco
 import mujoco_warp as mjw
+import numpy as np
 import torch
 import warp as wp
 from mujoco_warp._src import sleep as mjw_sleep
 from mujoco_warp._src.forward import _launch_discrete_free_gyro
 
 from mjlab.sim import kernels
+from mjlab.sim.engine import Launch
 from mjlab.sim.sizes import Sizes
 from mjlab.sim.warp_fields import WarpFields, make_data
 
@@ -31,8 +33,9 @@ class WarpLaunches:
             self._mask = wp.ones(self._num_envs, dtype=wp.bool)
             self._counts = wp.zeros((self._num_envs, 16), dtype=wp.int64)
             self._late, self._early = _sensor_columns(fields.mj_model)
+            self._static_geoms = wp.array(_static_geoms(fields.mj_model), dtype=int)
         self.mask: torch.Tensor = wp.to_torch(self._mask, requires_grad=False)
-        """The worlds that `reset` resets, shape (num_envs,), bool."""
+        """The worlds that a verb with a mask is for, shape (num_envs,), bool."""
         self.counts: torch.Tensor = wp.to_torch(self._counts, requires_grad=False)
         """Episodes that ended with each overflow bit set, shape (num_envs, 16)."""
 
@@ -56,7 +59,7 @@ class WarpLaunches:
             mjw_sleep.wake(m, d)
             mjw_sleep.update_sleep(m, d)
         d.sensordata.zero_()
-        self.velocity()
+        self._velocity()
 
     def rest(self) -> None:
         """What `mjw.step` does after the velocity stage, in its order."""
@@ -74,8 +77,24 @@ class WarpLaunches:
         _INTEGRATORS[mjw.IntegratorType(m.opt.integrator)](m, d)
         self._poison()
 
+    @property
+    def samples_sensors(self) -> bool:
+        """Whether sensors have a history, to which each computation adds a sample."""
+        return bool((self._fields.mj_model.sensor_history[:, 0] > 0).any())
+
     def position(self) -> None:
         """The position stage, with its sensors."""
+        self._without_sampling(self._position)
+
+    def velocity(self) -> None:
+        """The position and velocity stages, with their sensors."""
+        self._without_sampling(self._velocity)
+
+    def acceleration(self) -> None:
+        """All stages."""
+        self._without_sampling(self._acceleration)
+
+    def _position(self) -> None:
         m, d = self._fields.wp_model, self._fields.wp_data
         self._refresh_velocities()
         mjw.fwd_position(m, d, factorize=False)
@@ -84,22 +103,31 @@ class WarpLaunches:
         if m.opt.enableflags & mjw.EnableBit.ENERGY and m.sensor_e_potential == 0:
             mjw.energy_pos(m, d)
 
-    def velocity(self) -> None:
-        """The position and velocity stages, with their sensors.
-
-        `mjw.step1` would also set acceleration sensors to zero (4.0.0).
-        """
+    def _velocity(self) -> None:
+        # `mjw.step1` would also set acceleration sensors to zero (4.0.0).
         m, d = self._fields.wp_model, self._fields.wp_data
-        self.position()
+        self._position()
         mjw.fwd_velocity(m, d)
         mjw.sensor_vel(m, d)
         if m.opt.enableflags & mjw.EnableBit.ENERGY and m.sensor_e_kinetic == 0:
             mjw.energy_vel(m, d)
 
-    def acceleration(self) -> None:
-        """All stages."""
+    def _acceleration(self) -> None:
         self._refresh_velocities()
         mjw.forward(self._fields.wp_model, self._fields.wp_data)
+
+    def _without_sampling(self, launch: Launch) -> None:
+        """Compute stages for `forward()`, which adds nothing to a sensor's history.
+
+        Warp adds a sample whenever it computes the sensor, so that one with an interval
+        would show in the next step what it measured in `forward()` (4.0.0).
+        """
+        if not self.samples_sensors:
+            launch()
+            return
+        history = wp.clone(self._fields.wp_data.history)
+        launch()
+        wp.copy(self._fields.wp_data.history, history)
 
     def reset(self) -> None:
         """Reset the worlds of `mask` without touching the contacts of others.
@@ -121,9 +149,20 @@ class WarpLaunches:
         wp.copy(d.nacon, number)
 
     def constants(self) -> None:
-        """Derive constants of all worlds, beside the simulation's own data."""
+        """Derive constants of all worlds, beside the simulation's own data.
+
+        Geoms that cannot move are then put in their places in the worlds of `mask`:
+        Warp's kinematics leave them where `make_data` put them (4.0.0).
+        """
         assert self._constants_data is not None
-        mjw.set_const(self._fields.wp_model, self._constants_data, restore=False)
+        m, d = self._fields.wp_model, self._fields.wp_data
+        mjw.set_const(m, self._constants_data, restore=False)
+        size = self._static_geoms.size
+        if size:
+            arrays = [self._mask, self._static_geoms, m.geom_bodyid, m.geom_pos]
+            arrays += [m.geom_quat, self._constants_data.xpos]
+            arrays += [self._constants_data.xquat, d.geom_xpos, d.geom_xmat]
+            wp.launch(kernels.place_geoms, (self._num_envs, size), arrays)
 
     def prepare_constants(self) -> None:
         """Allocate what `constants` works in.
@@ -162,6 +201,14 @@ class WarpLaunches:
         if columns.size:
             arrays = [columns, self._fields.wp_data.sensordata]
             wp.launch(kernels.zero_columns, (self._num_envs, columns.size), arrays)
+
+
+def _static_geoms(model: mujoco.MjModel) -> np.ndarray:
+    """Geoms of bodies that neither joints nor mocap move."""
+    body = model.geom_bodyid
+    is_static = model.body_weldid[body] == 0
+    is_mocap = model.body_mocapid[model.body_rootid[body]] >= 0
+    return np.flatnonzero(is_static & ~is_mocap).astype(np.int32)
 
 
 def _sensor_columns(model: mujoco.MjModel) -> tuple[wp.array, wp.array]:
