@@ -53,8 +53,8 @@ class ActuatorSet:
 
     An actuator here is one target of one configuration, whatever MuJoCo has for it; it
     is called like its target and numbered in the order of the configurations. Bindings
-    of one kind are computed and written together; one with a delay stands alone, so
-    that its lags are its own.
+    of one kind are computed and written together; one with a delay of its own stands
+    alone.
     """
 
     def __init__(
@@ -214,20 +214,27 @@ class ActuatorSet:
     # Construction.
 
     def _build_native(self, bindings: Sequence[ActuatorBinding]) -> list[Group]:
-        groups: list[Group] = []
         together: dict[tuple[Transmission, Command], list[tuple[Input, int]]] = {}
+        late: dict[Hashable, list[ActuatorBinding]] = {}
         for binding in bindings:
-            controls = _controls(binding, self._sim.mj_model)
-            kind = binding.cfg.transmission
             if binding.cfg.delay is not None:
-                delay = self._delay(binding, (len(controls),))
-                groups.append(DelayedNativeGroup(kind, controls, self._sim, delay))
+                key = (binding.cfg.transmission, _delay_key(binding))
+                late.setdefault(key, []).append(binding)
                 continue
-            for control in controls:
-                key = (kind, control[0].command)
-                together.setdefault(key, []).append(control)
-        groups += [NativeGroup(*key, some, self._sim) for key, some in together.items()]
-        return groups
+            for control in _controls(binding, self._sim.mj_model):
+                alike = (binding.cfg.transmission, control[0].command)
+                together.setdefault(alike, []).append(control)
+        return [
+            *(NativeGroup(*key, some, self._sim) for key, some in together.items()),
+            *(self._delayed_group(some) for some in late.values()),
+        ]
+
+    def _delayed_group(self, bindings: Sequence[ActuatorBinding]) -> Group:
+        model = self._sim.mj_model
+        controls = [each for b in bindings for each in _controls(b, model)]
+        delay = self._delay(bindings[0], (len(controls),))
+        transmission = bindings[0].cfg.transmission
+        return DelayedNativeGroup(transmission, controls, self._sim, delay)
 
     def _build_explicit(self, bindings: Sequence[_Indexed]) -> list[ExplicitGroup]:
         together: dict[Hashable, list[_Indexed]] = {}
@@ -257,14 +264,24 @@ class ActuatorSet:
         # The name in the compiled model is unique in the scene, so the stream is too.
         first = self._sim.mj_model.actuator(int(binding.actuator_ids[0])).name
         stream = f"actuator/{first}/delay"
+        if binding.cfg.delay_group is not None:
+            # Buffers of equal streams draw equal lags.
+            entity = first[: first.find("/") + 1]
+            stream = f"actuator/{entity}{binding.cfg.delay_group}/delay group"
         return DelayBuffer(binding.cfg.delay, shape, self._rng, stream)
 
 
 def _explicit_key(binding: ActuatorBinding) -> Hashable:
     cfg = binding.cfg
     assert isinstance(cfg, ExplicitActuatorCfg)
-    alone = id(binding) if cfg.delay is not None else None
-    return (type(cfg), cfg.transmission, cfg.law_key(), alone)
+    return (type(cfg), cfg.transmission, cfg.law_key(), _delay_key(binding))
+
+
+def _delay_key(binding: ActuatorBinding) -> Hashable:
+    """Return what bindings have in common that one delay serves; None without one."""
+    if binding.cfg.delay is None:
+        return None
+    return binding.cfg.delay_group or id(binding)
 
 
 def _controls(

@@ -43,6 +43,10 @@ class ActuatorCfg(ABC):
     commands of the configuration share the lag of their world; feedback is not
     delayed."""
 
+    delay_group: str | None = None
+    """Configurations of an entity that name the same group have the same lags, as
+    motors on one bus; they must have equal delays. With None the lags are their own."""
+
     armature: float | dict[str, float] | None = None
     """Reflected inertia added to the joint or tendon, in kg m² or kg; None keeps the
     model's."""
@@ -138,6 +142,7 @@ def resolve_targets(
         spec: The entity's own model, without a prefix.
         owner: The entity's name, for messages.
     """
+    _check_delay_groups(cfgs)
     resolved = [cfg.find_targets(spec, owner) for cfg in cfgs]
     whose = "" if owner is None else f" of {owner!r}"
     taken: dict[tuple[str, str], int] = {}
@@ -153,6 +158,20 @@ def resolve_targets(
                     "Make their patterns disjoint, or set share_targets=True."
                 )
     return resolved
+
+
+def _check_delay_groups(cfgs: Sequence[ActuatorCfg]) -> None:
+    firsts: dict[str, int] = {}
+    for index, cfg in enumerate(cfgs):
+        if cfg.delay_group is None:
+            continue
+        first = firsts.setdefault(cfg.delay_group, index)
+        if cfg.delay is None or cfg.delay != cfgs[first].delay:
+            raise ActuatorError(
+                f"actuators[{first}] and actuators[{index}] are of delay_group="
+                f"{cfg.delay_group!r}, but their delays are {cfgs[first].delay} and "
+                f"{cfg.delay}; they have to be equal, and not None."
+            )
 
 
 def _check_undriven(

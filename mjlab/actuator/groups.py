@@ -70,7 +70,7 @@ class NativeGroup:
 
 
 class DelayedNativeGroup:
-    """All controls of one configuration, whose commands come late together."""
+    """Controls of all commands, which come late together."""
 
     def __init__(
         self,
