@@ -78,8 +78,12 @@ def robot_model(robot: str, cfg: SimulationCfg) -> mujoco.MjModel:
 def start_standing(sim: Simulation) -> None:
     """Put every world into the initial state, with its joint targets as controls."""
     key = sim.mj_model.key(0)
-    sim.data.qpos.copy_(torch.from_numpy(key.qpos).to(sim.device).expand_as(sim.data.qpos))
-    sim.data.ctrl.copy_(torch.from_numpy(key.ctrl).to(sim.device).expand_as(sim.data.ctrl))
+    sim.data.qpos.copy_(
+        torch.from_numpy(key.qpos).to(sim.device).expand_as(sim.data.qpos)
+    )
+    sim.data.ctrl.copy_(
+        torch.from_numpy(key.ctrl).to(sim.device).expand_as(sim.data.ctrl)
+    )
     for name in FIELDS:
         getattr(sim.data, name)
     sim.forward(Stage.ACCELERATION)
@@ -184,7 +188,7 @@ def report(
         f"{figures['share_of_bare']:.3f} (blocks {min(ratios):.3f} to "
         f"{max(ratios):.3f}); {memory / args.num_envs / 2**20:.2f} MB resident a world"
     )
-    print(f"saved {path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}")
+    print(f"saved {path}")
 
 
 def resident_bytes() -> int:

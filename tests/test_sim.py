@@ -431,6 +431,18 @@ def test_continuing_from_a_snapshot_is_bit_equal_to_not_stopping(
         assert torch.equal(straight[1][name], again[1][name]), name
 
 
+def test_a_step_after_a_restore_does_not_continue_from_old_stages(
+    g1: Simulation,
+) -> None:
+    snapshot = g1.snapshot()
+    expected = run(g1, 1)
+    g1.data.qpos[:, 2] += 0.3
+    g1.forward(Stage.VELOCITY)
+    g1.restore(snapshot)
+    g1.step(resume=True)
+    assert torch.equal(g1.data.qpos, expected)
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_world_can_be_taken_out_for_drawing(engine: str) -> None:
     sim = Simulation(g1_model(), 2, cfg_for(engine), device="cpu", vary=G1_VARIED)

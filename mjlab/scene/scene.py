@@ -12,7 +12,7 @@ from mjlab.scene.build import SceneSpec
 from mjlab.scene.config import SceneCfg
 from mjlab.scene.ground import Ground
 from mjlab.sensor import Sensor, bind_sensors
-from mjlab.sim import Simulation
+from mjlab.sim import Control, Simulation
 
 
 class Scene:
@@ -46,6 +46,14 @@ class Scene:
             assert built.terrain is not None, "`built` is of another scene."
             level = cfg.terrain.max_init_terrain_level
             self.ground = Ground(built.terrain, rng, level)
+        late = [e for e in self.entities.values() if e.actuators.reads_derived]
+        self._late = late
+        self._early = [e for e in self.entities.values() if e not in late]
+        self.late_control: Control | None = self._apply_late if late else None
+        """What has to run inside the physics step: `sim.step(scene.late_control)`.
+
+        Explicit actuators of tendons read lengths that the step itself computes.
+        """
         self._zero_origins = torch.zeros(self.num_envs, 3, device=sim.device)
         self._grid = _square_grid(self.num_envs, cfg.env_spacing, sim.device)
 
@@ -99,8 +107,12 @@ class Scene:
         return pos_w - self.spawn_origins.view(self.num_envs, *(1,) * extra, 3)
 
     def apply(self) -> None:
-        """Have every entity's actuators write their control."""
-        for entity in self.entities.values():
+        """Have actuators write their control before a physics step."""
+        for entity in self._early:
+            entity.apply()
+
+    def _apply_late(self) -> None:
+        for entity in self._late:
             entity.apply()
 
     def update(self, dt: float) -> None:

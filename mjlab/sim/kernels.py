@@ -91,3 +91,20 @@ def place_geoms(
     turn = xquat[world, body]
     geom_xpos[world, geom] = xpos[world, body] + mjw_math.rot_vec_quat(pos, turn)
     geom_xmat[world, geom] = mjw_math.quat_to_mat(mjw_math.mul_quat(turn, quat))
+
+
+@wp.kernel(enable_backward=False)
+def any_world(mask: wp.array[bool], answer: wp.array[int]) -> None:
+    """Set the answer to 1 if the mask holds anywhere."""
+    if mask[wp.tid()]:
+        answer[0] = 1
+
+
+@wp.kernel(enable_backward=False)
+def restore_rows(
+    mask: wp.array[bool], saved: wp.array2d[float], live: wp.array2d[float]
+) -> None:
+    """Put saved rows back where the mask does not hold."""
+    row, column = wp.tid()
+    if not mask[row]:
+        live[row, column] = saved[row, column]

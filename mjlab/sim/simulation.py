@@ -59,6 +59,8 @@ class Simulation:
         self.model = ModelView(self._engine)
         self.health = Health(self._engine)
         self._sense_passes: list[SensePass] = []
+        # Whether the last verb was a `forward()` that a step can continue from.
+        self._is_forward = False
         self._everyone = torch.ones(num_envs, dtype=torch.bool, device=self.device)
         self.expand(*vary)
         self.forward(Stage.ACCELERATION)
@@ -89,8 +91,9 @@ class Simulation:
                 stages need not be computed again.
         """
         self.model.check_shared()
-        self._engine.step(control, resume and self._reads.fresh >= Stage.VELOCITY)
+        self._engine.step(control, resume and self._is_forward)
         self._reads.fresh = Stage.ACCELERATION
+        self._is_forward = False
 
     def forward(self, stage: Stage | None = None) -> None:
         """Make derived quantities current.
@@ -103,6 +106,7 @@ class Simulation:
         stage = self.forward_stage if stage is None else stage
         self._engine.forward(stage)
         self._reads.fresh = stage
+        self._is_forward = stage >= Stage.VELOCITY
 
     def reset(self, mask: torch.Tensor | None = None) -> None:
         """Return worlds to the model's defaults: qpos0, no velocity, no forces.
@@ -113,6 +117,7 @@ class Simulation:
             mask: The worlds, shape (num_envs,). None means all.
         """
         self._engine.reset(self._everyone if mask is None else self._checked(mask))
+        self._is_forward = False
 
     def sense(self) -> None:
         """Refresh the sensors that look at the world: rays and cameras."""
@@ -167,6 +172,7 @@ class Simulation:
     def restore(self, snapshot: dict[str, torch.Tensor]) -> None:
         """Continue as if from the moment of `snapshot`, bit for bit on the CPU."""
         self._engine.restore(snapshot)
+        self._is_forward = False
 
     def _checked(self, mask: torch.Tensor) -> torch.Tensor:
         if mask.dtype != torch.bool or mask.shape != (self.num_envs,):

@@ -12,7 +12,7 @@ from mjlab.sim.engine import Control, Launch, SensePass
 from mjlab.sim.fields import STATE_FIELDS, Stage
 from mjlab.sim.graphs import Graphs, on_torch_stream
 from mjlab.sim.sizes import choose_sizes
-from mjlab.sim.warp_fields import CONSTANTS, VARIABLE_FIELDS, WarpFields
+from mjlab.sim.warp_fields import VARIABLE_FIELDS, WarpFields
 from mjlab.sim.warp_launches import WarpLaunches
 
 _OVERFLOWS = {
@@ -49,9 +49,6 @@ class WarpEngine:
         """Room for contacts and constraints."""
         self._fields = WarpFields(model, num_envs, cfg, self.sizes, self.device)
         self._launches = WarpLaunches(self._fields)
-        has_weight = model.body_invweight0 != 0.0
-        has_weight[:, 0] = True
-        self._has_weight = torch.from_numpy(has_weight).to(self.device)
         identities = self._fields.array_identities
         self.graphs = Graphs(device, identities, enabled=cfg.graphs)
         """The recorded verbs."""
@@ -127,20 +124,11 @@ class WarpEngine:
     def recompute_constants(self, mask: torch.Tensor) -> None:
         """Derive constants anew from the model fields of the worlds of `mask`.
 
-        Warp computes them for every world. Rows outside the mask are put back, since
-        what the compiler computed in float64 differs in the last bits. So are the zeros
-        of bodies that cannot turn, which Warp fills with a weight of translation.
+        Nothing is launched, but for the question, while no world of `mask` is set.
         """
         self._launches.prepare_constants()
-        self._launches.mask.copy_(mask)
-        outputs = self._fields.varied_tensors(sorted(CONSTANTS))
-        before = {name: tensor.clone() for name, tensor in outputs.items()}
+        self._launches.constants_mask.copy_(mask)
         self._run("constants", self._launches.constants)
-        for name, tensor in outputs.items():
-            rows = mask.view(-1, *(1 for _ in tensor.shape[1:]))
-            if name == "body_invweight0":
-                rows = rows & self._has_weight
-            torch.where(rows, tensor, before[name], out=tensor)
 
     def _run(self, key: str, launch: Launch) -> None:
         device = str(self.device)

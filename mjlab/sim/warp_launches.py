@@ -11,7 +11,7 @@ from mujoco_warp._src.forward import _launch_discrete_free_gyro
 from mjlab.sim import kernels
 from mjlab.sim.engine import Launch
 from mjlab.sim.sizes import Sizes
-from mjlab.sim.warp_fields import WarpFields, make_data
+from mjlab.sim.warp_fields import CONSTANTS, WarpFields, make_data
 
 _INTEGRATORS = {
     mjw.IntegratorType.EULER: mjw.euler,
@@ -29,13 +29,24 @@ class WarpLaunches:
         self._fields = fields
         self._num_envs = fields.num_envs
         self._constants_data: mjw.Data | None = None
+        self._constants_model: mjw.Model | None = None
+        self._constants: list[tuple[wp.array, wp.array]] = []
         with wp.ScopedDevice(str(fields.device)):
             self._mask = wp.ones(self._num_envs, dtype=wp.bool)
+            self._constants_mask = wp.ones(self._num_envs, dtype=wp.bool)
+            self._asked = wp.zeros(1, dtype=wp.int32)
             self._counts = wp.zeros((self._num_envs, 16), dtype=wp.int64)
+            weights = fields.mj_model.body_invweight0
+            weightless = np.flatnonzero((weights == 0.0) & [False, True])
+            self._weightless = wp.array(weightless, dtype=wp.int32)
             self._late, self._early = _sensor_columns(fields.mj_model)
             self._static_geoms = wp.array(_static_geoms(fields.mj_model), dtype=int)
         self.mask: torch.Tensor = wp.to_torch(self._mask, requires_grad=False)
         """The worlds that a verb with a mask is for, shape (num_envs,), bool."""
+        self.constants_mask: torch.Tensor = wp.to_torch(
+            self._constants_mask, requires_grad=False
+        )
+        """The worlds whose constants `constants` derives, shape (num_envs,), bool."""
         self.counts: torch.Tensor = wp.to_torch(self._counts, requires_grad=False)
         """Episodes that ended with each overflow bit set, shape (num_envs, 16)."""
 
@@ -149,32 +160,62 @@ class WarpLaunches:
         wp.copy(d.nacon, number)
 
     def constants(self) -> None:
-        """Derive constants of all worlds, beside the simulation's own data.
+        """Derive constants in the worlds of `constants_mask`, if there are any.
 
-        Geoms that cannot move are then put in their places in the worlds of `mask`:
-        Warp's kinematics leave them where `make_data` put them (4.0.0).
+        On a device this is one small kernel and a conditional node of the graph; the
+        hundreds of launches behind it run only when some world asks.
         """
-        assert self._constants_data is not None
-        m, d = self._fields.wp_model, self._fields.wp_data
-        mjw.set_const(m, self._constants_data, restore=False)
-        size = self._static_geoms.size
-        if size:
-            arrays = [self._mask, self._static_geoms, m.geom_bodyid, m.geom_pos]
-            arrays += [m.geom_quat, self._constants_data.xpos]
-            arrays += [self._constants_data.xquat, d.geom_xpos, d.geom_xmat]
-            wp.launch(kernels.place_geoms, (self._num_envs, size), arrays)
+        self._asked.zero_()
+        wp.launch(
+            kernels.any_world, self._num_envs, [self._constants_mask, self._asked]
+        )
+        wp.capture_if(self._asked, on_true=self._derive_constants)
 
     def prepare_constants(self) -> None:
-        """Allocate what `constants` works in.
+        """Allocate what `constants` works in, for the model as it is now.
 
         `set_const` computes kinematics at qpos0 in the data that it is given. In data
         of its own it leaves the derived fields of the simulation as they are.
         """
-        if self._constants_data is None:
-            fields = self._fields
-            with wp.ScopedDevice(str(fields.device)):
+        fields = self._fields
+        if self._constants_model is fields.wp_model:
+            return
+        self._constants_model = fields.wp_model
+        with wp.ScopedDevice(str(fields.device)):
+            if self._constants_data is None:
                 small = Sizes(nconmax=1, njmax=1, njmax_nnz=1, nccdmax=1)
                 self._constants_data = make_data(fields.mj_model, self._num_envs, small)
+            outputs = fields.varied_tensors(sorted(CONSTANTS)).values()
+            rows = [wp.from_torch(tensor.flatten(1)) for tensor in outputs]
+            self._constants = [(live, wp.empty_like(live)) for live in rows if live.size]
+
+    def _derive_constants(self) -> None:
+        """Derive the constants of all worlds, and put back those nobody asked for.
+
+        What the compiler computed in float64 differs in the last bits. Two faults of
+        4.0.0 are mended: bodies that cannot turn get a weight of rotation, which is
+        taken away; and geoms that cannot move stay where `make_data` put them, and are
+        put in their places.
+        """
+        assert self._constants_data is not None
+        m, d = self._fields.wp_model, self._fields.wp_data
+        for live, saved in self._constants:
+            wp.copy(saved, live)
+        mjw.set_const(m, self._constants_data, restore=False)
+        for live, saved in self._constants:
+            arrays = [self._constants_mask, saved, live]
+            wp.launch(kernels.restore_rows, live.shape, arrays)
+        weights = self._fields.varied_tensors(["body_invweight0"])
+        if weights and self._weightless.size:
+            live = wp.from_torch(weights["body_invweight0"].flatten(1))
+            dim = (self._num_envs, self._weightless.size)
+            wp.launch(kernels.zero_columns, dim, [self._weightless, live])
+        size = self._static_geoms.size
+        if size:
+            arrays = [self._constants_mask, self._static_geoms, m.geom_bodyid]
+            arrays += [m.geom_pos, m.geom_quat, self._constants_data.xpos]
+            arrays += [self._constants_data.xquat, d.geom_xpos, d.geom_xmat]
+            wp.launch(kernels.place_geoms, (self._num_envs, size), arrays)
 
     def _refresh_velocities(self) -> None:
         """Compute the velocities that constraints between bodies read.

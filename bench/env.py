@@ -1,0 +1,128 @@
+"""What the managers cost: `env.step` against the same physics alone, in turns.
+
+    python bench/env.py --task Cartpole-Balance --num-envs 1024
+    python bench/env.py --task synthetic --num-envs 1024
+
+Blocks of steps take turns with blocks of the engine's verbs alone, from the same state
+and as many of them, so that what else the machine does falls on both alike.
+"""
+
+import argparse
+import statistics
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from mjlab.threads import prepare_threads, torch_threads
+
+prepare_threads()
+
+import torch
+
+from bench.record import save
+from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from tasks.registry import load_task
+
+
+def main() -> None:
+    """Measure, print and save."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--task", default="Cartpole-Balance")
+    parser.add_argument("--num-envs", type=int, default=1024)
+    parser.add_argument("--blocks", type=int, default=12, help="pairs of blocks")
+    parser.add_argument("--steps", type=int, default=10, help="steps of a block")
+    args = parser.parse_args()
+    cfg = task_cfg(args.task)
+    cfg.scene.num_envs = args.num_envs
+    cfg.seed = 0
+    with torch_threads(1):
+        env = ManagerBasedRlEnv(cfg)
+        env.reset()
+        whole, physics = measure(env, args.blocks, args.steps)
+    shares = [1.0 - p / w for w, p in zip(whole, physics, strict=True)]
+    figures = {
+        "task": args.task,
+        "num_envs": args.num_envs,
+        "engine": env.sim.backend.engine,
+        "mode": env.mode,
+        "torch_threads": 1,
+        "blocks": args.blocks,
+        "steps_per_block": args.steps,
+        "step_ms": 1e3 * statistics.median(whole),
+        "physics_ms": 1e3 * statistics.median(physics),
+        "env_steps_per_s": args.num_envs / statistics.median(whole),
+        "share_of_managers": statistics.median(shares),
+        "share_of_managers_spread": [min(shares), max(shares)],
+    }
+    path = save(f"env_{args.task.lower()}_{args.num_envs}", figures)
+    print(
+        f"{args.task} x {args.num_envs} on {figures['engine']} ({env.mode}): "
+        f"{figures['step_ms']:.2f} ms a step, physics {figures['physics_ms']:.2f} ms, "
+        f"share of managers {figures['share_of_managers']:.3f} "
+        f"(blocks {min(shares):.3f} to {max(shares):.3f}); "
+        f"{figures['env_steps_per_s']:,.0f} env steps/s"
+    )
+    print(f"saved {path}")
+
+
+def task_cfg(name: str) -> ManagerBasedRlEnvCfg:
+    """The configuration of a registered task, or of the synthetic one of the tests."""
+    if name == "synthetic":
+        from tests.synthetic import SyntheticCfg
+
+        return SyntheticCfg()
+    return load_task(name).env()
+
+
+def measure(
+    env: ManagerBasedRlEnv, blocks: int, steps: int
+) -> tuple[list[float], list[float]]:
+    """Seconds a step of the environment and of its physics, block by block."""
+    random = torch.Generator(device=env.device).manual_seed(0)
+    size = (env.num_envs, env.action_manager.total_action_dim)
+    whole: list[float] = []
+    physics: list[float] = []
+    for block in range(blocks + 1):
+        actions = torch.randn((steps, *size), generator=random, device=env.device)
+        state = env.get_state()
+        start = now(env)
+        for action in actions:
+            env.step(action)
+        first = (now(env) - start) / steps
+        after = env.get_state()
+        env.set_state(state)
+        start = now(env)
+        run_physics(env, steps)
+        second = (now(env) - start) / steps
+        env.set_state(after)
+        if block:  # The first pair warms up.
+            whole.append(first)
+            physics.append(second)
+        if sys.stderr.isatty():
+            end = "\n" if block == blocks else ""
+            print(f"\rblock {block}/{blocks}", end=end, file=sys.stderr, flush=True)
+    return whole, physics
+
+
+def run_physics(env: ManagerBasedRlEnv, steps: int) -> None:
+    """The engine's verbs of as many steps, with nothing around them."""
+    nobody = torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
+    for _ in range(steps):
+        for substep in range(env.cfg.decimation):
+            env.sim.step(resume=substep == 0)
+        env.sim.reset(nobody)
+        env.sim.forward()
+        env.sim.sense()
+
+
+def now(env: ManagerBasedRlEnv) -> float:
+    """The time, once the device has finished."""
+    if env.device.type == "cuda":
+        torch.cuda.synchronize(env.device)
+    return time.perf_counter()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,7 @@
+"""The environment: physics and managers as one device program."""
+
+from mjlab import mdp as mdp
+from mjlab.envs.config import ConfigError as ConfigError
+from mjlab.envs.config import ManagerBasedRlEnvCfg as ManagerBasedRlEnvCfg
+from mjlab.envs.config import ViewerCfg as ViewerCfg
+from mjlab.envs.env import ManagerBasedRlEnv as ManagerBasedRlEnv

@@ -1,0 +1,149 @@
+"""What a user says about an environment."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from mjlab.managers import (
+    ActionTermCfg,
+    CommandTermCfg,
+    CurriculumTermCfg,
+    EventTermCfg,
+    MetricsTermCfg,
+    ObservationGroupCfg,
+    RewardTermCfg,
+    TerminationTermCfg,
+)
+from mjlab.scene import SceneCfg
+from mjlab.sim import SimulationCfg
+
+ModeName = Literal["auto", "fused", "segmented", "eager"]
+
+
+@dataclass(kw_only=True)
+class ViewerCfg:
+    """Where viewers and videos look from."""
+
+    width: int = 640
+    """Width of a frame, in pixels."""
+
+    height: int = 480
+    """Height of a frame, in pixels."""
+
+    distance: float = 3.0
+    """Distance of the camera from what it looks at, in metres."""
+
+    azimuth: float = 135.0
+    """Direction of the camera around the vertical, in degrees."""
+
+    elevation: float = -15.0
+    """Angle of the camera above the horizon, in degrees; negative looks down."""
+
+    lookat: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Where the camera looks, in metres, when it follows nothing."""
+
+    entity: str | None = None
+    """The entity that the camera follows."""
+
+    body: str | None = None
+    """The body of that entity that the camera follows. None takes its root."""
+
+    world: int = 0
+    """The world that is shown first."""
+
+
+@dataclass(kw_only=True)
+class ManagerBasedRlEnvCfg:
+    """An environment: a scene, physics, and the terms of a Markov decision process.
+
+    Terms are dictionaries from names to configurations. A term that is None is switched
+    off, which is how a subclass leaves out one that it inherits.
+    """
+
+    scene: SceneCfg = field(default_factory=SceneCfg)
+    """Ground, entities, sensors, and the number of worlds."""
+
+    sim: SimulationCfg = field(default_factory=SimulationCfg)
+    """Engine and options of physics."""
+
+    decimation: int = 1
+    """Physics steps in a step of the environment."""
+
+    episode_length_s: float = 10.0
+    """Duration of an episode, in seconds. A `time_out` term ends it then."""
+
+    observations: dict[str, ObservationGroupCfg | None] = field(default_factory=dict)
+    """Groups of observations, such as "actor" and "critic"."""
+
+    actions: dict[str, ActionTermCfg | None] = field(default_factory=dict)
+    """Terms that share the action, in their order."""
+
+    rewards: dict[str, RewardTermCfg | None] = field(default_factory=dict)
+    """Weighted terms of the reward."""
+
+    terminations: dict[str, TerminationTermCfg | None] = field(default_factory=dict)
+    """Conditions that end an episode."""
+
+    events: dict[str, EventTermCfg | None] = field(default_factory=dict)
+    """What happens at start, at resets and in between."""
+
+    commands: dict[str, CommandTermCfg | None] = field(default_factory=dict)
+    """Goals, drawn anew from time to time."""
+
+    curriculum: dict[str, CurriculumTermCfg | None] = field(default_factory=dict)
+    """What changes while training."""
+
+    metrics: dict[str, MetricsTermCfg | None] = field(default_factory=dict)
+    """Figures of episodes that are not rewards."""
+
+    recorders: dict[str, Any] = field(default_factory=dict)
+    """Terms that write episodes down."""
+
+    seed: int | None = None
+    """Seed of all chance. None draws one, which the start-up report shows."""
+
+    viewer: ViewerCfg = field(default_factory=ViewerCfg)
+    """Where viewers and videos look from."""
+
+    scale_rewards_by_dt: bool = True
+    """Whether rewards are rates, multiplied by the duration of a step, so that returns
+    do not depend on the control frequency."""
+
+    is_finite_horizon: bool = False
+    """Whether the end of time is part of the task. If not, time-outs are truncations,
+    and learners bootstrap from the value of the last state."""
+
+    final_obs: bool = False
+    """Whether to also return the observation of the moment before each reset."""
+
+    max_nonfinite_share: float = 0.05
+    """Share of world steps that may have ended in numbers that are not finite, since
+    the log was last taken, before the run is stopped."""
+
+    mode: ModeName = "auto"
+    """How a step runs: as one CUDA graph ("fused"), with graphs for physics only
+    ("segmented"), or without graphs ("eager"). "auto" takes the first that works."""
+
+
+class ConfigError(ValueError):
+    """An environment that cannot be built."""
+
+
+def check_config(cfg: ManagerBasedRlEnvCfg) -> None:
+    """Raise for what has no meaning, before anything is built."""
+    if cfg.decimation < 1:
+        raise ConfigError(f"decimation={cfg.decimation} has to be 1 or more.")
+    step = cfg.decimation * cfg.sim.mujoco.timestep
+    if not cfg.episode_length_s >= step:
+        raise ConfigError(
+            f"episode_length_s={cfg.episode_length_s} has to be at least one step of "
+            f"{step} s (decimation times sim.mujoco.timestep)."
+        )
+    if not 0.0 <= cfg.max_nonfinite_share <= 1.0:
+        raise ConfigError(
+            f"max_nonfinite_share={cfg.max_nonfinite_share} has to be from 0 to 1."
+        )
+    if cfg.mode not in ("auto", "fused", "segmented", "eager"):
+        raise ConfigError(
+            f"mode={cfg.mode!r} is unknown. "
+            "Valid: 'auto', 'fused', 'segmented', 'eager'."
+        )

@@ -1,0 +1,99 @@
+"""What each part of a step costs."""
+
+import io
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from mjlab.envs.env import ManagerBasedRlEnv
+
+_VERBS = ("step", "forward", "reset", "sense", "recompute_constants")
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Seconds a step by part, the costly first. Parts do not overlap with the rest."""
+
+    seconds: dict[str, float]
+    """By part: an engine's verb or a term."""
+
+    total: float
+    """Seconds of a whole step."""
+
+    def to_json(self) -> str:
+        """The figures as JSON."""
+        return json.dumps({"step_s": self.total, "parts_s": self.seconds}, indent=2)
+
+    def __str__(self) -> str:
+        table = Table("part", "ms", "share")
+        for name, seconds in self.seconds.items():
+            share = f"{seconds / self.total:.1%}"
+            table.add_row(name, f"{seconds * 1e3:.3f}", share)
+        table.add_row("whole step", f"{self.total * 1e3:.3f}", "100.0%")
+        console = Console(file=io.StringIO(), width=88)
+        console.print(table)
+        file = console.file
+        assert isinstance(file, io.StringIO)
+        return file.getvalue().rstrip()
+
+
+def profile(env: "ManagerBasedRlEnv", steps: int) -> Profile:
+    """Time the parts of `steps` steps, called one by one.
+
+    On a CUDA device every part is waited for, so the sum is larger than a step that
+    runs as one graph; what counts is the share.
+    """
+    spent: dict[str, float] = {}
+    state = env.get_state()
+    with _timers(env, spent):
+        start = _now(env)
+        for _ in range(steps):
+            env._advance()
+        total = (_now(env) - start) / steps
+    env.set_state(state)
+    parts = {name: seconds / steps for name, seconds in spent.items()}
+    parts["everything else"] = max(0.0, total - sum(parts.values()))
+    ordered = sorted(parts.items(), key=lambda item: -item[1])
+    return Profile(dict(ordered), total)
+
+
+@contextmanager
+def _timers(env: "ManagerBasedRlEnv", spent: dict[str, float]) -> Iterator[None]:
+    """Put a clock around every verb and every term."""
+    undo: list[Callable[[], None]] = []
+
+    def time_calls(owner: Any, attribute: str, name: str) -> None:
+        original = getattr(owner, attribute)
+
+        def timed(*args: Any, **kwargs: Any) -> Any:
+            start = _now(env)
+            result = original(*args, **kwargs)
+            spent[name] = spent.get(name, 0.0) + _now(env) - start
+            return result
+
+        setattr(owner, attribute, timed)
+        undo.append(lambda: setattr(owner, attribute, original))
+
+    for verb in _VERBS:
+        time_calls(env.sim.engine, verb, f"engine: {verb}")
+    for term in env.bound_terms():
+        time_calls(term, "_call", term.stream)
+    try:
+        yield
+    finally:
+        for restore in undo:
+            restore()
+
+
+def _now(env: "ManagerBasedRlEnv") -> float:
+    if env.device.type == "cuda":
+        torch.cuda.synchronize(env.device)
+    return time.perf_counter()

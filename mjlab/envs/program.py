@@ -1,0 +1,250 @@
+"""How a step runs: recorded as one CUDA graph, or call by call."""
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+import torch
+
+from mjlab.envs.config import ConfigError
+from mjlab.envs.snapshot import restore_state
+
+if TYPE_CHECKING:
+    from mjlab.envs.env import ManagerBasedRlEnv
+
+_log = logging.getLogger(__name__)
+
+SELF_TEST_STEPS = 4
+"""Replays that are compared with eager steps. One is not enough: a Python counter
+frozen in a recording looks right once."""
+
+SELF_TEST_TOLERANCE = 1e-3
+"""Largest difference, relative to a tensor's scale, that the order of atomic additions
+on a GPU may cause in these steps."""
+
+
+class Program(Protocol):
+    """Runs `_advance`."""
+
+    mode: str
+    """How: "fused", "segmented" or "eager"."""
+    reason: str
+    """Why so, for the start-up report."""
+
+    def run(self) -> None:
+        """Run one step."""
+        ...
+
+    def settle(self) -> None:
+        """Be told that derived quantities are current."""
+        ...
+
+    def unsettle(self) -> None:
+        """Be told that they are not, because the state was exchanged."""
+        ...
+
+    def drop(self) -> None:
+        """Let go of what is recorded."""
+        ...
+
+
+class CallByCall:
+    """Runs the step as it is written."""
+
+    def __init__(self, env: "ManagerBasedRlEnv", mode: str, reason: str) -> None:
+        self.mode = mode
+        self.reason = reason
+        self._env = env
+        self._watch = StateWatch(env)
+
+    def run(self) -> None:
+        """Run one step."""
+        self._watch.refresh_if_written()
+        self._env._advance()
+        self.settle()
+
+    def settle(self) -> None:
+        """Note that derived quantities are current."""
+        self._watch.settle()
+
+    def unsettle(self) -> None:
+        """Note that derived quantities are not current."""
+        self._watch.unsettle()
+
+    def drop(self) -> None:
+        """Nothing is recorded."""
+
+
+class Fused:
+    """Replays the whole step as one CUDA graph."""
+
+    mode = "fused"
+
+    def __init__(self, env: "ManagerBasedRlEnv", reason: str) -> None:
+        # Imported here because it needs Warp, which the native engine does without.
+        from mjlab.sim.graphs import record_with_torch
+
+        self.reason = reason
+        self._env = env
+        self._watch = StateWatch(env)
+        state = env.get_state()
+        self._graph = record_with_torch(env._advance, env.device)
+        restore_state(env, state)
+        self._watch.unsettle()
+
+    def run(self) -> None:
+        """Replay the step."""
+        self._watch.refresh_if_written()
+        self._graph.replay()
+        # A replay runs no Python, so what entities had computed before is old now.
+        self._env.scene.invalidate()
+
+    def settle(self) -> None:
+        """Note that derived quantities are current."""
+        self._watch.settle()
+
+    def unsettle(self) -> None:
+        """Note that derived quantities are not current."""
+        self._watch.unsettle()
+
+    def drop(self) -> None:
+        """Free the graph."""
+        self._graph.reset()
+
+
+class StateWatch:
+    """Notices that a user wrote the state between steps.
+
+    The first physics step of `_advance` continues from what `forward()` computed, so
+    a state that was written since needs a `forward()` of its own. On the native engine
+    MuJoCo itself sees that.
+    """
+
+    _FIELDS = ("qpos", "qvel", "act", "mocap_pos", "mocap_quat", "eq_active")
+
+    def __init__(self, env: "ManagerBasedRlEnv") -> None:
+        self._env = env
+        self._is_needed = env.sim.backend.engine == "warp"
+        self._versions: tuple[int, ...] = self._present()
+
+    def refresh_if_written(self) -> None:
+        """Make derived quantities current if the state has been written."""
+        if self._is_needed and self._present() != self._versions:
+            self._env.sim.forward()
+
+    def settle(self) -> None:
+        """Take the present state as the one that derived quantities belong to."""
+        self._versions = self._present()
+
+    def unsettle(self) -> None:
+        """Forget what derived quantities belong to."""
+        self._versions = ()
+
+    def _present(self) -> tuple[int, ...]:
+        engine = self._env.sim.engine
+        return tuple(engine.data(name)._version for name in self._FIELDS)
+
+
+def build_program(env: "ManagerBasedRlEnv") -> Program:
+    """Choose how a step runs, and try it out."""
+    rehearse(env)
+    wanted = env.cfg.mode
+    if env.sim.backend.engine == "native":
+        if wanted in ("fused", "segmented"):
+            raise ConfigError(
+                f"mode={wanted!r} needs graphs, which the native engine does not have. "
+                "Use mode='auto', or sim.backend='warp' on a CUDA device."
+            )
+        return CallByCall(env, "eager", "the native engine needs no graphs")
+    if wanted == "eager":
+        env.sim.engine.graphs.disable()
+        return CallByCall(env, "eager", "mode 'eager' was asked for")
+    if wanted == "segmented":
+        return CallByCall(env, "segmented", "mode 'segmented' was asked for")
+    if env.device.type != "cuda":
+        if wanted == "fused":
+            raise ConfigError(
+                "mode='fused' needs a CUDA device, and the device is "
+                f"'{env.device}'. Use mode='auto'."
+            )
+        return CallByCall(env, "segmented", "one graph for all needs a CUDA device")
+    return _try_fused(env, wanted)
+
+
+def rehearse(env: "ManagerBasedRlEnv", steps: int = 2) -> None:
+    """Run some steps and take them back.
+
+    Nothing in a step depends on data, so two steps read whatever any step will read.
+    From then on it is known how far `forward()` has to go, and an unforeseen read is
+    an error instead of a stale value.
+    """
+    state = env.get_state()
+    for _ in range(steps):
+        env._advance()
+    restore_state(env, state)
+    env.sim.reads.frozen = True
+
+
+def _try_fused(env: "ManagerBasedRlEnv", wanted: str) -> Program:
+    listed = ", ".join(env.terms_with_ids())
+    if listed:
+        return _fall_back(env, wanted, f"these terms take env_ids: {listed}")
+    try:
+        program = Fused(env, "a CUDA device is present")
+    except RuntimeError as error:
+        return _fall_back(env, wanted, f"it could not be recorded: {error}")
+    culprits = self_test(env, program.run, env._advance)
+    if culprits:
+        program.drop()
+        listed = "; ".join(culprits[:3])
+        return _fall_back(env, wanted, f"replays differ from eager steps in {listed}")
+    program.reason = f"{SELF_TEST_STEPS} replays equal eager steps"
+    return program
+
+
+def _fall_back(env: "ManagerBasedRlEnv", wanted: str, why: str) -> Program:
+    if wanted == "fused":
+        raise ConfigError(f"mode='fused' does not work here: {why}.")
+    _log.warning("The step runs in segments, not as one graph: %s.", why)
+    return CallByCall(env, "segmented", why)
+
+
+def self_test(
+    env: "ManagerBasedRlEnv",
+    replay: Callable[[], None],
+    eager: Callable[[], None],
+    *,
+    tolerance: float = SELF_TEST_TOLERANCE,
+) -> list[str]:
+    """Compare several replays with as many eager steps from the same state.
+
+    Returns:
+        The tensors that differ, the worst first: term and tensor, and by how much.
+    """
+    start = env.get_state()
+    ends = []
+    for run in (eager, replay):
+        restore_state(env, start)
+        env.sim.forward()
+        for _ in range(SELF_TEST_STEPS):
+            run()
+        ends.append(env.get_state())
+    restore_state(env, start)
+    env.sim.forward()
+    found = []
+    for name, expected in ends[0].items():
+        difference = _relative_difference(ends[1][name], expected)
+        if difference > tolerance:
+            found.append((difference, f"{name} (by {difference:.2g} of its scale)"))
+    return [text for _, text in sorted(found, reverse=True)]
+
+
+def _relative_difference(value: torch.Tensor, expected: torch.Tensor) -> float:
+    if expected.numel() == 0:
+        return 0.0
+    if not expected.is_floating_point():
+        return float((value != expected).any())
+    both = torch.stack([value.double(), expected.double()])
+    both = both.nan_to_num(nan=0.0, posinf=1e30, neginf=-1e30)
+    scale = both[1].abs().max().clamp(min=1e-6)
+    return float((both[0] - both[1]).abs().max() / scale)

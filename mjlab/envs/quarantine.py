@@ -1,0 +1,79 @@
+"""Worlds whose numbers are not finite: ended, counted, and kept out of learning."""
+
+from typing import TYPE_CHECKING
+
+import torch
+
+if TYPE_CHECKING:
+    from mjlab.envs.env import ManagerBasedRlEnv
+
+
+class TooManyNonfiniteError(RuntimeError):
+    """More worlds were not finite than the configuration puts up with."""
+
+
+class Quarantine:
+    """Ends the episode of a world whose state, control or reward is not finite.
+
+    The run goes on: such a world is reset like any other that ended, its reward of
+    that step is zero, and it is counted, by the term where that is known.
+    """
+
+    def __init__(self, env: "ManagerBasedRlEnv") -> None:
+        self._env = env
+        self._bad = torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
+        counter = {"dtype": torch.int64, "device": env.device}
+        self._worlds = torch.zeros((), **counter)
+        self._steps = torch.zeros((), **counter)
+
+    def find(self) -> None:
+        """Find worlds whose state is not finite, and end their episodes."""
+        self._bad.copy_(self._env.sim.health.check())
+        self._env.termination_manager.end(self._bad)
+        self._worlds += self._bad.sum()
+        self._steps += 1
+
+    def silence(self) -> None:
+        """Give such worlds no reward, and end episodes whose reward is not finite."""
+        rewards = self._env.reward_manager
+        self._env.termination_manager.end(rewards.nonfinite)
+        rewards.reward.masked_fill_(self._bad, 0.0)
+
+    def take(self) -> dict[str, float]:
+        """Counts since the last call; raises if they are too many.
+
+        This waits for the device.
+        """
+        env = self._env
+        worlds, steps = int(self._worlds), int(self._steps)
+        self._worlds.zero_()
+        self._steps.zero_()
+        share = worlds / max(1, steps * env.num_envs)
+        by_term = {
+            name: count
+            for manager in (
+                env.action_manager,
+                env.reward_manager,
+                env.observation_manager,
+                env.metrics_manager,
+            )
+            for name, count in manager.take_nonfinite().items()
+            if count
+        }
+        if share > env.cfg.max_nonfinite_share:
+            said = ", ".join(f"{name} {count}" for name, count in by_term.items())
+            raise TooManyNonfiniteError(
+                f"{worlds} of {steps * env.num_envs} world steps ended in numbers that "
+                f"are not finite, a share of {share:.3f}; max_nonfinite_share is "
+                f"{env.cfg.max_nonfinite_share}. By term: {said or 'none but physics'}."
+            )
+        counts = {f"Health/nonfinite/{name}": float(n) for name, n in by_term.items()}
+        return {"Health/nonfinite": float(worlds)} | counts | self._overflows()
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The live tensors that change; copy into them to restore a snapshot."""
+        return {"worlds": self._worlds, "steps": self._steps}
+
+    def _overflows(self) -> dict[str, float]:
+        report = self._env.sim.health.read()
+        return {f"Health/overflow/{k}": float(n) for k, n in report.overflow.items()}

@@ -1,0 +1,30 @@
+"""The MDP, term by term."""
+
+from mjlab.managers.action import ActionManager as ActionManager
+from mjlab.managers.action import ActionTerm as ActionTerm
+from mjlab.managers.action import ActionTermCfg as ActionTermCfg
+from mjlab.managers.command import CommandManager as CommandManager
+from mjlab.managers.command import CommandTerm as CommandTerm
+from mjlab.managers.command import CommandTermCfg as CommandTermCfg
+from mjlab.managers.curriculum import CurriculumManager as CurriculumManager
+from mjlab.managers.curriculum import CurriculumTermCfg as CurriculumTermCfg
+from mjlab.managers.env import Env as Env
+from mjlab.managers.event import EventManager as EventManager
+from mjlab.managers.event import EventTermCfg as EventTermCfg
+from mjlab.managers.event import required_fields as required_fields
+from mjlab.managers.log import EpisodeLog as EpisodeLog
+from mjlab.managers.metrics import MetricsManager as MetricsManager
+from mjlab.managers.metrics import MetricsTermCfg as MetricsTermCfg
+from mjlab.managers.observation import ObservationGroupCfg as ObservationGroupCfg
+from mjlab.managers.observation import ObservationManager as ObservationManager
+from mjlab.managers.observation import ObservationTermCfg as ObservationTermCfg
+from mjlab.managers.reward import RewardManager as RewardManager
+from mjlab.managers.reward import RewardTermCfg as RewardTermCfg
+from mjlab.managers.term import BoundTerm as BoundTerm
+from mjlab.managers.term import ManagerTermBase as ManagerTermBase
+from mjlab.managers.term import TermCfg as TermCfg
+from mjlab.managers.term import TermError as TermError
+from mjlab.managers.termination import TerminationManager as TerminationManager
+from mjlab.managers.termination import TerminationTermCfg as TerminationTermCfg
+from mjlab.scene import SceneEntityCfg as SceneEntityCfg
+from mjlab.scene import Selection as Selection

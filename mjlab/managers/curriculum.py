@@ -1,0 +1,111 @@
+"""Curricula: what changes while training, as tensors on the device."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from mjlab.managers.env import Env
+from mjlab.managers.manager import Manager
+from mjlab.managers.term import BoundTerm, TermCfg, TermError
+
+
+@dataclass(kw_only=True)
+class CurriculumTermCfg(TermCfg):
+    """Declares a curriculum: a function or class that runs at every reset.
+
+    It writes tensors that other terms read (weights of rewards, live parameters of
+    terms, ranges of commands, levels of terrain), never a configuration. One that takes
+    `mask` is given the worlds whose episodes end, which are still as they ended. What
+    it returns is logged: a tensor of shape () or (num_envs,), or None.
+
+    A term by which what happens in some worlds changes others, such as one that follows
+    the mean return, declares an attribute `couples_worlds = True`.
+    """
+
+
+class CurriculumManager(Manager):
+    """Runs curricula before worlds are reset, and logs what they return."""
+
+    kind = "curriculum"
+
+    def __init__(self, cfg: Mapping[str, CurriculumTermCfg | None], env: Env) -> None:
+        """Bind the terms.
+
+        Args:
+            cfg: The terms by name.
+            env: The environment, with all other managers but metrics.
+        """
+        super().__init__({}, env)
+        for name, term_cfg in cfg.items():
+            if term_cfg is not None:
+                self.terms[name] = _bind(name, term_cfg, env)
+        self.couples_worlds = tuple(
+            name for name, term in self.terms.items() if _couples(term)
+        )
+        """Names of the terms by which worlds depend on each other."""
+        self._keys = [f"Curriculum/{name}" for name in self.terms]
+        self._values = torch.zeros(len(self._keys), device=env.device)
+        self._log = env.episode_log
+        self._columns = self._log.register(self._keys)
+
+    def compute(self, mask: torch.Tensor) -> None:
+        """Run all terms.
+
+        Args:
+            mask: The worlds whose episodes end, shape (num_envs,), bool.
+        """
+        for index, term in enumerate(self.terms.values()):
+            value = term(mask)
+            if value is not None:
+                self._values[index].copy_(_figure(term, value, self.num_envs))
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Log the present figures with the episodes that end in the worlds of `mask`.
+
+        Args:
+            mask: Shape (num_envs,), bool.
+        """
+        super().reset(mask)
+        if self.terms:
+            self._log.write(self._columns, self._values)
+
+    def log_values(self) -> dict[str, torch.Tensor]:
+        """What the terms returned last, by log key, as scalars on the device."""
+        return dict(zip(self._keys, self._values.clone().unbind(), strict=True))
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The live tensors that change; copy into them to restore a snapshot."""
+        return super().state() | {"values": self._values}
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Name of each term, and whether worlds depend on each other by it."""
+        return [
+            (name, "couples worlds" if name in self.couples_worlds else "")
+            for name in self.terms
+        ]
+
+
+def _bind(name: str, cfg: CurriculumTermCfg, env: Env) -> BoundTerm:
+    try:
+        return BoundTerm(name, cfg, env, kind="curriculum")
+    except TermError:
+        raise
+    except ValueError as error:
+        raise TermError(f"Curriculum term {name!r}: {error}") from error
+
+
+def _couples(term: BoundTerm) -> bool:
+    return bool(getattr(term.cfg.func, "couples_worlds", False))
+
+
+def _figure(term: BoundTerm, value: Any, num_envs: int) -> torch.Tensor:
+    """One number from what a term returned."""
+    if not isinstance(value, torch.Tensor) or value.shape not in ((), (num_envs,)):
+        shown = tuple(value.shape) if isinstance(value, torch.Tensor) else repr(value)
+        raise TermError(
+            f"{term.label} returned {shown}; it has to return None or a tensor of "
+            f"shape () or ({num_envs},)."
+        )
+    return value.float().mean()

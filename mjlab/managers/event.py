@@ -1,0 +1,323 @@
+"""Events: what happens to worlds at start, at resets, in between and at every step."""
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+import mujoco
+import torch
+
+from mjlab.entity import Entity
+from mjlab.managers.env import Env
+from mjlab.managers.manager import Manager
+from mjlab.managers.term import BoundTerm, TermCfg, TermError
+from mjlab.managers.timers import IntervalTimers, steps_of
+from mjlab.names import suggest
+from mjlab.rng import WorldRng
+from mjlab.scene import Selection
+
+EventMode = Literal["startup", "reset", "interval", "step"]
+MODES: tuple[EventMode, ...] = get_args(EventMode)
+
+_CONSTANT_INPUTS = frozenset(mujoco.MjModel._setconst_inputs)
+"""Model fields that constants are derived from when MuJoCo compiles a model."""
+
+_NEVER = -(2**60)
+
+
+@dataclass(kw_only=True)
+class EventTermCfg(TermCfg):
+    """Declares an event: a function or class that writes state or model fields.
+
+    It is called with `mask`, a bool tensor of shape (num_envs,), computes for all
+    worlds and writes where the mask holds. One that takes `stream` is given a name of
+    its own for its random numbers.
+    """
+
+    mode: EventMode
+    """When it happens: once when the environment is built ("startup"), to worlds
+    that are reset ("reset"), from time to time ("interval"), or after each step
+    ("step")."""
+
+    interval_range_s: tuple[float, float] | None = None
+    """Shortest and longest time between two occurrences, in seconds, for intervals. It
+    is drawn anew each time, as a whole number of steps."""
+
+    is_global_time: bool = False
+    """Whether an interval runs on one clock for all worlds. Otherwise each world has
+    its own, which starts over when the world is reset."""
+
+    min_step_count_between_reset: int = 0
+    """For resets: how many steps must have passed since the event last happened to a
+    world before it happens to it again. It always happens the first time."""
+
+
+def required_fields(cfg: Mapping[str, EventTermCfg | None]) -> set[str]:
+    """Return the model fields that the events vary from world to world.
+
+    They have to be known before the model is compiled. A function says so in an
+    attribute `model_fields`, a collection of names; a class in a static method
+    `model_fields(params)`.
+
+    Args:
+        cfg: The events by name; those that are None are switched off.
+    """
+    return set().union(*(_model_fields(term) for term in cfg.values() if term))
+
+
+class EventManager(Manager):
+    """Calls events when they are due, each with the mask of the worlds it is due in."""
+
+    kind = "event"
+
+    def __init__(self, cfg: Mapping[str, EventTermCfg | None], env: Env) -> None:
+        """Check and bind the events, and start their clocks.
+
+        Args:
+            cfg: The events by name.
+            env: The environment.
+        """
+        super().__init__({}, env)
+        self._modes: dict[EventMode, list[BoundTerm]] = {mode: [] for mode in MODES}
+        self._settings = {name: term for name, term in cfg.items() if term is not None}
+        for name, term_cfg in self._settings.items():
+            _check(name, term_cfg)
+            term = _bind(name, term_cfg, env)
+            self.terms[name] = term
+            self._modes[term_cfg.mode].append(term)
+        self._everyone = torch.ones(env.num_envs, dtype=torch.bool, device=self.device)
+        fields = {name: _model_fields(term) for name, term in self._settings.items()}
+        self._asking = {name for name, own in fields.items() if own & _CONSTANT_INPUTS}
+        self._mirrored = {
+            name: _entities(self.terms[name], env)
+            for name, own in fields.items()
+            if own & Entity.mirrored_fields
+        }
+        self.asks_constants_in = frozenset(
+            self._settings[name].mode for name in self._asking
+        )
+        """Modes in which some event varies what constants are derived from."""
+        self.constants_mask = torch.zeros_like(self._everyone)
+        """Worlds whose constants have to be derived anew, shape (num_envs,), bool. It
+        collects; whoever derives them clears it."""
+        self._start_gaps()
+        self._start_clocks()
+
+    @property
+    def asks_constants(self) -> bool:
+        """Whether some event varies what constants are derived from."""
+        return bool(self._asking)
+
+    def apply(
+        self,
+        mode: EventMode,
+        dt: float | None = None,
+        mask: torch.Tensor | None = None,
+    ) -> None:
+        """Have the events of a mode happen.
+
+        The environment calls this with "step" once in every step, before any reset:
+        that is what moves the clocks of intervals on.
+
+        Args:
+            mode: Which events.
+            dt: Duration of a step, s. Clocks count steps, so it changes nothing.
+            mask: The worlds, shape (num_envs,), bool. None means all.
+        """
+        terms = self._modes[mode]
+        if mode == "step":
+            for clock in self._clocks:
+                clock.advance()
+        if not terms:
+            return
+        due = self._due(mode, mask)
+        for term in terms:
+            self._run(term, due[term.name])
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Restart the worlds' own clocks, and have terms forget the worlds of `mask`.
+
+        The one clock of all worlds goes on.
+        """
+        super().reset(mask)
+        if self._own_clock is not None:
+            self._own_clock.reset(mask)
+
+    def restart_global_clock(self) -> None:
+        """Start the clock of all worlds over from the seed of world 0.
+
+        For a reset of all worlds with a new seed. It is no part of a step.
+        """
+        if self._global_clock is not None:
+            everyone = torch.ones(1, dtype=torch.bool, device=self.device)
+            self._global_clock.rng.reseed(everyone, self._env.rng.world_seed[:1])
+            self._global_clock.reset(everyone)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The live tensors that change; copy into them to restore a snapshot."""
+        state = super().state()
+        state |= {"constants_mask": self.constants_mask, "last_steps": self._last_steps}
+        if self._own_clock is not None:
+            state["steps_left"] = self._own_clock.steps_left
+        if self._global_clock is not None:
+            state["global_steps_left"] = self._global_clock.steps_left
+            own = self._global_clock.rng.state()
+            state |= {f"global_{name}": tensor for name, tensor in own.items()}
+        return state
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Name, mode and timing of each event."""
+        return [
+            (name, term.mode, _timing(term)) for name, term in self._settings.items()
+        ]
+
+    def _run(self, term: BoundTerm, mask: torch.Tensor) -> None:
+        term(mask)
+        if term.name in self._asking:
+            self.constants_mask.logical_or_(mask)
+        for entity in self._mirrored.get(term.name, ()):
+            entity.refresh_defaults(mask)
+
+    def _due(
+        self, mode: EventMode, mask: torch.Tensor | None
+    ) -> dict[str, torch.Tensor]:
+        """The worlds in which each event of a mode is due."""
+        mask = self._everyone if mask is None else mask
+        if mode == "interval":
+            return self._due_by_clock(mask)
+        due = {term.name: mask for term in self._modes[mode]}
+        if mode == "reset" and self._gapped:
+            now = self._env.common_step_counter
+            ready = (now - self._last_steps >= self._gaps).logical_and_(
+                mask.unsqueeze(1)
+            )
+            torch.where(ready, now, self._last_steps, out=self._last_steps)
+            due |= dict(zip(self._gapped, ready.unbind(dim=1), strict=True))
+        return due
+
+    def _due_by_clock(self, mask: torch.Tensor) -> dict[str, torch.Tensor]:
+        due: dict[str, torch.Tensor] = {}
+        for clock, names in zip(self._clocks, self._clocked, strict=True):
+            ringing = clock.take_due().expand(self.num_envs, len(names))
+            if mask is not self._everyone:
+                ringing = ringing & mask.unsqueeze(1)
+            due |= dict(zip(names, ringing.unbind(dim=1), strict=True))
+        return due
+
+    def _start_gaps(self) -> None:
+        self._gapped = [
+            name
+            for name, term in self._settings.items()
+            if term.min_step_count_between_reset > 0
+        ]
+        gaps = [self._settings[n].min_step_count_between_reset for n in self._gapped]
+        ints = {"dtype": torch.int64, "device": self.device}
+        self._gaps = torch.tensor(gaps, **ints)
+        # When each event last happened, by the step counter of all worlds.
+        self._last_steps = torch.full((self.num_envs, len(gaps)), _NEVER, **ints)
+
+    def _start_clocks(self) -> None:
+        own = self._interval_steps(is_global=False)
+        shared = self._interval_steps(is_global=True)
+        self._own_clock: IntervalTimers | None = None
+        self._global_clock: IntervalTimers | None = None
+        if own:
+            self._own_clock = IntervalTimers(list(own.values()), self._env.rng)
+        if shared:
+            # Numbers of its own: those of a world change when that world is reset.
+            rng = WorldRng(1, 0, self.device)
+            self._global_clock = IntervalTimers(
+                list(shared.values()), rng, owns_rng=True
+            )
+            self.restart_global_clock()
+        self._clocks = [c for c in (self._own_clock, self._global_clock) if c]
+        self._clocked = [list(names) for names in (own, shared) if names]
+
+    def _interval_steps(self, *, is_global: bool) -> dict[str, tuple[int, int]]:
+        step_dt = self._env.step_dt
+        return {
+            name: steps_of(term.interval_range_s, step_dt)
+            for name, term in self._settings.items()
+            if term.interval_range_s is not None and term.is_global_time == is_global
+        }
+
+
+def _model_fields(cfg: TermCfg) -> frozenset[str]:
+    declared: Any = getattr(cfg.func, "model_fields", ())
+    fields: Any = declared(cfg.params) if callable(declared) else declared
+    return frozenset(fields)
+
+
+def _entities(term: BoundTerm, env: Env) -> list[Entity]:
+    """The entities that a term names, or all if it names none."""
+    named = {
+        value.name: value.entity
+        for value in term.params.values()
+        if isinstance(value, Selection)
+    }
+    return list((named or env.scene.entities).values())
+
+
+def _bind(name: str, cfg: EventTermCfg, env: Env) -> BoundTerm:
+    if "stream" in _parameters(cfg.func) and "stream" not in cfg.params:
+        cfg = replace(cfg, params={**cfg.params, "stream": f"event/{name}"})
+    try:
+        term = BoundTerm(name, cfg, env, kind="event")
+    except TermError:
+        raise
+    except ValueError as error:
+        raise TermError(f"Event term {name!r}: {error}") from error
+    if cfg.mode in ("reset", "interval") and not term.needs_mask:
+        raise TermError(
+            f"{term.label} has mode={cfg.mode!r}, but its function takes no `mask`, so "
+            "it cannot know to which worlds it happens."
+        )
+    return term
+
+
+def _parameters(func: Any) -> Mapping[str, inspect.Parameter]:
+    call = func.__call__ if isinstance(func, type) else func
+    return inspect.signature(call).parameters if callable(call) else {}
+
+
+def _check(name: str, cfg: EventTermCfg) -> None:
+    label = f"Event term {name!r}"
+    if cfg.mode not in MODES:
+        raise TermError(
+            f"{label} has the unknown mode={cfg.mode!r}. "
+            + suggest(str(cfg.mode), MODES)
+        )
+    if (cfg.mode == "interval") != (cfg.interval_range_s is not None):
+        raise TermError(
+            f"{label} has mode={cfg.mode!r} and interval_range_s="
+            f"{cfg.interval_range_s}; the interval belongs to mode='interval', which "
+            "needs it."
+        )
+    if cfg.interval_range_s is not None:
+        low, high = cfg.interval_range_s
+        if not 0.0 <= low <= high:
+            raise TermError(
+                f"{label}: interval_range_s is {cfg.interval_range_s}; it has to be "
+                "ascending and not negative."
+            )
+    if cfg.is_global_time and cfg.mode != "interval":
+        raise TermError(
+            f"{label} has is_global_time=True and mode={cfg.mode!r}; only intervals "
+            "have a clock."
+        )
+    gap = cfg.min_step_count_between_reset
+    if gap < 0 or (gap > 0 and cfg.mode != "reset"):
+        raise TermError(
+            f"{label} has min_step_count_between_reset={gap} and mode={cfg.mode!r}; it "
+            "has to be 0 or more, and 0 unless mode='reset'."
+        )
+
+
+def _timing(cfg: EventTermCfg) -> str:
+    if cfg.interval_range_s is not None:
+        low, high = cfg.interval_range_s
+        clock = "all worlds together" if cfg.is_global_time else "each world"
+        return f"{low:g} to {high:g} s, {clock}"
+    gap = cfg.min_step_count_between_reset
+    return f"at least {gap} steps apart" if gap else ""

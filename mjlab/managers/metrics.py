@@ -1,0 +1,181 @@
+"""Metrics: figures of episodes that are logged and rewarded by nobody."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import torch
+
+from mjlab.managers.env import Env
+from mjlab.managers.manager import Manager
+from mjlab.managers.term import BoundTerm, TermCfg, TermError
+from mjlab.managers.trial import try_terms
+from mjlab.masks import fill_where
+from mjlab.names import suggest
+
+Reduction = Literal["mean", "sum", "max", "last"]
+_REDUCTIONS: tuple[Reduction, ...] = get_args(Reduction)
+
+
+@dataclass(kw_only=True)
+class MetricsTermCfg(TermCfg):
+    """Declares a metric, a function that returns float32 of shape (num_envs,)."""
+
+    reduce: Reduction = "mean"
+    """How an episode's values become one."""
+
+    per_substep: bool = False
+    """Whether a value is taken after each physics step, not each environment step."""
+
+
+class MetricsManager(Manager):
+    """Reduces each metric to one figure an episode.
+
+    A value that is NaN or infinite is counted, and left out as if it were zero.
+    """
+
+    kind = "metrics"
+
+    def __init__(self, cfg: Mapping[str, MetricsTermCfg | None], env: Env) -> None:
+        """Bind the terms and try each once."""
+        super().__init__(cfg, env)
+        try_terms(self.terms.values(), env, torch.float32)
+        self._cfgs = {name: term for name, term in cfg.items() if term}
+        for name, term in self._cfgs.items():
+            _check_reduction(name, term)
+        self._step = self._episodes(per_substep=False)
+        self._substep = self._episodes(per_substep=True)
+
+    def compute(self) -> None:
+        """Take the values of this step."""
+        self._step.compute()
+
+    def compute_substep(self) -> None:
+        """Take the values of this physics step."""
+        self._substep.compute()
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Log the episodes that end in the worlds of `mask`, and begin new ones."""
+        super().reset(mask)
+        self._step.reset(mask)
+        self._substep.reset(mask)
+
+    def take_nonfinite(self) -> dict[str, int]:
+        """Values of each term that were not finite since the last call.
+
+        This waits for the device.
+        """
+        return self._step.take_nonfinite() | self._substep.take_nonfinite()
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The live tensors that change; copy into them to restore a snapshot."""
+        parts = {"step": self._step, "substep": self._substep}
+        return super().state() | {
+            f"{part}.{key}": tensor
+            for part, episodes in parts.items()
+            for key, tensor in episodes.state().items()
+        }
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Name of each term, its reduction, and when it is taken."""
+        when = {True: "physics step", False: "step"}
+        return [(n, c.reduce, when[c.per_substep]) for n, c in self._cfgs.items()]
+
+    def _episodes(self, *, per_substep: bool) -> "_Episodes":
+        chosen: dict[str, Reduction] = {
+            name: cfg.reduce
+            for name, cfg in self._cfgs.items()
+            if cfg.per_substep == per_substep
+        }
+        return _Episodes(self.terms, chosen, self._env)
+
+
+class _Episodes:
+    """Reduces the terms that are taken at the same times.
+
+    Terms of one reduction are neighbours, so that each reduction is one operation.
+    """
+
+    def __init__(
+        self,
+        terms: Mapping[str, BoundTerm],
+        reductions: Mapping[str, Reduction],
+        env: Env,
+    ) -> None:
+        names = sorted(reductions, key=lambda name: _REDUCTIONS.index(reductions[name]))
+        self._terms = [terms[name] for name in names]
+        kinds = [reductions[name] for name in names]
+        num_means = kinds.count("mean")
+        num_adds = num_means + kinds.count("sum")
+        num_before_last = num_adds + kinds.count("max")
+        size, device = len(names), env.device
+        self._values = torch.zeros(env.num_envs, size, device=device)
+        self._figures = torch.zeros(env.num_envs, size, device=device)
+        self._samples = torch.zeros(env.num_envs, 1, device=device)
+        self._counts = torch.zeros(size, dtype=torch.int64, device=device)
+        self._means = slice(0, num_means)
+        self._adds = slice(0, num_adds)
+        self._maxima = slice(num_adds, num_before_last)
+        self._lasts = slice(num_before_last, size)
+        self._log = env.episode_log
+        self._columns = self._log.register([f"Metrics/{name}" for name in names])
+        self._mean_columns = slice(self._columns.start, self._columns.start + num_means)
+
+    def compute(self) -> None:
+        """Take one value of each term."""
+        if not self._terms:
+            return
+        values, figures = self._values, self._figures
+        torch.stack([term() for term in self._terms], dim=-1, out=values)
+        # What is finite, and only that, is zero less itself.
+        is_bad = (values - values) != 0
+        self._counts.add_(is_bad.sum(dim=0))
+        values.masked_fill_(is_bad, 0.0)
+        if _size(self._adds):
+            figures[:, self._adds].add_(values[:, self._adds])
+        if _size(self._maxima):
+            largest = figures[:, self._maxima]
+            # The first value of an episode is its largest, be it below zero.
+            largest.masked_fill_(self._samples == 0, -torch.inf)
+            torch.maximum(largest, values[:, self._maxima], out=largest)
+        if _size(self._lasts):
+            figures[:, self._lasts].copy_(values[:, self._lasts])
+        self._samples.add_(1.0)
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Log and clear the figures of the worlds of `mask`."""
+        if not self._terms:
+            return
+        self._log.write(self._columns, self._figures)
+        if _size(self._means):
+            means = self._figures[:, self._means] / self._samples.clamp(min=1.0)
+            self._log.write(self._mean_columns, means)
+        fill_where(self._figures, mask, 0.0)
+        fill_where(self._samples, mask, 0.0)
+
+    def take_nonfinite(self) -> dict[str, int]:
+        """Counts by term since the last call."""
+        counts = self._counts.tolist()
+        self._counts.zero_()
+        names = [f"metrics/{term.name}" for term in self._terms]
+        return dict(zip(names, counts, strict=True))
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The live tensors that change; copy into them to restore a snapshot."""
+        return {
+            "figures": self._figures,
+            "samples": self._samples,
+            "nonfinite_counts": self._counts,
+        }
+
+
+def _size(columns: slice) -> int:
+    return columns.stop - columns.start
+
+
+def _check_reduction(name: str, cfg: MetricsTermCfg) -> None:
+    if cfg.reduce not in _REDUCTIONS:
+        raise TermError(
+            f"Metrics term {name!r} has reduce={cfg.reduce!r}. "
+            + suggest(cfg.reduce, _REDUCTIONS)
+        )

@@ -1,0 +1,155 @@
+"""Rewards: weighted terms, their sum, and their sums over episodes."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+
+from mjlab.managers.env import Env
+from mjlab.managers.manager import Manager
+from mjlab.managers.term import TermCfg, TermError
+from mjlab.managers.trial import try_terms
+from mjlab.masks import fill_where
+from mjlab.names import UnknownNameError, suggest
+
+
+@dataclass(kw_only=True)
+class RewardTermCfg(TermCfg):
+    """Declares a reward, a function that returns float32 of shape (num_envs,)."""
+
+    weight: float = 1.0
+    """Factor of the term in the sum. With 0 the term is still computed, so that its
+    memory and its figures are right when a curriculum raises the weight. Set the term
+    to None to leave it out."""
+
+
+class RewardManager(Manager):
+    """Adds up weighted terms.
+
+    The weights are one tensor on the device, which curricula write in place. A world
+    with a weighted term that is NaN or infinite gets no reward at all in that step: the
+    term is counted, and `nonfinite` says which worlds these are.
+    """
+
+    kind = "reward"
+
+    def __init__(
+        self,
+        cfg: Mapping[str, RewardTermCfg | None],
+        env: Env,
+        *,
+        scale_by_dt: bool = True,
+    ) -> None:
+        """Bind the terms and try each once.
+
+        Args:
+            cfg: The terms by name.
+            env: The environment.
+            scale_by_dt: Whether terms are rates, multiplied by the step's duration.
+        """
+        super().__init__(cfg, env)
+        try_terms(self.terms.values(), env, torch.float32)
+        self._scale_by_dt = scale_by_dt
+        self._index = {name: i for i, name in enumerate(self.terms)}
+        weights = [_checked_weight(name, term) for name, term in cfg.items() if term]
+        device, num_envs, size = env.device, env.num_envs, len(weights)
+        self.weights = torch.tensor(weights, dtype=torch.float32, device=device)
+        """Weight of each term, shape (terms,). Written in place by curricula."""
+        self.values = torch.zeros(num_envs, size, device=device)
+        """What the terms returned last, unweighted, shape (num_envs, terms)."""
+        self.contributions = torch.zeros(num_envs, size, device=device)
+        """What each term added to the last reward, shape (num_envs, terms)."""
+        self.reward = torch.zeros(num_envs, device=device)
+        """The last reward, shape (num_envs,)."""
+        self.episode_sums = torch.zeros(num_envs, size, device=device)
+        """Contributions since each world's reset, shape (num_envs, terms)."""
+        self.nonfinite = torch.zeros(num_envs, dtype=torch.bool, device=device)
+        """Worlds with a term that was not finite in the last step, (num_envs,)."""
+        self._counts = torch.zeros(size, dtype=torch.int64, device=device)
+        self._log = env.episode_log
+        self._columns = self._log.register([f"Episode_Reward/{n}" for n in self.terms])
+
+    def compute(self, dt: float) -> torch.Tensor:
+        """Compute and return the reward of this step, shape (num_envs,).
+
+        Args:
+            dt: Duration of the step, in seconds.
+        """
+        if not self.terms:
+            return self.reward
+        torch.stack([term() for term in self.terms.values()], dim=-1, out=self.values)
+        contributions = self.contributions
+        torch.mul(self.values, self.weights, out=contributions)
+        if self._scale_by_dt:
+            contributions.mul_(dt)
+        # What is finite, and only that, is zero less itself.
+        is_bad = (contributions - contributions) != 0
+        self._counts.add_(is_bad.sum(dim=0))
+        torch.any(is_bad, dim=1, out=self.nonfinite)
+        fill_where(contributions, self.nonfinite, 0.0)
+        self.episode_sums.add_(contributions)
+        return torch.sum(contributions, dim=-1, out=self.reward)
+
+    def weight(self, name: str) -> torch.Tensor:
+        """The live weight of a term, shape (): what is written there counts."""
+        return self.weights[self._column(name)]
+
+    def set_weight(self, name: str, value: torch.Tensor | float) -> None:
+        """Set the weight of a term, to a number or a tensor of shape ()."""
+        weight = self.weight(name)
+        if isinstance(value, torch.Tensor):
+            weight.copy_(value)
+        else:
+            weight.fill_(value)
+
+    def episode_sum(self, name: str) -> torch.Tensor:
+        """Live sums of a term's contributions since the reset, shape (num_envs,)."""
+        return self.episode_sums[:, self._column(name)]
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Log the sums of the episodes that end in the worlds of `mask`; clear them."""
+        super().reset(mask)
+        # Seconds of a whole episode, so that ending early shows as less reward.
+        mean_rates = self.episode_sums / self._env.max_episode_length_s
+        self._log.write(self._columns, mean_rates)
+        fill_where(self.episode_sums, mask, 0.0)
+
+    def take_nonfinite(self) -> dict[str, int]:
+        """Worlds, summed over steps, in which each term was not finite; then zero.
+
+        This waits for the device.
+        """
+        counts = self._counts.tolist()
+        self._counts.zero_()
+        names = [f"reward/{name}" for name in self.terms]
+        return dict(zip(names, counts, strict=True))
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The live tensors that change; copy into them to restore a snapshot."""
+        return super().state() | {
+            "weights": self.weights,
+            "values": self.values,
+            "contributions": self.contributions,
+            "reward": self.reward,
+            "episode_sums": self.episode_sums,
+            "nonfinite": self.nonfinite,
+            "nonfinite_counts": self._counts,
+        }
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Name and present weight of each term."""
+        weights = self.weights.tolist()
+        return [(n, f"{w:g}") for n, w in zip(self.terms, weights, strict=True)]
+
+    def _column(self, name: str) -> int:
+        if name not in self._index:
+            hint = suggest(name, self.terms)
+            raise UnknownNameError(f"There is no reward term {name!r}. {hint}")
+        return self._index[name]
+
+
+def _checked_weight(name: str, cfg: RewardTermCfg) -> float:
+    if not math.isfinite(cfg.weight):
+        raise TermError(f"Reward term {name!r} has weight {cfg.weight}; use a number.")
+    return cfg.weight

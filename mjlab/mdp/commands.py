@@ -1,0 +1,212 @@
+"""Commands: poses to reach, numbers to match. See also `velocity_command`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+import torch
+
+from mjlab.entity import Entity
+from mjlab.managers.command import CommandTerm, CommandTermCfg
+from mjlab.managers.env import Env
+from mjlab.masks import write_where
+from mjlab.math import (
+    combine_frames,
+    quat_angle,
+    quat_from_euler_xyz,
+    quat_positive,
+    subtract_frames,
+)
+from mjlab.mdp.frame import Frame, FrameType
+from mjlab.names import suggest
+
+Range = tuple[float, float]
+
+
+class DrawRanges:
+    """Ranges that numbers are drawn from, as one tensor that may change."""
+
+    def __init__(self, ranges: dict[str, Range], device: torch.device) -> None:
+        for name, (low, high) in ranges.items():
+            if not low <= high:
+                raise ValueError(
+                    f"the range of {name} is {(low, high)}; it has to ascend."
+                )
+        self.bounds = torch.tensor(list(ranges.values()), device=device)
+        """Smallest and largest value of each number, shape (numbers, 2)."""
+        self.by_name = dict(zip(ranges, self.bounds.unbind(), strict=True))
+        """The same by name, each of shape (2,)."""
+
+    def spread(self, unit: torch.Tensor) -> torch.Tensor:
+        """Map uniform numbers in [0, 1), shape (num_envs, numbers), to the ranges."""
+        low, high = self.bounds.unbind(dim=1)
+        return torch.addcmul(low, unit, high - low)
+
+
+# Poses.
+
+
+@dataclass(kw_only=True)
+class PoseRanges:
+    """What pose commands are drawn from."""
+
+    pos_x: Range = (0.0, 0.0)
+    """Position along x, in metres."""
+
+    pos_y: Range = (0.0, 0.0)
+    """Position along y, in metres."""
+
+    pos_z: Range = (0.0, 0.0)
+    """Position along z, in metres."""
+
+    roll: Range = (0.0, 0.0)
+    """Rotation about x, which comes first, in radians. All axes are fixed."""
+
+    pitch: Range = (0.0, 0.0)
+    """Rotation about y, in radians."""
+
+    yaw: Range = (0.0, 0.0)
+    """Rotation about z, in radians."""
+
+
+@dataclass(kw_only=True)
+class PoseCommandCfg(CommandTermCfg):
+    """A pose in the root frame: position (m) and quaternion wxyz, w not negative."""
+
+    Ranges: ClassVar[type[PoseRanges]] = PoseRanges
+
+    entity_name: str = "robot"
+    """The entity that is commanded."""
+
+    frame_type: FrameType = "body"
+    """What should reach the pose: "body", "site" or "geom"."""
+
+    frame_name: str
+    """Name of the body, site or geom."""
+
+    ranges: PoseRanges
+    """What poses are drawn from."""
+
+    command_frame: Literal["base", "world"] = "base"
+    """Where poses are drawn, and stay until the next one: in the root frame, which
+    takes them along, or in the world, relative to each world's spawn origin. The
+    command is in the root frame in both cases."""
+
+    def bind(self, name: str, env: Env) -> CommandTerm:
+        """Return the term of one environment."""
+        return PoseCommand(name, self, env)
+
+
+class PoseCommand(CommandTerm):
+    """Draws poses, and keeps track of them as the root moves."""
+
+    metric_names: ClassVar[tuple[str, ...]] = ("position_error", "orientation_error")
+
+    def __init__(self, name: str, cfg: PoseCommandCfg, env: Env) -> None:
+        if cfg.command_frame not in ("base", "world"):
+            hint = suggest(cfg.command_frame, ["base", "world"])
+            raise ValueError(f"command_frame is {cfg.command_frame!r}. {hint}")
+        self.entity: Entity = env.scene.entity(cfg.entity_name)
+        """The entity that is commanded."""
+        self.frame = Frame(env.sim, self.entity, cfg.frame_type, cfg.frame_name)
+        """What should reach the pose."""
+        super().__init__(name, cfg, env, num_draws=6)
+        self._moves_along = cfg.command_frame == "base"
+        self._ranges = DrawRanges(vars(cfg.ranges), env.device)
+        self.ranges = self._ranges.by_name
+        """Live ranges by name, each of shape (2,): curricula write them."""
+        self._drawn = _identity_poses(env)
+        self._command = _identity_poses(env)
+        self.goal_pose_w = _identity_poses(env)
+        """The pose in the world, shape (num_envs, 7), live."""
+
+    @property
+    def command(self) -> torch.Tensor:
+        """Position and orientation in the root frame, shape (num_envs, 7)."""
+        return self._command
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The live tensors that change, the ranges included."""
+        return super().state() | {
+            "ranges": self._ranges.bounds,
+            "drawn": self._drawn,
+            "command": self._command,
+            "goal_pose_w": self.goal_pose_w,
+        }
+
+    def _update_metrics(self) -> None:
+        position, quat = _split(self.goal_pose_w)
+        away = (position - self.frame.pos_w).square().sum(dim=1).sqrt()
+        turned = quat_angle(self.frame.quat_w, quat)
+        self._average(torch.stack((away, turned), dim=-1))
+
+    def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:
+        numbers = self._ranges.spread(unit)
+        quat = quat_from_euler_xyz(*numbers[:, 3:].unbind(dim=1))
+        pose = torch.cat((numbers[:, :3], quat_positive(quat)), dim=-1)
+        write_where(self._drawn, mask, pose)
+
+    def _update(self) -> None:
+        data = self.entity.data
+        root = (data.root_pos_w, data.root_quat_w)
+        position, quat = _split(self._drawn)
+        if self._moves_along:
+            self._command.copy_(self._drawn)
+            goal = combine_frames(*root, position, quat)
+            torch.cat(goal, dim=-1, out=self.goal_pose_w)
+            return
+        goal_pos = position + self._env.scene.spawn_origins
+        torch.cat((goal_pos, quat), dim=-1, out=self.goal_pose_w)
+        seen_pos, seen_quat = subtract_frames(*root, goal_pos, quat)
+        torch.cat((seen_pos, quat_positive(seen_quat)), dim=-1, out=self._command)
+
+
+def _identity_poses(env: Env) -> torch.Tensor:
+    poses = torch.zeros(env.num_envs, 7, device=env.device)
+    poses[:, 3].fill_(1.0)
+    return poses
+
+
+def _split(pose: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    return pose[:, :3], pose[:, 3:]
+
+
+# Numbers.
+
+
+@dataclass(kw_only=True)
+class UniformVectorCommandCfg(CommandTermCfg):
+    """Numbers drawn from ranges, whatever a task makes of them."""
+
+    ranges: Sequence[Range] = field(default_factory=list)
+    """Range of each number."""
+
+    def bind(self, name: str, env: Env) -> CommandTerm:
+        """Return the term of one environment."""
+        return UniformVectorCommand(name, self, env)
+
+
+class UniformVectorCommand(CommandTerm):
+    """Draws numbers."""
+
+    def __init__(self, name: str, cfg: UniformVectorCommandCfg, env: Env) -> None:
+        if not cfg.ranges:
+            raise ValueError("ranges is empty; give the range of each number.")
+        super().__init__(name, cfg, env, num_draws=len(cfg.ranges))
+        by_name = {f"number {i}": each for i, each in enumerate(cfg.ranges)}
+        self._ranges = DrawRanges(by_name, env.device)
+        self.ranges = self._ranges.bounds
+        """Live ranges, shape (numbers, 2): curricula write them."""
+        self._command = torch.zeros(env.num_envs, len(cfg.ranges), device=env.device)
+
+    @property
+    def command(self) -> torch.Tensor:
+        """The numbers, shape (num_envs, numbers)."""
+        return self._command
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The live tensors that change, the ranges included."""
+        return super().state() | {"ranges": self.ranges, "command": self._command}
+
+    def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:
+        write_where(self._command, mask, self._ranges.spread(unit))

@@ -1,0 +1,388 @@
+"""What changes while training: levels of terrain, and numbers that other terms read."""
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import torch
+
+from mjlab.managers.env import Env
+from mjlab.managers.term import ManagerTermBase, TermCfg
+from mjlab.mdp.randomize.engine import ROBOT, chosen
+from mjlab.names import UnknownNameError, suggest
+from mjlab.scene import SceneEntityCfg
+
+Figure = str | Callable[[Env], torch.Tensor]
+"""What an episode is judged by: "return", "length" (in steps), a termination that held
+at its end ("termination/success"), or a function that returns shape (num_envs,)."""
+
+Value = float | Sequence[float]
+Stages = Sequence[tuple[int, Value]]
+"""Values, each with the step of the environment from which on it holds."""
+
+_FIGURES = ("return", "length", "termination/<term>")
+
+
+class terrain_levels(ManagerTermBase):
+    """Moves worlds to harder terrain when they walk far, to easier when they do not.
+
+    A world goes up a level when its entity got further from its spawn than half a tile,
+    and down when it did not get half as far as its command asked for in an episode.
+    Returns the level of each world.
+    """
+
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
+        super().__init__(cfg, env)
+        if env.scene.ground is None:
+            raise ValueError(
+                "terrain_levels needs generated terrain: set scene.terrain to a "
+                "TerrainCfg with kind='generator'."
+            )
+        self._ground = env.scene.ground
+        self._entity = chosen(cfg.params, env).entity
+        name = cfg.params.get("command_name", "twist")
+        if cfg.params.get("commanded") is None:
+            env.command_manager.term(name)  # An unknown command is an error at once.
+        tile = min(self._ground.terrain.size)
+        share = cfg.params.get("up_share", 0.5)
+        self._far = share * tile
+
+    def __call__(
+        self,
+        env: Env,
+        mask: torch.Tensor,
+        asset_cfg: SceneEntityCfg = ROBOT,
+        command_name: str = "twist",
+        up_share: float = 0.5,
+        down_share: float = 0.5,
+        walked: Callable[[Env], torch.Tensor] | None = None,
+        commanded: Callable[[Env], torch.Tensor] | None = None,
+        stream: str = "curriculum/terrain_levels",
+    ) -> torch.Tensor:
+        """Move worlds whose episodes end, and return all levels.
+
+        Args:
+            env: The environment.
+            mask: The worlds whose episodes end, shape (num_envs,), bool.
+            asset_cfg: The entity that walks.
+            command_name: Velocity command; its first two numbers are m/s.
+            up_share: Share of a tile's width that is far enough to go up.
+            down_share: Share of the commanded distance below which it is down.
+            walked: Distance walked, shape (num_envs,), m. None measures from the spawn
+                origin, in the plane.
+            commanded: Distance asked for, shape (num_envs,), m. None takes the present
+                command times the duration of an episode.
+            stream: Name of the random numbers for worlds beyond the last level.
+        """
+        far = self._walked(env) if walked is None else walked(env)
+        asked = _commanded(env, command_name) if commanded is None else commanded(env)
+        # The first reset ends no episode, so nobody has walked.
+        ended = (env.episode_length_buf > 0).logical_and_(mask)
+        up = (far > self._far).logical_and_(ended)
+        down = (far < asked * down_share).logical_and_(ended).logical_and_(~up)
+        self._ground.move(up, down, stream)
+        return self._ground.levels
+
+    def _walked(self, env: Env) -> torch.Tensor:
+        way = self._entity.data.root_pos_w[:, :2] - env.scene.spawn_origins[:, :2]
+        return way.square().sum(dim=1).sqrt()
+
+
+terrain_levels_vel = terrain_levels
+
+
+def _commanded(env: Env, name: str) -> torch.Tensor:
+    speed = env.command_manager.get_command(name)[:, :2].square().sum(dim=1).sqrt()
+    return speed * env.max_episode_length_s
+
+
+# Numbers that follow the number of steps.
+
+
+class _Stages:
+    """A live tensor that follows a schedule of the environment's steps."""
+
+    def __init__(
+        self, env: Env, target: torch.Tensor, stages: Stages, is_linear: bool
+    ) -> None:
+        steps = [int(step) for step, _ in stages]
+        if not steps or steps != sorted(set(steps)) or steps[0] < 0:
+            raise ValueError(
+                f"stages begin at the steps {steps}; give at least one, ascending."
+            )
+        values = [_like(target, value) for _, value in stages]
+        self._target = target
+        self._is_linear = is_linear
+        self._steps = torch.tensor(steps, device=env.device)
+        # Before the first stage, the value is what it was when the term was built.
+        self._values = torch.stack([target.clone(), *values])
+        lengths = [math.inf, *(b - a for a, b in itertools.pairwise(steps))]
+        self._rates = torch.tensor(
+            [1.0 / length for length in [*lengths, math.inf]], device=env.device
+        )
+        self._starts = torch.tensor([0, *steps], device=env.device)
+
+    def follow(self, step: torch.Tensor) -> torch.Tensor:
+        """Write the value of a step, shape (); return its last number."""
+        stage = torch.bucketize(step, self._steps, right=True).view(1)
+        value = self._values.index_select(0, stage).squeeze(0)
+        if self._is_linear:
+            after = (stage + 1).clamp_(max=self._steps.shape[0])
+            further = self._values.index_select(0, after).squeeze(0)
+            passed = step - self._starts.index_select(0, stage)
+            value = torch.lerp(
+                value, further, (passed * self._rates.index_select(0, stage)).squeeze(0)
+            )
+        self._target.copy_(value)
+        return self._target.reshape(-1)[-1]
+
+
+class schedule(ManagerTermBase):
+    """Sets a live number, or a range, by the number of steps of the environment.
+
+    Returns the number, or the upper end of the range.
+    """
+
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
+        super().__init__(cfg, env)
+        how = cfg.params.get("interpolation", "step")
+        if how not in ("step", "linear"):
+            hint = suggest(str(how), ("step", "linear"))
+            raise ValueError(f"interpolation={how!r} is unknown. {hint}")
+        target = live_tensor(env, self._address(cfg.params))
+        self._stages = _Stages(env, target, cfg.params["stages"], how == "linear")
+
+    def _address(self, params: dict[str, Any]) -> str:
+        return params["target"]
+
+    def __call__(
+        self,
+        env: Env,
+        target: str,
+        stages: Stages,
+        interpolation: Literal["step", "linear"] = "step",
+    ) -> torch.Tensor:
+        """Write the value of the present step.
+
+        Args:
+            env: The environment.
+            target: What is set, as `live_tensor` takes it, such as "reward/rate/weight"
+                or "command/twist/lin_vel_x".
+            stages: The steps from which on values hold.
+            interpolation: Whether values jump ("step"), or go from each to the next in
+                a straight line ("linear").
+        """
+        return self._stages.follow(env.common_step_counter)
+
+
+class reward_weight_schedule(schedule):
+    """Sets the weight of a reward by the number of steps of the environment."""
+
+    def _address(self, params: dict[str, Any]) -> str:
+        return f"reward/{params['reward_name']}/weight"
+
+    def __call__(  # type: ignore[override]
+        self,
+        env: Env,
+        reward_name: str,
+        stages: Stages,
+        interpolation: Literal["step", "linear"] = "step",
+    ) -> torch.Tensor:
+        """Write the weight of the present step; `schedule` has the parameters."""
+        return self._stages.follow(env.common_step_counter)
+
+
+class command_range_schedule(schedule):
+    """Sets a range of a command by the number of steps of the environment."""
+
+    def _address(self, params: dict[str, Any]) -> str:
+        return f"command/{params['command_name']}/{params['range_name']}"
+
+    def __call__(  # type: ignore[override]
+        self,
+        env: Env,
+        command_name: str,
+        range_name: str,
+        stages: Stages,
+        interpolation: Literal["step", "linear"] = "step",
+    ) -> torch.Tensor:
+        """Write the range of the present step; `schedule` has the parameters."""
+        return self._stages.follow(env.common_step_counter)
+
+
+class modify_reward_weight(ManagerTermBase):
+    """Sets the weight of a reward once, after a number of steps."""
+
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
+        super().__init__(cfg, env)
+        params = cfg.params
+        target = live_tensor(env, f"reward/{params['term_name']}/weight")
+        stages = [(params["num_steps"], params["weight"])]
+        self._stages = _Stages(env, target, stages, is_linear=False)
+
+    def __call__(
+        self, env: Env, term_name: str, weight: float, num_steps: int
+    ) -> torch.Tensor:
+        """Write the weight of the present step.
+
+        Args:
+            env: The environment.
+            term_name: The reward.
+            weight: Its later weight.
+            num_steps: The step from which on it holds.
+        """
+        return self._stages.follow(env.common_step_counter)
+
+
+# Numbers that follow success.
+
+
+class adaptive(ManagerTermBase):
+    """Moves a live number, or a range, as episodes get better or worse.
+
+    The value is on the way from `start` to `end`, at a level between 0 and 1. Whenever
+    `min_episodes` have ended, their mean figure decides: above `raise_above` the level
+    rises by `step`, below `lower_below` it falls. Returns the level.
+    """
+
+    couples_worlds = True
+
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
+        super().__init__(cfg, env)
+        params = cfg.params
+        low, high = params["lower_below"], params["raise_above"]
+        if not low <= high:
+            raise ValueError(f"lower_below={low} is above raise_above={high}.")
+        if not 0.0 < params.get("step", 0.1) <= 1.0:
+            raise ValueError(f"step={params['step']} has to be above 0 and up to 1.")
+        if params.get("min_episodes", 100) < 1:
+            raise ValueError(f"min_episodes={params['min_episodes']} has to be over 0.")
+        self._figure = _figure(env, params["figure"])
+        self._target = live_tensor(env, params["target"])
+        self._start = _like(self._target, params["start"])
+        self._end = _like(self._target, params["end"])
+        self._level = torch.zeros((), device=env.device)
+        self._sum = torch.zeros((), device=env.device)
+        self._count = torch.zeros((), dtype=torch.int64, device=env.device)
+        self._target.copy_(self._start)
+
+    def __call__(
+        self,
+        env: Env,
+        mask: torch.Tensor,
+        target: str,
+        start: Value,
+        end: Value,
+        figure: Figure,
+        lower_below: float,
+        raise_above: float,
+        step: float = 0.1,
+        min_episodes: int = 100,
+    ) -> torch.Tensor:
+        """Take in the episodes that end, and move the value if it is time.
+
+        Args:
+            env: The environment.
+            mask: The worlds whose episodes end, shape (num_envs,), bool.
+            target: What is set, as `live_tensor` takes it.
+            start: Value at level 0.
+            end: Value at level 1.
+            figure: What episodes are judged by.
+            lower_below: Mean figure below which the level falls.
+            raise_above: Mean figure above which the level rises.
+            step: How far the level moves.
+            min_episodes: Over how many episodes, at least, a mean is taken.
+        """
+        values = self._figure().float()
+        ended = (env.episode_length_buf > 0).logical_and_(mask)
+        ended.logical_and_(values.isfinite())
+        self._sum.add_(values.masked_fill(~ended, 0.0).sum())
+        self._count.add_(ended.sum())
+        ready = self._count >= min_episodes
+        mean = self._sum / self._count.clamp(min=1)
+        rises = (mean > raise_above).logical_and_(ready)
+        falls = (mean < lower_below).logical_and_(ready)
+        self._level.add_(rises, alpha=step).sub_(falls.float(), alpha=step)
+        self._level.clamp_(0.0, 1.0)
+        self._sum.masked_fill_(ready, 0.0)
+        self._count.masked_fill_(ready, 0)
+        self._target.copy_(torch.lerp(self._start, self._end, self._level))
+        return self._level
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The live tensors that change; copy into them to restore a snapshot."""
+        return {"level": self._level, "sum": self._sum, "count": self._count}
+
+
+# What curricula write and read.
+
+
+def live_tensor(env: Env, address: str) -> torch.Tensor:
+    """Return the live tensor of a number or a range that may change while training.
+
+    Args:
+        env: The environment.
+        address: "reward/<term>/weight" for the weight of a reward;
+            "command/<term>/<range>" for what a command is drawn from; or
+            "<manager>/<term>/<parameter>" for a number among the parameters of a
+            reward, a termination, an event or an observation.
+    """
+    parts = address.split("/")
+    if len(parts) != 3:
+        raise ValueError(
+            f"{address!r} is not '<manager>/<term>/<parameter>', such as "
+            "'reward/alive/weight'."
+        )
+    kind, name, parameter = parts
+    if kind == "reward" and parameter == "weight":
+        return env.reward_manager.weight(name)
+    if kind == "command":
+        return _command_range(env, name, parameter)
+    managers: dict[str, Any] = {
+        "reward": lambda: env.reward_manager,
+        "termination": lambda: env.termination_manager,
+        "event": lambda: env.event_manager,
+        "observation": lambda: env.observation_manager,
+    }
+    if kind not in managers:
+        hint = suggest(kind, [*managers, "command"])
+        raise UnknownNameError(f"{address!r}: there is no manager {kind!r}. {hint}")
+    return managers[kind]().term(name).live(parameter)
+
+
+def _command_range(env: Env, name: str, parameter: str) -> torch.Tensor:
+    term: Any = env.command_manager.term(name)
+    ranges = getattr(term, "ranges", {})
+    known = list(ranges) if isinstance(ranges, Mapping) else []
+    if parameter not in known:
+        hint = suggest(parameter, known)
+        raise UnknownNameError(
+            f"The command {name!r} has no live range {parameter!r}. {hint}"
+        )
+    return ranges[parameter]
+
+
+def _like(target: torch.Tensor, value: Value) -> torch.Tensor:
+    tensor = torch.tensor(value, dtype=target.dtype, device=target.device)
+    if tensor.shape != target.shape:
+        raise ValueError(
+            f"{value!r} has shape {tuple(tensor.shape)}, and what it is for has shape "
+            f"{tuple(target.shape)}."
+        )
+    return tensor
+
+
+def _figure(env: Env, figure: Figure) -> Callable[[], torch.Tensor]:
+    if callable(figure):
+        function = figure
+        return lambda: function(env)
+    if figure == "return":
+        return lambda: env.reward_manager.episode_sums.sum(dim=-1)
+    if figure == "length":
+        return lambda: env.episode_length_buf
+    kind, _, name = figure.partition("/")
+    if kind == "termination" and name:
+        env.termination_manager.get_term(name)  # An unknown name is an error at once.
+        return lambda: env.termination_manager.get_term(name)
+    raise UnknownNameError(f"figure={figure!r} is unknown. {suggest(figure, _FIGURES)}")

@@ -1,0 +1,329 @@
+"""Inverse kinematics as an action: where a frame should go, instead of joints.
+
+In each physics step the joints are sent one damped least-squares step closer: with the
+Jacobian J of the frame, the error e of its pose and a pull d towards a posture, the
+step dq minimises |J dq - e|^2 + damping^2 |dq - d|^2, which is
+
+    dq = d + J^T (J J^T + damping^2 I)^-1 (e - J d).
+
+All of it is elementwise, so a CUDA graph can hold it and rows do not depend on how many
+there are; J follows from the joints' axes, which every engine computes.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import mujoco
+import torch
+
+from mjlab.actuator import Command, Transmission
+from mjlab.entity import Entity
+from mjlab.managers.action import ActionTerm
+from mjlab.managers.env import Env
+from mjlab.math import (
+    quat_box_minus,
+    quat_box_plus,
+    quat_mul,
+    quat_normalize,
+    quat_rotate,
+)
+from mjlab.mdp.actions import Range
+from mjlab.mdp.driven import DrivenAction, DrivenActionCfg, Patterns
+from mjlab.mdp.frame import Frame, FrameType, find_frame
+from mjlab.mdp.jacobian import DampedInverse, Jacobian
+from mjlab.names import resolve_values, suggest
+
+_COMMAND_TYPES = ("position", "pose")
+_COMMAND_FRAMES = ("base", "world")
+
+
+@dataclass(kw_only=True)
+class DifferentialIKActionCfg(DrivenActionCfg):
+    """Moves a frame of the entity by position-driven joints between it and the base.
+
+    The action is a position (3 numbers), a relative pose (position and rotation vector,
+    6) or an absolute pose (position and quaternion wxyz, of any length but 0, 7).
+    """
+
+    joint_names: Patterns = None
+    """Hinge and slide joints that move the frame. None takes all that do."""
+
+    frame_type: FrameType = "body"
+    """What has the frame: "body", "site" or "geom"."""
+
+    frame_name: str
+    """Name of the body, site or geom."""
+
+    command_type: Literal["position", "pose"] = "pose"
+    """Whether the orientation is commanded too."""
+
+    use_relative_mode: bool = True
+    """Whether the action is a displacement from where the frame is when the step
+    begins, or else where it should be."""
+
+    command_frame: Literal["base", "world"] = "base"
+    """Whose axes, and for absolute poses whose origin, the action is in: the entity's
+    root, or the world with the spawn origin of each."""
+
+    position_scale: float = 1.0
+    """Metres that a number of the action means."""
+
+    rotation_scale: float = 1.0
+    """Radians that a number of the action means, for relative poses."""
+
+    clip: Range | None = None
+    """Smallest and largest value after the scale; not of an absolute quaternion."""
+
+    position_weight: float = 1.0
+    """How much a metre of error counts."""
+
+    orientation_weight: float = 1.0
+    """How much a radian of error counts."""
+
+    damping: float = 0.05
+    """Keeps joint steps small near singular poses, at the price of more of them."""
+
+    max_joint_step: float = 0.5
+    """Largest step of a joint, in rad or m. Longer ones are shortened as a whole, so
+    that the frame keeps its direction."""
+
+    use_soft_limits: bool = True
+    """Whether targets end at the joints' soft limits or at the limits themselves."""
+
+    limit_rounds: int = 1
+    """How often a step is computed anew with the joints that it would take past a limit
+    held there, so that the others do their part. 0 only cuts targets off."""
+
+    posture_weight: float = 0.0
+    """Share of the way to the posture that joints go in a step, as far as the frame
+    leaves them free. 0 leaves it out."""
+
+    posture: dict[str, float] | None = None
+    """Joint positions of the posture by pattern; the default pose where none covers a
+    joint."""
+
+    transmission: ClassVar[Transmission] = "joint"
+    command: ClassVar[Command] = "position"
+
+    def bind(self, name: str, env: Env) -> ActionTerm:
+        """Return the term of one environment."""
+        return DifferentialIKAction(name, self, env)
+
+    def find(self, entity: Entity, model: mujoco.MjModel) -> dict[str, int]:
+        """Return the joints that move the frame, and their columns in the targets."""
+        found = super().find(entity, model)
+        _, body = find_frame(model, entity, self.frame_type, self.frame_name)
+        moving = _joints_that_move(body, model)
+        idle = [
+            name
+            for name in found
+            if int(model.joint(f"{entity.name}/{name}").id) not in moving
+        ]
+        if idle and (self.patterns is not None or len(idle) == len(found)):
+            raise ValueError(
+                f"the joint {idle[0]!r} of {entity.name!r} does not move the "
+                f"{self.frame_type} {self.frame_name!r}; name only joints between it "
+                "and the base."
+            )
+        return {name: column for name, column in found.items() if name not in idle}
+
+
+class DifferentialIKAction(DrivenAction):
+    """Sends joints to where they bring a frame to its goal."""
+
+    cfg: DifferentialIKActionCfg
+
+    def __init__(self, name: str, cfg: DifferentialIKActionCfg, env: Env) -> None:
+        _check(cfg)
+        super().__init__(name, cfg, env)
+        self.cfg = cfg
+        self.frame = Frame(env.sim, self.entity, cfg.frame_type, cfg.frame_name)
+        """The frame that is moved."""
+        self._has_rotation = cfg.command_type == "pose"
+        num_envs, device = env.num_envs, env.device
+        self.goal_pos_w = torch.zeros(num_envs, 3, device=device)
+        """Where the frame should be in the world, shape (num_envs, 3), metres."""
+        self.goal_quat_w = torch.zeros(num_envs, 4, device=device)
+        """How it should be oriented, wxyz, shape (num_envs, 4)."""
+        # Joint positions that the kinematics were computed from.
+        self._seen_pos = torch.zeros(num_envs, len(self.target_names), device=device)
+        self._jacobian = Jacobian(env, [self._joint_id(n) for n in self.target_names])
+        position, orientation = cfg.position_weight, cfg.orientation_weight
+        weights = [position] * 3 + [orientation] * 3 * self._has_rotation
+        self._weights = torch.tensor(weights, device=device)
+        self._solve = DampedInverse(len(weights), cfg.damping, device)
+        self._scale, self._low, self._high = self._action_bounds()
+        self._posture, self._keeps_default = self._resolve_posture()
+
+    @property
+    def action_dim(self) -> int:
+        """3 for a position, 6 for a relative and 7 for an absolute pose."""
+        if self.cfg.command_type == "position":
+            return 3
+        return 6 if self.cfg.use_relative_mode else 7
+
+    def process_actions(self, actions: torch.Tensor) -> None:
+        """Set the goal of this step."""
+        command = actions * self._scale
+        if self.cfg.clip is not None:
+            command = torch.clamp(command, self._low, self._high)
+        self._set_goal(command)
+        self._seen_pos.copy_(self._joint_pos())
+
+    def apply_actions(self) -> None:
+        """Send the joints a step closer to the goal."""
+        # After a physics step the kinematics are those of its beginning, so the step is
+        # taken from the joint positions of that moment.
+        low, high = self._limits().unbind(dim=-1)
+        target = self._seen_pos + self._joint_step(low, high)
+        self._seen_pos.copy_(self._joint_pos())
+        torch.clamp(target, low, high, out=self.processed_action)
+        self._columns.write(self._field, self.processed_action)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The live tensors that change."""
+        goal = {"goal_pos_w": self.goal_pos_w, "goal_quat_w": self.goal_quat_w}
+        return super().state() | goal
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Forget the goal of the worlds of `mask`."""
+        super().reset(mask)
+        self.goal_pos_w.masked_fill_(mask.unsqueeze(1), 0.0)
+        self.goal_quat_w.masked_fill_(mask.unsqueeze(1), 0.0)
+
+    # The goal.
+
+    def _set_goal(self, command: torch.Tensor) -> None:
+        position, rest = command[:, :3], command[:, 3:]
+        if self.cfg.use_relative_mode:
+            torch.add(self.frame.pos_w, self._to_world(position), out=self.goal_pos_w)
+            if self._has_rotation:
+                turned = quat_box_plus(self.frame.quat_w, self._to_world(rest))
+                self.goal_quat_w.copy_(turned)
+            return
+        torch.add(self._origin_w(), self._to_world(position), out=self.goal_pos_w)
+        if self._has_rotation:
+            quat = quat_normalize(rest)
+            if self.cfg.command_frame == "base":
+                quat = quat_mul(self.entity.data.root_quat_w, quat)
+            self.goal_quat_w.copy_(quat)
+
+    def _to_world(self, vector: torch.Tensor) -> torch.Tensor:
+        if self.cfg.command_frame == "world":
+            return vector
+        return quat_rotate(self.entity.data.root_quat_w, vector)
+
+    def _origin_w(self) -> torch.Tensor:
+        if self.cfg.command_frame == "world":
+            return self._env.scene.spawn_origins
+        return self.entity.data.root_pos_w
+
+    # The step towards it.
+
+    def _joint_step(self, low: torch.Tensor, high: torch.Tensor) -> torch.Tensor:
+        """Change of the joint positions between limits, shape (num_envs, joints)."""
+        jacobian = self._jacobian.at(self.frame.pos_w, with_rotation=self._has_rotation)
+        jacobian = jacobian * self._weights.unsqueeze(-1)
+        error = self._error() * self._weights
+        pull = None
+        if self.cfg.posture_weight > 0.0:
+            away = self._posture_pos() - self._seen_pos
+            pull = away * self.cfg.posture_weight
+        step = self._solve(jacobian, error, pull)
+        for _ in range(self.cfg.limit_rounds):
+            target = self._seen_pos + step
+            kept = torch.clamp(target, low, high)
+            step = self._solve.with_held(
+                jacobian, error, pull, kept != target, kept - self._seen_pos
+            )
+        longest = step.abs().amax(dim=-1, keepdim=True)
+        largest = self.cfg.max_joint_step
+        return step * (largest / longest.clamp(min=largest))
+
+    def _error(self) -> torch.Tensor:
+        """What the pose of the frame lacks, shape (num_envs, 3 or 6)."""
+        error = self.goal_pos_w - self.frame.pos_w
+        if not self._has_rotation:
+            return error
+        turn = quat_box_minus(self.goal_quat_w, self.frame.quat_w)
+        return torch.cat((error, turn), dim=-1)
+
+    def _joint_pos(self) -> torch.Tensor:
+        return self._columns.read(self.entity.data.joint_pos)
+
+    def _limits(self) -> torch.Tensor:
+        data = self.entity.data
+        soft = self.cfg.use_soft_limits
+        limits = data.soft_joint_pos_limits if soft else data.joint_pos_limits
+        return self._columns.read(limits)
+
+    def _posture_pos(self) -> torch.Tensor:
+        default = self._columns.read(self.entity.data.default_joint_pos)
+        return torch.where(self._keeps_default, default, self._posture)
+
+    # Construction.
+
+    def _joint_id(self, name: str) -> int:
+        model = self._env.sim.mj_model
+        return int(model.joint(f"{self.entity.name}/{name}").id)
+
+    def _action_bounds(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Scale, smallest and largest value of each number of the action."""
+        cfg = self.cfg
+        low, high = cfg.clip or (-torch.inf, torch.inf)
+        rest = self.action_dim - 3
+        scaled = cfg.use_relative_mode
+        rows = (
+            [cfg.position_scale] * 3 + [cfg.rotation_scale if scaled else 1.0] * rest,
+            [low] * 3 + [low if scaled else -torch.inf] * rest,
+            [high] * 3 + [high if scaled else torch.inf] * rest,
+        )
+        scale, lows, highs = (torch.tensor(row, device=self.device) for row in rows)
+        return scale, lows, highs
+
+    def _resolve_posture(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Positions of the posture, and where the default pose stands for them."""
+        given = resolve_values(
+            self.cfg.posture or {},
+            self.target_names,
+            what="joint",
+            owner=self.entity.name,
+        )
+        values = [0.0 if value is None else value for value in given]
+        default = [value is None for value in given]
+        device = self.device
+        return torch.tensor(values, device=device), torch.tensor(default, device=device)
+
+
+def _check(cfg: DifferentialIKActionCfg) -> None:
+    """Raise for values that have no meaning."""
+    choices = (
+        ("command_type", cfg.command_type, _COMMAND_TYPES),
+        ("command_frame", cfg.command_frame, _COMMAND_FRAMES),
+    )
+    for field, value, valid in choices:
+        if value not in valid:
+            raise ValueError(f"{field} is {value!r}. {suggest(value, valid)}")
+    if not cfg.damping > 0.0:
+        raise ValueError(f"damping is {cfg.damping}; it has to be positive.")
+    if cfg.limit_rounds < 0:
+        raise ValueError(f"limit_rounds is {cfg.limit_rounds}; it is 0 or more.")
+    if not cfg.max_joint_step > 0.0:
+        raise ValueError(
+            f"max_joint_step is {cfg.max_joint_step}; it has to be positive."
+        )
+    for field in ("position_weight", "orientation_weight", "posture_weight"):
+        if not getattr(cfg, field) >= 0.0:
+            raise ValueError(f"{field} is {getattr(cfg, field)}; it is 0 or more.")
+    if cfg.clip is not None and not cfg.clip[0] <= cfg.clip[1]:
+        raise ValueError(f"clip is {cfg.clip}: inverted.")
+
+
+def _joints_that_move(body: int, model: mujoco.MjModel) -> set[int]:
+    """Ids of the joints of a body and of all bodies that carry it."""
+    joints: set[int] = set()
+    while body != 0:
+        start = int(model.body_jntadr[body])
+        joints |= set(range(start, start + int(model.body_jntnum[body])))
+        body = int(model.body_parentid[body])
+    return joints

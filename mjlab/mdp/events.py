@@ -1,0 +1,464 @@
+"""What happens to worlds: resets of state, pushes, moves to other ground.
+
+All of these are functions of event terms. Poses and velocities are in the world frame.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from mjlab.entity import Entity
+from mjlab.managers.env import Env
+from mjlab.managers.term import ManagerTermBase, TermCfg
+from mjlab.managers.timers import steps_of
+from mjlab.masks import fill_where, write_where
+from mjlab.math import quat_from_euler_xyz, quat_mul
+from mjlab.mdp.randomize.distributions import Choice, Range, Sampler
+from mjlab.mdp.randomize.engine import ROBOT, chosen
+from mjlab.names import UnknownNameError, suggest
+from mjlab.scene import SceneEntityCfg
+from mjlab.scene.ground import Ground
+
+Box = Mapping[str, Range]
+"""Ranges by axis: "x", "y", "z", "roll", "pitch", "yaw". One that is left out is 0."""
+
+_AXES = ("x", "y", "z", "roll", "pitch", "yaw")
+
+
+def reset_scene_to_default(env: Env, mask: torch.Tensor) -> None:
+    """Put every entity into its default state, at the world's spawn origin."""
+    for entity in env.scene.entities.values():
+        entity.reset_to_default(mask)
+        if entity.index.free_joint_id is None and entity.index.mocap_body_id is None:
+            continue
+        pose = entity.data.default_root_state[:, :7].clone()
+        pose[:, :3].add_(env.scene.spawn_origins)
+        entity.write_root_pose_w(mask, pose)
+
+
+# The root.
+
+
+class reset_root_state_uniform(ManagerTermBase):
+    """Puts an entity's root near its default state, at the world's spawn origin."""
+
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
+        super().__init__(cfg, env)
+        self._entity = chosen(cfg.params, env).entity
+        self._root = _RootDraw(cfg, env, self._entity)
+
+    def __call__(
+        self,
+        env: Env,
+        mask: torch.Tensor,
+        pose_range: Box | None = None,
+        velocity_range: Box | None = None,
+        asset_cfg: SceneEntityCfg = ROBOT,
+        stream: str = "event",
+    ) -> None:
+        """Draw a pose and a velocity and write them.
+
+        Args:
+            env: The environment.
+            mask: The worlds to write, shape (num_envs,), bool.
+            pose_range: Offsets from the default pose, in m and rad. The turn is about
+                the axes that the root has by default.
+            velocity_range: Offsets from the default velocity, in m/s and rad/s.
+            asset_cfg: The entity.
+            stream: Name of the random numbers; the event manager gives one.
+        """
+        offset = self._root.draw(stream)
+        default = self._entity.data.default_root_state
+        pos = default[:, :3] + env.scene.spawn_origins
+        self._root.write(mask, pos, offset)
+
+
+class reset_root_state_from_flat_patches(ManagerTermBase):
+    """Puts an entity's root on one of the flat spots of the world's tile."""
+
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
+        super().__init__(cfg, env)
+        self._entity = chosen(cfg.params, env).entity
+        self._root = _RootDraw(cfg, env, self._entity)
+        self._ground = _ground(env, "reset_root_state_from_flat_patches")
+        name = cfg.params.get("patch_name", "spawn")
+        if name not in self._ground.patch_names:
+            hint = suggest(name, self._ground.patch_names)
+            raise UnknownNameError(f"The terrain has no patches {name!r}. {hint}")
+        self._worlds = torch.arange(env.num_envs, device=env.device)
+        self._count = self._ground.patches(name).shape[1]
+
+    def __call__(
+        self,
+        env: Env,
+        mask: torch.Tensor,
+        patch_name: str = "spawn",
+        pose_range: Box | None = None,
+        velocity_range: Box | None = None,
+        asset_cfg: SceneEntityCfg = ROBOT,
+        stream: str = "event",
+    ) -> None:
+        """Draw a spot, a pose and a velocity and write them.
+
+        Args:
+            env: The environment.
+            mask: The worlds to write, shape (num_envs,), bool.
+            patch_name: What kind of flat spots, as in the terrain's configuration.
+            pose_range: Offsets from the default pose at the spot, in m and rad. The
+                default position counts from the spot.
+            velocity_range: Offsets from the default velocity, in m/s and rad/s.
+            asset_cfg: The entity.
+            stream: Name of the random numbers; the event manager gives one.
+        """
+        offset = self._root.draw(stream)
+        spot = env.rng.integers(0, self._count, (), f"{stream}/patch")
+        spots = self._ground.patches(patch_name)[self._worlds, spot]
+        pos = self._entity.data.default_root_state[:, :3] + spots
+        self._root.write(mask, pos, offset)
+
+
+class _RootDraw:
+    """Random offsets of pose and velocity, and how they are written."""
+
+    def __init__(self, cfg: TermCfg, env: Env, entity: Entity) -> None:
+        pose = cfg.params.get("pose_range") or {}
+        velocity = cfg.params.get("velocity_range") or {}
+        if velocity and entity.is_fixed_base:
+            raise ValueError(
+                f"velocity_range is given, but the entity {entity.name!r} has a fixed "
+                "base, which cannot move."
+            )
+        if entity.is_fixed_base and entity.index.mocap_body_id is None:
+            raise ValueError(
+                f"The entity {entity.name!r} is a part of the world and has no root "
+                "pose to write."
+            )
+        self._entity, self._env = entity, env
+        self._moves = not entity.is_fixed_base
+        self._turns = any(axis in pose for axis in _AXES[3:])
+        targets = [*_box("pose_range", pose), *_box("velocity_range", velocity)]
+        self._sampler = Sampler(targets, label="root state", device=env.device)
+
+    def draw(self, stream: str) -> torch.Tensor:
+        """Return offsets of pose and velocity, shape (num_envs, 12)."""
+        return self._sampler.draw(self._env.rng, stream)
+
+    def write(
+        self, mask: torch.Tensor, pos: torch.Tensor, offset: torch.Tensor
+    ) -> None:
+        """Write a position, (num_envs, 3), and the default state, both with offsets."""
+        default = self._entity.data.default_root_state
+        quat = default[:, 3:7]
+        if self._turns:
+            roll, pitch, yaw = offset[:, 3:6].unbind(dim=1)
+            quat = quat_mul(quat, quat_from_euler_xyz(roll, pitch, yaw))
+        pose = torch.cat((pos.add_(offset[:, :3]), quat), dim=1)
+        self._entity.write_root_pose_w(mask, pose)
+        if self._moves:
+            velocity = default[:, 7:] + offset[:, 6:]
+            self._entity.write_root_velocity_w(mask, velocity)
+
+
+class push_by_setting_velocity(ManagerTermBase):
+    """Changes the velocity of an entity's root at one blow."""
+
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
+        super().__init__(cfg, env)
+        self._entity = chosen(cfg.params, env).entity
+        if self._entity.is_fixed_base:
+            raise ValueError(
+                f"The entity {self._entity.name!r} has a fixed base, which cannot be "
+                "pushed."
+            )
+        targets = _box("velocity_range", cfg.params["velocity_range"])
+        self._sampler = Sampler(targets, label="velocity_range", device=env.device)
+
+    def __call__(
+        self,
+        env: Env,
+        mask: torch.Tensor,
+        velocity_range: Box,
+        asset_cfg: SceneEntityCfg = ROBOT,
+        stream: str = "event",
+    ) -> None:
+        """Draw a change of velocity and add it.
+
+        Args:
+            env: The environment.
+            mask: The worlds to write, shape (num_envs,), bool.
+            velocity_range: Changes of velocity, in m/s and rad/s.
+            asset_cfg: The entity.
+            stream: Name of the random numbers; the event manager gives one.
+        """
+        change = self._sampler.draw(env.rng, stream)
+        velocity = change.add_(self._entity.data.root_vel_w)
+        self._entity.write_root_velocity_w(mask, velocity)
+
+
+push_root = push_by_setting_velocity
+
+
+# Joints.
+
+
+class _JointReset(ManagerTermBase):
+    """Puts joints near their default state."""
+
+    scales = False
+
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
+        super().__init__(cfg, env)
+        selection = chosen(cfg.params, env)
+        self._entity, self._ids = selection.entity, selection.joint_ids
+        neutral = (1.0, 1.0) if self.scales else (0.0, 0.0)
+        targets = []
+        for name in ("position_range", "velocity_range"):
+            choice = Choice(
+                names=selection.joint_names, num_axes=1, what="joint", label=name
+            )
+            given = cfg.params.get(name, neutral)
+            found = {t.element: t for t in choice.resolve(given)}
+            rest = choice.resolve(neutral)
+            targets += [found.get(target.element, target) for target in rest]
+        self._count = len(selection.joint_names)
+        self._sampler = Sampler(targets, label=type(self).__name__, device=env.device)
+
+    def __call__(
+        self,
+        env: Env,
+        mask: torch.Tensor,
+        position_range: Range | Mapping[str, Range],
+        velocity_range: Range | Mapping[str, Range],
+        asset_cfg: SceneEntityCfg = ROBOT,
+        stream: str = "event",
+    ) -> None:
+        """Draw positions and velocities and write them, within the soft limits.
+
+        Args:
+            env: The environment.
+            mask: The worlds to write, shape (num_envs,), bool.
+            position_range: Offsets in m or rad (or factors): one range, or one for each
+                pattern of joints. Joints without one go to their default.
+            velocity_range: Offsets in m/s or rad/s (or factors), likewise.
+            asset_cfg: The joints.
+            stream: Name of the random numbers; the event manager gives one.
+        """
+        data, ids = self._entity.data, self._ids
+        drawn = self._sampler.draw(env.rng, stream)
+        pos, vel = drawn[:, : self._count], drawn[:, self._count :]
+        default_pos = data.default_joint_pos[:, ids]
+        default_vel = data.default_joint_vel[:, ids]
+        if self.scales:
+            pos.mul_(default_pos)
+            vel.mul_(default_vel)
+        else:
+            pos.add_(default_pos)
+            vel.add_(default_vel)
+        lower, upper = data.soft_joint_pos_limits[:, ids].unbind(dim=-1)
+        torch.clamp(pos, lower, upper, out=pos)
+        self._entity.write_joint_state(mask, pos, vel, ids)
+
+
+class reset_joints_by_offset(_JointReset):
+    """Puts joints near their default state, at a random distance."""
+
+
+class reset_joints_by_scale(_JointReset):
+    """Puts joints near their default state, times a random factor."""
+
+    scales = True
+
+
+# Forces.
+
+
+class _Wrench:
+    """Random forces and torques on the chosen bodies."""
+
+    def __init__(self, cfg: TermCfg, env: Env, *, before: int = 0) -> None:
+        """Prepare the draw.
+
+        Args:
+            cfg: The term, with `force_range`, `torque_range` and `asset_cfg`.
+            env: The environment.
+            before: How many uniform numbers in [0, 1) to draw besides.
+        """
+        selection = chosen(cfg.params, env)
+        self._entity, self._ids = selection.entity, selection.body_ids
+        self._before = before
+        targets = [
+            target
+            for name in ("force_range", "torque_range")
+            for target in Choice(
+                names=selection.body_names,
+                num_axes=3,
+                what="body",
+                label=name,
+                axis_names=("x", "y", "z"),
+            ).resolve(_all_axes(cfg.params[name]))
+        ]
+        self._sampler = Sampler(targets, label=type(self).__name__, device=env.device)
+        self._count = len(selection.body_names)
+
+    def draw(self, env: Env, stream: str) -> torch.Tensor:
+        """Return forces, then torques, shape (num_envs, 2, bodies, 3)."""
+        drawn = self._sampler.draw(env.rng, stream)
+        return drawn.view(env.num_envs, 2, self._count, 3)
+
+    def write(self, mask: torch.Tensor, wrench: torch.Tensor) -> None:
+        """Have the bodies of the worlds of `mask` pushed from now on."""
+        force, torque = wrench.unbind(dim=1)
+        self._entity.write_external_wrench(mask, force, torque, self._ids)
+
+
+class apply_external_force_torque(ManagerTermBase):
+    """Pushes bodies with random forces and torques, until it happens again."""
+
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
+        super().__init__(cfg, env)
+        self._wrench = _Wrench(cfg, env)
+
+    def __call__(
+        self,
+        env: Env,
+        mask: torch.Tensor,
+        force_range: Range | Box,
+        torque_range: Range | Box,
+        asset_cfg: SceneEntityCfg = ROBOT,
+        stream: str = "event",
+    ) -> None:
+        """Draw forces and torques and write them.
+
+        Args:
+            env: The environment.
+            mask: The worlds to write, shape (num_envs,), bool.
+            force_range: Of each component of the force at the centre of mass, N: one
+                range, or ranges by "x", "y", "z".
+            torque_range: Of each component of the torque, N m, likewise.
+            asset_cfg: The bodies.
+            stream: Name of the random numbers; the event manager gives one.
+        """
+        self._wrench.write(mask, self._wrench.draw(env, stream))
+
+
+class apply_body_impulse(ManagerTermBase):
+    """Pushes bodies for a short time, again and again; for `mode="step"`."""
+
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
+        super().__init__(cfg, env)
+        self._wrench = _Wrench(cfg, env)
+        step_dt, device = env.step_dt, env.device
+        # In the order of `_pushing`: without a push, then with one.
+        steps = []
+        for name in ("cooldown_s", "duration_s"):
+            low, high = cfg.params[name]
+            if not 0.0 <= low <= high:
+                raise ValueError(
+                    f"{name}={(low, high)} has to be ascending and not negative."
+                )
+            steps.append(steps_of((low, high), step_dt))
+        self._lows = torch.tensor([low for low, _ in steps], device=device)
+        self._choices = torch.tensor(
+            [high - low + 1.0 for low, high in steps], device=device
+        )
+        # Shape (num_envs,): whether bodies are being pushed, and for how many steps
+        # more they are, or are not.
+        self._pushing = torch.zeros(env.num_envs, dtype=torch.bool, device=device)
+        self._steps_left = torch.zeros(env.num_envs, dtype=torch.int64, device=device)
+        self._stream = cfg.params.get("stream", "event")
+        self.reset(torch.ones(env.num_envs, dtype=torch.bool, device=device))
+
+    def __call__(
+        self,
+        env: Env,
+        mask: torch.Tensor,
+        force_range: Range | Box,
+        torque_range: Range | Box,
+        duration_s: Range,
+        cooldown_s: Range,
+        asset_cfg: SceneEntityCfg = ROBOT,
+        stream: str = "event",
+    ) -> None:
+        """Let a step pass; begin and end pushes that are due.
+
+        Args:
+            env: The environment.
+            mask: The worlds in which the step passes, shape (num_envs,), bool.
+            force_range: Of each component of the force at the centre of mass, N: one
+                range, or ranges by "x", "y", "z".
+            torque_range: Of each component of the torque, N m, likewise.
+            duration_s: How long a push lasts, s, rounded to whole steps.
+            cooldown_s: How long it is between pushes, s, rounded to whole steps.
+            asset_cfg: The bodies; each has a force of its own.
+            stream: Name of the random numbers; the event manager gives one.
+        """
+        self._steps_left.sub_(mask.long())
+        due = (self._steps_left <= 0).logical_and_(mask)
+        self._pushing.logical_xor_(due)
+        write_where(self._steps_left, due, self._draw_steps(f"{stream}/time"))
+        wrench = self._wrench.draw(env, stream)
+        wrench.mul_(self._pushing.view(-1, 1, 1, 1))
+        self._wrench.write(due, wrench)
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Begin the worlds of `mask` without a push, which resets clear anyway."""
+        fill_where(self._pushing, mask, False)
+        write_where(self._steps_left, mask, self._draw_steps(f"{self._stream}/reset"))
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The live tensors that change; copy into them to restore a snapshot."""
+        return {"pushing": self._pushing, "steps_left": self._steps_left}
+
+    def _draw_steps(self, stream: str) -> torch.Tensor:
+        """How long what `_pushing` says lasts, in steps, shape (num_envs,)."""
+        phase = self._pushing.long()
+        unit = self._env.rng.draw(stream, ())
+        return unit.mul_(self._choices[phase]).long().add_(self._lows[phase])
+
+
+# Ground.
+
+
+class randomize_terrain(ManagerTermBase):
+    """Moves worlds to another tile of the terrain: any level, any kind of ground.
+
+    It comes before the events that put entities at the spawn origin.
+    """
+
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
+        super().__init__(cfg, env)
+        self._ground = _ground(env, "randomize_terrain")
+
+    def __call__(self, env: Env, mask: torch.Tensor, stream: str = "event") -> None:
+        """Draw tiles for the worlds of `mask`, shape (num_envs,), bool."""
+        self._ground.place_anywhere(mask, stream)
+
+
+def _ground(env: Env, what: str) -> Ground:
+    if env.scene.ground is None:
+        raise ValueError(
+            f"{what} needs generated terrain: set scene.terrain to a TerrainCfg with "
+            "kind='generator'."
+        )
+    return env.scene.ground
+
+
+def _box(name: str, box: Box) -> list[Any]:
+    """One target for each axis, in the order of `_AXES`."""
+    choice = Choice(
+        names=(name,), num_axes=6, what="range", label=name, axis_names=_AXES
+    )
+    for axis in box:
+        if axis not in _AXES:
+            raise UnknownNameError(
+                f"{name} has no axis {axis!r}. {suggest(axis, _AXES)}"
+            )
+    return choice.resolve(dict.fromkeys(_AXES, (0.0, 0.0)) | dict(box))
+
+
+def _all_axes(ranges: Range | Box, axes: Sequence[str] = _AXES[:3]) -> Any:
+    """Give axes without a range the range (0, 0)."""
+    if not isinstance(ranges, Mapping):
+        return ranges
+    return dict.fromkeys(axes, (0.0, 0.0)) | dict(ranges)

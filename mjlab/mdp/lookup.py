@@ -1,0 +1,33 @@
+"""Finding robots and sensors for terms."""
+
+from typing import Any
+
+import torch
+
+from mjlab.managers.env import Env
+from mjlab.scene import SceneEntityCfg
+from mjlab.sensor import RayCastSensor, Sensor
+
+ROBOT: Any = SceneEntityCfg("robot")
+"""Default of terms about a robot. What the term receives is the resolved selection."""
+
+
+def sensor_named(env: Env, name: str) -> Any:
+    """The sensor called `name`. Its readings are in `.data`."""
+    return env.scene.sensor(name)
+
+
+def reading(env: Env, name: str) -> torch.Tensor:
+    """The readings of a MuJoCo sensor, shape (num_envs, d)."""
+    data = env.scene.sensor(name).data
+    if not isinstance(data, torch.Tensor):
+        raise TypeError(f"The sensor {name!r} is not one of MuJoCo's own sensors.")
+    return data
+
+
+def ray_caster(env: Env, name: str) -> RayCastSensor:
+    """The ray caster called `name`."""
+    sensor: Sensor = env.scene.sensor(name)
+    if not isinstance(sensor, RayCastSensor):
+        raise TypeError(f"The sensor {name!r} is a {type(sensor).__name__}, not rays.")
+    return sensor

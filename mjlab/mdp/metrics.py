@@ -1,0 +1,25 @@
+"""Figures of episodes that are not rewards. Each returns shape (num_envs,)."""
+
+import torch
+
+from mjlab.managers.env import Env
+from mjlab.mdp.lookup import ROBOT
+from mjlab.scene import Selection
+
+
+def mean_action_acc(env: Env) -> torch.Tensor:
+    """Mean size of the second difference of the action."""
+    manager = env.action_manager
+    change = manager.action - 2.0 * manager.prev_action + manager.prev_prev_action
+    return change.abs().mean(dim=1)
+
+
+def base_speed(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+    """Speed of the root, m/s."""
+    return asset_cfg.entity.data.root_lin_vel_w.square().sum(dim=1).sqrt()
+
+
+def mechanical_power(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+    """Mechanical power of the actuators at the chosen joints, W."""
+    data = asset_cfg.entity.data
+    return (data.qfrc_actuator * data.joint_vel)[:, asset_cfg.joint_ids].sum(dim=1)

@@ -1,0 +1,174 @@
+"""What a policy may see. Each term returns shape (num_envs, d), float32."""
+
+import torch
+
+from mjlab.managers.env import Env
+from mjlab.managers.term import TermError
+from mjlab.mdp.lookup import ROBOT, ray_caster, reading, sensor_named
+from mjlab.scene import Selection
+
+
+# The base.
+
+
+def base_lin_vel(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+    """Velocity of the root's origin in the root frame, m/s, shape (num_envs, 3)."""
+    return asset_cfg.entity.data.root_lin_vel_b
+
+
+def base_ang_vel(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+    """Angular velocity of the root in the root frame, rad/s, shape (num_envs, 3)."""
+    return asset_cfg.entity.data.root_ang_vel_b
+
+
+def projected_gravity(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+    """Direction of gravity in the root frame, shape (num_envs, 3)."""
+    return asset_cfg.entity.data.gravity_b
+
+
+def base_height(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+    """Height of the root's origin above the world's spawn origin, m."""
+    height = asset_cfg.entity.data.root_pos_w[:, 2] - env.scene.spawn_origins[:, 2]
+    return height.unsqueeze(1)
+
+
+def root_pos_local(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+    """Position of the root from the world's spawn origin, m, shape (num_envs, 3)."""
+    return env.scene.to_local(asset_cfg.entity.data.root_pos_w)
+
+
+def root_quat_w(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+    """Orientation of the root, wxyz, shape (num_envs, 4)."""
+    return asset_cfg.entity.data.root_quat_w
+
+
+# Joints.
+
+
+def joint_pos(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+    """Positions of the chosen joints, m or rad."""
+    return asset_cfg.entity.data.joint_pos[:, asset_cfg.joint_ids]
+
+
+def joint_pos_rel(
+    env: Env, biased: bool = False, asset_cfg: Selection = ROBOT
+) -> torch.Tensor:
+    """Positions of the chosen joints relative to the default pose, m or rad.
+
+    Args:
+        env: The environment.
+        biased: Whether to add the bias of the joints' encoders.
+        asset_cfg: The joints.
+    """
+    data = asset_cfg.entity.data
+    position = data.joint_pos_biased if biased else data.joint_pos
+    return (position - data.default_joint_pos)[:, asset_cfg.joint_ids]
+
+
+def joint_vel(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+    """Velocities of the chosen joints, m/s or rad/s."""
+    return asset_cfg.entity.data.joint_vel[:, asset_cfg.joint_ids]
+
+
+def joint_vel_rel(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+    """Velocities of the chosen joints relative to the default ones, m/s or rad/s."""
+    data = asset_cfg.entity.data
+    return (data.joint_vel - data.default_joint_vel)[:, asset_cfg.joint_ids]
+
+
+def joint_pos_limit_normalized(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+    """Positions of the chosen joints, -1 at the lower soft limit and 1 at the upper."""
+    data = asset_cfg.entity.data
+    limits = data.soft_joint_pos_limits[:, asset_cfg.joint_ids]
+    low, high = limits[..., 0], limits[..., 1]
+    position = data.joint_pos[:, asset_cfg.joint_ids]
+    return (2.0 * position - low - high) / (high - low)
+
+
+def joint_effort(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+    """Forces of actuators at the chosen joints, N or N m."""
+    return asset_cfg.entity.data.qfrc_actuator[:, asset_cfg.joint_ids]
+
+
+def tendon_length(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+    """Lengths of the chosen tendons, m."""
+    return asset_cfg.entity.data.tendon_len[:, asset_cfg.tendon_ids]
+
+
+# Bodies.
+
+
+def body_pose_local(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+    """Poses of the chosen bodies from the world's spawn origin, 7 numbers each."""
+    data = asset_cfg.entity.data
+    position = env.scene.to_local(data.body_pos_w[:, asset_cfg.body_ids])
+    orientation = data.body_quat_w[:, asset_cfg.body_ids]
+    return torch.cat([position, orientation], dim=-1).flatten(1)
+
+
+# The policy's own past, and its goals.
+
+
+def last_action(env: Env, action_name: str | None = None) -> torch.Tensor:
+    """The action before this observation, or the part of it that one term takes."""
+    if action_name is None:
+        return env.action_manager.action
+    return env.action_manager.get_term(action_name).raw_action
+
+
+def generated_commands(env: Env, command_name: str) -> torch.Tensor:
+    """The present goal of a command term."""
+    return env.command_manager.get_command(command_name)
+
+
+def episode_progress(env: Env) -> torch.Tensor:
+    """Share of the episode's time that has passed."""
+    return (env.episode_length_buf / env.max_episode_length).unsqueeze(1)
+
+
+# Sensors.
+
+
+def builtin_sensor(env: Env, sensor_name: str) -> torch.Tensor:
+    """The readings of a MuJoCo sensor."""
+    return reading(env, sensor_name)
+
+
+def height_scan(env: Env, sensor_name: str, offset: float = 0.0) -> torch.Tensor:
+    """Height of a ray caster's frame above each hit, m, shape (num_envs, rays).
+
+    A ray that hits nothing counts as one that hits at its full length.
+
+    Args:
+        env: The environment.
+        sensor_name: The ray caster.
+        offset: What to subtract, such as the height of the frame when standing, m.
+    """
+    sensor = ray_caster(env, sensor_name)
+    frame = sensor.data.frame_pos_w[..., 2]
+    hits = sensor.data.hit_pos_w[..., 2].unflatten(1, (frame.shape[1], -1))
+    return (frame.unsqueeze(-1) - hits - offset).flatten(1)
+
+
+def contact_found(env: Env, sensor_name: str) -> torch.Tensor:
+    """Whether each primary of a contact sensor touches, 0 or 1."""
+    found = sensor_named(env, sensor_name).data.found
+    if found is None:
+        raise TermError(f"The sensor {sensor_name!r} does not have the field 'found'.")
+    return (found > 0).float().flatten(1)
+
+
+def camera_image(
+    env: Env, sensor_name: str, data_type: str = "rgb", normalize: bool = True
+) -> torch.Tensor:
+    """A camera's image with channels first, shape (num_envs, channels, height, width).
+
+    Args:
+        env: The environment.
+        sensor_name: The camera.
+        data_type: "rgb", "depth" or "segmentation".
+        normalize: Whether to bring colours from 0..255 to 0..1.
+    """
+    image = getattr(sensor_named(env, sensor_name).data, data_type)
+    scale = 1.0 / 255.0 if normalize and data_type == "rgb" else 1.0
+    return image.permute(0, 3, 1, 2).float() * scale

@@ -1,0 +1,372 @@
+"""Randomising mass, centre of mass and inertia of bodies so that they fit together."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from mjlab.managers.env import Env
+from mjlab.managers.term import ManagerTermBase, TermCfg
+from mjlab.math import quat_from_matrix, quat_to_matrix
+from mjlab.mdp.randomize.distributions import (
+    Axis,
+    Choice,
+    Distribution,
+    Operation,
+    RandomizeError,
+    Range,
+    Ranges,
+    Sampler,
+)
+from mjlab.mdp.randomize.engine import (
+    ROBOT,
+    FieldTerm,
+    chosen,
+    rows_of,
+    stream_of,
+)
+from mjlab.mdp.randomize.numbers import FieldPart
+from mjlab.mdp.randomize.principal import principal_axes
+from mjlab.scene import SceneEntityCfg
+
+_FIELDS = ("body_mass", "body_ipos", "body_inertia", "body_iquat")
+_ANY = Range | dict[Axis, Range]
+
+
+class body_mass(FieldTerm):
+    """Scales masses of bodies, and their inertias along, as if of another density."""
+
+    field = "body_mass"
+    minimum = 1e-6
+
+    @classmethod
+    def model_fields(cls, params: dict[str, Any]) -> tuple[str, ...]:
+        """Model fields that the term varies, known before the model is compiled."""
+        scales = params.get("scale_inertia", True)
+        return ("body_mass", "body_inertia") if scales else ("body_mass",)
+
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
+        super().__init__(cfg, env)
+        rows = [self.rows[target.element] for target in self.numbers.targets]
+        self._inertia: FieldPart | None = None
+        if cfg.params.get("scale_inertia", True):
+            self._inertia = FieldPart.rows(env.sim, "body_inertia", rows)
+            self._check_masses()
+
+    def _check_masses(self) -> None:
+        masses = self.numbers.part.default.tolist()
+        for target, mass in zip(self.numbers.targets, masses, strict=True):
+            if mass == 0.0:
+                raise RandomizeError(
+                    f"body_mass: the body {self.choice.names[target.element]!r} has no "
+                    "mass, so its inertia cannot follow. Set scale_inertia=False."
+                )
+
+    def __call__(  # type: ignore[override]
+        self,
+        env: Env,
+        mask: torch.Tensor,
+        ranges: Ranges,
+        asset_cfg: SceneEntityCfg = ROBOT,
+        operation: Operation | None = None,
+        distribution: Distribution = "uniform",
+        axes: Sequence[Axis] | None = None,
+        shared: bool = False,
+        group: str | None = None,
+        stream: str = "randomize",
+        scale_inertia: bool = True,
+    ) -> None:
+        """Draw masses and write them.
+
+        Args:
+            env: The environment.
+            mask: The worlds to write, shape (num_envs,), bool.
+            ranges: What `FieldTerm` takes; so are the other parameters.
+            asset_cfg: The bodies.
+            operation: What is done to the compiled mass; None scales it.
+            distribution: How the numbers are distributed.
+            axes: Of no use here.
+            shared: Whether all bodies have the same draw.
+            group: Name of a group of correlated terms.
+            stream: Name of the random numbers; the event manager gives one.
+            scale_inertia: Whether inertias follow the masses.
+        """
+        self._apply(mask, self.numbers.draw(env, stream_of(group, stream), ranges))
+
+    def _apply(self, mask: torch.Tensor, values: torch.Tensor) -> None:
+        super()._apply(mask, values)
+        if self._inertia is not None:
+            ratio = (values / self.numbers.part.default).unsqueeze(-1)
+            scaled = ratio * self._inertia.default.view(-1, 3)
+            self._inertia.write(mask, scaled.flatten(1))
+
+
+class Bodies:
+    """Mass distribution of some bodies as compiled, and where it is in the model."""
+
+    def __init__(self, env: Env, params: dict[str, Any], label: str) -> None:
+        names, rows = rows_of(chosen(params, env), "body")
+        if not names:
+            raise RandomizeError(
+                f"{label}: no body was chosen, so nothing would be randomised. Name "
+                "some in `asset_cfg`."
+            )
+        parts = [FieldPart.rows(env.sim, field, rows) for field in _FIELDS]
+        self._parts = parts
+        self.count = len(rows)
+        """Number of bodies."""
+        self.mass = parts[0].default.double()
+        """Shape (bodies,), kg."""
+        for name, mass in zip(names, self.mass.tolist(), strict=True):
+            if mass == 0.0:
+                raise RandomizeError(f"{label}: the body {name!r} has no mass.")
+        self.com = parts[1].default.double().view(-1, 3)
+        """Centres of mass in the bodies' frames, shape (bodies, 3), m."""
+        moments = parts[2].default.double().view(-1, 3)
+        axes = quat_to_matrix(parts[3].default.double().view(-1, 4))
+        self.inertia = rows_dot(axes * moments.unsqueeze(-2), axes)
+        """Inertias about the centres of mass, in the bodies' axes, shape
+        (bodies, 3, 3), kg m²."""
+        # On CUDA a kernel cannot be loaded while a graph is captured.
+        everyone = torch.ones(1, dtype=torch.bool, device=env.device)
+        principal_axes(self.inertia[None], everyone)
+
+    def write(
+        self,
+        mask: torch.Tensor,
+        mass: torch.Tensor,
+        com: torch.Tensor,
+        inertia: torch.Tensor,
+    ) -> None:
+        """Write mass distributions, float64, in the worlds of `mask`.
+
+        Args:
+            mask: Shape (num_envs,), bool.
+            mass: Shape (num_envs, bodies).
+            com: Shape (num_envs, bodies, 3).
+            inertia: About the centre of mass, bodies' axes, (num_envs, bodies, 3, 3).
+        """
+        moments, axes = principal_axes(inertia, mask)
+        quat = quat_from_matrix(axes)
+        values = (mass, com.flatten(1), moments.flatten(1), quat.flatten(1))
+        for part, value in zip(self._parts, values, strict=True):
+            part.write(mask, value.float())
+
+
+class pseudo_inertia(ManagerTermBase):
+    """Deforms the mass distribution of bodies, so that it stays one that can exist.
+
+    Space around the centre of mass c is deformed by x → c + t + A (x - c), with A upper
+    triangular: exp(d1), exp(d2), exp(d3) on the diagonal, s12, s13, s23 above it; and
+    mass is multiplied by exp(2 alpha). That multiplies the pseudo-inertia matrix about
+    c by U from the left and its transpose from the right, where U = exp(alpha)
+    [[A, t], [0, 1]] has the ten parameters of Rucker and Wensing (2022), "Smooth
+    parameterization of rigid-body inertia". With all of them zero nothing changes.
+    """
+
+    @staticmethod
+    def model_fields(params: dict[str, Any]) -> tuple[str, ...]:
+        """Model fields that the term varies, known before the model is compiled."""
+        return _FIELDS
+
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
+        super().__init__(cfg, env)
+        self._bodies = Bodies(env, cfg.params, "pseudo_inertia")
+        eye = torch.eye(3, dtype=torch.float64, device=env.device)
+        self._eye = eye
+        inertia = self._bodies.inertia
+        trace = inertia.diagonal(dim1=-2, dim2=-1).sum(dim=-1)
+        # Second moments of the mass about its centre.
+        self._moments = 0.5 * trace[..., None, None] * eye - inertia
+        names = ("alpha", "d1", "d2", "d3", "s12", "s13", "s23", "t1", "t2", "t3")
+        ranges = _ten_ranges(cfg.params, names)
+        choice = Choice(
+            names=[str(index) for index in range(self._bodies.count)],
+            num_axes=10,
+            what="body",
+            label="pseudo_inertia",
+            axis_names=names,
+        )
+        self._sampler = Sampler(
+            choice.resolve(ranges),
+            label="pseudo_inertia",
+            device=env.device,
+            distribution=cfg.params.get("distribution", "uniform"),
+            shared=cfg.params.get("shared", False),
+        )
+
+    def __call__(
+        self,
+        env: Env,
+        mask: torch.Tensor,
+        asset_cfg: SceneEntityCfg = ROBOT,
+        alpha_range: Range = (0.0, 0.0),
+        d_range: _ANY = (0.0, 0.0),
+        s_range: _ANY = (0.0, 0.0),
+        t_range: _ANY = (0.0, 0.0),
+        distribution: Distribution = "uniform",
+        shared: bool = False,
+        group: str | None = None,
+        stream: str = "randomize",
+    ) -> None:
+        """Draw parameters and write mass, centre of mass, inertia and its axes.
+
+        Args:
+            env: The environment.
+            mask: The worlds to write, shape (num_envs,), bool.
+            asset_cfg: The bodies.
+            alpha_range: Half the logarithm of the factor of mass.
+            d_range: Logarithms of stretches along the body's axes: one range, or ranges
+                by "d1", "d2", "d3".
+            s_range: Shears: one range, or ranges by "s12", "s13", "s23".
+            t_range: Shift of the centre of mass, m: one range, or ranges by "t1", "t2",
+                "t3".
+            distribution: How the parameters are distributed.
+            shared: Whether all bodies have the same draw.
+            group: Name of a group of correlated terms.
+            stream: Name of the random numbers; the event manager gives one.
+        """
+        drawn = self._sampler.draw(env.rng, stream_of(group, stream)).double()
+        theta = drawn.view(env.num_envs, self._bodies.count, 10)
+        log_scale = theta[..., :4].exp()
+        growth = log_scale[..., :1].square()
+        d1, d2, d3 = log_scale[..., 1:].unbind(dim=-1)
+        s12, s13, s23, *_ = theta[..., 4:].unbind(dim=-1)
+        zero = torch.zeros_like(d1)
+        entries = (d1, s12, s13, zero, d2, s23, zero, zero, d3)
+        deform = torch.stack(entries, dim=-1).unflatten(-1, (3, 3))
+        moments = rows_dot(rows_dot(deform, self._moments), deform)
+        moments = growth.unsqueeze(-1) * moments
+        trace = moments.diagonal(dim1=-2, dim2=-1).sum(dim=-1)
+        inertia = trace[..., None, None] * self._eye - moments
+        mass = growth.squeeze(-1) * self._bodies.mass
+        self._bodies.write(mask, mass, self._bodies.com + theta[..., 7:], inertia)
+
+
+class payload(ManagerTermBase):
+    """Fixes a mass to bodies: a point, or a box along the body's axes.
+
+    It is added to the compiled body, so on one body it does not go together with
+    another term that randomises mass, centre of mass or inertia.
+    """
+
+    @staticmethod
+    def model_fields(params: dict[str, Any]) -> tuple[str, ...]:
+        """Model fields that the term varies, known before the model is compiled."""
+        return _FIELDS
+
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
+        super().__init__(cfg, env)
+        params = cfg.params
+        self._bodies = Bodies(env, params, "payload")
+        self._eye = torch.eye(3, dtype=torch.float64, device=env.device)
+        names = [str(index) for index in range(self._bodies.count)]
+        mass = Choice(names=names, num_axes=1, what="body", label="payload")
+        xyz = Choice(
+            names=names,
+            num_axes=3,
+            what="body",
+            label="payload",
+            axis_names=("x", "y", "z"),
+        )
+        masses = mass.resolve(params["mass_range"])
+        if masses[0].low < 0.0:
+            raise RandomizeError(
+                f"payload: mass_range={params['mass_range']} has to be 0 or more."
+            )
+        shared = params.get("shared", False)
+        positions = xyz.resolve(_filled(params.get("pos_range", (0.0, 0.0)), "xyz"))
+        self._mass = Sampler(masses, label="payload", device=env.device, shared=shared)
+        self._pos = Sampler(
+            positions, label="payload", device=env.device, shared=shared
+        )
+        size = params.get("half_size", (0.0, 0.0, 0.0))
+        if len(size) != 3 or min(size) < 0.0:
+            raise RandomizeError(
+                f"payload: half_size={size} has to be three numbers, 0 or more."
+            )
+        x, y, z = (float(extent) ** 2 / 3.0 for extent in size)
+        # The inertia of a box of mass 1 about its centre.
+        self._box = torch.diag(
+            torch.tensor([y + z, x + z, x + y], dtype=torch.float64)
+        ).to(env.device)
+
+    def __call__(
+        self,
+        env: Env,
+        mask: torch.Tensor,
+        mass_range: Range,
+        pos_range: _ANY = (0.0, 0.0),
+        half_size: tuple[float, float, float] = (0.0, 0.0, 0.0),
+        asset_cfg: SceneEntityCfg = ROBOT,
+        shared: bool = False,
+        group: str | None = None,
+        stream: str = "randomize",
+    ) -> None:
+        """Draw payloads and write mass, centre of mass, inertia and its axes.
+
+        Args:
+            env: The environment.
+            mask: The worlds to write, shape (num_envs,), bool.
+            mass_range: Mass of the payload, kg.
+            pos_range: Where its centre is in the body's frame, m: one range for all
+                axes, or ranges by "x", "y", "z".
+            half_size: Half extents of a box of even density, m; zero for a point.
+            asset_cfg: The bodies.
+            shared: Whether all bodies have the same payload.
+            group: Name of a group of correlated terms.
+            stream: Name of the random numbers; the event manager gives one.
+        """
+        name, bodies = stream_of(group, stream), self._bodies
+        added = self._mass.draw(env.rng, f"{name}/mass").double()
+        pos = self._pos.draw(env.rng, f"{name}/pos").double()
+        pos = pos.view(env.num_envs, bodies.count, 3)
+        mass = bodies.mass + added
+        share = (added / mass).unsqueeze(-1)
+        apart = pos - bodies.com
+        com = bodies.com + share * apart
+        # Two masses about their common centre are their reduced mass about a point.
+        reduced = (share.squeeze(-1) * bodies.mass)[..., None, None]
+        inertia = bodies.inertia + reduced * _about(apart, self._eye)
+        inertia = inertia + added[..., None, None] * self._box
+        bodies.write(mask, mass, com, inertia)
+
+
+def rows_dot(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    """Return left times the transpose of right, for matrices (..., 3, 3).
+
+    Each entry is a sum over the last dimension, so that the bits of one matrix do not
+    depend on how many there are, as those of `matmul` do.
+    """
+    return (left.unsqueeze(-2) * right.unsqueeze(-3)).sum(dim=-1)
+
+
+def _about(offset: torch.Tensor, eye: torch.Tensor) -> torch.Tensor:
+    """Inertia of a point of mass 1 at `offset`, shape (..., 3, 3)."""
+    square = offset.square().sum(dim=-1)[..., None, None]
+    return square * eye - offset.unsqueeze(-1) * offset.unsqueeze(-2)
+
+
+def _filled(ranges: Any, axes: Sequence[str]) -> Any:
+    """Give axes without a range the range (0, 0)."""
+    if not isinstance(ranges, dict):
+        return ranges
+    return dict.fromkeys(axes, (0.0, 0.0)) | ranges
+
+
+def _ten_ranges(params: dict[str, Any], names: Sequence[str]) -> dict[Axis, Range]:
+    ranges: dict[Axis, Range] = dict.fromkeys(names, (0.0, 0.0))
+    ranges["alpha"] = params.get("alpha_range", (0.0, 0.0))
+    for letter in "dst":
+        own = [name for name in names if name.startswith(letter)]
+        given: Any = params.get(f"{letter}_range", (0.0, 0.0))
+        if not isinstance(given, dict):
+            given = dict.fromkeys(own, given)
+        wrong = [key for key in given if key not in own]
+        if wrong:
+            raise RandomizeError(
+                f"pseudo_inertia: {letter}_range has the unknown key {wrong[0]!r}. "
+                f"Valid: {own}."
+            )
+        ranges |= given
+    return ranges

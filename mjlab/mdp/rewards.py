@@ -1,0 +1,182 @@
+"""What may be rewarded. Each term returns shape (num_envs,), float32: a rate.
+
+Penalties are returned as positive costs and get a negative weight.
+"""
+
+import math
+
+import torch
+
+from mjlab.managers.env import Env
+from mjlab.managers.term import ManagerTermBase, TermCfg
+from mjlab.mdp.lookup import ROBOT, sensor_named
+from mjlab.names import resolve_values
+from mjlab.scene import Selection
+
+
+def is_alive(env: Env) -> torch.Tensor:
+    """1 while nothing but time ends the episode."""
+    return (~env.termination_manager.terminated).float()
+
+
+def is_terminated(env: Env) -> torch.Tensor:
+    """1 where something other than time ended the episode."""
+    return env.termination_manager.terminated.float()
+
+
+# Joints.
+
+
+def joint_torques_l2(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+    """Sum of squares of the actuators' forces at the chosen joints."""
+    effort = asset_cfg.entity.data.qfrc_actuator[:, asset_cfg.joint_ids]
+    return effort.square().sum(dim=1)
+
+
+def joint_vel_l2(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+    """Sum of squares of the chosen joints' velocities."""
+    return asset_cfg.entity.data.joint_vel[:, asset_cfg.joint_ids].square().sum(dim=1)
+
+
+def joint_acc_l2(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+    """Sum of squares of the chosen joints' accelerations."""
+    return asset_cfg.entity.data.joint_acc[:, asset_cfg.joint_ids].square().sum(dim=1)
+
+
+def joint_pos_limits(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+    """How far the chosen joints are beyond their soft limits, summed."""
+    data = asset_cfg.entity.data
+    position = data.joint_pos[:, asset_cfg.joint_ids]
+    limits = data.soft_joint_pos_limits[:, asset_cfg.joint_ids]
+    below = (limits[..., 0] - position).clamp_(min=0.0)
+    above = (position - limits[..., 1]).clamp_(min=0.0)
+    return (below + above).sum(dim=1)
+
+
+def joint_deviation_l1(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+    """Sum of the chosen joints' distances from the default pose."""
+    data = asset_cfg.entity.data
+    return (data.joint_pos - data.default_joint_pos)[:, asset_cfg.joint_ids].abs().sum(1)
+
+
+class posture(ManagerTermBase):  # noqa: N801 - named by what it returns.
+    """exp of the negative mean square of the joints' deviations over `std`."""
+
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
+        super().__init__(cfg, env)
+        selection = cfg.params.get("asset_cfg", ROBOT).resolve(env.scene)
+        std = resolve_values(
+            cfg.params["std"], selection.joint_names, what="joint", required=True
+        )
+        self._inverse_variance = 1.0 / torch.tensor(std, device=env.device).square()
+
+    def __call__(
+        self, env: Env, std: dict[str, float], asset_cfg: Selection = ROBOT
+    ) -> torch.Tensor:
+        """Return the reward; `std` was resolved when the term was built."""
+        data = asset_cfg.entity.data
+        error = (data.joint_pos - data.default_joint_pos)[:, asset_cfg.joint_ids]
+        return torch.exp(-(error.square() * self._inverse_variance).mean(dim=1))
+
+
+def electrical_power_cost(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+    """Mechanical power that actuators put into the chosen joints, W; none is won back.
+
+    What flows back from a joint is lost as heat, so negative power counts as zero.
+    """
+    data = asset_cfg.entity.data
+    power = data.qfrc_actuator * data.joint_vel
+    return power[:, asset_cfg.joint_ids].clamp(min=0.0).sum(dim=1)
+
+
+# Actions.
+
+
+def action_rate_l2(env: Env) -> torch.Tensor:
+    """Sum of squares of the action's change since the step before."""
+    manager = env.action_manager
+    return (manager.action - manager.prev_action).square().sum(dim=1)
+
+
+def action_acc_l2(env: Env) -> torch.Tensor:
+    """Sum of squares of the second difference of the action."""
+    manager = env.action_manager
+    change = manager.action - 2.0 * manager.prev_action + manager.prev_prev_action
+    return change.square().sum(dim=1)
+
+
+def action_l2(env: Env) -> torch.Tensor:
+    """Sum of squares of the action."""
+    return env.action_manager.action.square().sum(dim=1)
+
+
+# The base.
+
+
+def flat_orientation_l2(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+    """Square of the sine of the root's tilt."""
+    return asset_cfg.entity.data.gravity_b[:, :2].square().sum(dim=1)
+
+
+def lin_vel_z_l2(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+    """Square of the root's vertical velocity in the root frame."""
+    return asset_cfg.entity.data.root_lin_vel_b[:, 2].square()
+
+
+def ang_vel_xy_l2(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+    """Sum of squares of the root's roll and pitch velocities in the root frame."""
+    return asset_cfg.entity.data.root_ang_vel_b[:, :2].square().sum(dim=1)
+
+
+def base_height_l2(
+    env: Env, target_height: float, asset_cfg: Selection = ROBOT
+) -> torch.Tensor:
+    """Square of the root's distance from a height above the spawn origin."""
+    height = asset_cfg.entity.data.root_pos_w[:, 2] - env.scene.spawn_origins[:, 2]
+    return (height - target_height).square()
+
+
+# Tracking a velocity command (forward, left, yaw rate) in the root frame.
+
+
+def track_lin_vel_xy_exp(
+    env: Env, std: float, command_name: str, asset_cfg: Selection = ROBOT
+) -> torch.Tensor:
+    """exp of the negative squared error of the horizontal velocity over std^2."""
+    command = env.command_manager.get_command(command_name)
+    error = command[:, :2] - asset_cfg.entity.data.root_lin_vel_b[:, :2]
+    return torch.exp(-error.square().sum(dim=1) / _square(std))
+
+
+def track_ang_vel_z_exp(
+    env: Env, std: float, command_name: str, asset_cfg: Selection = ROBOT
+) -> torch.Tensor:
+    """exp of the negative squared error of the yaw rate over std^2."""
+    command = env.command_manager.get_command(command_name)
+    error = command[:, 2] - asset_cfg.entity.data.root_ang_vel_b[:, 2]
+    return torch.exp(-error.square() / _square(std))
+
+
+# Contacts.
+
+
+def undesired_contacts(
+    env: Env, sensor_name: str, force_threshold: float = 1.0
+) -> torch.Tensor:
+    """Number of contacts of a sensor with more than `force_threshold` newtons."""
+    force = sensor_named(env, sensor_name).data.force
+    return (force.square().sum(dim=-1) > force_threshold**2).flatten(1).sum(dim=1).float()
+
+
+def contact_force_excess(
+    env: Env, sensor_name: str, force_threshold: float
+) -> torch.Tensor:
+    """Newtons of a sensor's contact forces beyond `force_threshold`, summed."""
+    force = sensor_named(env, sensor_name).data.force
+    size = force.square().sum(dim=-1).sqrt()
+    return (size - force_threshold).clamp_(min=0.0).flatten(1).sum(dim=1)
+
+
+def _square(std: float | torch.Tensor) -> float | torch.Tensor:
+    """The square of a parameter that a curriculum may have made a tensor."""
+    return std.square() if isinstance(std, torch.Tensor) else math.pow(std, 2)

@@ -1,0 +1,85 @@
+"""What may end an episode. Each term returns shape (num_envs,), bool."""
+
+import math
+
+import torch
+
+from mjlab.managers.env import Env
+from mjlab.mdp.lookup import ROBOT, sensor_named
+from mjlab.scene import Selection
+
+
+def time_out(env: Env) -> torch.Tensor:
+    """The episode has lasted its time. To be declared with `time_out=True`."""
+    return env.episode_length_buf >= env.max_episode_length
+
+
+def bad_orientation(
+    env: Env, limit_angle: float, asset_cfg: Selection = ROBOT
+) -> torch.Tensor:
+    """The root is tilted by more than `limit_angle`, rad, from 0 to pi.
+
+    Compares cosines: an arccosine of a rounded 1 is not a number, and would hide a
+    robot that stands.
+    """
+    return -asset_cfg.entity.data.gravity_b[:, 2] < math.cos(limit_angle)
+
+
+def root_height_below_minimum(
+    env: Env, minimum_height: float, asset_cfg: Selection = ROBOT
+) -> torch.Tensor:
+    """The root is less than `minimum_height`, m, above the spawn origin."""
+    height = asset_cfg.entity.data.root_pos_w[:, 2] - env.scene.spawn_origins[:, 2]
+    return height < minimum_height
+
+
+def joint_pos_out_of_limit(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+    """One of the chosen joints is beyond its soft limits."""
+    data = asset_cfg.entity.data
+    position = data.joint_pos[:, asset_cfg.joint_ids]
+    limits = data.soft_joint_pos_limits[:, asset_cfg.joint_ids]
+    outside = (position < limits[..., 0]) | (position > limits[..., 1])
+    return outside.any(dim=1)
+
+
+def joint_pos_out_of_range(
+    env: Env, bounds: tuple[float, float], asset_cfg: Selection = ROBOT
+) -> torch.Tensor:
+    """One of the chosen joints is outside `bounds`, m or rad."""
+    position = asset_cfg.entity.data.joint_pos[:, asset_cfg.joint_ids]
+    return ((position < bounds[0]) | (position > bounds[1])).any(dim=1)
+
+
+def joint_vel_out_of_limit(
+    env: Env, max_velocity: float, asset_cfg: Selection = ROBOT
+) -> torch.Tensor:
+    """One of the chosen joints is faster than `max_velocity`, m/s or rad/s."""
+    velocity = asset_cfg.entity.data.joint_vel[:, asset_cfg.joint_ids]
+    return (velocity.abs() > max_velocity).any(dim=1)
+
+
+def illegal_contact(
+    env: Env, sensor_name: str, force_threshold: float = 1.0
+) -> torch.Tensor:
+    """A contact of a sensor has more than `force_threshold` newtons."""
+    force = sensor_named(env, sensor_name).data.force
+    return (force.square().sum(dim=-1) > force_threshold**2).flatten(1).any(dim=1)
+
+
+def out_of_terrain_bounds(
+    env: Env, margin: float = 0.3, asset_cfg: Selection = ROBOT
+) -> torch.Tensor:
+    """The root is within `margin`, m, of the edge of the terrain's tiles, or beyond."""
+    ground = env.scene.ground
+    if ground is None:
+        return torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
+    (low_x, low_y), (high_x, high_y) = ground.terrain.tile_bounds.tolist()
+    x, y = asset_cfg.entity.data.root_pos_w[:, 0], asset_cfg.entity.data.root_pos_w[:, 1]
+    outside_x = (x < low_x + margin) | (x > high_x - margin)
+    return outside_x | (y < low_y + margin) | (y > high_y - margin)
+
+
+def nan_detection(env: Env) -> torch.Tensor:
+    """The state is not finite. The environment ends such episodes by itself; this
+    term gives them a name in the log."""
+    return env.sim.health.find_nonfinite()

@@ -1,0 +1,234 @@
+"""A velocity to move at, with a heading, in the world, straight ahead, or none."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+
+from mjlab.entity import Entity
+from mjlab.managers.command import CommandTerm, CommandTermCfg
+from mjlab.managers.env import Env
+from mjlab.masks import write_where
+from mjlab.math import wrap_to_pi
+from mjlab.mdp.commands import DrawRanges, Range
+
+
+@dataclass(kw_only=True)
+class VelocityRanges:
+    """What velocity commands are drawn from."""
+
+    lin_vel_x: Range
+    """Forward velocity, in m/s."""
+
+    lin_vel_y: Range
+    """Velocity to the left, in m/s."""
+
+    ang_vel_z: Range
+    """Yaw rate, in rad/s. It also bounds what a heading command asks for."""
+
+    heading: Range = (-math.pi, math.pi)
+    """Yaw in the world that heading commands aim at, in radians."""
+
+
+@dataclass(kw_only=True)
+class UniformVelocityCommandCfg(CommandTermCfg):
+    """A velocity in the root frame: forward, left (m/s) and yaw rate (rad/s).
+
+    Each command is of one class, drawn with the shares below; what the shares leave is
+    plain: a velocity that holds until the next command.
+    """
+
+    Ranges: ClassVar[type[VelocityRanges]] = VelocityRanges
+
+    entity_name: str = "robot"
+    """The entity that is commanded."""
+
+    ranges: VelocityRanges
+    """What commands are drawn from."""
+
+    rel_standing_envs: float = 0.0
+    """Share of commands that are zero."""
+
+    rel_heading_envs: float = 0.0
+    """Share of commands whose yaw rate turns the root towards a drawn heading."""
+
+    rel_forward_envs: float = 0.0
+    """Share of commands that go straight ahead: neither sideways, nor backwards, nor
+    turning."""
+
+    rel_world_envs: float = 0.0
+    """Share of commands whose linear velocity holds in the world while the root
+    turns."""
+
+    heading_command: bool = True
+    """Whether there are commands with a heading at all, whatever their share."""
+
+    heading_control_stiffness: float = 1.0
+    """Yaw rate for each radian that the heading is off, in 1/s."""
+
+    init_velocity_prob: float = 0.0
+    """Probability that an episode begins with the root moving as commanded."""
+
+    def bind(self, name: str, env: Env) -> CommandTerm:
+        """Return the term of one environment."""
+        return UniformVelocityCommand(name, self, env)
+
+
+class UniformVelocityCommand(CommandTerm):
+    """Draws velocities, and keeps those current that depend on the heading."""
+
+    metric_names: ClassVar[tuple[str, ...]] = ("error_vel_xy", "error_vel_yaw")
+
+    cfg: UniformVelocityCommandCfg
+
+    def __init__(self, name: str, cfg: UniformVelocityCommandCfg, env: Env) -> None:
+        self.entity: Entity = env.scene.entity(cfg.entity_name)
+        """The entity that is commanded."""
+        shares = _class_shares(cfg)
+        _check_velocity(cfg, self.entity)
+        self.writes_state = cfg.init_velocity_prob > 0.0
+        super().__init__(name, cfg, env, num_draws=6)
+        self.cfg = cfg
+        device = env.device
+        self._ranges = DrawRanges(
+            {
+                "lin_vel_x": cfg.ranges.lin_vel_x,
+                "lin_vel_y": cfg.ranges.lin_vel_y,
+                "ang_vel_z": cfg.ranges.ang_vel_z,
+                "heading": cfg.ranges.heading,
+            },
+            device,
+        )
+        self.ranges = self._ranges.by_name
+        """Live ranges by name, each of shape (2,): curricula write them."""
+        self._has_forward = cfg.rel_forward_envs > 0.0
+        self._has_heading = shares[1] > 0.0
+        self._has_world = cfg.rel_world_envs > 0.0
+        ends = torch.tensor(shares, dtype=torch.float64).cumsum(0)
+        starts = ends - torch.tensor(shares, dtype=torch.float64)
+        self._class_starts = starts.float().to(device)
+        self._class_ends = ends.float().to(device)
+        self._crosswise = torch.tensor([False, True, True], device=device)
+        self._classes = torch.zeros(env.num_envs, 4, dtype=torch.bool, device=device)
+        columns = self._classes.unbind(dim=1)
+        self.is_standing, self.is_heading, self.is_forward, self.is_world = columns
+        """Which worlds have a command of a class, each of shape (num_envs,), live."""
+        # Velocity as drawn, and heading.
+        self._drawn = torch.zeros(env.num_envs, 4, device=device)
+        self.heading_target = self._drawn[:, 3]
+        """Yaw that is aimed at where `is_heading`, shape (num_envs,), radians."""
+        self._command = torch.zeros(env.num_envs, 3, device=device)
+
+    @property
+    def command(self) -> torch.Tensor:
+        """Forward and left velocity, m/s, and yaw rate, rad/s, (num_envs, 3)."""
+        return self._command
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The live tensors that change, the ranges included."""
+        return super().state() | {
+            "ranges": self._ranges.bounds,
+            "classes": self._classes,
+            "drawn": self._drawn,
+            "command": self._command,
+        }
+
+    def _update_metrics(self) -> None:
+        data = self.entity.data
+        linear = self._command[:, :2] - data.root_lin_vel_b[:, :2]
+        turning = self._command[:, 2] - data.root_ang_vel_b[:, 2]
+        distance = linear.square().sum(dim=1).sqrt()
+        self._average(torch.stack((distance, turning.abs()), dim=-1))
+
+    def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:
+        choice = unit[:, :1]
+        classes = (choice >= self._class_starts) & (choice < self._class_ends)
+        drawn = self._ranges.spread(unit[:, 1:5])
+        stopped = classes[:, 0:1]
+        if self._has_forward:
+            forward = classes[:, 2:3]
+            self._point_forward(drawn, forward, unit[:, 1:2])
+            stopped = stopped | (forward & self._crosswise)
+        drawn[:, :3].masked_fill_(stopped, 0.0)
+        write_where(self._classes, mask, classes)
+        write_where(self._drawn, mask, drawn)
+        if self.writes_state:
+            self._set_in_motion(mask, unit[:, 5])
+
+    def _point_forward(
+        self, drawn: torch.Tensor, forward: torch.Tensor, unit: torch.Tensor
+    ) -> None:
+        """Draw the forward velocity from the part of its range that is not backward."""
+        low, high = self.ranges["lin_vel_x"].clamp(min=0.0).unbind()
+        speed = torch.addcmul(low, unit, high - low)
+        torch.where(forward, speed, drawn[:, :1], out=drawn[:, :1])
+
+    def _set_in_motion(self, mask: torch.Tensor, unit: torch.Tensor) -> None:
+        """Have some of the worlds that begin an episode move as commanded."""
+        chosen = mask & self.begins_episode & (unit < self.cfg.init_velocity_prob)
+        self._update()
+        data = self.entity.data
+        velocity = torch.cat((data.root_lin_vel_b, data.root_ang_vel_b), dim=-1)
+        velocity[:, :2].copy_(self._command[:, :2])
+        velocity[:, 5].copy_(self._command[:, 2])
+        self.entity.write_root_velocity_b(chosen, velocity)
+
+    def _update(self) -> None:
+        self._command.copy_(self._drawn[:, :3])
+        if not (self._has_heading or self._has_world):
+            return
+        heading = self.entity.data.heading_w
+        if self._has_world:
+            self._turn_to_root(heading)
+        if self._has_heading:
+            error = wrap_to_pi(self.heading_target - heading)
+            rate = error * self.cfg.heading_control_stiffness
+            rate = torch.clamp(rate, *self.ranges["ang_vel_z"].unbind())
+            yaw_rate = self._command[:, 2]
+            torch.where(self.is_heading, rate, yaw_rate, out=yaw_rate)
+
+    def _turn_to_root(self, heading: torch.Tensor) -> None:
+        """Express velocities that hold in the world in the root frame."""
+        x, y = self._drawn[:, 0], self._drawn[:, 1]
+        cos, sin = heading.cos(), heading.sin()
+        turned = torch.stack((cos * x + sin * y, cos * y - sin * x), dim=-1)
+        linear = self._command[:, :2]
+        torch.where(self.is_world.unsqueeze(1), turned, linear, out=linear)
+
+
+def _class_shares(cfg: UniformVelocityCommandCfg) -> list[float]:
+    """Shares of standing, heading, forward and world commands."""
+    shares = {
+        "rel_standing_envs": cfg.rel_standing_envs,
+        "rel_heading_envs": cfg.rel_heading_envs if cfg.heading_command else 0.0,
+        "rel_forward_envs": cfg.rel_forward_envs,
+        "rel_world_envs": cfg.rel_world_envs,
+    }
+    listed = ", ".join(f"{name}={share}" for name, share in shares.items())
+    if any(not 0.0 <= share <= 1.0 for share in shares.values()):
+        raise ValueError(f"shares are 0 to 1, and these are {listed}.")
+    if sum(shares.values()) > 1.0 + 1e-9:
+        raise ValueError(
+            f"a command is of one class, but the shares add up to over 1: {listed}."
+        )
+    return list(shares.values())
+
+
+def _check_velocity(cfg: UniformVelocityCommandCfg, entity: Entity) -> None:
+    """Raise for what no command can satisfy."""
+    fastest = cfg.ranges.lin_vel_x[1]
+    if cfg.rel_forward_envs > 0.0 and not fastest > 0.0:
+        raise ValueError(
+            f"rel_forward_envs is {cfg.rel_forward_envs}, but lin_vel_x ends at "
+            f"{fastest}: nothing goes forward."
+        )
+    if not 0.0 <= cfg.init_velocity_prob <= 1.0:
+        raise ValueError(
+            f"init_velocity_prob is {cfg.init_velocity_prob}; it is 0 to 1."
+        )
+    if cfg.init_velocity_prob > 0.0 and entity.is_fixed_base:
+        raise ValueError(
+            f"init_velocity_prob is {cfg.init_velocity_prob}, but {entity.name!r} has "
+            "a fixed base, which cannot be set in motion."
+        )

@@ -1,0 +1,71 @@
+"""Learning: a training loop over RSL-RL's algorithms, its checkpoints and its records.
+
+The configuration is there at once; the rest is imported when it is first used, because
+it needs torch and RSL-RL.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from mjlab.rl.config import AgentCfg as AgentCfg
+from mjlab.rl.config import BetaCfg as BetaCfg
+from mjlab.rl.config import CheckpointCfg as CheckpointCfg
+from mjlab.rl.config import CnnCfg as CnnCfg
+from mjlab.rl.config import CnnModelCfg as CnnModelCfg
+from mjlab.rl.config import ConstantScheduleCfg as ConstantScheduleCfg
+from mjlab.rl.config import DistillationAgentCfg as DistillationAgentCfg
+from mjlab.rl.config import DistillationCfg as DistillationCfg
+from mjlab.rl.config import DistributionCfg as DistributionCfg
+from mjlab.rl.config import EvaluationCfg as EvaluationCfg
+from mjlab.rl.config import GaussianCfg as GaussianCfg
+from mjlab.rl.config import HeteroscedasticGaussianCfg as HeteroscedasticGaussianCfg
+from mjlab.rl.config import LinearScheduleCfg as LinearScheduleCfg
+from mjlab.rl.config import LoggingCfg as LoggingCfg
+from mjlab.rl.config import MlpModelCfg as MlpModelCfg
+from mjlab.rl.config import PpoAgentCfg as PpoAgentCfg
+from mjlab.rl.config import PpoCfg as PpoCfg
+from mjlab.rl.config import RndCfg as RndCfg
+from mjlab.rl.config import RnnModelCfg as RnnModelCfg
+from mjlab.rl.config import StepScheduleCfg as StepScheduleCfg
+from mjlab.rl.config import StopCfg as StopCfg
+from mjlab.rl.config import SymmetryCfg as SymmetryCfg
+
+if TYPE_CHECKING:
+    from mjlab.rl.check import check_agent as check_agent
+    from mjlab.rl.checkpoint import CheckpointError as CheckpointError
+    from mjlab.rl.checkpoint import Checkpoints as Checkpoints
+    from mjlab.rl.config_io import ConfigFileError as ConfigFileError
+    from mjlab.rl.config_io import load_config as load_config
+    from mjlab.rl.config_io import save_config as save_config
+    from mjlab.rl.distributed import Ranks as Ranks
+    from mjlab.rl.distributed import relaunch as relaunch
+    from mjlab.rl.learners import Learner as Learner
+    from mjlab.rl.loop import Hook as Hook
+    from mjlab.rl.loop import Outcome as Outcome
+    from mjlab.rl.loop import TrainingLoop as TrainingLoop
+    from mjlab.rl.run_folder import RunFolder as RunFolder
+    from mjlab.rl.vecenv import RslRlVecEnv as RslRlVecEnv
+
+_LAZY = {
+    "check_agent": "check",
+    "CheckpointError": "checkpoint",
+    "Checkpoints": "checkpoint",
+    "ConfigFileError": "config_io",
+    "load_config": "config_io",
+    "save_config": "config_io",
+    "Ranks": "distributed",
+    "relaunch": "distributed",
+    "Learner": "learners",
+    "Hook": "loop",
+    "Outcome": "loop",
+    "TrainingLoop": "loop",
+    "RunFolder": "run_folder",
+    "RslRlVecEnv": "vecenv",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a part that needs torch, now that somebody asks for it."""
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)

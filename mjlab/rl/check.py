@@ -1,0 +1,154 @@
+"""What can be said about a learner's configuration before anything is simulated."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from mjlab.names import suggest
+from mjlab.rl.config import (
+    AgentCfg,
+    CnnModelCfg,
+    DistillationAgentCfg,
+    MlpModelCfg,
+    PpoAgentCfg,
+    RnnModelCfg,
+)
+
+
+class AgentError(ValueError):
+    """A learner that cannot be built, or cannot learn."""
+
+
+def check_agent(
+    cfg: AgentCfg, groups: Mapping[str, tuple[int, ...]], num_envs: int
+) -> None:
+    """Raise, listing everything that is wrong.
+
+    Args:
+        cfg: The configuration.
+        groups: Shape of one world's observation, by group.
+        num_envs: Worlds of one process.
+    """
+    problems = _check_numbers(cfg)
+    if isinstance(cfg, PpoAgentCfg):
+        problems += _check_ppo(cfg, groups, num_envs)
+    elif isinstance(cfg, DistillationAgentCfg):
+        problems += _check_distillation(cfg, groups)
+    else:
+        problems.append(
+            f"agent is a {type(cfg).__name__}, neither PpoAgentCfg nor "
+            "DistillationAgentCfg"
+        )
+    if problems:
+        raise AgentError("\n".join(f"agent.{problem}." for problem in problems))
+
+
+def _check_numbers(cfg: AgentCfg) -> list[str]:
+    lowest = {
+        "num_steps_per_env": 1,
+        "max_iterations": 0,
+        "checkpoint.every": 1,
+        "checkpoint.keep": 0,
+        "evaluation.every": 0,
+        "evaluation.num_envs": 1,
+        "logging.window": 1,
+    }
+    problems = []
+    for name, least in lowest.items():
+        value: Any = cfg
+        for part in name.split("."):
+            value = getattr(value, part)
+        if value < least:
+            problems.append(f"{name}={value} has to be {least} or more")
+    return problems
+
+
+def _check_ppo(
+    cfg: PpoAgentCfg, groups: Mapping[str, tuple[int, ...]], num_envs: int
+) -> list[str]:
+    problems = _check_network(cfg, "actor", cfg.actor, groups)
+    problems += _check_network(cfg, "critic", cfg.critic, groups)
+    if cfg.actor.distribution_cfg is None:
+        problems.append("actor.distribution_cfg is None, so that nothing is explored")
+    if cfg.critic.distribution_cfg is not None:
+        problems.append("critic.distribution_cfg has to be None: a value is a number")
+    recurrent = [cfg.actor, cfg.critic]
+    is_recurrent = any(isinstance(model, RnnModelCfg) for model in recurrent)
+    batches = cfg.algorithm.num_mini_batches
+    samples = num_envs if is_recurrent else num_envs * cfg.num_steps_per_env
+    if batches < 1 or samples % batches:
+        what = "worlds" if is_recurrent else "samples of an iteration"
+        problems.append(
+            f"algorithm.num_mini_batches={batches} does not divide the {samples} {what}"
+        )
+    if is_recurrent and cfg.algorithm.symmetry_cfg is not None:
+        problems.append("algorithm.symmetry_cfg does not work with recurrent networks")
+    if cfg.algorithm.rnd_cfg is not None:
+        problems += _check_flat("rnd_state", cfg.obs_groups, groups)
+    shares = cfg.algorithm.share_cnn_encoders
+    if shares and not all(isinstance(m, CnnModelCfg) for m in recurrent):
+        problems.append("algorithm.share_cnn_encoders needs two CnnModelCfg")
+    return problems
+
+
+def _check_distillation(
+    cfg: DistillationAgentCfg, groups: Mapping[str, tuple[int, ...]]
+) -> list[str]:
+    problems = _check_network(cfg, "student", cfg.student, groups)
+    problems += _check_network(cfg, "teacher", cfg.teacher, groups)
+    if cfg.student.distribution_cfg is None:
+        problems.append("student.distribution_cfg is None, so that nothing is explored")
+    steps = cfg.algorithm.num_learning_epochs * cfg.num_steps_per_env
+    if steps % cfg.algorithm.gradient_length:
+        problems.append(
+            f"algorithm.gradient_length={cfg.algorithm.gradient_length} does not divide "
+            f"the {steps} steps of an update, of which the rest would be lost"
+        )
+    return problems
+
+
+def _check_network(
+    cfg: AgentCfg,
+    name: str,
+    model: MlpModelCfg,
+    groups: Mapping[str, tuple[int, ...]],
+) -> list[str]:
+    if not isinstance(model, CnnModelCfg):
+        return _check_flat(name, cfg.obs_groups, groups)
+    problems = _check_names(name, cfg.obs_groups, groups)
+    known = [group for group in cfg.obs_groups.get(name, ()) if group in groups]
+    if not problems and not any(len(groups[group]) == 3 for group in known):
+        problems.append(
+            f"{name} is a CnnModelCfg, and none of {', '.join(known)} is an image of "
+            "shape (channels, height, width)"
+        )
+    return problems
+
+
+def _check_flat(
+    name: str,
+    sets: Mapping[str, tuple[str, ...]],
+    groups: Mapping[str, tuple[int, ...]],
+) -> list[str]:
+    problems = _check_names(name, sets, groups)
+    for group in sets.get(name, ()):
+        if group in groups and len(groups[group]) != 1:
+            problems.append(
+                f"obs_groups[{name!r}] has {group!r} of shape {groups[group]}; only a "
+                "CnnModelCfg sees what is not flat"
+            )
+    return problems
+
+
+def _check_names(
+    name: str,
+    sets: Mapping[str, tuple[str, ...]],
+    groups: Mapping[str, tuple[int, ...]],
+) -> list[str]:
+    chosen = sets.get(name, ())
+    if not chosen:
+        return [f"obs_groups says nothing of {name!r}, so that it sees nothing"]
+    return [
+        f"obs_groups[{name!r}] names {group!r}. " + suggest(group, groups).rstrip(".")
+        for group in chosen
+        if group not in groups
+    ]

@@ -1,0 +1,301 @@
+"""Checkpoints: whole or absent, checked when read, and free of code.
+
+A checkpoint is three kinds of files. `model_000100.pt` is what one needs to play: the
+learner, its layout and the configuration. `model_000100.rank0.pt` is what process 0
+needs besides to go on exactly: its worlds and its random numbers. `model_000100.json`
+is written last, and holds the checksums; without it the others do not count.
+"""
+
+import json
+import logging
+import pickle
+import random
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from mjlab.rl.distributed import Ranks
+from mjlab.rl.files import TEMPORARY, sha256, write_atomic, write_text
+
+_log = logging.getLogger(__name__)
+
+FORMAT = 1
+"""Version of the files. A change that older code cannot read raises it."""
+
+BEST = "best"
+"""Name of the best checkpoint."""
+
+_NAME = re.compile(r"model_(\d+)\.json")
+
+
+class CheckpointError(ValueError):
+    """A checkpoint that is absent, damaged, unsafe, or of something else."""
+
+
+class Checkpoints:
+    """The checkpoints of a run."""
+
+    def __init__(self, folder: Path, *, keep: int = 3) -> None:
+        """Look at a folder, which may not exist yet.
+
+        Args:
+            folder: Where checkpoints are.
+            keep: Newest ones that survive a save. 0 keeps all.
+        """
+        self.folder = Path(folder)
+        self._keep = keep
+
+    def save(
+        self,
+        iteration: int,
+        model: Mapping[str, Any],
+        own: Mapping[str, Any],
+        ranks: Ranks,
+    ) -> Path:
+        """Write a checkpoint, together with the other processes.
+
+        Args:
+            iteration: Iterations that are done.
+            model: What all processes have in common; the first one writes it.
+            own: What this process has for itself.
+            ranks: This process among the others.
+
+        Returns:
+            The file to load.
+        """
+        path = self.folder / f"model_{iteration:06d}.pt"
+        rank_file = _rank_file(path, ranks.index)
+        # What the manifest of an older save of this iteration says is over.
+        if ranks.is_first:
+            path.with_suffix(".json").unlink(missing_ok=True)
+            self._sweep()
+        ranks.wait()
+        _write(rank_file, own)
+        sums = ranks.gather(bytes.fromhex(sha256(rank_file)))
+        if ranks.is_first:
+            _write(path, model)
+            files = {path.name: sha256(path)} | {
+                _rank_file(path, rank).name: digest.hex()
+                for rank, digest in enumerate(sums)
+            }
+            _write_manifest(path, iteration, files)
+            self._prune()
+        return path
+
+    def save_best(self, iteration: int, model: Mapping[str, Any], score: float) -> Path:
+        """Write the best policy so far. Only the first process does."""
+        path = self.folder / f"{BEST}.pt"
+        path.with_suffix(".json").unlink(missing_ok=True)
+        _write(path, model)
+        _write_manifest(path, iteration, {path.name: sha256(path)}, score=score)
+        return path
+
+    def iterations(self) -> list[int]:
+        """Iterations that have a manifest, the newest first."""
+        if not self.folder.is_dir():
+            return []
+        found = (_NAME.fullmatch(file.name) for file in self.folder.iterdir())
+        return sorted((int(match[1]) for match in found if match), reverse=True)
+
+    def newest(self) -> Path | None:
+        """The newest checkpoint that is whole, if there is any."""
+        for iteration in self.iterations():
+            path = self.folder / f"model_{iteration:06d}.pt"
+            fault = find_fault(path)
+            if fault is None:
+                return path
+            _log.warning("%s is passed over: %s.", path, fault)
+        return None
+
+    def best(self) -> Path | None:
+        """The best checkpoint, if there is one and it is whole."""
+        path = self.folder / f"{BEST}.pt"
+        return path if find_fault(path) is None else None
+
+    def _prune(self) -> None:
+        """Delete old ones, the manifest first, so that no half of one is left."""
+        for iteration in self.iterations()[self._keep or None :] if self._keep else []:
+            manifest = self.folder / f"model_{iteration:06d}.json"
+            manifest.unlink(missing_ok=True)
+            for file in self.folder.glob(f"model_{iteration:06d}.*pt"):
+                file.unlink(missing_ok=True)
+
+    def _sweep(self) -> None:
+        """Delete what a killed process was writing."""
+        for file in self.folder.glob(f"*{TEMPORARY}"):
+            file.unlink(missing_ok=True)
+
+
+def find_checkpoint(place: Path, *, best: bool = False) -> Path:
+    """The file of a checkpoint, given itself, its folder, or its run's folder."""
+    place = Path(place)
+    if place.is_file():
+        return place
+    folder = place / "checkpoints" if (place / "checkpoints").is_dir() else place
+    checkpoints = Checkpoints(folder)
+    found = (checkpoints.best() if best else None) or checkpoints.newest()
+    if found is None:
+        raise CheckpointError(f"There is no whole checkpoint in {folder}.")
+    return found
+
+
+def find_fault(path: Path) -> str | None:
+    """What is wrong with a checkpoint by its manifest, None if nothing is."""
+    try:
+        manifest = json.loads(path.with_suffix(".json").read_text("utf-8"))
+        files = dict(manifest["files"])
+    except FileNotFoundError:
+        return "it has no manifest"
+    except (ValueError, KeyError, TypeError):
+        return "its manifest is damaged"
+    for name, digest in files.items():
+        file = path.parent / Path(name).name
+        if not file.is_file():
+            return f"{name} is missing"
+        if sha256(file) != digest:
+            return f"{name} is damaged"
+    return None
+
+
+def load_model(path: Path, device: torch.device | str = "cpu") -> dict[str, Any]:
+    """Read what all processes have in common: all that is needed to play."""
+    model = _read(path, device)
+    if "learner" not in model:
+        raise CheckpointError(
+            f"{path} is not a checkpoint of this project: it holds "
+            f"{', '.join(map(repr, list(model)[:5])) or 'nothing'}."
+        )
+    if model["format"] > FORMAT:
+        raise CheckpointError(
+            f"{path} is of format {model['format']}; this version reads up to {FORMAT}."
+        )
+    return model
+
+
+def load_own(path: Path, ranks: Ranks) -> dict[str, Any]:
+    """Read what this process needs besides, to go on exactly. It is on the CPU."""
+    file = _rank_file(path, ranks.index)
+    if not file.is_file():
+        raise CheckpointError(
+            f"{file} is missing: {path.name} was not saved by {ranks.world} processes "
+            "on this machine, or without the state of its worlds."
+        )
+    own = _read(file, "cpu")
+    if own["world"] != ranks.world:
+        raise CheckpointError(
+            f"{path} was saved by {own['world']} processes, and these are "
+            f"{ranks.world}. The run can only go on exactly with as many."
+        )
+    return own
+
+
+def check_layout(saved: Any, present: Any, path: Path) -> None:
+    """Raise, naming each part that differs, if a checkpoint is of another layout."""
+    differences = list(_differences(saved, present, ""))
+    if differences:
+        listed = "\n".join(f"  {line}" for line in differences[:10])
+        more = len(differences) - 10
+        listed += f"\n  and {more} more" if more > 0 else ""
+        raise CheckpointError(
+            f"{path} does not fit what is built here. Saved, and here:\n{listed}"
+        )
+
+
+def _differences(saved: Any, present: Any, where: str) -> Any:
+    if isinstance(saved, dict) and isinstance(present, dict):
+        for key in [*saved, *(key for key in present if key not in saved)]:
+            part = f"{where}/{key}" if where else str(key)
+            if key not in present:
+                yield f"{part}: {saved[key]}, absent here"
+            elif key not in saved:
+                yield f"{part}: absent, {present[key]} here"
+            else:
+                yield from _differences(saved[key], present[key], part)
+        if saved.keys() == present.keys() and list(saved) != list(present):
+            yield f"{where}: the order was {', '.join(saved)}; {', '.join(present)} here"
+    elif saved != present:
+        yield f"{where}: {saved}, {present} here"
+
+
+# Random numbers that are not the worlds' own.
+
+
+def seed_everything(seed: int) -> None:
+    """Seed the generators of Python, NumPy and torch."""
+    random.seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002 - the global one is what users draw from.
+    torch.manual_seed(seed)
+
+
+def random_state(device: torch.device) -> dict[str, Any]:
+    """States of the generators of Python, NumPy and torch, as tensors and numbers."""
+    version, words, gauss = random.getstate()
+    numpy = np.random.get_state(legacy=False)
+    assert isinstance(numpy, dict)
+    state: dict[str, Any] = {
+        "python": {"version": version, "words": torch.tensor(words), "gauss": gauss},
+        "numpy": {
+            "key": torch.from_numpy(numpy["state"]["key"].astype(np.int64)),
+            "pos": int(numpy["state"]["pos"]),
+            "has_gauss": int(numpy["has_gauss"]),
+            "gauss": float(numpy["gauss"]),
+        },
+        "torch": torch.get_rng_state(),
+    }
+    if device.type == "cuda":
+        state["cuda"] = torch.cuda.get_rng_state(device)
+    return state
+
+
+def set_random_state(state: dict[str, Any], device: torch.device) -> None:
+    """Put the generators back."""
+    python, numpy = state["python"], state["numpy"]
+    words = tuple(python["words"].tolist())
+    random.setstate((python["version"], words, python["gauss"]))
+    key = numpy["key"].numpy().astype(np.uint32)
+    np.random.set_state(  # noqa: NPY002
+        ("MT19937", key, numpy["pos"], numpy["has_gauss"], numpy["gauss"])
+    )
+    torch.set_rng_state(state["torch"].cpu())
+    if device.type == "cuda" and "cuda" in state:
+        torch.cuda.set_rng_state(state["cuda"].cpu(), device)
+
+
+# Files.
+
+
+def _rank_file(path: Path, rank: int) -> Path:
+    return path.with_name(f"{path.stem}.rank{rank}.pt")
+
+
+def _write(path: Path, data: Mapping[str, Any]) -> None:
+    whole = {"format": FORMAT, **data}
+    write_atomic(path, lambda file: torch.save(whole, file))
+
+
+def _write_manifest(
+    path: Path, iteration: int, files: dict[str, str], **more: Any
+) -> None:
+    manifest = {"format": FORMAT, "iteration": iteration, "files": files} | more
+    write_text(path.with_suffix(".json"), json.dumps(manifest, indent=1) + "\n")
+
+
+def _read(path: Path, device: torch.device | str) -> dict[str, Any]:
+    if not path.is_file():
+        raise CheckpointError(f"There is no file {path}.")
+    try:
+        data = torch.load(path, map_location=device, weights_only=True)
+    except pickle.UnpicklingError as error:
+        raise CheckpointError(
+            f"{path} is refused: it is damaged, or holds something other than tensors "
+            "and plain values, which could run code."
+        ) from error
+    except (RuntimeError, EOFError, KeyError, ValueError) as error:
+        raise CheckpointError(f"{path} is damaged: {error}") from error
+    if not isinstance(data, dict) or "format" not in data:
+        raise CheckpointError(f"{path} is not a checkpoint of this project.")
+    return data

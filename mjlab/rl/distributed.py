@@ -1,0 +1,180 @@
+"""Several processes that train one policy: who is who, and how they talk.
+
+`torchrun` starts them, called by the user or through `relaunch`. Each has worlds of its
+own, and gradients are averaged. Nothing but tensors goes over the wire.
+"""
+
+import datetime
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+
+_TIMEOUT = datetime.timedelta(minutes=10)
+"""Longest wait for the others: an evaluation on the first one has to fit in."""
+
+
+class DistributedError(RuntimeError):
+    """Processes that cannot work together."""
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """This process among those that train together."""
+
+    index: int = 0
+    """Number of this process, over all machines."""
+
+    local: int = 0
+    """Number of this process on its machine."""
+
+    world: int = 1
+    """Processes in all."""
+
+    local_world: int = 1
+    """Processes on this machine."""
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str] | None = None) -> "Ranks":
+        """What `torchrun` says in the environment; alone if it says nothing."""
+        given = os.environ if environ is None else environ
+        world = int(given.get("WORLD_SIZE", "1"))
+        ranks = cls(
+            index=int(given.get("RANK", "0")),
+            local=int(given.get("LOCAL_RANK", "0")),
+            world=world,
+            local_world=int(given.get("LOCAL_WORLD_SIZE", str(world))),
+        )
+        if not (0 <= ranks.index < world and 0 <= ranks.local < ranks.local_world):
+            raise DistributedError(
+                f"The environment says RANK={ranks.index} of WORLD_SIZE={world} and "
+                f"LOCAL_RANK={ranks.local} of {ranks.local_world}, which cannot be."
+            )
+        return ranks
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this is the process that writes logs and checkpoints."""
+        return self.index == 0
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether there is no other process."""
+        return self.world == 1
+
+    def device(self, wanted: str | None = None) -> str:
+        """The device of this process: its own GPU, unless `wanted` says otherwise."""
+        if wanted is not None and wanted != "cuda":
+            return wanted
+        if not torch.cuda.is_available():
+            if wanted == "cuda":
+                raise DistributedError("There is no CUDA device; use device='cpu'.")
+            return "cpu"
+        count = torch.cuda.device_count()
+        if self.local >= count:
+            raise DistributedError(
+                f"Process {self.local} on this machine finds {count} GPUs. Start as "
+                "many processes as there are GPUs, or use device='cpu'."
+            )
+        return f"cuda:{self.local}"
+
+    def threads(self) -> int:
+        """Processors that are this process's share."""
+        return max(1, (os.cpu_count() or 1) // self.local_world)
+
+    def join(self, device: str) -> None:
+        """Meet the others. Everything below waits for all of them."""
+        if self.is_alone or torch.distributed.is_initialized():
+            return
+        on_gpu = torch.device(device).type == "cuda"
+        if on_gpu:
+            torch.cuda.set_device(device)
+            os.environ.setdefault("MUJOCO_EGL_DEVICE_ID", str(self.local))
+        # Tensors of the host go over gloo in any case: seeds, names, checksums.
+        backend = "cpu:gloo,cuda:nccl" if on_gpu else "gloo"
+        torch.distributed.init_process_group(backend, timeout=_TIMEOUT)
+
+    def leave(self) -> None:
+        """Say goodbye, at the end of the process."""
+        if not self.is_alone and torch.distributed.is_initialized():
+            torch.distributed.destroy_process_group()
+
+    def sum_(self, tensor: torch.Tensor) -> torch.Tensor:
+        """Add up a tensor over all processes, in place."""
+        if not self.is_alone:
+            torch.distributed.all_reduce(tensor)
+        return tensor
+
+    def wait(self) -> None:
+        """Wait until all are here."""
+        self.sum_(torch.zeros(1))
+
+    def share_number(self, number: int) -> int:
+        """What the first process has, such as a seed that it drew."""
+        if self.is_alone:
+            return number
+        shared = torch.tensor([number], dtype=torch.int64)
+        torch.distributed.broadcast(shared, src=0)
+        return int(shared)
+
+    def share_text(self, text: str) -> str:
+        """What the first process has, such as the folder that it made."""
+        if self.is_alone:
+            return text
+        data = text.encode()
+        size = self.share_number(len(data))
+        shared = torch.zeros(size, dtype=torch.uint8)
+        if self.is_first:
+            shared.copy_(torch.frombuffer(bytearray(data), dtype=torch.uint8))
+        torch.distributed.broadcast(shared, src=0)
+        return bytes(shared.tolist()).decode()
+
+    def gather(self, data: bytes) -> list[bytes]:
+        """What each process has, all of the same length, in their order."""
+        if self.is_alone:
+            return [data]
+        own = torch.frombuffer(bytearray(data), dtype=torch.uint8)
+        everyone = [torch.zeros_like(own) for _ in range(self.world)]
+        torch.distributed.all_gather(everyone, own)
+        return [bytes(each.tolist()) for each in everyone]
+
+
+def relaunch(gpus: Sequence[int]) -> None:
+    """Start this program again under `torchrun`, one process on each of the GPUs.
+
+    It does not return, unless this already is one of those processes.
+    """
+    if "LOCAL_RANK" in os.environ:
+        return
+    check_gpus(gpus, torch.cuda.device_count())
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    names = visible.split(",") if visible else [str(i) for i in range(max(gpus) + 1)]
+    chosen = ",".join(names[gpu] for gpu in gpus)
+    environ = os.environ | {"CUDA_VISIBLE_DEVICES": chosen}
+    sys.stdout.flush()
+    os.execve(sys.executable, torchrun_command(len(gpus)), environ)
+
+
+def check_gpus(gpus: Sequence[int], count: int) -> None:
+    """Raise for GPUs that cannot be used."""
+    if not gpus or len(set(gpus)) != len(gpus):
+        raise DistributedError(f"gpus={list(gpus)} has to name GPUs, each once.")
+    missing = [gpu for gpu in gpus if not 0 <= gpu < count]
+    if missing:
+        valid = ", ".join(map(str, range(count))) or "none, as torch finds no CUDA"
+        raise DistributedError(f"There is no GPU {missing[0]}. Valid: {valid}.")
+
+
+def torchrun_command(processes: int) -> list[str]:
+    """The command line that starts this program in several processes."""
+    launcher = [
+        *(sys.executable, "-m", "torch.distributed.run", "--standalone"),
+        *("--nproc-per-node", str(processes)),
+    ]
+    spec = getattr(sys.modules["__main__"], "__spec__", None)
+    if spec is None:
+        return [*launcher, *sys.argv]
+    module = spec.name.removesuffix(".__main__")
+    return [*launcher, "--module", module, *sys.argv[1:]]

@@ -1,0 +1,188 @@
+"""RSL-RL's algorithms, built from typed configurations, with all of their state."""
+
+import contextlib
+import copy
+import dataclasses
+import io
+import logging
+from typing import Any
+
+import torch
+from rsl_rl.algorithms import PPO, Distillation
+from rsl_rl.utils import resolve_callable
+from tensordict import TensorDict
+
+from mjlab.rl.config import (
+    AgentCfg,
+    DistillationAgentCfg,
+    PartCfg,
+    PpoAgentCfg,
+    ScheduleCfg,
+)
+from mjlab.rl.distributed import Ranks
+from mjlab.rl.vecenv import RslRlVecEnv
+
+_log = logging.getLogger(__name__)
+
+
+def to_rsl_rl(cfg: AgentCfg) -> dict[str, Any]:
+    """The dictionary that RSL-RL builds from. Only here its names of classes matter."""
+    part_names = ("algorithm", *network_names(cfg))
+    return {name: _part(getattr(cfg, name)) for name in part_names} | {
+        "num_steps_per_env": cfg.num_steps_per_env,
+        "obs_groups": {name: list(groups) for name, groups in cfg.obs_groups.items()},
+        "torch_compile_mode": cfg.torch_compile_mode,
+    }
+
+
+def network_names(cfg: AgentCfg) -> tuple[str, ...]:
+    """Fields of `cfg` that hold networks, the policy that acts first."""
+    if isinstance(cfg, PpoAgentCfg):
+        return ("actor", "critic")
+    if isinstance(cfg, DistillationAgentCfg):
+        return ("student", "teacher")
+    raise TypeError(
+        f"agent is a {type(cfg).__name__}; it has to be a PpoAgentCfg or a "
+        "DistillationAgentCfg, or a subclass of one."
+    )
+
+
+def _part(cfg: Any) -> Any:
+    """A configuration as RSL-RL's arguments; what is None takes its default."""
+    if isinstance(cfg, dict):
+        return {key: _part(value) for key, value in cfg.items()}
+    if not dataclasses.is_dataclass(cfg):
+        return cfg
+    fields = {f.name: _part(getattr(cfg, f.name)) for f in dataclasses.fields(cfg)}
+    given = {name: value for name, value in fields.items() if value is not None}
+    if isinstance(cfg, PartCfg):
+        given["class_name"] = cfg.class_name
+    if isinstance(cfg, ScheduleCfg):
+        given["mode"] = cfg.mode
+    return given
+
+
+class Learner:
+    """An algorithm of RSL-RL, and the whole of its state."""
+
+    def __init__(self, env: RslRlVecEnv, cfg: AgentCfg, ranks: Ranks) -> None:
+        """Build networks, storage and optimiser; the first rank's weights count."""
+        self._names = network_names(cfg)
+        options = to_rsl_rl(cfg)
+        options["multi_gpu"] = None
+        if not ranks.is_alone:
+            options["multi_gpu"] = {
+                "global_rank": ranks.index,
+                "local_rank": ranks.local,
+                "world_size": ranks.world,
+            }
+        build = resolve_callable(options["algorithm"]["class_name"])
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            self.algorithm: PPO | Distillation = build.construct_algorithm(
+                env.get_observations(), env, options, str(env.device)
+            )
+        _log.debug("%s", said.getvalue())
+        self.networks_text = said.getvalue()
+        """What RSL-RL says about the networks that it built."""
+        self.inference = InferencePolicy(self.policy)
+        """A copy of the policy for use without exploration."""
+        self.algorithm.train_mode()
+        if not ranks.is_alone:
+            self.algorithm.broadcast_parameters()
+
+    @property
+    def policy(self) -> torch.nn.Module:
+        """The network that acts, live."""
+        return self.algorithm.get_policy()
+
+    @property
+    def action_std(self) -> torch.Tensor:
+        """Mean spread of the actions that were drawn last, shape ()."""
+        return self.algorithm.get_policy().output_std.detach().mean()
+
+    @property
+    def learning_rate(self) -> float:
+        """The step size in force."""
+        return float(self.algorithm.optimizer.param_groups[0]["lr"])
+
+    def load_teacher(self, algorithm_state: dict[str, Any]) -> None:
+        """Take a teacher's weights from what another learner saved."""
+        self.algorithm.load(algorithm_state, {"teacher": True}, strict=True)
+
+    def shared_state(self) -> dict[str, Any]:
+        """State that all processes have in common."""
+        state: dict[str, Any] = {"algorithm": self.algorithm.save()}
+        if isinstance(self.algorithm, PPO) and self.algorithm.rnd is not None:
+            state["rnd_steps"] = self.algorithm.rnd.update_counter
+        return state
+
+    def load_shared_state(self, state: dict[str, Any]) -> None:
+        """Restore networks, normalisers and optimiser."""
+        self.algorithm.load(state["algorithm"], None, strict=True)
+        if isinstance(self.algorithm, PPO) and self.algorithm.rnd is not None:
+            self.algorithm.rnd.update_counter = state["rnd_steps"]
+
+    def own_state(self) -> dict[str, Any]:
+        """State of this process's worlds: hidden states, discounted curiosity."""
+        algorithm = self.algorithm
+        state: dict[str, Any] = {
+            "hidden": {name: _copied(self._hidden(name)) for name in self._names}
+        }
+        if isinstance(algorithm, Distillation):
+            state["last_hidden"] = _copied(algorithm.last_hidden_states)
+        average = self._curiosity_average()
+        if average is not None:
+            state["curiosity"] = _copied(average.avg)
+        return state
+
+    def load_own_state(self, state: dict[str, Any]) -> None:
+        """Restore the state of this process's worlds."""
+        algorithm = self.algorithm
+        for name in self._names:
+            network = getattr(algorithm, name)
+            network.reset(hidden_state=state["hidden"][name])
+        if isinstance(algorithm, Distillation):
+            algorithm.last_hidden_states = state["last_hidden"]
+        average = self._curiosity_average()
+        if average is not None:
+            average.avg = state["curiosity"]
+
+    def _hidden(self, name: str) -> Any:
+        return getattr(self.algorithm, name).get_hidden_state()
+
+    def _curiosity_average(self) -> Any:
+        """What sums up curiosity over time, if it is normalised by that."""
+        rnd = self.algorithm.rnd if isinstance(self.algorithm, PPO) else None
+        if rnd is None or not rnd.reward_normalization:
+            return None
+        return rnd.reward_normalizer.disc_avg
+
+
+class InferencePolicy:
+    """A policy's copy that acts without exploration and touches nothing of the original."""
+
+    def __init__(self, policy: torch.nn.Module) -> None:
+        # Later, the original holds tensors of its graph, which cannot be copied.
+        self._policy: Any = copy.deepcopy(policy).eval()
+
+    def follow(self, policy: torch.nn.Module) -> None:
+        """Take over the weights of `policy`, and forget all hidden states."""
+        self._policy.load_state_dict(policy.state_dict())
+        self._policy.reset()
+
+    def reset(self, dones: torch.Tensor | None = None) -> None:
+        """Forget the hidden states of worlds that begin anew."""
+        self._policy.reset(dones)
+
+    def __call__(self, observations: TensorDict) -> torch.Tensor:
+        """The most likely actions, shape (num_envs, num_actions)."""
+        with torch.no_grad():
+            return self._policy(observations)
+
+
+def _copied(value: Any) -> Any:
+    """A copy of tensors, in tuples or not, away from any graph."""
+    if isinstance(value, tuple):
+        return tuple(_copied(item) for item in value)
+    return value if value is None else value.detach().clone()

@@ -1,0 +1,164 @@
+"""Whether a value is what an annotation says, for configurations that are read."""
+
+import collections.abc
+import dataclasses
+import inspect
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, Literal, Union
+
+
+class WrongTypeError(TypeError):
+    """A value that is not what its field is annotated with."""
+
+
+@cache
+def field_types(cls: type) -> dict[str, Any]:
+    """Annotations of a dataclass's or named tuple's fields.
+
+    An annotation that names what was only imported for type checkers counts as Any.
+    """
+    try:
+        return typing.get_type_hints(cls)
+    except NameError:
+        return {name: _evaluated(cls, name) for name in field_names(cls)}
+
+
+def field_names(cls: type) -> tuple[str, ...]:
+    """Names of the fields that a constructor takes."""
+    if dataclasses.is_dataclass(cls):
+        return tuple(f.name for f in dataclasses.fields(cls) if f.init)
+    return getattr(cls, "_fields", ())
+
+
+def _evaluated(cls: type, name: str) -> Any:
+    for owner in cls.__mro__:
+        annotation = inspect.get_annotations(owner).get(name)
+        if annotation is None:
+            continue
+        holder = type("holder", (), {"__annotations__": {name: annotation}})
+        holder.__module__ = owner.__module__
+        try:
+            return typing.get_type_hints(holder)[name]
+        except NameError:
+            return Any
+    return Any
+
+
+def check_type(value: Any, annotation: Any, path: str) -> None:
+    """Raise unless `value` is of the annotated type, naming the path of what is not.
+
+    Whole numbers pass for floats, and lists for tuples, as Python's users expect.
+    """
+    origin = typing.get_origin(annotation)
+    if annotation is Any or isinstance(annotation, typing.TypeVar):
+        return
+    if origin in (Union, types.UnionType):
+        _check_union(value, annotation, path)
+    elif origin is Literal:
+        if value not in typing.get_args(annotation):
+            raise _wrong(value, annotation, path)
+    elif origin is None:
+        if not _is_instance(value, annotation):
+            raise _wrong(value, annotation, path)
+    else:
+        _check_generic(value, origin, annotation, path)
+
+
+def _check_union(value: Any, annotation: Any, path: str) -> None:
+    errors = []
+    for option in typing.get_args(annotation):
+        try:
+            return check_type(value, option, path)
+        except WrongTypeError as error:
+            errors.append((option, error))
+    # Where only one option has the right shape, its own complaint says more.
+    for option, error in errors:
+        origin = typing.get_origin(option)
+        if isinstance(origin, type) and _has_shape(value, origin) and _is_inside(error):
+            raise error
+    raise _wrong(value, annotation, path)
+
+
+def _is_inside(error: Exception) -> bool:
+    """Whether an error is about an entry of the value rather than the value itself."""
+    return "]" in str(error).split(" ", 1)[0]
+
+
+def _check_generic(value: Any, origin: Any, annotation: Any, path: str) -> None:
+    arguments = typing.get_args(annotation)
+    if not _has_shape(value, origin):
+        raise _wrong(value, annotation, path)
+    if origin is tuple:
+        _check_tuple(value, arguments, annotation, path)
+    elif isinstance(origin, type) and issubclass(origin, Mapping):
+        for key, item in value.items():
+            check_type(key, arguments[0], f"{path}[{key!r}]")
+            check_type(item, arguments[1], f"{path}[{key!r}]")
+    elif origin in (list, set, frozenset) or origin in _SEQUENCES:
+        for index, item in enumerate(value):
+            check_type(item, arguments[0], f"{path}[{index}]")
+
+
+_SEQUENCES = (Sequence, collections.abc.Iterable, collections.abc.Collection)
+
+
+def _check_tuple(value: Any, arguments: Any, annotation: Any, path: str) -> None:
+    if len(arguments) == 2 and arguments[1] is Ellipsis:
+        arguments = (arguments[0],) * len(value)
+    if len(value) != len(arguments):
+        raise _wrong(value, annotation, path)
+    for index, (item, kind) in enumerate(zip(value, arguments, strict=True)):
+        check_type(item, kind, f"{path}[{index}]")
+
+
+def _has_shape(value: Any, origin: Any) -> bool:
+    if origin is tuple:
+        return isinstance(value, tuple | list)
+    if origin is collections.abc.Callable:
+        return callable(value)
+    if origin in _SEQUENCES:
+        return isinstance(value, Sequence) and not isinstance(value, str)
+    return isinstance(value, origin)
+
+
+def _is_instance(value: Any, kind: Any) -> bool:
+    if kind is None or kind is type(None):
+        return value is None
+    if kind is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    if kind is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    if kind is tuple:
+        return isinstance(value, tuple | list)
+    if kind is collections.abc.Callable or kind is typing.Callable:
+        return callable(value)
+    if not isinstance(kind, type) or getattr(kind, "_is_protocol", False):
+        return True  # Nothing that can be told here.
+    return isinstance(value, kind)
+
+
+def _wrong(value: Any, annotation: Any, path: str) -> WrongTypeError:
+    shown = repr(value)
+    shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+    return WrongTypeError(
+        f"{path} is {shown} ({type(value).__name__}); it has to be "
+        f"{describe(annotation)}."
+    )
+
+
+def describe(annotation: Any) -> str:
+    """An annotation as a reader would say it."""
+    origin = typing.get_origin(annotation)
+    arguments = typing.get_args(annotation)
+    if origin in (Union, types.UnionType):
+        return " or ".join(describe(option) for option in arguments)
+    if origin is Literal:
+        return " or ".join(repr(option) for option in arguments)
+    if annotation is type(None):
+        return "None"
+    if isinstance(annotation, type) and origin is None:
+        return annotation.__name__
+    return str(annotation).replace("typing.", "").replace("collections.abc.", "")

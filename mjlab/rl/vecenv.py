@@ -1,0 +1,135 @@
+"""Our environment, as RSL-RL asks for one."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from rsl_rl.env import VecEnv
+from tensordict import TensorDict
+
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.names import UnknownNameError, suggest
+
+
+class RslRlVecEnv(VecEnv):
+    """Worlds that a learner of RSL-RL steps.
+
+    Observations are a TensorDict by group. A group whose terms are not concatenated
+    appears as one entry a term, called "group/term". What is returned is never changed
+    later, so a learner may keep it.
+    """
+
+    def __init__(
+        self,
+        env: ManagerBasedRlEnv,
+        *,
+        groups: Iterable[str] | None = None,
+        clip_actions: float | None = None,
+    ) -> None:
+        """Reset the worlds.
+
+        Args:
+            env: The environment.
+            groups: What the learner sees, so that nothing else is stored. None takes
+                all groups.
+            clip_actions: Largest size of an action. None leaves actions as they are.
+        """
+        self.env = env
+        self.num_envs = env.num_envs
+        self.num_actions = env.action_manager.total_action_dim
+        self.max_episode_length = env.max_episode_length
+        self.device = env.device
+        self.cfg = env.cfg
+        self._clip = clip_actions
+        self._bootstraps = not env.cfg.is_finite_horizon
+        self._groups = None if groups is None else tuple(dict.fromkeys(groups))
+        self._observations = self._as_tensordict(env.reset()[0])
+
+    @property
+    def unwrapped(self) -> ManagerBasedRlEnv:
+        """The environment itself."""
+        return self.env
+
+    @property
+    def episode_length_buf(self) -> torch.Tensor:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Steps since each world was reset, shape (num_envs,), int64, live."""
+        return self.env.episode_length_buf
+
+    @episode_length_buf.setter
+    def episode_length_buf(self, value: torch.Tensor) -> None:
+        self.env.episode_length_buf.copy_(value)
+
+    def get_observations(self) -> TensorDict:
+        """What the worlds observed last. Asking changes nothing."""
+        return self._observations
+
+    def step(
+        self, actions: torch.Tensor
+    ) -> tuple[TensorDict, torch.Tensor, torch.Tensor, dict[str, Any]]:
+        """Step all worlds.
+
+        Args:
+            actions: Shape (num_envs, num_actions), float32.
+
+        Returns:
+            Observations, reward, whether an episode ended, and extras: "log", and
+            "time_outs" where the value of the last state still counts.
+        """
+        if self._clip is not None:
+            actions = actions.clamp(-self._clip, self._clip)
+        observations, reward, terminated, truncated, extras = self.env.step(actions)
+        self._observations = self._as_tensordict(observations)
+        info: dict[str, Any] = {"log": extras["log"]}
+        if self._bootstraps:
+            # An episode that failed in its last step has no value left.
+            info["time_outs"] = truncated & ~terminated
+        return self._observations, reward, terminated | truncated, info
+
+    def reset(self, *, seed: int | None = None) -> TensorDict:
+        """Start new episodes in all worlds."""
+        self._observations = self._as_tensordict(self.env.reset(seed=seed)[0])
+        return self._observations
+
+    def randomize_episode_lengths(self) -> None:
+        """Put each world at a random moment of its episode."""
+        lengths = torch.randint(self.env.max_episode_length, (self.num_envs,))
+        self.episode_length_buf = lengths.to(self.device)
+
+    def state(self) -> dict[str, dict[str, torch.Tensor]]:
+        """Everything that the future depends on, as copies."""
+        seen = {name: self._observations[name].clone() for name in self._names()}
+        return {"env": self.env.get_state(), "observations": seen}
+
+    def load_state(self, state: dict[str, dict[str, torch.Tensor]]) -> None:
+        """Continue as if from the moment of `state`."""
+        self.env.set_state(state["env"])
+        self._observations = self._tensordict(
+            {name: seen.to(self.device) for name, seen in state["observations"].items()}
+        )
+
+    def _names(self) -> list[str]:
+        return [str(name) for name in self._observations.keys()]  # noqa: SIM118
+
+    def _as_tensordict(
+        self, observations: dict[str, torch.Tensor | dict[str, torch.Tensor]]
+    ) -> TensorDict:
+        flat: dict[str, torch.Tensor] = {}
+        for group, value in observations.items():
+            if isinstance(value, torch.Tensor):
+                flat[group] = value
+            else:
+                flat |= {f"{group}/{name}": term for name, term in value.items()}
+        if self._groups is None:
+            return self._tensordict(flat)
+        for name in self._groups:
+            if name not in flat:
+                hint = suggest(name, list(flat))
+                raise UnknownNameError(f"There is no observation group {name!r}. {hint}")
+        return self._tensordict({name: flat[name] for name in self._groups})
+
+    def _tensordict(self, flat: dict[str, torch.Tensor]) -> TensorDict:
+        return TensorDict(
+            dict(flat),
+            batch_size=[self.num_envs],
+            device=self.device,
+        )

@@ -1,0 +1,18 @@
+"""Cartpole: the first user of the environment."""
+
+from tasks.cartpole.env import CartpoleBalanceCfg as CartpoleBalanceCfg
+from tasks.cartpole.env import CartpoleBalancePlayCfg as CartpoleBalancePlayCfg
+from tasks.cartpole.env import CartpoleSwingupCfg as CartpoleSwingupCfg
+from tasks.cartpole.env import CartpoleSwingupPlayCfg as CartpoleSwingupPlayCfg
+from tasks.registry import Task
+
+BALANCE = Task(
+    env=CartpoleBalanceCfg,
+    play=CartpoleBalancePlayCfg,
+    summary="Keep a pole upright on a cart.",
+)
+SWINGUP = Task(
+    env=CartpoleSwingupCfg,
+    play=CartpoleSwingupPlayCfg,
+    summary="Swing a pole up on a cart and keep it there.",
+)

@@ -1,0 +1,133 @@
+"""The cartpole on MuJoCo: balance it, or swing it up."""
+
+import math
+from dataclasses import dataclass, field
+
+from mjlab.envs import ManagerBasedRlEnvCfg, mdp
+from mjlab.managers import (
+    ActionTermCfg,
+    EventTermCfg,
+    ObservationGroupCfg,
+    ObservationTermCfg,
+    RewardTermCfg,
+    SceneEntityCfg,
+    TerminationTermCfg,
+)
+from mjlab.scene import SceneCfg
+from mjlab.sim import MujocoCfg, SimulationCfg
+from tasks.cartpole import mdp as cartpole_mdp
+from tasks.robots.cartpole import cartpole_cfg
+
+SLIDER = SceneEntityCfg("cartpole", joint_names=("slider",))
+HINGE = SceneEntityCfg("cartpole", joint_names=("hinge_1",))
+JOINTS = SceneEntityCfg("cartpole", joint_names=("slider", "hinge_1"))
+
+
+def observations() -> dict[str, ObservationGroupCfg | None]:
+    """Position, angle and velocities, for actor and critic alike."""
+    terms: dict[str, ObservationTermCfg | None] = {
+        "cart_pos": ObservationTermCfg(
+            func=mdp.joint_pos, params={"asset_cfg": SLIDER}
+        ),
+        "pole_angle": ObservationTermCfg(func=cartpole_mdp.pole_angle_cos_sin),
+        "velocity": ObservationTermCfg(func=mdp.joint_vel, params={"asset_cfg": JOINTS}),
+    }
+    return {
+        "actor": ObservationGroupCfg(terms=terms),
+        "critic": ObservationGroupCfg(terms=dict(terms)),
+    }
+
+
+def actions() -> dict[str, ActionTermCfg | None]:
+    """The force on the cart, in units of 10 N."""
+    return {
+        "force": mdp.JointEffortActionCfg(
+            entity_name="cartpole", joint_names=("slider",)
+        )
+    }
+
+
+def rewards() -> dict[str, RewardTermCfg | None]:
+    """The suite's smooth reward."""
+    return {"smooth": RewardTermCfg(func=cartpole_mdp.smooth_reward, weight=1.0)}
+
+
+def terminations() -> dict[str, TerminationTermCfg | None]:
+    """Only time ends an episode."""
+    return {"time_out": TerminationTermCfg(func=mdp.time_out, time_out=True)}
+
+
+def start(angle: float, spread: float) -> dict[str, EventTermCfg | None]:
+    """Start near the middle, the pole about `angle` from upright."""
+    return {
+        "reset_slider": EventTermCfg(
+            func=mdp.reset_joints_by_offset,
+            mode="reset",
+            params={
+                "position_range": (-0.1, 0.1),
+                "velocity_range": (-0.01, 0.01),
+                "asset_cfg": SLIDER,
+            },
+        ),
+        "reset_hinge": EventTermCfg(
+            func=mdp.reset_joints_by_offset,
+            mode="reset",
+            params={
+                "position_range": (angle - spread, angle + spread),
+                "velocity_range": (-0.01, 0.01),
+                "asset_cfg": HINGE,
+            },
+        ),
+    }
+
+
+@dataclass(kw_only=True)
+class CartpoleBalanceCfg(ManagerBasedRlEnvCfg):
+    """Keep the pole upright and the cart in the middle."""
+
+    scene: SceneCfg = field(
+        default_factory=lambda: SceneCfg(
+            num_envs=1, env_spacing=4.0, entities={"cartpole": cartpole_cfg()}
+        )
+    )
+    sim: SimulationCfg = field(
+        default_factory=lambda: SimulationCfg(
+            mujoco=MujocoCfg(timestep=0.01, disable=("contact",))
+        )
+    )
+    decimation: int = 5
+    episode_length_s: float = 50.0
+    observations: dict[str, ObservationGroupCfg | None] = field(
+        default_factory=observations
+    )
+    actions: dict[str, ActionTermCfg | None] = field(default_factory=actions)
+    rewards: dict[str, RewardTermCfg | None] = field(default_factory=rewards)
+    terminations: dict[str, TerminationTermCfg | None] = field(
+        default_factory=terminations
+    )
+    events: dict[str, EventTermCfg | None] = field(
+        default_factory=lambda: start(0.0, 0.034)
+    )
+
+
+@dataclass(kw_only=True)
+class CartpoleSwingupCfg(CartpoleBalanceCfg):
+    """Swing the pole up from hanging, then balance it."""
+
+    events: dict[str, EventTermCfg | None] = field(
+        default_factory=lambda: start(math.pi, 0.01)
+    )
+
+
+@dataclass(kw_only=True)
+class CartpoleBalancePlayCfg(CartpoleBalanceCfg):
+    """To watch balancing without end."""
+
+    episode_length_s: float = 1e9
+
+
+@dataclass(kw_only=True)
+class CartpoleSwingupPlayCfg(CartpoleSwingupCfg):
+    """To watch swinging up without end."""
+
+    episode_length_s: float = 1e9

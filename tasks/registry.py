@@ -1,0 +1,96 @@
+"""The table of tasks: names to where their configurations are.
+
+Looking at the table imports nothing of a task. A third party adds tasks by the
+entry-point group `mjlab.tasks`: the entry's name is the task's id, and its value is
+`module:attribute` of a `Task`.
+"""
+
+import importlib
+import importlib.metadata
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mjlab.names import UnknownNameError, suggest
+
+if TYPE_CHECKING:
+    from mjlab.envs import ManagerBasedRlEnvCfg
+
+GROUP = "mjlab.tasks"
+
+BUILT_IN = {
+    "Cartpole-Balance": "tasks.cartpole:BALANCE",
+    "Cartpole-Swingup": "tasks.cartpole:SWINGUP",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What can be trained: factories, so that every use has a configuration of its own."""
+
+    env: "Callable[[], ManagerBasedRlEnvCfg]"
+    """Makes the configuration to train with."""
+
+    play: "Callable[[], ManagerBasedRlEnvCfg]"
+    """Makes the one to watch with: no noise, no pushes, endless episodes."""
+
+    rl: Callable[[], Any] | None = None
+    """Makes the settings of the learner."""
+
+    summary: str = ""
+    """One line for listings."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A row of the table."""
+
+    id: str
+    """The task's name."""
+
+    place: str
+    """`module:attribute` of its `Task`."""
+
+    origin: str
+    """The distribution that it comes from."""
+
+
+class BrokenTaskError(ImportError):
+    """A task whose module cannot be imported."""
+
+
+def entries() -> dict[str, Entry]:
+    """All tasks by id, the built-in ones first. Imports none of them."""
+    table = {id_: Entry(id_, place, "mjlab-fused") for id_, place in BUILT_IN.items()}
+    for point in importlib.metadata.entry_points(group=GROUP):
+        origin = point.dist.name if point.dist is not None else "unknown"
+        table.setdefault(point.name, Entry(point.name, point.value, origin))
+    return table
+
+
+def find_entry(task_id: str) -> Entry:
+    """The row of a task, or an error with the nearest names."""
+    table = entries()
+    if task_id not in table:
+        hint = suggest(task_id, list(table))
+        raise UnknownNameError(f"There is no task {task_id!r}. {hint}")
+    return table[task_id]
+
+
+def load_task(task_id: str) -> Task:
+    """Import a task."""
+    entry = find_entry(task_id)
+    module_name, _, attribute = entry.place.partition(":")
+    try:
+        task = getattr(importlib.import_module(module_name), attribute)
+    except Exception as error:
+        raise BrokenTaskError(
+            f"The task {task_id!r} of {entry.origin} is broken: {entry.place} cannot be "
+            f"imported ({type(error).__name__}: {error})."
+        ) from error
+    if not isinstance(task, Task):
+        raise BrokenTaskError(
+            f"The task {task_id!r} of {entry.origin} is broken: {entry.place} is a "
+            f"{type(task).__name__}, not a Task."
+        )
+    return task

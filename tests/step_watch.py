@@ -1,0 +1,128 @@
+"""Watching what an environment's step does: operations, host reads, addresses."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+HOST_READS = (
+    "aten._local_scalar_dense",
+    "aten.nonzero",
+    "aten.masked_select",
+    "aten.unique",
+    "aten._unique2",
+    "aten.equal",
+    "aten.allclose",
+    "aten.repeat_interleave.Tensor",
+    "aten.repeat_interleave.self_Tensor",
+)
+"""Operations that wait for the device, or whose result's size depends on data."""
+
+HOST_METHODS = ("tolist", "numpy", "cpu")
+"""Methods that a dispatch mode does not see on the CPU."""
+
+_ALLOCATIONS = ("aten.empty.", "aten.empty_like", "aten.empty_strided")
+
+
+class StepWatch(TorchDispatchMode):
+    """Records operations, and tells those that a CUDA graph could not hold."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.operations: list[tuple[Any, ...]] = []
+        """Name and scalar arguments of each operation that is not a view."""
+        self.problems: list[str] = []
+        """What would wait for the device or depend on data."""
+        self.paused = False
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if not self.paused:
+            self._look(func, args, kwargs)
+        if str(func).startswith("mjlab."):
+            # An operator of ours is one launch; how it computes on the CPU is its own.
+            with self.pause():
+                return func(*args, **kwargs)
+        return func(*args, **kwargs)
+
+    @property
+    def launches(self) -> int:
+        """Operations that would launch something on a device."""
+        return sum(not name.startswith(_ALLOCATIONS) for name, *_ in self.operations)
+
+    def _look(self, func: Any, args: Any, kwargs: Any) -> None:
+        name = str(func)
+        if name.startswith(HOST_READS):
+            self.problems.append(name)
+        if name.startswith("aten.index") and _has_bool_index(args):
+            self.problems.append(f"{name} by a boolean tensor")
+        if name.startswith("aten.lift_fresh") and args[0].numel() > 1:
+            self.problems.append(f"{name} of {args[0].numel()} numbers")
+        if not func.is_view:
+            scalars = _scalars(args) + _scalars(tuple(kwargs.items()))
+            self.operations.append((name, *scalars))
+
+    @contextmanager
+    def pause(self) -> Iterator[None]:
+        """Look away: what happens inside belongs to the engine."""
+        before, self.paused = self.paused, True
+        try:
+            yield
+        finally:
+            self.paused = before
+
+
+@contextmanager
+def watch(env: Any, monkeypatch: Any) -> Iterator[StepWatch]:
+    """Watch what happens outside the engine's verbs."""
+    seen = StepWatch()
+    engine = env.sim.engine
+    with monkeypatch.context() as patch:
+        for verb in ("step", "forward", "reset", "sense", "recompute_constants"):
+            patch.setattr(engine, verb, _unwatched(getattr(engine, verb), seen))
+        for method in HOST_METHODS:
+            original = getattr(torch.Tensor, method)
+            patch.setattr(torch.Tensor, method, _reported(original, method, seen))
+        with seen:
+            yield seen
+
+
+def _unwatched(verb: Callable[..., Any], seen: StepWatch) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        # A control law inside a step, and the torch parts of a sense pass, run here
+        # too; tests of those watch them on their own.
+        with seen.pause():
+            return verb(*args, **kwargs)
+
+    return call
+
+
+def _reported(original: Any, method: str, seen: StepWatch) -> Callable[..., Any]:
+    def call(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        if not seen.paused:
+            seen.problems.append(f"Tensor.{method}")
+        with seen.pause():
+            return original(self, *args, **kwargs)
+
+    return call
+
+
+def _has_bool_index(args: Any) -> bool:
+    indices = args[1] if len(args) > 1 and isinstance(args[1], list | tuple) else ()
+    return any(
+        isinstance(i, torch.Tensor) and i.dtype in (torch.bool, torch.uint8)
+        for i in indices
+    )
+
+
+def _scalars(value: Any) -> tuple[Any, ...]:
+    """All numbers, types and shapes among arguments, in their order."""
+    if isinstance(value, torch.Tensor):
+        return (tuple(value.shape),)
+    if isinstance(value, list | tuple):
+        return tuple(item for part in value for item in _scalars(part))
+    return (str(value),)
