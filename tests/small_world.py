@@ -106,4 +106,4 @@ def row(env: FakeEnv, kind: mujoco.mjtObj, name: str) -> int:
 
 def rows_equal(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     """Which worlds have the same bits in two tensors, shape (num_envs,)."""
-    return (one == other).flatten(1).all(dim=1)
+    return (one == other).view(one.shape[0], -1).all(dim=1)

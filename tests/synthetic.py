@@ -241,7 +241,11 @@ class SyntheticCfg(ManagerBasedRlEnvCfg):
     scene: SceneCfg = field(default_factory=scene)
     sim: SimulationCfg = field(
         default_factory=lambda: SimulationCfg(
-            mujoco=MujocoCfg(timestep=0.005, iterations=10, ls_iterations=20),
+            # MuJoCo Warp 4.0.0 turns the tangents of some contacts of a capsule with a
+            # plane otherwise than C; a pyramid depends on that, a cone does not.
+            mujoco=MujocoCfg(
+                timestep=0.005, cone="elliptic", iterations=10, ls_iterations=20
+            ),
             nconmax=64,
             njmax=256,
         )

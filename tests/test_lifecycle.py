@@ -93,7 +93,10 @@ def recorded_cfg() -> ManagerBasedRlEnvCfg:
     for mode in ("startup", "reset", "interval", "step"):
         interval = {"interval_range_s": (0.01, 0.01)} if mode == "interval" else {}
         cfg.events[f"mark_{mode}"] = EventTermCfg(
-            func=RecordingEvent, mode=mode, params={"label": f"{mode} event"}, **interval
+            func=RecordingEvent,
+            mode=mode,
+            params={"label": f"{mode} event"},
+            **interval,
         )
     cfg.curriculum = {
         "mark": CurriculumTermCfg(

@@ -39,7 +39,17 @@ SIM = SimulationCfg(
     backend="native", mujoco=MujocoCfg(timestep=0.004, integrator="implicitfast")
 )
 
-JOINTS = ("position", "velocity", "pd", "motor", "muscle", "dc", "ideal", "torque", "xml")
+JOINTS = (
+    "position",
+    "velocity",
+    "pd",
+    "motor",
+    "muscle",
+    "dc",
+    "ideal",
+    "torque",
+    "xml",
+)
 
 ARM_LINKS = "".join(
     f'<body name="link{i}" pos="0 0 .15">'
@@ -99,7 +109,9 @@ def actuators() -> tuple:
         VelocityActuatorCfg(target_names=("velocity",), damping=3.0, effort_limit=2.0),
         PdActuatorCfg(target_names=("pd",), stiffness=15.0, damping=1.0),
         MotorActuatorCfg(target_names=("motor",), effort_limit=1.5, gear=2.0),
-        MuscleActuatorCfg(target_names=("muscle",), force=4.0, length_range=(-2.5, 2.5)),
+        MuscleActuatorCfg(
+            target_names=("muscle",), force=4.0, length_range=(-2.5, 2.5)
+        ),
         DcMotorActuatorCfg(
             target_names=("dc",), torque_constant=0.1, resistance=2.0, gear=3.0
         ),
@@ -261,7 +273,10 @@ def test_a_composed_scene_moves_like_the_same_model_written_by_hand(
     sim.forward(Stage.ACCELERATION)
     steps, targets = 60, commands(60)
     adr = {
-        j: (int(hand.joint(f"arm/{j}").qposadr[0]), int(hand.joint(f"arm/{j}").dofadr[0]))
+        j: (
+            int(hand.joint(f"arm/{j}").qposadr[0]),
+            int(hand.joint(f"arm/{j}").dofadr[0]),
+        )
         for j in JOINTS
     }
     effort = [JOINTS.index(j) for j in ("motor", "muscle", "dc")]
@@ -386,7 +401,9 @@ def test_worlds_move_by_one_row_and_graduates_go_anywhere() -> None:
     ground.move(up, down, "test")
     assert torch.equal(ground.levels[40:], before[40:])
     stayed_inside = before[:20] < rows - 1
-    assert torch.equal(ground.levels[:20][stayed_inside], before[:20][stayed_inside] + 1)
+    assert torch.equal(
+        ground.levels[:20][stayed_inside], before[:20][stayed_inside] + 1
+    )
     assert torch.equal(ground.levels[20:40], (before[20:40] - 1).clamp(min=0))
     assert ((ground.levels >= 0) & (ground.levels < rows)).all()
     tile = ground.levels * ground.terrain.num_cols + ground.columns

@@ -42,7 +42,8 @@ def test_no_worlds() -> None:
 def test_a_field_that_cannot_vary_names_its_nearest(engine: str) -> None:
     cfg = SimulationCfg(backend=engine, nconmax=8, njmax=8)
     text = message(
-        FieldError, lambda: Simulation(ball(), 1, cfg, device="cpu", vary=["geom_frict"])
+        FieldError,
+        lambda: Simulation(ball(), 1, cfg, device="cpu", vary=["geom_frict"]),
     )
     assert text.startswith(
         f"Model field 'geom_frict' cannot vary per world on the {engine} engine. "
@@ -52,7 +53,7 @@ def test_a_field_that_cannot_vary_names_its_nearest(engine: str) -> None:
 
 def test_a_field_that_only_the_native_engine_can_vary() -> None:
     cfg = SimulationCfg(backend="warp", nconmax=8, njmax=8)
-    with pytest.raises(FieldError, match="'geom_contype' cannot vary .* warp engine"):
+    with pytest.raises(FieldError, match=r"'geom_contype' cannot vary .* warp engine"):
         Simulation(ball(), 1, cfg, device="cpu", vary=["geom_contype"])
 
 
@@ -88,9 +89,7 @@ def test_a_cuda_device_that_is_not_there() -> None:
 def test_an_unknown_backend() -> None:
     cfg = SimulationCfg(backend="mjx")  # pyright: ignore[reportArgumentType]
     text = message(BackendError, lambda: Simulation(ball(), 1, cfg))
-    assert text == (
-        "sim.backend='mjx' is no engine. Valid: 'auto', 'warp', 'native'."
-    )
+    assert text == ("sim.backend='mjx' is no engine. Valid: 'auto', 'warp', 'native'.")
 
 
 @pytest.mark.parametrize(
@@ -268,7 +267,7 @@ def test_missing_memory_on_native_is_counted_and_names_the_number_to_set() -> No
 
 
 def test_a_solver_without_memory_stops_and_names_the_number_to_set() -> None:
-    with pytest.raises(EngineError, match="set sim.mujoco.memory to more"):
+    with pytest.raises(EngineError, match=r"set sim\.mujoco\.memory to more"):
         pile("600K").step()
 
 
@@ -281,7 +280,7 @@ def test_a_mask_of_the_wrong_kind(bad: torch.Tensor) -> None:
 
 def test_nothing_is_printed_or_logged_to_a_file_for_a_bad_world(
     capfd: pytest.CaptureFixture[str],
-    tmp_path,  # noqa: ANN001
+    tmp_path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -113,7 +113,9 @@ def boolean_index(env: Any) -> torch.Tensor:
 
 
 def masked_select(env: Any) -> torch.Tensor:
-    return torch.masked_select(env.episode_length_buf, env.episode_length_buf > -1).float()
+    return torch.masked_select(
+        env.episode_length_buf, env.episode_length_buf > -1
+    ).float()
 
 
 def unique(env: Any) -> torch.Tensor:
@@ -181,7 +183,7 @@ def test_a_planted_host_read_is_found(
     assert any(step.problems for step, _ in watch_steps(env, monkeypatch, 3))
 
 
-class python_counter(ManagerTermBase):  # noqa: N801
+class python_counter(ManagerTermBase):
     """Counts in Python what a recording would see once."""
 
     def __init__(self, cfg: Any, env: Any) -> None:
@@ -193,7 +195,7 @@ class python_counter(ManagerTermBase):  # noqa: N801
         return torch.zeros(env.num_envs).add_(self.count)
 
 
-class new_tensor(ManagerTermBase):  # noqa: N801
+class new_tensor(ManagerTermBase):
     """Keeps its memory in another place each time."""
 
     def __init__(self, cfg: Any, env: Any) -> None:

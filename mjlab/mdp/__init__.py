@@ -1,6 +1,10 @@
 """The library of terms."""
 
 from mjlab.mdp import randomize as randomize
+from mjlab.mdp.actions import AffineAction as AffineAction
+from mjlab.mdp.actions import AffineActionCfg as AffineActionCfg
+from mjlab.mdp.actions import BinaryAction as BinaryAction
+from mjlab.mdp.actions import BinaryActionCfg as BinaryActionCfg
 from mjlab.mdp.actions import BinaryJointEffortActionCfg as BinaryJointEffortActionCfg
 from mjlab.mdp.actions import (
     BinaryJointPositionActionCfg as BinaryJointPositionActionCfg,
@@ -9,17 +13,23 @@ from mjlab.mdp.actions import (
     BinaryJointVelocityActionCfg as BinaryJointVelocityActionCfg,
 )
 from mjlab.mdp.actions import JointEffortActionCfg as JointEffortActionCfg
+from mjlab.mdp.actions import JointPositionAction as JointPositionAction
 from mjlab.mdp.actions import JointPositionActionCfg as JointPositionActionCfg
 from mjlab.mdp.actions import JointVelocityActionCfg as JointVelocityActionCfg
+from mjlab.mdp.actions import RelativeJointPositionAction as RelativeJointPositionAction
 from mjlab.mdp.actions import (
     RelativeJointPositionActionCfg as RelativeJointPositionActionCfg,
 )
 from mjlab.mdp.actions import SiteEffortActionCfg as SiteEffortActionCfg
+from mjlab.mdp.actions import TendonActionCfg as TendonActionCfg
 from mjlab.mdp.actions import TendonEffortActionCfg as TendonEffortActionCfg
 from mjlab.mdp.actions import TendonLengthActionCfg as TendonLengthActionCfg
 from mjlab.mdp.actions import TendonVelocityActionCfg as TendonVelocityActionCfg
+from mjlab.mdp.commands import DrawRanges as DrawRanges
+from mjlab.mdp.commands import PoseCommand as PoseCommand
 from mjlab.mdp.commands import PoseCommandCfg as PoseCommandCfg
 from mjlab.mdp.commands import PoseRanges as PoseRanges
+from mjlab.mdp.commands import UniformVectorCommand as UniformVectorCommand
 from mjlab.mdp.commands import UniformVectorCommandCfg as UniformVectorCommandCfg
 from mjlab.mdp.curriculums import adaptive as adaptive
 from mjlab.mdp.curriculums import command_range_schedule as command_range_schedule
@@ -27,6 +37,7 @@ from mjlab.mdp.curriculums import modify_reward_weight as modify_reward_weight
 from mjlab.mdp.curriculums import reward_weight_schedule as reward_weight_schedule
 from mjlab.mdp.curriculums import schedule as schedule
 from mjlab.mdp.curriculums import terrain_levels as terrain_levels
+from mjlab.mdp.differential_ik import DifferentialIKAction as DifferentialIKAction
 from mjlab.mdp.differential_ik import DifferentialIKActionCfg as DifferentialIKActionCfg
 from mjlab.mdp.events import apply_body_impulse as apply_body_impulse
 from mjlab.mdp.events import apply_external_force_torque as apply_external_force_torque
@@ -96,6 +107,7 @@ from mjlab.mdp.terminations import (
     root_height_below_minimum as root_height_below_minimum,
 )
 from mjlab.mdp.terminations import time_out as time_out
+from mjlab.mdp.velocity_command import UniformVelocityCommand as UniformVelocityCommand
 from mjlab.mdp.velocity_command import (
     UniformVelocityCommandCfg as UniformVelocityCommandCfg,
 )

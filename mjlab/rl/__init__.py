@@ -8,27 +8,27 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from mjlab.rl.config import AgentCfg as AgentCfg
-from mjlab.rl.config import BetaCfg as BetaCfg
 from mjlab.rl.config import CheckpointCfg as CheckpointCfg
-from mjlab.rl.config import CnnCfg as CnnCfg
-from mjlab.rl.config import CnnModelCfg as CnnModelCfg
-from mjlab.rl.config import ConstantScheduleCfg as ConstantScheduleCfg
 from mjlab.rl.config import DistillationAgentCfg as DistillationAgentCfg
-from mjlab.rl.config import DistillationCfg as DistillationCfg
-from mjlab.rl.config import DistributionCfg as DistributionCfg
 from mjlab.rl.config import EvaluationCfg as EvaluationCfg
-from mjlab.rl.config import GaussianCfg as GaussianCfg
-from mjlab.rl.config import HeteroscedasticGaussianCfg as HeteroscedasticGaussianCfg
-from mjlab.rl.config import LinearScheduleCfg as LinearScheduleCfg
 from mjlab.rl.config import LoggingCfg as LoggingCfg
-from mjlab.rl.config import MlpModelCfg as MlpModelCfg
 from mjlab.rl.config import PpoAgentCfg as PpoAgentCfg
-from mjlab.rl.config import PpoCfg as PpoCfg
-from mjlab.rl.config import RndCfg as RndCfg
-from mjlab.rl.config import RnnModelCfg as RnnModelCfg
-from mjlab.rl.config import StepScheduleCfg as StepScheduleCfg
 from mjlab.rl.config import StopCfg as StopCfg
-from mjlab.rl.config import SymmetryCfg as SymmetryCfg
+from mjlab.rl.parts import BetaCfg as BetaCfg
+from mjlab.rl.parts import CnnCfg as CnnCfg
+from mjlab.rl.parts import CnnModelCfg as CnnModelCfg
+from mjlab.rl.parts import ConstantScheduleCfg as ConstantScheduleCfg
+from mjlab.rl.parts import DistillationCfg as DistillationCfg
+from mjlab.rl.parts import DistributionCfg as DistributionCfg
+from mjlab.rl.parts import GaussianCfg as GaussianCfg
+from mjlab.rl.parts import HeteroscedasticGaussianCfg as HeteroscedasticGaussianCfg
+from mjlab.rl.parts import LinearScheduleCfg as LinearScheduleCfg
+from mjlab.rl.parts import MlpModelCfg as MlpModelCfg
+from mjlab.rl.parts import PpoCfg as PpoCfg
+from mjlab.rl.parts import RndCfg as RndCfg
+from mjlab.rl.parts import RnnModelCfg as RnnModelCfg
+from mjlab.rl.parts import StepScheduleCfg as StepScheduleCfg
+from mjlab.rl.parts import SymmetryCfg as SymmetryCfg
 
 if TYPE_CHECKING:
     from mjlab.rl.check import check_agent as check_agent
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from mjlab.rl.config_io import save_config as save_config
     from mjlab.rl.distributed import Ranks as Ranks
     from mjlab.rl.distributed import relaunch as relaunch
+    from mjlab.rl.hook import Hook as Hook
     from mjlab.rl.learners import Learner as Learner
-    from mjlab.rl.loop import Hook as Hook
     from mjlab.rl.loop import Outcome as Outcome
     from mjlab.rl.loop import TrainingLoop as TrainingLoop
     from mjlab.rl.run_folder import RunFolder as RunFolder
@@ -56,7 +56,7 @@ _LAZY = {
     "Ranks": "distributed",
     "relaunch": "distributed",
     "Learner": "learners",
-    "Hook": "loop",
+    "Hook": "hook",
     "Outcome": "loop",
     "TrainingLoop": "loop",
     "RunFolder": "run_folder",

@@ -4,14 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from mjlab.names import suggest
-from mjlab.rl.config import (
-    AgentCfg,
-    CnnModelCfg,
-    DistillationAgentCfg,
-    MlpModelCfg,
-    PpoAgentCfg,
-    RnnModelCfg,
-)
+from mjlab.rl.config import AgentCfg, DistillationAgentCfg, PpoAgentCfg
+from mjlab.rl.parts import CnnModelCfg, MlpModelCfg, RnnModelCfg
 
 
 class AgentError(ValueError):
@@ -100,8 +94,8 @@ def _check_distillation(
     steps = cfg.algorithm.num_learning_epochs * cfg.num_steps_per_env
     if steps % cfg.algorithm.gradient_length:
         problems.append(
-            f"algorithm.gradient_length={cfg.algorithm.gradient_length} does not divide "
-            f"the {steps} steps of an update, of which the rest would be lost"
+            f"algorithm.gradient_length={cfg.algorithm.gradient_length} does not "
+            f"divide the {steps} steps of an update, of which the rest would be lost"
         )
     return problems
 

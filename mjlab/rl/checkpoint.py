@@ -86,7 +86,9 @@ class Checkpoints:
             self._prune()
         return path
 
-    def save_best(self, iteration: int, model: Mapping[str, Any], score: float) -> Path:
+    def save_best(
+        self, iteration: int, model: Mapping[str, Any], score: float | None
+    ) -> Path:
         """Write the best policy so far. Only the first process does."""
         path = self.folder / f"{BEST}.pt"
         path.with_suffix(".json").unlink(missing_ok=True)
@@ -216,7 +218,8 @@ def _differences(saved: Any, present: Any, where: str) -> Any:
             else:
                 yield from _differences(saved[key], present[key], part)
         if saved.keys() == present.keys() and list(saved) != list(present):
-            yield f"{where}: the order was {', '.join(saved)}; {', '.join(present)} here"
+            orders = f"{', '.join(saved)}; {', '.join(present)} here"
+            yield f"{where}: the order was {orders}"
     elif saved != present:
         yield f"{where}: {saved}, {present} here"
 
@@ -227,7 +230,7 @@ def _differences(saved: Any, present: Any, where: str) -> Any:
 def seed_everything(seed: int) -> None:
     """Seed the generators of Python, NumPy and torch."""
     random.seed(seed)
-    np.random.seed(seed % 2**32)  # noqa: NPY002 - the global one is what users draw from.
+    np.random.seed(seed % 2**32)
     torch.manual_seed(seed)
 
 
@@ -257,7 +260,7 @@ def set_random_state(state: dict[str, Any], device: torch.device) -> None:
     words = tuple(python["words"].tolist())
     random.setstate((python["version"], words, python["gauss"]))
     key = numpy["key"].numpy().astype(np.uint32)
-    np.random.set_state(  # noqa: NPY002
+    np.random.set_state(
         ("MT19937", key, numpy["pos"], numpy["has_gauss"], numpy["gauss"])
     )
     torch.set_rng_state(state["torch"].cpu())

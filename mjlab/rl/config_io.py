@@ -2,7 +2,7 @@
 
 JSON's own kinds stand for themselves, and an array is a tuple. What JSON has no word
 for is an object with a key that begins with "$": a dataclass is
-`{"$type": "module:name", field: value, ...}`, a function `{"$callable": "module:name"}`.
+`{"$type": "module:name", field: value}`, and a function `{"$callable": "module:name"}`.
 
 A file can name only what is defined in trusted packages: it cannot have anything else
 imported, and cannot reach through a trusted module to what that imports.
@@ -73,6 +73,9 @@ def parse_config(
 
 def to_data(value: Any, path: str = "config") -> Any:
     """Return `value` as what `json` can write."""
+    if _is_tensor(value):
+        dtype = str(value.dtype).removeprefix("torch.")
+        return {"$tensor": value.tolist(), "dtype": dtype}
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, enum.Enum):
@@ -89,9 +92,6 @@ def to_data(value: Any, path: str = "config") -> Any:
     for kind, write in _WRITERS.items():
         if isinstance(value, kind):
             return write(value, path)
-    if _is_tensor(value):
-        dtype = str(value.dtype).removeprefix("torch.")
-        return {"$tensor": value.tolist(), "dtype": dtype}
     if callable(value):
         return {"$callable": _name_of(value, path)}
     raise ConfigFileError(
@@ -218,10 +218,11 @@ def from_data(
 
 
 def _read_record(data: dict[str, Any], packages: Any, path: str) -> Any:
-    cls = resolve(data["$type"], packages, path)
-    names = field_names(cls) if isinstance(cls, type) else ()
-    if not names and not dataclasses.is_dataclass(cls):
-        raise ConfigFileError(f"{path} is {data['$type']!r}, which has no fields.")
+    cls: Any = resolve(data["$type"], packages, path)
+    is_record = dataclasses.is_dataclass(cls) or issubclass(cls, tuple)
+    if not isinstance(cls, type) or not is_record:
+        raise ConfigFileError(f"{path} is {data['$type']!r}, which is no dataclass.")
+    names = field_names(cls)
     values: dict[str, Any] = {}
     types = field_types(cls)
     for name, item in data.items():
@@ -309,7 +310,7 @@ _READERS: dict[str, Callable[[dict[str, Any], Any, str], Any]] = {
 
 
 def resolve(text: str, packages: Collection[str] | None, path: str) -> Any:
-    """The class or function that `module:name` stands for, if its package is trusted."""
+    """The class or function called `module:name`, if its package is trusted."""
     module = text.partition(":")[0]
     package = module.partition(".")[0]
     if packages is not None and package not in packages and module != "__main__":

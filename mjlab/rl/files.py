@@ -10,7 +10,7 @@ TEMPORARY = ".tmp"
 """Suffix of a file that is being written. One that is left over may be deleted."""
 
 
-def write_atomic(path: Path, write: Callable[[BinaryIO], None]) -> None:
+def write_atomic(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Write a file under another name, make sure it is on disk, then rename it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY}")
@@ -27,7 +27,7 @@ def write_atomic(path: Path, write: Callable[[BinaryIO], None]) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file atomically."""
-    write_atomic(path, lambda file: file.write(text.encode()) and None)
+    write_atomic(path, lambda file: file.write(text.encode()))
 
 
 def sha256(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""What a checkpoint has to agree with: the terms of an environment, and the networks."""
+"""What a checkpoint has to agree with: an environment's terms, and the networks."""
 
 from typing import Any
 
@@ -62,4 +62,7 @@ def worlds_layout(env: ManagerBasedRlEnv) -> dict[str, Any]:
     return {
         "num_envs": env.num_envs,
         "engine": env.sim.backend.engine,
-    } | {kind: list(manager.active_terms) for kind, manager in managers.items()}
+    } | {
+        kind: dict.fromkeys(manager.active_terms, "present")
+        for kind, manager in managers.items()
+    }

@@ -12,14 +12,9 @@ from rsl_rl.algorithms import PPO, Distillation
 from rsl_rl.utils import resolve_callable
 from tensordict import TensorDict
 
-from mjlab.rl.config import (
-    AgentCfg,
-    DistillationAgentCfg,
-    PartCfg,
-    PpoAgentCfg,
-    ScheduleCfg,
-)
+from mjlab.rl.config import AgentCfg, DistillationAgentCfg, PpoAgentCfg
 from mjlab.rl.distributed import Ranks
+from mjlab.rl.parts import PartCfg, ScheduleCfg
 from mjlab.rl.vecenv import RslRlVecEnv
 
 _log = logging.getLogger(__name__)
@@ -76,7 +71,7 @@ class Learner:
                 "local_rank": ranks.local,
                 "world_size": ranks.world,
             }
-        build = resolve_callable(options["algorithm"]["class_name"])
+        build: Any = resolve_callable(options["algorithm"]["class_name"])
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
             self.algorithm: PPO | Distillation = build.construct_algorithm(
@@ -160,7 +155,7 @@ class Learner:
 
 
 class InferencePolicy:
-    """A policy's copy that acts without exploration and touches nothing of the original."""
+    """A copy of a policy that acts without exploration, and leaves the policy alone."""
 
     def __init__(self, policy: torch.nn.Module) -> None:
         # Later, the original holds tensors of its graph, which cannot be copied.

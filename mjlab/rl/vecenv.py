@@ -50,8 +50,8 @@ class RslRlVecEnv(VecEnv):
         """The environment itself."""
         return self.env
 
-    @property
-    def episode_length_buf(self) -> torch.Tensor:  # pyright: ignore[reportIncompatibleVariableOverride]
+    @property  # pyright: ignore[reportIncompatibleVariableOverride]
+    def episode_length_buf(self) -> torch.Tensor:
         """Steps since each world was reset, shape (num_envs,), int64, live."""
         return self.env.episode_length_buf
 
@@ -108,7 +108,7 @@ class RslRlVecEnv(VecEnv):
         )
 
     def _names(self) -> list[str]:
-        return [str(name) for name in self._observations.keys()]  # noqa: SIM118
+        return [str(name) for name in self._observations.keys()]
 
     def _as_tensordict(
         self, observations: dict[str, torch.Tensor | dict[str, torch.Tensor]]
@@ -124,7 +124,9 @@ class RslRlVecEnv(VecEnv):
         for name in self._groups:
             if name not in flat:
                 hint = suggest(name, list(flat))
-                raise UnknownNameError(f"There is no observation group {name!r}. {hint}")
+                raise UnknownNameError(
+                    f"There is no observation group {name!r}. {hint}"
+                )
         return self._tensordict({name: flat[name] for name in self._groups})
 
     def _tensordict(self, flat: dict[str, torch.Tensor]) -> TensorDict:

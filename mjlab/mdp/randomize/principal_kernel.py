@@ -33,18 +33,16 @@ def _principal_axes(
         return
     vectors, values = wp.eig3(inertia[world, element])
     # Largest first; the third axis completes a right-handed frame.
-    first = wp.argmax(values)
-    last = wp.argmin(values)
+    first = int(wp.argmax(values))
+    last = int(wp.argmin(values))
     if first == last:
-        first = wp.int32(0)
-        last = wp.int32(2)
-    middle = 3 - int(first) - int(last)
-    x = wp.normalize(_column(vectors, int(first)))
+        first = 0
+        last = 2
+    middle = 3 - first - last
+    x = wp.normalize(_column(vectors, first))
     y = wp.normalize(_column(vectors, middle))
     z = wp.cross(x, y)
-    moments[world, element] = wp.vec3d(
-        values[int(first)], values[middle], values[int(last)]
-    )
+    moments[world, element] = wp.vec3d(values[first], values[middle], values[last])
     axes[world, element] = wp.matrix_from_cols(x, y, z)
 
 

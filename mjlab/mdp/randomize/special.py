@@ -67,7 +67,7 @@ class QuatTerm(ManagerTermBase):
         places = [elements.index(t.element) * 3 + t.axis for t in targets]
         self._places = torch.tensor(places, device=env.device)
         self._part = FieldPart.rows(env.sim, self.field, [rows[e] for e in elements])
-        self._default = self._part.default.view(-1, 4)
+        self._default = self._part.default.view(1, -1, 4)
 
     def __call__(
         self,
@@ -94,7 +94,7 @@ class QuatTerm(ManagerTermBase):
             stream: Name of the random numbers; the event manager gives one.
         """
         drawn = self._sampler.draw(env.rng, stream_of(group, stream))
-        angles = drawn.new_zeros(env.num_envs, self._default.shape[0] * 3)
+        angles = drawn.new_zeros(env.num_envs, self._default.shape[1] * 3)
         angles.index_copy_(1, self._places, drawn)
         roll, pitch, yaw = angles.view(env.num_envs, -1, 3).unbind(dim=-1)
         turned = quat_mul(self._default, quat_from_euler_xyz(roll, pitch, yaw))

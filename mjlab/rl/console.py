@@ -1,0 +1,209 @@
+"""What a user sees while training: a panel on a terminal, plain lines elsewhere."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.panel import Panel
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+_SHOWN_TERMS = 6
+"""Terms of the reward that the panel shows: half from the top, half from the bottom."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where training stands after an iteration."""
+
+    iteration: int
+    """Iterations that are done."""
+
+    max_iterations: int
+    """Iterations of the whole run."""
+
+    env_steps: int
+    """Steps of all worlds together."""
+
+    seconds: float
+    """Time of this process's training."""
+
+    remaining: float | None
+    """Time until the last iteration, in seconds, None while it is unknown."""
+
+
+class Display(Protocol):
+    """Shows progress."""
+
+    def __enter__(self) -> "Display":
+        """Begin to show."""
+        ...
+
+    def __exit__(self, *error: object) -> None:
+        """Leave what was shown last."""
+        ...
+
+    def show(self, progress: Progress, figures: Mapping[str, float]) -> None:
+        """Show the figures of an iteration."""
+        ...
+
+    def say(self, text: str) -> None:
+        """Say something once."""
+        ...
+
+
+class PlainLines:
+    """One line an iteration, for logs."""
+
+    def __init__(self, console: Console, *, every: float = 0.0) -> None:
+        """Write to a console.
+
+        Args:
+            console: Where lines go.
+            every: Seconds between lines at least. The last iteration is always shown.
+        """
+        self._console = console
+        self._every = every
+        self._last = float("-inf")
+
+    def __enter__(self) -> "PlainLines":
+        """Begin to show."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """There is nothing to leave."""
+
+    def show(self, progress: Progress, figures: Mapping[str, float]) -> None:
+        """Write a line, unless the one before was a moment ago."""
+        is_last = progress.iteration >= progress.max_iterations
+        if progress.seconds - self._last < self._every and not is_last:
+            return
+        self._last = progress.seconds
+        parts = [
+            f"{progress.iteration}/{progress.max_iterations}",
+            f"{figures.get('Perf/steps_per_s', 0.0):,.0f} steps/s",
+            *_main_figures(figures),
+            f"left {duration(progress.remaining)}",
+        ]
+        parts += [f"{name} {value:g}" for name, value in _health(figures).items()]
+        self.say("  ".join(parts))
+
+    def say(self, text: str) -> None:
+        """Write a line."""
+        self._console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+class LivePanel:
+    """A panel that is drawn anew each iteration."""
+
+    def __init__(self, console: Console, title: str) -> None:
+        self._title = title
+        self._live = Live(console=console, auto_refresh=False, transient=False)
+
+    def __enter__(self) -> "LivePanel":
+        """Begin to draw."""
+        self._live.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Leave the last panel on the screen."""
+        self._live.__exit__(None, None, None)
+
+    def show(self, progress: Progress, figures: Mapping[str, float]) -> None:
+        """Draw the panel."""
+        body: list[RenderableType] = [
+            _bar(progress),
+            _overview(progress, figures),
+            _terms(figures),
+        ]
+        health = _health(figures)
+        if health:
+            said = ", ".join(f"{name} {value:g}" for name, value in health.items())
+            body.append(Text(f"Trouble: {said}", style="bold red"))
+        panel = Panel(Group(*body), title=self._title, title_align="left", width=88)
+        self._live.update(panel, refresh=True)
+
+    def say(self, text: str) -> None:
+        """Write a line above the panel."""
+        self._live.console.print(text, highlight=False, markup=False)
+
+
+def open_display(title: str, console: Console | None = None) -> Display:
+    """A panel on a terminal, and lines anywhere else."""
+    console = console or Console()
+    if console.is_terminal and not console.is_dumb_terminal:
+        return LivePanel(console, title)
+    return PlainLines(console)
+
+
+def duration(seconds: float | None) -> str:
+    """A time in words: "1 h 02 min", "3 min 20 s", "12 s"."""
+    if seconds is None:
+        return "?"
+    whole = round(seconds)
+    hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
+    if hours:
+        return f"{hours} h {minutes:02d} min"
+    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
+
+
+_MAIN = {
+    "Train/mean_reward": "reward",
+    "Train/mean_episode_length": "length",
+    "Eval/mean_reward": "eval reward",
+    "Train/mean_step_reward": "a step",
+}
+
+
+def _main_figures(figures: Mapping[str, float]) -> list[str]:
+    return [
+        f"{said} {figures[key]:.4g}" for key, said in _MAIN.items() if key in figures
+    ]
+
+
+def _health(figures: Mapping[str, float]) -> dict[str, float]:
+    """Counters of what went wrong, those that are not zero."""
+    return {
+        name.removeprefix("Health/"): value
+        for name, value in figures.items()
+        if name.startswith("Health/") and value
+    }
+
+
+def _bar(progress: Progress) -> Table:
+    row = Table.grid(padding=(0, 1))
+    done = f"{progress.iteration}/{progress.max_iterations}"
+    bar = ProgressBar(
+        total=max(1, progress.max_iterations), completed=progress.iteration, width=40
+    )
+    times = f"{duration(progress.seconds)} gone, {duration(progress.remaining)} left"
+    row.add_row("Iteration", done, bar, times)
+    return row
+
+
+def _overview(progress: Progress, figures: Mapping[str, float]) -> Table:
+    table = Table.grid(padding=(0, 2))
+    cells = [f"{progress.env_steps:,} steps of worlds"]
+    cells += [f"{figures.get('Perf/steps_per_s', 0.0):,.0f} a second"]
+    table.add_row(*cells)
+    table.add_row(*_main_figures(figures))
+    losses = {k: v for k, v in figures.items() if k.startswith(("Loss/", "Policy/"))}
+    table.add_row(*[f"{k.partition('/')[2]} {v:.3g}" for k, v in losses.items()])
+    return table
+
+
+def _terms(figures: Mapping[str, float]) -> Table:
+    """The best and the worst terms of the reward."""
+    table = Table.grid(padding=(0, 2))
+    prefix = "Episode_Reward/"
+    names = [name for name in figures if name.startswith(prefix)]
+    terms = sorted(((figures[n], n.removeprefix(prefix)) for n in names), reverse=True)
+    if len(terms) > _SHOWN_TERMS:
+        half = _SHOWN_TERMS // 2
+        terms = terms[:half] + terms[-half:]
+    for value, name in terms:
+        table.add_row(name, f"{value:+.4f}", style="green" if value >= 0 else "yellow")
+    return table

@@ -1,0 +1,250 @@
+"""Figures of training, gathered on the device and read all at once."""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.rl.distributed import Ranks
+
+Number = float | torch.Tensor
+
+
+class Readout:
+    """Collects numbers by name, and reads them from the device in one go.
+
+    Several processes read the same numbers: sums are added up over them, and means are
+    averaged.
+    """
+
+    def __init__(self, device: torch.device, ranks: Ranks) -> None:
+        self._device = device
+        self._ranks = ranks
+        self._sum_names: list[str] = []
+        self._mean_names: list[str] = []
+        self._sums: list[torch.Tensor] = []
+        self._means: list[torch.Tensor] = []
+
+    def add_sums(self, names: Sequence[str], values: torch.Tensor) -> None:
+        """Add totals, shape (len(names),)."""
+        self._sum_names.extend(names)
+        self._sums.append(values.double())
+
+    def add_means(self, figures: Mapping[str, Number]) -> None:
+        """Add figures of which the processes' mean is wanted."""
+        tensors = {k: v for k, v in figures.items() if isinstance(v, torch.Tensor)}
+        numbers = {k: float(v) for k, v in figures.items() if k not in tensors}
+        if tensors:
+            scalars = [v.detach().double().reshape(()) for v in tensors.values()]
+            self._means.append(torch.stack(scalars))
+        if numbers:
+            vector = torch.tensor(list(numbers.values()), dtype=torch.float64)
+            self._means.append(vector.to(self._device))
+        self._mean_names.extend([*tensors, *numbers])
+
+    def read(self) -> dict[str, float]:
+        """Wait for the device, once, and return everything by name."""
+        vector = torch.cat([*self._sums, *self._means])
+        values = self._ranks.sum_(vector).tolist()
+        totals, means = values[: len(self._sum_names)], values[len(self._sum_names) :]
+        averages = [value / self._ranks.world for value in means]
+        return dict(zip(self._sum_names, totals, strict=True)) | dict(
+            zip(self._mean_names, averages, strict=True)
+        )
+
+
+class Tally:
+    """Returns and lengths of episodes, summed up on the device."""
+
+    NAMES = ("return", "length", "episodes", "reward", "steps")
+
+    def __init__(self, num_envs: int, device: torch.device) -> None:
+        self._present = torch.zeros(num_envs, 2, device=device)
+        """Return and length of the present episodes."""
+        self._sums = torch.zeros(len(self.NAMES), dtype=torch.float64, device=device)
+        self._one = torch.ones(num_envs, 1, device=device)
+
+    def add(self, reward: torch.Tensor, dones: torch.Tensor) -> None:
+        """Take a step into account.
+
+        Args:
+            reward: Shape (num_envs,).
+            dones: Whether the episode ended, shape (num_envs,), bool.
+        """
+        step = torch.stack([reward, self._one[:, 0]], dim=-1)
+        self._present += step
+        ended = torch.cat([self._present, self._one], dim=-1)
+        ended.masked_fill_(~dones.unsqueeze(-1), 0.0)
+        self._sums[:3] += ended.sum(dim=0, dtype=torch.float64)
+        self._sums[3:] += step.sum(dim=0, dtype=torch.float64)
+        self._present.masked_fill_(dones.unsqueeze(-1), 0.0)
+
+    def take(self) -> torch.Tensor:
+        """Sums since the last call, in the order of NAMES."""
+        sums = self._sums.clone()
+        self._sums.zero_()
+        return sums
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The live tensors that change; copy into them to restore a snapshot."""
+        return {"present": self._present, "sums": self._sums}
+
+
+class Window:
+    """The latest episodes, of as many iterations as it takes to have enough."""
+
+    def __init__(self, least: int) -> None:
+        self._least = least
+        self._parts: deque[tuple[float, float, float]] = deque()
+
+    def add(self, returns: float, lengths: float, episodes: float) -> None:
+        """Add an iteration's sums, and drop iterations that are not needed any more."""
+        if episodes:
+            self._parts.append((returns, lengths, episodes))
+        while self._count() - (self._parts[0][2] if self._parts else 0) >= self._least:
+            self._parts.popleft()
+
+    def means(self) -> dict[str, float]:
+        """Mean return and length, if any episode has ended."""
+        count = self._count()
+        if not count:
+            return {}
+        return {
+            "Train/mean_reward": sum(part[0] for part in self._parts) / count,
+            "Train/mean_episode_length": sum(part[1] for part in self._parts) / count,
+        }
+
+    def state(self) -> list[tuple[float, float, float]]:
+        """What it holds, as plain numbers."""
+        return list(self._parts)
+
+    def load_state(self, state: list[tuple[float, float, float]]) -> None:
+        """Hold that again."""
+        self._parts = deque((a, b, c) for a, b, c in state)
+
+    def _count(self) -> float:
+        return sum(part[2] for part in self._parts)
+
+
+class EnvFigures:
+    """Means of the environment's log, and its health, without a read of their own."""
+
+    def __init__(self, env: ManagerBasedRlEnv) -> None:
+        self._env = env
+        self._overflow = 0.0
+
+    def add_to(self, readout: Readout) -> None:
+        """Add sums over the episodes that ended, and how much went wrong; then zero."""
+        log = self._env.episode_log.state()
+        names = [f"log/{key}" for key in self._env.episode_log.keys]
+        readout.add_sums(names, log["sums"].clone())
+        readout.add_sums(["log/count"], log["count"].reshape(1).clone())
+        log["sums"].zero_()
+        log["count"].zero_()
+        readout.add_sums(["wrong/nonfinite"], _nonfinite(self._env).reshape(1))
+        readout.add_sums(["wrong/overflow"], _overflow(self._env).reshape(1))
+
+    def finish(self, raw: dict[str, float]) -> dict[str, float]:
+        """Turn what was read into figures, and remove it from `raw`.
+
+        Where something went wrong, the environment is asked for the full account, which
+        raises if it is too much.
+        """
+        count = raw.pop("log/count")
+        keys = [f"log/{key}" for key in self._env.episode_log.keys]
+        sums = {key.removeprefix("log/"): raw.pop(key) for key in keys}
+        means = {key: value / count for key, value in sums.items()} if count else {}
+        nonfinite, overflow = raw.pop("wrong/nonfinite"), raw.pop("wrong/overflow")
+        if nonfinite or overflow > self._overflow:
+            means |= self._env.take_log()
+        self._overflow = overflow
+        return means | {"Health/nonfinite": nonfinite, "Health/overflow": overflow}
+
+
+def _nonfinite(env: ManagerBasedRlEnv) -> torch.Tensor:
+    """Everything that was found not finite since the log was last taken, summed up."""
+    counters = [env.quarantine.state()["worlds"]]
+    for manager in (
+        env.action_manager,
+        env.reward_manager,
+        env.observation_manager,
+        env.metrics_manager,
+    ):
+        counters += [
+            tensor
+            for name, tensor in manager.state().items()
+            if name.endswith(("nonfinite", "nonfinite_counts"))
+            and tensor.dtype == torch.int64
+        ]
+    return torch.cat([counter.reshape(-1) for counter in counters]).sum()
+
+
+def _overflow(env: ManagerBasedRlEnv) -> torch.Tensor:
+    """Events of missing room since the environment was built, summed up."""
+    counts = [count.sum().reshape(1) for count in env.sim.engine.overflow().values()]
+    zero = torch.zeros(1, dtype=torch.int64, device=env.device)
+    return torch.cat([zero, *counts]).sum()
+
+
+class IterationFigures:
+    """What happened in an iteration: gathered in every step, read once."""
+
+    def __init__(self, env: ManagerBasedRlEnv, ranks: Ranks, window: int) -> None:
+        self._device = env.device
+        self._ranks = ranks
+        self._tally = Tally(env.num_envs, env.device)
+        self._window = Window(window)
+        self._env = EnvFigures(env)
+
+    def add_step(self, reward: torch.Tensor, dones: torch.Tensor) -> None:
+        """Take a step into account; see `Tally.add`."""
+        self._tally.add(reward, dones)
+
+    def read(
+        self, *found: Mapping[str, Number]
+    ) -> tuple[dict[str, float], dict[str, float]]:
+        """Read everything from the device: the one time that an iteration waits.
+
+        Returns:
+            All figures, the processes' means of `found` among them; and the sums of
+            the tally.
+        """
+        readout = Readout(self._device, self._ranks)
+        names = [f"tally/{name}" for name in Tally.NAMES]
+        readout.add_sums(names, self._tally.take())
+        self._env.add_to(readout)
+        readout.add_means(merged(*found))
+        raw = readout.read()
+        tally = {name: raw.pop(f"tally/{name}") for name in Tally.NAMES}
+        self._window.add(tally["return"], tally["length"], tally["episodes"])
+        train = {
+            "Train/mean_step_reward": tally["reward"] / tally["steps"],
+            "Train/episodes": tally["episodes"],
+        }
+        env = self._env.finish(raw)
+        return merged(self._window.means(), train, raw, env), tally
+
+    def shared_state(self) -> list[tuple[float, float, float]]:
+        """What all processes have in common, as plain numbers."""
+        return self._window.state()
+
+    def load_shared_state(self, state: list[tuple[float, float, float]]) -> None:
+        """Restore that."""
+        self._window.load_state(state)
+
+    def own_state(self) -> dict[str, torch.Tensor]:
+        """The live tensors of this process; copy into them to restore a snapshot."""
+        return self._tally.state()
+
+
+def merged(*parts: Mapping[str, Any]) -> dict[str, Any]:
+    """One dictionary of several, whose keys must not meet."""
+    whole: dict[str, Any] = {}
+    for part in parts:
+        twice = whole.keys() & part.keys()
+        if twice:
+            raise ValueError(f"The figure {min(twice)!r} is given twice.")
+        whole |= part
+    return whole

@@ -1,0 +1,154 @@
+"""Where figures go: `metrics.jsonl`, TensorBoard, Weights & Biases."""
+
+import importlib
+import json
+import logging
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from mjlab.rl.config import LoggingCfg
+from mjlab.rl.files import write_text
+
+_log = logging.getLogger(__name__)
+
+METRICS = "metrics.jsonl"
+"""The file with one line an iteration."""
+
+
+class Writer(Protocol):
+    """Takes the figures of each iteration."""
+
+    def write(self, iteration: int, figures: Mapping[str, float]) -> None:
+        """Take the figures of an iteration."""
+        ...
+
+    def close(self) -> None:
+        """Finish writing."""
+        ...
+
+
+class JsonlWriter:
+    """Writes one JSON object a line: "iteration", then the figures by name.
+
+    A number that is not finite is written as null, which every JSON reader takes.
+    """
+
+    def __init__(self, path: Path, *, start: int = 0) -> None:
+        """Open the file.
+
+        Args:
+            path: The file. What it holds already stays.
+            start: Iterations that count: lines of later ones, which a run that was
+                resumed does again, are removed.
+        """
+        kept = [line for line in _lines(path) if _iteration(line) <= start]
+        write_text(path, "".join(f"{line}\n" for line in kept))
+        self._file = path.open("a", encoding="utf-8")
+
+    def write(self, iteration: int, figures: Mapping[str, float]) -> None:
+        """Write a line, so that who reads the file has it at once."""
+        numbers = {k: v if math.isfinite(v) else None for k, v in figures.items()}
+        line = json.dumps({"iteration": iteration, **numbers})
+        self._file.write(line + "\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def read_metrics(path: Path) -> list[dict[str, Any]]:
+    """The lines of a `metrics.jsonl`; a last one that is torn is left out."""
+    return [json.loads(line) for line in _lines(path)]
+
+
+def _lines(path: Path) -> list[str]:
+    """Whole lines of a file that may not exist."""
+    if not path.exists():
+        return []
+    text = path.read_text("utf-8")
+    return text.splitlines() if text.endswith("\n") else text.splitlines()[:-1]
+
+
+def _iteration(line: str) -> int:
+    return int(json.loads(line)["iteration"])
+
+
+class TensorboardWriter:
+    """Writes TensorBoard's event files."""
+
+    def __init__(self, folder: Path, *, start: int = 0) -> None:
+        module = importlib.import_module("torch.utils.tensorboard")
+        # What an earlier process wrote beyond its last checkpoint is hidden.
+        purge = start + 1 if start else None
+        self._writer = module.SummaryWriter(str(folder), purge_step=purge)
+
+    def write(self, iteration: int, figures: Mapping[str, float]) -> None:
+        """Write each figure as a scalar."""
+        for name, value in figures.items():
+            self._writer.add_scalar(name, value, iteration)
+
+    def close(self) -> None:
+        """Flush and close."""
+        self._writer.close()
+
+
+class WandbWriter:
+    """Sends figures to Weights & Biases."""
+
+    def __init__(
+        self, folder: Path, cfg: LoggingCfg, config: Mapping[str, Any]
+    ) -> None:
+        wandb = importlib.import_module("wandb")
+        self._run = wandb.init(
+            project=cfg.wandb_project,
+            entity=cfg.wandb_entity,
+            mode=cfg.wandb_mode,
+            name=folder.name,
+            id=folder.name,
+            resume="allow",
+            dir=str(folder),
+            config=dict(config),
+        )
+
+    def write(self, iteration: int, figures: Mapping[str, float]) -> None:
+        """Send all figures."""
+        self._run.log(dict(figures), step=iteration)
+
+    def close(self) -> None:
+        """Finish the run there."""
+        self._run.finish()
+
+
+def open_writers(
+    folder: Path, cfg: LoggingCfg, *, start: int = 0, config: Mapping[str, Any]
+) -> list[Writer]:
+    """Open what the configuration asks for.
+
+    Args:
+        folder: The run's folder.
+        cfg: What is wanted.
+        start: Iterations that are done already.
+        config: The run's configuration as plain values, for W&B.
+    """
+    writers: list[Writer] = [JsonlWriter(folder / METRICS, start=start)]
+    if cfg.tensorboard:
+        try:
+            writers.append(TensorboardWriter(folder, start=start))
+        except ImportError:
+            _log.warning(
+                "TensorBoard is not installed, so figures go to %s only. "
+                "Run `pip install tensorboard`, or set logging.tensorboard=False.",
+                METRICS,
+            )
+    if cfg.wandb:
+        try:
+            writers.append(WandbWriter(folder, cfg, config))
+        except ImportError as error:
+            raise ImportError(
+                "logging.wandb=True needs Weights & Biases. "
+                "Run `pip install 'mjlab-fused[wandb]'`."
+            ) from error
+    return writers

@@ -1,0 +1,367 @@
+"""The training loop: act, learn, look, save; until there is a reason to stop."""
+
+import contextlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.rl.check import check_agent
+from mjlab.rl.checkpoint import (
+    Checkpoints,
+    find_checkpoint,
+    load_model,
+    seed_everything,
+)
+from mjlab.rl.config import AgentCfg, DistillationAgentCfg
+from mjlab.rl.console import Display, Progress
+from mjlab.rl.distributed import Ranks
+from mjlab.rl.evaluation import Evaluation
+from mjlab.rl.figures import IterationFigures, Number, merged
+from mjlab.rl.hook import Hook as Hook
+from mjlab.rl.learners import Learner
+from mjlab.rl.logging import Writer
+from mjlab.rl.scores import Scores
+from mjlab.rl.signals import Interrupts, Stopwatch
+from mjlab.rl.state import RunState
+from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.threads import torch_threads
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How training ended."""
+
+    reason: str
+    """Why it stopped, in words."""
+
+    interrupted: bool
+    """Whether a signal stopped it, rather than the work being done."""
+
+    iteration: int
+    """Iterations that are done."""
+
+    figures: dict[str, float]
+    """Figures of the last iteration."""
+
+    best: float | None
+    """Best score, if there has been any."""
+
+    checkpoint: Path | None
+    """The last checkpoint."""
+
+
+class TrainingLoop:
+    """Trains a policy.
+
+    It seeds the generators of Python, NumPy and torch from the environment's seed; what
+    worlds draw does not depend on those.
+    """
+
+    def __init__(
+        self,
+        env: ManagerBasedRlEnv,
+        cfg: AgentCfg,
+        *,
+        checkpoints: Checkpoints | None = None,
+        make_eval_env: Callable[[], ManagerBasedRlEnv] | None = None,
+        hooks: Sequence[Hook] = (),
+        writers: Sequence[Writer] = (),
+        display: Display | None = None,
+        ranks: Ranks | None = None,
+        config_text: str = "",
+    ) -> None:
+        """Reset the worlds and build the learner.
+
+        Args:
+            env: The worlds of this process.
+            cfg: The learner.
+            checkpoints: Where to save. None saves nothing.
+            make_eval_env: Builds worlds to evaluate in. None evaluates nothing.
+            hooks: What to do after each iteration.
+            writers: Where figures go; only the first process uses them.
+            display: Shows progress; only the first process uses it.
+            ranks: This process among those that train together.
+            config_text: The run's configuration, to be kept in checkpoints.
+        """
+        self.env = env
+        self.cfg = cfg
+        self.ranks = ranks or Ranks()
+        seed_everything(env.seed)
+        groups = {group for seen in cfg.obs_groups.values() for group in seen}
+        check_agent(cfg, _shapes(env), env.num_envs)
+        self.worlds = RslRlVecEnv(
+            env, groups=sorted(groups), clip_actions=cfg.clip_actions
+        )
+        """The environment, as the learner sees it."""
+        self.learner = Learner(self.worlds, cfg, self.ranks)
+        """Networks and algorithm."""
+        seed_everything(env.seed + 1 + self.ranks.index)
+        self.hooks = tuple(hooks)
+        self.iteration = 0
+        """Iterations that are done."""
+        self.figures: dict[str, float] = {}
+        """Figures of the last iteration."""
+        self._checkpoints = checkpoints
+        self._writers = tuple(writers) if self.ranks.is_first else ()
+        self._display = display if self.ranks.is_first else None
+        self._config_text = config_text
+        self._evaluation: Evaluation | None = None
+        if make_eval_env is not None and self.ranks.is_first and cfg.evaluation.every:
+            self._evaluation = Evaluation(make_eval_env, cfg)
+        self._evaluates = make_eval_env is not None and cfg.evaluation.every > 0
+        self._gathered = IterationFigures(env, self.ranks, cfg.logging.window)
+        default = "Eval/mean_reward" if self._evaluates else "Train/mean_reward"
+        self._scores = Scores(cfg.stop, cfg.stop.metric or default)
+        self._state = RunState(
+            self.worlds,
+            cfg,
+            self.ranks,
+            learner=self.learner,
+            figures=self._gathered,
+            scores=self._scores,
+            hooks=self.hooks,
+        )
+        self._seconds_before = 0.0
+        self._interrupts = Interrupts()
+        self._started = 0.0
+        self._seconds = 0.0
+        self._saved: Path | None = None
+        self._first = 0
+        self._needs_spread = cfg.init_at_random_ep_len
+        self._learn_threads = torch.get_num_threads()
+
+    # The main path.
+
+    def run(self) -> Outcome:
+        """Train until there is a reason to stop, and save."""
+        self._begin()
+        with self._interrupts, self._display or contextlib.nullcontext():
+            while (reason := self._reason_to_stop()) is None:
+                self._iterate()
+            self._finish()
+        return Outcome(
+            reason=reason,
+            interrupted=bool(self._interrupts.agreed),
+            iteration=self.iteration,
+            figures=self.figures,
+            best=self._scores.best,
+            checkpoint=self._saved,
+        )
+
+    def _iterate(self) -> None:
+        """Act, learn, look, save."""
+        watch = Stopwatch(self.env.device)
+        self._collect()
+        watch.lap("collect")
+        losses = self.learner.algorithm.update()
+        watch.lap("learn")
+        self.iteration += 1
+        found: dict[str, Number] = {}
+        if self._is_due(self.cfg.evaluation.every) and self._evaluates:
+            found |= self._evaluate()
+        for hook in self.hooks:
+            found = merged(found, hook.after_iteration(self))
+        self.figures = self._read(losses, found, watch)
+        self._judge()
+        self._report()
+        if self._is_due(self.cfg.checkpoint.every):
+            self.save()
+
+    def _collect(self) -> None:
+        """Roll the policy out, and compute returns.
+
+        Physics uses all processors, so torch, whose work here is small, uses one.
+        """
+        algorithm, worlds = self.learner.algorithm, self.worlds
+        on_cpu = self.env.device.type == "cpu"
+        threads = torch_threads(1) if on_cpu else contextlib.nullcontext()
+        with torch.no_grad(), threads:
+            observations = worlds.get_observations()
+            for _ in range(self.cfg.num_steps_per_env):
+                actions = algorithm.act(observations)
+                observations, reward, dones, extras = worlds.step(actions)
+                algorithm.process_env_step(observations, reward, dones, extras)
+                self._gathered.add_step(reward, dones)
+            algorithm.compute_returns(observations)
+
+    def _evaluate(self) -> dict[str, Number]:
+        """Run the policy without exploration. The first process does, for all."""
+        names = ("Eval/mean_reward", "Eval/mean_episode_length", "Eval/finished")
+        if self._evaluation is None:
+            return dict.fromkeys(names, 0.0)
+        self.learner.inference.follow(self.learner.policy)
+        on_cpu = self.env.device.type == "cpu"
+        with torch_threads(1) if on_cpu else contextlib.nullcontext():
+            scores = self._evaluation.run(self.learner.inference)
+        # The others count as zero in the mean over processes.
+        return {name: scores[name] * self.ranks.world for name in names}
+
+    def _read(
+        self,
+        losses: Mapping[str, float],
+        found: Mapping[str, Number],
+        watch: Stopwatch,
+    ) -> dict[str, float]:
+        """Read everything from the device: the one time that an iteration waits."""
+        learner = self.learner
+        figures, tally = self._gathered.read(
+            {f"Loss/{name}": value for name, value in losses.items()},
+            {"Policy/mean_std": learner.action_std},
+            {"loop/seconds": time.perf_counter() - self._started},
+            {"loop/signal": self._interrupts.received},
+            found,
+        )
+        self._seconds = figures.pop("loop/seconds")
+        self._interrupts.agree(figures.pop("loop/signal"))
+        return figures | {
+            "Train/env_steps": float(self.env_steps),
+            "Policy/learning_rate": learner.learning_rate,
+            **self._performance(tally["steps"], watch),
+        }
+
+    def _performance(self, steps: float, watch: Stopwatch) -> dict[str, float]:
+        laps = watch.seconds()
+        total = max(sum(laps.values()), 1e-9)
+        return {
+            "Perf/steps_per_s": steps / total,
+            "Perf/collect_s": laps["collect"],
+            "Perf/learn_s": laps["learn"],
+            "Perf/seconds": self._seconds_before + self._seconds,
+        }
+
+    def _judge(self) -> None:
+        """Keep the policy if it is the best yet."""
+        every = self.cfg.evaluation.every if self._evaluates else 0
+        # Figures of training move at every iteration; looking at each would save often.
+        if not self._is_due(every or self.cfg.checkpoint.every):
+            return
+        is_best = self._scores.judge(self.figures)
+        if is_best and self._checkpoints is not None and self.ranks.is_first:
+            state, score = self._model_state(), self._scores.best
+            self._checkpoints.save_best(self.iteration, state, score)
+
+    def _report(self) -> None:
+        for writer in self._writers:
+            writer.write(self.iteration, self.figures)
+        if self._display is not None:
+            self._display.show(self.progress, self.figures)
+
+    # When to stop.
+
+    def _reason_to_stop(self) -> str | None:
+        """Why to stop now, from what all processes know alike."""
+        stop = self.cfg.stop
+        if self._interrupts.agreed:
+            return f"a signal ({self._interrupts.name}) asked for it"
+        if self.iteration >= self.cfg.max_iterations:
+            return f"all {self.cfg.max_iterations} iterations are done"
+        if stop.max_env_steps is not None and self.env_steps >= stop.max_env_steps:
+            return f"{self.env_steps} steps are done, of stop.max_env_steps"
+        if stop.max_seconds is not None and self._seconds >= stop.max_seconds:
+            return f"{self._seconds:.0f} s have gone, of stop.max_seconds"
+        return self._scores.reason_to_stop(self.figures)
+
+    @property
+    def env_steps(self) -> int:
+        """Steps of all worlds of all processes."""
+        worlds = self.env.num_envs * self.ranks.world
+        return self.iteration * self.cfg.num_steps_per_env * worlds
+
+    @property
+    def progress(self) -> Progress:
+        """Where training stands."""
+        done = self.iteration - self._first
+        left = self.cfg.max_iterations - self.iteration
+        return Progress(
+            iteration=self.iteration,
+            max_iterations=self.cfg.max_iterations,
+            env_steps=self.env_steps,
+            seconds=self._seconds,
+            remaining=self._seconds / done * left if done else None,
+        )
+
+    def _is_due(self, every: int) -> bool:
+        return every > 0 and self.iteration % every == 0
+
+    def _begin(self) -> None:
+        self._started = time.perf_counter()
+        self._first = self.iteration
+        if self._needs_spread:
+            self.worlds.randomize_episode_lengths()
+            self._needs_spread = False
+        cfg = self.cfg
+        if isinstance(cfg, DistillationAgentCfg) and self.iteration == 0:
+            if cfg.teacher_checkpoint is None:
+                raise ValueError("agent.teacher_checkpoint is None: nobody to imitate.")
+            path = find_checkpoint(Path(cfg.teacher_checkpoint), best=True)
+            model = load_model(path, self.env.device)
+            self.learner.load_teacher(model["learner"]["algorithm"])
+
+    def _finish(self) -> None:
+        """Save what is not saved yet, and close what was opened."""
+        saved = f"model_{self.iteration:06d}.pt"
+        if self._saved is None or self._saved.name != saved:
+            self.save()
+        for writer in self._writers:
+            writer.close()
+        if self._evaluation is not None:
+            self._evaluation.close()
+
+    # Saving and going on.
+
+    def save(self) -> Path | None:
+        """Save a checkpoint, if there is where to; all processes together."""
+        if self._checkpoints is None:
+            return None
+        self._saved = self._checkpoints.save(
+            self.iteration, self._model_state(), self._state.own(), self.ranks
+        )
+        return self._saved
+
+    def resume(self, place: Path, *, exact: bool = True) -> Path:
+        """Go on from a checkpoint.
+
+        Args:
+            place: A checkpoint, or a folder of a run, whose newest one is taken.
+            exact: Whether to restore the worlds and all random numbers, so that the run
+                is the one that was interrupted, bit for bit on the CPU. If not, new
+                episodes start, and the environment may differ in what the policy does
+                not see.
+
+        Returns:
+            The checkpoint.
+        """
+        path = find_checkpoint(place)
+        progress = self._state.restore(path, exact=exact)
+        self.iteration = progress["iteration"]
+        self.figures = progress["figures"]
+        self._seconds_before = progress["seconds"]
+        self._needs_spread = self._needs_spread and not exact
+        return path
+
+    def _model_state(self) -> dict[str, Any]:
+        """What all processes have in common."""
+        progress = {
+            "iteration": self.iteration,
+            "figures": self.figures,
+            "seconds": self._seconds_before + self._seconds,
+        }
+        return self._state.shared(progress) | {"config": self._config_text}
+
+
+def _shapes(env: ManagerBasedRlEnv) -> dict[str, tuple[int, ...]]:
+    """Shape of one world's observation, by group; by term where they are apart."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    names = env.observation_manager.active_terms
+    for group, dim in env.observation_manager.group_obs_dim.items():
+        if isinstance(dim, list):
+            terms = zip(names[group], dim, strict=True)
+            shapes |= {f"{group}/{term}": tuple(shape) for term, shape in terms}
+        else:
+            shapes[group] = tuple(dim)
+    return shapes

@@ -1,0 +1,369 @@
+"""RSL-RL's parts: distributions, networks and algorithms, as typed configurations.
+
+A part is chosen by the type of its configuration: an actor is a `MlpModelCfg`, a
+`RnnModelCfg` or a `CnnModelCfg`. Fields carry RSL-RL's names, so that its documentation
+applies; a test compares them with its constructors.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+Activation = Literal[
+    "elu",
+    "selu",
+    "relu",
+    "crelu",
+    "lrelu",
+    "tanh",
+    "sigmoid",
+    "softplus",
+    "gelu",
+    "swish",
+    "mish",
+    "identity",
+]
+LayerNorm = Literal["none", "batch", "layer"]
+OptimizerName = Literal["adam", "adamw", "sgd", "rmsprop"]
+
+
+@dataclass(kw_only=True)
+class PartCfg:
+    """A part of the learner that RSL-RL builds."""
+
+    class_name: ClassVar[str] = ""
+    """`module:class` of what is built. Subclass a configuration to build your own."""
+
+
+# Distributions of actions.
+
+
+@dataclass(kw_only=True)
+class DistributionCfg(PartCfg):
+    """What actions are drawn from."""
+
+
+@dataclass(kw_only=True)
+class GaussianCfg(DistributionCfg):
+    """Normal, with the same spread in all states."""
+
+    class_name = "rsl_rl.modules.distribution:GaussianDistribution"
+
+    init_std: float = 1.0
+    """Standard deviation at the start of training."""
+
+    std_range: tuple[float, float] = (1e-6, 1e6)
+    """Bounds of the standard deviation."""
+
+    std_type: Literal["scalar", "log"] = "scalar"
+    """Whether the standard deviation or its logarithm is learned."""
+
+    learn_std: bool = True
+    """Whether it is learned at all."""
+
+
+@dataclass(kw_only=True)
+class HeteroscedasticGaussianCfg(DistributionCfg):
+    """Normal, with a spread that the network chooses in each state."""
+
+    class_name = "rsl_rl.modules.distribution:HeteroscedasticGaussianDistribution"
+
+    init_std: float = 1.0
+    """Standard deviation at the start of training."""
+
+    std_range: tuple[float, float] = (1e-6, 1e6)
+    """Bounds of the standard deviation."""
+
+    std_type: Literal["scalar", "log"] = "scalar"
+    """Whether the network puts out the standard deviation or its logarithm."""
+
+
+@dataclass(kw_only=True)
+class BetaCfg(DistributionCfg):
+    """Beta, whose actions never leave a range."""
+
+    class_name = "rsl_rl.modules.distribution:BetaDistribution"
+
+    action_range: tuple[float, float] = (-1.0, 1.0)
+    """Smallest and largest action."""
+
+
+# Networks.
+
+
+@dataclass(kw_only=True)
+class MlpModelCfg(PartCfg):
+    """A perceptron over flat observations."""
+
+    class_name = "rsl_rl.models:MLPModel"
+
+    hidden_dims: tuple[int, ...] = (256, 256, 256)
+    """Widths of the hidden layers."""
+
+    activation: Activation = "elu"
+    """Activation function of the hidden layers."""
+
+    obs_normalization: bool = False
+    """Whether observations are normalised by their running mean and deviation."""
+
+    distribution_cfg: DistributionCfg | None = None
+    """What outputs are drawn from. None puts out numbers, as a critic does."""
+
+
+@dataclass(kw_only=True)
+class RnnModelCfg(MlpModelCfg):
+    """A recurrent network, then a perceptron."""
+
+    class_name = "rsl_rl.models:RNNModel"
+
+    rnn_type: Literal["lstm", "gru"] = "lstm"
+    """Kind of recurrent cell."""
+
+    rnn_hidden_dim: int = 256
+    """Width of the hidden state."""
+
+    rnn_num_layers: int = 1
+    """Recurrent layers."""
+
+
+@dataclass(kw_only=True)
+class CnnCfg:
+    """A convolutional encoder of one group of images."""
+
+    output_channels: tuple[int, ...] = (16, 32)
+    """Channels after each layer."""
+
+    kernel_size: int | tuple[int, ...] = 3
+    """Width of the kernels, one for all layers or one for each."""
+
+    stride: int | tuple[int, ...] = 1
+    """Stride, one for all layers or one for each."""
+
+    dilation: int | tuple[int, ...] = 1
+    """Dilation, one for all layers or one for each."""
+
+    padding: Literal["none", "zeros", "reflect", "replicate", "circular"] = "none"
+    """What is beyond the edge of an image."""
+
+    norm: (
+        Literal["none", "batch", "layer"]
+        | tuple[Literal["none", "batch", "layer"], ...]
+    ) = "none"
+    """Normalisation after each convolution."""
+
+    activation: Activation = "elu"
+    """Activation function of all layers."""
+
+    max_pool: bool | tuple[bool, ...] = False
+    """Whether each layer is followed by max pooling."""
+
+    global_pool: Literal["none", "max", "avg"] = "none"
+    """Pooling over the whole image at the end."""
+
+    flatten: bool = True
+    """Whether the output is flat, which a model needs."""
+
+
+@dataclass(kw_only=True)
+class CnnModelCfg(MlpModelCfg):
+    """Convolutional encoders over images, then a perceptron over all observations."""
+
+    class_name = "rsl_rl.models:CNNModel"
+
+    cnn_cfg: CnnCfg | dict[str, CnnCfg] = field(default_factory=CnnCfg)
+    """The encoder of all groups of images, or one for each group by its name."""
+
+
+# Algorithms.
+
+
+@dataclass(kw_only=True)
+class ScheduleCfg:
+    """How the weight of curiosity changes with the number of steps."""
+
+    mode: ClassVar[str] = ""
+    """RSL-RL's name of the schedule."""
+
+
+@dataclass(kw_only=True)
+class ConstantScheduleCfg(ScheduleCfg):
+    """The weight stays as it is."""
+
+    mode = "constant"
+
+
+@dataclass(kw_only=True)
+class StepScheduleCfg(ScheduleCfg):
+    """The weight jumps once."""
+
+    mode = "step"
+
+    final_step: int = 10_000
+    """Step of the environment from which the final weight holds."""
+
+    final_value: float = 0.0
+    """The final weight."""
+
+
+@dataclass(kw_only=True)
+class LinearScheduleCfg(ScheduleCfg):
+    """The weight goes to its final value in a straight line."""
+
+    mode = "linear"
+
+    initial_step: int = 0
+    """Step of the environment at which the line begins."""
+
+    final_step: int = 10_000
+    """Step of the environment at which the line ends."""
+
+    final_value: float = 0.0
+    """The final weight."""
+
+
+@dataclass(kw_only=True)
+class RndCfg:
+    """Curiosity by random network distillation: rewards states that surprise.
+
+    It sees the observation set "rnd_state".
+    """
+
+    num_outputs: int = 1
+    """Size of the embedding that is predicted."""
+
+    predictor_hidden_dims: tuple[int, ...] = (-1,)
+    """Hidden widths of the network that predicts; -1 is the size of the input."""
+
+    target_hidden_dims: tuple[int, ...] = (-1,)
+    """Hidden widths of the network that is predicted; -1 is the size of the input."""
+
+    activation: Activation = "elu"
+    """Activation function of both."""
+
+    state_normalization: bool = False
+    """Whether the input is normalised."""
+
+    reward_normalization: bool = False
+    """Whether the reward is normalised by the deviation of its discounted sum."""
+
+    weight: float = 0.0
+    """Weight of the reward, per second: it is multiplied by the duration of a step."""
+
+    weight_schedule: ScheduleCfg | None = None
+    """How the weight changes."""
+
+    learning_rate: float = 1e-3
+    """Step size of the network that predicts."""
+
+
+@dataclass(kw_only=True)
+class SymmetryCfg:
+    """Use of a symmetry of the task."""
+
+    data_augmentation_func: Callable[..., Any]
+    """`f(env, obs, actions)`, of a module, that returns both with their mirror images
+    appended. Either may be None."""
+
+    use_data_augmentation: bool = False
+    """Whether mirrored samples join every minibatch."""
+
+    use_mirror_loss: bool = False
+    """Whether a loss pulls the policy towards symmetry."""
+
+    mirror_loss_coeff: float = 0.0
+    """Weight of that loss."""
+
+
+@dataclass(kw_only=True)
+class PpoCfg(PartCfg):
+    """Proximal policy optimisation."""
+
+    class_name = "rsl_rl.algorithms:PPO"
+
+    num_learning_epochs: int = 5
+    """Passes over the rollout in an update."""
+
+    num_mini_batches: int = 4
+    """Minibatches in a pass."""
+
+    clip_param: float = 0.2
+    """How far the policy's ratio, and the value, may move without penalty."""
+
+    gamma: float = 0.99
+    """Discount of a step."""
+
+    lam: float = 0.95
+    """Lambda of generalised advantage estimation."""
+
+    value_loss_coef: float = 1.0
+    """Weight of the value's loss."""
+
+    entropy_coef: float = 0.01
+    """Weight of the policy's entropy."""
+
+    learning_rate: float = 1e-3
+    """Step size; where it starts if the schedule is "adaptive"."""
+
+    max_grad_norm: float = 1.0
+    """Norm that gradients are clipped to, actor and critic each."""
+
+    optimizer: OptimizerName = "adam"
+    """Optimiser."""
+
+    use_clipped_value_loss: bool = True
+    """Whether the value's loss is clipped as the policy's is."""
+
+    schedule: Literal["adaptive", "fixed"] = "adaptive"
+    """Whether the step size follows the policy's divergence, between 1e-5 and 1e-2."""
+
+    desired_kl: float = 0.01
+    """The divergence that "adaptive" aims at."""
+
+    normalize_advantage_per_mini_batch: bool = False
+    """Whether advantages are normalised by minibatch, rather than by rollout."""
+
+    use_mixed_precision: bool = False
+    """Whether networks run in bfloat16 while learning."""
+
+    grad_reduce_bucket_mb: float = 25
+    """Size of what several processes exchange at a time, in MB."""
+
+    share_cnn_encoders: bool = False
+    """Whether the critic uses the actor's convolutional encoders."""
+
+    rnd_cfg: RndCfg | None = None
+    """Curiosity."""
+
+    symmetry_cfg: SymmetryCfg | None = None
+    """Use of symmetry."""
+
+
+@dataclass(kw_only=True)
+class DistillationCfg(PartCfg):
+    """Supervised learning of a student from a teacher, on the student's own states."""
+
+    class_name = "rsl_rl.algorithms:Distillation"
+
+    num_learning_epochs: int = 1
+    """Passes over the rollout in an update."""
+
+    gradient_length: int = 15
+    """Steps between two updates of the student, through which gradients flow."""
+
+    learning_rate: float = 1e-3
+    """Step size."""
+
+    max_grad_norm: float | None = None
+    """Norm that gradients are clipped to. None leaves them."""
+
+    loss_type: Literal["mse", "huber"] = "mse"
+    """Distance between the actions of the two."""
+
+    optimizer: OptimizerName = "adam"
+    """Optimiser."""
+
+    use_mixed_precision: bool = False
+    """Whether networks run in bfloat16 while learning."""
+
+    grad_reduce_bucket_mb: float = 25
+    """Size of what several processes exchange at a time, in MB."""

@@ -1,0 +1,268 @@
+"""The folder of a run: what was run, on what, and everything that came of it.
+
+    logs/<task>/<time>_<name>/
+        run.json        command, git, versions, hardware, seed, status and its reason
+        config.json     environment and learner, to be read back
+        metrics.jsonl   figures, one line an iteration
+        checkpoints/ videos/ export/ nan/ report.html
+
+`logs/latest` and `logs/<task>/latest` lead to the newest run.
+"""
+
+import contextlib
+import datetime
+import importlib.metadata
+import json
+import os
+import platform
+import re
+import shlex
+import subprocess
+import sys
+import traceback
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from mjlab.names import UnknownNameError, suggest
+from mjlab.rl.checkpoint import Checkpoints
+from mjlab.rl.config_io import TRUSTED, load_config, save_config
+from mjlab.rl.files import write_text
+
+LATEST = "latest"
+"""Name of the link to the newest run."""
+
+_PACKAGES = (
+    "mjlab-fused",
+    "mujoco",
+    "mujoco-warp",
+    "warp-lang",
+    "torch",
+    "rsl-rl-lib",
+    "tensordict",
+    "numpy",
+)
+
+
+class RunFolderError(ValueError):
+    """A run that cannot be found, or whose files are not those of a run."""
+
+
+class RunFolder:
+    """A run's folder."""
+
+    def __init__(self, path: Path) -> None:
+        """Take a folder that is there; see `create`, `find` and `attach`."""
+        self.path = Path(path)
+
+    @classmethod
+    def create(
+        cls,
+        root: Path,
+        task: str,
+        name: str = "",
+        *,
+        configs: Mapping[str, Any],
+        seed: int,
+    ) -> "RunFolder":
+        """Make a folder for a new run.
+
+        Args:
+            root: The folder of all runs, such as "logs".
+            task: Task's id.
+            name: What the user calls the run, if anything.
+            configs: Configurations by name, for `config.json`.
+            seed: The seed in use.
+        """
+        now = datetime.datetime.now().astimezone()
+        stem = now.strftime("%Y-%m-%d_%H-%M-%S") + (f"_{_plain(name)}" if name else "")
+        run = cls(_make_folder(Path(root) / _plain(task), stem))
+        save_config(run.path / "config.json", **configs)
+        start = {
+            "task": task,
+            "name": name,
+            "status": "running",
+            "reason": "",
+            "started": now.isoformat(timespec="seconds"),
+            "finished": None,
+            "command": shlex.join([sys.executable, *sys.argv]),
+            "arguments": sys.argv[1:],
+            "folder": os.getcwd(),
+            "seed": seed,
+            "git": _git(run.path),
+            "versions": versions(),
+            "hardware": hardware(),
+        }
+        run._write(start)
+        run.point_latest()
+        return run
+
+    @classmethod
+    def find(cls, place: str | Path, root: Path = Path("logs")) -> "RunFolder":
+        """The run that a user means.
+
+        Args:
+            place: A run's folder, a task's folder or a folder of runs, each of which
+                stands for its newest run, a file in a run's folder, "latest",
+                "<task>/latest", or "<task>".
+            root: Folder of all runs, for names that are no path.
+        """
+        for start in (Path(place), Path(root) / place):
+            for folder in (start, start / LATEST, *start.parents[:2]):
+                if (folder / "run.json").is_file():
+                    return cls(folder.resolve())
+        root = Path(root)
+        known = [task.name for task in root.iterdir()] if root.is_dir() else []
+        hint = suggest(str(place), known) if known else f"There are no runs in {root}."
+        raise UnknownNameError(f"There is no run {str(place)!r}. {hint}")
+
+    @property
+    def checkpoints(self) -> Checkpoints:
+        """Its checkpoints, to be read."""
+        return Checkpoints(self.path / "checkpoints", keep=0)
+
+    def folder(self, name: str) -> Path:
+        """One of its folders, such as "videos", which is made if it is not there."""
+        path = self.path / name
+        path.mkdir(exist_ok=True)
+        return path
+
+    def info(self) -> dict[str, Any]:
+        """What `run.json` says."""
+        try:
+            return json.loads((self.path / "run.json").read_text("utf-8"))
+        except json.JSONDecodeError as error:
+            raise RunFolderError(
+                f"{self.path / 'run.json'} is damaged: {error}"
+            ) from error
+
+    def configs(self, packages: tuple[str, ...] | None = TRUSTED) -> dict[str, Any]:
+        """The run's configurations by name; see `load_config` for `packages`."""
+        return load_config(self.path / "config.json", packages)
+
+    def update(self, **changes: Any) -> None:
+        """Change entries of `run.json`."""
+        self._write(self.info() | changes)
+
+    def point_latest(self) -> None:
+        """Have the links called "latest" lead here."""
+        for folder in (self.path.parent, self.path.parent.parent):
+            link = folder / f".{LATEST}.{os.getpid()}"
+            with contextlib.suppress(OSError):  # Where there are no links, do without.
+                link.symlink_to(os.path.relpath(self.path, folder))
+                os.replace(link, folder / LATEST)
+            link.unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def recording(self) -> Iterator[None]:
+        """Note how the work inside ends, if it ends badly."""
+        try:
+            yield
+        except BaseException as error:
+            status = "stopped" if isinstance(error, KeyboardInterrupt) else "failed"
+            reason = "".join(traceback.format_exception_only(error)).strip()
+            self.finish(status, reason)
+            text = "".join(traceback.format_exception(error))
+            write_text(self.path / "error.txt", text)
+            raise
+
+    def finish(self, status: str, reason: str) -> None:
+        """Note that the run is over: "finished", "stopped" or "failed", and why."""
+        now = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
+        self.update(status=status, reason=reason, finished=now)
+
+    def _write(self, info: Mapping[str, Any]) -> None:
+        write_text(self.path / "run.json", json.dumps(info, indent=1) + "\n")
+
+
+def hardware() -> dict[str, Any]:
+    """What this machine is."""
+    gpus = range(torch.cuda.device_count())
+    return {
+        "host": platform.node(),
+        "system": platform.platform(),
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "memory_gb": _memory_gb(),
+        "gpus": [torch.cuda.get_device_name(gpu) for gpu in gpus],
+    }
+
+
+def versions() -> dict[str, str]:
+    """Versions of what decides a result."""
+    found = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[package] = importlib.metadata.version(package)
+    return found
+
+
+def _make_folder(parent: Path, stem: str) -> Path:
+    """A new folder; two runs that start in the same second get two."""
+    parent.mkdir(parents=True, exist_ok=True)
+    number = 1
+    while True:
+        path = parent / (stem if number == 1 else f"{stem}-{number}")
+        try:
+            path.mkdir()
+            return path
+        except FileExistsError:
+            number += 1
+
+
+def _plain(name: str) -> str:
+    """A name that every file system takes, and that leaves its folder nowhere."""
+    return re.sub(r"[^\w.-]+", "-", name).strip(".-") or "unnamed"
+
+
+def _git(folder: Path) -> dict[str, Any]:
+    """Commit and uncommitted changes of our own source and of the user's."""
+    found: dict[str, Any] = {}
+    for place in (Path(__file__).parent, Path.cwd()):
+        top = _run_git(place, "rev-parse", "--show-toplevel")
+        if top is None or top in found:
+            continue
+        changes = _run_git(place, "diff", "HEAD") or ""
+        found[top] = {
+            "commit": _run_git(place, "rev-parse", "HEAD"),
+            "branch": _run_git(place, "rev-parse", "--abbrev-ref", "HEAD"),
+            "changed": bool(_run_git(place, "status", "--porcelain")),
+        }
+        if changes:
+            write_text(
+                folder / "git" / f"{_plain(Path(top).name)}.diff", changes + "\n"
+            )
+    return found
+
+
+def _run_git(place: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(place), *arguments],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=20,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        names = re.findall(r"model name\s*:\s*(.+)", cpuinfo.read_text())
+        if names:
+            return names[0]
+    return platform.processor() or platform.machine()
+
+
+def _memory_gb() -> float | None:
+    try:
+        size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
+    return round(size / 2**30, 1)
