@@ -28,7 +28,7 @@ from tasks.registry import load_task
 
 def main() -> None:
     """Measure, print and save."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--task", default="Cartpole-Balance")
     parser.add_argument("--num-envs", type=int, default=1024)
     parser.add_argument("--blocks", type=int, default=12, help="pairs of blocks")

@@ -33,7 +33,7 @@ G1 = MujocoCfg(timestep=0.005, iterations=10, ls_iterations=20)
 
 def main() -> None:
     """Run the checks, print them and save them."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", nargs="*", help="names of checks")
     args = parser.parse_args()
@@ -126,7 +126,9 @@ def fused_equals_eager(task: str, num_envs: int = 64) -> dict[str, Any]:
         ours, theirs = fused.step(action), eager.step(action)
         different_dones += int((ours[2] != theirs[2]).sum())
         for group, value in ours[0].items():
-            difference = (value - theirs[0][group]).abs().max()
+            other = theirs[0][group]
+            assert isinstance(value, torch.Tensor) and isinstance(other, torch.Tensor)
+            difference = (value - other).abs().max()
             worst["observation"] = max(worst["observation"], float(difference))
         difference = (ours[1] - theirs[1]).abs().max()
         worst["reward"] = max(worst["reward"], float(difference))

@@ -40,7 +40,7 @@ Block = Callable[[], None]
 
 def main() -> None:
     """Measure, print and save."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--robot", choices=["g1", "go1"], default="g1")
     parser.add_argument("--num-envs", type=int, default=256)
     parser.add_argument("--engine", choices=["native", "warp"], default="native")
@@ -128,7 +128,9 @@ def bare_warp(sim: Simulation) -> tuple[Block, Block]:
     def sync() -> None:
         wp.synchronize_device(device)
 
-    return lambda: wp.capture_launch(capture.graph), sync
+    graph = capture.graph
+    assert graph is not None
+    return lambda: wp.capture_launch(graph), sync
 
 
 def measure(

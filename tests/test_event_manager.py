@@ -83,7 +83,7 @@ def test_events_of_a_mode_happen_in_that_mode_to_the_worlds_of_the_mask():
 
 def test_an_interval_of_a_fixed_time_happens_every_so_many_steps_without_drift():
     env = FakeEnv(2)
-    # In float32, 0.06 less three times 0.02 is not 0.
+    # Three times 0.02 is not 0.06 in binary, so a sum of times would be off.
     events = manager(
         env,
         record=EventTermCfg(

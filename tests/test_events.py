@@ -90,7 +90,7 @@ def test_a_turn_of_the_root_is_roll_then_pitch_then_yaw():
 
 
 def test_worlds_outside_the_mask_keep_their_bits():
-    for func, params in (
+    cases: list[tuple[Any, dict[str, Any]]] = [
         (mdp.reset_root_state_uniform, {"pose_range": {"x": (1.0, 2.0)}}),
         (mdp.reset_scene_to_default, {}),
         (
@@ -98,7 +98,8 @@ def test_worlds_outside_the_mask_keep_their_bits():
             {"position_range": (0.1, 0.2), "velocity_range": (0.1, 0.2)},
         ),
         (mdp.push_by_setting_velocity, {"velocity_range": {"x": (1.0, 2.0)}}),
-    ):
+    ]
+    for func, params in cases:
         env, events = bound(func, **params)
         for _ in range(3):
             env.sim.step()

@@ -124,6 +124,10 @@ class Entity(EntityWriter):
             mask: The worlds, shape (num_envs,), bool.
         """
         self._defaults.refresh(mask)
+        # A reset had set the targets to the default pose of before.
+        count = len(self.index.joints)
+        target = self.data.targets.joint_pos[:, :count]
+        write_where(target, mask, self.data.default_joint_pos)
         self.data.invalidate()
 
     mirrored_fields = frozenset({"jnt_range", "qpos0"})

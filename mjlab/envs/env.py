@@ -107,7 +107,11 @@ class ManagerBasedRlEnv:
 
     def _start_up(self) -> None:
         self.event_manager.apply("startup", mask=self._everyone)
+        # Only here, if nothing but startup events varies what constants come from.
+        self._asks_constants = self.event_manager.asks_constants
         self._recompute_constants()
+        modes = self.event_manager.asks_constants_in
+        self._asks_constants = bool(modes - {"startup"})
         self.sim.forward()
         self.scene.refresh()
 
@@ -130,9 +134,12 @@ class ManagerBasedRlEnv:
         Returns:
             Observations, and extras.
         """
+        everyone = mask is None
         mask = self._everyone if mask is None else mask
         if seed is not None:
             self.rng.reseed(mask, self._world_seeds(seed))
+            if everyone:
+                self.event_manager.restart_global_clock()
         self._reset(mask)
         self._observe(mask)
         self._program.settle()
@@ -140,9 +147,7 @@ class ManagerBasedRlEnv:
 
     def step(
         self, action: torch.Tensor
-    ) -> tuple[
-        Observations, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, Any]
-    ]:
+    ) -> tuple[Observations, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, Any]]:
         """Advance every world by one step; worlds that end begin a new episode.
 
         Args:
@@ -245,7 +250,6 @@ class ManagerBasedRlEnv:
             self._keep_final_observations()
             self._reset(self.termination_manager.dones)
         self.event_manager.apply("interval", dt=self.step_dt)
-        self._recompute_constants()
         self._observe(None)
 
     def _reset(self, mask: torch.Tensor) -> None:
@@ -279,7 +283,7 @@ class ManagerBasedRlEnv:
 
     def _recompute_constants(self) -> None:
         """Derive constants in the worlds whose events asked for it."""
-        if self.event_manager.asks_constants:
+        if self._asks_constants:
             self.sim.recompute_constants(self.event_manager.constants_mask)
             self.event_manager.constants_mask.zero_()
 

@@ -19,7 +19,7 @@ def describe(env: "ManagerBasedRlEnv") -> str:
     for line in startup_lines(env):
         console.print(line, highlight=False)
     for title, columns, rows in _tables(env):
-        table = Table(title=title, title_justify="left", *columns)
+        table = Table(*columns, title=title, title_justify="left")
         for row in rows:
             table.add_row(*row)
         console.print(table)
@@ -47,7 +47,8 @@ def startup_lines(env: "ManagerBasedRlEnv") -> list[str]:
         lines.append(f"Torch holds {used:,.0f} MB on the device.")
     outside = env.terms_with_ids()
     if outside:
-        lines.append("Terms that take env_ids and read masks back: " + ", ".join(outside))
+        listed = ", ".join(outside)
+        lines.append(f"Terms that take env_ids and read masks back: {listed}")
     for name, sensor in env.scene.sensors.items():
         lines.extend(f"Sensor {name!r}: {note}" for note in sensor.notes)
     return lines
@@ -68,6 +69,10 @@ def _tables(
         ("Events", ("term", "mode", "when"), env.event_manager.rows()),
         ("Commands", ("term", "kind", "numbers"), env.command_manager.rows()),
         ("Curriculum", ("term", "note"), env.curriculum_manager.rows()),
-        ("Metrics", ("term", "over an episode", "taken every"), env.metrics_manager.rows()),
+        (
+            "Metrics",
+            ("term", "over an episode", "taken every"),
+            env.metrics_manager.rows(),
+        ),
     ]
     return [(title, columns, rows) for title, columns, rows in tables if rows]

@@ -9,7 +9,8 @@ import torch
 
 from mjlab.managers.env import Env
 from mjlab.managers.term import ManagerTermBase, TermCfg
-from mjlab.mdp.randomize.engine import ROBOT, chosen
+from mjlab.mdp.lookup import ROBOT
+from mjlab.mdp.randomize.engine import chosen
 from mjlab.names import UnknownNameError, suggest
 from mjlab.scene import SceneEntityCfg
 

@@ -3,7 +3,7 @@
 All of these are functions of event terms. Poses and velocities are in the world frame.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -11,11 +11,14 @@ import torch
 from mjlab.entity import Entity
 from mjlab.managers.env import Env
 from mjlab.managers.term import ManagerTermBase, TermCfg
-from mjlab.managers.timers import steps_of
-from mjlab.masks import fill_where, write_where
 from mjlab.math import quat_from_euler_xyz, quat_mul
+from mjlab.mdp.forces import apply_body_impulse as apply_body_impulse
+from mjlab.mdp.forces import (
+    apply_external_force_torque as apply_external_force_torque,
+)
+from mjlab.mdp.lookup import ROBOT
 from mjlab.mdp.randomize.distributions import Choice, Range, Sampler
-from mjlab.mdp.randomize.engine import ROBOT, chosen
+from mjlab.mdp.randomize.engine import chosen
 from mjlab.names import UnknownNameError, suggest
 from mjlab.scene import SceneEntityCfg
 from mjlab.scene.ground import Ground
@@ -270,153 +273,6 @@ class reset_joints_by_scale(_JointReset):
     scales = True
 
 
-# Forces.
-
-
-class _Wrench:
-    """Random forces and torques on the chosen bodies."""
-
-    def __init__(self, cfg: TermCfg, env: Env, *, before: int = 0) -> None:
-        """Prepare the draw.
-
-        Args:
-            cfg: The term, with `force_range`, `torque_range` and `asset_cfg`.
-            env: The environment.
-            before: How many uniform numbers in [0, 1) to draw besides.
-        """
-        selection = chosen(cfg.params, env)
-        self._entity, self._ids = selection.entity, selection.body_ids
-        self._before = before
-        targets = [
-            target
-            for name in ("force_range", "torque_range")
-            for target in Choice(
-                names=selection.body_names,
-                num_axes=3,
-                what="body",
-                label=name,
-                axis_names=("x", "y", "z"),
-            ).resolve(_all_axes(cfg.params[name]))
-        ]
-        self._sampler = Sampler(targets, label=type(self).__name__, device=env.device)
-        self._count = len(selection.body_names)
-
-    def draw(self, env: Env, stream: str) -> torch.Tensor:
-        """Return forces, then torques, shape (num_envs, 2, bodies, 3)."""
-        drawn = self._sampler.draw(env.rng, stream)
-        return drawn.view(env.num_envs, 2, self._count, 3)
-
-    def write(self, mask: torch.Tensor, wrench: torch.Tensor) -> None:
-        """Have the bodies of the worlds of `mask` pushed from now on."""
-        force, torque = wrench.unbind(dim=1)
-        self._entity.write_external_wrench(mask, force, torque, self._ids)
-
-
-class apply_external_force_torque(ManagerTermBase):
-    """Pushes bodies with random forces and torques, until it happens again."""
-
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
-        super().__init__(cfg, env)
-        self._wrench = _Wrench(cfg, env)
-
-    def __call__(
-        self,
-        env: Env,
-        mask: torch.Tensor,
-        force_range: Range | Box,
-        torque_range: Range | Box,
-        asset_cfg: SceneEntityCfg = ROBOT,
-        stream: str = "event",
-    ) -> None:
-        """Draw forces and torques and write them.
-
-        Args:
-            env: The environment.
-            mask: The worlds to write, shape (num_envs,), bool.
-            force_range: Of each component of the force at the centre of mass, N: one
-                range, or ranges by "x", "y", "z".
-            torque_range: Of each component of the torque, N m, likewise.
-            asset_cfg: The bodies.
-            stream: Name of the random numbers; the event manager gives one.
-        """
-        self._wrench.write(mask, self._wrench.draw(env, stream))
-
-
-class apply_body_impulse(ManagerTermBase):
-    """Pushes bodies for a short time, again and again; for `mode="step"`."""
-
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
-        super().__init__(cfg, env)
-        self._wrench = _Wrench(cfg, env)
-        step_dt, device = env.step_dt, env.device
-        # In the order of `_pushing`: without a push, then with one.
-        steps = []
-        for name in ("cooldown_s", "duration_s"):
-            low, high = cfg.params[name]
-            if not 0.0 <= low <= high:
-                raise ValueError(
-                    f"{name}={(low, high)} has to be ascending and not negative."
-                )
-            steps.append(steps_of((low, high), step_dt))
-        self._lows = torch.tensor([low for low, _ in steps], device=device)
-        self._choices = torch.tensor(
-            [high - low + 1.0 for low, high in steps], device=device
-        )
-        # Shape (num_envs,): whether bodies are being pushed, and for how many steps
-        # more they are, or are not.
-        self._pushing = torch.zeros(env.num_envs, dtype=torch.bool, device=device)
-        self._steps_left = torch.zeros(env.num_envs, dtype=torch.int64, device=device)
-        self._stream = cfg.params.get("stream", "event")
-        self.reset(torch.ones(env.num_envs, dtype=torch.bool, device=device))
-
-    def __call__(
-        self,
-        env: Env,
-        mask: torch.Tensor,
-        force_range: Range | Box,
-        torque_range: Range | Box,
-        duration_s: Range,
-        cooldown_s: Range,
-        asset_cfg: SceneEntityCfg = ROBOT,
-        stream: str = "event",
-    ) -> None:
-        """Let a step pass; begin and end pushes that are due.
-
-        Args:
-            env: The environment.
-            mask: The worlds in which the step passes, shape (num_envs,), bool.
-            force_range: Of each component of the force at the centre of mass, N: one
-                range, or ranges by "x", "y", "z".
-            torque_range: Of each component of the torque, N m, likewise.
-            duration_s: How long a push lasts, s, rounded to whole steps.
-            cooldown_s: How long it is between pushes, s, rounded to whole steps.
-            asset_cfg: The bodies; each has a force of its own.
-            stream: Name of the random numbers; the event manager gives one.
-        """
-        self._steps_left.sub_(mask.long())
-        due = (self._steps_left <= 0).logical_and_(mask)
-        self._pushing.logical_xor_(due)
-        write_where(self._steps_left, due, self._draw_steps(f"{stream}/time"))
-        wrench = self._wrench.draw(env, stream)
-        wrench.mul_(self._pushing.view(-1, 1, 1, 1))
-        self._wrench.write(due, wrench)
-
-    def reset(self, mask: torch.Tensor) -> None:
-        """Begin the worlds of `mask` without a push, which resets clear anyway."""
-        fill_where(self._pushing, mask, False)
-        write_where(self._steps_left, mask, self._draw_steps(f"{self._stream}/reset"))
-
-    def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
-        return {"pushing": self._pushing, "steps_left": self._steps_left}
-
-    def _draw_steps(self, stream: str) -> torch.Tensor:
-        """How long what `_pushing` says lasts, in steps, shape (num_envs,)."""
-        phase = self._pushing.long()
-        unit = self._env.rng.draw(stream, ())
-        return unit.mul_(self._choices[phase]).long().add_(self._lows[phase])
-
-
 # Ground.
 
 
@@ -455,10 +311,3 @@ def _box(name: str, box: Box) -> list[Any]:
                 f"{name} has no axis {axis!r}. {suggest(axis, _AXES)}"
             )
     return choice.resolve(dict.fromkeys(_AXES, (0.0, 0.0)) | dict(box))
-
-
-def _all_axes(ranges: Range | Box, axes: Sequence[str] = _AXES[:3]) -> Any:
-    """Give axes without a range the range (0, 0)."""
-    if not isinstance(ranges, Mapping):
-        return ranges
-    return dict.fromkeys(axes, (0.0, 0.0)) | dict(ranges)

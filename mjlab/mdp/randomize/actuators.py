@@ -7,6 +7,7 @@ import torch
 from mjlab.actuator import ActuatorSet, Quantity
 from mjlab.managers.env import Env
 from mjlab.managers.term import ManagerTermBase, TermCfg
+from mjlab.mdp.lookup import ROBOT
 from mjlab.mdp.randomize.distributions import (
     Choice,
     Distribution,
@@ -16,7 +17,7 @@ from mjlab.mdp.randomize.distributions import (
     Sampler,
     check_word,
 )
-from mjlab.mdp.randomize.engine import ROBOT, chosen, stream_of
+from mjlab.mdp.randomize.engine import chosen, stream_of
 from mjlab.scene import SceneEntityCfg, Selection
 
 

@@ -13,6 +13,7 @@ import torch
 
 from mjlab.managers.env import Env
 from mjlab.managers.term import ManagerTermBase, TermCfg
+from mjlab.mdp.lookup import ROBOT
 from mjlab.mdp.randomize.distributions import (
     Axis,
     Choice,
@@ -24,9 +25,6 @@ from mjlab.mdp.randomize.distributions import (
 from mjlab.mdp.randomize.numbers import FieldNumbers, row_size
 from mjlab.names import suggest
 from mjlab.scene import SceneEntityCfg, Selection
-
-ROBOT: Any = SceneEntityCfg("robot")
-"""Default of terms about a robot. What the term receives is the resolved selection."""
 
 KINDS = {
     "body": "body",

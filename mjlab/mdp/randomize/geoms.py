@@ -8,9 +8,9 @@ import torch
 
 from mjlab.managers.env import Env
 from mjlab.managers.term import ManagerTermBase, TermCfg
+from mjlab.mdp.lookup import ROBOT
 from mjlab.mdp.randomize.distributions import RandomizeError
 from mjlab.mdp.randomize.engine import (
-    ROBOT,
     FieldTerm,
     chosen,
     kind_of,

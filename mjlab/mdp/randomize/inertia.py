@@ -8,6 +8,7 @@ import torch
 from mjlab.managers.env import Env
 from mjlab.managers.term import ManagerTermBase, TermCfg
 from mjlab.math import quat_from_matrix, quat_to_matrix
+from mjlab.mdp.lookup import ROBOT
 from mjlab.mdp.randomize.distributions import (
     Axis,
     Choice,
@@ -19,7 +20,6 @@ from mjlab.mdp.randomize.distributions import (
     Sampler,
 )
 from mjlab.mdp.randomize.engine import (
-    ROBOT,
     FieldTerm,
     chosen,
     rows_of,

@@ -9,6 +9,7 @@ from mjlab.entity.index import Columns
 from mjlab.managers.env import Env
 from mjlab.managers.term import ManagerTermBase, TermCfg
 from mjlab.math import quat_from_euler_xyz, quat_mul
+from mjlab.mdp.lookup import ROBOT
 from mjlab.mdp.randomize.distributions import (
     Choice,
     Distribution,
@@ -17,7 +18,6 @@ from mjlab.mdp.randomize.distributions import (
     Sampler,
 )
 from mjlab.mdp.randomize.engine import (
-    ROBOT,
     FieldTerm,
     chosen,
     kind_of,
