@@ -43,7 +43,13 @@ def test_the_rows_that_are_compared_are_those_that_matter(
     env: ManagerBasedRlEnv,
 ) -> None:
     compared = " ".join(rows(env))
-    for part in ("delay", "sensor.feet", "air", "history", "data.qpos", "sensor.scan"):
+    for part in (
+        "delay.lags",
+        "phase_times",
+        "history_values",
+        "data.qpos",
+        "scan.hit",
+    ):
         assert part in compared
 
 
