@@ -194,9 +194,11 @@ def report(
 
 
 def resident_bytes() -> int:
-    """Memory that this process has used at most so far."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    """Memory of this process that is resident now; on macOS, at most so far."""
+    statm = Path("/proc/self/statm")
+    if statm.exists():
+        return int(statm.read_text().split()[1]) * resource.getpagesize()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def show_progress(block: int, blocks: int) -> None:

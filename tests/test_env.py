@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from mjlab.envs import ConfigError, ManagerBasedRlEnv, ManagerBasedRlEnvCfg, mdp
+from mjlab.envs import Box, ConfigError, ManagerBasedRlEnv, ManagerBasedRlEnvCfg, mdp
 from mjlab.envs.program import self_test
 from mjlab.envs.quarantine import TooManyNonfiniteError
 from mjlab.envs.snapshot import StateError
@@ -94,6 +94,32 @@ def test_the_log_of_a_step_is_a_dictionary_of_its_own() -> None:
         *_, later = env.step(torch.ones(4, 1))
     assert later["log"] is not first["log"]
     assert all(torch.equal(first["log"][name], value) for name, value in kept.items())
+
+
+def test_spaces_are_plain_records() -> None:
+    env = short(10)
+    assert env.single_action_space == Box((1,))
+    assert env.action_space == Box((4, 1))
+    assert env.single_observation_space.spaces["actor"] == Box((5,))
+    assert env.observation_space.spaces["critic"] == Box((4, 5))
+
+
+class drawing(ManagerTermBase):
+    """A reward that can show itself."""
+
+    def __call__(self, env: Any) -> torch.Tensor:
+        return torch.zeros(env.num_envs)
+
+    def debug_vis(self, visualizer: Any) -> None:
+        visualizer.append("reward")
+
+
+def test_a_term_may_draw() -> None:
+    cfg = cartpole()
+    cfg.rewards["drawing"] = RewardTermCfg(func=drawing, weight=1.0)
+    drawn: list[str] = []
+    ManagerBasedRlEnv(cfg).debug_vis(drawn)
+    assert drawn == ["reward"]
 
 
 # Terminal observations.

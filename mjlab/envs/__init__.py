@@ -5,3 +5,5 @@ from mjlab.envs.config import ConfigError as ConfigError
 from mjlab.envs.config import ManagerBasedRlEnvCfg as ManagerBasedRlEnvCfg
 from mjlab.envs.config import ViewerCfg as ViewerCfg
 from mjlab.envs.env import ManagerBasedRlEnv as ManagerBasedRlEnv
+from mjlab.envs.spaces import Box as Box
+from mjlab.envs.spaces import Dict as Dict

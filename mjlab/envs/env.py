@@ -12,6 +12,7 @@ from mjlab.envs.program import Program, build_program
 from mjlab.envs.quarantine import Quarantine
 from mjlab.envs.report import describe
 from mjlab.envs.snapshot import restore_state, take_state
+from mjlab.envs.spaces import Box, Dict, action_space, observation_space
 from mjlab.managers import (
     ActionManager,
     BoundTerm,
@@ -216,6 +217,40 @@ class ManagerBasedRlEnv:
     def profile(self, steps: int = 20) -> Profile:
         """What each verb of the engine and each term costs, over some steps."""
         return profile(self, steps)
+
+    @property
+    def single_observation_space(self) -> Dict:
+        """What one world observes, by group."""
+        return observation_space(self)
+
+    @property
+    def single_action_space(self) -> Box:
+        """The action that one world takes."""
+        return action_space(self)
+
+    @property
+    def observation_space(self) -> Dict:
+        """What all worlds observe, by group."""
+        return observation_space(self).batch(self.num_envs)
+
+    @property
+    def action_space(self) -> Box:
+        """The action that all worlds take."""
+        return action_space(self).batch(self.num_envs)
+
+    def debug_vis(self, visualizer: Any) -> None:
+        """Have terms and sensors draw what they have to show.
+
+        Args:
+            visualizer: A viewer's collection of arrows, spheres and frames.
+        """
+        self.action_manager.debug_vis(visualizer)
+        self.command_manager.debug_vis(visualizer)
+        for term in self.bound_terms():
+            if term.instance is not None:
+                term.instance.debug_vis(visualizer)
+        for sensor in self.scene.sensors.values():
+            sensor.debug_vis(visualizer)
 
     @property
     def unwrapped(self) -> "ManagerBasedRlEnv":

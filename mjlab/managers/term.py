@@ -56,6 +56,9 @@ class ManagerTermBase:
         """The live tensors that change; copy into them to restore a snapshot."""
         return {}
 
+    def debug_vis(self, visualizer: Any) -> None:
+        """Draw what the term has to show; by default nothing."""
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the term's value, or have its effect."""
         raise NotImplementedError(f"{type(self).__name__} has to define __call__.")

@@ -77,6 +77,9 @@ class Sensor(ABC):
     def reset(self, mask: torch.Tensor) -> None:
         """Forget the past of the worlds of `mask`, shape (num_envs,)."""
 
+    def debug_vis(self, visualizer: Any) -> None:  # noqa: B027 - drawing is optional.
+        """Draw what the sensor has to show; by default nothing."""
+
     @abstractmethod
     def state(self) -> dict[str, torch.Tensor]:
         """The live tensors that change; copy into them to restore a snapshot."""

@@ -1,0 +1,108 @@
+"""Small runs for the tests of learning: cartpoles with episodes of a second."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.rl import (
+    AgentCfg,
+    Checkpoints,
+    EvaluationCfg,
+    GaussianCfg,
+    Hook,
+    MlpModelCfg,
+    PpoAgentCfg,
+    PpoCfg,
+    Ranks,
+    TrainingLoop,
+)
+from tasks.cartpole.env import CartpoleBalanceCfg
+
+STEPS = 6
+WORLDS = 8
+
+
+def env_cfg(seed: int = 3, worlds: int = WORLDS) -> ManagerBasedRlEnvCfg:
+    cfg = CartpoleBalanceCfg(episode_length_s=1.0, seed=seed)
+    cfg.scene.num_envs = worlds
+    return cfg
+
+
+def make_env(seed: int = 3, worlds: int = WORLDS, first: int = 0) -> ManagerBasedRlEnv:
+    return ManagerBasedRlEnv(env_cfg(seed, worlds), first_world=first)
+
+
+def network(**more: Any) -> MlpModelCfg:
+    return MlpModelCfg(hidden_dims=(8,), obs_normalization=True, **more)
+
+
+def agent_cfg(iterations: int = 2, **more: Any) -> PpoAgentCfg:
+    given: dict[str, Any] = {
+        "num_steps_per_env": STEPS,
+        "actor": network(distribution_cfg=GaussianCfg()),
+        "critic": network(),
+        "algorithm": PpoCfg(num_learning_epochs=2, num_mini_batches=2),
+        "evaluation": EvaluationCfg(every=0),
+    }
+    return PpoAgentCfg(max_iterations=iterations, **(given | more))
+
+
+def make_loop(
+    cfg: AgentCfg | None = None,
+    *,
+    folder: Path | None = None,
+    hooks: Sequence[Hook] = (),
+    evaluates: bool = False,
+    ranks: Ranks | None = None,
+    seed: int = 3,
+    **more: Any,
+) -> TrainingLoop:
+    ranks = ranks or Ranks()
+    return TrainingLoop(
+        make_env(seed, first=ranks.index * WORLDS),
+        cfg or agent_cfg(),
+        checkpoints=None if folder is None else Checkpoints(folder),
+        make_eval_env=(lambda: make_env(worlds=4)) if evaluates else None,
+        hooks=hooks,
+        ranks=ranks,
+        **more,
+    )
+
+
+def flat_state(loop: TrainingLoop) -> dict[str, torch.Tensor]:
+    """Every tensor and number that a run's future depends on, by path."""
+    found: dict[str, torch.Tensor] = {}
+
+    def walk(value: Any, path: str) -> None:
+        if isinstance(value, torch.Tensor):
+            found[path] = value.detach().clone()
+        elif isinstance(value, dict):
+            for key, item in value.items():
+                walk(item, f"{path}/{key}")
+        elif isinstance(value, list | tuple):
+            for index, item in enumerate(value):
+                walk(item, f"{path}/{index}")
+        elif isinstance(value, int | float):
+            found[path] = torch.tensor(value, dtype=torch.float64)
+
+    walk(loop.learner.shared_state(), "shared")
+    walk(loop.learner.own_state(), "own")
+    walk(loop.worlds.state(), "worlds")
+    walk([hook.state() for hook in loop.hooks], "hooks")
+    walk(torch.get_rng_state(), "random")
+    figures = {k: v for k, v in loop.figures.items() if not k.startswith("Perf/")}
+    walk(figures, "figures")
+    return found
+
+
+def differing(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor]) -> list:
+    """Names of the tensors that differ in a bit, or that one of the two lacks."""
+    names = sorted(first.keys() ^ second.keys())
+    return names + [
+        name
+        for name in first.keys() & second.keys()
+        if not torch.equal(first[name], second[name])
+    ]
