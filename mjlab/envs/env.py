@@ -7,15 +7,12 @@ from typing import Any
 import torch
 
 from mjlab.envs.config import ManagerBasedRlEnvCfg, check_config
-from mjlab.envs.profile import Profile, profile
+from mjlab.envs.introspection import Introspection
 from mjlab.envs.program import Program, build_program
 from mjlab.envs.quarantine import Quarantine
-from mjlab.envs.report import describe
 from mjlab.envs.snapshot import restore_state, take_state
-from mjlab.envs.spaces import Box, Dict, action_space, observation_space
 from mjlab.managers import (
     ActionManager,
-    BoundTerm,
     CommandManager,
     CurriculumManager,
     EpisodeLog,
@@ -33,7 +30,7 @@ from mjlab.sim import Simulation, compile_model
 Observations = dict[str, torch.Tensor | dict[str, torch.Tensor]]
 
 
-class ManagerBasedRlEnv:
+class ManagerBasedRlEnv(Introspection):
     """Worlds of a task, stepped together on one device.
 
     Everything between an action and the next observation is `_advance`, a function of
@@ -80,7 +77,8 @@ class ManagerBasedRlEnv:
         self._everyone = torch.ones_like(self._no_one)
         self.quarantine = Quarantine(self)
         self._start_up()
-        self._program: Program = build_program(self)
+        self.program: Program = build_program(self)
+        """How a step runs."""
 
     def _allocate(self) -> None:
         ints = {"dtype": torch.int64, "device": self.device}
@@ -143,7 +141,7 @@ class ManagerBasedRlEnv:
                 self.event_manager.restart_global_clock()
         self._reset(mask)
         self._observe(mask)
-        self._program.settle()
+        self.program.settle()
         return self._observations(), {"log": self.episode_log.latest()}
 
     def step(
@@ -160,7 +158,7 @@ class ManagerBasedRlEnv:
         """
         self.action_manager.check(action)
         self._action.copy_(action)
-        self._program.run()
+        self.program.run()
         terminations = self.termination_manager
         extras: dict[str, Any] = {"log": self.episode_log.latest()}
         if self.cfg.final_obs:
@@ -180,7 +178,7 @@ class ManagerBasedRlEnv:
     def set_state(self, state: dict[str, torch.Tensor]) -> None:
         """Continue as if from the moment of `get_state`, bit for bit on the CPU."""
         restore_state(self, state)
-        self._program.unsettle()
+        self.program.unsettle()
 
     def take_log(self) -> dict[str, float]:
         """Means over the episodes that ended since the last call, and health counters.
@@ -193,72 +191,12 @@ class ManagerBasedRlEnv:
 
     def close(self) -> None:
         """Let go of what is recorded."""
-        self._program.drop()
-
-    @property
-    def mode(self) -> str:
-        """How a step runs: "fused", "segmented" or "eager"."""
-        return self._program.mode
-
-    @property
-    def mode_reason(self) -> str:
-        """Why a step runs so."""
-        return self._program.reason
-
-    def bound_terms(self) -> list[BoundTerm]:
-        """All terms that are functions or classes with parameters."""
-        found = [term for m in self._managers() for term in m.terms.values()]
-        return [term for term in found if isinstance(term, BoundTerm)]
-
-    def terms_with_ids(self) -> list[str]:
-        """Terms that take indices of worlds, which reads a mask back to the host."""
-        return [term.label for term in self.bound_terms() if term.needs_ids]
-
-    def profile(self, steps: int = 20) -> Profile:
-        """What each verb of the engine and each term costs, over some steps."""
-        return profile(self, steps)
-
-    @property
-    def single_observation_space(self) -> Dict:
-        """What one world observes, by group."""
-        return observation_space(self)
-
-    @property
-    def single_action_space(self) -> Box:
-        """The action that one world takes."""
-        return action_space(self)
-
-    @property
-    def observation_space(self) -> Dict:
-        """What all worlds observe, by group."""
-        return observation_space(self).batch(self.num_envs)
-
-    @property
-    def action_space(self) -> Box:
-        """The action that all worlds take."""
-        return action_space(self).batch(self.num_envs)
-
-    def debug_vis(self, visualizer: Any) -> None:
-        """Have terms and sensors draw what they have to show.
-
-        Args:
-            visualizer: A viewer's collection of arrows, spheres and frames.
-        """
-        self.action_manager.debug_vis(visualizer)
-        self.command_manager.debug_vis(visualizer)
-        for term in self.bound_terms():
-            if term.instance is not None:
-                term.instance.debug_vis(visualizer)
-        for sensor in self.scene.sensors.values():
-            sensor.debug_vis(visualizer)
+        self.program.drop()
 
     @property
     def unwrapped(self) -> "ManagerBasedRlEnv":
         """The environment itself."""
         return self
-
-    def __str__(self) -> str:
-        return describe(self)
 
     # The device program.
 
@@ -294,7 +232,7 @@ class ManagerBasedRlEnv:
         self.sim.reset(mask)
         self.scene.reset(mask)
         self.event_manager.apply("reset", mask=mask)
-        for manager in self._managers():
+        for manager in self.managers():
             manager.reset(mask)
         # A world that is reset twice in a row has had no episode in between.
         self.episode_log.fold(mask & (self.episode_length_buf > 0))
@@ -326,7 +264,7 @@ class ManagerBasedRlEnv:
         if self.cfg.final_obs:
             self._final_obs = self.observation_manager.compute_terminal()
 
-    def _managers(self) -> tuple[Any, ...]:
+    def managers(self) -> tuple[Any, ...]:
         """Managers in the order in which a reset reaches them."""
         return (
             self.observation_manager,
