@@ -272,7 +272,7 @@ class IdleCfg(ActionTermCfg):
 
 
 def acted(*actions: list[list[float]]) -> FakeEnv:
-    """An environment that took these actions of 4 numbers a world, the last one last."""
+    """An environment that took these actions, of 4 numbers for each world."""
     env: Any = FakeEnv(len(actions[0]))
     env.action_manager = ActionManager({"left": IdleCfg(), "right": IdleCfg()}, env)
     for action in actions:

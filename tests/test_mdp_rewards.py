@@ -146,7 +146,7 @@ def test_posture_wants_a_positive_std_for_each_of_its_joints():
         value(env, mdp.posture, std={"shoulder": 0.5}, asset_cfg=APART)
     with pytest.raises(UnknownNameError, match="elbow"):
         value(env, mdp.posture, std={".*": 0.5, "elbow": 0.25}, asset_cfg=APART)
-    with pytest.raises(TermError, match="std is {'.*': 0.0}.*positive"):
+    with pytest.raises(TermError, match=r"std is {'\.\*': 0.0}.*positive"):
         value(env, mdp.posture, std={".*": 0.0})
     with pytest.raises(TermError, match=r"std is 0.5; .*'.\*': 0.3"):
         value(env, mdp.posture, std=0.5)
@@ -229,6 +229,17 @@ def test_tracking_is_exp_of_minus_the_squared_error_over_std_squared():
     assert_close(ours, [1.0, math.exp(-1 / 4), 1.0])
 
 
+def test_what_a_leaning_robot_tracks_are_velocities_along_and_about_its_own_axes():
+    env = posed(roll(math.pi / 2))
+    env.command_manager = goals(twist=[[1.0, 2.5, 0.5]])
+    # In the world 1, 2, 3 and 0.5, 1, 2; in the root's axes 1, 3, -2 and 0.5, 2, -1.
+    moving = torch.tensor([[1.0, 2.0, 3.0, 0.5, 1.0, 2.0]])
+    env.robot.write_root_velocity_w(env.everyone, moving)
+    params = {"std": 2.0, "command_name": "twist"}
+    assert_close(value(env, mdp.track_lin_vel_xy_exp, **params), [math.exp(-0.25 / 4)])
+    assert_close(value(env, mdp.track_ang_vel_z_exp, **params), [math.exp(-2.25 / 4)])
+
+
 def test_a_wider_std_that_a_curriculum_writes_forgives_more():
     env = posed(roll(0.0))
     env.command_manager = goals(twist=[[1.0, 0.0, 1.0]])
@@ -306,6 +317,10 @@ def test_friction_counts_in_the_size_of_a_force_as_a_normal_force_does():
     params = {"sensor_name": "any", "force_threshold": 1.5}
     assert_close(value(env, mdp.contact_force_excess, **params), [3.5 + 0.5])
     assert_close(value(env, mdp.undesired_contacts, **params), [2.0])
+    # A force of just the threshold is not more than it.
+    params["force_threshold"] = 5.0
+    assert_close(value(env, mdp.contact_force_excess, **params), [0.0])
+    assert_close(value(env, mdp.undesired_contacts, **params), [0.0])
     params["force_threshold"] = 4.0
     assert_close(value(env, mdp.contact_force_excess, **params), [1.0])
     assert_close(value(env, mdp.undesired_contacts, **params), [1.0])

@@ -198,7 +198,12 @@ def test_a_joint_outside_of_bounds_ends_the_episode_whatever_its_limits():
 
 def test_a_joint_that_is_too_fast_either_way_ends_the_episode():
     env = TermWorld(4)
-    velocities = [[2.0, -2.0, 0, 0], [0.0, 0, 2.1, 0], [0.0, 0, 0, -2.1], [2.1, 0, 0, 0]]
+    velocities = [
+        [2.0, -2.0, 0, 0],
+        [0.0, 0, 2.1, 0],
+        [0.0, 0, 0, -2.1],
+        [2.1, 0, 0, 0],
+    ]
     env.robot.write_joint_vel(env.everyone, torch.tensor(velocities))
     ours = value(env, mdp.joint_vel_out_of_limit, max_velocity=2.0)
     assert says(ours) == [False, True, True, True]

@@ -6,7 +6,7 @@ import torch
 
 from mjlab.managers.env import Env
 from mjlab.scene import SceneEntityCfg
-from mjlab.sensor import RayCastSensor, Sensor
+from mjlab.sensor import CameraData, ContactSensor, RayCastSensor, Sensor
 
 ROBOT: Any = SceneEntityCfg("robot")
 """Default of terms about a robot. What the term receives is the resolved selection."""
@@ -31,3 +31,21 @@ def ray_caster(env: Env, name: str) -> RayCastSensor:
     if not isinstance(sensor, RayCastSensor):
         raise TypeError(f"The sensor {name!r} is a {type(sensor).__name__}, not rays.")
     return sensor
+
+
+def contact_sensor(env: Env, name: str) -> ContactSensor:
+    """The contact sensor called `name`."""
+    sensor: Sensor = env.scene.sensor(name)
+    if not isinstance(sensor, ContactSensor):
+        kind = type(sensor).__name__
+        raise TypeError(f"The sensor {name!r} is a {kind}, not a contact sensor.")
+    return sensor
+
+
+def pictures(env: Env, name: str) -> CameraData:
+    """The pictures of the camera sensor called `name`."""
+    sensor: Sensor = env.scene.sensor(name)
+    if not isinstance(sensor.data, CameraData):
+        kind = type(sensor).__name__
+        raise TypeError(f"The sensor {name!r} is a {kind}, not a camera.")
+    return sensor.data

@@ -1,11 +1,18 @@
 """What a policy may see. Each term returns shape (num_envs, d), float32."""
 
+from typing import get_args
+
 import torch
 
 from mjlab.managers.env import Env
 from mjlab.managers.term import TermError
-from mjlab.mdp.lookup import ROBOT, ray_caster, reading, sensor_named
+from mjlab.mdp.lookup import ROBOT, contact_sensor, pictures, ray_caster, reading
+from mjlab.names import suggest
 from mjlab.scene import Selection
+from mjlab.sensor.camera import DataType
+
+# Stands for a limit that a joint does not have, far beyond those that joints do have.
+_NO_LIMIT = 1e18
 
 
 # The base.
@@ -77,9 +84,14 @@ def joint_vel_rel(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
 
 
 def joint_pos_limit_normalized(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Positions of the chosen joints, -1 at the lower soft limit and 1 at the upper."""
+    """Positions of the chosen joints, -1 at the lower soft limit and 1 at the upper.
+
+    A joint without limits is always in the middle of them, at 0.
+    """
     data = asset_cfg.entity.data
     limits = data.soft_joint_pos_limits[:, asset_cfg.joint_ids]
+    # Infinite limits would make it NaN; a position that is NaN stays so.
+    limits = limits.clamp(-_NO_LIMIT, _NO_LIMIT)
     low, high = limits[..., 0], limits[..., 1]
     position = data.joint_pos[:, asset_cfg.joint_ids]
     return (2.0 * position - low - high) / (high - low)
@@ -151,11 +163,15 @@ def height_scan(env: Env, sensor_name: str, offset: float = 0.0) -> torch.Tensor
 
 
 def contact_found(env: Env, sensor_name: str) -> torch.Tensor:
-    """Whether each primary of a contact sensor touches, 0 or 1."""
-    found = sensor_named(env, sensor_name).data.found
-    if found is None:
-        raise TermError(f"The sensor {sensor_name!r} does not have the field 'found'.")
-    return (found > 0).float().flatten(1)
+    """Whether each primary of a contact sensor touches anything, 0 or 1.
+
+    Shape (num_envs, primaries), however many contacts the sensor reports of each.
+    """
+    sensor = contact_sensor(env, sensor_name)
+    found = sensor.data.found
+    # The first slot of a primary is filled whenever it has a contact at all.
+    slots = found.shape[1] // len(sensor.primary_names)
+    return (found[:, ::slots] > 0).float()
 
 
 def camera_image(
@@ -169,6 +185,11 @@ def camera_image(
         data_type: "rgb", "depth" or "segmentation".
         normalize: Whether to bring colours from 0..255 to 0..1.
     """
-    image = getattr(sensor_named(env, sensor_name).data, data_type)
-    scale = 1.0 / 255.0 if normalize and data_type == "rgb" else 1.0
-    return image.permute(0, 3, 1, 2).float() * scale
+    if data_type not in get_args(DataType):
+        raise TermError(
+            f"Of the camera {sensor_name!r} there is no data type {data_type!r}. "
+            + suggest(data_type, get_args(DataType))
+        )
+    image = getattr(pictures(env, sensor_name), data_type)
+    image = image.permute(0, 3, 1, 2).float()
+    return image / 255.0 if normalize and data_type == "rgb" else image

@@ -4,12 +4,13 @@ Penalties are returned as positive costs and get a negative weight.
 """
 
 import math
+from collections.abc import Mapping
 
 import torch
 
 from mjlab.managers.env import Env
-from mjlab.managers.term import ManagerTermBase, TermCfg
-from mjlab.mdp.lookup import ROBOT, sensor_named
+from mjlab.managers.term import ManagerTermBase, TermCfg, TermError
+from mjlab.mdp.lookup import ROBOT, contact_sensor
 from mjlab.names import resolve_values
 from mjlab.scene import Selection
 
@@ -48,26 +49,32 @@ def joint_pos_limits(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     data = asset_cfg.entity.data
     position = data.joint_pos[:, asset_cfg.joint_ids]
     limits = data.soft_joint_pos_limits[:, asset_cfg.joint_ids]
-    below = (limits[..., 0] - position).clamp_(min=0.0)
-    above = (position - limits[..., 1]).clamp_(min=0.0)
-    return (below + above).sum(dim=1)
+    within = position.clamp(limits[..., 0], limits[..., 1])
+    return (position - within).abs().sum(dim=1)
 
 
 def joint_deviation_l1(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Sum of the chosen joints' distances from the default pose."""
     data = asset_cfg.entity.data
-    return (data.joint_pos - data.default_joint_pos)[:, asset_cfg.joint_ids].abs().sum(1)
+    return (
+        (data.joint_pos - data.default_joint_pos)[:, asset_cfg.joint_ids].abs().sum(1)
+    )
 
 
-class posture(ManagerTermBase):  # noqa: N801 - named by what it returns.
-    """exp of the negative mean square of the joints' deviations over `std`."""
+class posture(ManagerTermBase):
+    """The exponential of minus the mean square of joint deviations over `std`."""
 
     def __init__(self, cfg: TermCfg, env: Env) -> None:
         super().__init__(cfg, env)
         selection = cfg.params.get("asset_cfg", ROBOT).resolve(env.scene)
-        std = resolve_values(
-            cfg.params["std"], selection.joint_names, what="joint", required=True
-        )
+        given = cfg.params["std"]
+        # A number would become a live parameter, which this term would not look at.
+        if not (isinstance(given, Mapping) and all(s > 0.0 for s in given.values())):
+            raise TermError(
+                f"posture: std is {given!r}; it has to give positive numbers by "
+                "pattern of joint names, such as {'.*': 0.3}."
+            )
+        std = resolve_values(given, selection.joint_names, what="joint", required=True)
         self._inverse_variance = 1.0 / torch.tensor(std, device=env.device).square()
 
     def __call__(
@@ -101,8 +108,8 @@ def action_rate_l2(env: Env) -> torch.Tensor:
 def action_acc_l2(env: Env) -> torch.Tensor:
     """Sum of squares of the second difference of the action."""
     manager = env.action_manager
-    change = manager.action - 2.0 * manager.prev_action + manager.prev_prev_action
-    return change.square().sum(dim=1)
+    change = torch.sub(manager.action, manager.prev_action, alpha=2.0)
+    return change.add_(manager.prev_prev_action).square().sum(dim=1)
 
 
 def action_l2(env: Env) -> torch.Tensor:
@@ -142,7 +149,7 @@ def base_height_l2(
 def track_lin_vel_xy_exp(
     env: Env, std: float, command_name: str, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """exp of the negative squared error of the horizontal velocity over std^2."""
+    """The exponential of minus the squared error of horizontal velocity over std^2."""
     command = env.command_manager.get_command(command_name)
     error = command[:, :2] - asset_cfg.entity.data.root_lin_vel_b[:, :2]
     return torch.exp(-error.square().sum(dim=1) / _square(std))
@@ -151,7 +158,7 @@ def track_lin_vel_xy_exp(
 def track_ang_vel_z_exp(
     env: Env, std: float, command_name: str, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """exp of the negative squared error of the yaw rate over std^2."""
+    """The exponential of minus the squared error of the yaw rate over std^2."""
     command = env.command_manager.get_command(command_name)
     error = command[:, 2] - asset_cfg.entity.data.root_ang_vel_b[:, 2]
     return torch.exp(-error.square() / _square(std))
@@ -164,15 +171,16 @@ def undesired_contacts(
     env: Env, sensor_name: str, force_threshold: float = 1.0
 ) -> torch.Tensor:
     """Number of contacts of a sensor with more than `force_threshold` newtons."""
-    force = sensor_named(env, sensor_name).data.force
-    return (force.square().sum(dim=-1) > force_threshold**2).flatten(1).sum(dim=1).float()
+    force = contact_sensor(env, sensor_name).data.force
+    is_strong = force.square().sum(dim=-1) > force_threshold**2
+    return is_strong.flatten(1).sum(dim=1, dtype=torch.float32)
 
 
 def contact_force_excess(
     env: Env, sensor_name: str, force_threshold: float
 ) -> torch.Tensor:
     """Newtons of a sensor's contact forces beyond `force_threshold`, summed."""
-    force = sensor_named(env, sensor_name).data.force
+    force = contact_sensor(env, sensor_name).data.force
     size = force.square().sum(dim=-1).sqrt()
     return (size - force_threshold).clamp_(min=0.0).flatten(1).sum(dim=1)
 

@@ -5,8 +5,11 @@ import math
 import torch
 
 from mjlab.managers.env import Env
-from mjlab.mdp.lookup import ROBOT, sensor_named
+from mjlab.mdp.lookup import ROBOT, contact_sensor
 from mjlab.scene import Selection
+
+# More than a float32 cosine is rounded by, so that a robot at a limit is not beyond it.
+_ROUNDING = 1e-6
 
 
 def time_out(env: Env) -> torch.Tensor:
@@ -19,10 +22,11 @@ def bad_orientation(
 ) -> torch.Tensor:
     """The root is tilted by more than `limit_angle`, rad, from 0 to pi.
 
-    Compares cosines: an arccosine of a rounded 1 is not a number, and would hide a
-    robot that stands.
+    Compares cosines: the arccosine of one that is rounded beyond 1 is not a number, and
+    would hide a robot that lies on its back.
     """
-    return -asset_cfg.entity.data.gravity_b[:, 2] < math.cos(limit_angle)
+    cosine = -asset_cfg.entity.data.gravity_b[:, 2]
+    return cosine < _cosine(limit_angle) - _ROUNDING
 
 
 def root_height_below_minimum(
@@ -62,7 +66,7 @@ def illegal_contact(
     env: Env, sensor_name: str, force_threshold: float = 1.0
 ) -> torch.Tensor:
     """A contact of a sensor has more than `force_threshold` newtons."""
-    force = sensor_named(env, sensor_name).data.force
+    force = contact_sensor(env, sensor_name).data.force
     return (force.square().sum(dim=-1) > force_threshold**2).flatten(1).any(dim=1)
 
 
@@ -74,12 +78,23 @@ def out_of_terrain_bounds(
     if ground is None:
         return torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
     (low_x, low_y), (high_x, high_y) = ground.terrain.tile_bounds.tolist()
-    x, y = asset_cfg.entity.data.root_pos_w[:, 0], asset_cfg.entity.data.root_pos_w[:, 1]
+    x, y = (
+        asset_cfg.entity.data.root_pos_w[:, 0],
+        asset_cfg.entity.data.root_pos_w[:, 1],
+    )
     outside_x = (x < low_x + margin) | (x > high_x - margin)
     return outside_x | (y < low_y + margin) | (y > high_y - margin)
 
 
 def nan_detection(env: Env) -> torch.Tensor:
-    """The state is not finite. The environment ends such episodes by itself; this
-    term gives them a name in the log."""
+    """The state is not finite.
+
+    The environment ends such episodes by itself; this term gives them a name in the
+    log.
+    """
     return env.sim.health.find_nonfinite()
+
+
+def _cosine(angle: float | torch.Tensor) -> float | torch.Tensor:
+    """The cosine of a parameter that a curriculum may have made a tensor."""
+    return angle.cos() if isinstance(angle, torch.Tensor) else math.cos(angle)

@@ -10,6 +10,8 @@ Imports Warp, so it is imported only where a CUDA device computes.
 import torch
 import warp as wp
 
+from mjlab.warp_stream import current_warp_stream
+
 wp.init()
 wp.set_module_options({"enable_backward": False})
 
@@ -63,7 +65,7 @@ def launch_principal_axes(
     if moments.numel() == 0:
         return
     matrices = wp.from_torch(inertia, dtype=wp.mat33d)
-    stream = wp.stream_from_torch(moments.device) if moments.is_cuda else None
+    stream = current_warp_stream(moments.device) if moments.is_cuda else None
     wp.launch(
         _principal_axes,
         dim=matrices.shape,
