@@ -205,6 +205,7 @@ def attack_files():
     return [plain.getvalue(), torches.getvalue(), crafted.getvalue()]
 
 
+@pytest.mark.filterwarnings("ignore:Detected pickle protocol")
 @pytest.mark.parametrize("data", attack_files(), ids=["pickle", "torch", "zip"])
 def test_a_crafted_pickle_is_refused_and_runs_nothing(tmp_path, monkeypatch, data):
     monkeypatch.chdir(tmp_path)

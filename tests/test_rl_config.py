@@ -13,6 +13,7 @@ from rsl_rl.extensions import RandomNetworkDistillation, Symmetry
 from rsl_rl.modules import CNN
 from rsl_rl.modules.distribution import Distribution
 
+from mjlab.envs import ManagerBasedRlEnv
 from mjlab.rl import (
     AgentCfg,
     BetaCfg,
@@ -31,13 +32,15 @@ from mjlab.rl import (
     RnnModelCfg,
     StepScheduleCfg,
     SymmetryCfg,
+    TrainingLoop,
     check_agent,
+    groups_of,
 )
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.learners import Learner, to_rsl_rl
 from mjlab.rl.parts import Activation, OptimizerName
 from mjlab.rl.vecenv import RslRlVecEnv
-from tests.rl_runs import agent_cfg, make_env, make_loop, network
+from tests.rl_runs import agent_cfg, env_cfg, make_env, make_loop, network
 
 # What RSL-RL gets from elsewhere than the configuration.
 MODEL = {"obs", "obs_groups", "obs_set", "output_dim"}
@@ -227,6 +230,25 @@ def test_what_cannot_work_is_said_at_once(cfg, said):
         check_agent(cfg, FLAT, num_envs=8)
     assert said in str(caught.value)
     assert str(caught.value).count("\n") == 0
+
+
+def test_mistakes_are_found_before_an_environment_is_built():
+    cfg = env_cfg()
+    cfg.observations["critic"].concatenate_terms = False
+    terms = ["critic/cart_pos", "critic/pole_angle", "critic/velocity"]
+    assert list(groups_of(cfg)) == ["actor", *terms]
+    with pytest.raises(ValueError, match="names 'critic'"):
+        check_agent(agent_cfg(), groups_of(cfg), 8)
+    check_agent(agent_cfg(), groups_of(env_cfg()), 8)
+
+
+def test_a_group_that_is_not_concatenated_is_seen_term_by_term():
+    cfg = env_cfg()
+    cfg.observations["critic"].concatenate_terms = False
+    sees = {"actor": ("actor",), "critic": ("critic/velocity", "actor")}
+    loop = TrainingLoop(ManagerBasedRlEnv(cfg), agent_cfg(1, obs_groups=sees))
+    loop.run()
+    assert loop.learner.algorithm.critic.obs_dim == 2 + 5
 
 
 def test_all_problems_are_said_together():

@@ -26,6 +26,10 @@ class Colour(enum.Enum):
     RED = 1
 
 
+class Name(enum.StrEnum):
+    FIRST = "first"
+
+
 class Point(NamedTuple):
     x: float
     y: float = 0.0
@@ -69,6 +73,7 @@ VALUES = [
     Path("/somewhere/else"),
     ROBOTS_DIR / "go1.xml",
     Colour.RED,
+    Name.FIRST,
     Point(1.0, 2.0),
     double,
     Inner.__init__,

@@ -1,4 +1,4 @@
-"""Several processes: who is who, and that they learn one policy from different worlds."""
+"""Several processes: who is who, and one policy learned from different worlds."""
 
 import json
 import os
@@ -96,7 +96,7 @@ import json, os, sys, torch
 from pathlib import Path
 from mjlab.rl import Ranks
 from tests.rl_runs import agent_cfg, flat_state, make_env, make_loop
-from mjlab.rl import Hook
+from mjlab.rl import EvaluationCfg, Hook
 
 ranks = Ranks.from_environment()
 ranks.join("cpu")
@@ -116,8 +116,9 @@ class Act(Hook):
 
 iterations = {"die": 100000, "signal": 100000}.get(mode, 4)
 seed = ranks.share_number(11 + ranks.index)
-loop = make_loop(agent_cfg(iterations), folder=folder, ranks=ranks, hooks=[Act()],
-                 seed=seed)
+evaluation = EvaluationCfg(every=2)
+loop = make_loop(agent_cfg(iterations, evaluation=evaluation), folder=folder,
+                 ranks=ranks, hooks=[Act()], seed=seed, evaluates=mode == "train")
 loop.cfg.checkpoint.every = 2
 first = loop.worlds.get_observations()["actor"].tolist()
 if mode == "resume":
@@ -174,6 +175,9 @@ def test_two_ranks_hold_one_policy_and_see_different_worlds(tmp_path):
     ]
     assert figures[0] == figures[1]
     assert figures[0]["Train/env_steps"] == 2 * 8 * 6 * 4
+    # The first evaluates for both.
+    assert figures[0]["Eval/mean_episode_length"] == 20
+    assert figures[0]["Eval/finished"] == 1.0
 
 
 @pytest.mark.slow

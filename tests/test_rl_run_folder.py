@@ -75,7 +75,7 @@ def test_the_newest_run_is_found_by_latest_and_by_its_task(tmp_path):
         first.path / "checkpoints" / "model_000001.pt": first,
     }.items():
         assert RunFolder.find(place, root=tmp_path).path == run.path.resolve(), place
-    with pytest.raises(ValueError, match="no run 'Cartpole'.*'Cartpole-Balance'"):
+    with pytest.raises(ValueError, match=r"no run 'Cartpole'.*'Cartpole-Balance'"):
         RunFolder.find("Cartpole", root=tmp_path)
 
 
@@ -209,7 +209,7 @@ def shown(make, **options):
 def test_plain_lines_say_the_main_figures_without_colours():
     text = shown(PlainLines)
     assert text.splitlines() == [
-        "3/10  23,456 steps/s  reward 12.5  left 1 h 07 min  nonfinite 2",
+        "3/10  23,456 steps/s  reward 12.5  left 1 h 06 min  nonfinite 2",
         "and more",
     ]
     assert "\x1b" not in text
@@ -217,7 +217,7 @@ def test_plain_lines_say_the_main_figures_without_colours():
 
 def test_the_panel_shows_progress_best_and_worst_terms_and_trouble():
     text = shown(lambda c: LivePanel(c, "Cartpole"), force_terminal=True)
-    for part in ("3/10", "23,456", "1 h 07 min left", "term4", "term-4", "nonfinite 2"):
+    for part in ("3/10", "23,456", "1 h 06 min left", "term4", "term-4", "nonfinite 2"):
         assert part in text, part
     assert "term0" not in text
     assert "overflow" not in text

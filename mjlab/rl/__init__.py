@@ -32,6 +32,7 @@ from mjlab.rl.parts import SymmetryCfg as SymmetryCfg
 
 if TYPE_CHECKING:
     from mjlab.rl.check import check_agent as check_agent
+    from mjlab.rl.check import groups_of as groups_of
     from mjlab.rl.checkpoint import CheckpointError as CheckpointError
     from mjlab.rl.checkpoint import Checkpoints as Checkpoints
     from mjlab.rl.config_io import ConfigFileError as ConfigFileError
@@ -43,11 +44,14 @@ if TYPE_CHECKING:
     from mjlab.rl.learners import Learner as Learner
     from mjlab.rl.loop import Outcome as Outcome
     from mjlab.rl.loop import TrainingLoop as TrainingLoop
+    from mjlab.rl.policy import load_policy as load_policy
     from mjlab.rl.run_folder import RunFolder as RunFolder
+    from mjlab.rl.training import train as train
     from mjlab.rl.vecenv import RslRlVecEnv as RslRlVecEnv
 
 _LAZY = {
     "check_agent": "check",
+    "groups_of": "check",
     "CheckpointError": "checkpoint",
     "Checkpoints": "checkpoint",
     "ConfigFileError": "config_io",
@@ -59,7 +63,9 @@ _LAZY = {
     "Hook": "hook",
     "Outcome": "loop",
     "TrainingLoop": "loop",
+    "load_policy": "policy",
     "RunFolder": "run_folder",
+    "train": "training",
     "RslRlVecEnv": "vecenv",
 }
 

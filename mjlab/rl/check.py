@@ -3,23 +3,25 @@
 from collections.abc import Mapping
 from typing import Any
 
+from mjlab.envs.config import ManagerBasedRlEnvCfg
 from mjlab.names import suggest
 from mjlab.rl.config import AgentCfg, DistillationAgentCfg, PpoAgentCfg
 from mjlab.rl.parts import CnnModelCfg, MlpModelCfg, RnnModelCfg
+
+Groups = Mapping[str, tuple[int, ...] | None]
+"""Shape of one world's observation by group, None where it is not known yet."""
 
 
 class AgentError(ValueError):
     """A learner that cannot be built, or cannot learn."""
 
 
-def check_agent(
-    cfg: AgentCfg, groups: Mapping[str, tuple[int, ...]], num_envs: int
-) -> None:
+def check_agent(cfg: AgentCfg, groups: Groups, num_envs: int) -> None:
     """Raise, listing everything that is wrong.
 
     Args:
         cfg: The configuration.
-        groups: Shape of one world's observation, by group.
+        groups: Shape of one world's observation, by group; see `groups_of`.
         num_envs: Worlds of one process.
     """
     problems = _check_numbers(cfg)
@@ -34,6 +36,19 @@ def check_agent(
         )
     if problems:
         raise AgentError("\n".join(f"agent.{problem}." for problem in problems))
+
+
+def groups_of(cfg: ManagerBasedRlEnvCfg) -> Groups:
+    """Groups of observations that an environment will have. Nothing is built."""
+    found: dict[str, None] = {}
+    for name, group in cfg.observations.items():
+        if group is None:
+            continue
+        if group.concatenate_terms:
+            found[name] = None
+        else:
+            found |= {f"{name}/{term}": None for term, c in group.terms.items() if c}
+    return found
 
 
 def _check_numbers(cfg: AgentCfg) -> list[str]:
@@ -56,9 +71,7 @@ def _check_numbers(cfg: AgentCfg) -> list[str]:
     return problems
 
 
-def _check_ppo(
-    cfg: PpoAgentCfg, groups: Mapping[str, tuple[int, ...]], num_envs: int
-) -> list[str]:
+def _check_ppo(cfg: PpoAgentCfg, groups: Groups, num_envs: int) -> list[str]:
     problems = _check_network(cfg, "actor", cfg.actor, groups)
     problems += _check_network(cfg, "critic", cfg.critic, groups)
     if cfg.actor.distribution_cfg is None:
@@ -84,9 +97,7 @@ def _check_ppo(
     return problems
 
 
-def _check_distillation(
-    cfg: DistillationAgentCfg, groups: Mapping[str, tuple[int, ...]]
-) -> list[str]:
+def _check_distillation(cfg: DistillationAgentCfg, groups: Groups) -> list[str]:
     problems = _check_network(cfg, "student", cfg.student, groups)
     problems += _check_network(cfg, "teacher", cfg.teacher, groups)
     if cfg.student.distribution_cfg is None:
@@ -104,13 +115,14 @@ def _check_network(
     cfg: AgentCfg,
     name: str,
     model: MlpModelCfg,
-    groups: Mapping[str, tuple[int, ...]],
+    groups: Groups,
 ) -> list[str]:
     if not isinstance(model, CnnModelCfg):
         return _check_flat(name, cfg.obs_groups, groups)
     problems = _check_names(name, cfg.obs_groups, groups)
     known = [group for group in cfg.obs_groups.get(name, ()) if group in groups]
-    if not problems and not any(len(groups[group]) == 3 for group in known):
+    shapes = [groups[group] for group in known]
+    if not problems and not any(shape is None or len(shape) == 3 for shape in shapes):
         problems.append(
             f"{name} is a CnnModelCfg, and none of {', '.join(known)} is an image of "
             "shape (channels, height, width)"
@@ -121,13 +133,14 @@ def _check_network(
 def _check_flat(
     name: str,
     sets: Mapping[str, tuple[str, ...]],
-    groups: Mapping[str, tuple[int, ...]],
+    groups: Groups,
 ) -> list[str]:
     problems = _check_names(name, sets, groups)
     for group in sets.get(name, ()):
-        if group in groups and len(groups[group]) != 1:
+        shape = groups.get(group)
+        if shape is not None and len(shape) != 1:
             problems.append(
-                f"obs_groups[{name!r}] has {group!r} of shape {groups[group]}; only a "
+                f"obs_groups[{name!r}] has {group!r} of shape {shape}; only a "
                 "CnnModelCfg sees what is not flat"
             )
     return problems
@@ -136,7 +149,7 @@ def _check_flat(
 def _check_names(
     name: str,
     sets: Mapping[str, tuple[str, ...]],
-    groups: Mapping[str, tuple[int, ...]],
+    groups: Groups,
 ) -> list[str]:
     chosen = sets.get(name, ())
     if not chosen:

@@ -3,7 +3,23 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from mjlab.rl.parts import DistillationCfg, GaussianCfg, MlpModelCfg, PpoCfg
+from mjlab.rl.parts import BetaCfg as BetaCfg
+from mjlab.rl.parts import CnnCfg as CnnCfg
+from mjlab.rl.parts import CnnModelCfg as CnnModelCfg
+from mjlab.rl.parts import ConstantScheduleCfg as ConstantScheduleCfg
+from mjlab.rl.parts import DistillationCfg as DistillationCfg
+from mjlab.rl.parts import DistributionCfg as DistributionCfg
+from mjlab.rl.parts import GaussianCfg as GaussianCfg
+from mjlab.rl.parts import HeteroscedasticGaussianCfg as HeteroscedasticGaussianCfg
+from mjlab.rl.parts import LinearScheduleCfg as LinearScheduleCfg
+from mjlab.rl.parts import MlpModelCfg as MlpModelCfg
+from mjlab.rl.parts import PartCfg as PartCfg
+from mjlab.rl.parts import PpoCfg as PpoCfg
+from mjlab.rl.parts import RndCfg as RndCfg
+from mjlab.rl.parts import RnnModelCfg as RnnModelCfg
+from mjlab.rl.parts import ScheduleCfg as ScheduleCfg
+from mjlab.rl.parts import StepScheduleCfg as StepScheduleCfg
+from mjlab.rl.parts import SymmetryCfg as SymmetryCfg
 
 
 @dataclass(kw_only=True)

@@ -73,22 +73,14 @@ def parse_config(
 
 def to_data(value: Any, path: str = "config") -> Any:
     """Return `value` as what `json` can write."""
-    if _is_tensor(value):
-        dtype = str(value.dtype).removeprefix("torch.")
-        return {"$tensor": value.tolist(), "dtype": dtype}
-    if value is None or isinstance(value, bool | str):
+    if value is None or type(value) in (bool, str):
         return value
-    if isinstance(value, enum.Enum):
-        return {"$enum": _name_of(type(value), path), "name": value.name}
-    if isinstance(value, int | np.integer):
-        return int(value)
-    if isinstance(value, float | np.floating):
-        number = float(value)
-        return number if math.isfinite(number) else {"$float": repr(number)}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return _record(value, path)
     if isinstance(value, tuple) and field_names(type(value)):
         return _record(value, path)
+    if _is_tensor(value):
+        return _tensor(value)
     for kind, write in _WRITERS.items():
         if isinstance(value, kind):
             return write(value, path)
@@ -98,6 +90,15 @@ def to_data(value: Any, path: str = "config") -> Any:
         f"{path} is a {type(value).__name__}, which cannot be written to a file. "
         "Use numbers, text, tuples, dictionaries, dataclasses, functions or paths."
     )
+
+
+def _number(value: float | np.floating, path: str) -> Any:
+    number = float(value)
+    return number if math.isfinite(number) else {"$float": repr(number)}
+
+
+def _enum(value: enum.Enum, path: str) -> dict[str, Any]:
+    return {"$enum": _name_of(type(value), path), "name": value.name}
 
 
 def _record(value: Any, path: str) -> dict[str, Any]:
@@ -144,6 +145,12 @@ def _array(value: np.ndarray, path: str) -> dict[str, Any]:
 
 
 _WRITERS: dict[type, Callable[[Any, str], Any]] = {
+    enum.Enum: _enum,  # Before the kinds that some of them are as well.
+    str: lambda value, path: str(value),
+    int: lambda value, path: value,
+    np.integer: lambda value, path: int(value),
+    float: _number,
+    np.floating: _number,
     tuple: _items,
     list: lambda value, path: {"$list": _items(value, path)},
     set: lambda value, path: {"$set": _items(sorted(value), path)},
@@ -159,6 +166,11 @@ _WRITERS: dict[type, Callable[[Any, str], Any]] = {
 
 def _ends(value: slice) -> tuple[Any, Any, Any]:
     return value.start, value.stop, value.step
+
+
+def _tensor(value: Any) -> dict[str, Any]:
+    dtype = str(value.dtype).removeprefix("torch.")
+    return {"$tensor": value.tolist(), "dtype": dtype}
 
 
 def _is_tensor(value: Any) -> bool:

@@ -184,15 +184,15 @@ def _bar(progress: Progress) -> Table:
     return row
 
 
-def _overview(progress: Progress, figures: Mapping[str, float]) -> Table:
-    table = Table.grid(padding=(0, 2))
-    cells = [f"{progress.env_steps:,} steps of worlds"]
-    cells += [f"{figures.get('Perf/steps_per_s', 0.0):,.0f} a second"]
-    table.add_row(*cells)
-    table.add_row(*_main_figures(figures))
+def _overview(progress: Progress, figures: Mapping[str, float]) -> Text:
+    speed = figures.get("Perf/steps_per_s", 0.0)
     losses = {k: v for k, v in figures.items() if k.startswith(("Loss/", "Policy/"))}
-    table.add_row(*[f"{k.partition('/')[2]} {v:.3g}" for k, v in losses.items()])
-    return table
+    lines = [
+        [f"{progress.env_steps:,} steps of worlds", f"{speed:,.0f} steps/s"],
+        _main_figures(figures),
+        [f"{name.partition('/')[2]} {value:.3g}" for name, value in losses.items()],
+    ]
+    return Text("\n".join("   ".join(line) for line in lines if line))
 
 
 def _terms(figures: Mapping[str, float]) -> Table:

@@ -22,36 +22,38 @@ class Readout:
     def __init__(self, device: torch.device, ranks: Ranks) -> None:
         self._device = device
         self._ranks = ranks
-        self._sum_names: list[str] = []
-        self._mean_names: list[str] = []
+        self._names: list[str] = []
         self._sums: list[torch.Tensor] = []
-        self._means: list[torch.Tensor] = []
+        self._tensors: dict[str, torch.Tensor] = {}
+        self._numbers: dict[str, float] = {}
 
     def add_sums(self, names: Sequence[str], values: torch.Tensor) -> None:
         """Add totals, shape (len(names),)."""
-        self._sum_names.extend(names)
+        self._names.extend(names)
         self._sums.append(values.double())
 
     def add_means(self, figures: Mapping[str, Number]) -> None:
         """Add figures of which the processes' mean is wanted."""
-        tensors = {k: v for k, v in figures.items() if isinstance(v, torch.Tensor)}
-        numbers = {k: float(v) for k, v in figures.items() if k not in tensors}
-        if tensors:
-            scalars = [v.detach().double().reshape(()) for v in tensors.values()]
-            self._means.append(torch.stack(scalars))
-        if numbers:
-            vector = torch.tensor(list(numbers.values()), dtype=torch.float64)
-            self._means.append(vector.to(self._device))
-        self._mean_names.extend([*tensors, *numbers])
+        for name, value in figures.items():
+            if isinstance(value, torch.Tensor):
+                self._tensors[name] = value.detach().double().reshape(())
+            else:
+                self._numbers[name] = float(value)
 
     def read(self) -> dict[str, float]:
         """Wait for the device, once, and return everything by name."""
-        vector = torch.cat([*self._sums, *self._means])
-        values = self._ranks.sum_(vector).tolist()
-        totals, means = values[: len(self._sum_names)], values[len(self._sum_names) :]
-        averages = [value / self._ranks.world for value in means]
-        return dict(zip(self._sum_names, totals, strict=True)) | dict(
-            zip(self._mean_names, averages, strict=True)
+        numbers = torch.tensor(list(self._numbers.values()), dtype=torch.float64)
+        on_device = numbers.to(self._device).unbind()
+        means = self._tensors | dict(zip(self._numbers, on_device, strict=True))
+        # What is a tensor in one process may be a number in another: the order of the
+        # names is what they share.
+        order = sorted(means)
+        scalars = [means[name].reshape(1) for name in order]
+        values = self._ranks.sum_(torch.cat([*self._sums, *scalars])).tolist()
+        count = len(self._names)
+        averages = [value / self._ranks.world for value in values[count:]]
+        return dict(zip(self._names, values[:count], strict=True)) | dict(
+            zip(order, averages, strict=True)
         )
 
 

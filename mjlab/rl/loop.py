@@ -107,7 +107,8 @@ class TrainingLoop:
         self.figures: dict[str, float] = {}
         """Figures of the last iteration."""
         self._checkpoints = checkpoints
-        self._writers = tuple(writers) if self.ranks.is_first else ()
+        self.writers: Sequence[Writer] = writers if self.ranks.is_first else ()
+        """Where figures go. What is resumed opens them when it knows where it is."""
         self._display = display if self.ranks.is_first else None
         self._config_text = config_text
         self._evaluation: Evaluation | None = None
@@ -133,7 +134,6 @@ class TrainingLoop:
         self._saved: Path | None = None
         self._first = 0
         self._needs_spread = cfg.init_at_random_ep_len
-        self._learn_threads = torch.get_num_threads()
 
     # The main path.
 
@@ -246,7 +246,7 @@ class TrainingLoop:
             self._checkpoints.save_best(self.iteration, state, score)
 
     def _report(self) -> None:
-        for writer in self._writers:
+        for writer in self.writers:
             writer.write(self.iteration, self.figures)
         if self._display is not None:
             self._display.show(self.progress, self.figures)
@@ -307,7 +307,7 @@ class TrainingLoop:
         saved = f"model_{self.iteration:06d}.pt"
         if self._saved is None or self._saved.name != saved:
             self.save()
-        for writer in self._writers:
+        for writer in self.writers:
             writer.close()
         if self._evaluation is not None:
             self._evaluation.close()

@@ -63,7 +63,7 @@ class RunState:
         return {
             "world": self._ranks.world,
             "layout": worlds_layout(self._worlds.env),
-            "random": random_state(self._worlds.device),
+            "random": random_state(self._worlds.env.device),
             "figures": self._figures.own_state(),
             "learner": self._learner.own_state(),
             "worlds": self._worlds.state() if saves_worlds else None,
@@ -74,7 +74,7 @@ class RunState:
 
         Nothing is changed before it is known that all of it fits.
         """
-        device = self._worlds.device
+        device = self._worlds.env.device
         model = load_model(path, device)
         check_layout(model["layout"], policy_layout(self._worlds.env, self._cfg), path)
         own = self._load_own(path) if exact else None
@@ -98,7 +98,7 @@ class RunState:
         return own
 
     def _restore_own(self, own: dict[str, Any]) -> None:
-        device = self._worlds.device
+        device = self._worlds.env.device
         self._worlds.load_state(_on_device(own["worlds"], device))
         self._learner.load_own_state(_on_device(own["learner"], device))
         for name, tensor in self._figures.own_state().items():

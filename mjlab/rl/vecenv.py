@@ -50,13 +50,15 @@ class RslRlVecEnv(VecEnv):
         """The environment itself."""
         return self.env
 
-    @property  # pyright: ignore[reportIncompatibleVariableOverride]
+    @property
     def episode_length_buf(self) -> torch.Tensor:
         """Steps since each world was reset, shape (num_envs,), int64, live."""
         return self.env.episode_length_buf
 
     @episode_length_buf.setter
-    def episode_length_buf(self, value: torch.Tensor) -> None:
+    def episode_length_buf(  # pyright: ignore[reportIncompatibleVariableOverride]
+        self, value: torch.Tensor
+    ) -> None:
         self.env.episode_length_buf.copy_(value)
 
     def get_observations(self) -> TensorDict:
@@ -93,7 +95,7 @@ class RslRlVecEnv(VecEnv):
     def randomize_episode_lengths(self) -> None:
         """Put each world at a random moment of its episode."""
         lengths = torch.randint(self.env.max_episode_length, (self.num_envs,))
-        self.episode_length_buf = lengths.to(self.device)
+        self.env.episode_length_buf.copy_(lengths)
 
     def state(self) -> dict[str, dict[str, torch.Tensor]]:
         """Everything that the future depends on, as copies."""

@@ -30,7 +30,9 @@ def observations() -> dict[str, ObservationGroupCfg | None]:
             func=mdp.joint_pos, params={"asset_cfg": SLIDER}
         ),
         "pole_angle": ObservationTermCfg(func=cartpole_mdp.pole_angle_cos_sin),
-        "velocity": ObservationTermCfg(func=mdp.joint_vel, params={"asset_cfg": JOINTS}),
+        "velocity": ObservationTermCfg(
+            func=mdp.joint_vel, params={"asset_cfg": JOINTS}
+        ),
     }
     return {
         "actor": ObservationGroupCfg(terms=terms),

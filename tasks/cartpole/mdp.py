@@ -17,7 +17,7 @@ def pole_angle_cos_sin(env: Env) -> torch.Tensor:
     return torch.cat([angle.cos(), angle.sin()], dim=1)
 
 
-class smooth_reward(ManagerTermBase):  # noqa: N801 - named by what it returns.
+class smooth_reward(ManagerTermBase):
     """How upright, centred, calm and cheap the system is: a product of four, 0 to 1."""
 
     def __init__(self, cfg: RewardTermCfg, env: Env) -> None:

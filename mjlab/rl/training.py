@@ -1,0 +1,141 @@
+"""A run from its configurations to its folder: what a script has to call."""
+
+import contextlib
+import dataclasses
+import secrets
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.envs.report import startup_lines
+from mjlab.rl.check import check_agent, groups_of
+from mjlab.rl.checkpoint import Checkpoints
+from mjlab.rl.config import AgentCfg
+from mjlab.rl.config_io import to_data
+from mjlab.rl.console import Display, open_display
+from mjlab.rl.distributed import Ranks
+from mjlab.rl.hook import Hook
+from mjlab.rl.logging import open_writers
+from mjlab.rl.loop import Outcome, TrainingLoop
+from mjlab.rl.run_folder import RunFolder
+
+
+def train(
+    env_cfg: ManagerBasedRlEnvCfg,
+    agent_cfg: AgentCfg,
+    *,
+    task: str,
+    name: str = "",
+    root: Path = Path("logs"),
+    device: str | None = None,
+    resume: Path | None = None,
+    exact: bool = True,
+    eval_cfg: ManagerBasedRlEnvCfg | None = None,
+    make_hooks: Callable[[ManagerBasedRlEnv], Sequence[Hook]] | None = None,
+    display: Display | None = None,
+) -> tuple[RunFolder, Outcome]:
+    """Train in a run folder, alone or as one of the processes of `torchrun`.
+
+    Args:
+        env_cfg: The environment; its worlds are those of one process.
+        agent_cfg: The learner.
+        task: Task's id, which names the folder.
+        name: What the user calls the run.
+        root: Folder of all runs.
+        device: Where to train. None takes a GPU of its own where there is one.
+        resume: Run or checkpoint to go on from, in the same folder.
+        exact: Whether to go on exactly; see `TrainingLoop.resume`.
+        eval_cfg: The environment to evaluate in. None takes that of training.
+        make_hooks: Makes what is done after each iteration.
+        display: Shows progress. None shows it on standard output.
+    """
+    ranks = Ranks.from_environment()
+    device = ranks.device(device)
+    ranks.join(device)
+    env_cfg = _settled(env_cfg, ranks)
+    check_agent(agent_cfg, groups_of(env_cfg), env_cfg.scene.num_envs)
+    # What cannot be written must not be found out after the worlds are built.
+    to_data({"env": env_cfg, "agent": agent_cfg})
+    env = ManagerBasedRlEnv(
+        env_cfg, device=device, first_world=ranks.index * env_cfg.scene.num_envs
+    )
+    run = _open_folder(env_cfg, agent_cfg, ranks, task, name, root, resume)
+    record = run.recording() if ranks.is_first else contextlib.nullcontext()
+    with record:
+        if ranks.is_first and display is None:
+            display = open_display(f"{task}  {run.path}")
+        loop = TrainingLoop(
+            env,
+            agent_cfg,
+            checkpoints=Checkpoints(
+                run.path / "checkpoints", keep=agent_cfg.checkpoint.keep
+            ),
+            make_eval_env=_maker(eval_cfg or env_cfg, agent_cfg, device),
+            hooks=() if make_hooks is None else make_hooks(env),
+            display=display,
+            ranks=ranks,
+            config_text=(run.path / "config.json").read_text("utf-8"),
+        )
+        if resume is not None:
+            loop.resume(resume, exact=exact)
+        if ranks.is_first and display is not None:
+            for line in [f"Run folder {run.path}.", *startup_lines(env)]:
+                display.say(line)
+            loop.writers = open_writers(
+                run.path,
+                agent_cfg.logging,
+                start=loop.iteration,
+                config=to_data({"env": env_cfg, "agent": agent_cfg}),
+            )
+        outcome = loop.run()
+        if ranks.is_first:
+            run.finish("stopped" if outcome.interrupted else "finished", outcome.reason)
+    env.close()
+    ranks.leave()
+    return run, outcome
+
+
+def _settled(cfg: ManagerBasedRlEnvCfg, ranks: Ranks) -> ManagerBasedRlEnvCfg:
+    """A copy with what is left open decided alike in all processes."""
+    seed = secrets.randbits(31) if cfg.seed is None else cfg.seed
+    threads = cfg.sim.num_threads
+    if threads is None and not ranks.is_alone:
+        # Processes on one machine share its processors.
+        threads = ranks.threads()
+    sim = dataclasses.replace(cfg.sim, num_threads=threads)
+    return dataclasses.replace(cfg, seed=ranks.share_number(seed), sim=sim)
+
+
+def _open_folder(
+    env_cfg: ManagerBasedRlEnvCfg,
+    agent_cfg: AgentCfg,
+    ranks: Ranks,
+    task: str,
+    name: str,
+    root: Path,
+    resume: Path | None,
+) -> RunFolder:
+    """The run's folder, which the first process makes or opens."""
+    path = ""
+    if ranks.is_first and resume is not None:
+        run = RunFolder.find(resume, root)
+        run.update(status="running", reason="", finished=None)
+        run.point_latest()
+        path = str(run.path)
+    elif ranks.is_first:
+        assert env_cfg.seed is not None
+        configs = {"env": env_cfg, "agent": agent_cfg}
+        run = RunFolder.create(root, task, name, configs=configs, seed=env_cfg.seed)
+        path = str(run.path.resolve())
+    return RunFolder(Path(ranks.share_text(path)))
+
+
+def _maker(
+    cfg: ManagerBasedRlEnvCfg, agent: AgentCfg, device: str
+) -> Callable[[], ManagerBasedRlEnv]:
+    """What builds the worlds to evaluate in."""
+    scene = dataclasses.replace(cfg.scene, num_envs=agent.evaluation.num_envs)
+    evaluated = dataclasses.replace(cfg, scene=scene, seed=agent.evaluation.seed)
+    return lambda: ManagerBasedRlEnv(evaluated, device=str(torch.device(device)))
