@@ -56,22 +56,24 @@ def quat_mul(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
     left_w, left_v = left[..., :1], left[..., 1:]
     right_w, right_v = right[..., :1], right[..., 1:]
     w = left_w * right_w - _dot(left_v, right_v)
-    v = left_w * right_v + right_w * left_v + torch.linalg.cross(left_v, right_v)
-    return torch.cat((w, v), dim=-1)
+    v = torch.addcmul(torch.linalg.cross(left_v, right_v), left_w, right_v)
+    return torch.cat((w, v.addcmul_(right_w, left_v)), dim=-1)
 
 
 def quat_rotate(quat: torch.Tensor, vec: torch.Tensor) -> torch.Tensor:
     """Return the vector rotated by the quaternion: body to world coordinates."""
     axis = quat[..., 1:]
-    twice_cross = 2.0 * torch.linalg.cross(axis, vec)
-    return vec + quat[..., :1] * twice_cross + torch.linalg.cross(axis, twice_cross)
+    cross = torch.linalg.cross(axis, vec)
+    turned = torch.addcmul(vec, quat[..., :1], cross, value=2.0)
+    return turned.add_(torch.linalg.cross(axis, cross), alpha=2.0)
 
 
 def quat_rotate_inverse(quat: torch.Tensor, vec: torch.Tensor) -> torch.Tensor:
     """Return the vector rotated back by the quaternion: world to body coordinates."""
     axis = quat[..., 1:]
-    twice_cross = 2.0 * torch.linalg.cross(axis, vec)
-    return vec - quat[..., :1] * twice_cross + torch.linalg.cross(axis, twice_cross)
+    cross = torch.linalg.cross(axis, vec)
+    turned = torch.addcmul(vec, quat[..., :1], cross, value=-2.0)
+    return turned.add_(torch.linalg.cross(axis, cross), alpha=2.0)
 
 
 def quat_from_axis_angle(axis: torch.Tensor, angle: torch.Tensor) -> torch.Tensor:
@@ -149,18 +151,14 @@ def quat_from_euler_xyz(
 
     The axes are fixed. The angles are of shape (...).
     """
-    cr, sr = (0.5 * roll).cos(), (0.5 * roll).sin()
-    cp, sp = (0.5 * pitch).cos(), (0.5 * pitch).sin()
-    cy, sy = (0.5 * yaw).cos(), (0.5 * yaw).sin()
-    return torch.stack(
-        (
-            cr * cp * cy + sr * sp * sy,
-            sr * cp * cy - cr * sp * sy,
-            cr * sp * cy + sr * cp * sy,
-            cr * cp * sy - sr * sp * cy,
-        ),
-        dim=-1,
-    )
+    half = torch.stack((roll, pitch, yaw), dim=-1).mul_(0.5)
+    # Cosine and sine of each half angle, and their products: (roll, pitch, yaw).
+    both = torch.stack((half.cos(), half.sin()), dim=-1)
+    roll_pitch = both[..., 0, :, None] * both[..., 1, None, :]
+    product = roll_pitch.unsqueeze(-1) * both[..., 2, None, None, :]
+    (ccc, ccs), (csc, css) = (p.unbind(-1) for p in product[..., 0, :, :].unbind(-2))
+    (scc, scs), (ssc, sss) = (p.unbind(-1) for p in product[..., 1, :, :].unbind(-2))
+    return torch.stack((ccc + sss, scc - css, csc + scs, ccs - ssc), dim=-1)
 
 
 def quat_to_euler_xyz(
@@ -176,8 +174,11 @@ def quat_to_euler_xyz(
 
 def quat_heading(quat: torch.Tensor) -> torch.Tensor:
     """Return the yaw of the frame's x axis in the world, in [-pi, pi], shape (...)."""
-    w, x, y, z = quat.unbind(-1)
-    return _atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+    # In float64, as the arc function has to be. Half of sine and cosine do as well.
+    exact = quat.double()
+    sine = (exact[..., :2] * exact[..., 2:].flip(-1)).sum(dim=-1)
+    cosine = 0.5 - exact[..., 2:].square().sum(dim=-1)
+    return torch.atan2(sine, cosine).to(quat.dtype)
 
 
 def quat_yaw(quat: torch.Tensor) -> torch.Tensor:

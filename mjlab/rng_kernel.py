@@ -12,6 +12,8 @@ import math
 import torch
 import warp as wp
 
+from mjlab.warp_stream import current_warp_stream
+
 wp.init()
 # A fused multiply-add rounds once where numpy rounds twice.
 wp.set_module_options({"enable_backward": False, "fuse_fp": False, "fast_math": False})
@@ -182,7 +184,7 @@ def launch_draw(
         None if key is None else wp.from_torch(key, dtype=wp.int64)
         for key in (world_seed, counter, tick)
     ]
-    launch_stream = wp.stream_from_torch(out.device) if out.is_cuda else None
+    launch_stream = current_warp_stream(out.device) if out.is_cuda else None
     wp.launch(
         kernel,
         dim=rows.shape,

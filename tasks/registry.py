@@ -21,6 +21,10 @@ GROUP = "mjlab.tasks"
 BUILT_IN = {
     "Cartpole-Balance": "tasks.cartpole:BALANCE",
     "Cartpole-Swingup": "tasks.cartpole:SWINGUP",
+    "Velocity-G1": "tasks.velocity:G1",
+    "Velocity-G1-Flat": "tasks.velocity:G1_FLAT",
+    "Velocity-Go1": "tasks.velocity:GO1",
+    "Velocity-Go1-Flat": "tasks.velocity:GO1_FLAT",
 }
 
 

@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FLOORS = {
     **dict.fromkeys(["mjlab", "mjlab.math", "mjlab.names", "mjlab.rng"], 0),
     **dict.fromkeys(["mjlab.masks", "mjlab.threads"], 0),
+    "mjlab.warp_stream": -1,
     **dict.fromkeys(["mjlab.buffers", "mjlab.noise"], 1),
     **dict.fromkeys(["mjlab.spec", "mjlab.sim"], 1),
     **dict.fromkeys(["mjlab.actuator", "mjlab.terrain"], 2),
@@ -39,6 +40,7 @@ ALLOWED = {
 # Files that hold Warp kernels, beside the room that launches them.
 KERNEL_FILES = ["*/kernels.py", "*_kernel.py", "*_kernels.py"]
 WARP_FILES = ["mjlab/sim/warp_*.py", "mjlab/sim/graphs.py", "mjlab/sensor/*"]
+WARP_FILES += ["mjlab/warp_stream.py"]
 WRAPPERS = ["mjlab/wrappers/*"]
 VIEWER = ["mjlab/viewer/*"]
 

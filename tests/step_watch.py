@@ -1,7 +1,7 @@
 """Watching what an environment's step does: operations, host reads, addresses."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import torch
@@ -66,10 +66,17 @@ class StepWatch(TorchDispatchMode):
             scalars = _scalars(args) + _scalars(tuple(kwargs.items()))
             self.operations.append((name, *scalars))
 
-    @contextmanager
-    def pause(self) -> Iterator[None]:
+    def pause(self) -> AbstractContextManager[None]:
         """Look away: what happens inside belongs to the engine."""
-        before, self.paused = self.paused, True
+        return self._look_away(True)
+
+    def resume(self) -> AbstractContextManager[None]:
+        """Look again, inside what one looks away from."""
+        return self._look_away(False)
+
+    @contextmanager
+    def _look_away(self, away: bool) -> Iterator[None]:
+        before, self.paused = self.paused, away
         try:
             yield
         finally:
@@ -82,8 +89,11 @@ def watch(env: Any, monkeypatch: Any) -> Iterator[StepWatch]:
     seen = StepWatch()
     engine = env.sim.engine
     with monkeypatch.context() as patch:
-        for verb in ("step", "forward", "reset", "sense", "recompute_constants"):
+        for verb in ("forward", "reset", "recompute_constants"):
             patch.setattr(engine, verb, _unwatched(getattr(engine, verb), seen))
+        patch.setattr(engine, "step", _watched_control(engine.step, seen))
+        for sense_pass in env.sim._sense_passes:
+            patch.setattr(sense_pass, "launch", _unwatched(sense_pass.launch, seen))
         for method in HOST_METHODS:
             original = getattr(torch.Tensor, method)
             patch.setattr(torch.Tensor, method, _reported(original, method, seen))
@@ -93,10 +103,23 @@ def watch(env: Any, monkeypatch: Any) -> Iterator[StepWatch]:
 
 def _unwatched(verb: Callable[..., Any], seen: StepWatch) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
-        # A control law inside a step, and the torch parts of a sense pass, run here
-        # too; tests of those watch them on their own.
         with seen.pause():
             return verb(*args, **kwargs)
+
+    return call
+
+
+def _watched_control(step: Callable[..., Any], seen: StepWatch) -> Callable[..., Any]:
+    """Look away from a physics step, but not from the control law inside it."""
+
+    def call(control: Callable[[], None] | None, resume: bool) -> None:
+        def watched() -> None:
+            assert control is not None
+            with seen.resume():
+                control()
+
+        with seen.pause():
+            step(None if control is None else watched, resume)
 
     return call
 

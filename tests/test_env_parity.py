@@ -94,3 +94,21 @@ def test_cartpole_runs_free_on_both_engines_alike() -> None:
         assert torch.allclose(ours[0]["actor"], theirs[0]["actor"], atol=1e-3)
         assert torch.allclose(ours[1], theirs[1], atol=1e-4)
         assert torch.equal(ours[3], theirs[3])
+
+
+def test_a_model_field_written_between_steps_counts_at_once_on_both_engines() -> None:
+    ends = []
+    for engine in ("native", "warp"):
+        env = make("Cartpole-Balance", 2, engine=engine)
+        env.sim.expand("body_mass", "body_inertia")
+        for action in actions(env, 3):
+            env.step(action)
+        env.sim.data.qvel[:] = 1.0
+        env.step(torch.zeros(2, 1))
+        env.sim.model.body_mass[1] *= 3.0
+        env.sim.model.body_inertia[1] *= 3.0
+        env.step(torch.ones(2, 1))
+        ends.append(env.sim.data.qvel.clone())
+    native, warp = ends
+    assert not torch.allclose(native[0], native[1], atol=1e-2)
+    assert torch.allclose(native, warp, atol=1e-4)

@@ -689,7 +689,7 @@ def test_a_group_that_is_none_is_left_out():
 # Cost, independence, snapshots.
 
 
-def test_a_typical_group_takes_seven_operations_besides_its_terms():
+def test_a_typical_group_takes_six_operations_besides_its_terms():
     env = fake()
     noise = UniformNoiseCfg(n_min=-0.1, n_max=0.1)
     terms = {
@@ -699,8 +699,8 @@ def test_a_typical_group_takes_seven_operations_besides_its_terms():
     manager = ObservationManager({"g": ObservationGroupCfg(terms=terms)}, env)
     with counted_operations() as names:
         manager.compute()
-    # Concatenate, draw, span, low, add, clip, scale.
-    assert names.total() == 7, names
+    # Concatenate, draw, map to the range, add, clip, scale.
+    assert names.total() == 6, names
 
 
 def test_a_reset_costs_the_same_whoever_is_reset():

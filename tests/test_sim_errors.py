@@ -266,9 +266,38 @@ def test_missing_memory_on_native_is_counted_and_names_the_number_to_set() -> No
     )
 
 
+def test_counts_of_missing_memory_go_on_from_a_snapshot() -> None:
+    sim = pile("250K")
+    sim.step()
+    start, counted = sim.snapshot(), sim.health.read().overflow
+    sim.step()
+    straight = sim.health.read().overflow
+    for _ in range(3):
+        sim.step()
+    sim.restore(start)
+    assert sim.health.read().overflow == counted
+    sim.step()
+    # Restoring has found the contacts already, so the step may have none to count.
+    for kind, count in sim.health.read().overflow.items():
+        assert counted[kind] <= count <= straight[kind]
+
+
 def test_a_solver_without_memory_stops_and_names_the_number_to_set() -> None:
     with pytest.raises(EngineError, match=r"set sim\.mujoco\.memory to more"):
         pile("600K").step()
+
+
+def test_binding_a_field_to_another_tensor_is_refused() -> None:
+    """It would reach no engine, and nobody would know."""
+    sim = Simulation(ball(), 2, vary=["body_mass"])
+    with pytest.raises(AttributeError, match=r"Write in place: sim\.data\.qvel\["):
+        sim.data.qvel = torch.ones(2, 6)
+    with pytest.raises(AttributeError, match=r"Write in place: sim\.model\.body_mass"):
+        sim.model.body_mass = torch.ones(2, 2)
+    sim.data.qvel += 0.5
+    sim.model.body_mass *= 2.0
+    sim.step()
+    assert (sim.data.qvel[:, 0] > 0.4).all()
 
 
 @pytest.mark.parametrize("bad", [torch.ones(3), torch.ones(2, dtype=torch.bool)])

@@ -157,3 +157,35 @@ def test_a_tensor_held_from_before_an_expansion_stays_live(
     mass[2, 1] = 3.25
     assert recorded.engine.wp_model.body_mass.numpy()[2, 1] == 3.25
     mass.copy_(recorded.default("body_mass").expand_as(mass))
+
+
+def test_deriving_constants_a_second_time_takes_no_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The body of a conditional node of a CUDA graph is not allowed to allocate."""
+    import warp as wp
+
+    from mjlab.sim.warp_memory import KeptMemory
+
+    sim = make(graphs=False)
+    sim.recompute_constants()
+    cpu = wp.get_device("cpu")
+    memory = KeptMemory(cpu)
+    monkeypatch.setattr(cpu, "default_allocator", memory)
+    sim.recompute_constants()
+    taken = memory.num_blocks
+    assert taken > 0
+    for _ in range(3):
+        sim.recompute_constants()
+    assert memory.num_blocks == taken
+
+
+def test_asking_for_the_constants_of_no_world_changes_none() -> None:
+    from mjlab.sim.warp_fields import CONSTANTS, VARIABLE_FIELDS
+
+    sim = make(graphs=True)
+    names = sorted(CONSTANTS & VARIABLE_FIELDS)
+    before = {name: sim.model[name].clone() for name in names}
+    sim.recompute_constants(torch.zeros(NUM_ENVS, dtype=torch.bool))
+    for name in names:
+        assert torch.equal(sim.model[name], before[name]), name

@@ -184,7 +184,9 @@ def test_a_joint_without_a_width_is_an_error(go1: ManagerBasedRlEnv) -> None:
     widths = {"std_standing": {".*_hip_joint": 0.1}, "std_walking": WALKING}
     params = widths | {"std_running": RUNNING, "command_name": "twist"}
     with pytest.raises(ValueError, match="FR_thigh_joint"):
-        mdp.variable_posture(RewardTermCfg(func=mdp.variable_posture, params=params), go1)
+        mdp.variable_posture(
+            RewardTermCfg(func=mdp.variable_posture, params=params), go1
+        )
 
 
 def test_tilting_costs_and_turning_is_free(go1: ManagerBasedRlEnv) -> None:
@@ -347,7 +349,7 @@ def test_the_critic_sees_the_last_contacts(go1: ManagerBasedRlEnv) -> None:
 
 
 def test_a_sensor_without_contacts_is_an_error(go1: ManagerBasedRlEnv) -> None:
-    with pytest.raises(TypeError, match="imu_lin_vel.*not a contact sensor"):
+    with pytest.raises(TypeError, match=r"imu_lin_vel.*not a contact sensor"):
         mdp.foot_contact(go1, "robot/imu_lin_vel")
 
 
@@ -422,7 +424,7 @@ def elsewhere(spec: mujoco.MjSpec) -> None:
 
 
 def test_feet_are_as_high_as_geometry_says() -> None:
-    env = Hopper(slope)
+    env: Any = Hopper(slope)
     env.place(0.5, 0.0, 2.0)
     env.sim.sense()
     height = mdp.foot_height(env, "height")
@@ -432,7 +434,7 @@ def test_feet_are_as_high_as_geometry_says() -> None:
 
 
 def test_heights_between_two_looks_follow_the_facet() -> None:
-    env = Hopper(slope)
+    env: Any = Hopper(slope)
     env.place(0.5, 0.0, 2.0)
     env.sim.sense()
     env.place(0.9, -0.3, 2.2)
@@ -442,7 +444,7 @@ def test_heights_between_two_looks_follow_the_facet() -> None:
 
 
 def test_without_ground_the_height_is_the_length_of_the_ray() -> None:
-    env = Hopper(elsewhere)
+    env: Any = Hopper(elsewhere)
     env.place(0.0, 0.0, 2.0)
     env.sim.sense()
     # Rays are 2 m long and start 0.5 m above the feet.
@@ -450,7 +452,7 @@ def test_without_ground_the_height_is_the_length_of_the_ray() -> None:
 
 
 def test_the_normal_of_a_slope_is_its_normal() -> None:
-    env = Hopper(slope)
+    env: Any = Hopper(slope)
     env.place(0.5, 0.3, 2.0, yaw=0.8)
     env.sim.sense()
     expected = torch.tensor([[-math.sin(SLOPE), 0.0, math.cos(SLOPE)]] * 2)
@@ -460,7 +462,7 @@ def test_the_normal_of_a_slope_is_its_normal() -> None:
 
 
 def test_the_normal_of_steps_is_that_of_least_squares() -> None:
-    env = Hopper(steps)
+    env: Any = Hopper(steps)
     env.place(0.9, 0.3, 2.0, yaw=0.5)
     env.sim.sense()
     rays = env.scene.sensor("scan").data
@@ -476,7 +478,7 @@ def test_the_normal_of_steps_is_that_of_least_squares() -> None:
 
 
 def test_without_ground_the_normal_is_vertical() -> None:
-    env = Hopper(elsewhere)
+    env: Any = Hopper(elsewhere)
     env.place(0.0, 0.0, 2.0)
     env.sim.sense()
     expected = torch.tensor([[0.0, 0.0, 1.0]] * 2)
@@ -484,7 +486,7 @@ def test_without_ground_the_normal_is_vertical() -> None:
 
 
 def test_upright_on_a_slope_is_along_its_normal() -> None:
-    env = Hopper(slope)
+    env: Any = Hopper(slope)
     env.place(0.5, 0.0, 2.0)
     env.sim.sense()
     body = SceneEntityCfg("robot", body_names="base")

@@ -110,7 +110,8 @@ class Entity(EntityWriter):
         """
         for field, target in vars(self.data.targets).items():
             pose = self.data.default_joint_pos if field == "joint_pos" else 0.0
-            write_where(target, mask, pose)
+            if target.shape[1]:
+                write_where(target, mask, pose)
         self.actuators.reset(mask)
         self.data.invalidate()
 

@@ -57,16 +57,28 @@ class Root:
 
     def write_velocity_w(self, mask: torch.Tensor, velocity: torch.Tensor) -> None:
         """Set the frame in motion: linear and angular, world axes, (num_envs, 6)."""
+        self._require_motion()
+        ang_vel_b = self._in_body(velocity[..., 3:6])
+        write_where(self.lin_vel_w, mask, velocity[..., :3])
+        write_where(self.ang_vel_b, mask, ang_vel_b)
+
+    def add_velocity_w(self, mask: torch.Tensor, change: torch.Tensor) -> None:
+        """Change the velocity: linear and angular, world axes, (num_envs, 6)."""
+        self._require_motion()
+        ang_vel_b = self._in_body(change[..., 3:6]).add_(self.ang_vel_b)
+        write_where(self.lin_vel_w, mask, change[..., :3] + self.lin_vel_w)
+        write_where(self.ang_vel_b, mask, ang_vel_b)
+
+    def _in_body(self, vec_w: torch.Tensor) -> torch.Tensor:
+        return quat_rotate_inverse(self.quat_w, vec_w.expand_as(self.ang_vel_b))
+
+    def _require_motion(self) -> None:
         if not self.can_move:
             raise FixedBaseError(
                 f"The entity {self.owner!r} has a fixed base, and no root velocity to "
                 "write. Let it float (a free joint on its root body), or write only "
                 "its pose."
             )
-        ang_vel_w = velocity[..., 3:6].expand_as(self.ang_vel_b)
-        ang_vel_b = quat_rotate_inverse(self.quat_w, ang_vel_w)
-        write_where(self.lin_vel_w, mask, velocity[..., :3])
-        write_where(self.ang_vel_b, mask, ang_vel_b)
 
 
 def bind_root(sim: Simulation, index: EntityIndex) -> Root:

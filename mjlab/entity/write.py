@@ -63,6 +63,16 @@ class EntityWriter:
         self._root.write_velocity_w(mask, velocity)
         self.data.invalidate()
 
+    def add_root_velocity_w(self, mask: torch.Tensor, change: torch.Tensor) -> None:
+        """Change the velocity of the root link; an error for a fixed base.
+
+        Args:
+            mask: The worlds.
+            change: Of linear and angular velocity, both in world axes, (num_envs, 6).
+        """
+        self._root.add_velocity_w(mask, change)
+        self.data.invalidate()
+
     def write_root_velocity_b(self, mask: torch.Tensor, velocity: torch.Tensor) -> None:
         """Set the root link in motion; an error for a fixed base.
 

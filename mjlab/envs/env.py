@@ -86,7 +86,6 @@ class ManagerBasedRlEnv(Introspection):
         self.common_step_counter = torch.zeros((), **ints)
         self._no_one = torch.zeros(self.num_envs, dtype=torch.bool, device=self.device)
         self.episode_log = EpisodeLog(self.num_envs, self.device)
-        self._final_obs: Observations = {}
 
     def _bind_managers(self) -> None:
         cfg = self.cfg
@@ -103,6 +102,8 @@ class ManagerBasedRlEnv(Introspection):
         self._action = torch.zeros(
             self.num_envs, self.action_manager.total_action_dim, device=self.device
         )
+        # Written in place: a replay fills the memory that it was recorded with.
+        self._final_obs = self._observations() if cfg.final_obs else {}
 
     def _start_up(self) -> None:
         self.event_manager.apply("startup", mask=self._everyone)
@@ -262,7 +263,7 @@ class ManagerBasedRlEnv(Introspection):
 
     def _keep_final_observations(self) -> None:
         if self.cfg.final_obs:
-            self._final_obs = self.observation_manager.compute_terminal()
+            _write(self._final_obs, self.observation_manager.compute_terminal())
 
     def managers(self) -> tuple[Any, ...]:
         """Managers in the order in which a reset reaches them."""
@@ -299,3 +300,15 @@ def _copy(observations: Observations) -> Observations:
         else {name: term.clone() for name, term in value.items()}
         for group, value in observations.items()
     }
+
+
+def _write(target: Observations, source: Observations) -> None:
+    for group, value in source.items():
+        place = target[group]
+        if isinstance(value, torch.Tensor):
+            assert isinstance(place, torch.Tensor)
+            place.copy_(value)
+        else:
+            assert isinstance(place, dict)
+            for name, term in value.items():
+                place[name].copy_(term)

@@ -81,19 +81,17 @@ class Fused:
     mode = "fused"
 
     def __init__(self, env: "ManagerBasedRlEnv", reason: str) -> None:
-        # Imported here because it needs Warp, which the native engine does without.
-        from mjlab.sim.graphs import record_with_torch
-
         self.reason = reason
         self._env = env
         self._watch = StateWatch(env)
-        state = env.get_state()
-        self._graph = record_with_torch(env._advance, env.device)
-        restore_state(env, state)
-        self._watch.unsettle()
+        self._graph = self._record()
 
     def run(self) -> None:
         """Replay the step."""
+        if self._env.sim.engine.wp_model is not self._model:
+            # A late expansion exchanged arrays, and the recording has the old ones.
+            self._graph.reset()
+            self._graph = self._record()
         self._watch.refresh_if_written()
         self._graph.replay()
         # A replay runs no Python, so what entities had computed before is old now.
@@ -111,13 +109,26 @@ class Fused:
         """Free the graph."""
         self._graph.reset()
 
+    def _record(self) -> torch.cuda.CUDAGraph:
+        """Record the step. The warm-up really runs it, and is taken back."""
+        # Imported here because it needs Warp, which the native engine does without.
+        from mjlab.sim.graphs import record_with_torch
+
+        self._model = self._env.sim.engine.wp_model
+        state = self._env.get_state()
+        try:
+            return record_with_torch(self._env._advance, self._env.device)
+        finally:
+            restore_state(self._env, state)
+            self._watch.unsettle()
+
 
 class StateWatch:
-    """Notices that a user wrote the state between steps.
+    """Notices that a user wrote the state, or a model field, between steps.
 
     The first physics step of `_advance` continues from what `forward()` computed, so
-    a state that was written since needs a `forward()` of its own. On the native engine
-    MuJoCo itself sees that.
+    what was written since needs a `forward()` of its own. On the native engine MuJoCo
+    itself sees that.
     """
 
     _FIELDS = ("qpos", "qvel", "act", "mocap_pos", "mocap_quat", "eq_active")
@@ -125,12 +136,16 @@ class StateWatch:
     def __init__(self, env: "ManagerBasedRlEnv") -> None:
         self._env = env
         self._is_needed = env.sim.backend.engine == "warp"
+        self._model: object = None
+        self._tensors: list[torch.Tensor] = []
         self._versions: tuple[int, ...] = self._present()
 
     def refresh_if_written(self) -> None:
         """Make derived quantities current if the state has been written."""
         if self._is_needed and self._present() != self._versions:
             self._env.sim.forward()
+            # A replay writes nothing that would be noticed, so this holds until next.
+            self.settle()
 
     def settle(self) -> None:
         """Take the present state as the one that derived quantities belong to."""
@@ -141,8 +156,15 @@ class StateWatch:
         self._versions = ()
 
     def _present(self) -> tuple[int, ...]:
+        if not self._is_needed:
+            return ()
         engine = self._env.sim.engine
-        return tuple(engine.data(name)._version for name in self._FIELDS)
+        if self._model is not engine.wp_model:  # A late expansion exchanged it.
+            self._model = engine.wp_model
+            models = [engine.model(name) for name in sorted(engine.variable_fields)]
+            self._tensors = [engine.data(name) for name in self._FIELDS]
+            self._tensors += [tensor for tensor in models if tensor is not None]
+        return tuple(tensor._version for tensor in self._tensors)
 
 
 def build_program(env: "ManagerBasedRlEnv") -> Program:

@@ -24,20 +24,23 @@ class Quarantine:
         self._bad = torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
         counter = {"dtype": torch.int64, "device": env.device}
         self._worlds = torch.zeros((), **counter)
-        self._steps = torch.zeros((), **counter)
+        # The step counter when counts were taken last.
+        self._since = torch.zeros((), **counter)
 
     def find(self) -> None:
-        """Find worlds whose state is not finite, and end their episodes."""
+        """Find worlds whose state is not finite."""
         self._bad.copy_(self._env.sim.health.check())
-        self._env.termination_manager.end(self._bad)
-        self._worlds += self._bad.sum()
-        self._steps += 1
 
     def silence(self) -> None:
-        """Give such worlds no reward, and end episodes whose reward is not finite."""
+        """End the episodes of worlds whose state or reward is not finite.
+
+        They get no reward for this step.
+        """
         rewards = self._env.reward_manager
-        self._env.termination_manager.end(rewards.nonfinite)
+        self._bad.logical_or_(rewards.nonfinite)
+        self._env.termination_manager.end(self._bad)
         rewards.reward.masked_fill_(self._bad, 0.0)
+        self._worlds += self._bad.sum()
 
     def take(self) -> dict[str, float]:
         """Counts since the last call; raises if they are too many.
@@ -45,9 +48,10 @@ class Quarantine:
         This waits for the device.
         """
         env = self._env
-        worlds, steps = int(self._worlds), int(self._steps)
+        worlds = int(self._worlds)
+        steps = int(env.common_step_counter - self._since)
         self._worlds.zero_()
-        self._steps.zero_()
+        self._since.copy_(env.common_step_counter)
         share = worlds / max(1, steps * env.num_envs)
         by_term = {
             name: count
@@ -72,7 +76,7 @@ class Quarantine:
 
     def state(self) -> dict[str, torch.Tensor]:
         """The live tensors that change; copy into them to restore a snapshot."""
-        return {"worlds": self._worlds, "steps": self._steps}
+        return {"worlds": self._worlds, "since": self._since}
 
     def _overflows(self) -> dict[str, float]:
         report = self._env.sim.health.read()

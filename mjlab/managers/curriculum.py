@@ -108,4 +108,4 @@ def _figure(term: BoundTerm, value: Any, num_envs: int) -> torch.Tensor:
             f"{term.label} returned {shown}; it has to return None or a tensor of "
             f"shape () or ({num_envs},)."
         )
-    return value.float().mean()
+    return value if value.ndim == 0 else value.float().mean()

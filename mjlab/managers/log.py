@@ -32,12 +32,12 @@ class EpisodeLog:
 
     def fold(self, mask: torch.Tensor) -> None:
         """Take the values of the worlds of `mask` into the averages."""
-        sums = torch.where(mask.unsqueeze(1), self._values, self._zero).sum(dim=0)
-        count = mask.sum()
-        self._sums += sums
-        self._count += count
-        mean = sums / count.clamp(min=1)
-        torch.where(count > 0, mean, self._latest, out=self._latest)
+        chosen = torch.where(mask.unsqueeze(1), self._values_and_one, self._zero)
+        sums_and_count = chosen.sum(dim=0)
+        self._sums_and_count += sums_and_count
+        count = sums_and_count[-1]
+        mean = sums_and_count[:-1] / count.clamp(min=1.0)
+        torch.where(count > 0.0, mean, self._latest, out=self._latest)
 
     def latest(self) -> dict[str, torch.Tensor]:
         """Means over the episodes that ended in the last step in which any did.
@@ -52,20 +52,28 @@ class EpisodeLog:
 
         This waits for the device.
         """
-        count = int(self._count)
-        means = (self._sums / max(count, 1)).tolist()
-        self._sums.zero_()
-        self._count.zero_()
-        return dict(zip(self.keys, means, strict=True)), count
+        *sums, count = self.drain().tolist()
+        means = [total / max(count, 1.0) for total in sums]
+        return dict(zip(self.keys, means, strict=True)), int(count)
+
+    def drain(self) -> torch.Tensor:
+        """Sums over all episodes since the last call, and last their number.
+
+        On the device, in the order of `keys`; nothing waits for it.
+        """
+        sums_and_count = self._sums_and_count.clone()
+        self._sums_and_count.zero_()
+        return sums_and_count
 
     def state(self) -> dict[str, torch.Tensor]:
         """The live tensors that change; copy into them to restore a snapshot."""
-        return {"sums": self._sums, "count": self._count, "latest": self._latest}
+        return {"sums_and_count": self._sums_and_count, "latest": self._latest}
 
     def _allocate(self) -> None:
         size = len(self.keys)
-        self._values = torch.zeros(self._num_envs, size, device=self._device)
+        # The last column is one, so that its sum is the number of episodes.
+        self._values_and_one = torch.ones(self._num_envs, size + 1, device=self._device)
+        self._values = self._values_and_one[:, :-1].zero_()
         self._zero = torch.zeros((), device=self._device)
-        self._sums = torch.zeros(size, device=self._device)
-        self._count = torch.zeros((), dtype=torch.int64, device=self._device)
+        self._sums_and_count = torch.zeros(size + 1, device=self._device)
         self._latest = torch.zeros(size, device=self._device)

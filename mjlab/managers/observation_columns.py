@@ -70,7 +70,7 @@ class _Numbers:
         """Write the numbers of this tick, shape (num_envs, width)."""
         if self._has_uniform:
             unit = self._rng.draw(f"{self._stream}/uniform", self._width)
-            torch.add(unit.mul_(self._span), self._first, out=out)
+            torch.addcmul(self._first, unit, self._span, out=out)
         else:
             out.copy_(self._first)
         if self._has_normal:

@@ -66,7 +66,7 @@ class RewardManager(Manager):
         """Contributions since each world's reset, shape (num_envs, terms)."""
         self.nonfinite = torch.zeros(num_envs, dtype=torch.bool, device=device)
         """Worlds with a term that was not finite in the last step, (num_envs,)."""
-        self._counts = torch.zeros(size, dtype=torch.int64, device=device)
+        self._counts = torch.zeros(num_envs, size, dtype=torch.int64, device=device)
         self._log = env.episode_log
         self._columns = self._log.register([f"Episode_Reward/{n}" for n in self.terms])
 
@@ -85,7 +85,7 @@ class RewardManager(Manager):
             contributions.mul_(dt)
         # What is finite, and only that, is zero less itself.
         is_bad = (contributions - contributions) != 0
-        self._counts.add_(is_bad.sum(dim=0))
+        self._counts.add_(is_bad)
         torch.any(is_bad, dim=1, out=self.nonfinite)
         fill_where(contributions, self.nonfinite, 0.0)
         self.episode_sums.add_(contributions)
@@ -120,7 +120,7 @@ class RewardManager(Manager):
 
         This waits for the device.
         """
-        counts = self._counts.tolist()
+        counts = self._counts.sum(dim=0).tolist()
         self._counts.zero_()
         names = [f"reward/{name}" for name in self.terms]
         return dict(zip(names, counts, strict=True))

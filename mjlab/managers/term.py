@@ -93,7 +93,9 @@ class BoundTerm:
         """The term's object, if it has a memory."""
         if isinstance(cfg.func, type):
             self.instance = cfg.func(cfg, env)
-        self._call: Callable[..., Any] = self.instance or cfg.func
+        self._call: Callable[..., Any] = (
+            cfg.func if self.instance is None else self.instance
+        )
 
     def __call__(self, mask: torch.Tensor | None = None) -> Any:
         """Call the term, for the worlds of `mask` if it acts on worlds."""

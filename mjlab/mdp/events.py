@@ -11,7 +11,7 @@ import torch
 from mjlab.entity import Entity
 from mjlab.managers.env import Env
 from mjlab.managers.term import ManagerTermBase, TermCfg
-from mjlab.math import quat_from_euler_xyz, quat_mul
+from mjlab.math import quat_from_axis_angle, quat_from_euler_xyz, quat_mul
 from mjlab.mdp.forces import apply_body_impulse as apply_body_impulse
 from mjlab.mdp.forces import (
     apply_external_force_torque as apply_external_force_torque,
@@ -140,6 +140,9 @@ class _RootDraw:
         self._entity, self._env = entity, env
         self._moves = not entity.is_fixed_base
         self._turns = any(axis in pose for axis in _AXES[3:])
+        self._tilts = any(axis in pose for axis in _AXES[3:5])
+        self._axis = torch.tensor([0.0, 0.0, 1.0], device=env.device)
+        self._varies_velocity = bool(velocity)
         targets = [*_box("pose_range", pose), *_box("velocity_range", velocity)]
         self._sampler = Sampler(targets, label="root state", device=env.device)
 
@@ -155,11 +158,17 @@ class _RootDraw:
         quat = default[:, 3:7]
         if self._turns:
             roll, pitch, yaw = offset[:, 3:6].unbind(dim=1)
-            quat = quat_mul(quat, quat_from_euler_xyz(roll, pitch, yaw))
+            if self._tilts:
+                turn = quat_from_euler_xyz(roll, pitch, yaw)
+            else:
+                turn = quat_from_axis_angle(self._axis, yaw)
+            quat = quat_mul(quat, turn)
         pose = torch.cat((pos.add_(offset[:, :3]), quat), dim=1)
         self._entity.write_root_pose_w(mask, pose)
         if self._moves:
-            velocity = default[:, 7:] + offset[:, 6:]
+            velocity = default[:, 7:]
+            if self._varies_velocity:
+                velocity = velocity + offset[:, 6:]
             self._entity.write_root_velocity_w(mask, velocity)
 
 
@@ -194,9 +203,7 @@ class push_by_setting_velocity(ManagerTermBase):
             asset_cfg: The entity.
             stream: Name of the random numbers; the event manager gives one.
         """
-        change = self._sampler.draw(env.rng, stream)
-        velocity = change.add_(self._entity.data.root_vel_w)
-        self._entity.write_root_velocity_w(mask, velocity)
+        self._entity.add_root_velocity_w(mask, self._sampler.draw(env.rng, stream))
 
 
 push_root = push_by_setting_velocity
@@ -225,6 +232,7 @@ class _JointReset(ManagerTermBase):
             rest = choice.resolve(neutral)
             targets += [found.get(target.element, target) for target in rest]
         self._count = len(selection.joint_names)
+        self._varies = any((t.low, t.high) != neutral for t in targets)
         self._sampler = Sampler(targets, label=type(self).__name__, device=env.device)
 
     def __call__(
@@ -248,19 +256,14 @@ class _JointReset(ManagerTermBase):
             stream: Name of the random numbers; the event manager gives one.
         """
         data, ids = self._entity.data, self._ids
-        drawn = self._sampler.draw(env.rng, stream)
-        pos, vel = drawn[:, : self._count], drawn[:, self._count :]
-        default_pos = data.default_joint_pos[:, ids]
-        default_vel = data.default_joint_vel[:, ids]
-        if self.scales:
-            pos.mul_(default_pos)
-            vel.mul_(default_vel)
-        else:
-            pos.add_(default_pos)
-            vel.add_(default_vel)
+        pos, vel = data.default_joint_pos[:, ids], data.default_joint_vel[:, ids]
+        if self._varies:
+            drawn = self._sampler.draw(env.rng, stream)
+            change, change_vel = drawn[:, : self._count], drawn[:, self._count :]
+            pos = pos * change if self.scales else pos + change
+            vel = vel * change_vel if self.scales else vel + change_vel
         lower, upper = data.soft_joint_pos_limits[:, ids].unbind(dim=-1)
-        torch.clamp(pos, lower, upper, out=pos)
-        self._entity.write_joint_state(mask, pos, vel, ids)
+        self._entity.write_joint_state(mask, torch.clamp(pos, lower, upper), vel, ids)
 
 
 class reset_joints_by_offset(_JointReset):

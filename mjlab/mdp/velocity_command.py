@@ -138,7 +138,7 @@ class UniformVelocityCommand(CommandTerm):
         data = self.entity.data
         linear = self._command[:, :2] - data.root_lin_vel_b[:, :2]
         turning = self._command[:, 2] - data.root_ang_vel_b[:, 2]
-        distance = linear.square().sum(dim=1).sqrt()
+        distance = torch.linalg.vector_norm(linear, dim=1)
         self._average(torch.stack((distance, turning.abs()), dim=-1))
 
     def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:

@@ -139,12 +139,9 @@ class EnvFigures:
 
     def add_to(self, readout: Readout) -> None:
         """Add sums over the episodes that ended, and how much went wrong; then zero."""
-        log = self._env.episode_log.state()
-        names = [f"log/{key}" for key in self._env.episode_log.keys]
-        readout.add_sums(names, log["sums"].clone())
-        readout.add_sums(["log/count"], log["count"].reshape(1).clone())
-        log["sums"].zero_()
-        log["count"].zero_()
+        log = self._env.episode_log
+        names = [f"log/{key}" for key in log.keys]
+        readout.add_sums([*names, "log/count"], log.drain())
         readout.add_sums(["wrong/nonfinite"], _nonfinite(self._env).reshape(1))
         readout.add_sums(["wrong/overflow"], _overflow(self._env).reshape(1))
 

@@ -20,6 +20,7 @@ class AirTime:
         # of them is 0), then the last air phase and the last contact phase that ended.
         self._steps = torch.zeros(shape, dtype=torch.int32, device=device)
         self._times = torch.zeros(shape, device=device)
+        self._is_air = torch.tensor([True, False], device=device)
 
     @property
     def current_air_time(self) -> torch.Tensor:
@@ -45,13 +46,14 @@ class AirTime:
         """Count one physics step of `dt` seconds.
 
         Args:
-            in_contact: Shape (num_envs, width), bool.
+            in_contact: Shape (num_envs, width): bool, or a number that is zero in the
+                air.
             dt: Duration of a physics step.
         """
         running, ended = self._steps[..., :2], self._steps[..., 2:]
-        goes_on = torch.stack((~in_contact, in_contact), dim=-1)
-        ended_now = (running > 0) & ~goes_on
-        ended.copy_(torch.where(ended_now, running, ended))
+        goes_on = torch.logical_xor(in_contact.unsqueeze(-1), self._is_air)
+        stopped = running.masked_fill(goes_on, 0)
+        torch.where(stopped > 0, stopped, ended, out=ended)
         running.add_(1).mul_(goes_on)
         torch.mul(self._steps, dt, out=self._times)
 

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import mujoco
 
 from mjlab.sensor.camera import CameraSensorCfg
-from mjlab.sensor.contact import ContactSensorCfg
+from mjlab.sensor.contact import ContactSensor, ContactSensorCfg
+from mjlab.sensor.contact_pool import ContactPool
 from mjlab.sensor.native import MujocoSensor
 from mjlab.sensor.rays import RayCastSensorCfg
-from mjlab.sensor.render import make_sight
+from mjlab.sensor.render import Sight, make_sight
 from mjlab.sensor.sensor import Sensor, SensorCfg
 from mjlab.sensor.terrain_height import TerrainHeightSensorCfg
 from mjlab.sim import Simulation
@@ -24,9 +25,19 @@ def bind_sensors(cfgs: Sequence[SensorCfg], sim: Simulation) -> dict[str, Sensor
     casters = (RayCastSensorCfg, TerrainHeightSensorCfg)
     ray_groups = [c.geom_groups for c in cfgs if isinstance(c, casters)]
     sight = make_sight(sim, cameras, ray_groups) if cameras or ray_groups else None
-    sensors = {cfg.name: cfg.bind(sim, sight) for cfg in cfgs}
+    contacts = [c.part(sim.mj_model) for c in cfgs if isinstance(c, ContactSensorCfg)]
+    pool = ContactPool(contacts, sim) if contacts else None
+    sensors = {cfg.name: _bind(cfg, sim, sight, pool) for cfg in cfgs}
     found = _sensors_of_files(cfgs, sim.mj_model)
     return {**sensors, **{name: MujocoSensor(name, sim) for name in found}}
+
+
+def _bind(
+    cfg: SensorCfg, sim: Simulation, sight: Sight | None, pool: ContactPool | None
+) -> Sensor:
+    if isinstance(cfg, ContactSensorCfg) and pool is not None:
+        return ContactSensor(cfg, sim, pool)
+    return cfg.bind(sim, sight)
 
 
 def _sensors_of_files(cfgs: Sequence[SensorCfg], model: mujoco.MjModel) -> list[str]:

@@ -1,14 +1,12 @@
 """Contacts of chosen geoms, bodies or subtrees."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, NoReturn, get_args
 
 import mujoco
 import torch
 
-from mjlab.buffers import HistoryBuffer
-from mjlab.masks import fill_where
 from mjlab.names import UnknownNameError, match_names, suggest
 from mjlab.sensor.air_time import AirTime
 from mjlab.sensor.contact_data import (
@@ -18,6 +16,7 @@ from mjlab.sensor.contact_data import (
     ContactFieldError,
     field_slices,
 )
+from mjlab.sensor.contact_pool import ContactPart, ContactPool
 from mjlab.sensor.render import Sight
 from mjlab.sensor.sensor import (
     ObjType,
@@ -135,7 +134,17 @@ class ContactSensorCfg(SensorCfg):
 
     def bind(self, sim: Simulation, sight: Sight | None = None) -> "ContactSensor":
         """Make the sensor."""
-        return ContactSensor(self, sim)
+        return ContactSensor(self, sim, ContactPool([self.part(sim.mj_model)], sim))
+
+    def part(self, model: mujoco.MjModel) -> ContactPart:
+        """What a pool has to hold of the sensor."""
+        return ContactPart(
+            name=self.name,
+            sensor_ids=tuple(_sensor_ids(model, self.name)),
+            num_slots=self.num_slots,
+            size=sum(FIELD_SIZES[name] for name in self.measured_fields),
+            history_length=self.history_length,
+        )
 
     def parts(self, model: mujoco.MjModel) -> list[str]:
         """Names of the MuJoCo sensors, one for each primary, in the compiled model."""
@@ -209,10 +218,19 @@ class ContactSensorCfg(SensorCfg):
 class ContactSensor(Sensor):
     """Reads MuJoCo's contact sensors of all primaries in one operation."""
 
-    def __init__(self, cfg: ContactSensorCfg, sim: Simulation) -> None:
-        """Find the MuJoCo sensors that `cfg.edit_spec` added, and allocate outputs."""
+    def __init__(
+        self, cfg: ContactSensorCfg, sim: Simulation, pool: ContactPool
+    ) -> None:
+        """Find the MuJoCo sensors that `cfg.edit_spec` added.
+
+        Args:
+            cfg: The declaration.
+            sim: The simulation.
+            pool: Holds the readings of this sensor, and of others.
+        """
         self.name = cfg.name
         self._sim = sim
+        self._pool = pool
         ids = _sensor_ids(sim.mj_model, cfg.name)
         self.primary_names = tuple(
             sim.mj_model.sensor(i).name.removeprefix(_mj_sensor_name(cfg.name, ""))
@@ -221,29 +239,23 @@ class ContactSensor(Sensor):
         """Full names of the primaries, in the order of the outputs."""
         self._stage = Stage(max(int(sim.mj_model.sensor_needstage[i]) for i in ids))
         parts = field_slices(cfg.measured_fields)
-        size = sum(FIELD_SIZES[name] for name in cfg.measured_fields)
-        columns = [
-            adr + offset
-            for adr in (int(sim.mj_model.sensor_adr[i]) for i in ids)
-            for offset in range(cfg.num_slots * size)
-        ]
-        self._columns = torch.tensor(columns, device=sim.device)
+        self._block = pool.block(cfg.name)
+        self._columns = pool.columns(cfg.name)
         self._source = sim.engine.data("sensordata")
-        slots = len(ids) * cfg.num_slots
-        self._block = torch.zeros(sim.num_envs, slots, size, device=sim.device)
         self._slots_per_primary = cfg.num_slots
         self._wrench = [parts[name] for name in _WRENCH if name in parts]
         self._axes = [parts[name] for name in _AXES] if cfg.turns_to_world else []
-        self._history = (
-            HistoryBuffer(sim.num_envs, (slots, size), cfg.history_length, sim.device)
-            if cfg.history_length
-            else None
-        )
         self._air_time = (
             AirTime(sim.num_envs, len(ids), sim.device) if cfg.track_air_time else None
         )
+        self._held: dict[tuple[str, int], torch.Tensor] = {}
         self._data = ContactData(
-            cfg.name, self._block, parts, self._history, self._air_time, self._note_read
+            cfg.name,
+            self._block,
+            parts,
+            pool.past(cfg.name),
+            self._air_time,
+            self._note_read,
         )
 
     @property
@@ -256,25 +268,28 @@ class ContactSensor(Sensor):
 
         A primary that is in contact since the reset has not landed.
         """
-        return self._times.landed_within(self._steps(dt))
+        return self._once("landed", dt, self._times.landed_within)
 
     def compute_first_air(self, dt: float) -> torch.Tensor:
         """Whether each primary lifted off within the last `dt` seconds, (num_envs, P).
 
         A primary that is in the air since the reset has not lifted off.
         """
-        return self._times.lifted_within(self._steps(dt))
+        return self._once("lifted", dt, self._times.lifted_within)
 
     def update(self, dt: float) -> None:
         """Take the contacts of the physics step that just ended, and count its time."""
-        self._take()
-        if self._history is not None:
-            self._history.append(self._block)
+        self._held.clear()
+        if self._pool.first == self.name:
+            self._pool.take()
+        self._turn_to_world()
         if self._air_time is not None:
             # The first slot of a primary is filled whenever it has a contact at all;
             # `found` is MuJoCo's first field.
             found = self._block[:, :: self._slots_per_primary, 0]
-            self._air_time.update(found > 0, dt)
+            self._air_time.update(found, dt)
+        if self._pool.last == self.name:
+            self._pool.remember()
 
     def refresh(self) -> None:
         """Take the present contacts, if `forward()` went as far as to compute them.
@@ -286,25 +301,26 @@ class ContactSensor(Sensor):
 
     def reset(self, mask: torch.Tensor) -> None:
         """Clear readings, times and history of the worlds of `mask`."""
-        fill_where(self._block, mask, 0.0)
-        if self._history is not None:
-            self._history.reset(mask)
+        self._held.clear()
+        if self._pool.first == self.name:
+            self._pool.reset(mask)
         if self._air_time is not None:
             self._air_time.reset(mask)
 
     def state(self) -> dict[str, torch.Tensor]:
         """The live tensors that change; copy into them to restore a snapshot."""
-        tensors = {"readings": self._block}
-        if self._history is not None:
-            past = self._history.state()
-            tensors |= {f"history_{key}": value for key, value in past.items()}
+        tensors = self._pool.state(self.name)
         if self._air_time is not None:
             tensors |= self._air_time.state()
         return tensors
 
     def _take(self) -> None:
-        flat = self._block.view(self._block.shape[0], -1)
-        torch.index_select(self._source, 1, self._columns, out=flat)
+        """Read this sensor alone."""
+        flat = self._source.index_select(1, self._columns)
+        self._block.copy_(flat.view_as(self._block))
+        self._turn_to_world()
+
+    def _turn_to_world(self) -> None:
         if self._axes:
             normal, tangent = (self._block[..., part] for part in self._axes)
             second_tangent = torch.linalg.cross(normal, tangent)
@@ -322,8 +338,14 @@ class ContactSensor(Sensor):
         if is_late:
             self._take()
 
-    def _steps(self, dt: float) -> int:
-        return round(dt / self._sim.timestep)
+    def _once(
+        self, what: str, dt: float, compute: Callable[[int], torch.Tensor]
+    ) -> torch.Tensor:
+        """Compute what several terms ask for once between two physics steps."""
+        steps = round(dt / self._sim.timestep)
+        if (what, steps) not in self._held:
+            self._held[what, steps] = compute(steps)
+        return self._held[what, steps]
 
     @property
     def _times(self) -> AirTime:

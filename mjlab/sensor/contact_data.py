@@ -5,7 +5,6 @@ from typing import Literal
 
 import torch
 
-from mjlab.buffers import HistoryBuffer
 from mjlab.sensor.air_time import AirTime
 
 ContactField = Literal["found", "force", "torque", "dist", "pos", "normal", "tangent"]
@@ -43,7 +42,7 @@ class ContactData:
         name: str,
         block: torch.Tensor,
         parts: dict[ContactField, slice],
-        history: HistoryBuffer | None,
+        past: torch.Tensor | None,
         air_time: AirTime | None,
         note_read: Callable[[], None],
     ) -> None:
@@ -52,11 +51,10 @@ class ContactData:
         self._air_time = air_time
         self._fields = {f: _column(block, part) for f, part in parts.items()}
         # From (num_envs, length, P * S, size) to (num_envs, P * S, length, size).
-        past = None if history is None else history.values.transpose(1, 2)
         self._past = (
             {}
             if past is None
-            else {f: _column(past, part) for f, part in parts.items()}
+            else {f: _column(past.transpose(1, 2), part) for f, part in parts.items()}
         )
 
     @property

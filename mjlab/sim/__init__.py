@@ -13,9 +13,9 @@ from mjlab.sim.engine import SensePass as SensePass
 from mjlab.sim.fields import Stage as Stage
 from mjlab.sim.health import Health as Health
 from mjlab.sim.health import HealthReport as HealthReport
-from mjlab.sim.sizes import Calibration as Calibration
-from mjlab.sim.sizes import calibrate as calibrate
 from mjlab.sim.simulation import FieldError as FieldError
 from mjlab.sim.simulation import Simulation as Simulation
+from mjlab.sim.sizes import Calibration as Calibration
+from mjlab.sim.sizes import calibrate as calibrate
 from mjlab.sim.views import SharedFieldError as SharedFieldError
 from mjlab.sim.views import StaleReadError as StaleReadError

@@ -7,6 +7,7 @@ arrays it was made with and is made anew when they have changed.
 """
 
 import gc
+import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,27 +16,37 @@ from typing import Any
 import torch
 import warp as wp
 
+from mjlab.warp_stream import current_warp_stream, warp_stream
+
 
 @dataclass
 class _Recording:
     graph: Any
-    arrays: tuple[int, ...]
+    arrays: tuple[Any, ...]
+    """What was recorded with. Held, so that no new array takes the place of one."""
+
+    def is_of(self, arrays: tuple[Any, ...]) -> bool:
+        """Whether it was made with these very arrays."""
+        return len(arrays) == len(self.arrays) and all(
+            map(operator.is_, arrays, self.arrays)
+        )
 
 
 class Graphs:
     """Recordings by key, each made when its key is first run."""
 
     def __init__(
-        self, device: str, arrays: Callable[[], tuple[int, ...]], *, enabled: bool
+        self, device: str, arrays: Callable[[], tuple[Any, ...]], *, enabled: bool
     ) -> None:
         """Prepare an empty collection.
 
         Args:
             device: Warp's name of the device.
-            arrays: Returns the identities of all arrays that recordings refer to.
+            arrays: Returns the arrays that recordings refer to.
             enabled: Whether to record at all. Without, everything runs eagerly.
         """
         self._device = wp.get_device(device)
+        self._torch_device = torch.device(device)
         self._arrays = arrays
         self._enabled = enabled
         self._recordings: dict[str, _Recording] = {}
@@ -52,7 +63,7 @@ class Graphs:
             launch()
             return
         recording = self._recordings.get(key)
-        if recording is not None and recording.arrays == self._arrays():
+        if recording is not None and recording.is_of(self._arrays()):
             self._replay(recording)
             return
         # The eager run does this call's work. It also loads every kernel, which must
@@ -81,24 +92,27 @@ class Graphs:
             return capture.graph
         # The default stream cannot be captured, so recording has a stream of its own
         # that first waits for the work already queued.
-        stream = torch.cuda.Stream(torch.device(str(self._device)))
-        stream.wait_stream(torch.cuda.current_stream())
+        stream = torch.cuda.Stream(self._torch_device)
+        stream.wait_stream(torch.cuda.current_stream(self._torch_device))
         with _no_garbage_collection(), torch.cuda.stream(stream):
-            scoped = wp.ScopedStream(wp.stream_from_torch(stream), sync_enter=False)
+            scoped = wp.ScopedStream(warp_stream(stream), sync_enter=False)
             with scoped, wp.ScopedCapture(self._device, force_module_load=False) as c:
                 launch()
-        torch.cuda.current_stream().wait_stream(stream)
+        torch.cuda.current_stream(self._torch_device).wait_stream(stream)
         return c.graph
 
     def _replay(self, recording: _Recording) -> None:
         if not self._device.is_cuda:
             wp.capture_launch(recording.graph)
             return
-        stream = wp.stream_from_torch(torch.cuda.current_stream())
+        stream = current_warp_stream(self._torch_device)
         wp.capture_launch(recording.graph, stream=stream)
 
     def _inside_capture(self) -> bool:
-        return self._device.is_cuda and torch.cuda.is_current_stream_capturing()
+        if not self._device.is_cuda:
+            return False
+        with torch.cuda.device(self._torch_device):
+            return torch.cuda.is_current_stream_capturing()
 
 
 def record_with_torch(
@@ -131,7 +145,7 @@ def record_with_torch(
         on_torch_stream(name),
         wp.ScopedCapture(
             name,
-            stream=wp.stream_from_torch(stream),
+            stream=warp_stream(stream),
             external=True,
             force_module_load=False,
         ),
@@ -159,7 +173,7 @@ def on_torch_stream(device: str) -> Iterator[None]:
     if not wp.get_device(device).is_cuda:
         yield
         return
-    stream = wp.stream_from_torch(torch.cuda.current_stream(torch.device(device)))
+    stream = current_warp_stream(torch.device(device))
     # Both sides use one stream, so no event has to order them; and inside a capture
     # recording an event on another stream would be an error.
     with wp.ScopedStream(stream, sync_enter=False, sync_exit=False):

@@ -170,10 +170,12 @@ class NativeEngine:
             hint = f" ({self.advice('memory')})" if "memory" in str(error) else ""
             raise EngineError(f"{error}{hint}") from error
 
+    def _warnings(self) -> np.ndarray:
+        columns = [self.batch.warning[:, int(w), 1] for w in _OVERFLOWS.values()]
+        return np.stack(columns, axis=1)
+
     def _count_warnings(self) -> None:
-        counts = np.stack(
-            [self.batch.warning[:, int(w), 1] for w in _OVERFLOWS.values()], axis=1
-        )
+        counts = self._warnings()
         if not counts.any():
             return
         new = counts - self._warned
@@ -194,7 +196,7 @@ class NativeEngine:
     def snapshot(self) -> dict[str, torch.Tensor]:
         """The float64 state, the model fields, and published derived fields."""
         self._collect()
-        held = {"state": self.batch.state, "warned": self._warned}
+        held = {"state": self.batch.state}
         held |= {f"model.{n}": self.batch.expand(n) for n in self._expanded()}
         tensors = {name: torch.from_numpy(a.copy()) for name, a in held.items()}
         for name, surface in self._derived.items():
@@ -206,7 +208,8 @@ class NativeEngine:
     def restore(self, snapshot: dict[str, torch.Tensor]) -> None:
         """Continue as if from the moment of `snapshot`."""
         self.batch.state[...] = snapshot["state"].numpy()
-        self._warned[...] = snapshot["warned"].numpy()
+        # The batch goes on counting from where it is.
+        self._warned = self._warnings().astype(np.int64)
         for name, value in snapshot.items():
             if name.startswith("model."):
                 self.batch.expand(name.removeprefix("model."))[...] = value.numpy()

@@ -149,6 +149,8 @@ class Simulation:
         """
         mask = self._everyone if mask is None else self._checked(mask)
         self._engine.recompute_constants(mask)
+        # What `forward()` computed follows from the fields that were written.
+        self._is_forward = False
 
     def default(self, field: str) -> torch.Tensor:
         """The compiled value of a model field, without a world dimension."""
@@ -172,6 +174,11 @@ class Simulation:
     def restore(self, snapshot: dict[str, torch.Tensor]) -> None:
         """Continue as if from the moment of `snapshot`, bit for bit on the CPU."""
         self._engine.restore(snapshot)
+        # A snapshot has the derived fields that somebody had read. The others become
+        # those of its state, and not of what went on before.
+        self._engine.forward(Stage.ACCELERATION)
+        self._engine.restore(snapshot)
+        self._reads.fresh = Stage.ACCELERATION
         self._is_forward = False
 
     def _checked(self, mask: torch.Tensor) -> torch.Tensor:

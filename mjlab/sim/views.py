@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import mujoco
 import torch
@@ -72,6 +73,11 @@ class Reads:
             self._recorders.remove(recorder)
 
 
+def _refuse_rebinding(view: str, name: str) -> None:
+    """Raise for `sim.data.qvel = value`, which would reach no engine."""
+    raise AttributeError(f"Write in place: {view}.{name}[...] = value.")
+
+
 class DataView:
     """`sim.data.<field>`: the live tensor of MjData's field, shape (num_envs, ...).
 
@@ -89,6 +95,12 @@ class DataView:
             raise AttributeError(name)
         self.require(name, data_stage(name))
         return self._engine.data(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_"):
+            super().__setattr__(name, value)
+        elif value is not self._engine.data(name):  # `sim.data.qvel += 1.0` is fine.
+            _refuse_rebinding("sim.data", name)
 
     def sensor(self, sensor_id: int) -> torch.Tensor:
         """The readings of one MuJoCo sensor, shape (num_envs, dim).
@@ -133,6 +145,12 @@ class ModelView:
             self._shared[field] = self._show_shared(field)
         base = self._shared[field][0]
         return base.expand(self._engine.num_envs, *base.shape[1:])
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_"):
+            super().__setattr__(name, value)
+        elif value is not self._engine.model(self._prefix + name):
+            _refuse_rebinding("sim.model", self._prefix + name)
 
     def __getitem__(self, field: str) -> torch.Tensor:
         """The field by its full name, options as `opt.<name>`."""

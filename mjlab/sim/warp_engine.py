@@ -49,8 +49,8 @@ class WarpEngine:
         """Room for contacts and constraints."""
         self._fields = WarpFields(model, num_envs, cfg, self.sizes, self.device)
         self._launches = WarpLaunches(self._fields)
-        identities = self._fields.array_identities
-        self.graphs = Graphs(device, identities, enabled=cfg.graphs)
+        arrays = self._fields.exchangeable_arrays
+        self.graphs = Graphs(device, arrays, enabled=cfg.graphs)
         """The recorded verbs."""
         self.expand(vary)
 
@@ -126,7 +126,9 @@ class WarpEngine:
 
         Nothing is launched, but for the question, while no world of `mask` is set.
         """
-        self._launches.prepare_constants()
+        device = str(self.device)
+        with wp.ScopedDevice(device), on_torch_stream(device):
+            self._launches.prepare_constants()
         self._launches.constants_mask.copy_(mask)
         self._run("constants", self._launches.constants)
 

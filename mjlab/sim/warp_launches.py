@@ -11,7 +11,8 @@ from mujoco_warp._src.forward import _launch_discrete_free_gyro
 from mjlab.sim import kernels
 from mjlab.sim.engine import Launch
 from mjlab.sim.sizes import Sizes
-from mjlab.sim.warp_fields import CONSTANTS, WarpFields, make_data
+from mjlab.sim.warp_fields import CONSTANTS, VARIABLE_FIELDS, WarpFields, make_data
+from mjlab.sim.warp_memory import KeptMemory
 
 _INTEGRATORS = {
     mjw.IntegratorType.EULER: mjw.euler,
@@ -31,6 +32,7 @@ class WarpLaunches:
         self._constants_data: mjw.Data | None = None
         self._constants_model: mjw.Model | None = None
         self._constants: list[tuple[wp.array, wp.array]] = []
+        self._memory = KeptMemory(wp.get_device(str(fields.device)))
         with wp.ScopedDevice(str(fields.device)):
             self._mask = wp.ones(self._num_envs, dtype=wp.bool)
             self._constants_mask = wp.ones(self._num_envs, dtype=wp.bool)
@@ -163,8 +165,12 @@ class WarpLaunches:
         """Derive constants in the worlds of `constants_mask`, if there are any.
 
         On a device this is one small kernel and a conditional node of the graph; the
-        hundreds of launches behind it run only when some world asks.
+        hundreds of launches behind it run only when some world asks. A driver that has
+        no conditional nodes runs them every time.
         """
+        if not self._fields.wp_model.opt.graph_conditional:
+            self._derive_constants()
+            return
         self._asked.zero_()
         wp.launch(
             kernels.any_world, self._num_envs, [self._constants_mask, self._asked]
@@ -175,7 +181,9 @@ class WarpLaunches:
         """Allocate what `constants` works in, for the model as it is now.
 
         `set_const` computes kinematics at qpos0 in the data that it is given. In data
-        of its own it leaves the derived fields of the simulation as they are.
+        of its own it leaves the derived fields of the simulation as they are. One run
+        for no world at all loads the kernels and finds the memory that they need: in
+        the body of a conditional node it would be too late for both.
         """
         fields = self._fields
         if self._constants_model is fields.wp_model:
@@ -187,7 +195,18 @@ class WarpLaunches:
                 self._constants_data = make_data(fields.mj_model, self._num_envs, small)
             outputs = fields.varied_tensors(sorted(CONSTANTS)).values()
             rows = [wp.from_torch(tensor.flatten(1)) for tensor in outputs]
-            self._constants = [(live, wp.empty_like(live)) for live in rows if live.size]
+            rows = [live for live in rows if live.size]
+            self._constants = [(live, wp.empty_like(live)) for live in rows]
+            self._rehearse_constants()
+
+    def _rehearse_constants(self) -> None:
+        """Derive constants and put all of them back."""
+        arrays = [self._fields.array(n) for n in sorted(CONSTANTS & VARIABLE_FIELDS)]
+        kept = [wp.clone(array) for array in arrays]
+        self._constants_mask.zero_()
+        self._derive_constants()
+        for array, value in zip(arrays, kept, strict=True):
+            wp.copy(array, value)
 
     def _derive_constants(self) -> None:
         """Derive the constants of all worlds, and put back those nobody asked for.
@@ -201,7 +220,8 @@ class WarpLaunches:
         m, d = self._fields.wp_model, self._fields.wp_data
         for live, saved in self._constants:
             wp.copy(saved, live)
-        mjw.set_const(m, self._constants_data, restore=False)
+        with self._memory.serve():
+            mjw.set_const(m, self._constants_data, restore=False)
         for live, saved in self._constants:
             arrays = [self._constants_mask, saved, live]
             wp.launch(kernels.restore_rows, live.shape, arrays)

@@ -217,7 +217,7 @@ class Sampler:
         if self._spreads:
             unit = unit.index_select(1, self._slots)
         if self.distribution != "log_uniform":
-            return unit.mul_(second).add_(first)
+            return torch.addcmul(first, unit, second)
         # In float64, since torch's vectorised float32 functions depend in their last
         # bits on how many rows there are.
         return (unit.double() * second + first).exp_().float()

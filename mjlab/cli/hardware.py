@@ -1,0 +1,62 @@
+"""What suits the machine, where the user says nothing."""
+
+import os
+from dataclasses import dataclass
+
+WORLDS_PER_PROCESSOR = 128
+"""Worlds that keep one processor busy, and still leave an iteration short."""
+
+WORLDS_ON_GPU = 4096
+"""Worlds that keep a GPU busy."""
+
+WARP_WORLDS_PER_PROCESSOR = 4
+"""MuJoCo Warp's CPU device is there to test with, and slow."""
+
+
+@dataclass(frozen=True)
+class Worlds:
+    """A number of worlds, and why."""
+
+    number: int
+    """How many."""
+
+    reason: str
+    """Why, in a sentence."""
+
+
+def processors(share_of: int = 1) -> int:
+    """Processors that this process may use.
+
+    Args:
+        share_of: Processes like this one that share the machine.
+    """
+    try:
+        count = len(os.sched_getaffinity(0))
+    except AttributeError:  # Only Linux says.
+        count = os.cpu_count() or 1
+    return max(1, count // share_of)
+
+
+def choose_worlds(
+    wanted: int, *, on_gpu: bool, cores: int, backend: str = "auto"
+) -> Worlds:
+    """A number of worlds that suits the machine.
+
+    Args:
+        wanted: What the task's configuration says. 1, the default of all
+            configurations, says nothing.
+        on_gpu: Whether there is a GPU.
+        cores: Processors of this process.
+        backend: The engine that is asked for.
+    """
+    if on_gpu:
+        number = wanted if wanted > 1 else WORLDS_ON_GPU
+        return Worlds(number, f"{number} worlds, on a GPU.")
+    each = WARP_WORLDS_PER_PROCESSOR if backend == "warp" else WORLDS_PER_PROCESSOR
+    most = each * cores
+    number = min(wanted, most) if wanted > 1 else most
+    return Worlds(
+        number,
+        f"{number} worlds, because there are {cores} processors and no GPU in use; "
+        "--env.scene.num-envs sets another number.",
+    )

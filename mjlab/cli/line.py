@@ -1,0 +1,178 @@
+"""A command line, taken apart without knowing any configuration.
+
+    train.py TASK --name walk --env.rewards.flat.weight -2.0 --disable rewards.foot_slip
+
+An option begins with two dashes, and takes what follows up to the next one. Dashes
+within a name are underscores. `--option=value` is the same as `--option value`.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mjlab.cli.answers import Answer, UsageError
+from mjlab.cli.overrides import Setting, apply
+from mjlab.cli.short_help import Option, short_help
+from mjlab.names import suggest
+
+HELP = ("help", "h")
+HELP_CONFIG = "help_config"
+DISABLE = "disable"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """What a program is called and takes."""
+
+    name: str
+    """File name, such as "train.py"."""
+
+    summary: str
+    """What it does, in a sentence."""
+
+    subject: str | None
+    """What its first argument is, such as "TASK". None takes no such argument."""
+
+    options: Any
+    """Dataclass of its own options, which has a default and a docstring for each."""
+
+    configs: tuple[str, ...] = ()
+    """Configurations that dotted options reach into, such as "env"."""
+
+    examples: tuple[str, ...] = ()
+    """Arguments to show."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """What a user asks a program for."""
+
+    subject: str | None
+    """The first argument."""
+
+    options: Any
+    """The program's own options."""
+
+    settings: tuple[Setting, ...]
+    """Values for configurations, in the order of the line."""
+
+    disabled: tuple[str, ...]
+    """Terms to switch off."""
+
+    reference: str | None
+    """The part of the configuration to explain instead of running, if any."""
+
+    def sets(self, name: str) -> bool:
+        """Whether the line gives a value to a part of a configuration."""
+        return any(setting.name == name for setting in self.settings)
+
+
+def read_line(
+    program: Program, arguments: Sequence[str], closing: Sequence[str] = ()
+) -> Line:
+    """Take the arguments of a program apart.
+
+    Args:
+        program: Who was called.
+        arguments: What was typed.
+        closing: Last lines of the help.
+
+    Raises:
+        Answer: With the help, if that is what was asked for.
+        UsageError: With the nearest names, for an option that there is not.
+    """
+    subjects, settings = _split(arguments)
+    if any(setting.name in HELP for setting in settings) or "-h" in subjects:
+        raise Answer(help_text(program, closing))
+    _check_options(program, settings)
+    return Line(
+        subject=_subject(program, subjects),
+        options=_own_options(program, settings),
+        settings=tuple(s for s in settings if _root(s) in program.configs),
+        disabled=tuple(v for s in settings if s.name == DISABLE for v in s.values),
+        reference=_reference(settings),
+    )
+
+
+def help_text(program: Program, closing: Sequence[str]) -> str:
+    """The short help of a program."""
+    usage = [program.name, program.subject, "[options]"]
+    options = [
+        Option.of(program.options, f) for f in dataclasses.fields(program.options)
+    ]
+    if program.configs:
+        options += _CONFIG_OPTIONS
+    return short_help(
+        usage=" ".join(part for part in usage if part),
+        summary=program.summary,
+        options=options,
+        examples=[f"{program.name} {example}" for example in program.examples],
+        closing=closing,
+    )
+
+
+_CONFIG_OPTIONS = [
+    Option("--env.PART ...", "Value of any part of the environment's configuration."),
+    Option("--agent.PART ...", "Value of any part of the learner's configuration."),
+    Option("--disable TERM ...", "Switch terms off, such as rewards.foot_slip."),
+    Option("--help-config [PART]", "All parts below one, such as env.rewards."),
+]
+
+
+def _split(arguments: Sequence[str]) -> tuple[list[str], list[Setting]]:
+    """What comes before the first option, and the options with their values."""
+    subjects: list[str] = []
+    settings: list[Setting] = []
+    values = subjects
+    for argument in arguments:
+        if not argument.startswith("--"):
+            values.append(argument)
+            continue
+        option, has_value, value = argument.removeprefix("--").partition("=")
+        values = [value] if has_value else []
+        settings.append(Setting(option, values))
+    return subjects, settings
+
+
+def _check_options(program: Program, settings: Sequence[Setting]) -> None:
+    own = [field.name for field in dataclasses.fields(program.options)]
+    special = [HELP_CONFIG, DISABLE] if program.configs else []
+    for setting in settings:
+        root = _root(setting)
+        if root in (*own, *special, *program.configs):
+            continue
+        names = [f"--{name}".replace("_", "-") for name in (*own, *special, "help")]
+        hint = suggest(f"--{setting.option}", names)
+        if program.configs and "." in setting.name:
+            roots = " or ".join(f"--{config}." for config in program.configs)
+            hint = f"What is in the configuration begins with {roots}"
+        raise UsageError(f"There is no option '--{setting.option}'. {hint}")
+
+
+def _subject(program: Program, subjects: Sequence[str]) -> str | None:
+    most = 0 if program.subject is None else 1
+    if len(subjects) > most:
+        said = "takes no argument" if not most else f"takes one {program.subject}"
+        raise UsageError(
+            f"{program.name} {said} before its options, and {subjects[most]!r} is one "
+            "too many. Options begin with two dashes."
+        )
+    return subjects[0] if subjects else None
+
+
+def _own_options(program: Program, settings: Sequence[Setting]) -> Any:
+    own = {field.name for field in dataclasses.fields(program.options)}
+    chosen = [setting for setting in settings if _root(setting) in own]
+    return apply(program.options(), chosen) if chosen else program.options()
+
+
+def _reference(settings: Sequence[Setting]) -> str | None:
+    for setting in settings:
+        if setting.name == HELP_CONFIG:
+            return ".".join(setting.values).removeprefix("--")
+    return None
+
+
+def _root(setting: Setting) -> str:
+    return setting.name.partition(".")[0]

@@ -1,0 +1,189 @@
+"""A package with a task of one's own, to begin with."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from mjlab.cli.answers import UsageError
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """The task that a new one is like."""
+
+    task: str
+    """Its id."""
+
+    module: str
+    """Where its configuration is defined."""
+
+    cls: str
+    """Name of the configuration's class."""
+
+    has_play: bool
+    """Whether the configuration has a method `play`."""
+
+
+def write_package(folder: Path, task: str, pattern: Pattern) -> list[Path]:
+    """Write the package of a new task, and return its files.
+
+    Args:
+        folder: Where the package's own folder goes.
+        task: Id of the new task, such as "Walk-Backwards".
+        pattern: What it begins as.
+    """
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]+)*", task):
+        raise UsageError(
+            f"{task!r} is no name for a task. Use letters, digits and single dashes, "
+            "such as Walk-Backwards."
+        )
+    package = task.lower().replace("-", "_")
+    top = folder / package
+    if top.exists():
+        raise UsageError(f"{top} is there already; nothing was written.")
+    words = {
+        "TASK": task,
+        "PACKAGE": package,
+        "CLASS": task.replace("-", "") + "Cfg",
+        "BASE_TASK": pattern.task,
+        "BASE_MODULE": pattern.module,
+        "BASE": pattern.cls,
+    }
+    made = f"lambda: {words['CLASS']}().play()"
+    words["PLAY"] = made if pattern.has_play else words["CLASS"]
+    files = {
+        "pyproject.toml": _PROJECT,
+        "README.md": _README,
+        f"{package}/__init__.py": _INIT,
+        f"{package}/env.py": _ENV,
+        f"tests/test_{package}.py": _TEST,
+    }
+    for name, text in files.items():
+        path = top / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(_filled(text, words), "utf-8")
+    return [top / name for name in files]
+
+
+def _filled(text: str, words: dict[str, str]) -> str:
+    """A text with names for its placeholders."""
+    for word, name in words.items():
+        text = text.replace(f"<{word}>", name)
+    return text
+
+
+_PROJECT = """\
+[build-system]
+requires = ["setuptools>=77"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = "<PACKAGE>"
+version = "0.1.0"
+requires-python = ">=3.11"
+dependencies = ["mjlab-fused"]
+
+[project.entry-points."mjlab.tasks"]
+<TASK> = "<PACKAGE>:TASK"
+
+[tool.setuptools.packages.find]
+include = ["<PACKAGE>*"]
+"""
+
+_README = """\
+# <TASK>
+
+A task for mjlab-fused that begins as `<BASE_TASK>`. Change `<PACKAGE>/env.py`.
+
+    pip install -e .
+    python -m pytest
+    python scripts/train.py <TASK>        # in the folder of mjlab-fused
+"""
+
+_INIT = '''\
+"""The task <TASK>."""
+
+from <PACKAGE>.env import <CLASS>, agent
+from tasks.registry import Task
+
+TASK = Task(
+    env=<CLASS>,
+    play=<PLAY>,
+    rl=agent,
+    summary="<TASK>: like <BASE_TASK>, with actions that cost.",
+)
+'''
+
+_ENV = '''\
+"""What <TASK> is: the differences from <BASE_TASK>."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from mjlab.managers import RewardTermCfg
+from <BASE_MODULE> import <BASE>
+from tasks.registry import load_task
+
+
+def action_square(env: Any) -> torch.Tensor:
+    """Mean square of the action, shape (num_envs,)."""
+    return env.action_manager.action.square().mean(dim=-1)
+
+
+def rewards() -> dict[str, RewardTermCfg | None]:
+    """Those of <BASE_TASK>, and one more. A term that is None is left out."""
+    terms = dict(<BASE>().rewards)
+    terms["action_square"] = RewardTermCfg(func=action_square, weight=-0.01)
+    return terms
+
+
+@dataclass(kw_only=True)
+class <CLASS>(<BASE>):
+    """Override what is to be different, as a field with another default."""
+
+    rewards: dict[str, RewardTermCfg | None] = field(default_factory=rewards)
+
+
+def agent() -> Any:
+    """How it is learned: as <BASE_TASK>."""
+    make = load_task("<BASE_TASK>").rl
+    assert make is not None
+    return make()
+'''
+
+_TEST = '''\
+"""<TASK> can be built, stepped and trained."""
+
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.rl import TrainingLoop
+from <PACKAGE> import TASK
+
+
+def make_env():
+    cfg = TASK.env()
+    cfg.scene.num_envs = 8
+    cfg.seed = 0
+    return ManagerBasedRlEnv(cfg, device="cpu")
+
+
+def test_actions_cost():
+    env = make_env()
+    env.reset()
+    size = env.action_manager.total_action_dim
+    env.step(torch.full((8, size), 2.0))
+    term = env.cfg.rewards["action_square"].func(env)
+    assert torch.equal(term, torch.full((8,), 4.0))
+
+
+def test_two_iterations_of_training_run():
+    agent = TASK.rl()
+    agent.max_iterations, agent.num_steps_per_env = 2, 8
+    agent.algorithm.num_mini_batches = 2
+    agent.evaluation.every = 0
+    outcome = TrainingLoop(make_env(), agent).run()
+    assert outcome.iteration == 2
+'''

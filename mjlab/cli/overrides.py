@@ -1,0 +1,146 @@
+"""Settings of a command line, applied to configurations."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mjlab.cli.answers import UsageError
+from mjlab.cli.tree import Part, is_record, options_of, parts_of, with_part
+from mjlab.cli.values import read_value
+from mjlab.cli.words import shown, words_for
+from mjlab.names import suggest
+
+
+@dataclass(frozen=True)
+class Setting:
+    """An option with its values."""
+
+    option: str
+    """As it was typed, without the two dashes."""
+
+    values: Sequence[str]
+    """What followed it."""
+
+    @property
+    def name(self) -> str:
+        """The option as Python would write it."""
+        return _plain(self.option)
+
+
+def apply(root: Any, settings: Sequence[Setting], disabled: Sequence[str] = ()) -> Any:
+    """A copy of a configuration with other values.
+
+    What checks itself when it is made is made anew in the end, so that two settings
+    that are valid only together may come in any order.
+
+    Args:
+        root: A dataclass, or a dictionary of them by name.
+        settings: Values, by dotted names.
+        disabled: Terms to switch off, by dotted names; "env." may be left out.
+    """
+    changed: list[tuple[str, ...]] = []
+    for name in disabled:
+        trail, part = _find(root, _full_name(root, name), f"disable {name}")
+        _check_optional(name, part)
+        root = _replaced(trail, None)
+        changed.append(tuple(step for step, _ in trail))
+    for setting in settings:
+        trail, part = _find(root, setting.option, setting.option)
+        root = _replaced(trail, read_value(setting.option, setting.values, part))
+        changed.append(tuple(step for step, _ in trail))
+    return _checked(root, changed, "")
+
+
+def find_part(root: Any, name: str) -> Part:
+    """The part of a configuration with a dotted name; the root has an empty one."""
+    return _find(root, name, f"help-config {name}")[1]
+
+
+def _find(root: Any, name: str, option: str) -> tuple[list[tuple[str, Part]], Part]:
+    """Walk down a dotted name, whose keys may hold dots themselves.
+
+    Returns:
+        Each step with the part that it was taken in, and the part that they lead to.
+    """
+    part, rest = Part(root, Any), name
+    trail: list[tuple[str, Part]] = []
+    while rest:
+        below = parts_of(part)
+        found = _first(below, rest)
+        if found is None:
+            raise _unknown(option, ".".join(step for step, _ in trail), part, rest)
+        trail.append((found, part))
+        part, rest = below[found], rest[len(found) + 1 :]
+    return trail, part
+
+
+def _first(below: Mapping[str, Part], rest: str) -> str | None:
+    """The longest name that `rest` begins with."""
+    fitting = [
+        name for name in below if f"{_plain(rest)}.".startswith(f"{_plain(name)}.")
+    ]
+    return max(fitting, key=len, default=None)
+
+
+def _unknown(option: str, where: str, part: Part, rest: str) -> UsageError:
+    wanted = rest.partition(".")[0]
+    below = parts_of(part)
+    if below:
+        owner = f"{where} has no part" if where else "There is no part"
+        return UsageError(
+            f"--{option}: {owner} {wanted!r}. {suggest(_plain(wanted), below)}"
+        )
+    if part.value is None:
+        return UsageError(
+            f"--{option}: {where} is None, so that it has no part {wanted!r}. It can "
+            f"be {words_for(part)}."
+        )
+    return UsageError(
+        f"--{option}: {where} is {shown(part)}, which has no part {wanted!r}."
+    )
+
+
+def _full_name(root: Any, name: str) -> str:
+    """A name with the configuration that it is in."""
+    first = _plain(name).partition(".")[0]
+    if isinstance(root, Mapping) and "env" in root and first not in root:
+        return f"env.{name}"
+    return name
+
+
+def _check_optional(name: str, part: Part) -> None:
+    if type(None) not in options_of(part.annotation):
+        raise UsageError(
+            f"--disable {name}: it cannot be switched off. What can is a term, such as "
+            "rewards.NAME, or another part that may be None."
+        )
+
+
+def _replaced(trail: Sequence[tuple[str, Part]], new: Any) -> Any:
+    """A copy of a tree in which the part that `trail` leads to is another."""
+    for name, owner in reversed(trail):
+        new = with_part(owner.value, name, new)
+    return new
+
+
+def _checked(value: Any, changed: Sequence[Sequence[str]], where: str) -> Any:
+    """The tree with each changed record made anew, the innermost first."""
+    by_name: dict[str, list[Sequence[str]]] = {}
+    for path in changed:
+        if path:
+            by_name.setdefault(path[0], []).append(path[1:])
+    for name, paths in by_name.items():
+        below = parts_of(Part(value, Any))[name].value
+        path = f"{where}.{name}" if where else name
+        value = with_part(value, name, _checked(below, paths, path))
+    if not is_record(value) or not by_name:
+        return value
+    try:
+        return dataclasses.replace(value)
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"{where or 'The options'}: {error}") from error
+
+
+def _plain(name: str) -> str:
+    return name.replace("-", "_")

@@ -1,0 +1,92 @@
+"""What `--help-config` shows: all that can be set below a part of a configuration."""
+
+import textwrap
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
+
+from mjlab.cli.overrides import find_part
+from mjlab.cli.short_help import WIDTH, field_texts, two_columns
+from mjlab.cli.tree import Parameters, Part, is_record, parts_of
+from mjlab.cli.words import shown, words_for
+
+_INDENT = 6
+
+
+def reference(root: Any, name: str = "") -> str:
+    """Explain the parts below one, or list those of the first two levels.
+
+    Args:
+        root: The configurations by name.
+        name: Dotted name of the part. Empty for an overview.
+    """
+    if not name:
+        return "\n".join(_overview(root))
+    name = name.strip(".").replace("-", "_")
+    part = find_part(root, name)
+    lines = [f"{name} is {_title(part)}"]
+    if not parts_of(part):
+        return "\n".join([*lines, *_option(name, part, "")])
+    for path, owner, below in _leaves(name, part):
+        text = field_texts(type(owner)).get(path.rpartition(".")[2], "")
+        lines += _option(path, below, text if is_record(owner) else "")
+    return "\n".join(lines)
+
+
+def _overview(root: Any) -> Iterator[str]:
+    yield "Parts of the configuration; --help-config PART shows what is below one."
+    for config, part in parts_of(Part(root, Any)).items():
+        yield ""
+        yield f"{config}: {_title(part)}"
+        texts = field_texts(type(part.value))
+        for name, below in parts_of(part).items():
+            count = sum(1 for _ in _leaves(name, below))
+            size = (
+                f" ({count} options)" if parts_of(below) else f" = {shown(below, 24)}"
+            )
+            yield from two_columns(f"{config}.{name}", texts.get(name, "") + size)
+
+
+def _leaves(path: str, part: Part) -> Iterator[tuple[str, Any, Part]]:
+    """Path, owner and part of everything below that has no parts and can be set.
+
+    A record among a term's parameters, such as a `SceneEntityCfg`, shows what is not as
+    by default; ask for the record itself to see all of it.
+    """
+    for name, below in parts_of(part).items():
+        where = f"{path}.{name}"
+        if is_record(below.value) and isinstance(part.annotation, Parameters):
+            yield from _unusual(where, below)
+        elif parts_of(below):
+            yield from _leaves(where, below)
+        elif words_for(below) is not None:
+            yield where, part.value, below
+
+
+def _unusual(path: str, record: Part) -> Iterator[tuple[str, Any, Part]]:
+    defaults = {field.name: field.default for field in fields(record.value)}
+    for name, below in parts_of(record).items():
+        if below.value != defaults[name]:
+            yield f"{path}.{name}", record.value, below
+
+
+def _option(path: str, part: Part, text: str) -> Iterator[str]:
+    yield f"  --{path.replace('_', '-')}"
+    said = f"{words_for(part) or 'Only for Python'}; {shown(part)} now."
+    indent = " " * _INDENT
+    for line in (text, said):
+        if line:
+            yield from (f"{indent}{row}" for row in _wrapped(line))
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH - _INDENT)
+
+
+def _title(part: Part) -> str:
+    value = part.value
+    func = getattr(value, "func", None)
+    computed = f" of {getattr(func, '__qualname__', func)}" if callable(func) else ""
+    if is_record(value):
+        return f"a {type(value).__name__}{computed}."
+    return f"{shown(part)}."

@@ -1,0 +1,169 @@
+"""Runs seeded episodes of a policy: `python scripts/evaluate.py latest`."""
+
+import dataclasses
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
+from mjlab.cli.hardware import choose_worlds, processors
+from mjlab.cli.overrides import apply
+from mjlab.cli.reference import reference
+from mjlab.threads import prepare_threads, torch_threads
+from tasks.registry import find_entry
+
+prepare_threads()
+
+if TYPE_CHECKING:
+    from mjlab.cli.episodes import Episode, Policy
+    from mjlab.rl import RslRlVecEnv, RunFolder
+
+
+@dataclass(kw_only=True)
+class Options:
+    """Options of `evaluate.py`."""
+
+    episodes: int = 100
+    """Episodes to run."""
+
+    seed: int = 0
+    """Seed of the first one; each of the others has the next."""
+
+    policy: Literal["trained", "zero", "random"] = "trained"
+    """What acts: the run's policy without noise, zeros, or normal noise."""
+
+    best: bool = False
+    """Whether to take the best checkpoint of the run rather than its newest."""
+
+    device: str | None = None
+    """Where to simulate, such as "cpu" or "cuda:1". None takes a GPU if there is."""
+
+    json: Path | None = None
+    """File for the figures. None writes evaluation.json in the run's folder."""
+
+    logs: Path = Path("logs")
+    """Folder of all runs."""
+
+
+PROGRAM = Program(
+    name="evaluate.py",
+    summary="Run episodes of a policy with the configuration of its run, and write "
+    "return, length, falls, success and what else is logged, as a table and JSON.",
+    subject="RUN",
+    options=Options,
+    configs=("env", "agent"),
+    examples=(
+        "latest",
+        "Velocity-G1-Flat --best --episodes 1000",
+        "logs/Velocity-G1-Flat/latest/checkpoints/model_000100.pt",
+        "latest --policy zero --env.commands.twist.ranges.lin-vel-x 1.0 1.0",
+    ),
+)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Evaluate."""
+    line = read_line(PROGRAM, arguments, ["RUN: a folder, a checkpoint, latest, TASK"])
+    if line.options.episodes < 1:
+        raise UsageError(
+            f"--episodes has to be 1 or more, not {line.options.episodes}."
+        )
+    from mjlab.rl import RunFolder
+
+    run = RunFolder.find(line.subject or "latest", line.options.logs)
+    configs = read_configs(line, run)
+    if line.reference is not None:
+        raise Answer(reference(configs, line.reference))
+    worlds = build_worlds(line, configs)
+    policy, source = find_policy(line, run, worlds, configs["agent"])
+    episodes = roll(line, worlds, policy)
+    report(line, run, source, episodes)
+
+
+def read_configs(line: Line, run: "RunFolder") -> dict[str, Any]:
+    """The run's configurations with the user's settings."""
+    from mjlab.rl.config_io import TRUSTED
+
+    package = find_entry(run.info()["task"]).place.partition(".")[0]
+    return apply(run.configs((*TRUSTED, package)), line.settings, line.disabled)
+
+
+def build_worlds(line: Line, configs: dict[str, Any]) -> "RslRlVecEnv":
+    """As many worlds as there are episodes, or as suit the machine."""
+    from mjlab.envs import ManagerBasedRlEnv
+    from mjlab.rl import Ranks, RslRlVecEnv
+
+    env_cfg, agent = configs["env"], configs["agent"]
+    device = line.options.device
+    if device is None and env_cfg.sim.backend == "native":
+        device = "cpu"
+    device = Ranks().device(device)
+    number = env_cfg.scene.num_envs
+    if not line.sets("env.scene.num_envs"):
+        suits = choose_worlds(
+            1, on_gpu=device != "cpu", cores=processors(), backend=env_cfg.sim.backend
+        )
+        number = min(line.options.episodes, suits.number)
+    scene = dataclasses.replace(env_cfg.scene, num_envs=number)
+    env_cfg = dataclasses.replace(env_cfg, scene=scene, seed=line.options.seed)
+    groups = sorted({group for seen in agent.obs_groups.values() for group in seen})
+    return RslRlVecEnv(
+        ManagerBasedRlEnv(env_cfg, device=device),
+        groups=groups,
+        clip_actions=agent.clip_actions,
+    )
+
+
+def find_policy(
+    line: Line, run: "RunFolder", worlds: "RslRlVecEnv", agent: Any
+) -> tuple["Policy", str]:
+    """What acts, and where it comes from."""
+    from mjlab.cli.episodes import Constant
+    from mjlab.rl.checkpoint import find_checkpoint
+    from mjlab.rl.policy import load_policy
+
+    chosen = line.options.policy
+    if chosen != "trained":
+        size = (worlds.num_envs, worlds.num_actions, worlds.env.device)
+        return Constant(*size, spread=float(chosen == "random")), chosen
+    given = Path(line.subject or "")
+    place = given if given.is_file() else run.path
+    path = find_checkpoint(place, best=line.options.best)
+    return load_policy(path, worlds, agent), str(path)
+
+
+def roll(line: Line, worlds: "RslRlVecEnv", policy: "Policy") -> "list[Episode]":
+    """Run the episodes; physics uses all processors, so torch uses one."""
+    from mjlab.cli.episodes import run_episodes
+
+    number, seed = line.options.episodes, line.options.seed
+    with torch_threads(1):
+        return run_episodes(worlds, policy, number=number, seed=seed)
+
+
+def report(
+    line: Line, run: "RunFolder", source: str, episodes: "list[Episode]"
+) -> None:
+    """Show the table and write the file."""
+    from mjlab.cli.episodes import save, table
+
+    path = line.options.json or run.path / "evaluation.json"
+    about = {
+        "task": run.info()["task"],
+        "policy": source,
+        "settings": {s.name: list(s.values) for s in line.settings},
+        "disabled": list(line.disabled),
+        "seed": line.options.seed,
+    }
+    figures = save(path, about, episodes)
+    print(f"{len(episodes)} episodes of {about['task']} with {source}")
+    print(table(figures))
+    print(f"Written to {path}")
+
+
+if __name__ == "__main__":
+    sys.exit(run_program(main))

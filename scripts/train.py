@@ -1,0 +1,212 @@
+"""Trains a task: `python scripts/train.py Velocity-G1 --env.scene.num-envs 4096`."""
+
+import dataclasses
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
+from mjlab.cli.hardware import choose_worlds, processors
+from mjlab.cli.overrides import apply
+from mjlab.cli.reference import reference
+from mjlab.threads import prepare_threads
+from tasks.registry import Entry, entries, find_entry, load_task
+
+prepare_threads()
+
+if TYPE_CHECKING:
+    from mjlab.rl import RunFolder
+
+
+@dataclass(kw_only=True)
+class Options:
+    """Options of `train.py`."""
+
+    name: str = ""
+    """What to call the run, after its time."""
+
+    seed: int | None = None
+    """Seed of all chance, for --env.seed. None draws one."""
+
+    device: str | None = None
+    """Where to train, such as "cpu" or "cuda:1". None takes a GPU if there is one."""
+
+    gpus: tuple[int, ...] = ()
+    """Train on several GPUs of this machine, such as 0,1."""
+
+    resume: str | None = None
+    """Go on with a run, in its folder and with its configuration: "latest", the folder,
+    or a checkpoint in it."""
+
+    exact: bool = True
+    """Whether a run that is resumed goes on bit for bit, which its configuration has to
+    allow, or begins new episodes."""
+
+    logs: Path = Path("logs")
+    """Folder of all runs."""
+
+
+PROGRAM = Program(
+    name="train.py",
+    summary="Train a policy for a task. Results go to logs/TASK/TIME_NAME.",
+    subject="TASK",
+    options=Options,
+    configs=("env", "agent"),
+    examples=(
+        "Velocity-G1 --env.scene.num-envs 4096",
+        "Velocity-G1 --agent.max-iterations 3000 --agent.algorithm.learning-rate 5e-4",
+        "Velocity-G1 --env.rewards.flat.weight -2.0 --disable rewards.foot_slip",
+        "Velocity-G1 --agent.actor RnnModelCfg --agent.critic RnnModelCfg",
+        "Velocity-G1 --resume latest --agent.max-iterations 5000",
+        "Velocity-G1 --help-config env.rewards",
+    ),
+)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Train."""
+    line = read_line(PROGRAM, arguments, [f"tasks: {', '.join(entries())}"])
+    if line.subject is None:
+        known = ", ".join(entries())
+        raise UsageError(f"Name a task first: train.py TASK [options]. Tasks: {known}.")
+    entry = find_entry(line.subject)
+    # From here on it takes seconds, because torch is imported.
+    run = find_run(line, entry)
+    configs = read_configs(line, entry, run)
+    if line.reference is not None:
+        raise Answer(reference(configs, line.reference))
+    learn(line, entry, run, configs)
+
+
+def find_run(line: Line, entry: Entry) -> "RunFolder | None":
+    """The run to go on with, if that is asked for."""
+    from mjlab.rl import RunFolder
+
+    place = line.options.resume
+    if place is None:
+        return None
+    place = f"{entry.id}/latest" if place == "latest" else place
+    run = RunFolder.find(place, line.options.logs)
+    task = run.info()["task"]
+    if task != entry.id:
+        raise UsageError(f"{run.path} is a run of {task!r}, not of {entry.id!r}.")
+    return run
+
+
+def read_configs(line: Line, entry: Entry, run: "RunFolder | None") -> dict[str, Any]:
+    """Environment and learner, of the task or of the run, with the user's settings."""
+    from mjlab.rl.config_io import TRUSTED
+
+    if run is not None:
+        # Who names a task trusts the package that it is in.
+        configs = run.configs((*TRUSTED, entry.place.partition(".")[0]))
+    else:
+        task = load_task(entry.id)
+        if task.rl is None:
+            raise UsageError(f"The task {entry.id!r} has no settings of a learner.")
+        configs = {"env": task.env(), "agent": task.rl()}
+    configs = apply(configs, line.settings, line.disabled)
+    if line.options.seed is not None:
+        env = dataclasses.replace(configs["env"], seed=line.options.seed)
+        configs = {**configs, "env": env}
+    return configs
+
+
+def settle_device(line: Line, configs: dict[str, Any]) -> str:
+    """Where this process trains; does not return where it starts others instead."""
+    from mjlab.rl import Ranks, relaunch
+
+    wanted = line.options.device
+    if wanted is not None and not re.fullmatch(r"cpu|cuda(:\d+)?", wanted):
+        hint = 'Valid: "cpu", "cuda", "cuda:0", "cuda:1" and so on.'
+        raise UsageError(f"--device cannot be {wanted!r}. {hint}")
+    if line.options.gpus:
+        relaunch(line.options.gpus)
+    if wanted is None and configs["env"].sim.backend == "native":
+        return "cpu"
+    return Ranks.from_environment().device(wanted)
+
+
+def settle_worlds(
+    line: Line, run: "RunFolder | None", env_cfg: Any, device: str
+) -> tuple[Any, str]:
+    """The environment with a number of worlds that suits the machine, and why."""
+    from mjlab.rl import Ranks
+
+    if run is not None or line.sets("env.scene.num_envs"):
+        return env_cfg, ""
+    worlds = choose_worlds(
+        env_cfg.scene.num_envs,
+        on_gpu=device != "cpu",
+        cores=processors(Ranks.from_environment().local_world),
+        backend=env_cfg.sim.backend,
+    )
+    scene = dataclasses.replace(env_cfg.scene, num_envs=worlds.number)
+    return dataclasses.replace(env_cfg, scene=scene), worlds.reason
+
+
+def check(env_cfg: Any, agent_cfg: Any) -> None:
+    """Refuse what cannot work, as far as that is known before anything is built."""
+    from mjlab.envs.config import check_config
+    from mjlab.rl import check_agent
+
+    check_config(env_cfg)
+    if env_cfg.scene.num_envs < 1:
+        raise UsageError(
+            f"--env.scene.num-envs {env_cfg.scene.num_envs}: it has to be 1 or more."
+        )
+    groups = {name: group for name, group in env_cfg.observations.items() if group}
+    seen: dict[str, tuple[int, ...]] = {}
+    for name, group in groups.items():
+        terms = [term for term, cfg in group.terms.items() if cfg is not None]
+        whole = [name] if group.concatenate_terms else [f"{name}/{t}" for t in terms]
+        # Shapes are known once the worlds are built; then they are checked as well.
+        seen |= dict.fromkeys(whole, (1,))
+    if not uses_images(agent_cfg):
+        check_agent(agent_cfg, seen, env_cfg.scene.num_envs)
+
+
+def uses_images(agent_cfg: Any) -> bool:
+    """Whether a network of the learner looks at images."""
+    from mjlab.rl import CnnModelCfg
+
+    return any(isinstance(value, CnnModelCfg) for value in vars(agent_cfg).values())
+
+
+def learn(
+    line: Line, entry: Entry, run: "RunFolder | None", configs: dict[str, Any]
+) -> None:
+    """Train, and say where the results are."""
+    from mjlab.rl import Ranks, train
+
+    device = settle_device(line, configs)
+    env_cfg, reason = settle_worlds(line, run, configs["env"], device)
+    check(env_cfg, configs["agent"])
+    is_first = Ranks.from_environment().is_first
+    if is_first and reason:
+        print(reason, flush=True)
+    place = line.options.resume
+    resume = Path(place) if place is not None and Path(place).is_file() else None
+    if run is not None and resume is None:
+        resume = run.path
+    folder, outcome = train(
+        env_cfg,
+        configs["agent"],
+        task=entry.id,
+        name=line.options.name,
+        root=line.options.logs,
+        device=device,
+        resume=resume,
+        exact=line.options.exact,
+    )
+    if is_first:
+        print(f"Stopped because {outcome.reason}. The run is in {folder.path}")
+
+
+if __name__ == "__main__":
+    sys.exit(run_program(main))

@@ -1,0 +1,37 @@
+"""Walking at a commanded velocity."""
+
+from tasks.registry import Task
+from tasks.velocity.env import VelocityCfg as VelocityCfg
+from tasks.velocity.g1 import VelocityG1Cfg as VelocityG1Cfg
+from tasks.velocity.g1 import VelocityG1FlatCfg as VelocityG1FlatCfg
+from tasks.velocity.g1 import g1_rewards as g1_rewards
+from tasks.velocity.go1 import VelocityGo1Cfg as VelocityGo1Cfg
+from tasks.velocity.go1 import VelocityGo1FlatCfg as VelocityGo1FlatCfg
+from tasks.velocity.go1 import go1_rewards as go1_rewards
+from tasks.velocity.rl import g1_rl as g1_rl
+from tasks.velocity.rl import go1_rl as go1_rl
+
+G1 = Task(
+    env=VelocityG1Cfg,
+    play=lambda: VelocityG1Cfg().play(),
+    rl=g1_rl,
+    summary="Unitree G1 walks as told on rough ground.",
+)
+G1_FLAT = Task(
+    env=VelocityG1FlatCfg,
+    play=lambda: VelocityG1FlatCfg().play(),
+    rl=g1_rl,
+    summary="Unitree G1 walks as told on a plane.",
+)
+GO1 = Task(
+    env=VelocityGo1Cfg,
+    play=lambda: VelocityGo1Cfg().play(),
+    rl=go1_rl,
+    summary="Unitree Go1 walks as told on rough ground.",
+)
+GO1_FLAT = Task(
+    env=VelocityGo1FlatCfg,
+    play=lambda: VelocityGo1FlatCfg().play(),
+    rl=go1_rl,
+    summary="Unitree Go1 walks as told on a plane.",
+)

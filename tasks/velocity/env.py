@@ -1,0 +1,68 @@
+"""Walking at a commanded velocity, without a robot, and how it is watched.
+
+A robot's configuration (`g1.py`, `go1.py`) is a subclass of `VelocityCfg` that makes
+its parts with `scene.py` and `terms.py`, and changes what it wants. Yours is a subclass
+of one of those.
+"""
+
+import copy
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+from mjlab.envs import ManagerBasedRlEnvCfg, mdp
+from mjlab.managers import CommandTermCfg, EventTermCfg
+from mjlab.terrain import TerrainGeneratorCfg
+from tasks.velocity import terms
+from tasks.velocity.scene import DECIMATION
+
+
+@dataclass(kw_only=True)
+class VelocityCfg(ManagerBasedRlEnvCfg):
+    """Walk at a commanded velocity.
+
+    A robot's subclass fills in what is missing here: scene, observations, actions,
+    rewards, terminations and events.
+    """
+
+    decimation: int = DECIMATION
+    episode_length_s: float = 20.0
+    commands: dict[str, CommandTermCfg | None] = field(
+        default_factory=lambda: {**terms.commands()}
+    )
+
+    def play(self) -> Self:
+        """Return the same task to be watched.
+
+        Without noise, pushes, curriculum and end of time. On a plane commands are as
+        wide as in the second stage of training; tiles are fewer, and each episode
+        starts on any of them.
+        """
+        watched = copy.deepcopy(self)
+        watched.episode_length_s = 1e9
+        watched.curriculum = {}
+        for group in watched.observations.values():
+            if group is not None:
+                group.enable_corruption = False
+        watched.events = {**watched.events, "push_robot": None}
+        terrain = watched.scene.terrain
+        if terrain is not None and terrain.generator is not None:
+            terrain.generator = _fewer_tiles(terrain.generator)
+            terrain.max_init_terrain_level = None
+            anywhere = EventTermCfg(func=mdp.randomize_terrain, mode="reset")
+            # Before the robot is put there.
+            watched.events = {"randomize_terrain": anywhere, **watched.events}
+        else:
+            _widen(watched.commands.get(terms.COMMAND))
+        return watched
+
+
+def _fewer_tiles(generator: TerrainGeneratorCfg) -> TerrainGeneratorCfg:
+    """Five rows, and a column for each kind."""
+    kinds = len(generator.sub_terrains)
+    return replace(generator, num_rows=5, num_cols=kinds, border_width=10.0)
+
+
+def _widen(command: CommandTermCfg | None) -> None:
+    if isinstance(command, mdp.UniformVelocityCommandCfg):
+        command.ranges.lin_vel_x = terms.FASTER["lin_vel_x"]
+        command.ranges.ang_vel_z = terms.FASTER["ang_vel_z"]

@@ -1,0 +1,116 @@
+"""How high feet are above the ground, at the moment at which somebody asks."""
+
+from dataclasses import dataclass, field
+
+import torch
+
+from mjlab.entity.index import Columns
+from mjlab.sensor import (
+    ObjRef,
+    PatternCfg,
+    RayCastSensor,
+    RayCastSensorCfg,
+    RingPatternCfg,
+    Sensor,
+    SensorError,
+    Sight,
+    make_sight,
+)
+from mjlab.sensor.sensor import object_id
+from mjlab.sim import Simulation
+
+
+@dataclass(kw_only=True)
+class FootHeightSensorCfg(RayCastSensorCfg):
+    """Measures the height of sites above the ground below them, one ray each.
+
+    The ground below a foot is the facet that its ray met last, carried on as a plane to
+    where the foot is now. Rays are cast when observations are made, before which
+    rewards are computed. So in rewards, too, the height is of the present moment; what
+    may be one step old is which facet lies below.
+    """
+
+    frame: ObjRef | tuple[ObjRef, ...]
+    """The sites."""
+
+    pattern: PatternCfg = field(default_factory=lambda: RingPatternCfg(rings=()))
+    """One ray down."""
+
+    start_offset: tuple[float, float, float] = (0.0, 0.0, 0.5)
+    """Where rays start, above the feet, so that one that has sunk in finds the ground
+    too."""
+
+    max_distance: float = 2.0
+    """Meters below the start beyond which there is no ground."""
+
+    def bind(self, sim: Simulation, sight: Sight | None = None) -> "FootHeightSensor":  # type: ignore[override]
+        """Make the sensor."""
+        sight = sight or make_sight(sim, ray_groups=[self.geom_groups])
+        sensor = FootHeightSensor(self, sim, sight)
+        sim.add_sense_pass(sensor)
+        return sensor
+
+
+class FootHeightSensor(Sensor):
+    """Heights above what rays met, computed at most once between two moments."""
+
+    def __init__(self, cfg: FootHeightSensorCfg, sim: Simulation, sight: Sight) -> None:
+        """Allocate rays and heights."""
+        self.name = cfg.name
+        self.rays = RayCastSensor(cfg, sim, sight)
+        """The rays, for drawing."""
+        others = [frame.full_name for frame in cfg.frames if frame.type != "site"]
+        if others or self.rays.num_rays_per_frame != 1:
+            raise SensorError(
+                f"Sensor {cfg.name!r} measures sites, with one ray each; it has "
+                f"{self.rays.num_rays_per_frame} rays, and is on {others or 'sites'}."
+            )
+        ids = [object_id(sim.mj_model, frame) for frame in cfg.frames]
+        self._sites = Columns.of(ids, sim.device)
+        self._sim = sim
+        self._heights = torch.zeros(sim.num_envs, len(ids), device=sim.device)
+        self._is_current = False
+
+    @property
+    def data(self) -> torch.Tensor:
+        """Heights, m, shape (num_envs, sites), in the order of the configuration."""
+        if not self._is_current:
+            self._compute()
+            self._is_current = True
+        return self._heights
+
+    def prepare(self) -> None:
+        """Put the rays where the feet are."""
+        self.rays.prepare()
+
+    def launch(self) -> None:
+        """Cast them."""
+        self.rays.launch()
+
+    def finish(self) -> None:
+        """Take note of the ground."""
+        self.rays.finish()
+        self._is_current = False
+
+    def update(self, dt: float) -> None:
+        """Take note that the feet have moved."""
+        self._is_current = False
+
+    def refresh(self) -> None:
+        """Take note that the feet have moved."""
+        self._is_current = False
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Do nothing: a reset is followed by `sim.sense()` before anybody reads."""
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The live tensors that change; copy into them to restore a snapshot."""
+        return {**self.rays.state(), "heights": self._heights}
+
+    def _compute(self) -> None:
+        hit, normal = self.rays.data.hit_pos_w, self.rays.data.normals_w
+        offset = self._sites.read(self._sim.data.site_xpos) - hit
+        # Of a ray that met nothing the normal is zero: its end counts as level ground.
+        steepness = normal[..., 2].clamp(min=0.1)
+        rise = (normal[..., :2] * offset[..., :2]).sum(dim=-1).div_(steepness)
+        torch.add(rise, offset[..., 2], out=self._heights)

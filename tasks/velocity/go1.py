@@ -1,0 +1,147 @@
+"""Unitree Go1 walking at a commanded velocity."""
+
+from dataclasses import dataclass, field
+
+from mjlab.envs import ViewerCfg, mdp
+from mjlab.managers import (
+    ActionTermCfg,
+    CurriculumTermCfg,
+    EventTermCfg,
+    ObservationGroupCfg,
+    RewardTermCfg,
+    TerminationTermCfg,
+)
+from mjlab.scene import SceneCfg
+from mjlab.sensor import ContactMatch, ContactSensorCfg, SensorCfg
+from mjlab.sensor.contact import MatchMode
+from mjlab.sim import SimulationCfg
+from tasks.robots.go1 import GO1
+from tasks.velocity import scene as grounds
+from tasks.velocity import terms as walking
+from tasks.velocity.env import VelocityCfg
+
+
+def go1_scene(*, rough: bool = True) -> SceneCfg:
+    """The Go1 with contacts of its feet and, on tiles, of all that should not touch."""
+    feet = ContactMatch(mode="geom", pattern=GO1.foot_geoms, entity="robot")
+    sensors: tuple[SensorCfg, ...] = (grounds.feet_contact(feet),)
+    if rough:
+        sensors = (*sensors, *unwanted_contacts())
+    return grounds.scene(GO1, rough=rough, sensors=sensors)
+
+
+def unwanted_contacts() -> tuple[ContactSensorCfg, ...]:
+    """Contacts of the robot with itself, and of all but its feet with the ground."""
+    return (
+        grounds.self_contact(GO1),
+        _ground_contact("shank_contact", "geom", r".*_calf_collision\d"),
+        _ground_contact("trunk_contact", "body", "trunk"),
+        _ground_contact("thigh_contact", "body", ".*_thigh", history_length=0),
+    )
+
+
+def _ground_contact(
+    name: str,
+    mode: MatchMode,
+    pattern: str,
+    history_length: int = grounds.DECIMATION,
+) -> ContactSensorCfg:
+    return ContactSensorCfg(
+        name=name,
+        primary=ContactMatch(mode=mode, pattern=pattern, entity="robot"),
+        secondary=ContactMatch(mode="body", pattern="terrain"),
+        fields=("force",),
+        reduce="maxforce",
+        history_length=history_length,
+    )
+
+
+def go1_rewards(*, rough: bool = True) -> dict[str, RewardTermCfg]:
+    """Those of all robots; on tiles, upright to the slope, and nothing but feet."""
+    terms = walking.rewards(GO1, rough=rough, scan_tilts=rough)
+    if rough:
+        own, shank, trunk, _ = unwanted_contacts()
+        terms["self_collisions"] = walking.contact_cost(own, -0.1)
+        terms["shank_collision"] = walking.contact_cost(shank, -0.1)
+        terms["trunk_collision"] = walking.contact_cost(trunk, -0.1)
+    return terms
+
+
+def go1_terminations(*, rough: bool = True) -> dict[str, TerminationTermCfg]:
+    """On tiles the robot may roll over and get up again, but not lean on its thighs."""
+    terms = walking.terminations(rough=rough)
+    if rough:
+        del terms["fell_over"]
+        terms["illegal_contact"] = TerminationTermCfg(
+            func=mdp.illegal_contact,
+            params={"sensor_name": "thigh_contact", "force_threshold": 1.0},
+        )
+    return terms
+
+
+def go1_events() -> dict[str, EventTermCfg]:
+    """Those of all robots, with round feet that also twist and roll."""
+    return walking.events(GO1) | {
+        "foot_friction": walking.foot_friction(GO1, "sliding", (0.3, 1.5)),
+        "foot_friction_spin": walking.foot_friction(
+            GO1, "torsional", (1e-4, 2e-2), log=True
+        ),
+        "foot_friction_roll": walking.foot_friction(
+            GO1, "rolling", (1e-5, 5e-3), log=True
+        ),
+    }
+
+
+def go1_simulation(*, rough: bool = True) -> SimulationCfg:
+    """Elliptic cones with stiff friction, so that standing feet do not creep."""
+    sim = grounds.simulation(rough=rough, nconmax=48, njmax=400 if rough else 200)
+    sim.mujoco.cone = "elliptic"
+    sim.mujoco.impratio = 10.0
+    return sim
+
+
+@dataclass(kw_only=True)
+class VelocityGo1Cfg(VelocityCfg):
+    """On tiles of rising difficulty, which the robot scans."""
+
+    scene: SceneCfg = field(default_factory=go1_scene)
+    sim: SimulationCfg = field(default_factory=go1_simulation)
+    observations: dict[str, ObservationGroupCfg | None] = field(
+        default_factory=lambda: {**walking.observations(GO1, rough=True)}
+    )
+    actions: dict[str, ActionTermCfg | None] = field(
+        default_factory=lambda: {**walking.actions(GO1)}
+    )
+    rewards: dict[str, RewardTermCfg | None] = field(
+        default_factory=lambda: {**go1_rewards()}
+    )
+    terminations: dict[str, TerminationTermCfg | None] = field(
+        default_factory=lambda: {**go1_terminations()}
+    )
+    events: dict[str, EventTermCfg | None] = field(
+        default_factory=lambda: {**go1_events()}
+    )
+    curriculum: dict[str, CurriculumTermCfg | None] = field(
+        default_factory=lambda: {**walking.curriculum(rough=True)}
+    )
+    viewer: ViewerCfg = field(default_factory=lambda: grounds.viewer(GO1))
+
+
+@dataclass(kw_only=True)
+class VelocityGo1FlatCfg(VelocityGo1Cfg):
+    """On a plane, without a scan; a fall ends the episode."""
+
+    scene: SceneCfg = field(default_factory=lambda: go1_scene(rough=False))
+    sim: SimulationCfg = field(default_factory=lambda: go1_simulation(rough=False))
+    observations: dict[str, ObservationGroupCfg | None] = field(
+        default_factory=lambda: {**walking.observations(GO1, rough=False)}
+    )
+    rewards: dict[str, RewardTermCfg | None] = field(
+        default_factory=lambda: {**go1_rewards(rough=False)}
+    )
+    terminations: dict[str, TerminationTermCfg | None] = field(
+        default_factory=lambda: {**go1_terminations(rough=False)}
+    )
+    curriculum: dict[str, CurriculumTermCfg | None] = field(
+        default_factory=lambda: {**walking.curriculum(rough=False)}
+    )

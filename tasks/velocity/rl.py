@@ -1,0 +1,50 @@
+"""How walking is learned."""
+
+from mjlab.rl.config import CheckpointCfg, GaussianCfg, MlpModelCfg, PpoAgentCfg, PpoCfg
+
+HIDDEN_DIMS = (512, 256, 128)
+
+
+def velocity_rl(*, max_iterations: int) -> PpoAgentCfg:
+    """PPO with perceptrons over normalised observations.
+
+    Args:
+        max_iterations: Iterations of a whole run.
+    """
+    return PpoAgentCfg(
+        num_steps_per_env=24,
+        max_iterations=max_iterations,
+        actor=MlpModelCfg(
+            hidden_dims=HIDDEN_DIMS,
+            activation="elu",
+            obs_normalization=True,
+            distribution_cfg=GaussianCfg(init_std=1.0, std_type="scalar"),
+        ),
+        critic=MlpModelCfg(
+            hidden_dims=HIDDEN_DIMS, activation="elu", obs_normalization=True
+        ),
+        algorithm=PpoCfg(
+            num_learning_epochs=5,
+            num_mini_batches=4,
+            clip_param=0.2,
+            gamma=0.99,
+            lam=0.95,
+            value_loss_coef=1.0,
+            entropy_coef=0.01,
+            learning_rate=1e-3,
+            schedule="adaptive",
+            desired_kl=0.01,
+            max_grad_norm=1.0,
+        ),
+        checkpoint=CheckpointCfg(every=50),
+    )
+
+
+def g1_rl() -> PpoAgentCfg:
+    """Settings for the G1."""
+    return velocity_rl(max_iterations=30_000)
+
+
+def go1_rl() -> PpoAgentCfg:
+    """Settings for the Go1."""
+    return velocity_rl(max_iterations=10_000)

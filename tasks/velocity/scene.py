@@ -1,0 +1,133 @@
+"""Where robots walk, what they feel and see there, and how physics is computed."""
+
+from mjlab.envs import ViewerCfg
+from mjlab.scene import SceneCfg
+from mjlab.sensor import (
+    ContactMatch,
+    ContactSensorCfg,
+    GridPatternCfg,
+    ObjRef,
+    RayCastSensorCfg,
+    SensorCfg,
+)
+from mjlab.sim import MujocoCfg, SimulationCfg
+from mjlab.terrain import TerrainCfg, rough_terrains
+from tasks.robots.robot import Robot
+from tasks.velocity.foot_height import FootHeightSensorCfg
+
+DECIMATION = 4
+FEET_CONTACT = "feet_contact"
+FOOT_HEIGHT = "foot_height"
+TERRAIN_SCAN = "terrain_scan"
+SCAN_DISTANCE = 5.0
+"""Depth below the robot that the terrain scan sees, and observations count in, m."""
+
+
+def scene(robot: Robot, *, rough: bool, sensors: tuple[SensorCfg, ...]) -> SceneCfg:
+    """The robot on generated terrain or on a plane, with sensors of its own.
+
+    Args:
+        robot: The robot.
+        rough: Whether the ground is generated terrain, which the robot scans.
+        sensors: Sensors besides those of the ground.
+    """
+    ground: tuple[SensorCfg, ...] = ()
+    if rough:
+        ground = (terrain_scan(robot), foot_height(robot))
+    return SceneCfg(
+        terrain=rough_terrain() if rough else TerrainCfg(),
+        entities={"robot": robot.entity_cfg()},
+        sensors=(*sensors, *ground),
+        extent=2.0,
+    )
+
+
+def rough_terrain() -> TerrainCfg:
+    """Tiles of rising difficulty; worlds start on the easier half."""
+    return TerrainCfg(
+        kind="generator",
+        generator=rough_terrains(curriculum=True),
+        max_init_terrain_level=5,
+    )
+
+
+def feet_contact(feet: ContactMatch) -> ContactSensorCfg:
+    """The contacts of each foot with the ground, and its times in the air."""
+    return ContactSensorCfg(
+        name=FEET_CONTACT,
+        primary=feet,
+        secondary=ContactMatch(mode="body", pattern="terrain"),
+        fields=("found", "force"),
+        reduce="netforce",
+        track_air_time=True,
+        history_length=DECIMATION,
+    )
+
+
+def self_contact(robot: Robot) -> ContactSensorCfg:
+    """The strongest contact of the robot with itself in each physics step."""
+    whole = ContactMatch(mode="subtree", pattern=robot.base_body, entity="robot")
+    return ContactSensorCfg(
+        name="self_contact",
+        primary=whole,
+        secondary=whole,
+        fields=("force",),
+        reduce="maxforce",
+        history_length=DECIMATION,
+    )
+
+
+def terrain_scan(robot: Robot) -> RayCastSensorCfg:
+    """A grid of 17 by 11 rays around the robot that look down.
+
+    They start well above it, so that ground that is higher than the robot is seen too.
+    """
+    above = 3.0
+    return RayCastSensorCfg(
+        name=TERRAIN_SCAN,
+        frame=ObjRef(type="xbody", name=robot.base_body, entity="robot"),
+        pattern=GridPatternCfg(size=(1.6, 1.0), resolution=0.1),
+        alignment="yaw",
+        start_offset=(0.0, 0.0, above),
+        max_distance=above + SCAN_DISTANCE,
+    )
+
+
+def foot_height(robot: Robot) -> FootHeightSensorCfg:
+    """The height of each foot above the ground."""
+    sites = [
+        ObjRef(type="site", name=site, entity="robot") for site in robot.foot_sites
+    ]
+    return FootHeightSensorCfg(name=FOOT_HEIGHT, frame=tuple(sites))
+
+
+def simulation(*, rough: bool, nconmax: int, njmax: int) -> SimulationCfg:
+    """Physics at 200 Hz.
+
+    Args:
+        rough: Whether there are height fields, which need more of collision detection.
+        nconmax: Warp: contacts per world on average.
+        njmax: Warp: constraint rows per world.
+    """
+    return SimulationCfg(
+        mujoco=MujocoCfg(
+            timestep=0.005,
+            iterations=10,
+            ls_iterations=20,
+            ccd_iterations=500 if rough else 50,
+        ),
+        nconmax=nconmax,
+        njmax=njmax,
+        contact_sensor_maxmatch=500 if rough else 64,
+    )
+
+
+def viewer(robot: Robot) -> ViewerCfg:
+    """A view that follows the robot's torso."""
+    return ViewerCfg(
+        entity="robot",
+        body=robot.torso_body,
+        distance=3.0,
+        elevation=-5.0,
+        azimuth=90.0,
+    )
