@@ -30,7 +30,7 @@ BUILT_IN = {
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """What can be trained: factories, so that every use has a configuration of its own."""
+    """What can be trained: factories, so that each use has a config of its own."""
 
     env: "Callable[[], ManagerBasedRlEnvCfg]"
     """Makes the configuration to train with."""
@@ -89,8 +89,8 @@ def load_task(task_id: str) -> Task:
         task = getattr(importlib.import_module(module_name), attribute)
     except Exception as error:
         raise BrokenTaskError(
-            f"The task {task_id!r} of {entry.origin} is broken: {entry.place} cannot be "
-            f"imported ({type(error).__name__}: {error})."
+            f"The task {task_id!r} of {entry.origin} is broken: {entry.place} cannot "
+            f"be imported ({type(error).__name__}: {error})."
         ) from error
     if not isinstance(task, Task):
         raise BrokenTaskError(

@@ -455,6 +455,56 @@ def test_a_read_that_the_rehearsal_did_not_see_is_an_error_not_a_stale_value() -
         env.step(still(env))
 
 
+def writes_late(env: Any) -> torch.Tensor:
+    env.sim.data.qvel[:, 0] += 0.1
+    return torch.zeros(env.num_envs, 1)
+
+
+def test_a_term_that_writes_the_state_after_forward_is_named() -> None:
+    cfg = cartpole()
+    cfg.observations["late"] = ObservationGroupCfg(
+        terms={"push": ObservationTermCfg(func=writes_late)}
+    )
+    with pytest.raises(TermError, match="Observation term 'late/push' wrote the state"):
+        ManagerBasedRlEnv(cfg)
+
+
+def test_a_mask_of_the_wrong_kind_is_refused_before_anything_moves() -> None:
+    env = short(10)
+    before = env.get_state()
+    with pytest.raises(ValueError, match="bool tensor of shape"):
+        env.reset(mask=torch.tensor([0, 2]))
+    after = env.get_state()
+    assert all(torch.equal(before[key], after[key]) for key in before)
+
+
+def test_recorders_are_not_silently_left_out() -> None:
+    with pytest.raises(ConfigError, match="recorders are not there yet"):
+        ManagerBasedRlEnv(cartpole(recorders={"video": object()}))
+
+
+def test_masses_are_derived_anew_only_in_steps_in_which_a_world_resets() -> None:
+    cfg = SyntheticCfg(seed=1, mode="eager")
+    cfg.sim.backend = "warp"
+    env = ManagerBasedRlEnv(cfg, device="cpu")
+    env.reset()
+    launches = env.sim.engine._launches
+    derived: list[int] = []
+    original = launches._derive_constants
+
+    def counted() -> None:
+        derived.append(1)
+        original()
+
+    launches._derive_constants = counted
+    for step in range(8):
+        if step == 5:
+            env.episode_length_buf[1] = env.max_episode_length - 1
+        derived.clear()
+        env.step(still(env))
+        assert bool(derived) == bool(env.termination_manager.dones.any())
+
+
 def test_a_state_of_another_task_is_refused_by_naming_what_differs() -> None:
     state = short(10).get_state()
     cfg = cartpole()

@@ -138,6 +138,11 @@ def check_config(cfg: ManagerBasedRlEnvCfg) -> None:
             f"episode_length_s={cfg.episode_length_s} has to be at least one step of "
             f"{step} s (decimation times sim.mujoco.timestep)."
         )
+    if cfg.recorders:
+        raise ConfigError(
+            "recorders are not there yet, so they cannot be asked for: "
+            + ", ".join(cfg.recorders)
+        )
     if not 0.0 <= cfg.max_nonfinite_share <= 1.0:
         raise ConfigError(
             f"max_nonfinite_share={cfg.max_nonfinite_share} has to be from 0 to 1."

@@ -135,12 +135,13 @@ class ManagerBasedRlEnv(Introspection):
             Observations, and extras.
         """
         everyone = mask is None
-        mask = self._everyone if mask is None else mask
+        mask = self._everyone if mask is None else self.sim.check_mask(mask)
         if seed is not None:
             self.rng.reseed(mask, self._world_seeds(seed))
             if everyone:
                 self.event_manager.restart_global_clock()
-        self._reset(mask)
+        with self.sim.reads.thaw(), self.sim.reads.before_forward():
+            self._reset(mask)
         self._observe(mask)
         self.program.settle()
         return self._observations(), {"log": self.episode_log.latest()}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 import torch
 
 from mjlab.envs.config import ConfigError
+from mjlab.envs.guard import no_writes_after_forward
 from mjlab.envs.snapshot import restore_state
 
 if TYPE_CHECKING:
@@ -201,8 +202,9 @@ def rehearse(env: "ManagerBasedRlEnv", steps: int = 2) -> None:
     an error instead of a stale value.
     """
     state = env.get_state()
-    for _ in range(steps):
-        env._advance()
+    with no_writes_after_forward(env):
+        for _ in range(steps):
+            env._advance()
     restore_state(env, state)
     env.sim.reads.frozen = True
 
@@ -240,13 +242,19 @@ def self_test(
 ) -> list[str]:
     """Compare several replays with as many eager steps from the same state.
 
+    Contacts on a GPU come in no order, so that a few of thousands of worlds part ways
+    even between two eager runs. What counts is the share of worlds that differ, beyond
+    three times that of two eager runs. Half of the worlds end in these steps, so that
+    resets are compared too.
+
     Returns:
         The tensors that differ, the worst first: term and tensor, and by how much.
     """
     start = env.get_state()
     ends = []
-    for run in (eager, replay):
+    for run in (eager, eager, replay):
         restore_state(env, start)
+        env.episode_length_buf[::2] = max(0, env.max_episode_length - 2)
         env.sim.forward()
         for _ in range(SELF_TEST_STEPS):
             run()
@@ -255,18 +263,28 @@ def self_test(
     env.sim.forward()
     found = []
     for name, expected in ends[0].items():
-        difference = _relative_difference(ends[1][name], expected)
-        if difference > tolerance:
-            found.append((difference, f"{name} (by {difference:.2g} of its scale)"))
+        noise = _share_of_worlds(ends[1][name], expected, tolerance)
+        share = _share_of_worlds(ends[2][name], expected, tolerance)
+        # Two eager runs that differ in most worlds have a memory outside of tensors.
+        if share > 0.05 + 3.0 * noise or noise > 0.5:
+            found.append((share, f"{name} (in {share:.0%} of its rows)"))
     return [text for _, text in sorted(found, reverse=True)]
 
 
-def _relative_difference(value: torch.Tensor, expected: torch.Tensor) -> float:
+def _share_of_worlds(
+    value: torch.Tensor, expected: torch.Tensor, tolerance: float
+) -> float:
+    """Share of the rows that differ by more than `tolerance` of the tensor's scale."""
     if expected.numel() == 0:
         return 0.0
-    if not expected.is_floating_point():
-        return float((value != expected).any())
-    both = torch.stack([value.double(), expected.double()])
-    both = both.nan_to_num(nan=0.0, posinf=1e30, neginf=-1e30)
-    scale = both[1].abs().max().clamp(min=1e-6)
-    return float((both[0] - both[1]).abs().max() / scale)
+    if expected.is_floating_point():
+        ours, theirs = (
+            t.double().nan_to_num(nan=0.0, posinf=1e30, neginf=-1e30)
+            for t in (value, expected)
+        )
+        scale = theirs.abs().max().clamp(min=1e-6)
+        differs = (ours - theirs).abs() > tolerance * scale
+    else:
+        differs = value != expected
+    rows = differs.reshape(differs.shape[0], -1) if differs.ndim else differs.view(1, 1)
+    return float(rows.any(dim=1).double().mean())

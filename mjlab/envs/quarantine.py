@@ -1,5 +1,6 @@
 """Worlds whose numbers are not finite: ended, counted, and kept out of learning."""
 
+import warnings
 from typing import TYPE_CHECKING
 
 import torch
@@ -26,6 +27,8 @@ class Quarantine:
         self._worlds = torch.zeros((), **counter)
         # The step counter when counts were taken last.
         self._since = torch.zeros((), **counter)
+
+        self._overflowed: dict[str, int] = {}
 
     def find(self) -> None:
         """Find worlds whose state is not finite."""
@@ -79,5 +82,10 @@ class Quarantine:
         return {"worlds": self._worlds, "since": self._since}
 
     def _overflows(self) -> dict[str, float]:
+        """Events of missing room since the last call; a new one is said aloud."""
         report = self._env.sim.health.read()
-        return {f"Health/overflow/{k}": float(n) for k, n in report.overflow.items()}
+        new = {k: n - self._overflowed.get(k, 0) for k, n in report.overflow.items()}
+        self._overflowed = dict(report.overflow)
+        if any(n > 0 for n in new.values()):
+            warnings.warn("; ".join(report.advice), RuntimeWarning, stacklevel=4)
+        return {f"Health/overflow/{kind}": float(n) for kind, n in new.items()}

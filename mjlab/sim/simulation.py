@@ -116,7 +116,7 @@ class Simulation:
         Args:
             mask: The worlds, shape (num_envs,). None means all.
         """
-        self._engine.reset(self._everyone if mask is None else self._checked(mask))
+        self._engine.reset(self._everyone if mask is None else self.check_mask(mask))
         self._is_forward = False
 
     def sense(self) -> None:
@@ -147,7 +147,7 @@ class Simulation:
         Args:
             mask: The worlds, shape (num_envs,). None means all.
         """
-        mask = self._everyone if mask is None else self._checked(mask)
+        mask = self._everyone if mask is None else self.check_mask(mask)
         self._engine.recompute_constants(mask)
         # What `forward()` computed follows from the fields that were written.
         self._is_forward = False
@@ -181,7 +181,8 @@ class Simulation:
         self._reads.fresh = Stage.ACCELERATION
         self._is_forward = False
 
-    def _checked(self, mask: torch.Tensor) -> torch.Tensor:
+    def check_mask(self, mask: torch.Tensor) -> torch.Tensor:
+        """Return `mask`, or raise unless it says of each world whether it is meant."""
         if mask.dtype != torch.bool or mask.shape != (self.num_envs,):
             raise ValueError(
                 f"mask has shape {tuple(mask.shape)} and type {mask.dtype}; it has to "

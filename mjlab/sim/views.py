@@ -63,6 +63,15 @@ class Reads:
         return True
 
     @contextmanager
+    def thaw(self) -> Iterator[None]:
+        """Let reads beyond `fresh` be computed late, outside of a step."""
+        before, self.frozen = self.frozen, False
+        try:
+            yield
+        finally:
+            self.frozen = before
+
+    @contextmanager
     def record(self) -> Iterator[set[str]]:
         """Collect the names of the fields that are read inside the block."""
         recorder: set[str] = set()
