@@ -5,7 +5,7 @@ VENV = .venv
 EXTRAS = dev,viewer,video,gym,export
 # The interpreter that creates VENV; empty: the first python3 that is new enough.
 PYTHON =
-# Options for `make train`, as in: make train ARGS="--env.num-envs 4096"
+# Options for `make train`, as in: make train ARGS="--env.scene.num-envs 4096"
 ARGS =
 # Options for pytest, as in: make test PYTEST_ARGS="-n 2 tests/test_sim.py"
 PYTEST_ARGS =

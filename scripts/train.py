@@ -60,7 +60,7 @@ PROGRAM = Program(
     examples=(
         "Velocity-G1 --env.scene.num-envs 4096",
         "Velocity-G1 --agent.max-iterations 3000 --agent.algorithm.learning-rate 5e-4",
-        "Velocity-G1 --env.rewards.flat.weight -2.0 --disable rewards.foot_slip",
+        "Velocity-G1 --env.rewards.upright.weight 2.0 --disable rewards.foot_slip",
         "Velocity-G1 --agent.actor RnnModelCfg --agent.critic RnnModelCfg",
         "Velocity-G1 --resume latest --agent.max-iterations 5000",
         "Velocity-G1 --help-config env.rewards",
