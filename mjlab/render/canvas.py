@@ -1,0 +1,154 @@
+"""Where MuJoCo draws: one OpenGL context, and pictures out of it."""
+
+import atexit
+import copy
+import weakref
+from collections.abc import Sequence
+
+import mujoco
+import numpy as np
+
+from mjlab.render.gl import open_context
+from mjlab.render.overlays import Marks
+
+_MAX_GEOMS = 5_000
+_BRIGHT = 64
+_HORIZON = (188, 200, 212)
+_ZENITH = (62, 92, 128)
+_FONT = mujoco.mjtFontScale.mjFONTSCALE_100
+
+
+class Canvas:
+    """Draws worlds whose models come from one compiled model.
+
+    Meshes, textures and height fields are sent to OpenGL once; everything else may
+    differ from world to world. It belongs to the thread that made it.
+    """
+
+    def __init__(self, model: mujoco.MjModel, width: int, height: int) -> None:
+        """Open a context.
+
+        Args:
+            model: The compiled model, which is not written to.
+            width: Width of a picture, in pixels.
+            height: Height of a picture, in pixels.
+
+        Raises:
+            GlError: Where nothing can be drawn.
+        """
+        if width < 1 or height < 1:
+            raise ValueError(f"A picture of {width} by {height} pixels is none.")
+        self.width = width
+        """Width of a picture, in pixels."""
+        self.height = height
+        """Height of a picture, in pixels."""
+        sized = copy.copy(model)
+        sized.vis.global_.offwidth = width
+        sized.vis.global_.offheight = height
+        # What lies at the edge of a light's view would be speckled with shadow.
+        sized.vis.map.shadowclip *= 4.0
+        self._gl, self._context = open_context(
+            width, height, lambda: mujoco.MjrContext(sized, _FONT.value)
+        )
+        offscreen = mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value
+        mujoco.mjr_setBuffer(offscreen, self._context)
+        self._context.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
+        self._rect = mujoco.MjrRect(0, 0, width, height)
+        self._scene = mujoco.MjvScene(sized, maxgeom=_MAX_GEOMS + 2 * sized.ngeom)
+        self._pixels = np.empty((height, width, 3), np.uint8)
+        self._depth = np.empty((height, width), np.float32)
+        self._sky = None if _has_sky(model) else _gradient(height, width)
+        self._finalizer = weakref.finalize(self, _free, self._gl, self._context)
+        # OpenGL has to be let go while its binding still works. What is registered last
+        # is called first, so this comes before the binding's own end.
+        atexit.register(self._finalizer)
+
+    def draw(
+        self,
+        model: mujoco.MjModel,
+        data: mujoco.MjData,
+        camera: mujoco.MjvCamera,
+        *,
+        option: mujoco.MjvOption | None = None,
+        marks: Marks | None = None,
+        world: int = 0,
+        lines: Sequence[str] = (),
+    ) -> np.ndarray:
+        """Draw one world, and return a new picture, shape (height, width, 3), uint8.
+
+        Args:
+            model: A copy of the world's own model. Its lights are written to.
+            data: A copy of its state, with kinematics. Its lights are written to.
+            camera: Where to look from.
+            option: What of the model is shown. None takes MuJoCo's choice.
+            marks: What else is drawn.
+            world: Whose marks these are.
+            lines: Text in the upper left corner.
+        """
+        if not self._finalizer.alive:
+            raise RuntimeError("The canvas is closed.")
+        self._gl.make_current()
+        option = mujoco.MjvOption() if option is None else option
+        _light(model, data, camera.lookat)
+        everything = mujoco.mjtCatBit.mjCAT_ALL.value
+        mujoco.mjv_updateScene(
+            model, data, option, None, camera, everything, self._scene
+        )
+        if marks is not None:
+            marks.put_into(self._scene, world)
+        mujoco.mjr_render(self._rect, self._scene, self._context)
+        if self._sky is not None:
+            self._fill_sky(self._sky)
+        if lines:
+            self._write(lines)
+        mujoco.mjr_readPixels(self._pixels, None, self._rect, self._context)
+        return np.flipud(self._pixels).copy()
+
+    def close(self) -> None:
+        """Let the context go. Closing twice does nothing."""
+        self._finalizer()
+        atexit.unregister(self._finalizer)
+
+    def _fill_sky(self, sky: np.ndarray) -> None:
+        """Put a sky where nothing was drawn."""
+        mujoco.mjr_readPixels(self._pixels, self._depth, self._rect, self._context)
+        # Labels have no depth either, but they are bright.
+        nothing = (self._depth == 0.0) & (self._pixels.max(axis=-1) < _BRIGHT)
+        np.copyto(self._pixels, sky, where=nothing[..., None])
+        mujoco.mjr_drawPixels(self._pixels.reshape(-1), None, self._rect, self._context)
+
+    def _write(self, lines: Sequence[str]) -> None:
+        # MuJoCo's font has no signs beyond Latin letters.
+        text = "\n".join(lines).encode("ascii", "replace").decode()
+        font = mujoco.mjtFont.mjFONT_NORMAL
+        corner = mujoco.mjtGridPos.mjGRID_TOPLEFT
+        mujoco.mjr_overlay(font, corner, self._rect, text, "", self._context)
+
+
+def _light(model: mujoco.MjModel, data: mujoco.MjData, lookat: np.ndarray) -> None:
+    """Have light, and its shadows, where the camera looks."""
+    if model.nlight == 0:
+        model.vis.headlight.ambient[:] = 0.35
+        model.vis.headlight.diffuse[:] = 0.6
+    # A light from afar comes from the same direction everywhere, but MuJoCo draws
+    # shadows only in front of its position, and the farther away the coarser.
+    afar = model.light_type == mujoco.mjtLightType.mjLIGHT_DIRECTIONAL.value
+    away = 0.4 * model.stat.extent
+    data.light_xpos[afar] = lookat - away * data.light_xdir[afar]
+
+
+def _has_sky(model: mujoco.MjModel) -> bool:
+    return bool(np.any(model.tex_type == mujoco.mjtTexture.mjTEXTURE_SKYBOX.value))
+
+
+def _gradient(height: int, width: int) -> np.ndarray:
+    """A sky, bottom row first, shape (height, width, 3), uint8."""
+    share = np.linspace(0.0, 1.0, height)[:, None]
+    rows = (1.0 - share) * np.array(_HORIZON) + share * np.array(_ZENITH)
+    return np.repeat(rows.astype(np.uint8)[:, None], width, axis=1)
+
+
+def _free(gl: object, context: mujoco.MjrContext) -> None:
+    gl.make_current()  # pyright: ignore[reportAttributeAccessIssue]
+    context.free()
+    gl.free()  # pyright: ignore[reportAttributeAccessIssue]

@@ -1,0 +1,84 @@
+"""The way to OpenGL: a window system where there is one, else EGL or OSMesa."""
+
+import ctypes
+import importlib
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+VARIABLE = "MUJOCO_GL"
+"""The environment variable by which MuJoCo is told."""
+
+# What draws without a display, and the library that it needs.
+_HEADLESS = {"egl": "libEGL.so.1", "osmesa": "libOSMesa.so.8"}
+_DEBIAN = "apt-get install libegl1 libgl1-mesa-dri, or libosmesa6"
+
+Filled = TypeVar("Filled")
+
+
+class GlError(RuntimeError):
+    """Pictures cannot be drawn here."""
+
+
+def prepare_gl() -> str | None:
+    """Choose how MuJoCo draws without a window; return the choice, None for its own.
+
+    It has to come before MuJoCo is imported for MuJoCo's own renderer to follow it;
+    `Canvas` follows it at any time. What the user set is kept.
+    """
+    if VARIABLE not in os.environ and sys.platform.startswith("linux"):
+        for name, library in _HEADLESS.items():
+            if _loads(library):
+                os.environ[VARIABLE] = name
+                break
+    return os.environ.get(VARIABLE)
+
+
+def open_context(
+    width: int, height: int, fill: Callable[[], Filled]
+) -> tuple[Any, Filled]:
+    """A context to draw in, made current, and what was made in it.
+
+    Args:
+        width: Width of what is drawn, in pixels.
+        height: Height of what is drawn, in pixels.
+        fill: Makes MuJoCo's part.
+
+    Raises:
+        GlError: Where nothing can be drawn, with the reason.
+    """
+    chosen = prepare_gl()
+    try:
+        context = _context_class(chosen)(width, height)
+        context.make_current()
+        # GLFW only warns when there is no display; MuJoCo's part then fails.
+        return context, fill()
+    except Exception as error:  # Each binding of OpenGL raises errors of its own.
+        raise GlError(_explain(chosen, error)) from error
+
+
+def _context_class(chosen: str | None) -> Any:
+    if chosen in _HEADLESS:
+        return importlib.import_module(f"mujoco.{chosen}").GLContext
+    return importlib.import_module("mujoco.rendering.classic.gl_context").GLContext
+
+
+def _explain(chosen: str | None, error: Exception) -> str:
+    how = f"{VARIABLE}={chosen}" if chosen else f"{VARIABLE} is not set"
+    missing = [name for name, library in _HEADLESS.items() if not _loads(library)]
+    advice = f"Set {VARIABLE} to egl or osmesa before Python starts."
+    if sys.platform.startswith("linux") and missing:
+        advice += f" {' and '.join(missing)} is not installed: {_DEBIAN}."
+    return (
+        f"MuJoCo cannot draw pictures here ({how}): {type(error).__name__}: {error}. "
+        + advice
+    )
+
+
+def _loads(library: str) -> bool:
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,197 @@
+"""What is drawn into a world besides the world: arrows, spheres and labels.
+
+A collection of these is what a term's `debug_vis` receives. It knows nothing of how it
+is drawn: frames put it into MuJoCo's scene, the web viewer into the browser's.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+import torch
+
+Vector = Sequence[float] | np.ndarray | torch.Tensor
+"""Three numbers: a place or a direction in the frame of the world, m."""
+
+Color = tuple[float, float, float, float]
+"""Red, green, blue and opacity, each from 0 to 1."""
+
+WHITE: Color = (1.0, 1.0, 1.0, 1.0)
+_AXES: tuple[Color, ...] = (
+    (0.9, 0.1, 0.1, 1.0),
+    (0.1, 0.9, 0.1, 1.0),
+    (0.1, 0.1, 0.9, 1.0),
+)
+_SHORTEST = 1e-4
+_IDENTITY = np.eye(3).flatten()
+
+
+@dataclass(frozen=True, eq=False)
+class Arrow:
+    """From a place to another."""
+
+    start: np.ndarray
+    """Where it starts, world frame, m, shape (3,)."""
+
+    end: np.ndarray
+    """Where its head ends, world frame, m, shape (3,)."""
+
+    color: Color
+    """Its colour."""
+
+    width: float
+    """Radius of its shaft, m."""
+
+    @property
+    def length(self) -> float:
+        """Its length, m."""
+        return float(np.linalg.norm(self.end - self.start))
+
+
+@dataclass(frozen=True, eq=False)
+class Sphere:
+    """A ball at a place, with or without words."""
+
+    center: np.ndarray
+    """Where it is, world frame, m, shape (3,)."""
+
+    radius: float
+    """Its radius, m."""
+
+    color: Color
+    """Its colour."""
+
+    text: str
+    """What is written beside it, if anything."""
+
+
+class Marks:
+    """Arrows and spheres of the worlds that are shown.
+
+    What is added for a world that is not shown is left out, so that a term need not
+    ask; one that has much to compute looks at `worlds` first.
+    """
+
+    def __init__(self, worlds: Iterable[int]) -> None:
+        """Start with nothing.
+
+        Args:
+            worlds: The worlds that are shown.
+        """
+        self.worlds = tuple(worlds)
+        """The worlds that are shown."""
+        self.arrows: dict[int, list[Arrow]] = {world: [] for world in self.worlds}
+        """Arrows by world."""
+        self.spheres: dict[int, list[Sphere]] = {world: [] for world in self.worlds}
+        """Spheres by world."""
+
+    def add_arrow(
+        self,
+        world: int,
+        start: Vector,
+        end: Vector,
+        *,
+        color: Color = WHITE,
+        width: float = 0.015,
+    ) -> None:
+        """Draw an arrow; one without length is left out.
+
+        Args:
+            world: The world that it belongs to.
+            start: Where it starts, world frame, m.
+            end: Where its head ends, world frame, m.
+            color: Its colour.
+            width: Radius of its shaft, m.
+        """
+        if world not in self.arrows:
+            return
+        arrow = Arrow(_vector(start), _vector(end), color, width)
+        if arrow.length > _SHORTEST:
+            self.arrows[world].append(arrow)
+
+    def add_sphere(
+        self,
+        world: int,
+        center: Vector,
+        radius: float,
+        *,
+        color: Color = WHITE,
+        text: str = "",
+    ) -> None:
+        """Draw a sphere, such as a goal.
+
+        Args:
+            world: The world that it belongs to.
+            center: Where it is, world frame, m.
+            radius: Its radius, m.
+            color: Its colour.
+            text: What is written beside it.
+        """
+        if world in self.spheres:
+            sphere = Sphere(_vector(center), radius, color, text)
+            self.spheres[world].append(sphere)
+
+    def add_frame(
+        self, world: int, origin: Vector, axes: np.ndarray, length: float
+    ) -> None:
+        """Draw a frame: x red, y green, z blue.
+
+        Args:
+            world: The world that it belongs to.
+            origin: Where it is, world frame, m.
+            axes: Rotation into the world frame, shape (3, 3).
+            length: Length of the arrows, m.
+        """
+        at = _vector(origin)
+        for axis, color in enumerate(_AXES):
+            tip = at + length * axes[:, axis]
+            self.add_arrow(world, at, tip, color=color, width=0.05 * length)
+
+    def put_into(self, scene: mujoco.MjvScene, world: int) -> int:
+        """Add those of one world to MuJoCo's scene, and return how many found room."""
+        before = scene.ngeom
+        for arrow in self.arrows.get(world, ()):
+            _put_arrow(scene, arrow)
+        for sphere in self.spheres.get(world, ()):
+            _put_sphere(scene, sphere)
+        return scene.ngeom - before
+
+
+def _put_arrow(scene: mujoco.MjvScene, arrow: Arrow) -> None:
+    kind = mujoco.mjtGeom.mjGEOM_ARROW
+    geom = _next_geom(scene, kind, np.zeros(3), np.zeros(3), arrow.color)
+    if geom is not None:
+        mujoco.mjv_connector(geom, kind, arrow.width, arrow.start, arrow.end)
+
+
+def _put_sphere(scene: mujoco.MjvScene, sphere: Sphere) -> None:
+    kind = mujoco.mjtGeom.mjGEOM_SPHERE
+    size = np.full(3, sphere.radius)
+    geom = _next_geom(scene, kind, size, sphere.center, sphere.color)
+    if geom is not None and sphere.text:
+        geom.label = sphere.text[:99]  # MuJoCo has room for 100 characters.
+
+
+def _next_geom(
+    scene: mujoco.MjvScene,
+    kind: mujoco.mjtGeom,
+    size: np.ndarray,
+    center: np.ndarray,
+    color: Color,
+) -> mujoco.MjvGeom | None:
+    """The next free place of the scene, None if it is full."""
+    if scene.ngeom >= scene.maxgeom:
+        return None
+    geom = scene.geoms[scene.ngeom]
+    rgba = np.array(color, dtype=np.float32)
+    mujoco.mjv_initGeom(geom, kind, size, center, _IDENTITY, rgba)
+    geom.category = mujoco.mjtCatBit.mjCAT_DECOR
+    scene.ngeom += 1
+    return geom
+
+
+def _vector(value: Vector) -> np.ndarray:
+    if isinstance(value, torch.Tensor):
+        value = value.detach().cpu().numpy()
+    return np.array(value, dtype=np.float64).reshape(3)

@@ -1,0 +1,125 @@
+"""Videos: frames that go to a file one by one, through ffmpeg."""
+
+import os
+from collections.abc import Generator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+SUFFIXES = (".mp4", ".mkv", ".mov")
+"""Kinds of files that can be written."""
+
+_INSTALL = "pip install 'mjlab-fused[video]'"
+
+
+class VideoError(RuntimeError):
+    """A video that cannot be written."""
+
+
+class Video:
+    """A video file.
+
+    Frames are handed on as they come, so that a video of any length takes the memory of
+    one frame. The file has its name only when it is whole.
+    """
+
+    def __init__(self, path: Path, fps: float, *, quality: float = 7.0) -> None:
+        """Look for ffmpeg; the file is opened with the first frame.
+
+        Args:
+            path: The file, whose folder is made if it is not there.
+            fps: Frames in a second.
+            quality: From 0, which is small, to 10, which is good.
+
+        Raises:
+            VideoError: If the extra `video` is not installed, or the suffix unknown.
+        """
+        self.path = Path(path)
+        """The file."""
+        self.num_frames = 0
+        """Frames so far."""
+        if self.path.suffix not in SUFFIXES:
+            raise VideoError(
+                f"{self.path} ends in {self.path.suffix!r}. "
+                f"Valid: {', '.join(SUFFIXES)}."
+            )
+        if not fps > 0.0:
+            raise VideoError(f"fps={fps} has to be above 0.")
+        self._ffmpeg = _require_ffmpeg()
+        self._fps = fps
+        self._quality = quality
+        self._part = self.path.with_name(f".{self.path.stem}.part{self.path.suffix}")
+        self._sink: Generator[None, np.ndarray, None] | None = None
+        self._shape: tuple[int, ...] = ()
+
+    def add(self, frame: np.ndarray) -> None:
+        """Append a frame.
+
+        Args:
+            frame: Shape (height, width, 3), uint8, the same for all.
+        """
+        even = _even(frame)
+        if self._sink is None:
+            self._shape = even.shape
+            self._sink = self._open(even.shape)
+        if even.shape != self._shape:
+            raise VideoError(
+                f"{self.path}: frame {self.num_frames} has shape {frame.shape}, the "
+                f"first was as {self._shape}."
+            )
+        self._sink.send(even)
+        self.num_frames += 1
+
+    def close(self) -> None:
+        """Finish the file. Without a frame there is none."""
+        if self._sink is not None:
+            self._sink.close()
+            self._sink = None
+            os.replace(self._part, self.path)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        # What was seen until a fault, or until somebody stopped it, is worth keeping.
+        self.close()
+
+    def _open(self, shape: tuple[int, ...]) -> Generator[None, np.ndarray, None]:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        sink = self._ffmpeg.write_frames(
+            str(self._part),
+            (shape[1], shape[0]),
+            fps=self._fps,
+            quality=self._quality,
+            macro_block_size=2,
+            ffmpeg_log_level="error",
+        )
+        sink.send(None)
+        return sink
+
+
+def _require_ffmpeg() -> Any:
+    """The module that knows where ffmpeg is."""
+    try:
+        import imageio_ffmpeg
+    except ImportError as error:
+        raise VideoError(f"A video needs imageio-ffmpeg: {_INSTALL}") from error
+    try:
+        imageio_ffmpeg.get_ffmpeg_exe()
+    except RuntimeError as error:
+        raise VideoError(f"There is no ffmpeg: {error} Try {_INSTALL}") from error
+    return imageio_ffmpeg
+
+
+def _even(frame: np.ndarray) -> np.ndarray:
+    """The frame with an even width and height, as the usual encoding needs."""
+    height, width = frame.shape[:2]
+    grown = np.pad(frame, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
+    return np.ascontiguousarray(grown)

@@ -1,0 +1,46 @@
+"""Watching a policy act: what steps the worlds, and where they are shown."""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mjlab.viewer.drive import VelocityDrive as VelocityDrive
+    from mjlab.viewer.film import record_video as record_video
+    from mjlab.viewer.marks import add_velocities as add_velocities
+    from mjlab.viewer.native import NativeViewer as NativeViewer
+    from mjlab.viewer.player import Player as Player
+    from mjlab.viewer.player import Policy as Policy
+    from mjlab.viewer.policies import RandomPolicy as RandomPolicy
+    from mjlab.viewer.policies import ZeroPolicy as ZeroPolicy
+    from mjlab.viewer.web import WebViewer as WebViewer
+
+_LAZY = {
+    "VelocityDrive": "drive",
+    "record_video": "film",
+    "add_velocities": "marks",
+    "NativeViewer": "native",
+    "Player": "player",
+    "Policy": "player",
+    "RandomPolicy": "policies",
+    "ZeroPolicy": "policies",
+    "WebViewer": "web",
+}
+
+
+class ViewerError(RuntimeError):
+    """Nothing can be shown here."""
+
+
+def __getattr__(name: str) -> Any:
+    """Import a part, now that somebody asks for it: each viewer needs its own extra."""
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        module = importlib.import_module(f"{__name__}.{_LAZY[name]}")
+    except ModuleNotFoundError as error:
+        if error.name in ("viser", "mjviser"):
+            raise ViewerError(
+                f"The web viewer needs {error.name}: pip install 'mjlab-fused[viewer]'"
+            ) from error
+        raise
+    return getattr(module, name)

@@ -1,0 +1,82 @@
+"""A velocity command that a hand sets instead of chance."""
+
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.mdp.velocity_command import UniformVelocityCommand
+
+NEVER = 2**53
+"""A step of an episode that does not come."""
+
+AXES = ("lin_vel_x", "lin_vel_y", "ang_vel_z")
+"""What is commanded, in order: forward and left velocity, m/s, yaw rate, rad/s."""
+
+
+class VelocityDrive:
+    """Holds a velocity command at a target, in one world or in all."""
+
+    def __init__(self, term: UniformVelocityCommand) -> None:
+        """Take a term of an environment, which goes on as it is until it is driven."""
+        self._term = term
+        self._everyone = torch.ones(term.num_envs, dtype=torch.bool, device=term.device)
+        self.limits: tuple[tuple[float, float], ...] = tuple(
+            (float(low), float(high))
+            for low, high in (term.ranges[axis].tolist() for axis in AXES)
+        )
+        """Smallest and largest value of each axis that training draws."""
+        self.is_active = False
+        """Whether the command is held."""
+        self.target = (0.0, 0.0, 0.0)
+        """Forward and left velocity, m/s, and yaw rate, rad/s."""
+        self.world: int | None = None
+        """The world that is driven. None drives all."""
+
+    def release(self) -> None:
+        """Have chance draw the commands again, in the next step."""
+        if self.is_active:
+            self.is_active = False
+            self._hold(torch.zeros_like(self._everyone))
+
+    def steer(self, target: tuple[float, float, float], world: int | None) -> None:
+        """Hold the command at a target from the next step on.
+
+        Args:
+            target: Forward and left velocity, m/s, and yaw rate, rad/s.
+            world: The world to drive; any other goes on by itself. None drives all.
+        """
+        self.target = target
+        self.world = world
+        self.is_active = True
+
+    def apply(self) -> None:
+        """Hold the command for a step, if it is driven.
+
+        A world that is reset in the step draws a command for its first observation.
+        """
+        if not self.is_active:
+            return
+        driven = self._everyone
+        if self.world is not None:
+            driven = torch.zeros_like(self._everyone)
+            driven[self.world] = True
+        self._hold(driven)
+        state = self._term.state()
+        target = torch.tensor(self.target, device=self._term.device)
+        state["drawn"][driven, :3] = target
+        state["command"][driven] = target
+        state["classes"][driven] = False
+
+    def _hold(self, driven: torch.Tensor) -> None:
+        """Have the worlds of `driven` never draw, and others that were held draw."""
+        ends = self._term.state()["ends"]
+        ends[~driven & (ends == NEVER)] = 1
+        ends[driven] = NEVER
+
+
+def find_drives(env: ManagerBasedRlEnv) -> dict[str, VelocityDrive]:
+    """A drive for each velocity command of an environment, by the term's name."""
+    return {
+        name: VelocityDrive(term)
+        for name, term in env.command_manager.terms.items()
+        if isinstance(term, UniformVelocityCommand)
+    }

@@ -1,0 +1,251 @@
+"""The controls of the web viewer. What a click asks for is done between two steps."""
+
+import html
+from collections import deque
+
+import numpy as np
+import viser
+from viser import uplot
+
+from mjlab.viewer.drive import AXES, VelocityDrive
+from mjlab.viewer.player import SPEEDS, Player
+
+_HISTORY_S = 10.0
+_LABELS = ("Forward (m/s)", "Left (m/s)", "Turn (rad/s)")
+_NOTCH = 0.2
+"""How far a push of the joystick goes, as a share of the range."""
+
+# Button or key -> axis that it moves, and which way. No axis means stop. The letters
+# around W move viser's camera.
+_JOYSTICK = {
+    "turn left": ("U", 2, 1.0),
+    "forward": ("I", 0, 1.0),
+    "turn right": ("O", 2, -1.0),
+    "left": ("J", 1, 1.0),
+    "back": ("K", 0, -1.0),
+    "right": ("L", 1, -1.0),
+    "stop": ("M", None, 0.0),
+}
+_ROWS = (("turn left", "forward", "turn right"), ("left", "back", "right"), ("stop",))
+
+
+class Selection:
+    """The world that panels are about."""
+
+    def __init__(self, world: int) -> None:
+        self.world = world
+        """Its number."""
+
+
+class ControlPanel:
+    """Pause, step, reset, speed, and how it goes."""
+
+    def __init__(
+        self, server: viser.ViserServer, player: Player, chosen: Selection
+    ) -> None:
+        """Add the controls to the present part of the page."""
+        self._player = player
+        self._chosen = chosen
+        gui = server.gui
+        self.status = gui.add_html("")
+        """Time, speed and worlds."""
+        self.pause = gui.add_button("Pause / play", icon=viser.Icon.PLAYER_PAUSE)
+        """Stops time, or lets it pass."""
+        self.step = gui.add_button("One step", icon=viser.Icon.PLAYER_TRACK_NEXT)
+        """Does one step and pauses."""
+        self.reset_world = gui.add_button("Reset this world", icon=viser.Icon.REFRESH)
+        """Starts a new episode in the chosen world."""
+        self.reset_all = gui.add_button("Reset all worlds", icon=viser.Icon.REFRESH_DOT)
+        """Starts new episodes in all worlds."""
+        options = tuple(f"{speed:g}x" for speed in SPEEDS)
+        present = f"{player.speed:g}x"
+        self.speed = gui.add_dropdown(
+            "Speed", options, initial_value=present if present in options else "1x"
+        )
+        """How fast time passes."""
+        self.pause.on_click(lambda _: player.toggle())
+        self.step.on_click(lambda _: player.step_once())
+        self.reset_world.on_click(lambda _: player.reset(chosen.world))
+        self.reset_all.on_click(lambda _: player.reset())
+        self.speed.on_update(lambda _: player.set_speed(float(self.speed.value[:-1])))
+        gui.add_command("Pause / play", hotkey="P").on_trigger(
+            lambda _: player.toggle()
+        )
+        gui.add_command("Reset this world", hotkey="R").on_trigger(
+            lambda _: player.reset(chosen.world)
+        )
+
+    def update(self) -> None:
+        """Show the present."""
+        player, world = self._player, self._chosen.world
+        env = player.env
+        seconds = float(env.episode_length_buf[world]) * env.step_dt
+        state = "paused" if player.is_paused else f"{player.real_time_factor:.2f}x"
+        rows = {
+            "State": state,
+            "World": f"{world} of {env.num_envs}",
+            "Episode": f"{seconds:.2f} s",
+            "Steps": f"{player.steps}",
+            "Reward": f"{float(player.reward[world]):+.4f}",
+        }
+        self.status.content = table(rows)
+
+
+class CommandPanel:
+    """A velocity command, by sliders, buttons or keys."""
+
+    def __init__(
+        self,
+        server: viser.ViserServer,
+        player: Player,
+        chosen: Selection,
+        drive: VelocityDrive,
+    ) -> None:
+        """Add the controls to the present part of the page."""
+        self._player = player
+        self._chosen = chosen
+        self._drive = drive
+        gui = server.gui
+        self.drives = gui.add_checkbox(
+            "Drive by hand", False, hint="Hold the command instead of drawing it."
+        )
+        """Whether the command is held."""
+        self.drives_all = gui.add_checkbox("All worlds", False)
+        """Whether all worlds are driven, or the chosen one."""
+        self.sliders = tuple(
+            gui.add_slider(label, low, high, (high - low) / 100 or 0.01, 0.0)
+            for label, (low, high) in zip(_LABELS, _ranges(drive), strict=True)
+        )
+        """One for each of the command's three numbers."""
+        self.joystick = tuple(gui.add_button_group("", row) for row in _ROWS)
+        """Buttons that push the command a notch."""
+        keys = ", ".join(f"{key} {name}" for name, (key, *_) in _JOYSTICK.items())
+        gui.add_html(f"<p style='opacity:.6;font-size:.8em;margin:0 1em'>{keys}</p>")
+        for handle in (self.drives, self.drives_all, *self.sliders):
+            handle.on_update(lambda _: self._tell())
+        for group in self.joystick:
+            group.on_click(lambda event: self.push(event.target.value))
+        for name, (key, *_) in _JOYSTICK.items():
+            gui.add_command(f"Command: {name}", hotkey=key).on_trigger(
+                lambda _, name=name: self.push(name)
+            )
+
+    def push(self, name: str) -> None:
+        """Push the command a notch, such as "forward", and drive by hand."""
+        _, axis, sign = _JOYSTICK[name]
+        for index, slider in enumerate(self.sliders):
+            if axis is None:
+                slider.value = 0.0
+            elif index == axis:
+                notch = _NOTCH * max(abs(slider.min), abs(slider.max))
+                wanted = slider.value + sign * notch
+                slider.value = min(max(wanted, slider.min), slider.max)
+        self.drives.value = True
+        self._tell()
+
+    def follow(self) -> None:
+        """Drive the world that is chosen now, if it is another one."""
+        if self.drives.value and not self.drives_all.value:
+            self._tell()
+
+    def _tell(self) -> None:
+        if not self.drives.value:
+            self._player.ask(self._drive.release)
+            return
+        x, y, yaw = (float(slider.value) for slider in self.sliders)
+        world = None if self.drives_all.value else self._chosen.world
+        self._player.ask(lambda: self._drive.steer((x, y, yaw), world))
+
+
+class RewardPanel:
+    """What each term adds to the reward: now as bars, and over time."""
+
+    def __init__(
+        self, server: viser.ViserServer, player: Player, chosen: Selection
+    ) -> None:
+        """Add bars and plot to the present part of the page."""
+        self._player = player
+        self._chosen = chosen
+        self._names = list(player.env.reward_manager.terms)
+        length = max(2, round(_HISTORY_S / player.env.step_dt))
+        self._history: deque[tuple[float, np.ndarray]] = deque(maxlen=length)
+        self.bars = server.gui.add_html("")
+        """Terms as bars."""
+        self.term = server.gui.add_dropdown("Plot", ("reward", *self._names))
+        """The term that is plotted."""
+        self.plot = server.gui.add_uplot(
+            (np.zeros(1), np.zeros(1)),
+            (uplot.Series(label="s"), uplot.Series(label="per step", stroke="#2a7de1")),
+            scales={"x": uplot.Scale(time=False)},
+            legend=uplot.Legend(show=False),
+            aspect=1.6,
+        )
+        """The term over the last seconds."""
+
+    @property
+    def samples(self) -> int:
+        """Steps that are remembered."""
+        return len(self._history)
+
+    def record(self) -> None:
+        """Take the contributions of the step that was just done."""
+        env = self._player.env
+        row = env.reward_manager.contributions[self._chosen.world]
+        seconds = self._player.steps * env.step_dt
+        self._history.append((seconds, row.cpu().numpy().copy()))
+
+    def clear(self) -> None:
+        """Forget, because another world is looked at."""
+        self._history.clear()
+
+    def update(self) -> None:
+        """Show the present."""
+        if not self._history:
+            return
+        now = self._history[-1][1]
+        rows = dict(zip(self._names, now.tolist(), strict=True))
+        self.bars.content = bars({"reward": float(now.sum()), **rows})
+        times = np.array([time for time, _ in self._history])
+        values = np.stack([row for _, row in self._history])
+        name = self.term.value
+        if name == "reward":
+            curve = values.sum(axis=1)
+        else:
+            curve = values[:, self._names.index(name)]
+        self.plot.data = (times, curve.astype(np.float64))
+
+
+def table(rows: dict[str, str]) -> str:
+    """Names and values as HTML."""
+    cells = "".join(
+        f"<tr><td style='opacity:.6;padding-right:1em'>{html.escape(name)}</td>"
+        f"<td>{html.escape(value)}</td></tr>"
+        for name, value in rows.items()
+    )
+    return f"<table style='margin:0 1em;font-size:.85em'>{cells}</table>"
+
+
+def bars(values: dict[str, float]) -> str:
+    """Names and values as HTML bars around a middle line, green right and red left."""
+    largest = max(*(abs(value) for value in values.values()), 1e-9)
+    rows = "".join(_bar(name, value, largest) for name, value in values.items())
+    return f"<div style='margin:0 1em;font-size:.75em;line-height:1.5'>{rows}</div>"
+
+
+def _bar(name: str, value: float, largest: float) -> str:
+    share = 50.0 * min(abs(value) / largest, 1.0)
+    left = 50.0 if value >= 0.0 else 50.0 - share
+    color = "#3fa45b" if value >= 0.0 else "#d9534f"
+    return (
+        f"<div style='display:flex;justify-content:space-between'>"
+        f"<span>{html.escape(name)}</span><span>{value:+.4f}</span></div>"
+        "<div style='position:relative;height:5px;background:rgba(128,128,128,.2)'>"
+        f"<div style='position:absolute;height:5px;left:{left:.1f}%;"
+        f"width:{share:.1f}%;background:{color}'></div></div>"
+    )
+
+
+def _ranges(drive: VelocityDrive) -> list[tuple[float, float]]:
+    """Ranges of the sliders, which have to hold zero."""
+    assert len(drive.limits) == len(AXES)
+    return [(min(low, -0.5), max(high, 0.5)) for low, high in drive.limits]

@@ -1,0 +1,200 @@
+"""What steps the worlds while somebody watches, at the speed that is asked for."""
+
+import math
+import time
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from typing import Protocol
+
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.envs.env import Observations
+from mjlab.threads import torch_threads
+from mjlab.viewer.drive import VelocityDrive, find_drives
+
+SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+"""Speeds to choose from, as multiples of real time."""
+
+_BUDGET_S = 1.0 / 30.0
+_SMOOTHING = 0.9
+
+
+class Policy(Protocol):
+    """What acts."""
+
+    def __call__(self, observations: Observations) -> torch.Tensor:
+        """Return actions, shape (num_envs, total_action_dim)."""
+        ...
+
+    def reset(self, dones: torch.Tensor) -> None:
+        """Forget the past of the worlds where `dones`, shape (num_envs,), holds."""
+        ...
+
+
+class Player:
+    """Steps worlds with a policy.
+
+    `tick` belongs to one thread. Everything else that changes something may be called
+    from any thread: it is noted, and done at the next `tick`.
+    """
+
+    def __init__(
+        self,
+        env: ManagerBasedRlEnv,
+        policy: Policy,
+        *,
+        seed: int | None = None,
+        speed: float = 1.0,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        """Start new episodes.
+
+        Args:
+            env: The worlds.
+            policy: What acts in them.
+            seed: Seed of the worlds' random numbers. None goes on with the present.
+            speed: How fast time passes, as a multiple of real time.
+            clock: Seconds since some moment.
+        """
+        self.env = env
+        self.policy = policy
+        self.is_paused = False
+        """Whether time stands still."""
+        self.speed = _checked_speed(speed)
+        """How fast time is to pass, as a multiple of real time."""
+        self.real_time_factor = 0.0
+        """How fast time passes."""
+        self.steps = 0
+        """Steps so far."""
+        self.drives: dict[str, VelocityDrive] = find_drives(env)
+        """Velocity commands by name, to be set by hand."""
+        self.reward = torch.zeros(env.num_envs, device=env.device)
+        """The last reward, shape (num_envs,)."""
+        self._clock = clock
+        self._requests: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._owed = 0.0
+        self._singles = 0
+        self._last = clock()
+        self._observations: Observations = env.reset(seed=seed)[0]
+
+    # What any thread may ask for.
+
+    def ask(self, request: Callable[[], None]) -> None:
+        """Have something done between two steps.
+
+        Args:
+            request: Is called by the thread that ticks.
+        """
+        self._requests.put(request)
+
+    def pause(self) -> None:
+        """Stop time."""
+        self.ask(lambda: self._set_paused(True))
+
+    def resume(self) -> None:
+        """Let time pass."""
+        self.ask(lambda: self._set_paused(False))
+
+    def toggle(self) -> None:
+        """Stop time, or let it pass."""
+        self.ask(lambda: self._set_paused(not self.is_paused))
+
+    def step_once(self) -> None:
+        """Do one step, and pause."""
+        self.ask(self._add_single)
+
+    def set_speed(self, speed: float) -> None:
+        """Have time pass at a multiple of real time."""
+        speed = _checked_speed(speed)
+        self.ask(lambda: setattr(self, "speed", speed))
+
+    def reset(self, world: int | None = None) -> None:
+        """Start new episodes.
+
+        Args:
+            world: The world to reset. None resets all.
+        """
+        self.ask(lambda: self._reset(world))
+
+    # What one thread does.
+
+    def tick(self) -> int:
+        """Do what was asked for, and the steps that are due; return how many.
+
+        Steps that the machine is too slow for are left out, not put off.
+        """
+        now = self._clock()
+        elapsed, self._last = now - self._last, now
+        self.answer()
+        if self.is_paused:
+            due, self._singles = self._singles, 0
+            for _ in range(due):
+                self.step()
+            return due
+        self._owed += elapsed * self.speed / self.env.step_dt
+        done = 0
+        while self._owed >= 1.0 and self._clock() - now < _BUDGET_S:
+            self.step()
+            self._owed -= 1.0
+            done += 1
+        self._owed = min(self._owed, 1.0)
+        self._measure(done, elapsed)
+        return done
+
+    def answer(self) -> None:
+        """Do what was asked for."""
+        while True:
+            try:
+                request = self._requests.get_nowait()
+            except Empty:
+                return
+            request()
+
+    def step(self) -> None:
+        """Do one step, due or not."""
+        for drive in self.drives.values():
+            drive.apply()
+        # Physics uses all processors, so torch, whose work here is small, uses one.
+        with torch.no_grad(), torch_threads(1):
+            action = self.policy(self._observations)
+            found = self.env.step(action)
+        self._observations, self.reward, terminated, truncated, _ = found
+        self.policy.reset(terminated | truncated)
+        self.steps += 1
+
+    @property
+    def seconds_to_next(self) -> float:
+        """Time until a step is due, s."""
+        if self.is_paused:
+            return _BUDGET_S
+        left = (1.0 - self._owed) * self.env.step_dt / self.speed
+        return min(max(left, 0.0), _BUDGET_S)
+
+    def _reset(self, world: int | None) -> None:
+        mask = torch.ones(self.env.num_envs, dtype=torch.bool, device=self.env.device)
+        if world is not None:
+            mask.zero_()
+            mask[world] = True
+        self._observations = self.env.reset(mask=mask)[0]
+        self.policy.reset(mask)
+
+    def _set_paused(self, paused: bool) -> None:
+        self.is_paused = paused
+        self._owed = 0.0
+
+    def _add_single(self) -> None:
+        self._set_paused(True)
+        self._singles += 1
+
+    def _measure(self, done: int, elapsed: float) -> None:
+        if elapsed > 0.0:
+            factor = done * self.env.step_dt / elapsed
+            change = (1.0 - _SMOOTHING) * (factor - self.real_time_factor)
+            self.real_time_factor += change
+
+
+def _checked_speed(speed: float) -> float:
+    if not (math.isfinite(speed) and speed > 0.0):
+        raise ValueError(f"speed={speed} has to be above 0.")
+    return speed

@@ -1,0 +1,194 @@
+"""The worlds in a browser of this machine."""
+
+import logging
+import time
+from typing import Any
+
+import numpy as np
+import viser
+from mjviser import ViserMujocoScene
+
+from mjlab.viewer.browser_marks import BrowserMarks
+from mjlab.viewer.panels import CommandPanel, ControlPanel, RewardPanel, Selection
+from mjlab.viewer.player import Player
+
+_log = logging.getLogger(__name__)
+
+HOST = "127.0.0.1"
+"""Where the viewer listens. viser has no passwords, so nobody else may reach it; from
+another machine, `ssh -L` leads there."""
+
+_FRAME_S = 1.0 / 30.0
+_PANEL_S = 1.0 / 8.0
+
+
+class LocalServer(viser.ViserServer):
+    """A server that no visitor can open to the internet."""
+
+    def request_share_url(self, verbose: bool = True) -> str | None:
+        """Refuse: viser would let any visitor open a public tunnel to this machine."""
+        _log.warning("A visitor asked for a public address, which is refused.")
+        return None
+
+
+class WebViewer:
+    """Shows a player's worlds, with controls, on a page that only this machine sees."""
+
+    def __init__(
+        self,
+        player: Player,
+        *,
+        port: int = 8080,
+        title: str = "mjlab",
+        max_worlds: int = 64,
+    ) -> None:
+        """Start to listen.
+
+        Args:
+            player: The worlds and what acts in them.
+            port: Where to listen. If it is taken, the next that is free. 0 takes any.
+            title: What stands above the controls.
+            max_worlds: Worlds that are shown, the first ones, if there are more.
+        """
+        self.player = player
+        """The worlds and what acts in them."""
+        env = player.env
+        self.num_shown = min(env.num_envs, max_worlds)
+        """Worlds that are shown."""
+        self.server = LocalServer(host=HOST, port=port, label=title, verbose=False)
+        """The server of the page."""
+        self.server.gui.configure_theme(
+            show_logo=False, show_share_button=False, control_width="large"
+        )
+        # A copy, and mjviser needs one: it writes to the model that it is given.
+        model = env.sim.engine.mj_model_of(0)
+        self.scene = ViserMujocoScene(self.server, model, self.num_shown)
+        """What mjviser makes of the model."""
+        self.chosen = Selection(min(env.cfg.viewer.world, self.num_shown - 1))
+        """The world that controls are about."""
+        self.scene.env_idx = self.chosen.world
+        self.scene.set_refresh_handler(self._ask_to_draw)
+        self._build_page()
+        self._must_draw = True
+        self._closes = False
+        self._drawn_at = self._told_at = 0.0
+
+    @property
+    def url(self) -> str:
+        """The address of the page."""
+        return f"http://{HOST}:{self.server.get_port()}"
+
+    def run(self, steps: int | None = None) -> None:
+        """Step and show until it is closed.
+
+        Args:
+            steps: Steps after which to stop. None goes on.
+        """
+        while not self._closes and (steps is None or self.player.steps < steps):
+            self.update()
+            time.sleep(min(self.player.seconds_to_next, _FRAME_S))
+
+    def update(self) -> None:
+        """Do the steps that are due, and show them if it is time to."""
+        before = self.player.steps
+        self.player.tick()
+        if self._closes:
+            return
+        self._follow_choice()
+        if self.player.steps != before:
+            self.rewards.record()
+            self._must_draw = True
+        now = time.perf_counter()
+        if self._must_draw and now - self._drawn_at >= _FRAME_S:
+            self._must_draw = False
+            self._drawn_at = now
+            self.draw()
+        if now - self._told_at >= _PANEL_S:
+            self._told_at = now
+            self.controls.update()
+            self.rewards.update()
+
+    def draw(self) -> None:
+        """Show the present."""
+        sim = self.player.env.sim
+        offsets = self._offsets()[:, None]
+        positions = self._shown("xpos") + offsets
+        rotations = self._shown("xmat").reshape(self.num_shown, -1, 3, 3)
+        arguments: dict[str, Any] = {}
+        if sim.mj_model.nmocap:
+            arguments["mocap_pos"] = self._shown("mocap_pos") + offsets
+            arguments["mocap_quat"] = self._shown("mocap_quat")
+        for name in ("qpos", "qvel", "ctrl"):
+            arguments[name] = self._shown(name)
+        self.scene.update_from_arrays(positions, rotations, **arguments)
+        # mjviser moves everything so that what the camera follows is at the origin.
+        offset = np.array(self.scene.fixed_bodies_frame.position)
+        self.marks.update(self.player.env, self.chosen.world, offset)
+
+    def close(self) -> None:
+        """Stop listening. Closing twice does nothing."""
+        if not self._closes:
+            self._closes = True
+            self.server.stop()
+
+    # The page.
+
+    def _build_page(self) -> None:
+        server, player, chosen = self.server, self.player, self.chosen
+        tabs = server.gui.add_tab_group()
+        with tabs.add_tab("Play", icon=viser.Icon.PLAYER_PLAY):
+            self.controls = ControlPanel(server, player, chosen)
+            """Pause, step, reset, speed."""
+            self.commands: dict[str, CommandPanel] = {}
+            """Velocity commands, by name."""
+            for name, drive in player.drives.items():
+                with server.gui.add_folder(f"Command: {name}"):
+                    panel = CommandPanel(server, player, chosen, drive)
+                    self.commands[name] = panel
+            with server.gui.add_folder("Arrows"):
+                self.marks = BrowserMarks(server, self._ask_to_draw)
+                """Commands and contacts as arrows."""
+        with tabs.add_tab("Rewards", icon=viser.Icon.CHART_BAR):
+            self.rewards = RewardPanel(server, player, chosen)
+            """Terms of the reward."""
+        view = player.env.cfg.viewer
+        with tabs.add_tab("Scene", icon=viser.Icon.VIDEO):
+            self.scene.create_scene_gui(
+                camera_distance=view.distance,
+                camera_azimuth=view.azimuth,
+                camera_elevation=-view.elevation,
+            )
+            self.scene.create_groups_gui()
+        with tabs.add_tab("Overlays", icon=viser.Icon.EYE):
+            self.scene.create_overlay_gui()
+
+    def _ask_to_draw(self) -> None:
+        self._must_draw = True
+
+    def _follow_choice(self) -> None:
+        """Take note of the world that was chosen on the page."""
+        world = int(self.scene.env_idx)
+        if world != self.chosen.world:
+            self.chosen.world = world
+            self.rewards.clear()
+            for panel in self.commands.values():
+                panel.follow()
+
+    # What is shown.
+
+    def _shown(self, field: str) -> np.ndarray:
+        """A field of the worlds that are shown, as an array."""
+        tensor = getattr(self.player.env.sim.data, field)
+        return tensor[: self.num_shown].cpu().numpy().astype(np.float64)
+
+    def _offsets(self) -> np.ndarray:
+        """Where each world is drawn, relative to the chosen one, shape (shown, 3).
+
+        On a plane all worlds are at the same place; on terrain they are apart already.
+        """
+        scene = self.player.env.scene
+        origins = (
+            scene.env_origins[: self.num_shown] - scene.spawn_origins[: self.num_shown]
+        )
+        found = origins.cpu().numpy().astype(np.float64)
+        return found - found[self.chosen.world]

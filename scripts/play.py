@@ -1,0 +1,365 @@
+"""Watches a policy: `python scripts/play.py latest`, or with `--video out.mp4`."""
+
+import dataclasses
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from mjlab.cli import Answer, Program, UsageError, read_line, run_program
+from mjlab.cli.overrides import apply
+from mjlab.cli.reference import reference
+from mjlab.names import UnknownNameError, suggest
+from mjlab.render import prepare_gl
+from mjlab.threads import prepare_threads
+from tasks.registry import entries, load_task
+
+prepare_threads()
+
+if TYPE_CHECKING:
+    import torch
+
+    from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+    from mjlab.rl import AgentCfg
+    from mjlab.viewer import Player, Policy
+
+SECONDS = 10.0
+"""What is shown where nothing else ends it, s."""
+
+WORLDS_IN_BROWSER = 9
+"""Worlds in the browser, where the user says nothing."""
+
+MOST_PICTURES = 9
+"""Worlds side by side in a video."""
+
+
+@dataclass(kw_only=True)
+class Options:
+    """Options of `play.py`."""
+
+    policy: Literal["trained", "zero", "random"] = "trained"
+    """What acts: the policy that was trained, zeros, or random numbers."""
+
+    task: str | None = None
+    """A task, instead of PLACE."""
+
+    viewer: Literal["web", "native", "none"] | None = None
+    """Where to watch: in a browser of this machine, in MuJoCo's window, or not at all.
+    None is the browser, or nothing beside --video."""
+
+    video: Path | None = None
+    """File to write a video to, such as out.mp4. It needs no display."""
+
+    steps: int | None = None
+    """Steps to do. None goes on until it is stopped, and 10 s for a video."""
+
+    num_envs: int | None = None
+    """Worlds. None is 9 in the browser, else 1. A video shows up to 9 side by side."""
+
+    speed: float = 1.0
+    """How fast time passes in viewers, as a multiple of real time."""
+
+    port: int = 8080
+    """Where the browser's page is, or the next port that is free."""
+
+    seed: int = 0
+    """Seed of all chance."""
+
+    device: str | None = None
+    """Where to simulate, such as "cpu". None takes a GPU if there is one."""
+
+    best: bool = False
+    """Whether to take a run's best checkpoint rather than its newest."""
+
+    as_trained: bool = False
+    """Whether to keep noise, pushes and the end of episodes as in training."""
+
+    logs: Path = Path("logs")
+    """Folder of all runs."""
+
+
+PROGRAM = Program(
+    name="play.py",
+    summary=(
+        "Watch a policy. PLACE is a task, of which the newest run is taken, a run's "
+        "folder, a checkpoint, or 'latest', which is the default. A run is played with "
+        "its own configuration."
+    ),
+    subject="[PLACE]",
+    options=Options,
+    configs=("env",),
+    examples=(
+        "latest",
+        "latest --video out.mp4 --num-envs 4",
+        "Velocity-G1 --policy random --viewer native",
+        "logs/Velocity-G1/2026-01-31_12-00-00 --best --env.viewer.distance 2.0",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is to be watched."""
+
+    title: str
+    """What it is, for the user."""
+
+    env: "ManagerBasedRlEnvCfg"
+    """The environment, to be watched."""
+
+    agent: "AgentCfg | None"
+    """How the policy was trained. None where nobody trained it."""
+
+    place: Path | None
+    """Where its checkpoint is."""
+
+
+@runtime_checkable
+class Watchable(Protocol):
+    """An environment's configuration that knows how it is best watched."""
+
+    def play(self) -> "ManagerBasedRlEnvCfg":
+        """The configuration to watch with."""
+        ...
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Find it, build it, show it."""
+    line = read_line(PROGRAM, arguments, [f"tasks: {', '.join(entries())}"])
+    options: Options = line.options
+    if line.subject is not None and options.task is not None:
+        raise UsageError(f"Name {line.subject!r} or --task {options.task}, not both.")
+    viewer = options.viewer or ("none" if options.video else "web")
+    check(options, viewer)
+    if viewer != "native":
+        prepare_gl()
+    source = find_source(line.subject or options.task, options)
+    configs = apply({"env": source.env}, line.settings, line.disabled)
+    if line.reference is not None:
+        raise Answer(reference(configs, line.reference))
+    env = build(configs["env"], options, viewer)
+    policy = choose_policy(source, env, options)
+    show(source, env, policy, options, viewer)
+
+
+def check(options: Options, viewer: str) -> None:
+    """Refuse what cannot work before anything is built."""
+    for name in ("steps", "num_envs"):
+        value = getattr(options, name)
+        if value is not None and value < 1:
+            flag = name.replace("_", "-")
+            raise UsageError(f"--{flag} {value}: it has to be 1 or more.")
+    if not options.speed > 0.0:
+        raise UsageError(f"--speed {options.speed}: it has to be above 0.")
+    if options.video is not None and viewer != "none":
+        raise UsageError(f"--video goes without --viewer {viewer}: nobody can watch.")
+    if viewer == "native":
+        from mjlab.viewer.native import require_display
+
+        require_display()
+
+
+def find_source(place: str | None, options: Options) -> Source:
+    """What is to be watched, from a task, a run or a checkpoint."""
+    if place is not None and place.endswith(".onnx"):
+        raise UsageError(f"{place}: play.py does not play ONNX files yet.")
+    is_task = place in entries()
+    if options.policy != "trained":
+        if is_task:
+            assert place is not None
+            task = load_task(place)
+            env = task.env() if options.as_trained else task.play()
+            return Source(f"{place}, {options.policy} actions", env, None, None)
+        if place is None:
+            known = ", ".join(entries())
+            raise UsageError(f"--policy {options.policy} needs a task. Tasks: {known}.")
+    place = "latest" if place is None else place
+    return find_trained(f"{place}/latest" if is_task else place, options)
+
+
+def find_trained(place: str, options: Options) -> Source:
+    """A run, or a checkpoint by itself, with the configuration that it brings."""
+    from mjlab.rl import load_config
+    from mjlab.rl.checkpoint import load_model
+    from mjlab.rl.config_io import TRUSTED, parse_config
+
+    # Whoever installed a task's package trusts it.
+    packages = {*TRUSTED, *(e.place.partition(".")[0] for e in entries().values())}
+    path = Path(place)
+    text = load_model(path).get("config", "") if path.is_file() else ""
+    if text:
+        configs, title = parse_config(text, packages, where=str(path)), str(path)
+    else:
+        run = find_run(place, options)
+        path = path if path.is_file() else run.path
+        configs = load_config(run.path / "config.json", packages)
+        title = f"{run.info()['task']}, {run.path.name}"
+    env = configs["env"] if options.as_trained else watched(configs["env"])
+    if options.policy != "trained":
+        return Source(f"{title}, {options.policy} actions", env, None, None)
+    return Source(title, env, configs["agent"], path)
+
+
+def find_run(place: str, options: Options) -> Any:
+    """The run that is meant, or what to do without one."""
+    from mjlab.rl import RunFolder
+
+    try:
+        return RunFolder.find(place, options.logs)
+    except UnknownNameError as error:
+        task = place.removesuffix("/latest")
+        if place == "latest":
+            raise UsageError(
+                f"There is no run in {options.logs}. Train one with train.py TASK, or "
+                "watch a task with --policy random."
+            ) from error
+        if task not in entries():
+            hint = suggest(place, list(entries()))
+            raise UsageError(
+                f"{error} There is no task {place!r} either. {hint}"
+            ) from error
+        raise UsageError(
+            f"There is no run of {task!r} in {options.logs}. Train one with train.py "
+            f"{task}, or watch it with --policy random."
+        ) from error
+
+
+def watched(cfg: "ManagerBasedRlEnvCfg") -> "ManagerBasedRlEnvCfg":
+    """The configuration of a run, to be watched: no noise, no end of time."""
+    if isinstance(cfg, Watchable):
+        return cfg.play()
+    groups = {
+        name: group and dataclasses.replace(group, enable_corruption=False)
+        for name, group in cfg.observations.items()
+    }
+    return dataclasses.replace(cfg, observations=groups, episode_length_s=1e9)
+
+
+def build(
+    cfg: "ManagerBasedRlEnvCfg", options: Options, viewer: str
+) -> "ManagerBasedRlEnv":
+    """The worlds."""
+    from mjlab.envs import ManagerBasedRlEnv
+
+    number = options.num_envs or (WORLDS_IN_BROWSER if viewer == "web" else 1)
+    scene = dataclasses.replace(cfg.scene, num_envs=number)
+    cfg = dataclasses.replace(cfg, scene=scene, seed=options.seed)
+    return ManagerBasedRlEnv(cfg, options.device)
+
+
+def choose_policy(
+    source: Source, env: "ManagerBasedRlEnv", options: Options
+) -> "Policy":
+    """What acts."""
+    from mjlab.viewer import RandomPolicy, ZeroPolicy
+
+    if source.agent is not None and source.place is not None:
+        return TrainedPolicy(env, source.agent, source.place, best=options.best)
+    if options.policy == "zero":
+        return ZeroPolicy(env)
+    return RandomPolicy(env, seed=options.seed)
+
+
+class TrainedPolicy:
+    """The policy of a checkpoint."""
+
+    def __init__(
+        self, env: "ManagerBasedRlEnv", agent: "AgentCfg", place: Path, *, best: bool
+    ) -> None:
+        from mjlab.rl import RslRlVecEnv
+        from mjlab.rl.learners import network_names
+        from mjlab.rl.policy import load_policy
+
+        groups = agent.obs_groups[network_names(agent)[0]]
+        self._worlds = RslRlVecEnv(env, groups=groups)
+        self._clip = agent.clip_actions
+        self._policy = load_policy(place, self._worlds, agent, best=best)
+
+    def __call__(self, observations: Any) -> "torch.Tensor":
+        """Return the most likely actions, shape (num_envs, total_action_dim)."""
+        actions = self._policy(self._worlds._as_tensordict(observations))
+        return actions if self._clip is None else actions.clamp(-self._clip, self._clip)
+
+    def reset(self, dones: "torch.Tensor") -> None:
+        """Forget the past of the worlds that begin anew."""
+        self._policy.reset(dones)
+
+
+def show(
+    source: Source,
+    env: "ManagerBasedRlEnv",
+    policy: "Policy",
+    options: Options,
+    viewer: str,
+) -> None:
+    """Show it where it was asked for."""
+    from mjlab.viewer import Player
+
+    player = Player(env, policy, seed=options.seed, speed=options.speed)
+    steps = options.steps
+    if viewer == "none" and steps is None:
+        steps = max(1, round(SECONDS / env.step_dt))
+    print(f"{source.title}: {env.num_envs} worlds, seed {options.seed}.", flush=True)
+    if options.video is not None:
+        write_video(player, options.video, steps or 1, source.title)
+    elif viewer == "web":
+        watch_in_browser(player, options, source.title)
+    elif viewer == "native":
+        watch_in_window(player, steps)
+    else:
+        rewards = run(player, steps or 1)
+        print(f"Mean reward of a step, over {steps} steps: {rewards:.5f}.")
+    env.close()
+
+
+def write_video(player: "Player", path: Path, steps: int, title: str) -> None:
+    """Write a video, and say so."""
+    from mjlab.viewer import record_video
+
+    worlds = range(min(player.env.num_envs, MOST_PICTURES))
+    if len(worlds) == 1:
+        worlds = None
+    frames = record_video(player, path, steps, title=title, worlds=worlds)
+    seconds = steps * player.env.step_dt
+    print(f"Wrote {path}: {frames} frames, {seconds:.1f} s.")
+
+
+def watch_in_browser(player: "Player", options: Options, title: str) -> None:
+    """Show a page until it is stopped."""
+    from mjlab.viewer import WebViewer
+
+    viewer = WebViewer(player, port=options.port, title=title)
+    print(
+        f"Open {viewer.url} in a browser of this machine. Ctrl-C ends it.", flush=True
+    )
+    try:
+        viewer.run(options.steps)
+    except KeyboardInterrupt:
+        print()
+    finally:
+        viewer.close()
+
+
+def watch_in_window(player: "Player", steps: int | None) -> None:
+    """Show a window until it is closed."""
+    from mjlab.viewer import NativeViewer
+    from mjlab.viewer.native import KEYS
+
+    print(f"Keys: {KEYS}.", flush=True)
+    NativeViewer(player).run(steps)
+
+
+def run(player: "Player", steps: int) -> float:
+    """Do steps unseen, and return the mean reward of one."""
+    total = 0.0
+    for _ in range(steps):
+        player.step()
+        total += float(player.reward.mean())
+    return total / steps
+
+
+if __name__ == "__main__":
+    sys.exit(run_program(main))

@@ -1,0 +1,140 @@
+"""A headless Chromium, driven through its debugging port, for tests of web pages."""
+
+import base64
+import json
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from websockets.sync.client import connect
+
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+def find_browser() -> str | None:
+    """The program, if one is installed."""
+    return next((found for name in PROGRAMS if (found := shutil.which(name))), None)
+
+
+class Browser:
+    """One page, which finds no host but this one. It notes what the page asks for."""
+
+    def __init__(self, url: str, *, width: int = 1280, height: int = 800) -> None:
+        program = find_browser()
+        assert program is not None, "There is no Chromium."
+        self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        self._process = subprocess.Popen(
+            [
+                program,
+                "--headless=new",
+                "--no-sandbox",
+                "--use-angle=swiftshader",
+                "--enable-unsafe-swiftshader",
+                "--disable-background-networking",
+                "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+                f"--window-size={width},{height}",
+                f"--user-data-dir={self._profile.name}",
+                f"--remote-debugging-port={port}",
+                "about:blank",
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        self._socket = connect(_page_address(port), max_size=None)
+        self._number = 0
+        self.requested: list[str] = []
+        for domain in ("Network", "Page", "Runtime"):
+            self.call(f"{domain}.enable")
+        self.call("Page.navigate", url=url)
+
+    def call(self, method: str, **params: Any) -> dict[str, Any]:
+        self._number += 1
+        number = self._number
+        message = {"id": number, "method": method, "params": params}
+        self._socket.send(json.dumps(message))
+        while True:
+            answer = json.loads(self._socket.recv(timeout=60))
+            self._note(answer)
+            if answer.get("id") == number:
+                assert "error" not in answer, answer
+                return answer["result"]
+
+    def run(self, script: str) -> Any:
+        """The value of a JavaScript expression."""
+        found = self.call("Runtime.evaluate", expression=script, returnByValue=True)
+        return found["result"].get("value")
+
+    def wait(self, script: str, seconds: float = 60.0) -> None:
+        """Wait until a JavaScript expression is true."""
+        limit = time.monotonic() + seconds
+        while not self.run(script):
+            assert time.monotonic() < limit, f"{script} stayed false"
+            time.sleep(0.2)
+
+    def click(self, text: str) -> None:
+        """Click the button or tab with a text, as a mouse would."""
+        find = _FIND.replace("TEXT", json.dumps(text))
+        self.wait(f"{find} !== null")
+        place = f"{_MIDDLE}({find})"
+        x, y = self.run(place)
+        time.sleep(0.5)
+        while [x, y] != self.run(place):  # The page is still being laid out.
+            x, y = self.run(place)
+            time.sleep(0.5)
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call(
+                "Input.dispatchMouseEvent",
+                type=kind,
+                x=x,
+                y=y,
+                button="left",
+                clickCount=1,
+            )
+
+    def screenshot(self, path: Path) -> None:
+        found = self.call("Page.captureScreenshot", format="png")
+        path.write_bytes(base64.b64decode(found["data"]))
+
+    def close(self) -> None:
+        self._socket.close()
+        self._process.terminate()
+        self._process.wait(timeout=20)
+        self._profile.cleanup()
+
+    def _note(self, message: dict[str, Any]) -> None:
+        params = message.get("params", {})
+        if message.get("method") == "Network.requestWillBeSent":
+            self.requested.append(params["request"]["url"])
+        if message.get("method") == "Network.webSocketCreated":
+            self.requested.append(params["url"])
+
+
+_MIDDLE = (
+    "(e => { const r = e.getBoundingClientRect(); "
+    "return [r.x + r.width / 2, r.y + r.height / 2]; })"
+)
+_FIND = (
+    "([...document.querySelectorAll('button, [role=tab]')]"
+    ".find(e => e.textContent.trim() === TEXT) ?? null)"
+)
+
+
+def _page_address(port: int, seconds: float = 60.0) -> str:
+    """Where the browser's page is driven from, once the browser is up."""
+    limit = time.monotonic() + seconds
+    while True:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/json") as answer:
+                pages = json.load(answer)
+            return next(p["webSocketDebuggerUrl"] for p in pages if p["type"] == "page")
+        except (OSError, StopIteration):
+            assert time.monotonic() < limit, "Chromium did not start."
+            time.sleep(0.2)
