@@ -139,7 +139,7 @@ class CommandPanel:
             elif index == axis:
                 notch = _NOTCH * max(abs(slider.min), abs(slider.max))
                 wanted = slider.value + sign * notch
-                slider.value = min(max(wanted, slider.min), slider.max)
+                slider.value = round(min(max(wanted, slider.min), slider.max), 3)
         self.drives.value = True
         self._tell()
 

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, field
 
-from mjlab.envs import ManagerBasedRlEnvCfg, mdp
+from mjlab.envs import ManagerBasedRlEnvCfg, ViewerCfg, mdp
 from mjlab.managers import (
     ActionTermCfg,
     EventTermCfg,
@@ -96,6 +96,9 @@ class CartpoleBalanceCfg(ManagerBasedRlEnvCfg):
         default_factory=lambda: SimulationCfg(
             mujoco=MujocoCfg(timestep=0.01, disable=("contact",))
         )
+    )
+    viewer: ViewerCfg = field(
+        default_factory=lambda: ViewerCfg(lookat=(0.0, 0.0, 1.0), distance=5.0)
     )
     decimation: int = 5
     episode_length_s: float = 50.0
