@@ -49,8 +49,6 @@ def brightness(path: Path) -> np.ndarray:
 # Where nobody trained.
 
 
-# Starts ffmpeg: after two thousand tests in one process a fork finds no memory.
-@pytest.mark.slow
 def test_a_video_of_random_actions_is_written_and_its_frames_move(
     renderer_works, tmp_path, capsys
 ):
@@ -65,8 +63,6 @@ def test_a_video_of_random_actions_is_written_and_its_frames_move(
     assert capsys.readouterr().out.endswith(f"Wrote {path}: 12 frames, 0.6 s.\n")
 
 
-# Starts ffmpeg: after two thousand tests in one process a fork finds no memory.
-@pytest.mark.slow
 def test_several_worlds_are_side_by_side_in_a_video(renderer_works, tmp_path):
     pytest.importorskip("imageio_ffmpeg")
     path = tmp_path / "out.mp4"

@@ -233,8 +233,6 @@ def frames(number: int, height: int = 33, width: int = 47) -> list[np.ndarray]:
     return [np.full((height, width, 3), 40 * i, np.uint8) for i in range(number)]
 
 
-# Starts ffmpeg: after two thousand tests in one process a fork finds no memory.
-@pytest.mark.slow
 def test_a_video_has_its_frames_in_order_and_its_name_only_when_whole(tmp_path):
     reader = pytest.importorskip("imageio_ffmpeg")
     path = tmp_path / "folder" / "out.mp4"
@@ -250,8 +248,6 @@ def test_a_video_has_its_frames_in_order_and_its_name_only_when_whole(tmp_path):
     np.testing.assert_allclose(means, [0, 40, 80, 120, 160], atol=3)
 
 
-# Starts ffmpeg: after two thousand tests in one process a fork finds no memory.
-@pytest.mark.slow
 def test_frames_of_another_size_and_files_of_another_kind_are_refused(tmp_path):
     pytest.importorskip("imageio_ffmpeg")
     with pytest.raises(VideoError, match=r"'\.webp'. Valid: \.mp4"):

@@ -1,7 +1,7 @@
 """Videos: frames that go to a file one by one, through ffmpeg."""
 
 import os
-from collections.abc import Generator
+import subprocess
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -51,7 +51,7 @@ class Video:
         self._fps = fps
         self._quality = quality
         self._part = self.path.with_name(f".{self.path.stem}.part{self.path.suffix}")
-        self._sink: Generator[None, np.ndarray, None] | None = None
+        self._sink: subprocess.Popen[bytes] | None = None
         self._shape: tuple[int, ...] = ()
 
     def add(self, frame: np.ndarray) -> None:
@@ -69,14 +69,19 @@ class Video:
                 f"{self.path}: frame {self.num_frames} has shape {frame.shape}, the "
                 f"first was as {self._shape}."
             )
-        self._sink.send(even)
+        assert self._sink.stdin is not None
+        self._sink.stdin.write(np.ascontiguousarray(even).data)
         self.num_frames += 1
 
     def close(self) -> None:
         """Finish the file. Without a frame there is none."""
         if self._sink is not None:
-            self._sink.close()
+            assert self._sink.stdin is not None
+            self._sink.stdin.close()
+            code = self._sink.wait()
             self._sink = None
+            if code != 0:
+                raise VideoError(f"ffmpeg ended with {code} while writing {self.path}.")
             os.replace(self._part, self.path)
 
     def __enter__(self) -> Self:
@@ -91,18 +96,23 @@ class Video:
         # What was seen until a fault, or until somebody stopped it, is worth keeping.
         self.close()
 
-    def _open(self, shape: tuple[int, ...]) -> Generator[None, np.ndarray, None]:
+    def _open(self, shape: tuple[int, ...]) -> subprocess.Popen[bytes]:
+        """Start ffmpeg, in a process group of its own, which Ctrl-C does not reach.
+
+        imageio-ffmpeg would start it with a `preexec_fn`, for which Python has to fork
+        instead of vfork; beside thousands of worlds, whose memory is mostly virtual,
+        the system refuses that.
+        """
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        sink = self._ffmpeg.write_frames(
-            str(self._part),
-            (shape[1], shape[0]),
-            fps=self._fps,
-            quality=self._quality,
-            macro_block_size=2,
-            ffmpeg_log_level="error",
+        quantizer = round(51 * (1.0 - self._quality / 10.0))
+        source = f"-f rawvideo -pix_fmt rgb24 -s {shape[1]}x{shape[0]} -r {self._fps}"
+        codec = f"-an -vcodec libx264 -pix_fmt yuv420p -qp {quantizer} -v error"
+        line = [self._ffmpeg.get_ffmpeg_exe(), "-y", *source.split(), "-i", "-"]
+        return subprocess.Popen(
+            [*line, *codec.split(), str(self._part)],
+            stdin=subprocess.PIPE,
+            process_group=0,
         )
-        sink.send(None)
-        return sink
 
 
 def _require_ffmpeg() -> Any:
