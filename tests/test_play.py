@@ -16,6 +16,7 @@ from mjlab.viewer import ViewerError
 from scripts import play
 from tasks.cartpole import CartpoleBalanceCfg
 from tasks.velocity import VelocityGo1FlatCfg
+from tests.film_reader import read_film
 from tests.rl_runs import agent_cfg, env_cfg
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -38,14 +39,6 @@ def logs(tmp_path_factory) -> Path:
     return root
 
 
-def brightness(path: Path) -> np.ndarray:
-    """Every frame of a video, as one row of numbers."""
-    reader = pytest.importorskip("imageio_ffmpeg")
-    read = reader.read_frames(str(path))
-    next(read)
-    return np.stack([np.frombuffer(data, np.uint8) for data in read])
-
-
 # Where nobody trained.
 
 
@@ -56,7 +49,7 @@ def test_a_video_of_random_actions_is_written_and_its_frames_move(
     path = tmp_path / "out.mp4"
     arguments = [TASK, "--policy", "random", "--video", str(path), "--steps", "12"]
     play.main([*arguments, *SMALL, "--env.viewer.lookat", "0", "0", "1"])
-    frames = brightness(path)
+    frames = read_film(path).frames
     assert frames.shape == (12, 64 * 96 * 3)
     moved = np.abs(np.diff(frames.astype(int), axis=0)).max(axis=1)
     assert (moved > 30).all()
@@ -68,7 +61,7 @@ def test_several_worlds_are_side_by_side_in_a_video(renderer_works, tmp_path):
     path = tmp_path / "out.mp4"
     arguments = [TASK, "--policy", "zero", "--video", str(path), "--steps", "1"]
     play.main([*arguments, "--num-envs", "3", *SMALL])
-    assert brightness(path).shape == (1, (2 * 64 + 2) * (2 * 96 + 2) * 3)
+    assert read_film(path).frames.shape == (1, (2 * 64 + 2) * (2 * 96 + 2) * 3)
 
 
 def test_nothing_is_shown_where_nothing_is_asked_for(capsys):
