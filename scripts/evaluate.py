@@ -72,9 +72,9 @@ def main(arguments: Sequence[str]) -> None:
         raise UsageError(
             f"--episodes has to be 1 or more, not {line.options.episodes}."
         )
-    from mjlab.rl import RunFolder
+    from tasks import shipped
 
-    run = RunFolder.find(line.subject or "latest", line.options.logs)
+    run = shipped.find_run(line.subject or "latest", line.options.logs)
     configs = read_configs(line, run)
     if line.reference is not None:
         raise Answer(reference(configs, line.reference))
@@ -150,10 +150,13 @@ def report(
 ) -> None:
     """Show the table and write the file."""
     from mjlab.cli.episodes import save, table
+    from tasks import shipped
 
-    path = line.options.json or run.path / "evaluation.json"
+    task = run.info()["task"]
+    folder = line.options.logs / task if shipped.ships(run) else run.path
+    path = line.options.json or folder / "evaluation.json"
     about = {
-        "task": run.info()["task"],
+        "task": task,
         "policy": source,
         "settings": {s.name: list(s.values) for s in line.settings},
         "disabled": list(line.disabled),

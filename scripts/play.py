@@ -205,10 +205,10 @@ def find_trained(place: str, options: Options) -> Source:
 
 def find_run(place: str, options: Options) -> Any:
     """The run that is meant, or what to do without one."""
-    from mjlab.rl import RunFolder
+    from tasks import shipped
 
     try:
-        return RunFolder.find(place, options.logs)
+        return shipped.find_run(place, options.logs)
     except UnknownNameError as error:
         task = place.removesuffix("/latest")
         if place == "latest":

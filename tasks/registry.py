@@ -9,6 +9,7 @@ import importlib
 import importlib.metadata
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mjlab.names import UnknownNameError, suggest
@@ -43,6 +44,10 @@ class Task:
 
     summary: str = ""
     """One line for listings."""
+
+    trained: Path | None = None
+    """Folder of a run that ships with the task, made by `mjlab.rl.ship`. It is watched
+    where the user has no run."""
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from mjlab.rl.loop import TrainingLoop as TrainingLoop
     from mjlab.rl.policy import load_policy as load_policy
     from mjlab.rl.run_folder import RunFolder as RunFolder
+    from mjlab.rl.shipping import ship as ship
     from mjlab.rl.training import train as train
     from mjlab.rl.vecenv import RslRlVecEnv as RslRlVecEnv
 
@@ -65,6 +66,7 @@ _LAZY = {
     "TrainingLoop": "loop",
     "load_policy": "policy",
     "RunFolder": "run_folder",
+    "ship": "shipping",
     "train": "training",
     "RslRlVecEnv": "vecenv",
 }

@@ -195,6 +195,12 @@ def load_own(path: Path, ranks: Ranks) -> dict[str, Any]:
     return own
 
 
+def write_model(path: Path, model: Mapping[str, Any], iteration: int) -> None:
+    """Write what is needed to play, alone, as one process does."""
+    _write(path, model)
+    _write_manifest(path, iteration, {path.name: sha256(path)})
+
+
 def check_layout(saved: Any, present: Any, path: Path) -> None:
     """Raise, naming each part that differs, if a checkpoint is of another layout."""
     differences = list(_differences(saved, present, ""))

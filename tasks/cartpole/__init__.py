@@ -1,5 +1,7 @@
 """Cartpole: the first user of the environment."""
 
+from pathlib import Path
+
 from tasks.cartpole.env import CartpoleBalanceCfg as CartpoleBalanceCfg
 from tasks.cartpole.env import CartpoleBalancePlayCfg as CartpoleBalancePlayCfg
 from tasks.cartpole.env import CartpoleSwingupCfg as CartpoleSwingupCfg
@@ -12,6 +14,7 @@ BALANCE = Task(
     play=CartpoleBalancePlayCfg,
     rl=CartpoleAgentCfg,
     summary="Keep a pole upright on a cart.",
+    trained=Path(__file__).parent / "trained" / "Cartpole-Balance",
 )
 SWINGUP = Task(
     env=CartpoleSwingupCfg,
