@@ -117,6 +117,12 @@ def read_configs(line: Line, entry: Entry, run: "RunFolder | None") -> dict[str,
     return configs
 
 
+def find_defaults(entry: Entry) -> dict[str, Any] | None:
+    """Configurations of the task as they come, for the report to compare with."""
+    task = load_task(entry.id)
+    return None if task.rl is None else {"env": task.env(), "agent": task.rl()}
+
+
 def settle_device(line: Line, configs: dict[str, Any]) -> str:
     """Where this process trains; does not return where it starts others instead."""
     from mjlab.rl import Ranks, relaunch
@@ -203,6 +209,7 @@ def learn(
         device=device,
         resume=resume,
         exact=line.options.exact,
+        defaults=None if run is not None else find_defaults(entry),
     )
     if is_first:
         print(f"Stopped because {outcome.reason}. The run is in {folder.path}")

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # between the shared parts of `tasks` and the scripts, and are blind to each other.
 FLOORS = {
     **dict.fromkeys(["mjlab", "mjlab.math", "mjlab.names", "mjlab.rng"], 0),
-    **dict.fromkeys(["mjlab.masks", "mjlab.threads"], 0),
+    **dict.fromkeys(["mjlab.masks", "mjlab.threads", "mjlab.late_import"], 0),
     "mjlab.warp_stream": -1,
     **dict.fromkeys(["mjlab.buffers", "mjlab.noise"], 1),
     **dict.fromkeys(["mjlab.spec", "mjlab.sim"], 1),
@@ -25,16 +25,24 @@ FLOORS = {
     "mjlab.scene": 4,
     "mjlab.managers": 5,
     **dict.fromkeys(["mjlab.mdp", "mjlab.envs", "mjlab.render"], 6),
+    # Files to a page: it knows no room, and training writes it.
+    "mjlab.report": 6,
+    "mjlab.faults": 6.5,
     **dict.fromkeys(["mjlab.wrappers", "mjlab.rl", "mjlab.muscle"], 7),
     **dict.fromkeys(["mjlab.viewer", "mjlab.cli"], 7),
     **dict.fromkeys(["tasks.registry", "tasks.robots"], 8),
     "tasks.*": 8.5,
+    # It also looks for what ships.
+    "tasks.exported": 8.6,
     **dict.fromkeys(["scripts", "bench"], 9),
 }
 
 # (file, room it may import though the floors forbid it) -> why.
 ALLOWED = {
     ("mjlab/envs/__init__.py", "mjlab.mdp"): "`from mjlab.envs import mdp` is public",
+    ("mjlab/__init__.py", "mjlab.late_import"): "tells Gymnasium of the tasks",
+    ("mjlab/__init__.py", "mjlab.wrappers"): "the type that `mjlab.make` returns",
+    ("mjlab/__init__.py", "tasks.gym"): "`mjlab.make` and Gymnasium's ids",
 }
 
 # Files that hold Warp kernels, beside the room that launches them.
@@ -52,7 +60,7 @@ ONLY_IN = {
     "tyro": ["scripts/*", "mjlab/cli/*", "mjlab/cli.py"],
     "viser": VIEWER,
     "mjviser": VIEWER,
-    "gymnasium": WRAPPERS,
+    "gymnasium": [*WRAPPERS, "tasks/gym.py"],
     "h5py": WRAPPERS,
 }
 # Third-party package -> the files that must do without it.
@@ -64,7 +72,9 @@ NOT_IN = {
 LIMITS = {"lines": 400, "body": 60, "class": 300, "nesting": 3, "complexity": 10}
 
 # "file[::Class.function] measure" -> why it may exceed its limit.
-EXCEPTIONS: dict[str, str] = {}
+EXCEPTIONS: dict[str, str] = {
+    "mjlab/wrappers/conformance.py lines": "one file, so that others can copy it",
+}
 
 
 # --- What a file imports ------------------------------------------------------------

@@ -26,13 +26,10 @@ from typing import Any
 
 import torch
 
-from mjlab.names import UnknownNameError, suggest
 from mjlab.rl.checkpoint import Checkpoints
 from mjlab.rl.config_io import TRUSTED, load_config, save_config
 from mjlab.rl.files import write_text
-
-LATEST = "latest"
-"""Name of the link to the newest run."""
+from mjlab.rl.places import LATEST, find_run
 
 _PACKAGES = (
     "mjlab-fused",
@@ -101,22 +98,8 @@ class RunFolder:
 
     @classmethod
     def find(cls, place: str | Path, root: Path = Path("logs")) -> "RunFolder":
-        """The run that a user means.
-
-        Args:
-            place: A run's folder, a task's folder or a folder of runs, each of which
-                stands for its newest run, a file in a run's folder, "latest",
-                "<task>/latest", or "<task>".
-            root: Folder of all runs, for names that are no path.
-        """
-        for start in (Path(place), Path(root) / place):
-            for folder in (start, start / LATEST, *start.parents[:2]):
-                if (folder / "run.json").is_file():
-                    return cls(folder.resolve())
-        root = Path(root)
-        known = [task.name for task in root.iterdir()] if root.is_dir() else []
-        hint = suggest(str(place), known) if known else f"There are no runs in {root}."
-        raise UnknownNameError(f"There is no run {str(place)!r}. {hint}")
+        """The run that a user means; see `find_run`."""
+        return cls(find_run(place, root))
 
     @property
     def checkpoints(self) -> Checkpoints:
@@ -145,6 +128,13 @@ class RunFolder:
     def update(self, **changes: Any) -> None:
         """Change entries of `run.json`."""
         self._write(self.info() | changes)
+
+    def note_resumption(self, iteration: int) -> None:
+        """Note that the run goes on after an iteration, since when, and by what."""
+        now = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
+        command = shlex.join([sys.executable, *sys.argv])
+        entry = {"iteration": iteration, "time": now, "command": command}
+        self.update(resumed=[*self.info().get("resumed", []), entry])
 
     def point_latest(self) -> None:
         """Have the links called "latest" lead here."""

@@ -2,24 +2,30 @@
 
 import contextlib
 import dataclasses
+import logging
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.envs.report import startup_lines
+from mjlab.report import KEPT_DEFAULTS, write_report
 from mjlab.rl.check import check_agent, groups_of
 from mjlab.rl.checkpoint import Checkpoints
 from mjlab.rl.config import AgentCfg
-from mjlab.rl.config_io import to_data
+from mjlab.rl.config_io import save_config, to_data
 from mjlab.rl.console import Display, open_display
 from mjlab.rl.distributed import Ranks
+from mjlab.rl.export import INSTALL, ExportError, is_installed
 from mjlab.rl.hook import Hook
 from mjlab.rl.logging import open_writers
 from mjlab.rl.loop import Outcome, TrainingLoop
 from mjlab.rl.run_folder import RunFolder
+
+_log = logging.getLogger(__name__)
 
 
 def train(
@@ -33,6 +39,7 @@ def train(
     resume: Path | None = None,
     exact: bool = True,
     eval_cfg: ManagerBasedRlEnvCfg | None = None,
+    defaults: Mapping[str, Any] | None = None,
     make_hooks: Callable[[ManagerBasedRlEnv], Sequence[Hook]] | None = None,
     display: Display | None = None,
 ) -> tuple[RunFolder, Outcome]:
@@ -48,6 +55,8 @@ def train(
         resume: Run or checkpoint to go on from, in the same folder.
         exact: Whether to go on exactly; see `TrainingLoop.resume`.
         eval_cfg: The environment to evaluate in. None takes that of training.
+        defaults: The task's configurations as they were before the user changed any,
+            as "env" and "agent", to be compared with in the report.
         make_hooks: Makes what is done after each iteration.
         display: Shows progress. None shows it on standard output.
     """
@@ -62,8 +71,9 @@ def train(
         env_cfg, device=device, first_world=ranks.index * env_cfg.scene.num_envs
     )
     run = _open_folder(env_cfg, agent_cfg, ranks, task, name, root, resume)
-    record = run.recording() if ranks.is_first else contextlib.nullcontext()
-    with record:
+    if ranks.is_first and resume is None and defaults is not None:
+        save_config(run.path / KEPT_DEFAULTS, **defaults)
+    with _recording(run) if ranks.is_first else contextlib.nullcontext():
         if ranks.is_first and display is None:
             display = open_display(f"{task}  {run.path}")
         loop = TrainingLoop(
@@ -80,6 +90,8 @@ def train(
         )
         if resume is not None:
             loop.resume(resume, exact=exact)
+            if ranks.is_first:
+                run.note_resumption(loop.iteration)
         if ranks.is_first and display is not None:
             for line in [f"Run folder {run.path}.", *startup_lines(env)]:
                 display.say(line)
@@ -92,9 +104,46 @@ def train(
         outcome = loop.run()
         if ranks.is_first:
             run.finish("stopped" if outcome.interrupted else "finished", outcome.reason)
+            if display is not None and not outcome.interrupted:
+                display.say(_export(run, {"env": env_cfg, "agent": agent_cfg}))
     env.close()
     ranks.leave()
     return run, outcome
+
+
+@contextlib.contextmanager
+def _recording(run: RunFolder) -> Iterator[None]:
+    """Note how training ends, and write the report of it, however it ends."""
+    try:
+        with run.recording():
+            yield
+    finally:
+        try:
+            write_report(run.path)
+        except Exception:
+            # A run that is good must not fail for the page about it.
+            _log.exception(
+                "The report of %s was not written; scripts/report.py shows why.",
+                run.path,
+            )
+
+
+def _export(run: RunFolder, configs: Mapping[str, Any]) -> str:
+    """Write the policy to an ONNX file; return what to say of that.
+
+    A run that is good must not fail for the file of it.
+    """
+    if not is_installed():
+        return f"No ONNX file was written, which needs more packages: {INSTALL}"
+    from mjlab.rl.export import export_run
+
+    try:
+        return f"ONNX file {export_run(run, configs).path}."
+    except ExportError as error:
+        return f"No ONNX file was written. {error}"
+    except Exception:
+        _log.exception("No ONNX file was written; scripts/export.py shows why.")
+        return "No ONNX file was written."
 
 
 def _settled(cfg: ManagerBasedRlEnvCfg, ranks: Ranks) -> ManagerBasedRlEnvCfg:

@@ -1,0 +1,180 @@
+"""The top of the page: which run this is, and how it went."""
+
+import shlex
+from typing import Any
+
+from mjlab.report.markup import Html, element, escaped, joined
+from mjlab.report.parts import code, facts, link
+from mjlab.report.record import Record
+from mjlab.report.words import counted, duration, moment, number, whole
+
+QUIET = 120.0
+"""Seconds without new figures after which a run that says it is going may be dead."""
+
+_MIDDLE_DOT = " \N{MIDDLE DOT} "
+_STATUSES = ("running", "finished", "stopped", "failed")
+
+
+def head(record: Record) -> Html:
+    """Task, state, main figures, and what the run was made with."""
+    info = record.info
+    status = str(info.get("status", "unknown"))
+    kind = status if status in _STATUSES else "unknown"
+    return element(
+        "header",
+        element("p", "Training run", class_="kicker"),
+        element("h1", str(info.get("task", "Unknown task"))),
+        element("p", _name(record), class_="run"),
+        element(
+            "p",
+            element("span", status, class_=f"status {kind}"),
+            element("span", _reason(record, status), class_="reason"),
+        ),
+        _main_figures(record),
+        _origins(record),
+    )
+
+
+def _name(record: Record) -> Html:
+    name = str(record.info.get("name") or "")
+    called = joined(element("strong", name), _MIDDLE_DOT) if name else None
+    return joined(called, record.folder.name)
+
+
+def _reason(record: Record, status: str) -> str:
+    """Why it stopped, or how it stands if it has not."""
+    reason = str(record.info.get("reason") or "")
+    if status != "running":
+        return f"{reason[:1].upper()}{reason[1:]}" or "It does not say why."
+    most = record.setting("agent", "max_iterations")
+    done = record.span.last
+    said = f"{done} of {most} iterations" if most else counted(done, "iteration")
+    if record.age is None:
+        return "It has no figures yet."
+    ago = duration(record.age)
+    if record.age > QUIET:
+        return (
+            f"{said}. The newest figures are {ago} old: it may have been killed, which "
+            "leaves no note."
+        )
+    return f"{said}, the newest {ago} before this report."
+
+
+def _main_figures(record: Record) -> Html:
+    metrics = record.metrics
+    speed = metrics.series.get("Perf/steps_per_s")
+    middle = _median(speed.finite) if speed and speed.finite else None
+    seconds, steps = metrics.last("Perf/seconds"), metrics.last("Train/env_steps")
+    best, where = best_score(record)
+    last = metrics.last("Train/mean_reward")
+    most = record.setting("agent", "max_iterations")
+    found = [
+        ("Best score", "none" if best is None else number(best), where),
+        ("Latest reward", "none" if last is None else number(last), "of an episode"),
+        ("Iterations", whole(record.span.last), f"of {most}" if most else ""),
+        ("Steps", "none" if steps is None else number(steps), "of all worlds"),
+        ("Trained for", "no time" if seconds is None else duration(seconds), ""),
+        ("Speed", "none" if middle is None else number(middle), "steps/s, median"),
+    ]
+    cards = [
+        element(
+            "div",
+            element("dt", name),
+            element("dd", element("b", value), element("small", note)),
+        )
+        for name, value, note in found
+    ]
+    return element("dl", *cards, class_="figures")
+
+
+def best_score(record: Record) -> tuple[float | None, str]:
+    """The best score of the run, and where it is from."""
+    chosen = record.setting("agent", "stop", "metric")
+    names = [chosen] if chosen else ["Eval/mean_reward", "Train/mean_reward"]
+    name = next((name for name in names if name in record.metrics.series), None)
+    told = _told(name) if name else ""
+    score = record.best.get("score")
+    if isinstance(score, int | float):
+        return score, f"{told}, iteration {record.best.get('iteration')}"
+    found = record.metrics.series[name].best() if name else None
+    if found is None:
+        return None, "no score yet"
+    return found[1], f"{told}, iteration {found[0]}"
+
+
+def _told(name: str) -> str:
+    return {"Eval/mean_reward": "evaluation", "Train/mean_reward": "training"}.get(
+        name, name
+    )
+
+
+def _origins(record: Record) -> Html:
+    """Command, source, machine and versions."""
+    info = record.info
+    versions = info.get("versions") or {}
+    resumed = [_resumption(entry) for entry in info.get("resumed", [])]
+    finished = info.get("finished")
+    begun, over = moment(info.get("started")), moment(finished)
+    times = f"{begun} to {over}" if finished else f"since {begun}"
+    return facts(
+        [
+            ("Command", element("pre", _command(info), class_="command")),
+            ("Resumed", joined(*resumed, between="; ") if resumed else None),
+            ("When", times),
+            ("Seed", str(info.get("seed", "unknown"))),
+            ("Source", _git(record)),
+            ("Machine", _machine(info.get("hardware") or {})),
+            ("Versions", _MIDDLE_DOT.join(f"{k} {v}" for k, v in versions.items())),
+            ("Folder", code(str(record.folder.resolve()))),
+        ]
+    )
+
+
+def _command(info: dict[str, Any]) -> str:
+    """The command line with an option a line, as a shell takes it."""
+    command = str(info.get("command", ""))
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return command
+    broken = (" \\\n  " if word.startswith("--") else " " for word in words[1:])
+    pieces = zip(broken, words[1:], strict=True)
+    return "".join([*words[:1], *(gap + shlex.quote(word) for gap, word in pieces)])
+
+
+def _resumption(entry: dict[str, Any]) -> Html:
+    said = f"after iteration {entry.get('iteration')}, {moment(entry.get('time'))}"
+    command = entry.get("command")
+    return joined(said, ", by ", code(str(command))) if command else escaped(said)
+
+
+def _git(record: Record) -> Html | str:
+    found: list[Html] = []
+    for top, state in (record.info.get("git") or {}).items():
+        commit = str(state.get("commit") or "no commit")[:12]
+        said = joined(code(commit), f" on {state.get('branch')} in ", code(top))
+        if state.get("changed"):
+            said = joined(said, ", with changes that are not committed")
+        found.append(said)
+    folder = record.folder / "git"
+    diffs = sorted(folder.glob("*.diff")) if folder.is_dir() else []
+    for diff in diffs:
+        found.append(joined("changes: ", link(diff, record.folder)))
+    return joined(*found, between="; ") if found else "not under git"
+
+
+def _machine(hardware: dict[str, Any]) -> str:
+    gpus = hardware.get("gpus") or []
+    memory = hardware.get("memory_gb")
+    parts = [
+        hardware.get("host"),
+        ", ".join(gpus) if gpus else "no GPU",
+        f"{hardware.get('processor')}, {counted(hardware.get('cores') or 0, 'core')}",
+        f"{memory} GB of memory" if memory else None,
+        hardware.get("system"),
+    ]
+    return _MIDDLE_DOT.join(str(part) for part in parts if part)
+
+
+def _median(values: list[float]) -> float:
+    return sorted(values)[len(values) // 2]

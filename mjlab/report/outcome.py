@@ -1,0 +1,260 @@
+"""The sections after the curves: evaluation, health, videos, files."""
+
+import base64
+from pathlib import Path
+from typing import Any
+
+from mjlab.report.chart import Style, chart
+from mjlab.report.markup import Html, element, joined
+from mjlab.report.metrics import Series
+from mjlab.report.parts import Section, address, fold, grid, link, section, table
+from mjlab.report.record import REPORT, Record
+from mjlab.report.words import counted, file_size, moment, number, share
+
+EMBEDDED = 8_000_000
+"""Bytes of video that go into the page itself. What is beyond is linked."""
+
+ROWS = 12
+"""Rows of a table that are shown without asking."""
+
+_KINDS = {".mp4": "video/mp4", ".webm": "video/webm", ".gif": "image/gif"}
+
+
+# Evaluation.
+
+
+def evaluation(record: Record) -> Section | None:
+    """Scores without exploration, the best checkpoint, and `evaluate.py`'s tables."""
+    found = _evaluated(record)
+    if not found and not record.evaluations and not record.best:
+        return None
+    charts = [
+        chart([one], record.span, Style(share="finished" in one.name)) for one in found
+    ]
+    parts: list[Html | None] = [grid(charts) if charts else None, _scores(record)]
+    for name, data in record.evaluations.items():
+        parts.append(_evaluation_table(record.folder / name, data, record))
+    return section("evaluation", "Evaluation", *parts, lead=_best(record))
+
+
+def _evaluated(record: Record) -> list[Series]:
+    """Figures of evaluations, the reward first."""
+    found = record.metrics.group("Eval")
+    return sorted(found, key=lambda one: one.name != "Eval/mean_reward")
+
+
+def _best(record: Record) -> str:
+    best = record.best
+    if not best:
+        return ""
+    score = best.get("score")
+    valued = f"scored {number(score)}" if isinstance(score, int | float) else "is"
+    return (
+        f"The best checkpoint {valued} at iteration {best.get('iteration')}: "
+        "checkpoints/best.pt."
+    )
+
+
+def _scores(record: Record) -> Html | None:
+    """Each evaluation as a row."""
+    found = _evaluated(record)
+    iterations = sorted({i for one in found for i in one.iterations})
+    if not iterations:
+        return None
+    values = [dict(zip(one.iterations, one.values, strict=True)) for one in found]
+    rows = [
+        [str(i), *(number(by[i]) if i in by else "" for by in values)]
+        for i in iterations
+    ]
+    names = [one.name.partition("/")[2].replace("_", " ") for one in found]
+    whole = table(["iteration", *names], rows)
+    if len(rows) <= ROWS:
+        return whole
+    return fold(f"All {len(rows)} evaluations", whole)
+
+
+def _evaluation_table(file: Path, data: dict[str, Any], record: Record) -> Html:
+    """What `evaluate.py` found."""
+    summary = data["summary"] if isinstance(data["summary"], dict) else {}
+    spreads = {
+        "return": "return",
+        "length_s": "length, s",
+        "length_steps": "length, steps",
+    }
+    rows = [
+        _spread_row(said, summary[name])
+        for name, said in spreads.items()
+        if isinstance(summary.get(name), dict)
+    ]
+    figures = summary.get("figures")
+    if isinstance(figures, dict):
+        rows += [_spread_row(k, v) for k, v in figures.items() if isinstance(v, dict)]
+    shares = [
+        f"{said} {share(summary[name])}"
+        for name, said in _SHARES.items()
+        if isinstance(summary.get(name), int | float)
+    ]
+    ends = summary.get("ended_by") or {}
+    if ends:
+        told = ", ".join(f"{name} {count}" for name, count in ends.items())
+        shares.append(f"ended by {told}")
+    policy = str(data.get("policy", "unknown"))
+    title = joined(
+        f"{counted(summary.get('episodes', 0), 'episode')} of ",
+        Path(policy).name,
+        f", seeds from {data.get('seed')} (",
+        link(file, record.folder),
+        ")",
+    )
+    settings = _settings(data)
+    return joined(
+        element("h3", title),
+        element("p", f"{'; '.join(shares)}.") if shares else None,
+        element("p", f"With {settings}.") if settings else None,
+        table(["", "mean", "deviation", "least", "most"], rows),
+    )
+
+
+_SHARES = {
+    "falls": "falls",
+    "success_once": "success once",
+    "success_at_end": "success at the end",
+}
+
+
+def _spread_row(name: str, spread: dict[str, Any]) -> list[str]:
+    keys = ("mean", "deviation", "least", "most")
+    return [name, *(number(spread.get(key)) for key in keys)]
+
+
+def _settings(data: dict[str, Any]) -> str:
+    """How the environment differed from that of the run."""
+    settings = data.get("settings") or {}
+    changed = [f"{k} {' '.join(map(str, v))}" for k, v in settings.items()]
+    return ", ".join([*changed, *(f"no {name}" for name in data.get("disabled") or [])])
+
+
+# Health.
+
+
+def health(record: Record) -> Section:
+    """What went wrong, or that nothing did."""
+    metrics = record.metrics
+    counters = [one for one in metrics.group("Health") if any(one.finite)]
+    charts = [chart([one], record.span, Style(zero="always")) for one in counters]
+    bad = [one for one in metrics.series.values() if one.bad]
+    rows = [[one.name, str(len(one.bad)), str(one.bad[0])] for one in bad]
+    lines = [f"{fault} could not be read." for fault in record.faults]
+    if metrics.damaged:
+        torn = counted(metrics.damaged, "line")
+        lines.append(f"{torn} of metrics.jsonl could not be read and are left out.")
+    is_well = not (charts or rows or lines or record.dumps or record.error)
+    return section(
+        "health",
+        "Health",
+        *(element("p", line, class_="warning") for line in lines),
+        _error(record),
+        grid(charts) if charts else None,
+        table(["figure", "times not finite", "first in iteration"], rows)
+        if rows
+        else None,
+        _dumps(record),
+        lead=_well(record) if is_well else "",
+    )
+
+
+def _well(record: Record) -> str:
+    done = counted(len(record.metrics.iterations), "recorded iteration")
+    return (
+        f"In {done}, every number was finite, no contact or constraint lacked room, "
+        "and no world was dumped."
+    )
+
+
+def _error(record: Record) -> Html | None:
+    if not record.error:
+        return None
+    failed = record.info.get("status") == "failed"
+    return fold(
+        "Traceback" if failed else "Traceback of an earlier end",
+        element("pre", record.error),
+        is_open=failed,
+    )
+
+
+def _dumps(record: Record) -> Html | None:
+    if not record.dumps:
+        return None
+    entries = [
+        element("li", link(dump, record.folder), f" ({file_size(_size(dump))})")
+        for dump in record.dumps
+    ]
+    said = f"{counted(len(entries), 'dump')} of worlds that went wrong:"
+    return joined(element("p", said, class_="warning"), element("ul", *entries))
+
+
+# Videos and files.
+
+
+def videos(record: Record) -> Section | None:
+    """Films of the policy, the newest first."""
+    left = EMBEDDED
+    shown: list[Html] = []
+    for file in record.videos:
+        size = file.stat().st_size
+        is_embedded = size <= left
+        left -= size if is_embedded else 0
+        shown.append(_video(file, record.folder, is_embedded))
+    if not shown:
+        return None
+    return section("videos", "Videos", element("div", *shown, class_="films"))
+
+
+def _video(file: Path, folder: Path, is_embedded: bool) -> Html:
+    kind = _KINDS[file.suffix.lower()]
+    name = link(file, folder)
+    about = f" {file_size(file.stat().st_size)}"
+    if is_embedded:
+        data = base64.b64encode(file.read_bytes()).decode()
+        source = f"data:{kind};base64,{data}"
+        where = element("figcaption", name, about)
+    else:
+        source = address(file, folder)
+        where = element("figcaption", name, f"{about}, beside this page")
+    if kind.startswith("image/"):
+        film = element("img", src=source, alt=file.name)
+    else:
+        film = element(
+            "video", src=source, controls=True, loop=True, preload="metadata"
+        )
+    return element("figure", film, where)
+
+
+def files(record: Record) -> Section:
+    """What else is in the folder."""
+    folder = record.folder
+    rows: list[list[str]] = []
+    for file in sorted(folder.rglob("*")):
+        inside = file.relative_to(folder).as_posix()
+        if file.is_file() and inside != REPORT and not inside.endswith(".tmp"):
+            rows.append([link(file, folder), file_size(file.stat().st_size)])
+    exports = [row for row in rows if "./export/" in row[0]]
+    listed = table(["file", "size"], rows, class_="files")
+    told = [counted(len(rows), "file")]
+    started = record.info.get("started")
+    if started:
+        told.append(f"begun {moment(started)}")
+    return section(
+        "files",
+        "Files",
+        joined(element("h3", "Exported policy"), table(["file", "size"], exports))
+        if exports
+        else None,
+        listed if len(rows) <= ROWS else fold(f"All {told[0]}", listed),
+    )
+
+
+def _size(entry: Path) -> int:
+    if entry.is_file():
+        return entry.stat().st_size
+    return sum(file.stat().st_size for file in entry.rglob("*") if file.is_file())

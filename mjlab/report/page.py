@@ -1,0 +1,106 @@
+"""The page as a whole."""
+
+import base64
+import datetime
+import hashlib
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from mjlab.report import curves, outcome
+from mjlab.report.head import head
+from mjlab.report.markup import Html, element, joined
+from mjlab.report.record import REPORT as REPORT
+from mjlab.report.record import Record, read_record
+from mjlab.report.settings import settings
+from mjlab.report.words import moment
+
+_HERE = Path(__file__).parent
+
+
+def write_report(folder: Path, defaults: dict[str, Any] | None = None) -> Path:
+    """Write the report of a run into its folder.
+
+    Args:
+        folder: The run's folder.
+        defaults: The task's configurations as plain data, for a run that did not keep
+            those that it began from.
+
+    Returns:
+        The file.
+    """
+    file = folder / REPORT
+    temporary = file.with_name(f"{REPORT}.{os.getpid()}.tmp")
+    try:
+        # Who looks at the page while it is written sees the old one.
+        temporary.write_text(render(folder, defaults), "utf-8")
+        os.replace(temporary, file)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return file
+
+
+def render(folder: Path, defaults: dict[str, Any] | None = None) -> str:
+    """The report of a run as HTML; see `write_report`."""
+    start = time.perf_counter()
+    record = read_record(folder, defaults)
+    sections = [
+        curves.learning(record),
+        curves.rewards(record),
+        curves.terminations(record),
+        curves.goals(record),
+        curves.others(record),
+        outcome.evaluation(record),
+        outcome.videos(record),
+        outcome.health(record),
+        settings(record),
+        outcome.files(record),
+    ]
+    shown = [section for section in sections if section is not None]
+    links = [element("a", part.title, href=f"#{part.name}") for part in shown]
+    bodies = [part.html for part in shown]
+    body = joined(head(record), element("nav", *links), *bodies)
+    return _page(record, body, time.perf_counter() - start)
+
+
+def _page(record: Record, body: Html, seconds: float) -> str:
+    script = Html((_HERE / "page.js").read_text("utf-8"))
+    style = Html((_HERE / "page.css").read_text("utf-8"))
+    now = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
+    closing = (
+        f"Written {moment(now)} in {seconds:.2f} s, from this folder's files alone."
+    )
+    title = f"{record.info.get('task', 'A run')}, {record.folder.name}"
+    page = element(
+        "html",
+        element(
+            "head",
+            element("meta", charset="utf-8"),
+            element(
+                "meta", http_equiv="Content-Security-Policy", content=_policy(script)
+            ),
+            element(
+                "meta", name="viewport", content="width=device-width, initial-scale=1"
+            ),
+            element("meta", name="color-scheme", content="light dark"),
+            element("title", title),
+            element("style", style),
+        ),
+        element(
+            "body",
+            element("main", body, element("footer", closing)),
+            element("script", script),
+        ),
+        lang="en",
+    )
+    return f"<!DOCTYPE html>\n{page}\n"
+
+
+def _policy(script: str) -> str:
+    """What a browser may load: this page's own script, and films beside it."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return (
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data: 'self' file:; "
+        f"media-src data: 'self' file:; script-src 'sha256-{digest}'"
+    )

@@ -1,0 +1,168 @@
+"""What is in a run's folder, read without trusting that all of it is there."""
+
+import datetime
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mjlab.report.chart import Span
+from mjlab.report.metrics import Metrics, read_metrics
+
+REPORT = "report.html"
+"""Name of the report in a run's folder."""
+
+KEPT_DEFAULTS = "defaults.json"
+"""Name of the file with the task's configurations before the user changed any."""
+
+VIDEOS = (".mp4", ".webm", ".gif")
+
+_FAULTS = ("dumps", "nan")
+"""Folders for what went wrong."""
+
+
+class NoRunError(ValueError):
+    """A folder that is not a run's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """A run, as its folder tells of it."""
+
+    folder: Path
+    """The folder."""
+
+    info: dict[str, Any]
+    """`run.json`: task, command, versions, status and its reason."""
+
+    metrics: Metrics
+    """`metrics.jsonl`: the figures of training."""
+
+    age: float | None
+    """Seconds since figures were written last."""
+
+    config: dict[str, Any]
+    """`config.json` as plain data, empty if it is not there."""
+
+    defaults: dict[str, Any] = field(default_factory=dict)
+    """The same of the task as it comes, empty if it is not known."""
+
+    defaults_from: str = ""
+    """Where the defaults are from, in words."""
+
+    evaluations: dict[str, dict[str, Any]]
+    """What `evaluate.py` wrote, by file."""
+
+    error: str
+    """The traceback of a run that failed."""
+
+    best: dict[str, Any]
+    """What the best checkpoint says of itself, empty if there is none."""
+
+    videos: list[Path]
+    """Films in the folder, the newest first."""
+
+    dumps: list[Path]
+    """What was kept of worlds that went wrong."""
+
+    faults: list[str]
+    """Files that are there and could not be read."""
+
+    @property
+    def span(self) -> Span:
+        """The iterations that there are figures of."""
+        found = self.metrics.iterations
+        first, last = (found[0], found[-1]) if found else (0, 0)
+        noted = [entry.get("iteration") for entry in self.info.get("resumed", [])]
+        joins = {i for i in (*noted, *self.metrics.joins) if isinstance(i, int)}
+        return Span(first, last, tuple(sorted(i for i in joins if first <= i < last)))
+
+    def setting(self, *path: str) -> Any:
+        """A part of the configuration; None where there is none."""
+        value: Any = self.config
+        for step in path:
+            value = value.get(step) if isinstance(value, dict) else None
+        return value
+
+
+def read_record(folder: Path, defaults: dict[str, Any] | None = None) -> Record:
+    """Read a run's folder.
+
+    Args:
+        folder: The folder.
+        defaults: The task's configurations as plain data, for a run that did not keep
+            those that it began from.
+    """
+    faults: list[str] = []
+    info = read_info(folder)
+    metrics_file = folder / "metrics.jsonl"
+    kept = _read(folder / KEPT_DEFAULTS, faults)
+    told = "the task, as it was when the run began" if kept else ""
+    if not kept and defaults:
+        told = "the task as it is today, because the run kept no defaults of its own"
+    videos = [
+        file
+        for place in (folder, folder / "videos")
+        for file in _files(place)
+        if file.suffix.lower() in VIDEOS
+    ]
+    error_file = folder / "error.txt"
+    return Record(
+        folder=folder,
+        info=info,
+        metrics=read_metrics(metrics_file),
+        age=_age(metrics_file),
+        config=_read(folder / "config.json", faults),
+        defaults=kept or defaults or {},
+        defaults_from=told,
+        evaluations={
+            file.name: data
+            for file in _files(folder)
+            if file.name.startswith("evaluation") and file.suffix == ".json"
+            if "summary" in (data := _read(file, faults))
+        },
+        error=error_file.read_text("utf-8", "replace") if error_file.is_file() else "",
+        best=_read(folder / "checkpoints" / "best.json", faults),
+        videos=sorted(videos, key=lambda file: -file.stat().st_mtime),
+        dumps=[dump for name in _FAULTS for dump in _entries(folder / name)],
+        faults=faults,
+    )
+
+
+def read_info(folder: Path) -> dict[str, Any]:
+    """What `run.json` says."""
+    faults: list[str] = []
+    info = _read(folder / "run.json", faults)
+    if not info:
+        said = f"is damaged ({faults[0]})" if faults else "is missing"
+        raise NoRunError(f"{folder} is not the folder of a run: run.json {said}.")
+    return info
+
+
+def _read(path: Path, faults: list[str]) -> dict[str, Any]:
+    """An object in a JSON file, empty if there is no such file."""
+    if not path.is_file():
+        return {}
+    try:
+        data = json.loads(path.read_text("utf-8"))
+        if not isinstance(data, dict):
+            raise ValueError("it is no object")
+        return data
+    except ValueError as error:
+        faults.append(f"{path.name}: {error}")
+        return {}
+
+
+def _age(path: Path) -> float | None:
+    if not path.is_file():
+        return None
+    now = datetime.datetime.now().timestamp()
+    return max(0.0, now - path.stat().st_mtime)
+
+
+def _files(folder: Path) -> list[Path]:
+    return [entry for entry in _entries(folder) if entry.is_file()]
+
+
+def _entries(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir()) if folder.is_dir() else []

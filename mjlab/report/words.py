@@ -1,0 +1,133 @@
+"""Numbers, times and names as people read them."""
+
+import datetime
+import math
+from dataclasses import dataclass
+
+MINUS = "\N{MINUS SIGN}"
+TIMES = "\N{MULTIPLICATION SIGN}"
+DASH = "\N{EN DASH}"
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """A number with so many digits that count, and a sign that can be seen."""
+    if value is None or not math.isfinite(value):
+        return "not finite"
+    size = abs(value)
+    if size == 0.0:
+        return "0"
+    if size >= 99_999.5:
+        exponent = min(int(math.log10(size * 1.0000001) // 3), 4)
+        shown = f"{size / 1000**exponent:.{digits}g}{' kMGT'[exponent]}"
+    elif size < 1e-3:
+        mantissa, _, power = f"{size:.{digits - 2}e}".partition("e")
+        shown = f"{_trimmed(mantissa)}e{MINUS}{abs(int(power))}"
+    else:
+        decimals = max(0, digits - 1 - math.floor(math.log10(size)))
+        shown = _trimmed(f"{size:.{decimals}f}")
+    return f"{MINUS}{shown}" if value < 0 else shown
+
+
+def whole(value: float) -> str:
+    """A whole number with thin gaps between thousands."""
+    return f"{value:,.0f}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def share(value: float | None) -> str:
+    """A share in percent."""
+    return "unknown" if value is None else f"{value:.1%}".replace(".0%", "%")
+
+
+def duration(seconds: float) -> str:
+    """A duration in its two largest units."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    left = round(seconds)
+    parts: list[str] = []
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min"), (1, "s")):
+        count, left = divmod(left, size)
+        if count or parts:
+            parts.append(f"{count} {unit}" if count else "")
+    return " ".join(part for part in parts[:2] if part)
+
+
+def file_size(size: int) -> str:
+    """The size of a file."""
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000  # type: ignore[assignment]
+    return f"{size:.3g} GB"
+
+
+def moment(text: str | None) -> str:
+    """A moment, as `run.json` writes it, for people."""
+    try:
+        when = datetime.datetime.fromisoformat(text or "")
+    except ValueError:
+        return text or "unknown"
+    return f"{when.day} {when:%B %Y, %H:%M:%S}"
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """A number of things."""
+    return f"{whole(count)} {one if count == 1 else many or one + 's'}"
+
+
+def _trimmed(digits: str) -> str:
+    return digits.rstrip("0").rstrip(".") if "." in digits else digits
+
+
+# What figures are called.
+
+
+@dataclass(frozen=True)
+class Title:
+    """What a figure is called for people."""
+
+    text: str
+    """Its name."""
+
+    unit: str
+    """What its numbers count, or are measured in."""
+
+    is_term: bool = False
+    """Whether it is called as a term is in the configuration."""
+
+
+_TITLES = {
+    "Train/mean_reward": Title("Reward of an episode", "sum over the episode"),
+    "Train/mean_episode_length": Title("Length of an episode", "steps"),
+    "Train/mean_step_reward": Title("Reward of a step", "mean of all steps"),
+    "Train/episodes": Title("Episodes that ended", "episodes an iteration"),
+    "Loss/value": Title("Value loss", "reward\N{SUPERSCRIPT TWO}"),
+    "Loss/surrogate": Title("Surrogate loss", "in standardised advantages"),
+    "Loss/entropy": Title("Entropy of the actions", "nats"),
+    "Policy/mean_std": Title("Action noise", "standard deviation, action units"),
+    "Policy/learning_rate": Title("Learning rate", "of the optimiser"),
+    "Perf/steps_per_s": Title("Speed", "world steps a second"),
+    "Perf/collect_s": Title("acting", "s"),
+    "Perf/learn_s": Title("learning", "s"),
+    "Eval/mean_reward": Title("Reward of an episode", "sum over the episode"),
+    "Eval/mean_episode_length": Title("Length of an episode", "steps"),
+    "Eval/finished": Title("Episodes that ended in time", "share"),
+    "Health/nonfinite": Title("Not finite", "world steps an iteration"),
+    "Health/overflow": Title("Overflow", "events so far"),
+}
+_UNITS = {
+    "Loss": "no unit",
+    "Episode_Reward": "reward a second",
+    "Episode_Termination": "share of episodes",
+    "Metrics": "mean over episodes",
+    "Curriculum": "value in force",
+}
+
+
+def title_of(name: str) -> Title:
+    """What a figure is called, by its name in `metrics.jsonl`."""
+    if name in _TITLES:
+        return _TITLES[name]
+    group, _, rest = name.partition("/")
+    plain = group in ("Episode_Reward", "Episode_Termination", "Metrics", "Curriculum")
+    text = rest if plain and rest else name
+    return Title(text, _UNITS.get(group, ""), is_term=True)
