@@ -43,7 +43,8 @@ class Options:
     """Where to simulate, such as "cpu" or "cuda:1". None takes a GPU if there is."""
 
     json: Path | None = None
-    """File for the figures. None writes evaluation.json in the run's folder."""
+    """File for the figures. None writes evaluation.json in the run's folder, or beside
+    an ONNX file."""
 
     logs: Path = Path("logs")
     """Folder of all runs."""
@@ -51,7 +52,8 @@ class Options:
 
 PROGRAM = Program(
     name="evaluate.py",
-    summary="Run episodes of a policy with the configuration of its run, and write "
+    summary="Run episodes of a policy with the configuration of its run, or of an ONNX "
+    "file in its task, and write "
     "return, length, falls, success and what else is logged, as a table and JSON.",
     subject="RUN",
     options=Options,
@@ -67,13 +69,18 @@ PROGRAM = Program(
 
 def main(arguments: Sequence[str]) -> None:
     """Evaluate."""
-    line = read_line(PROGRAM, arguments, ["RUN: a folder, a checkpoint, latest, TASK"])
+    line = read_line(
+        PROGRAM, arguments, ["RUN: a folder, a checkpoint, an ONNX file, latest, TASK"]
+    )
     if line.options.episodes < 1:
         raise UsageError(
             f"--episodes has to be 1 or more, not {line.options.episodes}."
         )
     from tasks import shipped
 
+    if (line.subject or "").endswith(".onnx"):
+        evaluate_file(line, Path(line.subject or ""))
+        return
     run = shipped.find_run(line.subject or "latest", line.options.logs)
     configs = read_configs(line, run)
     if line.reference is not None:
@@ -81,7 +88,26 @@ def main(arguments: Sequence[str]) -> None:
     worlds = build_worlds(line, configs)
     policy, source = find_policy(line, run, worlds, configs["agent"])
     episodes = roll(line, worlds, policy)
-    report(line, run, source, episodes)
+    task = run.info()["task"]
+    folder = line.options.logs / task if shipped.ships(run) else run.path
+    report(line, task, folder / "evaluation.json", source, episodes)
+
+
+def evaluate_file(line: Line, path: Path) -> None:
+    """Evaluate an ONNX file in its own task, as that is trained."""
+    from mjlab.rl.export import FilePolicy
+    from tasks.exported import open_file
+
+    if line.options.policy != "trained":
+        raise UsageError(f"{path} is a policy already: leave out --policy.")
+    file, env_cfg = open_file(path, as_trained=True)
+    configs = apply({"env": env_cfg}, line.settings, line.disabled)
+    if line.reference is not None:
+        raise Answer(reference(configs, line.reference))
+    worlds = build_worlds(line, configs)
+    episodes = roll(line, worlds, FilePolicy(worlds.env, file))
+    to = path.with_suffix(".evaluation.json")
+    report(line, file.task, to, str(path), episodes)
 
 
 def read_configs(line: Line, run: "RunFolder") -> dict[str, Any]:
@@ -97,7 +123,7 @@ def build_worlds(line: Line, configs: dict[str, Any]) -> "RslRlVecEnv":
     from mjlab.envs import ManagerBasedRlEnv
     from mjlab.rl import Ranks, RslRlVecEnv
 
-    env_cfg, agent = configs["env"], configs["agent"]
+    env_cfg, agent = configs["env"], configs.get("agent")
     device = line.options.device
     if device is None and env_cfg.sim.backend == "native":
         device = "cpu"
@@ -110,12 +136,11 @@ def build_worlds(line: Line, configs: dict[str, Any]) -> "RslRlVecEnv":
         number = min(line.options.episodes, suits.number)
     scene = dataclasses.replace(env_cfg.scene, num_envs=number)
     env_cfg = dataclasses.replace(env_cfg, scene=scene, seed=line.options.seed)
+    env = ManagerBasedRlEnv(env_cfg, device=device)
+    if agent is None:
+        return RslRlVecEnv(env)
     groups = sorted({group for seen in agent.obs_groups.values() for group in seen})
-    return RslRlVecEnv(
-        ManagerBasedRlEnv(env_cfg, device=device),
-        groups=groups,
-        clip_actions=agent.clip_actions,
-    )
+    return RslRlVecEnv(env, groups=groups, clip_actions=agent.clip_actions)
 
 
 def find_policy(
@@ -146,15 +171,12 @@ def roll(line: Line, worlds: "RslRlVecEnv", policy: "Policy") -> "list[Episode]"
 
 
 def report(
-    line: Line, run: "RunFolder", source: str, episodes: "list[Episode]"
+    line: Line, task: str, path: Path, source: str, episodes: "list[Episode]"
 ) -> None:
-    """Show the table and write the file."""
+    """Show the table and write the file, to `path` if the user says nothing."""
     from mjlab.cli.episodes import save, table
-    from tasks import shipped
 
-    task = run.info()["task"]
-    folder = line.options.logs / task if shipped.ships(run) else run.path
-    path = line.options.json or folder / "evaluation.json"
+    path = line.options.json or path
     about = {
         "task": task,
         "policy": source,

@@ -20,10 +20,9 @@ from tasks.registry import entries, load_task
 prepare_threads()
 
 if TYPE_CHECKING:
-    import torch
-
     from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
     from mjlab.rl import AgentCfg
+    from mjlab.rl.export import OnnxPolicy
     from mjlab.viewer import Player, Policy
 
 SECONDS = 10.0
@@ -52,6 +51,10 @@ class Options:
 
     video: Path | None = None
     """File to write a video to, such as out.mp4. It needs no display."""
+
+    export: bool | Path = False
+    """Write the policy to an ONNX file, in this folder or in the run's. Nothing is
+    shown then, unless --viewer or --video says so."""
 
     steps: int | None = None
     """Steps to do. None goes on until it is stopped, and 10 s for a video."""
@@ -85,8 +88,8 @@ PROGRAM = Program(
     name="play.py",
     summary=(
         "Watch a policy. PLACE is a task, of which the newest run is taken, a run's "
-        "folder, a checkpoint, or 'latest', which is the default. A run is played with "
-        "its own configuration."
+        "folder, a checkpoint, an ONNX file, or 'latest', which is the default. A run "
+        "is played with its own configuration, an ONNX file as it says of itself."
     ),
     subject="[PLACE]",
     options=Options,
@@ -95,6 +98,7 @@ PROGRAM = Program(
         "latest",
         "latest --video out.mp4 --num-envs 4",
         "Velocity-G1 --policy random --viewer native",
+        "latest --export",
         "logs/Velocity-G1/2026-01-31_12-00-00 --best --env.viewer.distance 2.0",
     ),
 )
@@ -115,6 +119,9 @@ class Source:
 
     place: Path | None
     """Where its checkpoint is."""
+
+    file: "OnnxPolicy | None" = None
+    """The ONNX file that acts, if one does."""
 
 
 @runtime_checkable
@@ -140,6 +147,10 @@ def main(arguments: Sequence[str]) -> None:
     configs = apply({"env": source.env}, line.settings, line.disabled)
     if line.reference is not None:
         raise Answer(reference(configs, line.reference))
+    if options.export is not False:
+        export(source, configs["env"], options)
+        if options.viewer is None and options.video is None:
+            return
     env = build(configs["env"], options, viewer)
     policy = choose_policy(source, env, options)
     show(source, env, policy, options, viewer)
@@ -165,7 +176,7 @@ def check(options: Options, viewer: str) -> None:
 def find_source(place: str | None, options: Options) -> Source:
     """What is to be watched, from a task, a run or a checkpoint."""
     if place is not None and place.endswith(".onnx"):
-        raise UsageError(f"{place}: play.py does not play ONNX files yet.")
+        return find_file(place, options)
     is_task = place in entries()
     if options.policy != "trained":
         if is_task:
@@ -178,6 +189,19 @@ def find_source(place: str | None, options: Options) -> Source:
             raise UsageError(f"--policy {options.policy} needs a task. Tasks: {known}.")
     place = "latest" if place is None else place
     return find_trained(f"{place}/latest" if is_task else place, options)
+
+
+def find_file(place: str, options: Options) -> Source:
+    """An ONNX file, in its own task, which measures and does what the file says."""
+    from tasks.exported import open_file
+
+    if not Path(place).is_file():
+        raise UsageError(f"There is no file {place}.")
+    if options.policy != "trained" or options.export is not False:
+        option = "--export" if options.policy == "trained" else "--policy"
+        raise UsageError(f"{place} is a policy in a file already: leave out {option}.")
+    file, env = open_file(Path(place), as_trained=options.as_trained)
+    return Source(f"{place}, {file.task}", env, None, None, file=file)
 
 
 def find_trained(place: str, options: Options) -> Source:
@@ -238,16 +262,39 @@ def watched(cfg: "ManagerBasedRlEnvCfg") -> "ManagerBasedRlEnvCfg":
     return dataclasses.replace(cfg, observations=groups, episode_length_s=1e9)
 
 
+def export(source: Source, cfg: "ManagerBasedRlEnvCfg", options: Options) -> None:
+    """Write the policy to an ONNX file, and say so."""
+    from mjlab.rl import RunFolder
+    from mjlab.rl.checkpoint import find_checkpoint
+    from tasks.exported import write_file
+
+    if source.agent is None or source.place is None:
+        raise UsageError("--export needs a policy that was trained.")
+    exported = write_file(
+        RunFolder.find(source.place, options.logs),
+        {"env": cfg, "agent": source.agent},
+        logs=options.logs,
+        to=options.export if isinstance(options.export, Path) else None,
+        checkpoint=find_checkpoint(source.place, best=options.best),
+    )
+    print(exported.summary)
+
+
 def build(
     cfg: "ManagerBasedRlEnvCfg", options: Options, viewer: str
 ) -> "ManagerBasedRlEnv":
     """The worlds."""
     from mjlab.envs import ManagerBasedRlEnv
+    from mjlab.rl import Ranks
 
     number = options.num_envs or (WORLDS_IN_BROWSER if viewer == "web" else 1)
     scene = dataclasses.replace(cfg.scene, num_envs=number)
     cfg = dataclasses.replace(cfg, scene=scene, seed=options.seed)
-    return ManagerBasedRlEnv(cfg, options.device)
+    device = options.device
+    if device is None and cfg.sim.backend == "warp":
+        # What was trained on Warp's CPU device plays there, as it was trained there.
+        device = Ranks().device()
+    return ManagerBasedRlEnv(cfg, device)
 
 
 def choose_policy(
@@ -256,36 +303,17 @@ def choose_policy(
     """What acts."""
     from mjlab.viewer import RandomPolicy, ZeroPolicy
 
+    if source.file is not None:
+        from mjlab.rl.export import FilePolicy
+
+        return FilePolicy(env, source.file)
     if source.agent is not None and source.place is not None:
+        from mjlab.rl.policy import TrainedPolicy
+
         return TrainedPolicy(env, source.agent, source.place, best=options.best)
     if options.policy == "zero":
         return ZeroPolicy(env)
     return RandomPolicy(env, seed=options.seed)
-
-
-class TrainedPolicy:
-    """The policy of a checkpoint."""
-
-    def __init__(
-        self, env: "ManagerBasedRlEnv", agent: "AgentCfg", place: Path, *, best: bool
-    ) -> None:
-        from mjlab.rl import RslRlVecEnv
-        from mjlab.rl.learners import network_names
-        from mjlab.rl.policy import load_policy
-
-        groups = agent.obs_groups[network_names(agent)[0]]
-        self._worlds = RslRlVecEnv(env, groups=groups)
-        self._clip = agent.clip_actions
-        self._policy = load_policy(place, self._worlds, agent, best=best)
-
-    def __call__(self, observations: Any) -> "torch.Tensor":
-        """Return the most likely actions, shape (num_envs, total_action_dim)."""
-        actions = self._policy(self._worlds._as_tensordict(observations))
-        return actions if self._clip is None else actions.clamp(-self._clip, self._clip)
-
-    def reset(self, dones: "torch.Tensor") -> None:
-        """Forget the past of the worlds that begin anew."""
-        self._policy.reset(dones)
 
 
 def show(

@@ -85,7 +85,7 @@ def play_unseen(place: str, logs: Path, *more: str) -> None:
 )
 def test_a_run_is_played_whatever_it_is_called_by(place, logs, capsys):
     run = RunFolder.find("latest", logs)
-    known = {
+    known: dict[str, str] = {
         "RUN": str(run.path),
         "CHECKPOINT": str(run.path / "checkpoints" / "model_000002.pt"),
     }
@@ -116,11 +116,11 @@ def test_the_policy_of_a_run_acts_as_its_network_does(logs):
 
     from mjlab.envs import ManagerBasedRlEnv
     from mjlab.rl import RslRlVecEnv
-    from mjlab.rl.policy import load_policy
+    from mjlab.rl.policy import TrainedPolicy, load_policy
 
     run = RunFolder.find("latest", logs)
     env = ManagerBasedRlEnv(env_cfg(worlds=4))
-    policy = play.TrainedPolicy(env, agent_cfg(2), run.path, best=False)
+    policy = TrainedPolicy(env, agent_cfg(2), run.path, best=False)
     observations, _ = env.reset()
     actions = policy(observations)
     worlds = RslRlVecEnv(ManagerBasedRlEnv(env_cfg(worlds=4)), groups=["actor"])
@@ -169,7 +169,7 @@ def test_a_configuration_that_has_no_form_of_its_own_is_watched_as_well():
         ("latest --speed 0", r"--speed 0.0: it has to be above 0"),
         ("latest --task Velocity-G1", r"'latest' or --task Velocity-G1, not both"),
         ("latest --video a.mp4 --viewer web", r"--video goes without --viewer web"),
-        ("policy.onnx", r"does not play ONNX files"),
+        ("policy.onnx", r"There is no file policy.onnx"),
     ],
 )
 def test_a_line_that_cannot_work_is_answered(arguments, answer, logs):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mjlab.rl.config import AgentCfg as AgentCfg
 from mjlab.rl.config import CheckpointCfg as CheckpointCfg
 from mjlab.rl.config import DistillationAgentCfg as DistillationAgentCfg
+from mjlab.rl.config import DumpCfg as DumpCfg
 from mjlab.rl.config import EvaluationCfg as EvaluationCfg
 from mjlab.rl.config import LoggingCfg as LoggingCfg
 from mjlab.rl.config import PpoAgentCfg as PpoAgentCfg

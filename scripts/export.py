@@ -1,0 +1,141 @@
+"""Writes a policy to an ONNX file: `python scripts/export.py latest`."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from mjlab.cli import Program, UsageError, read_line, run_program
+from mjlab.names import UnknownNameError, suggest
+from mjlab.threads import prepare_threads
+from tasks.registry import entries, find_entry
+
+prepare_threads()
+
+if TYPE_CHECKING:
+    from mjlab.rl import RunFolder
+    from mjlab.rl.export import Exported
+
+
+@dataclass(kw_only=True)
+class Options:
+    """Options of `export.py`."""
+
+    out: Path | None = None
+    """File to write, such as policy.onnx; its contract is written beside it as JSON.
+    None is export/TASK.onnx in the run's folder."""
+
+    best: bool = False
+    """Whether to take the best checkpoint of the run rather than its newest."""
+
+    task: str | None = None
+    """The task of a checkpoint that lies outside of a run's folder."""
+
+    logs: Path = Path("logs")
+    """Folder of all runs."""
+
+
+PROGRAM = Program(
+    name="export.py",
+    summary=(
+        "Write a trained policy to one ONNX file that takes what a robot measures, in "
+        "SI units, and gives targets of its joints. PLACE is a run's folder, a "
+        "checkpoint, a task, of which the newest run is taken, or 'latest', which is "
+        "the default. The file acts as the network does, or it is not written; play.py "
+        "and evaluate.py take it as well."
+    ),
+    subject="[PLACE]",
+    options=Options,
+    examples=(
+        "latest",
+        "Velocity-G1 --best --out g1.onnx",
+        "logs/Velocity-G1/latest/checkpoints/model_000100.pt",
+    ),
+)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Write the file."""
+    line = read_line(PROGRAM, arguments)
+    options: Options = line.options
+    place = line.subject or "latest"
+    check(place, options)
+    from tasks.exported import write_file
+
+    run = find_run(place, options)
+    if run is None:
+        exported = export_alone(Path(place), options)
+    else:
+        exported = write_file(
+            run,
+            run.configs(trusted(run.info()["task"])),
+            logs=options.logs,
+            to=options.out,
+            checkpoint=Path(place) if Path(place).is_file() else None,
+            best=options.best,
+        )
+    print(exported.summary)
+
+
+def check(place: str, options: Options) -> None:
+    """Refuse what cannot work before anything is looked for."""
+    if place.endswith(".onnx"):
+        raise UsageError(f"{place} is an ONNX file already. Watch it with play.py.")
+    if options.out is not None and options.out.suffix != ".onnx":
+        raise UsageError(f"--out {options.out}: its name has to end in .onnx.")
+    if options.task is not None:
+        find_entry(options.task)
+
+
+def find_run(place: str, options: Options) -> "RunFolder | None":
+    """The run that is meant; None for a checkpoint that lies alone."""
+    from tasks import shipped
+
+    try:
+        return shipped.find_run(place, options.logs)
+    except UnknownNameError as error:
+        if Path(place).is_file():
+            return None
+        task = place.removesuffix("/latest")
+        if place == "latest" or task in entries():
+            named = "" if place == "latest" else f" of {task!r}"
+            raise UsageError(
+                f"There is no run{named} in {options.logs}. Train one with train.py."
+            ) from error
+        hint = suggest(place, list(entries()))
+        raise UsageError(f"{error} There is no task {place!r} either. {hint}") from None
+
+
+def export_alone(path: Path, options: Options) -> "Exported":
+    """Write the policy of a checkpoint that brings its own configuration."""
+    from mjlab.rl.checkpoint import load_model
+    from mjlab.rl.config_io import parse_config
+    from mjlab.rl.export import export_policy
+
+    if options.task is None:
+        raise UsageError(f"{path} is in no run's folder, so name its task with --task.")
+    text = load_model(path).get("config", "")
+    if not text:
+        raise UsageError(f"{path} brings no configuration, and is in no run's folder.")
+    configs = parse_config(text, trusted(options.task), where=str(path))
+    return export_policy(
+        path,
+        options.out or path.with_suffix(".onnx"),
+        env_cfg=configs["env"],
+        agent_cfg=configs["agent"],
+        task=options.task,
+    )
+
+
+def trusted(task: str) -> tuple[str, ...]:
+    """Packages that a task's configuration may name things of."""
+    from mjlab.rl.config_io import TRUSTED
+
+    return (*TRUSTED, find_entry(task).place.partition(".")[0])
+
+
+if __name__ == "__main__":
+    sys.exit(run_program(main))
