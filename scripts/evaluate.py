@@ -114,7 +114,7 @@ def read_configs(line: Line, run: "RunFolder") -> dict[str, Any]:
     """The run's configurations with the user's settings."""
     from mjlab.rl.config_io import TRUSTED
 
-    package = find_entry(run.info()["task"]).place.partition(".")[0]
+    package = find_entry(run.info()["task"]).package
     return apply(run.configs((*TRUSTED, package)), line.settings, line.disabled)
 
 

@@ -134,7 +134,7 @@ def trusted(task: str) -> tuple[str, ...]:
     """Packages that a task's configuration may name things of."""
     from mjlab.rl.config_io import TRUSTED
 
-    return (*TRUSTED, find_entry(task).place.partition(".")[0])
+    return (*TRUSTED, find_entry(task).package)
 
 
 if __name__ == "__main__":

@@ -211,7 +211,7 @@ def find_trained(place: str, options: Options) -> Source:
     from mjlab.rl.config_io import TRUSTED, parse_config
 
     # Whoever installed a task's package trusts it.
-    packages = {*TRUSTED, *(e.place.partition(".")[0] for e in entries().values())}
+    packages = {*TRUSTED, *(e.package for e in entries().values())}
     path = Path(place)
     text = load_model(path).get("config", "") if path.is_file() else ""
     if text:

@@ -3,7 +3,7 @@
 import dataclasses
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from mjlab.cli.hardware import choose_worlds, processors
 from mjlab.cli.overrides import apply
 from mjlab.cli.reference import reference
 from mjlab.threads import prepare_threads
-from tasks.registry import Entry, entries, find_entry, load_task
+from tasks.registry import Entry, Task, entries, find_entry, load_task
 
 prepare_threads()
 
@@ -104,12 +104,12 @@ def read_configs(line: Line, entry: Entry, run: "RunFolder | None") -> dict[str,
 
     if run is not None:
         # Who names a task trusts the package that it is in.
-        configs = run.configs((*TRUSTED, entry.place.partition(".")[0]))
+        configs = run.configs((*TRUSTED, entry.package))
     else:
         task = load_task(entry.id)
         if task.rl is None:
             raise UsageError(f"The task {entry.id!r} has no settings of a learner.")
-        configs = {"env": task.env(), "agent": task.rl()}
+        configs = {"env": task.env(), "agent": learner_of(line, task)()}
     configs = apply(configs, line.settings, line.disabled)
     if line.options.seed is not None:
         env = dataclasses.replace(configs["env"], seed=line.options.seed)
@@ -117,10 +117,27 @@ def read_configs(line: Line, entry: Entry, run: "RunFolder | None") -> dict[str,
     return configs
 
 
-def find_defaults(entry: Entry) -> dict[str, Any] | None:
+def find_defaults(line: Line, entry: Entry) -> dict[str, Any] | None:
     """Configurations of the task as they come, for the report to compare with."""
     task = load_task(entry.id)
-    return None if task.rl is None else {"env": task.env(), "agent": task.rl()}
+    rl = None if task.rl is None else learner_of(line, task)
+    return None if rl is None else {"env": task.env(), "agent": rl()}
+
+
+def learner_of(line: Line, task: Task) -> Callable[[], Any]:
+    """What makes the settings of the learner: they differ without a GPU."""
+    assert task.rl is not None
+    return task.rl if task.on_cpu is None or wants_gpu(line) else task.on_cpu.rl
+
+
+def wants_gpu(line: Line) -> bool:
+    """Whether to train on a GPU, as far as that is known before anything is built."""
+    import torch
+
+    if line.options.device is not None or line.options.gpus:
+        return line.options.device != "cpu"
+    backends = [s.values for s in line.settings if s.name == "env.sim.backend"]
+    return torch.cuda.is_available() and ["native"] not in map(list, backends)
 
 
 def settle_device(line: Line, configs: dict[str, Any]) -> str:
@@ -139,18 +156,20 @@ def settle_device(line: Line, configs: dict[str, Any]) -> str:
 
 
 def settle_worlds(
-    line: Line, run: "RunFolder | None", env_cfg: Any, device: str
+    line: Line, entry: Entry, run: "RunFolder | None", env_cfg: Any, device: str
 ) -> tuple[Any, str]:
     """The environment with a number of worlds that suits the machine, and why."""
     from mjlab.rl import Ranks
 
     if run is not None or line.sets("env.scene.num_envs"):
         return env_cfg, ""
+    on_cpu = load_task(entry.id).on_cpu
     worlds = choose_worlds(
         env_cfg.scene.num_envs,
         on_gpu=device != "cpu",
         cores=processors(Ranks.from_environment().local_world),
         backend=env_cfg.sim.backend,
+        on_cpu=None if on_cpu is None else on_cpu.num_envs,
     )
     scene = dataclasses.replace(env_cfg.scene, num_envs=worlds.number)
     return dataclasses.replace(env_cfg, scene=scene), worlds.reason
@@ -191,7 +210,7 @@ def learn(
     from mjlab.rl import Ranks, train
 
     device = settle_device(line, configs)
-    env_cfg, reason = settle_worlds(line, run, configs["env"], device)
+    env_cfg, reason = settle_worlds(line, entry, run, configs["env"], device)
     check(env_cfg, configs["agent"])
     is_first = Ranks.from_environment().is_first
     if is_first and reason:
@@ -209,7 +228,7 @@ def learn(
         device=device,
         resume=resume,
         exact=line.options.exact,
-        defaults=None if run is not None else find_defaults(entry),
+        defaults=None if run is not None else find_defaults(line, entry),
     )
     if is_first:
         print(f"Stopped because {outcome.reason}. The run is in {folder.path}")

@@ -30,6 +30,17 @@ BUILT_IN = {
 
 
 @dataclass(frozen=True, kw_only=True)
+class OnCpu:
+    """How a task is learned where there is no GPU."""
+
+    num_envs: int
+    """Worlds, where the user says nothing."""
+
+    rl: Callable[[], Any]
+    """Makes the settings of the learner."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Task:
     """What can be trained: factories, so that each use has a config of its own."""
 
@@ -41,6 +52,10 @@ class Task:
 
     rl: Callable[[], Any] | None = None
     """Makes the settings of the learner."""
+
+    on_cpu: OnCpu | None = None
+    """What is different on a CPU, where there is no room for thousands of worlds and
+    large networks. None changes nothing."""
 
     summary: str = ""
     """One line for listings."""
@@ -62,6 +77,11 @@ class Entry:
 
     origin: str
     """The distribution that it comes from."""
+
+    @property
+    def package(self) -> str:
+        """The package that whoever names the task trusts, so that its runs load."""
+        return self.place.partition(":")[0].partition(".")[0]
 
 
 class BrokenTaskError(ImportError):

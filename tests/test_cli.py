@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mjlab.cli import Program, UsageError, read_line, run_program
+from mjlab.cli import Answer, Program, UsageError, read_line, run_program
 from mjlab.cli.hardware import choose_worlds
 from mjlab.cli.listing import find_summary
 from mjlab.cli.overrides import Setting, apply, find_part
@@ -436,6 +436,31 @@ def test_the_number_of_worlds_suits_the_machine(wanted, on_gpu, cores, backend, 
     found = choose_worlds(wanted, on_gpu=on_gpu, cores=cores, backend=backend)
     assert found.number == number
     assert str(number) in found.reason
+
+
+def test_a_task_that_knows_a_cpu_says_how_many_worlds():
+    found = choose_worlds(1, on_gpu=False, cores=2, on_cpu=2048)
+    assert found.number == 2048 and "2048 worlds" in found.reason
+    assert choose_worlds(1, on_gpu=True, cores=2, on_cpu=2048).number == 4096
+    on_warp = choose_worlds(1, on_gpu=False, cores=2, backend="warp", on_cpu=2048)
+    assert on_warp.number == 8
+
+
+@pytest.mark.parametrize(
+    ("line", "hidden"),
+    [
+        ("", "256, 128, 64"),
+        ("--env.sim.backend native", "256, 128, 64"),
+        ("--device cpu", "256, 128, 64"),
+        ("--device cuda:0", "512, 256, 128"),
+        ("--gpus 0 1", "512, 256, 128"),
+    ],
+)
+def test_settings_of_the_learner_suit_the_device(line, hidden, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    arguments = f"Velocity-Go1-Flat {line} --help-config agent.actor.hidden-dims"
+    with pytest.raises(Answer, match=hidden):
+        train.main(arguments.split())
 
 
 # --- From the line to the run --------------------------------------------------------

@@ -38,7 +38,12 @@ def processors(share_of: int = 1) -> int:
 
 
 def choose_worlds(
-    wanted: int, *, on_gpu: bool, cores: int, backend: str = "auto"
+    wanted: int,
+    *,
+    on_gpu: bool,
+    cores: int,
+    backend: str = "auto",
+    on_cpu: int | None = None,
 ) -> Worlds:
     """A number of worlds that suits the machine.
 
@@ -48,10 +53,17 @@ def choose_worlds(
         on_gpu: Whether there is a GPU.
         cores: Processors of this process.
         backend: The engine that is asked for.
+        on_cpu: Worlds with which the task is known to learn well on a CPU, if any.
     """
     if on_gpu:
         number = wanted if wanted > 1 else WORLDS_ON_GPU
         return Worlds(number, f"{number} worlds, on a GPU.")
+    if on_cpu is not None and backend != "warp":
+        return Worlds(
+            on_cpu,
+            f"{on_cpu} worlds, with which this task learns well on a CPU; "
+            "--env.scene.num-envs sets another number.",
+        )
     each = WARP_WORLDS_PER_PROCESSOR if backend == "warp" else WORLDS_PER_PROCESSOR
     most = each * cores
     number = min(wanted, most) if wanted > 1 else most

@@ -1,6 +1,6 @@
 """Walking at a commanded velocity."""
 
-from tasks.registry import Task
+from tasks.registry import OnCpu, Task
 from tasks.velocity.env import VelocityCfg as VelocityCfg
 from tasks.velocity.g1 import VelocityG1Cfg as VelocityG1Cfg
 from tasks.velocity.g1 import VelocityG1FlatCfg as VelocityG1FlatCfg
@@ -8,8 +8,12 @@ from tasks.velocity.g1 import g1_rewards as g1_rewards
 from tasks.velocity.go1 import VelocityGo1Cfg as VelocityGo1Cfg
 from tasks.velocity.go1 import VelocityGo1FlatCfg as VelocityGo1FlatCfg
 from tasks.velocity.go1 import go1_rewards as go1_rewards
+from tasks.velocity.rl import WORLDS_ON_CPU
 from tasks.velocity.rl import g1_rl as g1_rl
 from tasks.velocity.rl import go1_rl as go1_rl
+from tasks.velocity.rl import rl_on_cpu as rl_on_cpu
+
+ON_CPU = OnCpu(num_envs=WORLDS_ON_CPU, rl=rl_on_cpu)
 
 G1 = Task(
     env=VelocityG1Cfg,
@@ -21,6 +25,7 @@ G1_FLAT = Task(
     env=VelocityG1FlatCfg,
     play=lambda: VelocityG1FlatCfg().play(),
     rl=g1_rl,
+    on_cpu=ON_CPU,
     summary="Unitree G1 walks as told on a plane.",
 )
 GO1 = Task(
@@ -33,5 +38,6 @@ GO1_FLAT = Task(
     env=VelocityGo1FlatCfg,
     play=lambda: VelocityGo1FlatCfg().play(),
     rl=go1_rl,
+    on_cpu=ON_CPU,
     summary="Unitree Go1 walks as told on a plane.",
 )
