@@ -1,4 +1,4 @@
-"""The page about the first own task, done as it says."""
+"""The pages about the first own task and about export, done as they say."""
 
 import os
 import re
@@ -90,6 +90,22 @@ def test_the_variant_of_the_page_builds_and_steps(folder):
         timeout=120,
     )
     assert done.stdout.strip().endswith("['upright', 'speed'] 125"), done.stderr
+
+
+def test_the_program_that_runs_an_exported_policy_works_as_printed(tmp_path):
+    pytest.importorskip("onnxruntime")
+    page = (ROOT / "docs" / "play_and_export.md").read_text("utf-8")
+    (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    program += (
+        "zeros = {i['name']: np.zeros(i['shape'], i['dtype']) "
+        "for i in contract['inputs']}\n"
+        "print(act(zeros)['force_target'].shape)\n"
+    )
+    run(tmp_path, "export.py", "Cartpole-Balance", "--out", "go1.onnx")
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.stdout == "(1,)\n", done.stderr
 
 
 @pytest.mark.slow
