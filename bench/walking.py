@@ -133,7 +133,7 @@ class Walk:
         off = torch.zeros(env.num_envs, 2, dtype=torch.float64)
         count = torch.zeros(env.num_envs, 1, dtype=torch.float64)
         fell = torch.zeros_like(running)
-        observations, _ = self._worlds.reset(seed=self._seed)
+        observations = self._worlds.reset(seed=self._seed)
         self._policy.reset()
         zeros = torch.zeros(env.num_envs, self._worlds.num_actions)
         with torch.no_grad(), torch_threads(1):
