@@ -1,0 +1,1 @@
+"""What makes pages of the documentation from the code; `docs/generate.py` runs it."""
