@@ -10,7 +10,7 @@ and as many of them, so that what else the machine does falls on both alike.
 import argparse
 import statistics
 import sys
-import time
+from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -19,9 +19,8 @@ from mjlab.threads import prepare_threads, torch_threads
 
 prepare_threads()
 
-import torch
-
 from bench.record import save
+from mjlab.cli.speed import measure
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from tasks.registry import load_task
 
@@ -40,8 +39,8 @@ def main() -> None:
     with torch_threads(1):
         env = ManagerBasedRlEnv(cfg)
         env.reset()
-        whole, physics = measure(env, args.blocks, args.steps)
-    shares = [1.0 - p / w for w, p in zip(whole, physics, strict=True)]
+        measured = measure(env, args.blocks, args.steps, show_progress(args.blocks))
+    shares = measured.shares_of_managers
     figures = {
         "task": args.task,
         "num_envs": args.num_envs,
@@ -50,9 +49,9 @@ def main() -> None:
         "torch_threads": 1,
         "blocks": args.blocks,
         "steps_per_block": args.steps,
-        "step_ms": 1e3 * statistics.median(whole),
-        "physics_ms": 1e3 * statistics.median(physics),
-        "env_steps_per_s": args.num_envs / statistics.median(whole),
+        "step_ms": 1e3 * statistics.median(measured.step_s),
+        "physics_ms": 1e3 * statistics.median(measured.physics_s),
+        "env_steps_per_s": measured.env_steps_per_s,
         "share_of_managers": statistics.median(shares),
         "share_of_managers_spread": [min(shares), max(shares)],
     }
@@ -76,52 +75,15 @@ def task_cfg(name: str) -> ManagerBasedRlEnvCfg:
     return load_task(name).env()
 
 
-def measure(
-    env: ManagerBasedRlEnv, blocks: int, steps: int
-) -> tuple[list[float], list[float]]:
-    """Seconds a step of the environment and of its physics, block by block."""
-    random = torch.Generator(device=env.device).manual_seed(0)
-    size = (env.num_envs, env.action_manager.total_action_dim)
-    whole: list[float] = []
-    physics: list[float] = []
-    for block in range(blocks + 1):
-        actions = torch.randn((steps, *size), generator=random, device=env.device)
-        state = env.get_state()
-        start = now(env)
-        for action in actions:
-            env.step(action)
-        first = (now(env) - start) / steps
-        after = env.get_state()
-        env.set_state(state)
-        start = now(env)
-        run_physics(env, steps)
-        second = (now(env) - start) / steps
-        env.set_state(after)
-        if block:  # The first pair warms up.
-            whole.append(first)
-            physics.append(second)
+def show_progress(blocks: int) -> Callable[[int], None]:
+    """Show on a terminal how far the measurement is."""
+
+    def show(block: int) -> None:
         if sys.stderr.isatty():
             end = "\n" if block == blocks else ""
             print(f"\rblock {block}/{blocks}", end=end, file=sys.stderr, flush=True)
-    return whole, physics
 
-
-def run_physics(env: ManagerBasedRlEnv, steps: int) -> None:
-    """The engine's verbs of as many steps, with nothing around them."""
-    nobody = torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
-    for _ in range(steps):
-        for substep in range(env.cfg.decimation):
-            env.sim.step(resume=substep == 0)
-        env.sim.reset(nobody)
-        env.sim.forward()
-        env.sim.sense()
-
-
-def now(env: ManagerBasedRlEnv) -> float:
-    """The time, once the device has finished."""
-    if env.device.type == "cuda":
-        torch.cuda.synchronize(env.device)
-    return time.perf_counter()
+    return show
 
 
 if __name__ == "__main__":

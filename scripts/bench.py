@@ -26,7 +26,12 @@ prepare_threads()
 if TYPE_CHECKING:
     from mjlab.envs import ManagerBasedRlEnv
 
-STUDIES = {"velocity": "velocity.py"}
+STUDIES = {
+    "velocity": "velocity.py",
+    "cartpole": "cartpole_scaling.py",
+    "cartpole-learning": "cartpole_learning.py",
+    "scaling": "task_scaling.py",
+}
 """Benchmarks of their own by name: a file of `bench`, which gets all that follows."""
 
 

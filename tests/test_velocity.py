@@ -88,7 +88,8 @@ WEIGHTS = {
     "Velocity-G1": OF_G1,
     "Velocity-G1-Flat": OF_G1,
     "Velocity-Go1": COMMON | dict.fromkeys(UNWANTED, -0.1),
-    "Velocity-Go1-Flat": COMMON,
+    # These two differ from the published ones; docs/decisions.md says why.
+    "Velocity-Go1-Flat": COMMON | {"air_time": 0.5, "action_rate_l2": -0.02},
 }
 
 
@@ -140,16 +141,7 @@ def test_steps_are_finite_and_need_no_second_solve(
     assert bool(env.reward_manager.values.isfinite().all())
 
 
-TOO_MANY = "501: casting rays prepares and finishes with 92 operations of torch"
-
-
-@pytest.mark.parametrize(
-    ("name", "limit"),
-    [
-        ("G1-Flat", 350),
-        pytest.param("G1", 420, marks=pytest.mark.xfail(reason=TOO_MANY, strict=True)),
-    ],
-)
+@pytest.mark.parametrize(("name", "limit"), [("G1-Flat", 345), ("G1", 420)])
 def test_a_step_takes_few_operations(
     name: str, limit: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

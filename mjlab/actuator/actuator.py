@@ -144,3 +144,13 @@ class Columns:
             tensor[:, self._run].copy_(values)
         else:
             tensor.index_copy_(1, self._ids, values)
+
+    def move(
+        self, source: torch.Tensor, target: torch.Tensor, places: Columns
+    ) -> None:
+        """Write these columns of `source` into the columns `places` of `target`."""
+        if self._run is None and places._run is not None:
+            out = target[:, places._run]
+            torch.index_select(source, 1, self._ids, out=out)
+        else:
+            places.write(target, self.read(source))

@@ -59,7 +59,7 @@ class NativeGroup:
     def apply(self, targets: ActuatorTargets) -> None:
         """Write `sim.data.ctrl` for a physics step."""
         commands = targets.of(self._transmission, self._command)
-        self._controls.write(self._sim.data.ctrl, self._targets.read(commands))
+        self._targets.move(commands, self._sim.data.ctrl, self._controls)
 
     def reset(self, mask: torch.Tensor) -> None:
         """Do nothing: there is no past."""

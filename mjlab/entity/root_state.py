@@ -5,7 +5,13 @@ import torch
 from mjlab.entity.index import EntityIndex
 from mjlab.entity.quantity import State, quantity
 from mjlab.entity.root import Root, down
-from mjlab.math import quat_heading, quat_mul, quat_rotate, quat_rotate_inverse
+from mjlab.math import (
+    normalize,
+    quat_heading,
+    quat_mul,
+    quat_rotate,
+    quat_rotate_inverse,
+)
 from mjlab.sim import Simulation
 
 
@@ -19,9 +25,8 @@ class RootState(State):
 
     def __init__(self, sim: Simulation, index: EntityIndex, root: Root) -> None:
         super().__init__(sim, index, root)
-        self.down_w = down(sim.mj_model, sim.device)
-        """Direction of gravity in the world, shape (3,)."""
-        self._down = self.down_w.expand(sim.num_envs, 3)
+        self._down = down(sim.mj_model, sim.device).expand(sim.num_envs, 3)
+        self._minus_z = torch.tensor([0.0, 0.0, -1.0], device=sim.device)
 
     # The link.
 
@@ -110,9 +115,21 @@ class RootState(State):
     # Where is down, and where is forward.
 
     @quantity
+    def down_w(self) -> torch.Tensor:
+        """Direction of gravity in the world, unit, shape (num_envs, 3).
+
+        It is -z in a world without gravity.
+        """
+        gravity = self._sim.engine.model("opt.gravity")
+        if gravity is None:  # All worlds share it.
+            return self._down
+        has_any = (gravity != 0.0).any(dim=-1, keepdim=True)
+        return torch.where(has_any, normalize(gravity), self._minus_z)
+
+    @quantity
     def gravity_b(self) -> torch.Tensor:
         """Direction of gravity in the link's axes, unit, shape (num_envs, 3)."""
-        return quat_rotate_inverse(self.root_quat_w, self._down)
+        return quat_rotate_inverse(self.root_quat_w, self.down_w)
 
     @quantity
     def heading_w(self) -> torch.Tensor:

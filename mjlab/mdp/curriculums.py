@@ -81,7 +81,8 @@ class terrain_levels(ManagerTermBase):
         # The first reset ends no episode, so nobody has walked.
         ended = (env.episode_length_buf > 0).logical_and_(mask)
         up = (far > self._far).logical_and_(ended)
-        down = (far < asked * down_share).logical_and_(ended).logical_and_(~up)
+        # And not up: of two bools, the first is greater where only it holds.
+        down = (far < asked * down_share).logical_and_(ended).gt(up)
         self._ground.move(up, down, stream)
         return self._ground.levels
 

@@ -159,7 +159,9 @@ def height_scan(env: Env, sensor_name: str, offset: float = 0.0) -> torch.Tensor
     sensor = ray_caster(env, sensor_name)
     frame = sensor.data.frame_pos_w[..., 2]
     hits = sensor.data.hit_pos_w[..., 2].unflatten(1, (frame.shape[1], -1))
-    return (frame.unsqueeze(-1) - hits - offset).flatten(1)
+    height = frame.unsqueeze(-1) - hits
+    is_zero = isinstance(offset, float) and offset == 0.0
+    return (height if is_zero else height - offset).flatten(1)
 
 
 def contact_found(env: Env, sensor_name: str) -> torch.Tensor:

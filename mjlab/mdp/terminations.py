@@ -77,13 +77,10 @@ def out_of_terrain_bounds(
     ground = env.scene.ground
     if ground is None:
         return torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
-    (low_x, low_y), (high_x, high_y) = ground.terrain.tile_bounds.tolist()
-    x, y = (
-        asset_cfg.entity.data.root_pos_w[:, 0],
-        asset_cfg.entity.data.root_pos_w[:, 1],
-    )
-    outside_x = (x < low_x + margin) | (x > high_x - margin)
-    return outside_x | (y < low_y + margin) | (y > high_y - margin)
+    # Tiles lie around the origin, so that one side stands for both.
+    half_x, half_y = ground.terrain.tile_bounds[1].tolist()
+    away = asset_cfg.entity.data.root_pos_w[:, :2].abs()
+    return (away[:, 0] > half_x - margin) | (away[:, 1] > half_y - margin)
 
 
 def nan_detection(env: Env) -> torch.Tensor:

@@ -54,7 +54,7 @@ class Ground:
             stream: Name of the random numbers for worlds beyond the last row.
         """
         rows = self.terrain.num_rows
-        moved = self.levels + up.long() - down.long()
+        moved = self.levels.add(up).add_(down, alpha=-1)
         anywhere = self._rng.integers(0, rows, (), stream)
         moved = torch.where(moved >= rows, anywhere, moved.clamp_(min=0))
         self.levels.copy_(moved)

@@ -9,8 +9,8 @@ from mjlab.sensor.contact import ContactSensor, ContactSensorCfg
 from mjlab.sensor.contact_pool import ContactPool
 from mjlab.sensor.native import MujocoSensor
 from mjlab.sensor.rays import RayCastSensorCfg
-from mjlab.sensor.render import Sight, make_sight
 from mjlab.sensor.sensor import Sensor, SensorCfg
+from mjlab.sensor.sight import Sight
 from mjlab.sensor.terrain_height import TerrainHeightSensorCfg
 from mjlab.sim import Simulation
 
@@ -18,18 +18,23 @@ from mjlab.sim import Simulation
 def bind_sensors(cfgs: Sequence[SensorCfg], sim: Simulation) -> dict[str, Sensor]:
     """Make the sensors by name, those of the scene's own files included.
 
-    Those that look at the world share one `Sight`: on Warp, one search tree and one
-    rendering for all that see the same geoms, instead of one each.
+    Those that look at the world share one `Sight`, and contact sensors one pool.
     """
     cameras = [c.view(sim.mj_model) for c in cfgs if isinstance(c, CameraSensorCfg)]
-    casters = (RayCastSensorCfg, TerrainHeightSensorCfg)
-    ray_groups = [c.geom_groups for c in cfgs if isinstance(c, casters)]
-    sight = make_sight(sim, cameras, ray_groups) if cameras or ray_groups else None
+    casters = [c for c in map(_caster, cfgs) if c is not None]
+    sight = Sight(sim, cameras, casters) if cameras or casters else None
     contacts = [c.part(sim.mj_model) for c in cfgs if isinstance(c, ContactSensorCfg)]
     pool = ContactPool(contacts, sim) if contacts else None
     sensors = {cfg.name: _bind(cfg, sim, sight, pool) for cfg in cfgs}
     found = _sensors_of_files(cfgs, sim.mj_model)
     return {**sensors, **{name: MujocoSensor(name, sim) for name in found}}
+
+
+def _caster(cfg: SensorCfg) -> RayCastSensorCfg | None:
+    """The rays of a sensor, if it has any."""
+    if isinstance(cfg, TerrainHeightSensorCfg):
+        return cfg.ray_cfg
+    return cfg if isinstance(cfg, RayCastSensorCfg) else None
 
 
 def _bind(

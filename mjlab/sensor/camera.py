@@ -9,7 +9,7 @@ import torch
 from mjlab.masks import fill_where
 from mjlab.names import UnknownNameError, find_name, suggest
 from mjlab.sensor.patterns import Vec3
-from mjlab.sensor.render import CameraView, Images, Sight, make_sight
+from mjlab.sensor.render import CameraView, Images
 from mjlab.sensor.sensor import (
     ObjRef,
     Sensor,
@@ -19,6 +19,7 @@ from mjlab.sensor.sensor import (
     object_names,
     require_object,
 )
+from mjlab.sensor.sight import Sight
 from mjlab.sim import Simulation
 
 DataType = Literal["rgb", "depth", "segmentation"]
@@ -91,7 +92,7 @@ class CameraSensorCfg(SensorCfg):
     def bind(self, sim: Simulation, sight: Sight | None = None) -> "CameraSensor":
         """Make the sensor."""
         view = self.view(sim.mj_model)
-        sight = sight or make_sight(sim, cameras=[view])
+        sight = sight or Sight(sim, cameras=[view])
         sensor = CameraSensor(self, sim, view, sight)
         sim.add_sense_pass(sensor)
         return sensor

@@ -17,7 +17,6 @@ from mjlab.sensor.contact_data import (
     field_slices,
 )
 from mjlab.sensor.contact_pool import ContactPart, ContactPool
-from mjlab.sensor.render import Sight
 from mjlab.sensor.sensor import (
     ObjType,
     Sensor,
@@ -25,6 +24,7 @@ from mjlab.sensor.sensor import (
     SensorError,
     names_of_entity,
 )
+from mjlab.sensor.sight import Sight
 from mjlab.sim import Simulation, Stage
 
 MatchMode = Literal["geom", "body", "subtree"]
@@ -276,6 +276,14 @@ class ContactSensor(Sensor):
         A primary that is in the air since the reset has not lifted off.
         """
         return self._once("lifted", dt, self._times.lifted_within)
+
+    def is_in_contact(self) -> torch.Tensor:
+        """Whether each primary was in contact in the last physics step, (num_envs, P).
+
+        At the start of an episode none is.
+        """
+        times = self._times
+        return self._once("touching", 0.0, lambda _: times.current_contact_time > 0.0)
 
     def update(self, dt: float) -> None:
         """Take the contacts of the physics step that just ended, and count its time."""

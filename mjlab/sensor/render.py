@@ -1,8 +1,8 @@
 """What rays and cameras share: each engine's way of looking at the worlds.
 
-`Sight` is that way. Native: one MuJoCo renderer per picture size, and rays through
-`mujoco.batch`. Warp: one tree of bounding boxes per set of visible geoms (in
-`render_warp`), in which both rays and cameras search.
+`EngineSight` is that way. Native: one MuJoCo renderer per picture size, and rays
+through `mujoco.batch` or a map of the ground. Warp: one tree of bounding boxes per set
+of visible geoms (in `render_warp`), in which both rays and cameras search.
 """
 
 import copy
@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from mujoco import batch as mj_batch
 
+from mjlab.sensor.native_rays import NativeRays, group_flags
 from mjlab.sim import Simulation
 from mjlab.sim.native_engine import NativeEngine
 
@@ -80,6 +81,9 @@ class Rays:
     geom_groups: tuple[int, ...]
     """Groups of the geoms that can be hit."""
 
+    points_down: bool
+    """Whether all of them point straight down at all times."""
+
     distance: torch.Tensor
     """Output: distance to the hit in m, -1 for a miss, shape (num_envs, R)."""
 
@@ -102,7 +106,7 @@ class Eye(Protocol):
         ...
 
 
-class Sight(Protocol):
+class EngineSight(Protocol):
     """An engine's way of looking at the worlds."""
 
     notes: tuple[str, ...]
@@ -117,11 +121,11 @@ class Sight(Protocol):
         ...
 
 
-def make_sight(
+def engine_sight(
     sim: Simulation,
-    cameras: Sequence[CameraView] = (),
-    ray_groups: Collection[tuple[int, ...]] = (),
-) -> Sight:
+    cameras: Sequence[CameraView],
+    ray_groups: Collection[tuple[int, ...]],
+) -> EngineSight:
     """Make the engine's way of looking, for everything that will look.
 
     Args:
@@ -162,7 +166,7 @@ def model_for_drawing(
 
 
 class NativeSight:
-    """Rays through `mujoco.batch`, pictures through `mujoco.Renderer`."""
+    """Rays and pictures of the native engine: pictures by `mujoco.Renderer`."""
 
     notes: tuple[str, ...] = (SLOW_RENDERING,)
 
@@ -175,26 +179,8 @@ class NativeSight:
             _log.warning("Camera sensors %s are %s", names, SLOW_RENDERING)
 
     def add_rays(self, rays: Rays) -> Callable[[], None]:
-        """Return what casts the rays.
-
-        MuJoCo computes the kinematics of each world anew for this, and the next step
-        starts afresh instead of continuing from `forward()`. State and derived fields
-        are untouched.
-        """
-        batch = self._engine.batch
-        groups = _group_flags(rays.geom_groups)
-        excluded = np.asarray(rays.excluded_bodies, np.int32)
-        starts, directions = rays.starts.numpy(), rays.directions.numpy()
-        outputs = [t.numpy() for t in (rays.distance, rays.geom, rays.normal)]
-
-        def cast() -> None:
-            results = batch.ray(
-                starts, directions, groups, bodyexclude=excluded, normal=True
-            )
-            for output, result in zip(outputs, results, strict=True):
-                np.copyto(output, result, casting="same_kind")
-
-        return cast
+        """Return what casts the rays."""
+        return NativeRays(self._engine.batch, self._engine.mj_model, rays).cast
 
     def add_camera(self, view: CameraView, images: Images) -> Eye:
         """Return what draws a camera into `images`."""
@@ -304,19 +290,13 @@ def _close(reference: "weakref.ref[mujoco.Renderer]") -> None:
 def _scene_option(view: CameraView) -> mujoco.MjvOption:
     """Show geoms and nothing that decorates them, as Warp's renderer does."""
     option = mujoco.MjvOption()
-    option.geomgroup[:] = _group_flags(view.geom_groups)
+    option.geomgroup[:] = group_flags(view.geom_groups)
     for groups in (option.sitegroup, option.tendongroup, option.skingroup):
         groups[:] = 0
     for flag in ("RANGEFINDER", "CONSTRAINT", "ACTUATOR"):
         option.flags[getattr(mujoco.mjtVisFlag, f"mjVIS_{flag}")] = 0
     option.flags[mujoco.mjtVisFlag.mjVIS_TEXTURE] = view.use_textures
     return option
-
-
-def _group_flags(groups: Collection[int]) -> np.ndarray:
-    flags = np.zeros(mujoco.mjNGROUP, np.uint8)
-    flags[list(groups)] = 1
-    return flags
 
 
 def _require_visible(model: mujoco.MjModel, groups: tuple[int, ...]) -> None:

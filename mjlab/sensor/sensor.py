@@ -20,7 +20,7 @@ from mjlab.names import UnknownNameError, find_name, suggest
 from mjlab.sim import Simulation
 
 if TYPE_CHECKING:
-    from mjlab.sensor.render import Sight
+    from mjlab.sensor.sight import Sight
 
 ObjType = Literal[
     "body", "xbody", "joint", "geom", "site", "camera", "tendon", "actuator", "mesh"

@@ -9,8 +9,8 @@ import torch
 from mjlab.names import suggest
 from mjlab.sensor.patterns import PatternCfg, RingPatternCfg
 from mjlab.sensor.rays import RayCastSensor, RayCastSensorCfg
-from mjlab.sensor.render import Sight, make_sight
 from mjlab.sensor.sensor import ObjRef, Sensor, SensorCfg, SensorError
+from mjlab.sensor.sight import Sight
 from mjlab.sim import Simulation
 
 Reduction = Literal["min", "max", "mean", "none"]
@@ -63,7 +63,7 @@ class TerrainHeightSensorCfg(SensorCfg):
         self, sim: Simulation, sight: Sight | None = None
     ) -> "TerrainHeightSensor":
         """Make the sensor."""
-        sight = sight or make_sight(sim, ray_groups=[self.geom_groups])
+        sight = sight or Sight(sim, casters=[self.ray_cfg])
         sensor = TerrainHeightSensor(self, sim, sight)
         sim.add_sense_pass(sensor)
         return sensor
@@ -107,7 +107,7 @@ class TerrainHeightSensor(Sensor):
     ) -> None:
         """Allocate rays and heights."""
         self.name = cfg.name
-        self.rays = RayCastSensor(cfg.ray_cfg, sim, sight)
+        self.rays = RayCastSensor(cfg.ray_cfg, sight)
         """The rays themselves, for drawing."""
         self._reduction = cfg.reduction
         self._start_height = cfg.start_height
@@ -127,16 +127,13 @@ class TerrainHeightSensor(Sensor):
         return self._data
 
     def prepare(self) -> None:
-        """Put the rays where the frames are."""
-        self.rays.prepare()
+        """Do nothing: rays of all sensors are prepared together."""
 
     def launch(self) -> None:
-        """Cast them."""
-        self.rays.launch()
+        """Do nothing: rays of all sensors are cast together."""
 
     def finish(self) -> None:
         """Turn distances into heights."""
-        self.rays.finish()
         rays = self.rays.data
         self._hit.copy_(rays.hit.view_as(self._hit))
         # A ray that starts inside of the ground leaves it through a face that looks

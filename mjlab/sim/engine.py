@@ -1,7 +1,7 @@
 """What a simulation asks of an engine."""
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import mujoco
 import torch
@@ -11,6 +11,12 @@ from mjlab.sim.fields import Stage
 
 class EngineError(RuntimeError):
     """The engine could not go on."""
+
+    def __init__(self, message: str, worlds: Sequence[int] = ()) -> None:
+        """Say why, and in which worlds if that is known."""
+        super().__init__(message)
+        self.worlds = tuple(worlds)
+        """The worlds in which it could not."""
 
 
 Control = Callable[[], None]
@@ -40,6 +46,16 @@ class SensePass(Protocol):
     def finish(self) -> None:
         """Compute outputs with torch."""
         ...
+
+
+class Use(NamedTuple):
+    """How much of a kind of room the worlds have used so far."""
+
+    most: float
+    """The most at once, per world."""
+
+    room: int
+    """What there is, per world."""
 
 
 class Engine(Protocol):
@@ -90,6 +106,14 @@ class Engine(Protocol):
 
     def advice(self, kind: str) -> str:
         """What a user can set when `overflow()[kind]` is not zero."""
+        ...
+
+    def bytes_per_world(self) -> int:
+        """About how much memory one more world takes."""
+        ...
+
+    def use(self) -> dict[str, Use]:
+        """Use of room that is allocated beforehand, by kind. Waits for the device."""
         ...
 
     def snapshot(self) -> dict[str, torch.Tensor]:

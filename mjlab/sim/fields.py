@@ -40,6 +40,11 @@ STATE_FIELDS = (
 )
 """What a world's future follows from: read and written by the framework."""
 
+INPUT_FIELDS = frozenset(
+    "ctrl qfrc_applied xfrc_applied eq_active mocap_pos mocap_quat userdata".split()
+)
+"""Those of them that a physics step leaves alone."""
+
 _POSITION = """
     xpos xquat xmat xipos ximat xanchor xaxis geom_xpos geom_xmat site_xpos site_xmat
     cam_xpos cam_xmat light_xpos light_xdir subtree_com cdof cinert crb

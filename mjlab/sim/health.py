@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import torch
 
-from mjlab.sim.engine import Engine
+from mjlab.sim.engine import Engine, Use
 
 
 @dataclass(frozen=True)
@@ -61,3 +61,7 @@ class Health:
         overflow = {k: int(v.sum()) for k, v in self._engine.overflow().items()}
         advice = tuple(self._engine.advice(k) for k, n in overflow.items() if n)
         return HealthReport(int(self.nonfinite.sum()), overflow, advice)
+
+    def use(self) -> dict[str, Use]:
+        """The most that was used of each kind of room. This waits for the device."""
+        return self._engine.use()

@@ -51,11 +51,23 @@ def fold_overflow(
 
 
 @wp.kernel(enable_backward=False)
-def poison_worlds(
-    ctrl: wp.array2d[float], qpos: wp.array2d[float], qvel: wp.array2d[float]
+def end_step(
+    ctrl: wp.array2d[float],
+    nefc: wp.array[int],
+    nacon: wp.array[int],
+    qpos: wp.array2d[float],
+    qvel: wp.array2d[float],
+    most_rows: wp.array[int],
+    most_contacts: wp.array[int],
 ) -> None:
-    """Make the state of a world not finite whose control is not finite."""
+    """Note how much room was used; poison a world whose control is not finite.
+
+    One kernel does both, since each launch costs more than what it does.
+    """
     world = wp.tid()
+    most_rows[world] = wp.max(most_rows[world], nefc[world])
+    if world == 0:
+        most_contacts[0] = wp.max(most_contacts[0], nacon[0])
     bad = bool(False)  # noqa: UP018 (Warp: a variable, not a constant)
     for i in range(ctrl.shape[1]):
         if not wp.isfinite(ctrl[world, i]):

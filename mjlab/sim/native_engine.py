@@ -9,8 +9,9 @@ import numpy as np
 import torch
 from mujoco import batch as mj_batch
 
-from mjlab.sim.engine import Control, EngineError, SensePass
-from mjlab.sim.fields import STATE_FIELDS, Stage
+from mjlab.sim.engine import Control, EngineError, SensePass, Use
+from mjlab.sim.fields import INPUT_FIELDS, STATE_FIELDS, Stage
+from mjlab.sim.sizes import data_size
 from mjlab.sim.surface import Surface
 
 _log = logging.getLogger(__name__)
@@ -51,6 +52,9 @@ class NativeEngine:
             self.mj_model, num_envs, num_threads or 0, persistent=True
         )
         arrays = {name: self.batch.bind(name) for name in STATE_FIELDS}
+        inputs = {name: arrays.pop(name) for name in INPUT_FIELDS}
+        # Apart, because they are more than half of the state, and only written here.
+        self._inputs = Surface(inputs, writable=True)
         self._state = Surface(arrays, writable=True)
         self._derived: dict[str, Surface] = {}
         self._models: list[Surface] = []
@@ -66,8 +70,9 @@ class NativeEngine:
 
     def data(self, name: str) -> torch.Tensor:
         """The live tensor of a data field; derived fields are bound when first read."""
-        if name in self._state.tensors:
-            return self._state.tensors[name]
+        for state in (self._state, self._inputs):
+            if name in state.tensors:
+                return state.tensors[name]
         if name not in self._derived:
             array = self.batch.bind(name)
             self._derived[name] = Surface({name: array}, writable=False)
@@ -108,6 +113,8 @@ class NativeEngine:
         self._advance(self.batch.step, int(Stage.NONE))
         if bad_control.any():
             self._poison(bad_control)
+            # MuJoCo has set these controls to zero.
+            self._inputs.publish()
         self._publish()
         self._count_warnings()
 
@@ -126,6 +133,7 @@ class NativeEngine:
             return
         self.batch.reset(ids, stage=int(Stage.NONE))
         self._warned[ids] = 0
+        self._inputs.publish()
         self._publish()
 
     def sense(self, passes: Sequence[SensePass]) -> None:
@@ -163,12 +171,26 @@ class NativeEngine:
             f"set sim.mujoco.memory to more, such as '{max(1, int(2 * size))}M'"
         )
 
+    def bytes_per_world(self) -> int:
+        """About how much memory one more world takes.
+
+        Contacts and constraints use as much of a world's memory as in a short rollout.
+        """
+        surfaces = [self._state, *self._derived.values(), *self._models]
+        arrays = sum(surface.nbytes for surface in surfaces)
+        return data_size(self.mj_model) + arrays // self.num_envs
+
+    def use(self) -> dict[str, Use]:
+        """Nothing: a world's memory serves all kinds, and MuJoCo hands it out."""
+        return {}
+
     def _advance(self, call: Callable[..., None], stage: int) -> None:
         try:
             call(stage=stage)
         except mj_batch.SimulationError as error:
             hint = f" ({self.advice('memory')})" if "memory" in str(error) else ""
-            raise EngineError(f"{error}{hint}") from error
+            worlds = [int(world) for world in getattr(error, "ids", ())]
+            raise EngineError(f"{error}{hint}", worlds) from error
 
     def _warnings(self) -> np.ndarray:
         columns = [self.batch.warning[:, int(w), 1] for w in _OVERFLOWS.values()]
@@ -215,6 +237,7 @@ class NativeEngine:
                 self.batch.expand(name.removeprefix("model."))[...] = value.numpy()
             if name.startswith("overflow."):
                 self._overflow[name.removeprefix("overflow.")].copy_(value)
+        self._inputs.publish()
         self._publish()
         for surface in self._models:
             surface.publish()
@@ -237,8 +260,7 @@ class NativeEngine:
     # The two directions between tensors and engine.
 
     def _collect(self) -> None:
-        self._state.collect()
-        for surface in self._models:
+        for surface in (self._state, self._inputs, *self._models):
             surface.collect()
 
     def _publish(self) -> None:

@@ -31,6 +31,11 @@ class Surface:
             self.tensors |= block.tensors
         self.publish()
 
+    @property
+    def nbytes(self) -> int:
+        """Memory of the tensors, of what was published, and of the arrays."""
+        return sum(block.nbytes for block in self._blocks)
+
     def publish(self) -> None:
         """Copy the engine's arrays into the tensors."""
         for block in self._blocks:
@@ -54,6 +59,11 @@ class _Block:
             self._pairs.append((array, values.reshape(array.shape), part))
             shape = (array.shape[0], *surface_shape(name, array.shape[1:]))
             self.tensors[name] = torch.from_numpy(values.reshape(shape))
+
+    @property
+    def nbytes(self) -> int:
+        own = self._values.nbytes + self._published.nbytes
+        return own + sum(array.nbytes for array, _, _ in self._pairs)
 
     def publish(self, writable: bool) -> None:
         for array, values, _ in self._pairs:

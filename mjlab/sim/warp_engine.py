@@ -8,7 +8,7 @@ import torch
 import warp as wp
 
 from mjlab.sim.config import SimulationCfg
-from mjlab.sim.engine import Control, Launch, SensePass
+from mjlab.sim.engine import Control, Launch, SensePass, Use
 from mjlab.sim.fields import STATE_FIELDS, Stage
 from mjlab.sim.graphs import Graphs, on_torch_stream
 from mjlab.sim.sizes import choose_sizes
@@ -157,6 +157,26 @@ class WarpEngine:
         value = getattr(self.sizes, setting, None)
         now = "" if value is None else f" (now {value})"
         return f"{kind} found no room: set sim.{setting} higher{now}"
+
+    def bytes_per_world(self) -> int:
+        """About how much memory one more world takes.
+
+        Kernels have arrays of their own while they run, half as much again.
+        """
+        return 3 * self._fields.nbytes // (2 * self.num_envs)
+
+    def use(self) -> dict[str, Use]:
+        """The most contacts and constraint rows so far. Waits for the device.
+
+        All worlds share one pool of contacts, so theirs are counted on average.
+        """
+        launches, sizes = self._launches, self.sizes
+        contacts = int(launches.most_contacts) / self.num_envs
+        rows = float(launches.most_rows.max())
+        return {
+            "contacts": Use(contacts, sizes.nconmax),
+            "rows": Use(rows, sizes.njmax),
+        }
 
     # Snapshots and pictures.
 

@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
 import mujoco
 import mujoco_warp as mjw
@@ -50,6 +51,12 @@ class WarpFields:
         with wp.ScopedDevice(str(device)):
             self.wp_model = self._put_model({})
             self.wp_data = make_data(model, num_envs, sizes)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the data and of the model fields that vary, in bytes."""
+        varied = sum(self.array(name).capacity for name in self.varied)
+        return _capacity(self.wp_data) + varied
 
     def data(self, name: str) -> torch.Tensor:
         """The live tensor of a data field, shape (num_envs, ...)."""
@@ -269,3 +276,15 @@ def _assign(model: mujoco.MjModel, name: str, value: np.ndarray) -> None:
 def _has_conditional_graphs(device: torch.device) -> bool:
     """Whether the driver can put the solver's loop into a graph (CUDA 12.4)."""
     return device.type != "cuda" or wp.is_conditional_graph_supported()
+
+
+def _capacity(owner: Any) -> int:
+    """Memory of the arrays in a dataclass of MuJoCo Warp, and in those within it."""
+    total = 0
+    for field in dataclasses.fields(owner):
+        value = getattr(owner, field.name)
+        if isinstance(value, wp.array):
+            total += value.capacity
+        elif dataclasses.is_dataclass(value):
+            total += _capacity(value)
+    return total

@@ -38,6 +38,8 @@ class WarpLaunches:
             self._constants_mask = wp.ones(self._num_envs, dtype=wp.bool)
             self._asked = wp.zeros(1, dtype=wp.int32)
             self._counts = wp.zeros((self._num_envs, 16), dtype=wp.int64)
+            self._most_rows = wp.zeros(self._num_envs, dtype=wp.int32)
+            self._most_contacts = wp.zeros(1, dtype=wp.int32)
             weights = fields.mj_model.body_invweight0
             weightless = np.flatnonzero((weights == 0.0) & [False, True])
             self._weightless = wp.array(weightless, dtype=wp.int32)
@@ -51,6 +53,12 @@ class WarpLaunches:
         """The worlds whose constants `constants` derives, shape (num_envs,), bool."""
         self.counts: torch.Tensor = wp.to_torch(self._counts, requires_grad=False)
         """Episodes that ended with each overflow bit set, shape (num_envs, 16)."""
+        self.most_rows: torch.Tensor = wp.to_torch(self._most_rows, requires_grad=False)
+        """The most constraint rows in any step so far, shape (num_envs,), int32."""
+        self.most_contacts: torch.Tensor = wp.to_torch(
+            self._most_contacts, requires_grad=False
+        )
+        """The most contacts of all worlds together in any step, shape (1,), int32."""
 
     @property
     def sleeps(self) -> bool:
@@ -63,7 +71,7 @@ class WarpLaunches:
         """A whole physics step."""
         self._refresh_velocities()
         mjw.step(self._fields.wp_model, self._fields.wp_data)
-        self._poison()
+        self._end_step()
 
     def begin(self) -> None:
         """What `mjw.step` does up to the velocity stage."""
@@ -88,7 +96,7 @@ class WarpLaunches:
         self._zero(self._late)
         mjw.sensor_acc(m, d, skip_rne_postconstraint=True)
         _INTEGRATORS[mjw.IntegratorType(m.opt.integrator)](m, d)
-        self._poison()
+        self._end_step()
 
     @property
     def samples_sensors(self) -> bool:
@@ -250,13 +258,16 @@ class WarpLaunches:
             mjw.com_pos(m, d)
             mjw.com_vel(m, d)
 
-    def _poison(self) -> None:
-        """Let a control that is not finite reach the state.
+    def _end_step(self) -> None:
+        """Note the room that was used, and let a control that is not finite show.
 
-        The clamp of an actuator's force would turn it into a number (4.0.0).
+        The clamp of an actuator's force would turn such a control into a number, so
+        that it would not reach the state (4.0.0).
         """
         d = self._fields.wp_data
-        wp.launch(kernels.poison_worlds, self._num_envs, [d.ctrl, d.qpos, d.qvel])
+        arrays = [d.ctrl, d.nefc, d.nacon, d.qpos, d.qvel]
+        arrays += [self._most_rows, self._most_contacts]
+        wp.launch(kernels.end_step, self._num_envs, arrays)
 
     def _zero(self, columns: wp.array) -> None:
         if columns.size:

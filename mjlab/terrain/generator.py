@@ -51,8 +51,8 @@ class Terrain:
     """Extent of one tile along x and y; inf for a plane without end."""
 
     tile_bounds: np.ndarray
-    """Lowest and highest x and y of all tiles, shape (2, 2); infinite for a plane
-    without end."""
+    """Lowest and highest x and y of all tiles, shape (2, 2), centred on the origin;
+    infinite for a plane without end."""
 
     bounds: np.ndarray
     """Lowest and highest x and y of the ground with its border, shape (2, 2)."""

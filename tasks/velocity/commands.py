@@ -74,4 +74,5 @@ def moving(env: Env, command_name: str, threshold: float | None = None) -> torch
         if isinstance(term, TwistCommand):
             return term.moving
         threshold = TwistCommandCfg.standing_speed
-    return (command_speed(env, command_name) > threshold).float()
+    speed = command_speed(env, command_name)
+    return torch.gt(speed, threshold, out=torch.empty_like(speed))

@@ -14,7 +14,6 @@ from mjlab.sensor import (
     Sensor,
     SensorError,
     Sight,
-    make_sight,
 )
 from mjlab.sensor.sensor import object_id
 from mjlab.sim import Simulation
@@ -45,7 +44,7 @@ class FootHeightSensorCfg(RayCastSensorCfg):
 
     def bind(self, sim: Simulation, sight: Sight | None = None) -> "FootHeightSensor":  # type: ignore[override]
         """Make the sensor."""
-        sight = sight or make_sight(sim, ray_groups=[self.geom_groups])
+        sight = sight or Sight(sim, casters=[self])
         sensor = FootHeightSensor(self, sim, sight)
         sim.add_sense_pass(sensor)
         return sensor
@@ -57,14 +56,9 @@ class FootHeightSensor(Sensor):
     def __init__(self, cfg: FootHeightSensorCfg, sim: Simulation, sight: Sight) -> None:
         """Allocate rays and heights."""
         self.name = cfg.name
-        self.rays = RayCastSensor(cfg, sim, sight)
+        self.rays = RayCastSensor(cfg, sight)
         """The rays, for drawing."""
-        others = [frame.full_name for frame in cfg.frames if frame.type != "site"]
-        if others or self.rays.num_rays_per_frame != 1:
-            raise SensorError(
-                f"Sensor {cfg.name!r} measures sites, with one ray each; it has "
-                f"{self.rays.num_rays_per_frame} rays, and is on {others or 'sites'}."
-            )
+        self._start_height = _start_height(cfg)
         ids = [object_id(sim.mj_model, frame) for frame in cfg.frames]
         self._sites = Columns.of(ids, sim.device)
         self._sim = sim
@@ -80,17 +74,16 @@ class FootHeightSensor(Sensor):
         return self._heights
 
     def prepare(self) -> None:
-        """Put the rays where the feet are."""
-        self.rays.prepare()
+        """Do nothing: rays of all sensors are prepared together."""
 
     def launch(self) -> None:
-        """Cast them."""
-        self.rays.launch()
+        """Do nothing: rays of all sensors are cast together."""
 
     def finish(self) -> None:
-        """Take note of the ground."""
-        self.rays.finish()
-        self._is_current = False
+        """Take the heights: the feet are still where their rays have started."""
+        distances = self.rays.data.distances
+        torch.sub(distances, self._start_height, out=self._heights)
+        self._is_current = True
 
     def update(self, dt: float) -> None:
         """Take note that the feet have moved."""
@@ -114,3 +107,26 @@ class FootHeightSensor(Sensor):
         steepness = normal[..., 2].clamp(min=0.1)
         rise = (normal[..., :2] * offset[..., :2]).sum(dim=-1).div_(steepness)
         torch.add(rise, offset[..., 2], out=self._heights)
+
+
+def _start_height(cfg: FootHeightSensorCfg) -> float:
+    """How high above each site its ray starts."""
+    others = [frame.full_name for frame in cfg.frames if frame.type != "site"]
+    starts, directions = cfg.local_rays()
+    if others or len(starts) != 1:
+        raise SensorError(
+            f"Sensor {cfg.name!r} measures sites, with one ray each; it has "
+            f"{len(starts)} rays, and is on {others or 'sites'}."
+        )
+    x, y, height = (float(value) for value in starts[0])
+    if (x, y) != (0.0, 0.0) or tuple(directions[0]) != (0.0, 0.0, -1.0):
+        raise SensorError(
+            f"Sensor {cfg.name!r}: rays have to start right above their sites and "
+            f"point down; start_offset is {cfg.start_offset}."
+        )
+    if cfg.alignment == "base":
+        raise SensorError(
+            f"Sensor {cfg.name!r}: alignment='base' would tilt the rays; they point "
+            "down, so use 'yaw' or 'world'."
+        )
+    return height

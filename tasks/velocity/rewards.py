@@ -239,7 +239,7 @@ class feet_swing_height(ManagerTermBase):
         error = (self._peak / target_height).sub_(1.0).square_()
         landed = sensor.compute_first_contact(env.step_dt)
         cost = error.mul_(landed).sum(dim=1)
-        self._peak.masked_fill_(sensor.data.current_contact_time > 0.0, 0.0)
+        self._peak.masked_fill_(sensor.is_in_contact(), 0.0)
         return cost.mul_(moving(env, command_name, command_threshold))
 
     def reset(self, mask: torch.Tensor) -> None:
@@ -259,7 +259,7 @@ def feet_slip(
     asset_cfg: Selection = ROBOT,
 ) -> torch.Tensor:
     """Sum of squares of the horizontal velocities of feet on the ground, (m/s)²."""
-    is_down = contact_sensor(env, sensor_name).data.current_contact_time > 0.0
+    is_down = contact_sensor(env, sensor_name).is_in_contact()
     sliding = _foot_velocity_xy(asset_cfg).square().mul_(is_down.unsqueeze(-1))
     cost = sliding.flatten(1).sum(dim=1)
     return cost.mul_(moving(env, command_name, command_threshold))

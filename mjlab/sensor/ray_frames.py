@@ -1,0 +1,149 @@
+"""Where the frames are that rays are fixed to, and which way they are turned."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+import mujoco
+import torch
+
+from mjlab.names import suggest
+from mjlab.sensor.sensor import ObjRef, SensorError, object_id, require_object
+from mjlab.sim import Simulation
+
+# For each type of frame: its position, its matrix, and the body it is fixed to.
+_FIELDS: dict[str, tuple[str, str, str | None]] = {
+    "body": ("xpos", "xmat", None),
+    "xbody": ("xpos", "xmat", None),
+    "site": ("site_xpos", "site_xmat", "site_bodyid"),
+    "geom": ("geom_xpos", "geom_xmat", "geom_bodyid"),
+    "camera": ("cam_xpos", "cam_xmat", "cam_bodyid"),
+}
+_POSITION, _MATRIX, _OWNER = range(3)
+
+# Of a matrix [[0, 1, 2], [3, 4, 5], [6, 7, 8]] with columns x, y, z: horizontal parts
+# of the axes ahead and to the left, as x gives them, and then as y does.
+_HORIZONTAL = ((0, 3, 3, 0), (4, 1, 1, 4))
+_SIGNS = ((1.0, 1.0, -1.0, 1.0), (1.0, -1.0, 1.0, 1.0))
+_VERTICAL = 1e-3
+"""Length of the horizontal part of x below which it has no heading."""
+
+
+def check_frames(sensor: str, frames: tuple[ObjRef, ...], spec: mujoco.MjSpec) -> None:
+    """Raise unless there are frames, and rays can be fixed to all of them."""
+    if not frames:
+        raise SensorError(f"Sensor {sensor!r}: frame is empty.")
+    for frame in frames:
+        if frame.type not in _FIELDS:
+            raise SensorError(
+                f"Sensor {sensor!r}: rays cannot start from {frame.full_name!r}, which "
+                f"is of type {frame.type!r}. {suggest(frame.type, _FIELDS)}"
+            )
+        require_object(spec, frame, sensor)
+
+
+def bodies_of(frames: Sequence[ObjRef], model: mujoco.MjModel) -> list[int]:
+    """The body that each frame is fixed to; the world is not left out of rays."""
+    bodies = []
+    for frame in frames:
+        index, owner = object_id(model, frame), _FIELDS[frame.type][_OWNER]
+        body = index if owner is None else int(getattr(model, owner)[index])
+        bodies.append(body if body > 0 else -1)
+    return bodies
+
+
+class _Gather:
+    """Copies a field of some frames, one operation for neighbours of one type."""
+
+    def __init__(
+        self,
+        frames: Sequence[ObjRef],
+        which: int,
+        out: torch.Tensor,
+        sim: Simulation,
+        entries: Sequence[int] | None = None,
+    ) -> None:
+        """Remember what goes where.
+
+        Args:
+            frames: The frames.
+            which: Whether positions or matrices are copied.
+            out: Where to, shape (num_envs, frames, ...).
+            sim: The simulation.
+            entries: The numbers of each frame's matrix that are copied. None: all.
+        """
+        self._copies: list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]] = []
+        start = 0
+        for name, run in groupby(frames, lambda frame: _FIELDS[frame.type][which]):
+            assert name is not None
+            ids = [object_id(sim.mj_model, frame) for frame in run]
+            field, target = getattr(sim.data, name), out[:, start : start + len(ids)]
+            start += len(ids)
+            if entries is not None:
+                field, target = field.flatten(1), target.flatten(1)
+                ids = [9 * index + entry for index in ids for entry in entries]
+            self._copies.append((field, torch.tensor(ids, device=sim.device), target))
+
+    def __call__(self) -> None:
+        for field, ids, target in self._copies:
+            torch.index_select(field, 1, ids, out=target)
+
+
+class Positions:
+    """Positions of frames of several types."""
+
+    def __init__(self, frames: Sequence[ObjRef], sim: Simulation) -> None:
+        """Allocate the positions."""
+        self.values = torch.zeros(sim.num_envs, len(frames), 3, device=sim.device)
+        """World frame, m, shape (num_envs, frames, 3), in place."""
+        self._gather = _Gather(frames, _POSITION, self.values, sim)
+
+    def follow(self) -> None:
+        """Take the present positions."""
+        self._gather()
+
+
+class Orientations:
+    """All three axes of frames."""
+
+    def __init__(self, frames: Sequence[ObjRef], sim: Simulation) -> None:
+        """Allocate the axes."""
+        matrices = torch.zeros(sim.num_envs, len(frames), 3, 3, device=sim.device)
+        self.axes = matrices.unbind(-1)
+        """Each axis in the world, shape (num_envs, frames, 3), in place."""
+        self._gather = _Gather(frames, _MATRIX, matrices, sim)
+
+    def follow(self) -> None:
+        """Take the present axes."""
+        self._gather()
+
+
+class Headings:
+    """Horizontal axes of frames turned about z so that x points where theirs points.
+
+    Where a frame's x axis is vertical it has no heading, and the frame's y axis, which
+    is horizontal then, gives it.
+    """
+
+    def __init__(self, frames: Sequence[ObjRef], sim: Simulation) -> None:
+        """Allocate the axes."""
+        shape = (sim.num_envs, len(frames))
+        self._entries = torch.zeros(*shape, 8, device=sim.device)
+        entries: Any = [entry for way in _HORIZONTAL for entry in way]
+        self._gather = _Gather(frames, _MATRIX, self._entries, sim, entries)
+        self._signs = torch.tensor(_SIGNS, device=sim.device).flatten()
+        # The vertical parts stay 0.
+        axes = torch.zeros(*shape, 2, 3, device=sim.device)
+        self._horizontal = axes[..., :2]
+        self.axes = axes.unbind(2)
+        """Ahead and to the left, in the world, each (num_envs, frames, 3), in place."""
+
+    def follow(self) -> None:
+        """Take the present headings."""
+        self._gather()
+        ways = self._entries.mul_(self._signs).unflatten(-1, (2, 2, 2))
+        by_x, by_y = ways.unbind(2)
+        length = torch.linalg.vector_norm(by_x, dim=-1, keepdim=True)
+        ahead = torch.where(length < _VERTICAL, by_y, by_x)
+        length = torch.linalg.vector_norm(ahead, dim=-1, keepdim=True)
+        torch.div(ahead, length, out=self._horizontal)
