@@ -1,5 +1,7 @@
 """Walking at a commanded velocity."""
 
+from pathlib import Path
+
 from tasks.registry import OnCpu, Task
 from tasks.velocity.env import VelocityCfg as VelocityCfg
 from tasks.velocity.g1 import VelocityG1Cfg as VelocityG1Cfg
@@ -40,4 +42,5 @@ GO1_FLAT = Task(
     rl=go1_rl,
     on_cpu=ON_CPU,
     summary="Unitree Go1 walks as told on a plane.",
+    trained=Path(__file__).parent / "trained" / "Velocity-Go1-Flat",
 )
