@@ -1,0 +1,80 @@
+"""Draws docs/images/go1_learning.svg: how the Go1 that ships learned to walk.
+
+python docs/render_learning.py
+"""
+
+import json
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+RUN = ROOT / "tasks/velocity/trained/Velocity-Go1-Flat"
+TO = ROOT / "docs/images/go1_learning.svg"
+
+PANELS = (
+    ("Return of an episode", "Train/mean_reward", 1.0, "#2a6fb0"),
+    ("Error of velocity, m/s", "Metrics/twist/error_vel_xy", 1.0, "#b0502a"),
+    ("Error of yaw rate, rad/s", "Metrics/twist/error_vel_yaw", 1.0, "#b0502a"),
+    ("Episodes that end in a fall, %", "Episode_Termination/fell_over", 100, "#777"),
+)
+WIDTH, HEIGHT, GAP, LEFT, TOP, BOTTOM = 240, 150, 40, 40, 34, 28
+
+
+def main() -> None:
+    """Draw."""
+    lines = (RUN / "metrics.jsonl").read_text("utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    whole = len(PANELS) * (WIDTH + GAP) + LEFT
+    high = TOP + HEIGHT + BOTTOM
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {whole} {high}" '
+        'font-family="sans-serif" font-size="12">',
+        f'<rect width="{whole}" height="{high}" fill="#fff"/>',
+    ]
+    minutes = rows[-1]["Perf/seconds"] / 60.0
+    for i, (title, name, scale, colour) in enumerate(PANELS):
+        left = LEFT + i * (WIDTH + GAP)
+        parts += panel(rows, left, minutes, title, name, scale, colour)
+    TO.write_text("\n".join([*parts, "</svg>"]) + "\n", "utf-8")
+    print(f"Wrote {TO}")
+
+
+def panel(
+    rows: list[dict[str, float]],
+    left: float,
+    minutes: float,
+    title: str,
+    name: str,
+    scale: float,
+    colour: str,
+) -> list[str]:
+    """One curve with its axes."""
+    points = [(r["Perf/seconds"] / 60.0, r[name] * scale) for r in rows if name in r]
+    low, most = min(0.0, *(v for _, v in points)), max(v for _, v in points)
+    bottom, right = TOP + HEIGHT, left + WIDTH
+
+    def x(minute: float) -> float:
+        return left + WIDTH * minute / minutes
+
+    def y(value: float) -> float:
+        return bottom - HEIGHT * (value - low) / (most - low)
+
+    path = " ".join(f"{x(minute):.1f},{y(value):.1f}" for minute, value in points)
+    ticks = [0.0, most / 2, most]
+    marks = [
+        f'<path d="M{left} {y(v):.1f}H{right}" stroke="#ddd"/>'
+        f'<text x="{left - 4}" y="{y(v) + 4:.1f}" text-anchor="end" fill="#555">'
+        f"{v:.3g}</text>"
+        for v in ticks
+    ]
+    times = [
+        f'<text x="{x(m):.1f}" y="{bottom + 16}" text-anchor="middle" fill="#555">'
+        f"{m} min</text>"
+        for m in range(0, int(minutes) + 1, 20)
+    ]
+    curve = f'<polyline points="{path}" fill="none" stroke="{colour}"/>'
+    head = f'<text x="{left}" y="{TOP - 14}" font-weight="bold">{title}</text>'
+    return [head, *marks, *times, curve]
+
+
+if __name__ == "__main__":
+    main()
