@@ -5,16 +5,17 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from mjlab.cli import Answer, Program, UsageError, read_line, run_program
+from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.overrides import apply
 from mjlab.cli.reference import reference
 from mjlab.names import UnknownNameError, suggest
 from mjlab.render import prepare_gl
 from mjlab.threads import prepare_threads
+from mjlab.viewer.watched import watched
 from tasks.registry import entries, load_task
 
 prepare_threads()
@@ -55,6 +56,10 @@ class Options:
     export: bool | Path = False
     """Write the policy to an ONNX file, in this folder or in the run's. Nothing is
     shown then, unless --viewer or --video says so."""
+
+    dump: Path | None = None
+    """Replay a fault that a run kept in its folder `dumps`: the dump's folder, or the
+    file of one of its worlds."""
 
     steps: int | None = None
     """Steps to do. None goes on until it is stopped, and 10 s for a video."""
@@ -124,15 +129,6 @@ class Source:
     """The ONNX file that acts, if one does."""
 
 
-@runtime_checkable
-class Watchable(Protocol):
-    """An environment's configuration that knows how it is best watched."""
-
-    def play(self) -> "ManagerBasedRlEnvCfg":
-        """The configuration to watch with."""
-        ...
-
-
 def main(arguments: Sequence[str]) -> None:
     """Find it, build it, show it."""
     line = read_line(PROGRAM, arguments, [f"tasks: {', '.join(entries())}"])
@@ -143,6 +139,8 @@ def main(arguments: Sequence[str]) -> None:
     check(options, viewer)
     if viewer != "native":
         prepare_gl()
+    if options.dump is not None:
+        return replay(line, options.dump, viewer)
     source = find_source(line.subject or options.task, options)
     configs = apply({"env": source.env}, line.settings, line.disabled)
     if line.reference is not None:
@@ -208,10 +206,9 @@ def find_trained(place: str, options: Options) -> Source:
     """A run, or a checkpoint by itself, with the configuration that it brings."""
     from mjlab.rl import load_config
     from mjlab.rl.checkpoint import load_model
-    from mjlab.rl.config_io import TRUSTED, parse_config
+    from mjlab.rl.config_io import parse_config
 
-    # Whoever installed a task's package trusts it.
-    packages = {*TRUSTED, *(e.package for e in entries().values())}
+    packages = trusted()
     path = Path(place)
     text = load_model(path).get("config", "") if path.is_file() else ""
     if text:
@@ -225,6 +222,13 @@ def find_trained(place: str, options: Options) -> Source:
     if options.policy != "trained":
         return Source(f"{title}, {options.policy} actions", env, None, None)
     return Source(title, env, configs["agent"], path)
+
+
+def trusted() -> set[str]:
+    """Packages that a configuration may name: whoever installed a task trusts it."""
+    from mjlab.rl.config_io import TRUSTED
+
+    return {*TRUSTED, *(e.package for e in entries().values())}
 
 
 def find_run(place: str, options: Options) -> Any:
@@ -249,17 +253,6 @@ def find_run(place: str, options: Options) -> Any:
             f"There is no run of {task!r} in {options.logs}. Train one with train.py "
             f"{task}, or watch it with --policy random."
         ) from error
-
-
-def watched(cfg: "ManagerBasedRlEnvCfg") -> "ManagerBasedRlEnvCfg":
-    """The configuration of a run, to be watched: no noise, no end of time."""
-    if isinstance(cfg, Watchable):
-        return cfg.play()
-    groups = {
-        name: group and dataclasses.replace(group, enable_corruption=False)
-        for name, group in cfg.observations.items()
-    }
-    return dataclasses.replace(cfg, observations=groups, episode_length_s=1e9)
 
 
 def export(source: Source, cfg: "ManagerBasedRlEnvCfg", options: Options) -> None:
@@ -341,6 +334,20 @@ def show(
         rewards = run(player, steps or 1)
         print(f"Mean reward of a step, over {steps} steps: {rewards:.5f}.")
     env.close()
+
+
+def replay(line: Line, place: Path, viewer: str) -> None:
+    """Do the steps of a dump again, say what went wrong, and show them."""
+    from mjlab.rl import dumped
+
+    recording, cfg = dumped.open_dump(place, trusted())
+    cfg = apply({"env": cfg}, line.settings, line.disabled)["env"]
+    again, lines = dumped.replay(cfg, recording)
+    print(*lines, sep="\n", flush=True)
+    options: Options = line.options
+    if viewer != "web" and options.steps is None:
+        options = dataclasses.replace(options, steps=recording.length)
+    show(Source(place.name, cfg, None, None), again.env, again, options, viewer)
 
 
 def write_video(player: "Player", path: Path, steps: int, title: str) -> None:

@@ -24,7 +24,7 @@ from tasks.registry import load_task
 from tasks.velocity import VelocityG1FlatCfg
 
 ROOT = Path(__file__).resolve().parents[1]
-SCRIPTS = ("train", "evaluate", "list_tasks", "new_task", "report", "bench")
+SCRIPTS = sorted(file.stem for file in (ROOT / "scripts").glob("*.py"))
 TASK = "Cartpole-Balance"
 WITHOUT_TORCH = """
 import runpy, sys

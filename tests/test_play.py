@@ -83,9 +83,9 @@ def play_unseen(place: str, logs: Path, *more: str) -> None:
 @pytest.mark.parametrize(
     "place", ["latest", TASK, f"{TASK}/latest", "RUN", "CHECKPOINT"]
 )
-def test_a_run_is_played_whatever_it_is_called_by(place, logs, capsys):
+def test_a_run_is_played_whatever_it_is_called_by(place: str, logs, capsys):
     run = RunFolder.find("latest", logs)
-    known: dict[str, str] = {
+    known = {
         "RUN": str(run.path),
         "CHECKPOINT": str(run.path / "checkpoints" / "model_000002.pt"),
     }

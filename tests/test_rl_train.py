@@ -10,6 +10,7 @@ import torch
 from mjlab.envs import ManagerBasedRlEnv, mdp
 from mjlab.managers import RewardTermCfg
 from mjlab.rl import (
+    CheckpointError,
     EvaluationCfg,
     Hook,
     LoggingCfg,
@@ -17,7 +18,7 @@ from mjlab.rl import (
     load_policy,
 )
 from mjlab.rl.checkpoint import load_model
-from mjlab.rl.config_io import parse_config
+from mjlab.rl.config_io import load_config, parse_config
 from mjlab.rl.logging import read_metrics
 from mjlab.rl.training import train
 from mjlab.rl.vecenv import RslRlVecEnv
@@ -130,6 +131,58 @@ def test_a_run_that_was_interrupted_goes_on_in_its_folder(tmp_path):
     ]
     kept = [{k: v for k, v in e.items() if not k.startswith("Perf/")} for e in ends]
     assert kept[0] == kept[1]
+
+
+def go_on(tmp_path, env, agent_config):
+    return train(
+        env,
+        agent_config,
+        task="Cartpole-Balance",
+        root=tmp_path,
+        resume=RunFolder.find("latest", tmp_path).path,
+        display=Quiet(),
+    )
+
+
+def test_what_is_set_when_a_run_goes_on_is_its_configuration_from_then_on(tmp_path):
+    folder, _ = run(tmp_path)
+    before = folder.configs()
+    more = agent(3)
+    more.algorithm.entropy_coef = 0.125
+    _, outcome = go_on(tmp_path, env_cfg(), more)
+    configs = folder.configs()
+    assert configs["agent"].max_iterations == 3
+    assert configs["agent"].algorithm.entropy_coef == 0.125
+    assert load_config(folder.path / "config_until_000002.json") == before
+    # And the new checkpoint brings the new one.
+    assert outcome.checkpoint is not None
+    assert parse_config(load_model(outcome.checkpoint)["config"]) == configs
+    (entry,) = folder.info()["resumed"]
+    assert entry["iteration"] == 2
+
+
+def test_a_run_that_goes_on_unchanged_keeps_its_one_configuration(tmp_path):
+    folder, _ = run(tmp_path)
+    text = (folder.path / "config.json").read_text()
+    go_on(tmp_path, env_cfg(), agent(2))
+    assert (folder.path / "config.json").read_text() == text
+    assert not list(folder.path.glob("config_until_*"))
+
+
+def test_a_run_that_cannot_go_on_so_stays_as_it_was(tmp_path):
+    folder, _ = run(tmp_path)
+
+    def everything():
+        files = [file for file in folder.path.rglob("*") if file.is_file()]
+        return {file: file.read_bytes() for file in files}
+
+    before = everything()
+    cfg = env_cfg()
+    cfg.rewards["alive"] = RewardTermCfg(func=mdp.is_alive, weight=1.0)
+    with pytest.raises(CheckpointError, match="reward/alive: absent, present here"):
+        go_on(tmp_path, cfg, agent(3))
+    assert folder.info()["status"] == "finished"
+    assert everything() == before
 
 
 def test_a_run_that_fails_says_why_in_its_folder(tmp_path):

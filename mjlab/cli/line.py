@@ -102,7 +102,8 @@ def help_text(program: Program, closing: Sequence[str]) -> str:
         Option.of(program.options, f) for f in dataclasses.fields(program.options)
     ]
     if program.configs:
-        options += _CONFIG_OPTIONS
+        options += [_CONFIG_OPTIONS[config] for config in program.configs]
+        options += _TERM_OPTIONS
     return short_help(
         usage=" ".join(part for part in usage if part),
         summary=program.summary,
@@ -112,9 +113,15 @@ def help_text(program: Program, closing: Sequence[str]) -> str:
     )
 
 
-_CONFIG_OPTIONS = [
-    Option("--env.PART ...", "Value of any part of the environment's configuration."),
-    Option("--agent.PART ...", "Value of any part of the learner's configuration."),
+_CONFIG_OPTIONS = {
+    "env": Option(
+        "--env.PART ...", "Value of any part of the environment's configuration."
+    ),
+    "agent": Option(
+        "--agent.PART ...", "Value of any part of the learner's configuration."
+    ),
+}
+_TERM_OPTIONS = [
     Option("--disable TERM ...", "Switch terms off, such as rewards.foot_slip."),
     Option("--help-config [PART]", "All parts below one, such as env.rewards."),
 ]

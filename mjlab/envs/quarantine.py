@@ -1,6 +1,7 @@
 """Worlds whose numbers are not finite: ended, counted, and kept out of learning."""
 
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import torch
@@ -29,20 +30,25 @@ class Quarantine:
         self._since = torch.zeros((), **counter)
 
         self._overflowed: dict[str, int] = {}
+        self.before_account: Callable[[], None] | None = None
+        """Is called before counts are taken, and before a run is stopped for them."""
 
-    def find(self) -> None:
-        """Find worlds whose state is not finite."""
-        self._bad.copy_(self._env.sim.health.check())
+    @property
+    def found(self) -> torch.Tensor:
+        """Worlds that were not finite in the last step, shape (num_envs,), bool."""
+        return self._bad
+
+    def find(self) -> torch.Tensor:
+        """Find worlds whose state is not finite, shape (num_envs,), bool."""
+        return self._bad.copy_(self._env.sim.health.check())
 
     def silence(self) -> None:
         """End the episodes of worlds whose state or reward is not finite.
 
-        They get no reward for this step.
+        The reward manager has kept them out of reward and sums already.
         """
-        rewards = self._env.reward_manager
-        self._bad.logical_or_(rewards.nonfinite)
+        self._bad.logical_or_(self._env.reward_manager.nonfinite)
         self._env.termination_manager.end(self._bad)
-        rewards.reward.masked_fill_(self._bad, 0.0)
         self._worlds += self._bad.sum()
 
     def take(self) -> dict[str, float]:
@@ -50,6 +56,8 @@ class Quarantine:
 
         This waits for the device.
         """
+        if self.before_account is not None:
+            self.before_account()
         env = self._env
         worlds = int(self._worlds)
         steps = int(env.common_step_counter - self._since)

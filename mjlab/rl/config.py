@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from mjlab.faults import DumpCfg as DumpCfg
 from mjlab.rl.parts import BetaCfg as BetaCfg
 from mjlab.rl.parts import CnnCfg as CnnCfg
 from mjlab.rl.parts import CnnModelCfg as CnnModelCfg
@@ -134,6 +135,9 @@ class AgentCfg:
 
     logging: LoggingCfg = field(default_factory=LoggingCfg)
     """Where figures go."""
+
+    dumps: DumpCfg = field(default_factory=DumpCfg)
+    """What is kept of worlds in which something went wrong."""
 
 
 def _actor() -> MlpModelCfg:

@@ -39,9 +39,14 @@ def save_config(path: Path, **parts: Any) -> None:
     Raises:
         ConfigFileError: If they could not be read back as they are.
     """
+    write_text(path, config_text(**parts))
+
+
+def config_text(**parts: Any) -> str:
+    """What `save_config` writes."""
     data = to_data(parts, "config")
     from_data(data, packages=None)
-    write_text(path, json.dumps(data, indent=1, allow_nan=False) + "\n")
+    return json.dumps(data, indent=1, allow_nan=False) + "\n"
 
 
 def load_config(

@@ -28,7 +28,8 @@ class Evaluation:
     def run(self, policy: InferencePolicy) -> dict[str, torch.Tensor]:
         """Mean return and length of the episodes, and the share of those that ended.
 
-        Nothing is read from the device.
+        Where the task declares success and failure, also the shares of episodes in
+        which they held once, and in their last step. Nothing is read from the device.
         """
         env = self._prepared()
         observations = env.get_observations()
@@ -36,16 +37,19 @@ class Evaluation:
         returns = torch.zeros(env.num_envs, **count)
         lengths = torch.zeros(env.num_envs, **count)
         running = torch.ones(env.num_envs, dtype=torch.bool, device=env.device)
+        outcomes = _Outcomes(env.env)
         for _ in range(min(env.env.max_episode_length, self._cfg.evaluation.max_steps)):
             observations, reward, dones, _ = env.step(policy(observations))
             returns += torch.where(running, reward, 0.0)
             lengths += running
+            outcomes.update(running)
             running = running & ~dones
             policy.reset(dones)
         return {
             "Eval/mean_reward": returns.mean(),
             "Eval/mean_episode_length": lengths.mean(),
             "Eval/finished": 1.0 - running.double().mean(),
+            **outcomes.shares(),
         }
 
     def close(self) -> None:
@@ -66,3 +70,30 @@ class Evaluation:
         self._env.env.set_state(self._start)
         self._env.reset(seed=self._cfg.evaluation.seed)
         return self._env
+
+
+class _Outcomes:
+    """Success and failure in one episode of each world."""
+
+    def __init__(self, env: ManagerBasedRlEnv) -> None:
+        self._manager = env.outcome_manager
+        none = torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
+        names = self._manager.active_terms
+        self._once = {name: none.clone() for name in names}
+        self._at_end = {name: none.clone() for name in names}
+
+    def update(self, running: torch.Tensor) -> None:
+        """Take a step in, where the episode still ran, shape (num_envs,)."""
+        for name, once in self._once.items():
+            now = self._manager.now(name)
+            once.logical_or_(now & running)
+            torch.where(running, now, self._at_end[name], out=self._at_end[name])
+
+    def shares(self) -> dict[str, torch.Tensor]:
+        """Shares of the episodes, by log key."""
+        kinds = {"once": self._once, "at_end": self._at_end}
+        return {
+            f"Eval/{name}_{kind}": flags.double().mean()
+            for kind, by_name in kinds.items()
+            for name, flags in by_name.items()
+        }

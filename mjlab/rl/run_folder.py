@@ -4,7 +4,7 @@
         run.json        command, git, versions, hardware, seed, status and its reason
         config.json     environment and learner, to be read back
         metrics.jsonl   figures, one line an iteration
-        checkpoints/ videos/ export/ nan/ report.html
+        checkpoints/ videos/ export/ dumps/ report.html
 
 `logs/latest` and `logs/<task>/latest` lead to the newest run.
 """
@@ -129,12 +129,24 @@ class RunFolder:
         """Change entries of `run.json`."""
         self._write(self.info() | changes)
 
-    def note_resumption(self, iteration: int) -> None:
-        """Note that the run goes on after an iteration, since when, and by what."""
+    def reopen(self, iteration: int, config: str) -> None:
+        """Note that the run goes on after an iteration, since when, and by what.
+
+        Args:
+            iteration: Iterations that are done.
+            config: The configuration from now on, as text. One that was another stays
+                as `config_until_<iteration>.json`.
+        """
+        file = self.path / "config.json"
+        if file.read_text("utf-8") != config:
+            file.replace(self.path / f"config_until_{iteration:06d}.json")
+            write_text(file, config)
         now = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
         command = shlex.join([sys.executable, *sys.argv])
         entry = {"iteration": iteration, "time": now, "command": command}
-        self.update(resumed=[*self.info().get("resumed", []), entry])
+        resumed = [*self.info().get("resumed", []), entry]
+        self.update(status="running", reason="", finished=None, resumed=resumed)
+        self.point_latest()
 
     def point_latest(self) -> None:
         """Have the links called "latest" lead here."""

@@ -12,18 +12,21 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.envs.report import startup_lines
+from mjlab.faults.files import DumpFolder
+from mjlab.faults.recorder import FlightRecorder
 from mjlab.report import KEPT_DEFAULTS, write_report
 from mjlab.rl.check import check_agent, groups_of
 from mjlab.rl.checkpoint import Checkpoints
 from mjlab.rl.config import AgentCfg
-from mjlab.rl.config_io import save_config, to_data
+from mjlab.rl.config_io import config_text, save_config, to_data
 from mjlab.rl.console import Display, open_display
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.export import INSTALL, ExportError, is_installed
 from mjlab.rl.hook import Hook
 from mjlab.rl.logging import open_writers
 from mjlab.rl.loop import Outcome, TrainingLoop
-from mjlab.rl.run_folder import RunFolder
+from mjlab.rl.memory import require_memory
+from mjlab.rl.run_folder import RunFolder, versions
 
 _log = logging.getLogger(__name__)
 
@@ -66,14 +69,19 @@ def train(
     env_cfg = _settled(env_cfg, ranks)
     check_agent(agent_cfg, groups_of(env_cfg), env_cfg.scene.num_envs)
     # What cannot be written must not be found out after the worlds are built.
-    to_data({"env": env_cfg, "agent": agent_cfg})
+    text = config_text(env=env_cfg, agent=agent_cfg)
+    require_memory(env_cfg, agent_cfg, device, processes=ranks.local_world)
     env = ManagerBasedRlEnv(
         env_cfg, device=device, first_world=ranks.index * env_cfg.scene.num_envs
     )
     run = _open_folder(env_cfg, agent_cfg, ranks, task, name, root, resume)
     if ranks.is_first and resume is None and defaults is not None:
         save_config(run.path / KEPT_DEFAULTS, **defaults)
-    with _recording(run) if ranks.is_first else contextlib.nullcontext():
+    record = _recording(run) if ranks.is_first else contextlib.nullcontext()
+    with contextlib.ExitStack() as stack:
+        # A run that cannot be resumed stays as it was.
+        if resume is None:
+            stack.enter_context(record)
         if ranks.is_first and display is None:
             display = open_display(f"{task}  {run.path}")
         loop = TrainingLoop(
@@ -86,12 +94,14 @@ def train(
             hooks=() if make_hooks is None else make_hooks(env),
             display=display,
             ranks=ranks,
-            config_text=(run.path / "config.json").read_text("utf-8"),
+            config_text=text,
         )
         if resume is not None:
             loop.resume(resume, exact=exact)
             if ranks.is_first:
-                run.note_resumption(loop.iteration)
+                run.reopen(loop.iteration, text)
+            stack.enter_context(record)
+        stack.enter_context(_recorder(loop, run, task, text, display))
         if ranks.is_first and display is not None:
             for line in [f"Run folder {run.path}.", *startup_lines(env)]:
                 display.say(line)
@@ -146,6 +156,26 @@ def _export(run: RunFolder, configs: Mapping[str, Any]) -> str:
         return "No ONNX file was written."
 
 
+def _recorder(
+    loop: TrainingLoop, run: RunFolder, task: str, text: str, display: Display | None
+) -> contextlib.AbstractContextManager[object]:
+    """Have the last steps recorded, and dumped if something goes wrong in a world."""
+    cfg, env, ranks = loop.cfg.dumps, loop.env, loop.ranks
+    if not cfg.enabled:
+        return contextlib.nullcontext()
+    folder = DumpFolder(
+        run.path / "dumps" if ranks.is_alone else run.path / f"dumps/rank{ranks.index}",
+        cfg,
+        config_text=text,
+        about={"task": task, "run": run.path.name, "versions": versions()},
+        first_world=ranks.index * env.num_envs,
+        say=_log.warning if display is None else display.say,
+    )
+    # An iteration looks for faults once.
+    steps = max(loop.cfg.num_steps_per_env, cfg.steps or 0)
+    return FlightRecorder(env, folder, steps=steps, iteration=lambda: loop.iteration)
+
+
 def _settled(cfg: ManagerBasedRlEnvCfg, ranks: Ranks) -> ManagerBasedRlEnvCfg:
     """A copy with what is left open decided alike in all processes."""
     seed = secrets.randbits(31) if cfg.seed is None else cfg.seed
@@ -169,10 +199,7 @@ def _open_folder(
     """The run's folder, which the first process makes or opens."""
     path = ""
     if ranks.is_first and resume is not None:
-        run = RunFolder.find(resume, root)
-        run.update(status="running", reason="", finished=None)
-        run.point_latest()
-        path = str(run.path)
+        path = str(RunFolder.find(resume, root).path)
     elif ranks.is_first:
         assert env_cfg.seed is not None
         configs = {"env": env_cfg, "agent": agent_cfg}

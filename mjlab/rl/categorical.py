@@ -1,0 +1,95 @@
+"""A choice among a few actions, as a distribution for RSL-RL, which has none."""
+
+from dataclasses import dataclass
+
+import torch
+from rsl_rl.modules.distribution import Distribution
+
+from mjlab.rl.parts import DistributionCfg
+
+
+@dataclass(kw_only=True)
+class CategoricalCfg(DistributionCfg):
+    """One of several actions, each with a probability of its own."""
+
+    class_name = "mjlab.rl.categorical:CategoricalDistribution"
+
+
+class CategoricalDistribution(Distribution):
+    """One of `output_dim` actions. An action is a row with a 1 at its place."""
+
+    def __init__(self, output_dim: int) -> None:
+        super().__init__(output_dim)
+        self._log_probs: torch.Tensor | None = None
+
+    def update(self, mlp_output: torch.Tensor) -> None:
+        """Take the network's outputs, shape (..., output_dim), as log-odds."""
+        self._log_probs = mlp_output.log_softmax(dim=-1)
+
+    def sample(self) -> torch.Tensor:
+        """Draw actions, shape (..., output_dim)."""
+        # The largest of log-probabilities with Gumbel noise is a fair draw.
+        noise = -torch.empty_like(self._now).exponential_().log()
+        return _one_hot(self._now.detach() + noise)
+
+    def deterministic_output(self, mlp_output: torch.Tensor) -> torch.Tensor:
+        """The likeliest actions, shape (..., output_dim)."""
+        return _one_hot(mlp_output)
+
+    def as_deterministic_output_module(self) -> torch.nn.Module:
+        """The same as a module, for exports."""
+        return _Likeliest()
+
+    @property
+    def input_dim(self) -> int:
+        """Outputs that the network has to have."""
+        return self.output_dim
+
+    @property
+    def mean(self) -> torch.Tensor:
+        """Probabilities, shape (..., output_dim)."""
+        return self._now.exp()
+
+    @property
+    def std(self) -> torch.Tensor:
+        """Standard deviation of each number of a row, shape (..., output_dim)."""
+        return (self.mean * (1.0 - self.mean)).sqrt()
+
+    @property
+    def entropy(self) -> torch.Tensor:
+        """Entropy in nats, shape (...)."""
+        return -(self.mean * self._now).sum(dim=-1)
+
+    @property
+    def params(self) -> tuple[torch.Tensor, ...]:
+        """Log-probabilities, shape (..., output_dim)."""
+        return (self._now,)
+
+    def log_prob(self, outputs: torch.Tensor) -> torch.Tensor:
+        """Log-probability of actions, shape (...)."""
+        return (self._now * outputs).sum(dim=-1)
+
+    def kl_divergence(
+        self,
+        old_params: tuple[torch.Tensor, ...],
+        new_params: tuple[torch.Tensor, ...],
+    ) -> torch.Tensor:
+        """Divergence of the old distribution from the new, in nats, shape (...)."""
+        old, new = old_params[0], new_params[0]
+        return (old.exp() * (old - new)).sum(dim=-1)
+
+    @property
+    def _now(self) -> torch.Tensor:
+        if self._log_probs is None:
+            raise RuntimeError("update() has to come before anything is asked.")
+        return self._log_probs
+
+
+class _Likeliest(torch.nn.Module):
+    def forward(self, mlp_output: torch.Tensor) -> torch.Tensor:
+        return _one_hot(mlp_output)
+
+
+def _one_hot(values: torch.Tensor) -> torch.Tensor:
+    rows = torch.zeros_like(values)
+    return rows.scatter_(-1, values.argmax(dim=-1, keepdim=True), 1.0)

@@ -1,0 +1,31 @@
+"""A dump of a run, with the run's configuration, to be replayed."""
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from mjlab.envs import ManagerBasedRlEnvCfg
+from mjlab.faults.recording import Recording, load_recording
+from mjlab.faults.replay import Replay, build_env, describe
+from mjlab.rl.config_io import parse_config
+
+
+def open_dump(
+    place: Path, packages: Collection[str]
+) -> tuple[Recording, ManagerBasedRlEnvCfg]:
+    """A world of a dump, and the environment of its run.
+
+    Args:
+        place: A dump's folder, or the file of a world in it.
+        packages: Top-level packages that its configuration may name things of.
+    """
+    recording = load_recording(place)
+    where = str(recording.path / "config.json")
+    configs: dict[str, Any] = parse_config(recording.config_text, packages, where=where)
+    return recording, configs["env"]
+
+
+def replay(cfg: ManagerBasedRlEnvCfg, recording: Recording) -> tuple[Replay, list[str]]:
+    """The world at the first recorded step, and what is to be said of its fault."""
+    again = Replay(build_env(cfg, recording), recording)
+    return again, describe(recording, again.run())
