@@ -20,8 +20,12 @@ HOST_READS = (
 )
 """Operations that wait for the device, or whose result's size depends on data."""
 
-HOST_METHODS = ("tolist", "numpy", "cpu")
-"""Methods that a dispatch mode does not see on the CPU."""
+HOST_METHODS = ("tolist", "numpy", "cpu", "to")
+"""Methods that a dispatch mode does not see on the CPU.
+
+`to` counts when it names a device: on the CPU the environment's own device and the host
+look alike, and inside a step nothing has to be sent anywhere.
+"""
 
 _ALLOCATIONS = ("aten.empty.", "aten.empty_like", "aten.empty_strided")
 
@@ -126,12 +130,19 @@ def _watched_control(step: Callable[..., Any], seen: StepWatch) -> Callable[...,
 
 def _reported(original: Any, method: str, seen: StepWatch) -> Callable[..., Any]:
     def call(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
-        if not seen.paused:
+        if not seen.paused and (method != "to" or _names_device(args, kwargs)):
             seen.problems.append(f"Tensor.{method}")
         with seen.pause():
             return original(self, *args, **kwargs)
 
     return call
+
+
+def _names_device(args: Any, kwargs: Any) -> bool:
+    return any(
+        isinstance(value, str | torch.device | int) and not isinstance(value, bool)
+        for value in (*args[:1], kwargs.get("device"))
+    )
 
 
 def _has_bool_index(args: Any) -> bool:

@@ -188,6 +188,26 @@ def test_a_world_that_is_not_finite_ends_is_counted_and_goes_on() -> None:
         env.take_log()
 
 
+def always_one(env: Any) -> torch.Tensor:
+    return torch.ones(env.num_envs)
+
+
+def test_nothing_of_a_step_that_ended_in_nan_enters_the_sums_of_the_episode() -> None:
+    cfg = cartpole(max_nonfinite_share=1.0)
+    cfg.rewards["one"] = RewardTermCfg(func=always_one, weight=1.0)
+    env = ManagerBasedRlEnv(cfg)
+    env.reset()
+    for _ in range(3):
+        env.step(still(env))
+    env.sim.data.qvel[2, 0] = float("nan")
+    _, reward, terminated, *_ = env.step(still(env))
+    assert terminated.tolist() == [False, False, True, False]
+    assert reward[2] == 0.0 and reward[0] >= env.step_dt
+    # Three steps count, though the term was 1 in the fourth as well.
+    rate = 3 * env.step_dt / env.max_episode_length_s
+    assert env.take_log()["Episode_Reward/one"] == pytest.approx(rate)
+
+
 def test_a_rare_world_that_is_not_finite_is_a_figure_in_the_log() -> None:
     env = short(100)
     for step in range(30):
@@ -523,7 +543,7 @@ def test_a_state_of_another_task_is_refused_by_naming_what_differs() -> None:
 @pytest.mark.parametrize("engine", ["native", "warp"])
 def test_what_nobody_has_read_before_is_of_the_state_too(engine: str) -> None:
     """Neither the rehearsal nor what was before `set_state` shows in any field."""
-    cfg = cartpole()
+    cfg = SyntheticCfg(seed=1)
     cfg.sim.backend = engine
     env = ManagerBasedRlEnv(cfg, device="cpu")
     first = env.sim.data.xipos.clone()
@@ -612,6 +632,10 @@ def test_profile_gives_the_cost_of_every_term_and_verb_and_changes_nothing() -> 
     assert all(torch.equal(before[k], after[k]) for k in before if "nan" not in k)
     assert "engine: step" in profile.seconds and "reward/lin" in profile.seconds
     assert "event/push" in profile.seconds
+    assert "action/joints" in profile.seconds and "command/twist" in profile.seconds
+    # No clock stays behind.
+    term = env.command_manager.term("twist")
+    assert "update" not in vars(term) and "step" not in vars(env.sim.engine)
     assert sum(profile.seconds.values()) == pytest.approx(profile.total, rel=0.05)
     assert json.loads(profile.to_json())["step_s"] == profile.total
     assert "whole step" in str(profile)

@@ -12,6 +12,7 @@ import torch
 from mjlab.managers.event import EventManager, EventTermCfg, required_fields
 from mjlab.managers.term import TermError
 from mjlab.math import quat_to_matrix
+from mjlab.mdp import projected_gravity
 from mjlab.mdp import randomize as dr
 from mjlab.mdp.randomize.principal import principal_axes
 from mjlab.scene import SceneEntityCfg
@@ -145,6 +146,22 @@ def test_an_option_is_randomised():
     env.sim.step()
     fallen = env.sim.data.qvel[:, 2] / env.sim.timestep
     torch.testing.assert_close(fallen, gravity[:, 2], rtol=1e-4, atol=1e-4)
+
+
+def test_a_robot_feels_the_direction_of_gravity_of_its_own_world():
+    env, _ = built(dr.gravity, ranges={"x": (0.0, 0.0)})
+    gravity = env.sim.model["opt.gravity"]
+    gravity[1] = torch.tensor([0.0, 3.0, -4.0])
+    gravity[2] = torch.tensor([5.0, 0.0, 0.0])
+    gravity[3] = 0.0
+    # Turned by 90 degrees about x: the link's y is the world's z, its z the world's -y.
+    turned = torch.tensor([0.0, 0.0, 1.0, 0.5**0.5, 0.5**0.5, 0.0, 0.0])
+    robot = env.scene.entity("robot")
+    robot.write_root_pose_w(torch.ones(4, dtype=torch.bool), turned.expand(4, 7))
+    down = torch.tensor([[0.0, -1.0, 0.0], [0.0, -0.8, -0.6], [1.0, 0.0, 0.0]])
+    felt = projected_gravity(env, body().resolve(env.scene))
+    # Weightless, a robot takes -z for down.
+    torch.testing.assert_close(felt, torch.cat((down, down[:1])))
 
 
 def test_any_field_is_randomised_by_its_name():

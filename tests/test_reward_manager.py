@@ -87,6 +87,15 @@ def test_a_world_with_a_bad_term_gets_no_reward_and_the_term_is_counted(value):
     assert manager.take_nonfinite() == {"reward/r0": 0, "reward/r1": 0}
 
 
+def test_a_world_whose_state_is_lost_gets_no_reward_whatever_its_terms_say():
+    env = fake(3)
+    manager = RewardManager(terms(1.0, 10.0), env, scale_by_dt=False)
+    env.values.fill_(1.0)
+    assert manager.compute(1.0, lost=env.mask(1)).tolist() == [11.0, 0.0, 11.0]
+    assert manager.episode_sum("r1").tolist() == [10.0, 0.0, 10.0]
+    assert not manager.nonfinite.any()
+
+
 def test_logged_is_the_sum_of_an_episode_over_the_seconds_of_a_whole_one():
     env = fake(4)
     manager = RewardManager(terms(1.0, 2.0), env)

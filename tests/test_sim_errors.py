@@ -242,6 +242,30 @@ def test_missing_room_on_warp_is_counted_and_names_the_number_to_set(
     assert any(setting in line for line in report.advice)
 
 
+def test_the_room_in_use_is_that_of_the_busiest_step_so_far() -> None:
+    cfg = SimulationCfg(backend="warp", mujoco=OPTIONS, nconmax=128, njmax=192)
+    sim = Simulation(g1_model(), 4, cfg, device="cpu", vary=G1_VARIED)
+    sim.data.qpos[:, 2] = 2.0
+    sim.step()
+    in_the_air = sim.health.use()
+    assert in_the_air["rows"].room == 192 and in_the_air["contacts"].room == 128
+    sim.data.qpos[1, 2] = 0.6
+    native = Simulation(g1_model(), 4, SimulationCfg(backend="native"))
+    native.data.qpos.copy_(sim.data.qpos)
+    native.forward(Stage.ACCELERATION)
+    sim.step()
+    fallen = sim.health.use()
+    assert fallen["rows"].most == native.data.nefc.max()
+    contacts = sum(native.engine.mj_data_of(world).ncon for world in range(4))
+    assert fallen["contacts"].most == contacts / 4
+    assert fallen["rows"].most > in_the_air["rows"].most
+    sim.reset()
+    sim.data.qpos[:, 2] = 2.0
+    sim.step()
+    assert sim.health.use() == fallen
+    assert native.health.use() == {}
+
+
 def pile(memory: str) -> Simulation:
     """Forty boxes that overlap."""
     spec = mujoco.MjSpec.from_string(BALL)

@@ -11,6 +11,7 @@ from mjlab.envs.snapshot import live_tensors
 from mjlab.managers import ManagerTermBase, RewardTermCfg
 from tasks.cartpole import CartpoleBalanceCfg
 from tasks.registry import entries, load_task
+from tests.reachable import reachable_tensors
 from tests.step_watch import StepWatch, watch
 from tests.synthetic import SyntheticCfg
 
@@ -36,6 +37,28 @@ def make(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnv:
     env.reset(seed=5)
     env.episode_length_buf.copy_(torch.arange(NUM_ENVS) * 3)
     return env
+
+
+def tensors_of(env: ManagerBasedRlEnv) -> dict[str, torch.Tensor]:
+    """All tensors that hang onto the environment, by the way to them.
+
+    What entities have computed since the last step is forgotten, as after a replay.
+    """
+    env.scene.invalidate()
+    return reachable_tensors(env)
+
+
+def moved(before: dict[str, torch.Tensor], after: dict[str, torch.Tensor]) -> list[str]:
+    """Tensors that came, went, or lie elsewhere.
+
+    Whoever holds `before` keeps its memory, which no new tensor can get then.
+    """
+    places = [
+        {name: tensor.data_ptr() for name, tensor in tensors.items()}
+        for tensors in (before, after)
+    ]
+    names = places[0].keys() | places[1].keys()
+    return sorted(n for n in names if places[0].get(n) != places[1].get(n))
 
 
 def actions(env: ManagerBasedRlEnv, steps: int) -> torch.Tensor:
@@ -73,13 +96,15 @@ def test_every_step_does_the_same_operations_on_the_same_memory(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     env = make(TASKS[name]())
-    where = {key: tensor.data_ptr() for key, tensor in live_tensors(env).items()}
+    before = tensors_of(env)
     steps = watch_steps(env, monkeypatch, 100)
+    env.reset(mask=torch.arange(NUM_ENVS) % 2 == 0)
     first = steps[0][0].operations
     for step, _ in steps:
         assert step.operations == first
-    after = {key: tensor.data_ptr() for key, tensor in live_tensors(env).items()}
-    assert after == where
+    assert moved(before, tensors_of(env)) == []
+    known = {tensor.data_ptr() for tensor in before.values()}
+    assert {tensor.data_ptr() for tensor in live_tensors(env).values()} <= known
     # The same program runs when worlds end and when none does.
     ended = [number for _, number in steps]
     assert any(ended) and not all(ended)
@@ -153,6 +178,14 @@ def to_cpu(env: Any) -> torch.Tensor:
     return env.episode_length_buf.cpu().float()
 
 
+def send_by_name(env: Any) -> torch.Tensor:
+    return env.episode_length_buf.to("cpu").float()
+
+
+def send_by_device(env: Any) -> torch.Tensor:
+    return env.episode_length_buf.to(device=torch.device("cpu")).float()
+
+
 def planted(func: Any) -> ManagerBasedRlEnvCfg:
     cfg = CartpoleBalanceCfg()
     cfg.rewards["planted"] = RewardTermCfg(func=func, weight=1.0)
@@ -174,6 +207,8 @@ def planted(func: Any) -> ManagerBasedRlEnvCfg:
         to_list,
         to_numpy,
         to_cpu,
+        send_by_name,
+        send_by_device,
     ],
 )
 def test_a_planted_host_read_is_found(
@@ -196,7 +231,7 @@ class python_counter(ManagerTermBase):
 
 
 class new_tensor(ManagerTermBase):
-    """Keeps its memory in another place each time."""
+    """Keeps its memory in another place each time, and does not own up to it."""
 
     def __init__(self, cfg: Any, env: Any) -> None:
         super().__init__(cfg, env)
@@ -206,8 +241,61 @@ class new_tensor(ManagerTermBase):
         self.memory = self.memory + 1.0
         return self.memory
 
-    def state(self) -> dict[str, torch.Tensor]:
-        return {"memory": self.memory}
+
+class new_tensor_in_a_list(ManagerTermBase):
+    """Hides it in a list in a dictionary."""
+
+    def __init__(self, cfg: Any, env: Any) -> None:
+        super().__init__(cfg, env)
+        self.memory = {"past": [torch.zeros(env.num_envs)]}
+
+    def __call__(self, env: Any) -> torch.Tensor:
+        self.memory["past"][0] = self.memory["past"][0] + 1.0
+        return self.memory["past"][0]
+
+
+class new_tensor_in_a_closure(ManagerTermBase):
+    """Hides it in what a function closes over."""
+
+    def __init__(self, cfg: Any, env: Any) -> None:
+        super().__init__(cfg, env)
+        memory = torch.zeros(env.num_envs)
+
+        def count() -> torch.Tensor:
+            nonlocal memory
+            memory = memory + 1.0
+            return memory
+
+        self.count = count
+
+    def __call__(self, env: Any) -> torch.Tensor:
+        return self.count()
+
+
+class growing(ManagerTermBase):
+    """Keeps one more tensor each time."""
+
+    def __init__(self, cfg: Any, env: Any) -> None:
+        super().__init__(cfg, env)
+        self.past: list[torch.Tensor] = []
+
+    def __call__(self, env: Any) -> torch.Tensor:
+        self.past.append(torch.zeros(env.num_envs))
+        return self.past[-1]
+
+
+class new_at_reset(ManagerTermBase):
+    """Keeps its memory in another place after each reset."""
+
+    def __init__(self, cfg: Any, env: Any) -> None:
+        super().__init__(cfg, env)
+        self.memory = torch.zeros(env.num_envs)
+
+    def __call__(self, env: Any) -> torch.Tensor:
+        return self.memory.add_(1.0)
+
+    def reset(self, mask: torch.Tensor) -> None:
+        self.memory = torch.where(mask, 0.0, self.memory)
 
 
 def data_sized(env: Any) -> torch.Tensor:
@@ -215,14 +303,28 @@ def data_sized(env: Any) -> torch.Tensor:
     return grown.sum().expand(env.num_envs).clone()
 
 
-@pytest.mark.parametrize("func", [python_counter, new_tensor, data_sized])
-def test_a_planted_change_between_steps_is_found(
+@pytest.mark.parametrize("func", [python_counter, data_sized])
+def test_planted_operations_that_change_are_found(
     func: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    steps = watch_steps(make(planted(func)), monkeypatch, 6)
+    assert any(step.operations != steps[0][0].operations for step, _ in steps)
+
+
+@pytest.mark.parametrize(
+    "func",
+    [
+        new_tensor,
+        new_tensor_in_a_list,
+        new_tensor_in_a_closure,
+        growing,
+        new_at_reset,
+    ],
+)
+def test_planted_memory_that_moves_is_found(func: Any) -> None:
     env = make(planted(func))
-    where = {key: tensor.data_ptr() for key, tensor in live_tensors(env).items()}
-    steps = watch_steps(env, monkeypatch, 6)
-    after = {key: tensor.data_ptr() for key, tensor in live_tensors(env).items()}
-    operations = [step.operations for step, _ in steps]
-    is_same = after == where and all(o == operations[0] for o in operations)
-    assert not is_same
+    before = tensors_of(env)
+    for action in actions(env, 6):
+        env.step(action)
+    found = moved(before, tensors_of(env))
+    assert found and all("planted" in name for name in found)

@@ -10,6 +10,7 @@ from mjlab.managers import (
     EventTermCfg,
     MetricsTermCfg,
     ObservationGroupCfg,
+    OutcomeTermCfg,
     RewardTermCfg,
     TerminationTermCfg,
 )
@@ -94,6 +95,9 @@ class ManagerBasedRlEnvCfg:
 
     metrics: dict[str, MetricsTermCfg | None] = field(default_factory=dict)
     """Figures of episodes that are not rewards."""
+
+    outcomes: dict[str, OutcomeTermCfg | None] = field(default_factory=dict)
+    """What the task is about: a term "success", a term "fail", both or neither."""
 
     recorders: dict[str, Any] = field(default_factory=dict)
     """Terms that write episodes down."""

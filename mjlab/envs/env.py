@@ -10,6 +10,7 @@ from mjlab.envs.config import ManagerBasedRlEnvCfg, check_config
 from mjlab.envs.introspection import Introspection
 from mjlab.envs.program import Program, build_program
 from mjlab.envs.quarantine import Quarantine
+from mjlab.envs.resets import Resets, When
 from mjlab.envs.snapshot import restore_state, take_state
 from mjlab.managers import (
     ActionManager,
@@ -19,6 +20,7 @@ from mjlab.managers import (
     EventManager,
     MetricsManager,
     ObservationManager,
+    OutcomeManager,
     RewardManager,
     TerminationManager,
     required_fields,
@@ -76,6 +78,8 @@ class ManagerBasedRlEnv(Introspection):
         self._bind_managers()
         self._everyone = torch.ones_like(self._no_one)
         self.quarantine = Quarantine(self)
+        self.resets = Resets(self, final_obs=cfg.final_obs)
+        """When worlds that ended begin anew."""
         self._start_up()
         self.program: Program = build_program(self)
         """How a step runs."""
@@ -99,6 +103,7 @@ class ManagerBasedRlEnv(Introspection):
         )
         self.curriculum_manager = CurriculumManager(cfg.curriculum, self)
         self.metrics_manager = MetricsManager(cfg.metrics, self)
+        self.outcome_manager = OutcomeManager(cfg.outcomes, self)
         self._action = torch.zeros(
             self.num_envs, self.action_manager.total_action_dim, device=self.device
         )
@@ -142,6 +147,7 @@ class ManagerBasedRlEnv(Introspection):
                 self.event_manager.restart_global_clock()
         with self.sim.reads.thaw(), self.sim.reads.before_forward():
             self._reset(mask)
+        self.resets.forget(mask)
         self._observe(mask)
         self.program.settle()
         return self._observations(), {"log": self.episode_log.latest()}
@@ -163,7 +169,7 @@ class ManagerBasedRlEnv(Introspection):
         self.program.run()
         terminations = self.termination_manager
         extras: dict[str, Any] = {"log": self.episode_log.latest()}
-        if self.cfg.final_obs:
+        if self.resets.shows_ends:
             extras["final_obs"] = _copy(self._final_obs)
         return (
             self._observations(),
@@ -172,6 +178,27 @@ class ManagerBasedRlEnv(Introspection):
             terminations.time_outs.clone(),
             extras,
         )
+
+    def choose_resets(
+        self,
+        when: When = "same_step",
+        *,
+        ignore_terminations: bool = False,
+        final_obs: bool | None = None,
+    ) -> None:
+        """Choose when worlds that end begin anew; see `Resets`.
+
+        `final_obs` is as the config says where it is None.
+        """
+        shows_ends = self.cfg.final_obs if final_obs is None else final_obs
+        if self.resets.is_choice(when, ignore_terminations, shows_ends):
+            return
+        self.program.drop()
+        self.resets = Resets(
+            self, when, ignore_terminations=ignore_terminations, final_obs=shows_ends
+        )
+        self._final_obs = self._observations() if self.resets.shows_ends else {}
+        self.program = build_program(self)
 
     def get_state(self) -> dict[str, torch.Tensor]:
         """Everything that the future depends on, as copies."""
@@ -205,6 +232,7 @@ class ManagerBasedRlEnv(Introspection):
     def _advance(self) -> None:
         """Everything between an action and the next observation."""
         self.rng.advance()
+        self.resets.begin()
         self.scene.invalidate()
         with self.sim.reads.before_forward():
             self.action_manager.process_action(self._action)
@@ -217,20 +245,30 @@ class ManagerBasedRlEnv(Introspection):
             self.episode_length_buf += 1
             self.common_step_counter += 1
             self.termination_manager.compute()
-            self.quarantine.find()
-            self.reward_manager.compute(self.step_dt)
+            self.outcome_manager.compute()
+            lost = self.quarantine.find()
+            self.reward_manager.compute(self.step_dt, lost)
             self.quarantine.silence()
             self.metrics_manager.compute()
+            self.resets.settle()
             self.event_manager.apply("step", dt=self.step_dt, mask=self._everyone)
-            self._keep_final_observations()
-            self._reset(self.termination_manager.dones)
+            self.resets.happen()
         self.event_manager.apply("interval", dt=self.step_dt)
         self._observe(None)
+        self.resets.happen_late()
 
     def _reset(self, mask: torch.Tensor) -> None:
-        """Begin new episodes in the worlds of `mask`, up to `forward()`."""
+        """End episodes and begin new ones in the worlds of `mask`."""
+        self._conclude(mask)
+        self._begin(mask)
+
+    def _conclude(self, mask: torch.Tensor) -> None:
+        """End the episodes of the worlds of `mask`. Curricula look at every step."""
         self.rng.advance(mask)
         self.curriculum_manager.compute(mask)
+
+    def _begin(self, mask: torch.Tensor) -> None:
+        """Begin new episodes in the worlds of `mask`, up to `forward()`."""
         self.sim.reset(mask)
         self.scene.reset(mask)
         self.event_manager.apply("reset", mask=mask)
@@ -262,10 +300,6 @@ class ManagerBasedRlEnv(Introspection):
             self.sim.recompute_constants(self.event_manager.constants_mask)
             self.event_manager.constants_mask.zero_()
 
-    def _keep_final_observations(self) -> None:
-        if self.cfg.final_obs:
-            _write(self._final_obs, self.observation_manager.compute_terminal())
-
     def managers(self) -> tuple[Any, ...]:
         """Managers in the order in which a reset reaches them."""
         return (
@@ -273,6 +307,7 @@ class ManagerBasedRlEnv(Introspection):
             self.action_manager,
             self.reward_manager,
             self.metrics_manager,
+            self.outcome_manager,
             self.curriculum_manager,
             self.command_manager,
             self.event_manager,
@@ -301,15 +336,3 @@ def _copy(observations: Observations) -> Observations:
         else {name: term.clone() for name, term in value.items()}
         for group, value in observations.items()
     }
-
-
-def _write(target: Observations, source: Observations) -> None:
-    for group, value in source.items():
-        place = target[group]
-        if isinstance(value, torch.Tensor):
-            assert isinstance(place, torch.Tensor)
-            place.copy_(value)
-        else:
-            assert isinstance(place, dict)
-            for name, term in value.items():
-                place[name].copy_(term)

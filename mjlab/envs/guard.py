@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from mjlab.envs.patch import stand_in
 from mjlab.managers import TermError
 
 if TYPE_CHECKING:
@@ -55,8 +56,7 @@ class _Guard:
             then()
             return result
 
-        setattr(owner, attribute, call)
-        self._undo.append(lambda: setattr(owner, attribute, original))
+        self._undo.append(stand_in(owner, attribute, call))
 
     def _arm(self) -> None:
         self._versions = self._present()

@@ -12,10 +12,14 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
+from mjlab.envs.patch import stand_in
+
 if TYPE_CHECKING:
     from mjlab.envs.env import ManagerBasedRlEnv
 
 _VERBS = ("step", "forward", "reset", "sense", "recompute_constants")
+_OF_ACTIONS = ("process_actions", "apply_actions", "reset")
+_OF_COMMANDS = ("advance", "update", "reset")
 
 
 @dataclass(frozen=True)
@@ -23,7 +27,7 @@ class Profile:
     """Seconds a step by part, the costly first. Parts do not overlap with the rest."""
 
     seconds: dict[str, float]
-    """By part: an engine's verb or a term."""
+    """By part: a verb of the engine, or a term with all that it does in a step."""
 
     total: float
     """Seconds of a whole step."""
@@ -79,13 +83,18 @@ def _timers(env: "ManagerBasedRlEnv", spent: dict[str, float]) -> Iterator[None]
             spent[name] = spent.get(name, 0.0) + _now(env) - start
             return result
 
-        setattr(owner, attribute, timed)
-        undo.append(lambda: setattr(owner, attribute, original))
+        undo.append(stand_in(owner, attribute, timed))
 
     for verb in _VERBS:
         time_calls(env.sim.engine, verb, f"engine: {verb}")
     for term in env.bound_terms():
         time_calls(term, "_call", term.stream)
+    for name, term in env.action_manager.terms.items():
+        for method in _OF_ACTIONS:
+            time_calls(term, method, f"action/{name}")
+    for term in env.command_manager.terms.values():
+        for method in _OF_COMMANDS:
+            time_calls(term, method, term.stream)
     try:
         yield
     finally:

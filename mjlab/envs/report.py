@@ -39,9 +39,11 @@ def startup_lines(env: "ManagerBasedRlEnv") -> list[str]:
         f"{env.sim.forward_stage.name.lower()} stage.",
         f"Seed {env.seed}. Episodes of {env.max_episode_length} steps.",
     ]
-    sizes = getattr(env.sim.engine, "sizes", None)
-    if sizes is not None:
-        lines.append(f"Room per world: {sizes.nconmax} contacts, {sizes.njmax} rows.")
+    use = env.sim.health.use()
+    if use:
+        room = ", ".join(f"{each.room} {kind}" for kind, each in use.items())
+        most = ", ".join(f"{each.most:.1f} {kind}" for kind, each in use.items())
+        lines.append(f"Room per world: {room}. The most in use so far: {most}.")
     if env.device.type == "cuda":
         used = torch.cuda.memory_allocated(env.device) / 2**20
         lines.append(f"Torch holds {used:,.0f} MB on the device.")
@@ -69,6 +71,7 @@ def _tables(
         ("Events", ("term", "mode", "when"), env.event_manager.rows()),
         ("Commands", ("term", "kind", "numbers"), env.command_manager.rows()),
         ("Curriculum", ("term", "note"), env.curriculum_manager.rows()),
+        ("Outcomes", ("term",), env.outcome_manager.rows()),
         (
             "Metrics",
             ("term", "over an episode", "taken every"),

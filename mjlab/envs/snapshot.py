@@ -25,6 +25,7 @@ def live_tensors(env: "ManagerBasedRlEnv") -> dict[str, torch.Tensor]:
         "reward": env.reward_manager,
         "curriculum": env.curriculum_manager,
         "metrics": env.metrics_manager,
+        "outcome": env.outcome_manager,
         "log": env.episode_log,
         "quarantine": env.quarantine,
     }

@@ -18,6 +18,8 @@ from mjlab.managers.metrics import MetricsTermCfg as MetricsTermCfg
 from mjlab.managers.observation import ObservationGroupCfg as ObservationGroupCfg
 from mjlab.managers.observation import ObservationManager as ObservationManager
 from mjlab.managers.observation import ObservationTermCfg as ObservationTermCfg
+from mjlab.managers.outcome import OutcomeManager as OutcomeManager
+from mjlab.managers.outcome import OutcomeTermCfg as OutcomeTermCfg
 from mjlab.managers.reward import RewardManager as RewardManager
 from mjlab.managers.reward import RewardTermCfg as RewardTermCfg
 from mjlab.managers.term import BoundTerm as BoundTerm

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mjlab.managers.event import EventManager
     from mjlab.managers.metrics import MetricsManager
     from mjlab.managers.observation import ObservationManager
+    from mjlab.managers.outcome import OutcomeManager
     from mjlab.managers.reward import RewardManager
     from mjlab.managers.termination import TerminationManager
 
@@ -24,8 +25,8 @@ class Env(Protocol):
     """The environment, as its terms see it.
 
     Managers are built in the order event, command, action, observation, termination,
-    reward, curriculum, metrics; a term that is built with one of them finds those
-    before it.
+    reward, curriculum, metrics, outcome; a term that is built with one of them finds
+    those before it.
     """
 
     @property
@@ -131,4 +132,9 @@ class Env(Protocol):
     @property
     def metrics_manager(self) -> "MetricsManager":
         """Figures of episodes that are not rewards."""
+        ...
+
+    @property
+    def outcome_manager(self) -> "OutcomeManager":
+        """Which worlds succeed and which fail."""
         ...

@@ -29,7 +29,8 @@ class RewardManager(Manager):
 
     The weights are one tensor on the device, which curricula write in place. A world
     with a weighted term that is NaN or infinite gets no reward at all in that step: the
-    term is counted, and `nonfinite` says which worlds these are.
+    term is counted, and `nonfinite` says which worlds these are. Neither does a world
+    of which the environment knows that its state is not finite.
     """
 
     kind = "reward"
@@ -70,11 +71,13 @@ class RewardManager(Manager):
         self._log = env.episode_log
         self._columns = self._log.register([f"Episode_Reward/{n}" for n in self.terms])
 
-    def compute(self, dt: float) -> torch.Tensor:
+    def compute(self, dt: float, lost: torch.Tensor | None = None) -> torch.Tensor:
         """Compute and return the reward of this step, shape (num_envs,).
 
         Args:
             dt: Duration of the step, in seconds.
+            lost: Worlds whose state is not finite, shape (num_envs,), bool. What their
+                terms say, finite or not, enters neither the reward nor any sum.
         """
         if not self.terms:
             return self.reward
@@ -87,7 +90,8 @@ class RewardManager(Manager):
         is_bad = (contributions - contributions) != 0
         self._counts.add_(is_bad)
         torch.any(is_bad, dim=1, out=self.nonfinite)
-        fill_where(contributions, self.nonfinite, 0.0)
+        silent = self.nonfinite if lost is None else self.nonfinite | lost
+        fill_where(contributions, silent, 0.0)
         self.episode_sums.add_(contributions)
         return torch.sum(contributions, dim=-1, out=self.reward)
 

@@ -9,7 +9,7 @@ from mjlab.managers.env import Env
 from mjlab.managers.manager import Manager
 from mjlab.managers.term import TermCfg
 from mjlab.managers.trial import try_terms
-from mjlab.masks import write_where
+from mjlab.masks import fill_where, write_where
 from mjlab.names import UnknownNameError, suggest
 
 
@@ -71,6 +71,16 @@ class TerminationManager(Manager):
         """End the episodes of the worlds of `mask`, too, whatever the terms say."""
         self.terminated.logical_or_(mask)
         self.dones.logical_or_(mask)
+
+    def spare(self, mask: torch.Tensor) -> None:
+        """End no episode of the worlds of `mask` in this step."""
+        for flags in (self.terminated, self.time_outs, self.dones):
+            fill_where(flags, mask, False)
+
+    def keep_time_outs(self, besides: torch.Tensor) -> None:
+        """End no episodes but those cut short and those of the worlds of `besides`."""
+        self.terminated.copy_(besides)
+        torch.logical_or(self.time_outs, besides, out=self.dones)
 
     def get_term(self, name: str) -> torch.Tensor:
         """Whether a term held in this step, shape (num_envs,), bool, live."""

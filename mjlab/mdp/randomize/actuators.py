@@ -47,13 +47,7 @@ class _Numbers:
         env.sim.expand(*sorted(actuators.required_model_fields(quantity)))
         self._operation: Operation = params.get("operation", "scale")
         check_word(label, "operation", self._operation, Operation)
-        self._sampler = Sampler(
-            targets,
-            label=label,
-            device=env.device,
-            distribution=params.get("distribution", "uniform"),
-            shared=params.get("shared", False),
-        )
+        self._sampler = Sampler.of(params, targets, label=label, device=env.device)
         self.ids = torch.tensor(covered, device=env.device)
         """The actuators in their set, shape (k,)."""
         # As built: this is constructed before any event happens.

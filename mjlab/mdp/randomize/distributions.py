@@ -196,6 +196,24 @@ class Sampler:
         exact = torch.tensor(bounds, dtype=torch.float64, device=device)
         self._first, self._second = _origin_and_extent(exact, distribution)
 
+    @classmethod
+    def of(
+        cls,
+        params: Mapping[str, Any],
+        targets: Sequence[Target],
+        *,
+        label: str,
+        device: torch.device,
+    ) -> "Sampler":
+        """Return one with what a term's parameters say of distribution and sharing."""
+        return cls(
+            targets,
+            label=label,
+            device=device,
+            distribution=params.get("distribution", "uniform"),
+            shared=params.get("shared", False),
+        )
+
     def draw(
         self, rng: WorldRng, stream: str, live: torch.Tensor | None = None
     ) -> torch.Tensor:

@@ -168,6 +168,21 @@ class FieldTerm(ManagerTermBase):
         self.numbers.part.write(mask, values)
 
 
+class ShiftTerm(FieldTerm):
+    """Shifts elements along three axes; the base of named terms."""
+
+    operation = "add"
+    axis_names = ("x", "y", "z")
+
+
+class ColorTerm(FieldTerm):
+    """Sets colours of elements; the base of named terms."""
+
+    operation = "abs"
+    axis_names = ("r", "g", "b")
+    minimum = 0.0
+
+
 def stream_of(group: str | None, stream: str) -> str:
     """The stream that a term draws from: its own, or that of its group."""
     return stream if group is None else f"randomize/group/{group}"

@@ -4,25 +4,21 @@ Each says what its numbers do to the compiled value unless `operation` says othe
 `FieldTerm` has the parameters. Constants that follow from a field are derived anew.
 """
 
-from mjlab.mdp.randomize.engine import FieldTerm, OptionTerm
+from mjlab.mdp.randomize.engine import ColorTerm, FieldTerm, OptionTerm, ShiftTerm
 
 # Bodies.
 
 
-class body_com_offset(FieldTerm):
+class body_com_offset(ShiftTerm):
     """Shifts centres of mass, in metres along the bodies' axes."""
 
     field = "body_ipos"
-    operation = "add"
-    axis_names = ("x", "y", "z")
 
 
-class body_pos(FieldTerm):
+class body_pos(ShiftTerm):
     """Shifts bodies in their parents, in metres along the parents' axes."""
 
     field = "body_pos"
-    operation = "add"
-    axis_names = ("x", "y", "z")
 
 
 class body_gravcomp(FieldTerm):
@@ -77,21 +73,17 @@ class geom_friction(FieldTerm):
     minimum = 0.0
 
 
-class geom_pos(FieldTerm):
+class geom_pos(ShiftTerm):
     """Shifts geoms, in metres along their bodies' axes."""
 
     field = "geom_pos"
-    operation = "add"
-    axis_names = ("x", "y", "z")
 
 
-class geom_rgba(FieldTerm):
+class geom_rgba(ColorTerm):
     """Sets colours of geoms; geoms with a material show it multiplied in."""
 
     field = "geom_rgba"
-    operation = "abs"
     axis_names = ("r", "g", "b", "a")
-    minimum = 0.0
 
 
 class geom_solref(FieldTerm):
@@ -119,12 +111,10 @@ class geom_margin(FieldTerm):
 # Sites.
 
 
-class site_pos(FieldTerm):
+class site_pos(ShiftTerm):
     """Shifts sites, in metres along their bodies' axes."""
 
     field = "site_pos"
-    operation = "add"
-    axis_names = ("x", "y", "z")
 
 
 # Tendons.

@@ -187,12 +187,11 @@ class pseudo_inertia(ManagerTermBase):
             label="pseudo_inertia",
             axis_names=names,
         )
-        self._sampler = Sampler(
+        self._sampler = Sampler.of(
+            cfg.params,
             choice.resolve(ranges),
             label="pseudo_inertia",
             device=env.device,
-            distribution=cfg.params.get("distribution", "uniform"),
-            shared=cfg.params.get("shared", False),
         )
 
     def __call__(

@@ -4,7 +4,7 @@ Each says what its numbers do to the compiled value unless `operation` says othe
 `FieldTerm` has the parameters. Constants that follow from a field are derived anew.
 """
 
-from mjlab.mdp.randomize.engine import FieldTerm
+from mjlab.mdp.randomize.engine import ColorTerm, FieldTerm, ShiftTerm
 
 # Cameras.
 
@@ -16,12 +16,10 @@ class cam_fovy(FieldTerm):
     minimum = 0.0
 
 
-class cam_pos(FieldTerm):
+class cam_pos(ShiftTerm):
     """Shifts cameras, in metres along their bodies' axes."""
 
     field = "cam_pos"
-    operation = "add"
-    axis_names = ("x", "y", "z")
 
 
 class cam_intrinsic(FieldTerm):
@@ -35,47 +33,34 @@ class cam_intrinsic(FieldTerm):
 # Lights.
 
 
-class light_pos(FieldTerm):
+class light_pos(ShiftTerm):
     """Shifts lights, in metres."""
 
     field = "light_pos"
-    operation = "add"
-    axis_names = ("x", "y", "z")
 
 
-class light_dir(FieldTerm):
+class light_dir(ShiftTerm):
     """Shifts the directions of lights, which need not have length 1."""
 
     field = "light_dir"
-    operation = "add"
-    axis_names = ("x", "y", "z")
 
 
-class light_diffuse(FieldTerm):
+class light_diffuse(ColorTerm):
     """Sets the diffuse colours of lights."""
 
     field = "light_diffuse"
-    operation = "abs"
-    axis_names = ("r", "g", "b")
-    minimum = 0.0
 
 
-class light_specular(FieldTerm):
+class light_specular(ColorTerm):
     """Sets the specular colours of lights."""
 
     field = "light_specular"
-    operation = "abs"
-    axis_names = ("r", "g", "b")
-    minimum = 0.0
 
 
-class light_ambient(FieldTerm):
+class light_ambient(ColorTerm):
     """Sets the ambient colours of lights."""
 
     field = "light_ambient"
-    operation = "abs"
-    axis_names = ("r", "g", "b")
-    minimum = 0.0
 
 
 class light_attenuation(FieldTerm):
@@ -102,13 +87,11 @@ class light_exponent(FieldTerm):
 # Materials.
 
 
-class mat_rgba(FieldTerm):
+class mat_rgba(ColorTerm):
     """Sets colours of materials."""
 
     field = "mat_rgba"
-    operation = "abs"
     axis_names = ("r", "g", "b", "a")
-    minimum = 0.0
 
 
 class mat_emission(FieldTerm):

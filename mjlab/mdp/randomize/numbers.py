@@ -94,12 +94,8 @@ class FieldNumbers:
         targets = choice.resolve(params["ranges"], params.get("axes"))
         self.targets = targets
         """What is drawn."""
-        self._sampler = Sampler(
-            targets,
-            label=choice.label,
-            device=sim.device,
-            distribution=params.get("distribution", "uniform"),
-            shared=params.get("shared", False),
+        self._sampler = Sampler.of(
+            params, targets, label=choice.label, device=sim.device
         )
         places = [
             (slot, rows[target.element], axis)

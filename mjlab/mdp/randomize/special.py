@@ -56,13 +56,7 @@ class QuatTerm(ManagerTermBase):
             axis_names=("roll", "pitch", "yaw"),
         )
         targets = choice.resolve(params["ranges"])
-        self._sampler = Sampler(
-            targets,
-            label=label,
-            device=env.device,
-            distribution=params.get("distribution", "uniform"),
-            shared=params.get("shared", False),
-        )
+        self._sampler = Sampler.of(params, targets, label=label, device=env.device)
         elements = sorted({target.element for target in targets})
         places = [elements.index(t.element) * 3 + t.axis for t in targets]
         self._places = torch.tensor(places, device=env.device)
@@ -207,12 +201,8 @@ class encoder_bias(ManagerTermBase):
         names = selection.joint_names
         choice = Choice(names=names, num_axes=1, what="joint", label="encoder_bias")
         targets = choice.resolve(params["ranges"])
-        self._sampler = Sampler(
-            targets,
-            label="encoder_bias",
-            device=env.device,
-            distribution=params.get("distribution", "uniform"),
-            shared=params.get("shared", False),
+        self._sampler = Sampler.of(
+            params, targets, label="encoder_bias", device=env.device
         )
         indices = selection.indices("joint")
         self._columns = Columns.of([indices[t.element] for t in targets], env.device)

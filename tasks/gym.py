@@ -1,0 +1,128 @@
+"""Tasks as Gymnasium's environments.
+
+`import mjlab` makes all tasks known to Gymnasium, under ids such as
+"mjlab/Velocity-G1-v0". Nothing heavy is imported before an environment is made.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from mjlab.wrappers.register import gym_id, register_task, task_of
+from tasks.registry import entries, load_task
+
+if TYPE_CHECKING:
+    from mjlab.envs import ManagerBasedRlEnvCfg
+    from mjlab.wrappers import (
+        ManagedWorlds,
+        NumpyVectorEnv,
+        SingleEnv,
+        TorchVectorEnv,
+    )
+
+
+def register() -> None:
+    """Make all tasks known to Gymnasium."""
+    for task_id in entries():
+        register_task(
+            task_id, single="tasks.gym:make_single", vector="tasks.gym:make_vector"
+        )
+
+
+def make_worlds(
+    task: str,
+    num_envs: int = 1,
+    *,
+    play: bool = False,
+    seed: int | None = None,
+    device: str | None = None,
+    backend: Literal["auto", "warp", "native"] | None = None,
+    max_episode_steps: int | None = None,
+    first_world: int = 0,
+    groups: str | Sequence[str] | None = "actor",
+    action_bound: float = 1.0,
+) -> "ManagedWorlds":
+    """Build the worlds of a task.
+
+    Args:
+        task: The task's id, ours or Gymnasium's.
+        num_envs: Number of worlds.
+        play: Whether to take the configuration to watch with.
+        seed: Seed of all chance. None draws one.
+        device: Where tensors live. None lets the engine choose.
+        backend: The engine. None takes what the task says.
+        max_episode_steps: Steps after which an episode is truncated. None takes what
+            the task says.
+        first_world: Global index of the first world.
+        groups: The observation group that is shown; several make a Dict, None takes
+            all.
+        action_bound: Largest size of an action in the action space.
+    """
+    chosen = load_task(task_of(task))
+    cfg = chosen.play() if play else chosen.env()
+    cfg.scene.num_envs = num_envs
+    cfg.final_obs = True
+    cfg.seed = cfg.seed if seed is None else seed
+    if backend is not None:
+        cfg.sim.backend = backend
+    if max_episode_steps is not None:
+        _limit(cfg, max_episode_steps)
+    from mjlab.envs import ManagerBasedRlEnv
+    from mjlab.wrappers import ManagedWorlds
+
+    env = ManagerBasedRlEnv(cfg, device=device, first_world=first_world)
+    return ManagedWorlds(env, groups=groups, action_bound=action_bound)
+
+
+def make(
+    task: str, *, num_envs: int = 1, numpy: bool = False, **settings: Any
+) -> "TorchVectorEnv | NumpyVectorEnv":
+    """Make worlds of a task, stepped together.
+
+    Args:
+        task: The task's id, ours or Gymnasium's.
+        num_envs: Number of worlds.
+        numpy: Whether to show arrays instead of tensors.
+        **settings: `autoreset_mode`, `render_mode`, and those of `make_worlds`.
+    """
+    return make_vector(task, num_envs, numpy=numpy, **settings)
+
+
+def make_vector(
+    task: str,
+    num_envs: int = 1,
+    *,
+    numpy: bool = False,
+    autoreset_mode: Any = None,
+    render_mode: str | None = None,
+    **settings: Any,
+) -> "TorchVectorEnv | NumpyVectorEnv":
+    """Make the vector form; this is what `gymnasium.make_vec` calls."""
+    from mjlab.wrappers import NumpyVectorEnv, TorchVectorEnv
+
+    form = NumpyVectorEnv if numpy else TorchVectorEnv
+    chosen = {} if autoreset_mode is None else {"autoreset_mode": autoreset_mode}
+    worlds = make_worlds(task, num_envs, **settings)
+    return form(worlds, render_mode=render_mode, **chosen)
+
+
+def make_single(
+    task: str, *, num_envs: int = 1, render_mode: str | None = None, **settings: Any
+) -> "SingleEnv":
+    """Make the single form; this is what `gymnasium.make` calls."""
+    if num_envs != 1:
+        import gymnasium
+
+        raise gymnasium.error.Error(
+            f"gymnasium.make makes one world, and num_envs is {num_envs}. Use "
+            f"mjlab.make({task!r}, num_envs={num_envs}) or "
+            f"gymnasium.make_vec({gym_id(task)!r}, num_envs={num_envs})."
+        )
+    from mjlab.wrappers import SingleEnv
+
+    return SingleEnv(make_worlds(task, **settings), render_mode=render_mode)
+
+
+def _limit(cfg: "ManagerBasedRlEnvCfg", steps: int) -> None:
+    if steps < 1:
+        raise ValueError(f"max_episode_steps={steps} has to be 1 or more.")
+    cfg.episode_length_s = steps * cfg.decimation * cfg.sim.mujoco.timestep
