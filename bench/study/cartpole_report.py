@@ -1,0 +1,293 @@
+"""The scaling study as tables, charts and a page."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.study import page
+from bench.study.advice import advise
+from bench.study.bandwidth import BYTES, against_limit
+from bench.study.chart import Chart, Line
+from bench.study.contenders import Contender
+from bench.study.points import Point
+from bench.study.store import Store
+
+PROCESS_WAYS = ("gym-sync", "gym-async", "sb3-dummy", "sb3-subproc")
+"""Ways to step single environments of Python."""
+
+VECTORISED = "gym-vector"
+AT = 2**14
+"""Number of worlds of the second table."""
+
+Points = dict[str, dict[int, Point]]
+
+
+def report(store: Store, chosen: Sequence[Contender], out: Path) -> str:
+    """Write charts, page and tables beside the results; return the text.
+
+    Args:
+        store: What was measured.
+        chosen: Who was to be measured.
+        out: Folder for everything.
+    """
+    points = points_of(store)
+    titles = {contender.name: contender.title for contender in chosen}
+    points = {name: points[name] for name in titles if points.get(name)}
+    absent = [f"{titles[n]}: {why}." for n, why in store.record["absent"].items()]
+    tables = [*best_table(points, titles), *fixed_table(points, titles)]
+    sentence = recommendation(points, titles)
+    text = [
+        *(part for title, head, rows in tables for part in (title, _text(head, rows))),
+        *(["Absent:", *absent] if absent else []),
+        sentence,
+    ]
+    limits = memory_limits(store, points, titles)
+    text += limits
+    pictures = draw(store, points, titles, out)
+    parts = [page.paragraph(_about(store))]
+    for title, head, rows in tables:
+        parts += [page.heading(title), page.table_html(head, rows)]
+    parts += [page.paragraph(told) for told in (sentence, *limits)]
+    parts += [page.paragraph(f"Absent: {line}") for line in absent]
+    parts += [page.picture(path, says) for path, says in pictures]
+    parts += [page.heading("All points"), page.table_html(*all_points(store, titles))]
+    path = page.write_page(out / "index.html", "Cartpole: how far it scales", parts)
+    listed = [f"**{t}**\n\n{page.table_markdown(h, r)}" for t, h, r in tables]
+    markdown = "\n\n".join([_about(store), *listed, *absent, sentence, *limits])
+    (out / "tables.md").write_text(markdown + "\n", "utf-8")
+    store.record["recommendation"] = sentence
+    store.save()
+    return "\n\n".join([*text, f"Written: {store.path}, {path}"])
+
+
+def points_of(store: Store) -> Points:
+    """Points by contender and number of worlds, without those of block sizes."""
+    found: Points = {}
+    for key, result in store.results.items():
+        name, _, rest = key.partition("/")
+        if "left_out" not in result and rest.isdigit():
+            found.setdefault(name, {})[int(rest)] = Point.from_data(result)
+    return found
+
+
+Table = tuple[str, Sequence[str], list[list[str]]]
+
+
+def best_table(points: Points, titles: dict[str, str]) -> list[Table]:
+    """Everyone at the best number of worlds, against the others."""
+    best = {name: max(by.values(), key=lambda p: p.rate) for name, by in points.items()}
+    if not best:
+        return []
+    vectorised = best.get(VECTORISED)
+    singles = [best[name] for name in PROCESS_WAYS if name in best]
+    single = max(singles, key=lambda p: p.rate, default=None)
+    rows = [
+        [
+            titles[name],
+            f"{point.num_envs:,}",
+            f"{point.rate:,.0f}",
+            _spread(point),
+            _ratio(point, vectorised),
+            _ratio(point, single),
+        ]
+        for name, point in sorted(best.items(), key=lambda item: -item[1].rate)
+    ]
+    head = (
+        "Way",
+        "worlds",
+        "samples/s",
+        "spread",
+        "to Gymnasium's vectorised",
+        "to the fastest of single ones",
+    )
+    return [("Each at its best number of worlds", head, rows)]
+
+
+def fixed_table(points: Points, titles: dict[str, str]) -> list[Table]:
+    """Everyone at the same number of worlds, where it was measured."""
+    there = {name: by[AT] for name, by in points.items() if AT in by}
+    if not there:
+        return []
+    singles = [p for n in PROCESS_WAYS for p in points.get(n, {}).values()]
+    single = max(singles, key=lambda p: p.rate, default=None)
+    rows = [
+        [
+            titles[name],
+            f"{1e3 * point.seconds:.3g}",
+            f"{point.rate:,.0f}",
+            _spread(point),
+            _ratio(point, there.get(VECTORISED)),
+            _ratio(point, single),
+        ]
+        for name, point in sorted(there.items(), key=lambda item: -item[1].rate)
+    ]
+    head = (
+        "Way",
+        "ms a step",
+        "samples/s",
+        "spread",
+        "to Gymnasium's vectorised",
+        "to the fastest of single ones, at its best",
+    )
+    return [(f"All at {AT:,} worlds", head, rows)]
+
+
+def all_points(
+    store: Store, titles: dict[str, str]
+) -> tuple[Sequence[str], list[list[str]]]:
+    """Every result, those left out with the reason."""
+    rows = []
+    for key, result in store.results.items():
+        name, _, rest = key.partition("/")
+        title = titles.get(name, name)
+        if "left_out" in result:
+            rows.append([title, rest, "left out", result["left_out"], ""])
+            continue
+        point = Point.from_data(result)
+        rows.append(
+            [
+                title,
+                rest.replace("/block", ", threads a block "),
+                f"{point.rate:,.0f}",
+                f"{1e3 * point.seconds:.4g} ms",
+                f"{point.ended_share:.1%}",
+            ]
+        )
+    return ("Way", "worlds", "samples/s", "a step", "ended in a step"), rows
+
+
+def recommendation(points: Points, titles: dict[str, str]) -> str:
+    """How many worlds to run here, for each of ours."""
+    parts = []
+    for name, by in points.items():
+        if name.startswith(("gym", "sb3", "ray")) or len(by) < 2:
+            continue
+        advice = advise({count: point.rate for count, point in by.items()})
+        parts.append(
+            f"{titles[name]}: {advice.worlds:,} worlds ({advice.rate:,.0f} samples/s; "
+            f"the best of {advice.best_rate:,.0f} takes {advice.best:,})"
+        )
+    if not parts:
+        return "Too few points for a recommendation."
+    return (
+        "For throughput on this machine, the fewest worlds within a tenth of the best: "
+        + "; ".join(parts)
+        + ". How many are good for learning is another question: see the learning "
+        "study (bench/cartpole_learning.py)."
+    )
+
+
+def memory_limits(store: Store, points: Points, titles: dict[str, str]) -> list[str]:
+    """How near the kernel comes to the limit of the memory, where that was measured."""
+    rate = store.record.get("bandwidth")
+    if rate is None:
+        return []
+    return [
+        against_limit(
+            name, titles[name], max(points[name].values(), key=lambda p: p.rate), rate
+        )
+        for name in BYTES
+        if name in points
+    ]
+
+
+def draw(
+    store: Store, points: Points, titles: dict[str, str], out: Path
+) -> list[tuple[Path, str]]:
+    """The charts: path and what each shows."""
+    from importlib.util import find_spec
+
+    if find_spec("PIL") is None or not points:
+        return []
+    order = list(titles)
+    rates, times = [], []
+    for name, by in points.items():
+        ordered = [by[count] for count in sorted(by)]
+        counts = [point.num_envs for point in ordered]
+        look: dict[str, Any] = {
+            "label": titles[name],
+            "x": counts,
+            "colour": order.index(name),
+            "dashed": name.startswith(("gym", "sb3", "ray")),
+        }
+        spreads = [point.rates for point in ordered]
+        rates.append(
+            Line(
+                y=[point.rate for point in ordered],
+                low=[low for low, _ in spreads],
+                high=[high for _, high in spreads],
+                **look,
+            )
+        )
+        times.append(Line(y=[point.seconds for point in ordered], **look))
+    charts = [
+        ("rate", "Samples a second", "samples/s", rates),
+        ("step", "Time of a step of all worlds", "seconds", times),
+    ]
+    found = [
+        (
+            Chart(title=title, across="worlds", up=unit, lines=lines, width=1100).save(
+                out / f"{name}.png"
+            ),
+            f"{title} against the number of worlds, both axes logarithmic",
+        )
+        for name, title, unit, lines in charts
+    ]
+    return found + draw_blocks(store, titles, out)
+
+
+def draw_blocks(
+    store: Store, titles: dict[str, str], out: Path
+) -> list[tuple[Path, str]]:
+    """The chart of block sizes, if any were measured."""
+    by: dict[str, dict[int, Point]] = {}
+    for key, result in store.results.items():
+        name, _, rest = key.partition("/")
+        count, _, threads = rest.partition("/block")
+        if threads and "left_out" not in result and name in titles:
+            by.setdefault(f"{titles[name]}, {int(count):,} worlds", {})[
+                int(threads)
+            ] = Point.from_data(result)
+    if not by:
+        return []
+    lines = [
+        Line(
+            label=label,
+            x=sorted(points),
+            y=[points[threads].rate for threads in sorted(points)],
+            low=[points[threads].rates[0] for threads in sorted(points)],
+            high=[points[threads].rates[1] for threads in sorted(points)],
+            colour=index,
+        )
+        for index, (label, points) in enumerate(by.items())
+    ]
+    title = "Samples a second by block size"
+    chart = Chart(
+        title=title, across="threads per block", up="samples/s", lines=lines, width=1100
+    )
+    return [(chart.save(out / "blocks.png"), title)]
+
+
+def _about(store: Store) -> str:
+    settings = store.record["settings"]
+    return (
+        f"{store.about_machine()} Each point is the "
+        f"median of {settings['repeats']} repeats of about "
+        f"{settings['seconds'] / settings['repeats']:.2g} s; the spread is from the "
+        "slowest to the fastest. Resets are part of what is timed, and the clock stops "
+        "when the device has finished. Gymnasium's environments spend a step of their "
+        "own on each reset, which counts as a sample in their favour."
+    )
+
+
+def _text(head: Sequence[str], rows: list[list[str]]) -> str:
+    return page.table_text(head, rows)
+
+
+def _spread(point: Point) -> str:
+    low, high = point.rates
+    return f"{low / point.rate - 1:+.0%} to {high / point.rate - 1:+.0%}"
+
+
+def _ratio(point: Point, other: Point | None) -> str:
+    return "" if other is None else f"{point.rate / other.rate:.3g}x"

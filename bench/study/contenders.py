@@ -1,0 +1,311 @@
+"""Who is measured: our worlds, Gymnasium's, Stable-Baselines3's and Ray's.
+
+Whoever is not installed stays in the list, with the reason. Actions are drawn before
+the clock starts, and come in the form that each takes.
+"""
+
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import torch
+
+from bench.study.peers import POOL, GymnasiumRun, RayRun, StableBaselinesRun
+from mjlab.cli.hardware import processors
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.envs.batch import BatchEnv, Discrete, ManagedBatch
+from tasks.cartpole.classic import (
+    ClassicCartpoleCfg,
+    KernelCartpoles,
+    TensorCartpoles,
+)
+from tasks.registry import load_task
+
+REPLAYED = 32
+"""Steps of one replay."""
+
+MANAGED_TASK = "Cartpole-Balance"
+GYM = "pip install 'mjlab-fused[gym]'"
+
+
+class Run(Protocol):
+    """Worlds that are being measured."""
+
+    steps: int
+    """Steps of all worlds in one call."""
+
+    def call(self) -> None:
+        """Step all worlds, with the next actions."""
+        ...
+
+    def wait(self) -> None:
+        """Return when the device has finished."""
+        ...
+
+    def ended(self) -> int:
+        """Episodes that ended in the last call."""
+        ...
+
+    def close(self) -> None:
+        """Let go of everything."""
+        ...
+
+
+Make = Callable[[int, torch.device, int], Run]
+"""Makes worlds from their number, device, and threads per block."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contender:
+    """A way to step cartpoles."""
+
+    name: str
+    """What it is called on the command line and in files."""
+
+    title: str
+    """What it is called in tables and charts."""
+
+    make: Make
+    """Makes the worlds."""
+
+    bytes_per_world: int
+    """Memory that one world takes, roughly, from above."""
+
+    absent: str | None = None
+    """Why it cannot be measured here. None if it can."""
+
+    most: int | None = None
+    """Largest sensible number of worlds, for those that take a process each."""
+
+    has_blocks: bool = False
+    """Whether the number of threads per block means something to it."""
+
+    is_peer: bool = False
+    """Whether it is somebody else's."""
+
+
+# Ours.
+
+
+class BatchRun:
+    """Worlds behind `BatchEnv`."""
+
+    steps = 1
+
+    def __init__(self, env: BatchEnv) -> None:
+        self._env = env
+        random = torch.Generator(device=env.device).manual_seed(0)
+        size, where = (POOL, env.num_envs), {"generator": random, "device": env.device}
+        space = env.action_space
+        if isinstance(space, Discrete):
+            drawn = torch.randint(space.n, size, **where)
+        else:
+            drawn = torch.randn(*size, *space.shape, **where)
+        self._actions = list(drawn.unbind())
+        self._turn = 0
+        env.reset()
+        self._last = env.step(self._actions[0])
+
+    def call(self) -> None:
+        """Step all worlds."""
+        self._turn = (self._turn + 1) % POOL
+        self._last = self._env.step(self._actions[self._turn])
+
+    def wait(self) -> None:
+        """Return when the device has finished."""
+        if self._env.device.type == "cuda":
+            torch.cuda.synchronize(self._env.device)
+
+    def ended(self) -> int:
+        """Episodes that ended in the last step."""
+        return int((self._last.terminated | self._last.truncated).sum())
+
+    def close(self) -> None:
+        """Let go of everything."""
+        self._env.close()
+
+
+class ReplayRun:
+    """Several steps of the kernel in one replay."""
+
+    steps = REPLAYED
+
+    def __init__(self, worlds: KernelCartpoles) -> None:
+        self._device = worlds.device
+        self._replay = worlds.record(REPLAYED)
+        actions = self._replay.rollout.actions
+        random = torch.Generator(device=worlds.device).manual_seed(0)
+        actions.copy_(
+            torch.randint(2, actions.shape, generator=random, device=worlds.device)
+        )
+
+    def call(self) -> None:
+        """Replay."""
+        self._replay.run()
+
+    def wait(self) -> None:
+        """Return when the device has finished."""
+        if self._device.type == "cuda":
+            torch.cuda.synchronize(self._device)
+
+    def ended(self) -> int:
+        """Episodes that ended in the last replay."""
+        rollout = self._replay.rollout
+        return int((rollout.terminated | rollout.truncated).sum())
+
+    def close(self) -> None:
+        """Nothing outlives the tensors."""
+
+
+def _classic(num_envs: int, threads: int) -> ClassicCartpoleCfg:
+    return ClassicCartpoleCfg(
+        num_envs=num_envs, results="live", threads_per_block=threads
+    )
+
+
+def _managed(backend: Literal["native", "warp"]) -> Make:
+    def make(num_envs: int, device: torch.device, threads: int) -> Run:
+        cfg = load_task(MANAGED_TASK).env()
+        cfg.scene.num_envs = num_envs
+        cfg.seed = 0
+        cfg.sim.backend = backend
+        where = "cpu" if backend == "native" else str(device)
+        return BatchRun(ManagedBatch(ManagerBasedRlEnv(cfg, device=where)))
+
+    return make
+
+
+# The list.
+
+
+def missing(package: str, extra: str) -> str | None:
+    """Why a package's contenders are absent, or None if it is installed."""
+    if importlib.util.find_spec(package) is not None:
+        return None
+    return f"{package} is not installed ({extra})"
+
+
+def contenders(device: torch.device) -> dict[str, Contender]:
+    """Everyone by name, ours first; those that cannot run say why."""
+    listed = [*classic_ways(), *managed_ways(device), *gymnasium_ways()]
+    listed += other_ways()
+    return {contender.name: contender for contender in listed}
+
+
+def classic_ways() -> list[Contender]:
+    """The classic equations, as this project computes them."""
+    return [
+        Contender(
+            name="kernel",
+            title="Warp kernel",
+            make=lambda n, d, t: BatchRun(KernelCartpoles(_classic(n, t), d)),
+            bytes_per_world=64 + 8 * POOL,
+            has_blocks=True,
+        ),
+        Contender(
+            name="kernel-replay",
+            title=f"Warp kernel, {REPLAYED} steps at once",
+            make=lambda n, d, t: ReplayRun(KernelCartpoles(_classic(n, t), d)),
+            bytes_per_world=64 + 30 * REPLAYED,
+            has_blocks=True,
+        ),
+        Contender(
+            name="tensors",
+            title="Torch tensors",
+            make=lambda n, d, t: BatchRun(TensorCartpoles(_classic(n, t), d)),
+            bytes_per_world=256 + 8 * POOL,
+        ),
+    ]
+
+
+def managed_ways(device: torch.device) -> list[Contender]:
+    """The manager-based cartpole of this project."""
+    warp = None
+    if device.type != "cuda":
+        warp = (
+            "MuJoCo Warp's CPU device is there to test with; it is measured on CUDA, "
+            "or by the scaling study, with Warp as its engine"
+        )
+    return [
+        Contender(
+            name="managers-native",
+            title="Managers on native MuJoCo",
+            make=_managed("native"),
+            bytes_per_world=180_000,
+        ),
+        Contender(
+            name="managers-warp",
+            title="Managers on MuJoCo Warp",
+            make=_managed("warp"),
+            bytes_per_world=180_000,
+            absent=warp,
+        ),
+    ]
+
+
+def gymnasium_ways() -> list[Contender]:
+    """Gymnasium's own."""
+    gym = missing("gymnasium", GYM)
+    return [
+        Contender(
+            name="gym-vector",
+            title="Gymnasium's vectorised CartPole",
+            make=lambda n, d, t: GymnasiumRun(n, "vector_entry_point"),
+            bytes_per_world=512,
+            absent=gym,
+            is_peer=True,
+        ),
+        Contender(
+            name="gym-sync",
+            title="Gymnasium SyncVectorEnv",
+            make=lambda n, d, t: GymnasiumRun(n, "sync"),
+            bytes_per_world=20_000,
+            absent=gym,
+            is_peer=True,
+        ),
+        Contender(
+            name="gym-async",
+            title="Gymnasium AsyncVectorEnv",
+            make=lambda n, d, t: GymnasiumRun(n, "async"),
+            bytes_per_world=60_000_000,
+            absent=gym,
+            most=32 * processors(),
+            is_peer=True,
+        ),
+    ]
+
+
+def other_ways() -> list[Contender]:
+    """Gymnasium's cartpoles in the hands of others."""
+    gym = missing("gymnasium", GYM)
+    sb3 = gym or missing("stable_baselines3", "pip install stable-baselines3")
+    ray = gym or missing("ray", "pip install ray")
+    return [
+        Contender(
+            name="sb3-dummy",
+            title="Stable-Baselines3 DummyVecEnv",
+            make=lambda n, d, t: StableBaselinesRun(n, "DummyVecEnv"),
+            bytes_per_world=20_000,
+            absent=sb3,
+            is_peer=True,
+        ),
+        Contender(
+            name="sb3-subproc",
+            title="Stable-Baselines3 SubprocVecEnv",
+            make=lambda n, d, t: StableBaselinesRun(n, "SubprocVecEnv"),
+            bytes_per_world=250_000_000,
+            absent=sb3,
+            most=8 * processors(),
+            is_peer=True,
+        ),
+        Contender(
+            name="ray",
+            title="Ray remote environments",
+            make=lambda n, d, t: RayRun(n),
+            bytes_per_world=100_000_000,
+            absent=ray,
+            most=8 * processors(),
+            is_peer=True,
+        ),
+    ]

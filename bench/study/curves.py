@@ -1,0 +1,179 @@
+"""Curves of learning: scores without exploration, against samples and against time."""
+
+import math
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import torch
+
+from tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
+
+SOLVED = 475.0
+"""Mean return from which Gymnasium calls CartPole-v1 solved; the most is 500."""
+
+JUDGES = 32
+"""Episodes of an evaluation."""
+
+LOOKS = 24
+"""Evaluations within the samples, and within the time, of a run."""
+
+
+class Policy(Protocol):
+    """Acts without exploration."""
+
+    def begin(self, num_envs: int) -> None:
+        """Forget everything; so many worlds come now."""
+        ...
+
+    def __call__(self, observations: torch.Tensor) -> torch.Tensor:
+        """Actions, shape (num_envs,), int64."""
+        ...
+
+
+class Judge:
+    """Scores policies in worlds of their own, the same each time."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._worlds = KernelCartpoles(
+            ClassicCartpoleCfg(num_envs=JUDGES, autoreset=False, results="live")
+        )
+
+    def score(self, policy: Policy) -> float:
+        """Mean return of one episode in each world."""
+        worlds = self._worlds
+        observations = worlds.reset(seed=self._seed)
+        policy.begin(JUDGES)
+        total = torch.zeros(JUDGES)
+        with torch.no_grad():
+            for _ in range(worlds.max_episode_length):
+                result = worlds.step(policy(observations))
+                observations = result.observations
+                total += result.reward
+                if bool((result.terminated | result.truncated).all()):
+                    break
+        return float(total.mean())
+
+
+@dataclass
+class Curve:
+    """Scores of one run."""
+
+    samples: list[int] = field(default_factory=list)
+    """Samples that had been taken."""
+
+    seconds: list[float] = field(default_factory=list)
+    """Seconds of acting and learning, without evaluations."""
+
+    scores: list[float] = field(default_factory=list)
+    """Mean returns."""
+
+    updates: list[int] = field(default_factory=list)
+    """Steps of the optimiser that had been taken."""
+
+    def add(self, samples: int, seconds: float, score: float, updates: int) -> None:
+        """Keep a score."""
+        self.samples.append(samples)
+        self.seconds.append(round(seconds, 4))
+        self.scores.append(round(score, 2))
+        self.updates.append(updates)
+
+    def at(self, name: str, limit: float) -> float | None:
+        """The last score at most at `limit` samples or seconds.
+
+        None if the run ended before it came near: there would be nothing to compare.
+        """
+        places = getattr(self, name)
+        if not places or places[-1] < 0.9 * limit:
+            return None
+        index = sum(place <= limit for place in places) - 1
+        return self.scores[max(index, 0)]
+
+    def first(self, name: str, score: float = SOLVED) -> float:
+        """Samples or seconds at which a score was first reached; infinite if never."""
+        places = getattr(self, name)
+        for place, found in zip(places, self.scores, strict=True):
+            if found >= score:
+                return float(place)
+        return math.inf
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long a run goes on."""
+
+    samples: int
+    """Samples at which runs are compared."""
+
+    seconds: float
+    """Seconds at which runs are compared."""
+
+    longest: float
+    """Seconds after which a run ends, even if it has not taken all samples."""
+
+    def is_over(self, samples: int, seconds: float) -> bool:
+        """Whether a run has been long enough."""
+        enough = samples >= self.samples and seconds >= self.seconds
+        return enough or seconds >= self.longest
+
+    def next_look(self, samples: int, seconds: float) -> tuple[float, float]:
+        """Samples and seconds at the first of which to look again."""
+        if samples < self.samples:
+            return samples + self.samples / LOOKS, math.inf
+        return math.inf, seconds + self.seconds / LOOKS
+
+
+class Learner(Protocol):
+    """Something that learns step by step."""
+
+    @property
+    def samples(self) -> int:
+        """Samples that it has taken."""
+        ...
+
+    @property
+    def updates(self) -> int:
+        """Steps of its optimiser."""
+        ...
+
+    @property
+    def policy(self) -> Policy:
+        """What it has learned."""
+        ...
+
+    def advance(self) -> float:
+        """Act and learn once; return the seconds that this took."""
+        ...
+
+    def close(self) -> None:
+        """Let go of everything."""
+        ...
+
+
+def run(make: Callable[[], Learner], budget: Budget, seed: int) -> Curve:
+    """Let a learner learn, and look at it from time to time."""
+    judge, learner, curve = Judge(10**6 + seed), make(), Curve()
+    seconds = 0.0
+    curve.add(0, 0.0, judge.score(learner.policy), 0)
+    look = budget.next_look(0, 0.0)
+    while not budget.is_over(learner.samples, seconds):
+        seconds += learner.advance()
+        is_over = budget.is_over(learner.samples, seconds)
+        if learner.samples >= look[0] or seconds >= look[1] or is_over:
+            score = judge.score(learner.policy)
+            curve.add(learner.samples, seconds, score, learner.updates)
+            look = budget.next_look(learner.samples, seconds)
+    learner.close()
+    return curve
+
+
+def mean_and_spread(values: Sequence[float]) -> dict[str, Any]:
+    """Mean, least and largest, over seeds."""
+    return {
+        "mean": statistics.fmean(values),
+        "low": min(values),
+        "high": max(values),
+        "seeds": len(values),
+    }

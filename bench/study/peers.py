@@ -1,0 +1,162 @@
+"""Gymnasium's cartpoles, stepped by Gymnasium, by Stable-Baselines3 and by Ray.
+
+Imports little by itself, because the processes of some of them import it again.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+POOL = 8
+"""Sets of actions that are drawn ahead and take turns."""
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+# Gymnasium's.
+
+
+class GymnasiumRun:
+    """A `VectorEnv` of Gymnasium."""
+
+    steps = 1
+
+    def __init__(self, num_envs: int, mode: str) -> None:
+        import gymnasium
+
+        self._env: Any = gymnasium.make_vec(
+            "CartPole-v1", num_envs=num_envs, vectorization_mode=mode
+        )
+        self._actions = np.random.default_rng(0).integers(0, 2, (POOL, num_envs))
+        self._turn = 0
+        self._env.reset(seed=0)
+        self._last: Any = self._env.step(self._actions[0])
+
+    def call(self) -> None:
+        """Step all worlds."""
+        self._turn = (self._turn + 1) % POOL
+        self._last = self._env.step(self._actions[self._turn])
+
+    def wait(self) -> None:
+        """A step has finished when it returns."""
+
+    def ended(self) -> int:
+        """Episodes that ended in the last step."""
+        return int((self._last[2] | self._last[3]).sum())
+
+    def close(self) -> None:
+        """Let go of everything."""
+        self._env.close()
+
+
+# Stable-Baselines3's.
+
+
+class StableBaselinesRun:
+    """A `VecEnv` of Stable-Baselines3 over Gymnasium's cartpoles."""
+
+    steps = 1
+
+    def __init__(self, num_envs: int, kind: str) -> None:
+        from stable_baselines3.common import vec_env  # pyright: ignore
+
+        self._env: Any = getattr(vec_env, kind)([one_cartpole] * num_envs)
+        self._actions = np.random.default_rng(0).integers(0, 2, (POOL, num_envs))
+        self._turn = 0
+        self._env.reset()
+        self._last: Any = self._env.step(self._actions[0])
+
+    def call(self) -> None:
+        """Step all worlds."""
+        self._turn = (self._turn + 1) % POOL
+        self._last = self._env.step(self._actions[self._turn])
+
+    def wait(self) -> None:
+        """A step has finished when it returns."""
+
+    def ended(self) -> int:
+        """Episodes that ended in the last step."""
+        return int(self._last[2].sum())
+
+    def close(self) -> None:
+        """Let go of everything."""
+        self._env.close()
+
+
+def one_cartpole() -> Any:
+    """One cartpole of Gymnasium's."""
+    import gymnasium
+
+    return gymnasium.make("CartPole-v1")
+
+
+# Ray's.
+
+
+class RayRun:
+    """One of Gymnasium's cartpoles in each of Ray's remote processes."""
+
+    steps = 1
+
+    def __init__(self, num_envs: int) -> None:
+        import ray  # pyright: ignore
+
+        self._ray: Any = ray
+        if not ray.is_initialized():
+            start_ray(ray)
+        remote: Any = ray.remote(num_cpus=0)(RemoteCartpole)
+        self._remotes = [remote.remote() for _ in range(num_envs)]
+        self._actions = np.random.default_rng(0).integers(0, 2, (POOL, num_envs))
+        self._turn = 0
+        ray.get([one.reset.remote() for one in self._remotes])
+        self._last: list[Any] = []
+        self.call()
+
+    def call(self) -> None:
+        """Step all worlds."""
+        self._turn = (self._turn + 1) % POOL
+        pairs = zip(self._remotes, self._actions[self._turn].tolist(), strict=True)
+        self._last = self._ray.get([one.step.remote(action) for one, action in pairs])
+
+    def wait(self) -> None:
+        """A step has finished when it returns."""
+
+    def ended(self) -> int:
+        """Episodes that ended in the last step."""
+        return sum(ended for _, _, ended in self._last)
+
+    def close(self) -> None:
+        """End the processes."""
+        for one in self._remotes:
+            self._ray.kill(one)
+
+
+def start_ray(ray: Any) -> None:
+    """Start Ray, whose processes have to find this file."""
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), before]))
+    ray.init(
+        num_cpus=os.cpu_count(),
+        include_dashboard=False,
+        log_to_driver=False,
+        logging_level="ERROR",
+    )
+
+
+class RemoteCartpole:
+    """A cartpole that begins anew when it ends, as the other ways do."""
+
+    def __init__(self) -> None:
+        self._env = one_cartpole()
+
+    def reset(self) -> np.ndarray:
+        """Begin an episode."""
+        return self._env.reset()[0]
+
+    def step(self, action: int) -> tuple[np.ndarray, float, bool]:
+        """Advance: observation, reward, and whether an episode ended."""
+        seen, reward, terminated, truncated, _ = self._env.step(action)
+        ended = terminated or truncated
+        return (self._env.reset()[0] if ended else seen), reward, ended

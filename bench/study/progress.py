@@ -1,0 +1,52 @@
+"""How far a study is."""
+
+import sys
+import time
+
+_WIDTH = 30
+
+
+class Progress:
+    """A bar on a terminal; a line a result where there is none."""
+
+    def __init__(self, total: int) -> None:
+        """Begin.
+
+        Args:
+            total: Things to do.
+        """
+        self._total = max(total, 1)
+        self._done = 0
+        self._start = time.perf_counter()
+        self._measured = 0
+
+    def show(self, what: str) -> None:
+        """Say what is being done."""
+        if sys.stderr.isatty():
+            self._bar(what)
+
+    def done(self, what: str, *, measured: bool = True) -> None:
+        """Count a thing that is done.
+
+        Args:
+            what: What came of it.
+            measured: Whether it took time, rather than being there already.
+        """
+        self._done += 1
+        self._measured += measured
+        if sys.stderr.isatty():
+            self._bar(what)
+        elif measured:
+            print(f"[{self._done}/{self._total}] {what}", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """End the bar's line."""
+        if sys.stderr.isatty():
+            print(file=sys.stderr, flush=True)
+
+    def _bar(self, what: str) -> None:
+        full = round(_WIDTH * self._done / self._total)
+        bar = "#" * full + "." * (_WIDTH - full)
+        seconds = time.perf_counter() - self._start
+        text = f"\r[{bar}] {self._done}/{self._total}  {seconds:.0f} s  {what}"
+        print(f"{text[:110]:<110}", end="", file=sys.stderr, flush=True)

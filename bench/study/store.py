@@ -1,0 +1,104 @@
+"""Results that are written as they come, so that an interrupted study goes on."""
+
+import datetime
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from bench.record import machine, versions
+from mjlab.cli.answers import UsageError
+
+BUSY = 0.25
+"""Load of a core, by others, from which a machine is called busy."""
+
+
+class Store:
+    """A JSON file of results by key, with what they depend on."""
+
+    def __init__(self, path: Path, settings: dict[str, Any], *, fresh: bool) -> None:
+        """Open the file, or begin one.
+
+        Args:
+            path: The file. Its folder is made.
+            settings: What results depend on. A file with others is not added to.
+            fresh: Whether to begin anew, whatever is there.
+        """
+        self.path = path
+        self.resumed = 0
+        """Results that were there already."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.record: dict[str, Any] = {
+            "date": _now(),
+            "machine": machine(),
+            "versions": versions(),
+            "load_average": round(os.getloadavg()[0], 1),
+            "settings": settings,
+            "results": {},
+        }
+        """All that the file holds."""
+        if path.exists() and not fresh:
+            self._resume(settings)
+
+    @property
+    def results(self) -> dict[str, Any]:
+        """Results by key, live."""
+        return self.record["results"]
+
+    def add(self, key: str, value: Any) -> None:
+        """Keep a result, in the file at once."""
+        self.results[key] = value
+        self.save()
+
+    def save(self) -> None:
+        """Write the file, so that it is whole at every moment."""
+        temporary = self.path.with_name(f"{self.path.name}.tmp")
+        temporary.write_text(json.dumps(self.record, indent=1) + "\n", "utf-8")
+        os.replace(temporary, self.path)
+
+    def about_machine(self) -> str:
+        """What it was measured on, when, and how busy that was, in a sentence."""
+        machine, load = self.record["machine"], self.record["load_average"]
+        told = (
+            f"Measured on {machine['processor']} ({machine['cores']} cores, GPU: "
+            f"{machine['gpu'] or 'none'}), {self.record['date']}."
+        )
+        if load > BUSY * machine["cores"]:
+            told += (
+                f" The machine was busy with other work (load average {load:g} on "
+                f"{machine['cores']} cores at the start): figures are lower than they "
+                "would be on a quiet one, and ratios count more than rates."
+            )
+        return told
+
+    def _resume(self, settings: dict[str, Any]) -> None:
+        try:
+            found = json.loads(self.path.read_text("utf-8"))
+            before, results = found["settings"], found["results"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise UsageError(
+                f"{self.path} is no file of results ({type(error).__name__}: {error}). "
+                "--fresh begins anew in its place."
+            ) from error
+        same = json.loads(json.dumps(settings))
+        if found.get("machine") != json.loads(json.dumps(machine())):
+            raise UsageError(
+                f"{self.path} was measured on another machine. --fresh begins anew in "
+                "its place, and --out writes elsewhere."
+            )
+        changed = [k for k in {**before, **same} if before.get(k) != same.get(k)]
+        if changed:
+            listed = ", ".join(
+                f"{name} was {before.get(name)!r} and is {same.get(name)!r}"
+                for name in sorted(changed)
+            )
+            raise UsageError(
+                f"{self.path} was measured with other settings: {listed}. --fresh "
+                "begins anew in its place, and --out writes elsewhere."
+            )
+        self.resumed = len(results)
+        self.record = found | {"resumed": [*found.get("resumed", []), _now()]}
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

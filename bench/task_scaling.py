@@ -1,0 +1,325 @@
+"""How many worlds suit a task: its speed at growing numbers, and what limits it.
+
+    python scripts/bench.py scaling Velocity-G1-Flat
+    python scripts/bench.py scaling Cartpole-Balance --engine warp --counts 64 256 1024
+
+At each number of worlds, blocks of steps take turns with blocks of the engine's verbs
+alone, from the same states. What is measured is kept at once: the same command goes on
+where it was interrupted.
+"""
+
+import argparse
+import gc
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from mjlab.threads import prepare_threads, torch_threads
+
+prepare_threads()
+
+import torch
+
+from bench.record import RESULTS
+from bench.study import page
+from bench.study.advice import Advice, Limit, advise, limit_of
+from bench.study.chart import Chart, Line
+from bench.study.memory import free_bytes, needs, refuse_if_too_large
+from bench.study.progress import Progress
+from bench.study.store import Store
+from mjlab.cli import speed
+from mjlab.cli.answers import UsageError, run_program
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.sim.backend import resolve_backend
+from tasks.registry import load_task
+
+COUNTS = tuple(2**power for power in range(15))
+"""1 to 16384 worlds on a CPU."""
+
+GPU_COUNTS = tuple(2**power for power in range(6, 18))
+"""64 to 131072 worlds on a GPU."""
+
+FIRST_GUESS = 1_000_000
+"""Bytes that a world takes, until it has been measured."""
+
+EXPLAINED = {
+    "physics": "physics takes most of a step, so that more processors or a smaller "
+    "model would help, and more worlds do not",
+    "managers": "what is around physics takes most of a step: see the profile of "
+    "`bench.py TASK`",
+    "memory": "more worlds do not fit into memory, and the rate was still growing",
+    "time": "more worlds were left out because they would take too long, and the rate "
+    "was still growing",
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    found = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    found.add_argument("task", help="a registered task")
+    found.add_argument("--engine", choices=("auto", "native", "warp"), default="auto")
+    found.add_argument("--device", help='such as "cpu" or "cuda:1"')
+    found.add_argument("--counts", type=int, nargs="+", help="numbers of worlds")
+    found.add_argument("--blocks", type=int, default=5, help="pairs of blocks")
+    found.add_argument("--seconds", type=float, default=1.0, help="for one block")
+    found.add_argument("--limit", type=float, default=90.0, help="seconds for a number")
+    found.add_argument("--fresh", action="store_true", help="begin anew")
+    found.add_argument("--out", type=Path, help="folder for JSON, chart and page")
+    return found
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Measure what is not measured yet, and say what follows."""
+    args = parser().parse_args(arguments)
+    check(args)
+    load_task(args.task)  # An unknown name is an error before anything is done.
+    backend = resolve_backend(args.engine, args.device)
+    out = args.out or RESULTS / "scaling" / f"{args.task.lower()}_{backend.engine}"
+    settings = {
+        "task": args.task,
+        "engine": backend.engine,
+        "device": backend.device,
+        "blocks": args.blocks,
+        "seconds": args.seconds,
+    }
+    store = Store(out / "scaling.json", settings, fresh=args.fresh)
+    sweep = Sweep(store, args, torch.device(backend.device))
+    if args.counts is not None:
+        sweep.refuse(args.counts)
+    with torch_threads(1):
+        sweep.run(args.counts or (COUNTS if backend.device == "cpu" else GPU_COUNTS))
+    print(report(store, out))
+
+
+def check(args: argparse.Namespace) -> None:
+    """Refuse what cannot be measured."""
+    if args.blocks < 1:
+        raise UsageError(f"--blocks {args.blocks} has to be 1 or more.")
+    for name in ("seconds", "limit"):
+        if not getattr(args, name) > 0:
+            raise UsageError(f"--{name} {getattr(args, name)} has to be above 0.")
+    for count in args.counts or ():
+        if count < 1:
+            raise UsageError(f"--counts {count}: a number of worlds is 1 or more.")
+
+
+class Sweep:
+    """Measures numbers of worlds that are not measured yet."""
+
+    def __init__(
+        self, store: Store, args: argparse.Namespace, device: torch.device
+    ) -> None:
+        self._store = store
+        self._args = args
+        self._device = device
+
+    def refuse(self, counts: Sequence[int]) -> None:
+        """Raise if a number that was asked for does not fit."""
+        free = free_bytes(self._device)
+        each = self._bytes_per_world(max(counts))
+        refuse_if_too_large(self._args.task, max(counts), each, free)
+
+    def run(self, counts: Sequence[int]) -> None:
+        """Measure, from few worlds to many."""
+        progress = Progress(len(counts))
+        for count in sorted(set(counts)):
+            key = str(count)
+            known = self._store.results.get(key)
+            if known is not None and "left_out" not in known:
+                progress.done(key, measured=False)
+                continue
+            progress.show(f"{count} worlds")
+            result = self._result(count)
+            self._store.add(key, result)
+            progress.done(f"{count} worlds: {said(result)}")
+        progress.close()
+
+    def _result(self, count: int) -> dict[str, Any]:
+        free = free_bytes(self._device)
+        reason = needs(self._args.task, count, self._bytes_per_world(count), free)
+        if reason is not None:
+            return {"left_out": reason, "because": "memory"}
+        seconds = self._expected_seconds(count)
+        if seconds > self._args.limit:
+            said = f"it would take about {seconds:,.0f} s, and --limit is "
+            return {"left_out": f"{said}{self._args.limit:g} s", "because": "time"}
+        measured = self._measured(count)
+        gc.collect()  # What is gone must not be there when the next worlds are made.
+        return measured
+
+    def _measured(self, count: int) -> dict[str, Any]:
+        before = speed.resident_bytes()
+        start = time.perf_counter()
+        env = self._environment(count)
+        env.reset()
+        build_s = time.perf_counter() - start
+        random = torch.Generator(device=env.device).manual_seed(1)
+        # Unlike a first step, a third one finds everything allocated.
+        speed.run_steps(env, speed.random_actions(env, 2, random))
+        actions = speed.random_actions(env, 1, random)
+        once = speed.seconds(env, lambda: speed.run_steps(env, actions))
+        steps = max(1, min(1000, round(self._args.seconds / 2 / once)))
+        found = speed.measure(env, self._args.blocks, steps)
+        used = max(speed.memory(env, before), 0)
+        env.close()
+        return {
+            "step_s": found.step_s,
+            "physics_s": found.physics_s,
+            "samples_per_s": found.env_steps_per_s,
+            "share_of_physics": 1.0 - statistics.median(found.shares_of_managers),
+            "memory_bytes": used,
+            "build_s": build_s,
+            "steps": steps,
+        }
+
+    def _environment(self, count: int) -> ManagerBasedRlEnv:
+        cfg = load_task(self._args.task).env()
+        cfg.scene.num_envs = count
+        cfg.seed = 0
+        cfg.sim.backend = self._args.engine
+        return ManagerBasedRlEnv(cfg, device=str(self._device))
+
+    def _before(self, count: int) -> dict[int, dict[str, Any]]:
+        """What was measured of fewer worlds."""
+        return {
+            int(key): result
+            for key, result in self._store.results.items()
+            if int(key) < count and "left_out" not in result
+        }
+
+    def _bytes_per_world(self, count: int) -> float:
+        """From what fewer worlds took. Their least number pays for what all share."""
+        found = self._before(count)
+        large = [n for n in found if n >= 64 and found[n]["memory_bytes"] > 0]
+        if not large:
+            return FIRST_GUESS
+        return max(found[n]["memory_bytes"] / n for n in large[-2:])
+
+    def _expected_seconds(self, count: int) -> float:
+        found = self._before(count)
+        if not found:
+            return 0.0
+        last = max(found)
+        times = count / last
+        step = statistics.median(found[last]["step_s"]) * times
+        build = found[last]["build_s"] * (times if len(found) > 3 else 1.0)
+        pairs = 2 * (self._args.blocks + 1)
+        return build + 6 * step + pairs * max(step, self._args.seconds / 2)
+
+
+def said(result: dict[str, Any]) -> str:
+    """A result in a few words."""
+    if "left_out" in result:
+        return f"left out, {result['left_out']}"
+    return (
+        f"{result['samples_per_s']:,.0f} steps/s, physics "
+        f"{result['share_of_physics']:.0%} of a step"
+    )
+
+
+def conclude(results: dict[str, Any]) -> tuple[Advice, Limit] | None:
+    """What follows from the results by number of worlds. None if there are none."""
+    there = {int(n): r for n, r in results.items() if "left_out" not in r}
+    if not there:
+        return None
+    advice = advise({n: r["samples_per_s"] for n, r in there.items()})
+    # What was left out above all that was measured is what ended the sweep.
+    left = [
+        r["because"]
+        for n, r in sorted(results.items(), key=lambda item: int(item[0]))
+        if "left_out" in r and int(n) > max(there)
+    ]
+    share = there[advice.best]["share_of_physics"]
+    return advice, limit_of(share, advice, left[0] if left else None)
+
+
+def sentence(advice: Advice, limit: Limit) -> str:
+    """The conclusion in words."""
+    state = "saturates" if advice.saturated else "was still growing when it ended"
+    return (
+        f"The rate {state}: {advice.best_rate:,.0f} steps/s at {advice.best:,} worlds "
+        f"is the best. Limit: {limit} ({EXPLAINED[limit]}). Recommended: "
+        f"{advice.worlds:,} worlds, the fewest within a tenth of the best "
+        f"({advice.rate:,.0f} steps/s)."
+    )
+
+
+def report(store: Store, out: Path) -> str:
+    """Write chart and page, and return table and conclusion."""
+    settings = store.record["settings"]
+    title = f"{settings['task']} on {settings['engine']} ({settings['device']})"
+    head = ("worlds", "steps/s", "ms a step", "physics", "memory a world, kB")
+    rows: list[list[str]] = []
+    for key, result in sorted(store.results.items(), key=lambda item: int(item[0])):
+        if "left_out" in result:
+            rows.append([f"{int(key):,}", "left out:", result["left_out"], "", ""])
+            continue
+        rows.append(
+            [
+                f"{int(key):,}",
+                f"{result['samples_per_s']:,.0f}",
+                f"{1e3 * statistics.median(result['step_s']):.3g}",
+                f"{result['share_of_physics']:.0%}",
+                f"{result['memory_bytes'] / int(key) / 1e3:,.0f}",
+            ]
+        )
+    found = conclude(store.results)
+    said = "Nothing was measured." if found is None else sentence(*found)
+    if found is not None:
+        advice, limit = found
+        conclusion: dict[str, Any] = {
+            "best_worlds": advice.best,
+            "best_samples_per_s": advice.best_rate,
+            "recommended_worlds": advice.worlds,
+            "recommended_samples_per_s": advice.rate,
+            "saturated": advice.saturated,
+            "limit": limit,
+            "sentence": said,
+        }
+        store.record["conclusion"] = conclusion
+        store.save()
+    about = store.about_machine()
+    parts = [page.paragraph(about), page.paragraph(said), page.table_html(head, rows)]
+    picture = draw(store, title, out)
+    if picture is not None:
+        parts.append(page.picture(picture, f"Rate and physics alone of {title}"))
+    path = page.write_page(out / "index.html", title, parts)
+    table = page.table_text(head, rows)
+    return "\n\n".join([title, about, table, said, f"Written: {store.path}, {path}"])
+
+
+def draw(store: Store, title: str, out: Path) -> Path | None:
+    """The chart, if there is anything to draw and to draw with."""
+    from importlib.util import find_spec
+
+    there = {int(n): r for n, r in store.results.items() if "left_out" not in r}
+    if find_spec("PIL") is None or not there:
+        return None
+    counts = sorted(there)
+    lines = []
+    for index, (label, name) in enumerate(
+        (("environment", "step_s"), ("physics alone", "physics_s"))
+    ):
+        rates = [[n / seconds for seconds in there[n][name]] for n in counts]
+        lines.append(
+            Line(
+                label=label,
+                x=counts,
+                y=[statistics.median(one) for one in rates],
+                low=[min(one) for one in rates],
+                high=[max(one) for one in rates],
+                colour=index,
+                dashed=index == 1,
+            )
+        )
+    chart = Chart(title=title, across="worlds", up="steps/s", lines=lines)
+    return chart.save(out / "rate.png")
+
+
+if __name__ == "__main__":
+    sys.exit(run_program(main))

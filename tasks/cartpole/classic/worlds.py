@@ -1,0 +1,163 @@
+"""What both ways of computing the classic cartpole share: memory, seeds and results."""
+
+import torch
+
+from mjlab.envs.batch import Step
+from mjlab.rng import WorldRng
+from tasks.cartpole.classic.equations import (
+    ACTION_SPACE,
+    MAX_ANGLE,
+    MAX_POSITION,
+    OBSERVATION_SPACE,
+    ClassicCartpoleCfg,
+    ClassicCartpoleError,
+    check,
+)
+
+
+class Memory:
+    """The tensors of a number of worlds. They are written in place, never exchanged."""
+
+    def __init__(self, cfg: ClassicCartpoleCfg, device: torch.device) -> None:
+        num = cfg.num_envs
+        bools = {"dtype": torch.bool, "device": device}
+        self.state = torch.zeros(num, 4, device=device)
+        """Position, velocity, angle, angular velocity, shape (num_envs, 4); it is also
+        what is observed."""
+        self.steps = torch.zeros(num, dtype=torch.int32, device=device)
+        """Steps of the present episode, shape (num_envs,)."""
+        self.reward = torch.zeros(num, device=device)
+        """Of the last step, shape (num_envs,)."""
+        self.terminated = torch.zeros(num, **bools)
+        """Of the last step, shape (num_envs,)."""
+        self.truncated = torch.zeros(num, **bools)
+        """Of the last step, shape (num_envs,)."""
+        self.final = torch.zeros(num if cfg.final_observations else 0, 4, device=device)
+        """What was observed before a new episode began, shape (num_envs or 0, 4)."""
+
+
+class ClassicWorlds:
+    """Worlds of the classic cartpole, but for how a step and a reset are computed."""
+
+    observation_space = OBSERVATION_SPACE
+    action_space = ACTION_SPACE
+
+    def __init__(
+        self, cfg: ClassicCartpoleCfg, device: torch.device | str = "cpu"
+    ) -> None:
+        """Allocate; a subclass then resets all worlds.
+
+        Args:
+            cfg: The worlds. It is never written to.
+            device: Where they are.
+        """
+        check(cfg)
+        self.cfg = cfg
+        self.num_envs = cfg.num_envs
+        self.device = torch.device(device)
+        self.max_episode_length = cfg.max_steps
+        self.autoreset = cfg.autoreset
+        self.rng = WorldRng(cfg.num_envs, cfg.seed, self.device)
+        """Each world's seed, and its counter, which counts its episodes."""
+        self.memory = Memory(cfg, self.device)
+        self.everyone = torch.ones(cfg.num_envs, dtype=torch.bool, device=self.device)
+
+    # The interface.
+
+    def reset(
+        self, *, seed: int | list[int] | None = None, mask: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """Begin new episodes; see `mjlab.envs.batch.BatchEnv.reset`."""
+        mask = self.everyone if mask is None else self._checked_mask(mask)
+        if seed is not None:
+            self.rng.reseed(mask, self._world_seeds(seed))
+        self._reset(mask)
+        return self._result(self.memory.state)
+
+    def step(self, actions: torch.Tensor) -> Step:
+        """Advance every world by one step.
+
+        Args:
+            actions: Shape (num_envs,), int64: 1 pushes right, and 0 left.
+        """
+        if actions.shape != (self.num_envs,) or actions.dtype != torch.int64:
+            raise ClassicCartpoleError(
+                f"actions have shape {tuple(actions.shape)} and type {actions.dtype}; "
+                f"they have to have shape ({self.num_envs},) and type torch.int64."
+            )
+        self._step(actions)
+        return self._results()
+
+    def set_state(self, state: torch.Tensor, steps: torch.Tensor | None = None) -> None:
+        """Put all worlds into a state, from which their episodes go on.
+
+        This waits for the device, to see whether the state is one that can be observed.
+
+        Args:
+            state: Shape (num_envs, 4), as in `Memory.state`.
+            steps: Steps that the episodes have had, shape (num_envs,). None means 0.
+        """
+        largest = state[:, [0, 2]].abs().amax(dim=0).tolist()
+        if not (largest[0] <= 2 * MAX_POSITION and largest[1] <= 2 * MAX_ANGLE):
+            raise ClassicCartpoleError(
+                f"The state reaches a position of {largest[0]:.3g} m and an angle of "
+                f"{largest[1]:.3g} rad; what can be observed ends at "
+                f"{2 * MAX_POSITION} m and {2 * MAX_ANGLE:.3g} rad."
+            )
+        self.memory.state.copy_(state)
+        self.memory.terminated.zero_()
+        self.memory.truncated.zero_()
+        if steps is None:
+            self.memory.steps.zero_()
+        else:
+            self.memory.steps.copy_(steps)
+
+    def close(self) -> None:
+        """Nothing outlives the tensors."""
+
+    # What a way of computing adds.
+
+    def _reset(self, mask: torch.Tensor) -> None:
+        raise NotImplementedError
+
+    def _step(self, actions: torch.Tensor) -> None:
+        raise NotImplementedError
+
+    # What is given out.
+
+    def _results(self) -> Step:
+        memory = self.memory
+        final = self._result(memory.final) if self.cfg.final_observations else None
+        return Step(
+            self._result(memory.state),
+            self._result(memory.reward),
+            self._result(memory.terminated),
+            self._result(memory.truncated),
+            final,
+        )
+
+    def _result(self, value: torch.Tensor) -> torch.Tensor:
+        if self.cfg.results == "live":
+            return value
+        if self.cfg.results == "host" and value.is_cuda:
+            return value.cpu()
+        return value.clone()
+
+    def _checked_mask(self, mask: torch.Tensor) -> torch.Tensor:
+        if mask.shape != (self.num_envs,) or mask.dtype != torch.bool:
+            raise ClassicCartpoleError(
+                f"mask has shape {tuple(mask.shape)} and type {mask.dtype}; it has to "
+                f"have shape ({self.num_envs},) and type torch.bool."
+            )
+        return mask
+
+    def _world_seeds(self, seed: int | list[int]) -> torch.Tensor:
+        if isinstance(seed, int):
+            seeds = torch.arange(seed, seed + self.num_envs)
+        else:
+            if len(seed) != self.num_envs:
+                raise ClassicCartpoleError(
+                    f"seed has {len(seed)} entries for {self.num_envs} worlds."
+                )
+            seeds = torch.tensor(seed, dtype=torch.int64)
+        return seeds.to(self.device)
