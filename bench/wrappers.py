@@ -1,0 +1,159 @@
+"""What Gymnasium's form and the wrappers cost, beside `env.step` itself.
+
+    python bench/wrappers.py --task Velocity-Go1-Flat --num-envs 256
+
+The step of the environment is timed inside the step of what is wrapped around it, so
+that both are of the same moment. What asking for last observations costs is measured
+apart, in blocks of steps with and without it that take turns from the same state.
+"""
+
+import argparse
+import statistics
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from mjlab.threads import prepare_threads, torch_threads
+
+prepare_threads()
+
+import torch
+
+from bench.record import save
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.wrappers import (
+    FlattenActionSpace,
+    FrameStack,
+    ManagedWorlds,
+    NumpyVectorEnv,
+    TorchVectorEnv,
+    VectorEnv,
+)
+from tasks.registry import load_task
+
+
+def main() -> None:
+    """Measure, print and save."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--task", default="Velocity-Go1-Flat")
+    parser.add_argument("--num-envs", type=int, default=256)
+    parser.add_argument("--steps", type=int, default=200, help="steps of each form")
+    parser.add_argument("--pairs", type=int, default=10, help="pairs of blocks")
+    args = parser.parse_args()
+    with torch_threads(1):
+        env = build(args.task, args.num_envs)
+        worlds = ManagedWorlds(env)
+        arrays = NumpyVectorEnv(worlds, autoreset_mode="same_step")
+        tensors = TorchVectorEnv(worlds)
+        stack = VectorEnv(
+            FrameStack(FlattenActionSpace(tensors), 4), record_metrics=True
+        )
+        spent = {
+            "tensors": time_above(env, tensors, args.steps),
+            "tensors_frame_stack_metrics": time_above(env, stack, args.steps),
+            "arrays": time_above(env, arrays, args.steps),
+        }
+        last = cost_of_last_observations(env, args.pairs, steps=10)
+    shares = {k: [above / own for above, own in v] for k, v in spent.items()}
+    own_ms = [1e3 * own for times in spent.values() for _, own in times]
+    figures = {
+        "task": args.task,
+        "num_envs": args.num_envs,
+        "engine": env.sim.backend.engine,
+        "torch_threads": 1,
+        "steps": args.steps,
+        "env_step_ms": statistics.median(own_ms),
+        "above_ms": {
+            k: 1e3 * statistics.median(above for above, _ in v)
+            for k, v in spent.items()
+        },
+        "share_of_env_step": {k: statistics.median(v) for k, v in shares.items()},
+        "share_of_env_step_quartiles": {
+            k: statistics.quantiles(v, n=4)[::2] for k, v in shares.items()
+        },
+        "last_observations_share": statistics.median(last),
+        "last_observations_spread": [min(last), max(last)],
+    }
+    path = save(f"wrappers_{args.task.lower()}_{args.num_envs}", figures)
+    for name, share in figures["share_of_env_step"].items():
+        above = figures["above_ms"][name]
+        print(f"{name}: {above:.3f} ms, {share:.2%} of env.step")
+    print(f"env.step: {figures['env_step_ms']:.1f} ms")
+    print(f"last observations: {figures['last_observations_share']:.2%} of env.step")
+    print(f"saved {path}")
+
+
+def build(task: str, num_envs: int) -> ManagerBasedRlEnv:
+    """Worlds at different moments of their episodes, so that some end in most steps."""
+    cfg = load_task(task).env()
+    cfg.scene.num_envs, cfg.seed = num_envs, 0
+    cfg.final_obs = True
+    env = ManagerBasedRlEnv(cfg)
+    env.reset()
+    lengths = torch.arange(num_envs) % env.max_episode_length
+    env.episode_length_buf.copy_(lengths)
+    return env
+
+
+def time_above(
+    env: ManagerBasedRlEnv,
+    outer: TorchVectorEnv | NumpyVectorEnv | VectorEnv,
+    steps: int,
+) -> list[tuple[float, float]]:
+    """Seconds of each step that are not the environment's own, and those that are."""
+    spent = [0.0]
+    original = env.step
+
+    def timed(action: torch.Tensor) -> object:
+        start = now(env)
+        result = original(action)
+        spent[0] = now(env) - start
+        return result
+
+    outer.reset(seed=0)
+    action = torch.as_tensor(outer.action_space.sample())
+    env.step = timed  # pyright: ignore[reportAttributeAccessIssue]
+    times = []
+    try:
+        for _ in range(steps):
+            start = now(env)
+            outer.step(action)
+            times.append((now(env) - start - spent[0], spent[0]))
+    finally:
+        del env.step
+    return times
+
+
+def cost_of_last_observations(
+    env: ManagerBasedRlEnv, pairs: int, steps: int
+) -> list[float]:
+    """Ratio of blocks with last observations to blocks without, less 1, by pair."""
+    size = (env.num_envs, env.action_manager.total_action_dim)
+    action = torch.zeros(size, device=env.device)
+    state = env.get_state()
+    ratios = []
+    for _ in range(pairs):
+        spent = []
+        for asked in (False, True):
+            env.choose_resets("same_step", final_obs=asked)
+            env.set_state(state)
+            env.step(action)
+            start = now(env)
+            for _ in range(steps):
+                env.step(action)
+            spent.append(now(env) - start)
+        ratios.append(spent[1] / spent[0] - 1.0)
+    return ratios
+
+
+def now(env: ManagerBasedRlEnv) -> float:
+    """Seconds, once the device has done what it was given."""
+    if env.device.type == "cuda":
+        torch.cuda.synchronize(env.device)
+    return time.perf_counter()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""Four ways to run many worlds, each a function of a task's id.
+
+They start from the same lines: make the worlds, flatten their actions if an environment
+has several action terms, and say outermost when episodes begin anew.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+import mjlab
+from mjlab.wrappers import FlattenActionSpace, VectorEnv
+
+Policy = Callable[[Any], torch.Tensor]
+
+
+def wrapped(
+    task: str, num_envs: int, settings: dict[str, Any], **kind: Any
+) -> VectorEnv:
+    """The worlds of a task, wrapped."""
+    env = mjlab.make(task, num_envs=num_envs, **settings)
+    return VectorEnv(FlattenActionSpace(env), **kind)  # pyright: ignore[reportArgumentType]
+
+
+def reinforcement_learning(
+    task: str, num_envs: int, policy: Policy, steps: int, **settings: Any
+) -> list[dict[str, torch.Tensor]]:
+    """Episodes end and begin anew; learners bootstrap from `final_observation`.
+
+    Returns:
+        The figures of the episodes that ended, one entry for each step with any.
+    """
+    env = wrapped(task, num_envs, settings, auto_reset=True, record_metrics=True)
+    observations, _ = env.reset(seed=0)
+    ended = []
+    for _ in range(steps):
+        observations, _, _, _, info = env.step(policy(observations))
+        mask = info["_final_info"]
+        if mask.any():
+            figures = info["final_info"]["episode"]
+            ended.append({key: value[mask] for key, value in figures.items()})
+    return ended
+
+
+def without_end(
+    task: str, num_envs: int, policy: Policy, steps: int, **settings: Any
+) -> torch.Tensor:
+    """Worlds go on whatever happens; returns the return of each so far."""
+    env = wrapped(task, num_envs, settings, auto_reset=False, record_metrics=True)
+    observations, _ = env.reset(seed=0)
+    info: dict[str, Any] = {}
+    for _ in range(steps):
+        observations, _, _, _, info = env.step(policy(observations))
+    return info["episode"]["return"]
+
+
+def evaluation(
+    task: str, num_envs: int, policy: Policy, **settings: Any
+) -> dict[str, float]:
+    """One whole episode in each world; returns means of its figures.
+
+    Terminations are ignored, so that `success_once` and `success_at_end` both say
+    something; every episode is as long as the task allows.
+    """
+    env = wrapped(
+        task,
+        num_envs,
+        settings,
+        auto_reset=True,
+        ignore_terminations=True,
+        record_metrics=True,
+    )
+    observations, _ = env.reset(seed=0)
+    while True:
+        observations, _, _, truncated, info = env.step(policy(observations))
+        if truncated.all():
+            figures = info["final_info"]["episode"]
+            return {key: float(value.float().mean()) for key, value in figures.items()}
+
+
+def collection(
+    task: str, num_envs: int, policy: Policy, episodes: int, **settings: Any
+) -> list[dict[str, torch.Tensor]]:
+    """Whole episodes as they were seen, the last observation among them.
+
+    Returns:
+        Episodes of T steps: `observations` of T + 1, `actions` and `rewards` of T.
+    """
+    env = wrapped(task, num_envs, settings, auto_reset=True)
+    observations, _ = env.reset(seed=0)
+    running: list[list[tuple[torch.Tensor, ...]]] = [[] for _ in range(num_envs)]
+    done: list[dict[str, torch.Tensor]] = []
+    while len(done) < episodes:
+        actions = policy(observations)
+        following, rewards, _, _, info = env.step(actions)
+        for row in range(num_envs):
+            running[row].append((observations[row], actions[row], rewards[row]))
+            if info["_final_info"][row]:
+                seen, acted, gained = map(torch.stack, zip(*running[row], strict=True))
+                last = info["final_observation"][row].unsqueeze(0)
+                whole = torch.cat([seen, last])
+                done.append(
+                    {"observations": whole, "actions": acted, "rewards": gained}
+                )
+                running[row] = []
+        observations = following
+    return done[:episodes]

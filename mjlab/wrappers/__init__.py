@@ -1,0 +1,50 @@
+"""Gymnasium's forms of an environment, and wrappers around them.
+
+Gymnasium and MuJoCo are imported when something here is first used.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mjlab.wrappers.action_repeat import ActionRepeat as ActionRepeat
+    from mjlab.wrappers.conformance import check_vector_env as check_vector_env
+    from mjlab.wrappers.episodes import VectorEnv as VectorEnv
+    from mjlab.wrappers.flatten import FlattenActionSpace as FlattenActionSpace
+    from mjlab.wrappers.flatten import FlattenObservation as FlattenObservation
+    from mjlab.wrappers.frame_stack import FrameStack as FrameStack
+    from mjlab.wrappers.numpy_env import NumpyVectorEnv as NumpyVectorEnv
+    from mjlab.wrappers.single_env import SingleEnv as SingleEnv
+    from mjlab.wrappers.torch_env import TorchVectorEnv as TorchVectorEnv
+    from mjlab.wrappers.worlds import ManagedWorlds as ManagedWorlds
+    from mjlab.wrappers.worlds import Worlds as Worlds
+
+_LAZY = {
+    "ActionRepeat": "action_repeat",
+    "check_vector_env": "conformance",
+    "VectorEnv": "episodes",
+    "FlattenActionSpace": "flatten",
+    "FlattenObservation": "flatten",
+    "FrameStack": "frame_stack",
+    "NumpyVectorEnv": "numpy_env",
+    "SingleEnv": "single_env",
+    "TorchVectorEnv": "torch_env",
+    "ManagedWorlds": "worlds",
+    "Worlds": "worlds",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a part, now that somebody asks for it."""
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        module = importlib.import_module(f"{__name__}.{_LAZY[name]}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] != "gymnasium":
+            raise
+        raise ImportError(
+            f"mjlab.wrappers.{name} needs Gymnasium, which is not installed: "
+            'pip install "mjlab-fused[gym]".'
+        ) from error
+    return getattr(module, name)
