@@ -1,0 +1,157 @@
+"""What the muscle network learns from: one row for each world and control step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from mjlab.muscle.map import MuscleMap
+
+
+@dataclass(frozen=True)
+class TupleLayout:
+    """What stands where in a row.
+
+    First the reduced torque map and the wanted torque; for a network of a cascade then
+    what the networks before it gave and its weight; for muscles that follow their
+    excitation late, the activations.
+    """
+
+    num_entries: int
+    num_dofs: int
+    num_muscles: int
+    is_cascaded: bool = False
+    has_activation: bool = False
+
+    @classmethod
+    def for_map(
+        cls,
+        muscle_map: MuscleMap,
+        *,
+        is_cascaded: bool = False,
+        has_activation: bool = False,
+    ) -> TupleLayout:
+        """Return the layout for a model."""
+        return cls(
+            muscle_map.num_entries,
+            muscle_map.num_dofs,
+            muscle_map.num_muscles,
+            is_cascaded,
+            has_activation,
+        )
+
+    @property
+    def widths(self) -> dict[str, int]:
+        """Numbers of each part of a row, in order."""
+        widths = {"red": self.num_entries, "torque": self.num_dofs}
+        if self.is_cascaded:
+            widths |= {"previous": self.num_muscles, "weight": 1}
+        if self.has_activation:
+            widths["activation"] = self.num_muscles
+        return widths
+
+    @property
+    def width(self) -> int:
+        """Numbers of a row."""
+        return sum(self.widths.values())
+
+    def parts(self, rows: torch.Tensor) -> dict[str, torch.Tensor]:
+        """Return the parts of rows by name, as views of shape (..., width)."""
+        pieces = rows.split(list(self.widths.values()), dim=-1)
+        return dict(zip(self.widths, pieces, strict=True))
+
+
+class MuscleTupleBuffer:
+    """Keeps the rows of the last control steps, one substep of each world and step.
+
+    Which substep that is, is drawn at the start of the control step, so that each is as
+    likely as any other; the row is then stored whole, so that a map and a torque always
+    belong together. Step s stands at the same place whoever is quick or slow. All of it
+    can be part of a CUDA graph, except `rows`.
+    """
+
+    def __init__(
+        self,
+        layout: TupleLayout,
+        num_envs: int,
+        num_steps: int,
+        num_substeps: int,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        """Allocate.
+
+        Args:
+            layout: What stands in a row.
+            num_envs: The number of worlds.
+            num_steps: Control steps to keep; the oldest make room.
+            num_substeps: Substeps of a control step.
+            device: Where the worlds are.
+        """
+        self.layout = layout
+        self.num_substeps = num_substeps
+        self._ring = torch.zeros(num_steps, num_envs, layout.width, device=device)
+        self._row = torch.zeros(num_envs, layout.width, device=device)
+        self._chosen = torch.zeros(num_envs, dtype=torch.long, device=device)
+        self._substep = torch.zeros(1, dtype=torch.long, device=device)
+        self._step = torch.zeros(1, dtype=torch.long, device=device)
+
+    def begin(self, draws: torch.Tensor) -> None:
+        """Begin a control step.
+
+        Args:
+            draws: Uniform numbers from 0 to below 1, shape (num_envs,), which choose
+                the substep of each world.
+        """
+        chosen = (draws * self.num_substeps).long()
+        self._chosen.copy_(chosen.clamp(0, self.num_substeps - 1))
+        self._substep.zero_()
+
+    def record(self, **parts: torch.Tensor) -> None:
+        """Offer the present substep; worlds that chose it keep it.
+
+        Args:
+            parts: The parts of the layout by name, each of shape (num_envs, width).
+        """
+        row = torch.cat([parts[name] for name in self.layout.widths], dim=-1)
+        is_chosen = (self._chosen == self._substep).unsqueeze(-1)
+        self._row.copy_(torch.where(is_chosen, row, self._row))
+        self._substep += 1
+
+    def end(self) -> None:
+        """Store the rows of the control step."""
+        place = self._step % self._ring.shape[0]
+        self._ring.index_copy_(0, place, self._row.unsqueeze(0))
+        self._step += 1
+
+    def rows(self) -> torch.Tensor:
+        """Return the rows kept, by step and then world, shape (n, width).
+
+        Waits for the device. Steps come in the order of their places, not of their age.
+        """
+        filled = min(int(self._step.item()), self._ring.shape[0])
+        return self._ring[:filled].reshape(-1, self.layout.width)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of a full buffer."""
+        return self._ring.numel() * self._ring.element_size()
+
+    def clear(self) -> None:
+        """Forget every row."""
+        self._step.zero_()
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """Return the live tensors that the buffer's future depends on."""
+        return {
+            "ring": self._ring,
+            "row": self._row,
+            "chosen": self._chosen,
+            "substep": self._substep,
+            "step": self._step,
+        }
+
+    def load_state_dict(self, state: dict[str, torch.Tensor]) -> None:
+        """Continue from what `state_dict` gave."""
+        for name, tensor in self.state_dict().items():
+            tensor.copy_(state[name])

@@ -1,0 +1,243 @@
+"""The regression that fits the muscle network to what the worlds asked of it."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import torch
+
+from mjlab.muscle.buffer import TupleLayout
+from mjlab.muscle.cascade import cascade_term
+from mjlab.muscle.config import MuscleLearnerCfg
+from mjlab.muscle.force import muscle_act_rate
+from mjlab.muscle.network import MuscleNetwork
+from mjlab.muscle.qp import BoxQp
+from mjlab.muscle.torque_map import TorqueMap
+
+_CHUNK = 4096
+"""Rows that the teacher works out together."""
+_GAP_ITERATIONS = 200
+_INFEASIBLE = 10.0
+"""A torque that the optimum misses by more, in N m, cannot be made."""
+
+Parts = dict[str, torch.Tensor]
+
+
+class LearnerError(ValueError):
+    """Rows that cannot be learned from."""
+
+
+class MuscleLearner:
+    """Fits a muscle network, on a device of its own.
+
+    The network is not copied: where it acts on the same device, its weights change in
+    place and need no publishing.
+    """
+
+    def __init__(
+        self,
+        network: MuscleNetwork,
+        torque_map: TorqueMap,
+        layout: TupleLayout,
+        cfg: MuscleLearnerCfg | None = None,
+        *,
+        dynprm: torch.Tensor | None = None,
+        timestep: float | None = None,
+    ) -> None:
+        """Build the optimiser.
+
+        Args:
+            network: What learns, on the learner's device.
+            torque_map: The map of the model, on the same device.
+            layout: What stands in a row.
+            cfg: How to learn. None is our preset.
+            dynprm: Dynamics parameters of the muscles, shape (num_muscles, 3 or more),
+                for a layout with activations: then the torques one step later count.
+            timestep: Of the physics, in s, for the same.
+        """
+        self.cfg = MuscleLearnerCfg() if cfg is None else cfg
+        self.network = network
+        self._layout = layout
+        self._map = torque_map
+        self._qp = BoxQp(
+            torque_map,
+            effort_weight=self.cfg.effort_weight,
+            torque_scale=self.cfg.torque_scale,
+        )
+        if layout.has_activation and (dynprm is None or timestep is None):
+            raise LearnerError("Rows with activations need `dynprm` and `timestep`.")
+        self._dynprm, self._timestep = dynprm, timestep
+        self._device = network.muscle_scale.device
+        self._optimizer = torch.optim.Adam(
+            network.parameters(), lr=self.cfg.learning_rate
+        )
+        self._generator = torch.Generator().manual_seed(self.cfg.seed)
+        self._updates = 0
+
+    def learn(self, rows: torch.Tensor) -> dict[str, Any]:
+        """Fit the network to rows; return what came of it.
+
+        Args:
+            rows: From `MuscleTupleBuffer.rows`, on any device, shape (n, width).
+        """
+        begun = time.perf_counter()
+        self._check(rows)
+        order = torch.randperm(rows.shape[0], generator=self._generator)
+        held = min(self.cfg.held_out, rows.shape[0] // 8)
+        used = order[held : held + self.cfg.max_rows]
+        tested = rows[order[:held].to(rows.device)].to(self._device)
+        learned = rows[used.to(rows.device)].to(self._device)
+        taught = self._teach(learned) if self.cfg.teacher_weight else None
+        self._set_learning_rate()
+        loss = self._run_epochs(learned, taught)
+        self._updates += 1
+        figures = self.measure(tested if held else learned)
+        # The only wait for the device of an update, beside those of `measure`.
+        figures["loss"] = float(loss)
+        figures["learn_ms"] = 1000.0 * (time.perf_counter() - begun)
+        figures["rows"] = learned.shape[0]
+        figures["tuple_bytes"] = rows.numel() * rows.element_size()
+        return figures
+
+    def measure(self, rows: torch.Tensor) -> dict[str, Any]:
+        """Return how well the network does on rows, beside the optimum.
+
+        `optimality_gap` is the network's objective less the optimum's, and
+        `infeasible_share` the share of rows whose torque the optimum misses by more
+        than 10 N m. `rms_of_dof` has the residual of each dof in N m.
+        """
+        with torch.no_grad():
+            parts = self._layout.parts(rows.to(self._device))
+            red, torque = parts["red"], parts["torque"]
+            wanted, _ = self._activation(parts)
+            activation = self._reached(parts, wanted)
+            residual = self._map.torque(red, activation) - torque
+            optimum = self._qp.solve(red, torque, iterations=_GAP_ITERATIONS)
+            missed = self._map.torque(red, optimum) - torque
+            own = self._qp.objective(red, torque, activation).mean()
+            best = self._qp.objective(red, torque, optimum).mean()
+            infeasible = missed.abs().amax(-1) > _INFEASIBLE
+            return {
+                "rms_torque": float(residual.square().mean().sqrt()),
+                "rms_of_dof": residual.square().mean(0).sqrt().tolist(),
+                "optimum_rms_torque": float(missed.square().mean().sqrt()),
+                "mean_square_activation": float(activation.square().mean()),
+                "optimum_mean_square": float(optimum.square().mean()),
+                "zero_share": float((wanted == 0.0).float().mean()),
+                "full_share": float((wanted > 0.99).float().mean()),
+                "objective": float(own),
+                "optimality_gap": float(own - best),
+                "infeasible_share": float(infeasible.float().mean()),
+            }
+
+    def loss(self, rows: torch.Tensor, taught: torch.Tensor | None) -> torch.Tensor:
+        """Return the loss of rows.
+
+        Args:
+            rows: Shape (n, width).
+            taught: The optimum's activations, shape (n, num_muscles), or None.
+        """
+        parts = self._layout.parts(rows)
+        wanted, y = self._activation(parts)
+        activation = self._reached(parts, wanted)
+        made = self._map.torque(parts["red"], activation)
+        miss = (made - parts["torque"]) / self.cfg.torque_scale
+        loss = (miss * miss).mean()
+        loss = loss + self.cfg.effort_weight * (activation * activation).mean()
+        loss = loss + self.cfg.output_weight * (y * y).mean()
+        if taught is not None:
+            away = wanted - taught
+            loss = loss + self.cfg.teacher_weight * (away * away).mean()
+        return loss
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what a checkpoint needs to go on, bit for bit."""
+        return {
+            "network": self.network.state_dict(),
+            "optimizer": self._optimizer.state_dict(),
+            "generator": self._generator.get_state(),
+            "updates": self._updates,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from what `state_dict` gave."""
+        self.network.load_state_dict(state["network"])
+        self._optimizer.load_state_dict(state["optimizer"])
+        self._generator.set_state(state["generator"])
+        self._updates = int(state["updates"])
+
+    def _activation(self, parts: Parts) -> tuple[torch.Tensor, torch.Tensor]:
+        """The activations that the network wants, and its raw outputs."""
+        red, torque = parts["red"], parts["torque"]
+        if self._layout.is_cascaded:
+            before, weight = parts["previous"], parts["weight"]
+            y = before + cascade_term(self.network, red, torque, before, weight)
+        else:
+            y = self.network(red, torque)
+        return self.network.activation(y), y
+
+    def _reached(self, parts: Parts, wanted: torch.Tensor) -> torch.Tensor:
+        """The activations one step later, of muscles that follow late."""
+        if self._dynprm is None or self._timestep is None:
+            return wanted
+        act = parts["activation"]
+        return act + self._timestep * muscle_act_rate(wanted, act, self._dynprm)
+
+    def _teach(self, rows: torch.Tensor) -> torch.Tensor:
+        chunks = []
+        for chunk in rows.split(_CHUNK):
+            parts = self._layout.parts(chunk)
+            chunks.append(
+                self._qp.solve(
+                    parts["red"],
+                    parts["torque"],
+                    iterations=self.cfg.teacher_iterations,
+                )
+            )
+        return torch.cat(chunks)
+
+    def _run_epochs(
+        self, rows: torch.Tensor, taught: torch.Tensor | None
+    ) -> torch.Tensor:
+        """Return the mean loss of the last epoch."""
+        total = rows.new_zeros(())
+        for _ in range(self.cfg.epochs):
+            order = torch.randperm(rows.shape[0], generator=self._generator)
+            total = rows.new_zeros(())
+            for index in order.to(self._device).split(self.cfg.batch_size):
+                labels = None if taught is None else taught[index]
+                loss = self.loss(rows[index], labels)
+                self._optimizer.zero_grad(set_to_none=True)
+                loss.backward()
+                self._limit_gradients()
+                self._optimizer.step()
+                total += loss.detach() * (index.shape[0] / rows.shape[0])
+        return total
+
+    def _limit_gradients(self) -> None:
+        parameters = list(self.network.parameters())
+        if self.cfg.max_grad is not None:
+            torch.nn.utils.clip_grad_value_(parameters, self.cfg.max_grad)
+        if self.cfg.max_grad_norm is not None:
+            torch.nn.utils.clip_grad_norm_(parameters, self.cfg.max_grad_norm)
+
+    def _set_learning_rate(self) -> None:
+        share = min(self._updates / max(1, self.cfg.decay_updates), 1.0)
+        first, last = self.cfg.learning_rate, self.cfg.final_learning_rate
+        for group in self._optimizer.param_groups:
+            group["lr"] = first + share * (last - first)
+
+    def _check(self, rows: torch.Tensor) -> None:
+        if rows.shape[-1] != self._layout.width:
+            raise LearnerError(
+                f"Rows have {rows.shape[-1]} numbers; those of this model have "
+                f"{self._layout.width}."
+            )
+        few = rows.shape[0] < self.cfg.batch_size and not self.cfg.allow_small_batch
+        if few or not rows.shape[0]:
+            raise LearnerError(
+                f"There are {rows.shape[0]} rows, fewer than batch_size="
+                f"{self.cfg.batch_size}. Collect more, lower it, or set "
+                "allow_small_batch=True."
+            )

@@ -1,0 +1,245 @@
+"""Which muscles cross which joints: what is fixed about a muscle model."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from mjlab.names import match_names
+
+_MUSCLE = int(mujoco.mjtGain.mjGAIN_MUSCLE)
+_TENDON = int(mujoco.mjtTrn.mjTRN_TENDON)
+_SIMPLE = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+
+
+class MuscleMapError(ValueError):
+    """A model whose joint torques are not linear in its muscles' activations."""
+
+
+@dataclass(frozen=True)
+class MuscleMap:
+    """The moment arms that a model's muscles really have, found over random poses.
+
+    Torques follow from activations by a matrix of shape (num_dofs, num_muscles), few of
+    whose entries are ever other than 0. Those few, ordered by muscle and then by dof,
+    are what the rest of this room calls `red`, the reduced torque map. A muscle is an
+    actuator with MuJoCo's muscle gain; its index here is its rank among the muscles.
+    """
+
+    muscle_names: tuple[str, ...]
+    actuator_ids: tuple[int, ...]
+    """The actuator of each muscle."""
+    joint_names: tuple[str, ...]
+    """The joint of each controlled dof."""
+    dof_ids: tuple[int, ...]
+    """The controlled dofs in the model, ascending."""
+    qpos_ids: tuple[int, ...]
+    """The position of each controlled dof in `qpos`."""
+    entry_muscle: tuple[int, ...]
+    """The muscle of each entry."""
+    entry_dof: tuple[int, ...]
+    """The controlled dof of each entry, counted from 0."""
+    entry_address: tuple[int, ...]
+    """Where the entry stands in `ten_J`."""
+    entry_gear: tuple[float, ...]
+    """What scales it to the moment arm of the actuator."""
+
+    @classmethod
+    def from_model(
+        cls,
+        model: mujoco.MjModel,
+        joints: Sequence[str] | None = None,
+        *,
+        ignore: Sequence[str] = (),
+        num_poses: int = 1000,
+        threshold: float = 1e-3,
+    ) -> MuscleMap:
+        """Find out which muscles cross which joints.
+
+        Args:
+            model: A compiled model.
+            joints: Patterns of the joints whose torques the muscles make. None is every
+                joint that some muscle crosses.
+            ignore: Patterns of joints whose share of a muscle's torque is nobody's
+                business, such as those that an equality ties to others.
+            num_poses: Random poses over the ranges of the joints.
+            threshold: Moment arms that stay below this in every pose, in m, are left
+                out.
+        """
+        actuators = _muscle_actuators(model)
+        arms = _largest_moment_arms(model, num_poses)
+        ignored = _dofs_of(model, ignore)
+        entries = [
+            (muscle, int(model.ten_J_colind[k]), k, float(model.actuator_gear[i, 0]))
+            for muscle, i in enumerate(actuators)
+            for k in _tendon_row(model, int(model.actuator_trnid[i, 0]))
+            if arms[k] > threshold and int(model.ten_J_colind[k]) not in ignored
+        ]
+        entries.sort(key=lambda entry: entry[:2])
+        crossed = sorted({entry[1] for entry in entries})
+        dofs = crossed if joints is None else sorted(_dofs_of(model, joints) - ignored)
+        names = tuple(model.actuator(i).name for i in actuators)
+        _check_joints(model, entries, dofs, names)
+        _check_limits(model, actuators, dofs)
+        joint_ids = [int(model.dof_jntid[dof]) for dof in dofs]
+        return cls(
+            muscle_names=names,
+            actuator_ids=tuple(actuators),
+            joint_names=tuple(model.joint(j).name for j in joint_ids),
+            dof_ids=tuple(dofs),
+            qpos_ids=tuple(int(model.jnt_qposadr[j]) for j in joint_ids),
+            entry_muscle=tuple(entry[0] for entry in entries),
+            entry_dof=tuple(dofs.index(entry[1]) for entry in entries),
+            entry_address=tuple(entry[2] for entry in entries),
+            entry_gear=tuple(entry[3] for entry in entries),
+        )
+
+    @property
+    def num_muscles(self) -> int:
+        """The number of muscles."""
+        return len(self.muscle_names)
+
+    @property
+    def num_dofs(self) -> int:
+        """The number of controlled dofs."""
+        return len(self.dof_ids)
+
+    @property
+    def num_entries(self) -> int:
+        """The number of moment arms that are not always 0."""
+        return len(self.entry_muscle)
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal for models whose networks can be exchanged: same names and entries."""
+        parts = (
+            self.muscle_names,
+            self.joint_names,
+            self.entry_muscle,
+            self.entry_dof,
+        )
+        return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+def _muscle_actuators(model: mujoco.MjModel) -> list[int]:
+    actuators = [i for i in range(model.nu) if model.actuator_gaintype[i] == _MUSCLE]
+    if not actuators:
+        raise MuscleMapError(
+            f"The model has no muscle: none of its {model.nu} actuators has "
+            "gaintype='muscle'."
+        )
+    for i in actuators:
+        name = model.actuator(i).name
+        if int(model.actuator_trntype[i]) != _TENDON:
+            raise MuscleMapError(
+                f"Muscle {name!r} does not act on a tendon; only tendons are supported."
+            )
+        if int(model.actuator_biastype[i]) != int(mujoco.mjtBias.mjBIAS_MUSCLE):
+            raise MuscleMapError(f"Muscle {name!r} has a biastype other than 'muscle'.")
+        if int(model.actuator_dyntype[i]) not in (
+            int(mujoco.mjtDyn.mjDYN_NONE),
+            int(mujoco.mjtDyn.mjDYN_MUSCLE),
+        ):
+            raise MuscleMapError(
+                f"Muscle {name!r} has a dyntype other than 'none' and 'muscle'."
+            )
+    return actuators
+
+
+def _tendon_row(model: mujoco.MjModel, tendon: int) -> range:
+    start = int(model.ten_J_rowadr[tendon])
+    return range(start, start + int(model.ten_J_rownnz[tendon]))
+
+
+def _dofs_of(model: mujoco.MjModel, patterns: Sequence[str]) -> set[int]:
+    if not patterns:
+        return set()
+    names = [model.joint(j).name for j in range(model.njnt)]
+    dofs: set[int] = set()
+    for j in match_names(patterns, names, what="joint"):
+        start = int(model.jnt_dofadr[j])
+        end = int(model.jnt_dofadr[j + 1]) if j + 1 < model.njnt else model.nv
+        dofs.update(range(start, end))
+    return dofs
+
+
+def _largest_moment_arms(model: mujoco.MjModel, num_poses: int) -> np.ndarray:
+    """The largest size of each entry of `ten_J` over random poses."""
+    data = mujoco.MjData(model)
+    rng = np.random.default_rng(0)
+    largest = np.zeros(model.nJten)
+    simple = np.isin(model.jnt_type, _SIMPLE)
+    low = np.where(model.jnt_limited, model.jnt_range[:, 0], -np.pi)[simple]
+    high = np.where(model.jnt_limited, model.jnt_range[:, 1], np.pi)[simple]
+    address = model.jnt_qposadr[simple]
+    for _ in range(num_poses):
+        data.qpos[address] = rng.uniform(low, high)
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_tendon(model, data)
+        np.maximum(largest, np.abs(data.ten_J), out=largest)
+    return largest
+
+
+def _check_joints(
+    model: mujoco.MjModel,
+    entries: list[tuple[int, int, int, float]],
+    dofs: list[int],
+    muscles: tuple[str, ...],
+) -> None:
+    tied = _tied_joints(model)
+    for muscle, dof, _, _ in entries:
+        joint = int(model.dof_jntid[dof])
+        name = model.joint(joint).name
+        if dof not in dofs:
+            controlled = [model.joint(int(model.dof_jntid[d])).name for d in dofs]
+            raise MuscleMapError(
+                f"Muscle {muscles[muscle]!r} crosses joint {name!r}, which is not "
+                f"among the controlled joints {controlled}. Control it too, or name "
+                "it in `ignore`."
+            )
+        if joint in tied:
+            raise MuscleMapError(
+                f"Muscle {muscles[muscle]!r} crosses joint {name!r}, which an equality "
+                "ties to another, so that its torque is not its own. Name it in "
+                "`ignore`."
+            )
+        if int(model.jnt_type[joint]) not in _SIMPLE:
+            raise MuscleMapError(
+                f"Muscle {muscles[muscle]!r} crosses joint {name!r}, which is neither "
+                "a hinge nor a slide."
+            )
+
+
+def _tied_joints(model: mujoco.MjModel) -> set[int]:
+    joint = int(mujoco.mjtEq.mjEQ_JOINT)
+    return {
+        int(model.eq_obj1id[e]) for e in range(model.neq) if model.eq_type[e] == joint
+    }
+
+
+def _check_limits(model: mujoco.MjModel, actuators: list[int], dofs: list[int]) -> None:
+    for i in actuators:
+        tendon = int(model.actuator_trnid[i, 0])
+        limited = ""
+        if model.actuator_forcelimited[i]:
+            limited = f"forcerange={model.actuator_forcerange[i].tolist()}"
+        elif model.tendon_actfrclimited[tendon]:
+            limited = f"actfrcrange={model.tendon_actfrcrange[tendon].tolist()}"
+        if limited:
+            raise MuscleMapError(
+                f"Muscle {model.actuator(i).name!r} has a force limit, {limited}, with "
+                "which torques are not linear in activations. Remove it."
+            )
+    for dof in dofs:
+        joint = int(model.dof_jntid[dof])
+        if model.jnt_actfrclimited[joint]:
+            raise MuscleMapError(
+                f"Joint {model.joint(joint).name!r} has a force limit, actfrcrange="
+                f"{model.jnt_actfrcrange[joint].tolist()}, with which torques are not "
+                "linear in activations. Remove it."
+            )

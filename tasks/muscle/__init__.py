@@ -1,0 +1,1 @@
+"""Muscle models: an arm and two walkers, from the published OpenSim numbers."""

@@ -1,0 +1,127 @@
+"""The published numbers of the walkers: segments, joints and muscle paths.
+
+Lengths, masses, forces and paths are those of the OpenSim models `gait10dof18musc`
+(W18) and `gait2354` (W54), which their authors (A. Seth, S. L. Delp, J. P. Loan, M. G.
+Hoy, F. E. Zajac, E. L. Topp, J. M. Rosen, D. G. Thelen, F. C. Anderson and others)
+share under CC BY 3.0, https://creativecommons.org/licenses/by/3.0/. `CHANGES` says what
+we changed.
+
+Everything here is in OpenSim's frames: x forward, y up, z to the right; the numbers are
+those of the right side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Vector = tuple[float, float, float]
+
+CHANGES = """\
+The knee is a pin in place of a moving axis. Conditional and moving path points are
+replaced by cylinders at the hip and the knee, or fixed. Tendons do not stretch; their
+slack lengths are 2% longer, which is half their strain at full force. The subtalar and
+toe joints are fixed. Contact shapes, looks and code are our own."""
+"""What differs from the published models."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a muscle's path, fixed to a segment."""
+
+    segment: str
+    pos: Vector
+    """In the segment's frame, in m."""
+
+
+@dataclass(frozen=True)
+class Wrap:
+    """The path goes over the front of the cylinder at this joint."""
+
+    joint: str
+
+
+@dataclass(frozen=True)
+class Muscle:
+    """A muscle as OpenSim describes it."""
+
+    name: str
+    max_force: float
+    """Isometric force at the optimal fibre length, in N."""
+    fiber_length: float
+    """Optimal fibre length, in m."""
+    tendon_length: float
+    """Slack length of the tendon, in m."""
+    pennation: float
+    """Angle between fibres and tendon at the optimal length, in rad."""
+    path: tuple[Point | Wrap, ...]
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A rigid body and where it hangs on its parent."""
+
+    parent: str | None
+    pos: Vector
+    """Origin in the parent's frame, in m."""
+    mass: float
+    """In kg."""
+    com: Vector
+    """Centre of mass, in m."""
+    inertia: Vector
+    """About the centre of mass along the axes, in kg m²."""
+
+
+SEGMENTS = {
+    "pelvis": Segment(
+        None, (0.0, 0.0, 0.0), 11.777, (-0.0707, 0.0, 0.0), (0.1028, 0.0871, 0.0579)
+    ),
+    "torso": Segment(
+        "pelvis",
+        (-0.1007, 0.0815, 0.0),
+        34.2366,
+        (-0.03, 0.32, 0.0),
+        (1.4745, 0.7555, 1.4314),
+    ),
+    "femur": Segment(
+        "pelvis",
+        (-0.0707, -0.0661, 0.0835),
+        9.3014,
+        (0.0, -0.17, 0.0),
+        (0.1339, 0.0351, 0.1412),
+    ),
+    "tibia": Segment(
+        "femur",
+        (-0.0045, -0.3958, 0.0),
+        3.7075,
+        (0.0, -0.1867, 0.0),
+        (0.0504, 0.0051, 0.0511),
+    ),
+    "talus": Segment(
+        "tibia", (0.0, -0.43, 0.0), 0.1, (0.0, 0.0, 0.0), (0.001, 0.001, 0.001)
+    ),
+    "calcn": Segment(
+        "talus",
+        (-0.04877, -0.04195, 0.00792),
+        1.25,
+        (0.1, 0.03, 0.0),
+        (0.0014, 0.0039, 0.0041),
+    ),
+    "toes": Segment(
+        "calcn",
+        (0.1788, -0.002, 0.00108),
+        0.2166,
+        (0.0346, 0.006, -0.0175),
+        (0.0001, 0.0002, 0.0001),
+    ),
+}
+"""Pelvis and torso are in the middle, the others once on either side."""
+
+STANDING_HEIGHT = 0.961
+"""Height of the pelvis above the ground, standing straight, in m."""
+
+WRAPS = {
+    "knee": ("femur", (-0.0045, -0.3958, 0.0), 0.025, (0.08, 0.0, 0.0)),
+    "hip": ("pelvis", (-0.0707, -0.0661, 0.0835), 0.035, (0.09, -0.03, 0.0)),
+}
+"""By joint: segment, centre, radius of the cylinder, and the offset of the point that
+marks its front, in m."""
