@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -143,9 +144,13 @@ def test_every_folder_with_python_files_is_a_package():
 
 def test_every_other_file_is_declared_as_package_data():
     patterns = TOOLS["setuptools"]["package-data"]["*"]
-    endings = tuple(pattern.removeprefix("**/*") for pattern in patterns)
     data = [file for file in package_files() if file.suffix != ".py"]
-    assert [file for file in data if not file.name.endswith(endings)] == []
+    names = [file.relative_to(ROOT).as_posix() for file in data]
+    assert [
+        name
+        for name in names
+        if not any(fnmatch(name, f"*{pattern}") for pattern in patterns)
+    ] == []
 
 
 @pytest.mark.slow

@@ -145,9 +145,7 @@ class Columns:
         else:
             tensor.index_copy_(1, self._ids, values)
 
-    def move(
-        self, source: torch.Tensor, target: torch.Tensor, places: Columns
-    ) -> None:
+    def move(self, source: torch.Tensor, target: torch.Tensor, places: Columns) -> None:
         """Write these columns of `source` into the columns `places` of `target`."""
         if self._run is None and places._run is not None:
             out = target[:, places._run]

@@ -1,6 +1,6 @@
 """A command line, taken apart without knowing any configuration.
 
-    train.py TASK --name walk --env.rewards.upright.weight 2.0 --disable rewards.foot_slip
+    train.py TASK --name walk --env.rewards.upright.weight 2.0 --disable rewards.slip
 
 An option begins with two dashes, and takes what follows up to the next one. Dashes
 within a name are underscores. `--option=value` is the same as `--option value`.
