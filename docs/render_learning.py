@@ -7,8 +7,11 @@ import json
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-RUN = ROOT / "tasks/velocity/trained/Velocity-Go1-Flat"
-TO = ROOT / "docs/images/go1_learning.svg"
+GO1 = ROOT / "tasks/velocity/trained/Velocity-Go1-Flat/metrics.jsonl"
+G1 = ROOT / "bench/results/learning_g1_flat.json"
+IMAGES = ROOT / "docs/images"
+
+Rows = list[dict[str, float]]
 
 PANELS = (
     ("Return of an episode", "Train/mean_reward", 1.0, "#2a6fb0"),
@@ -20,9 +23,22 @@ WIDTH, HEIGHT, GAP, LEFT, TOP, BOTTOM = 240, 150, 40, 40, 34, 28
 
 
 def main() -> None:
-    """Draw."""
-    lines = (RUN / "metrics.jsonl").read_text("utf-8").splitlines()
-    rows = [json.loads(line) for line in lines]
+    """Draw both."""
+    lines = GO1.read_text("utf-8").splitlines()
+    draw([json.loads(line) for line in lines], IMAGES / "go1_learning.svg")
+    draw(read_curve(G1), IMAGES / "g1_learning.svg")
+
+
+def read_curve(path: Path) -> Rows:
+    """The rows of a curve that `bench/learning.py` kept."""
+    curve = json.loads(path.read_text("utf-8"))["curve"]
+    length = len(curve["iteration"])
+    rows = [{name: values[i] for name, values in curve.items()} for i in range(length)]
+    return [{k: v for k, v in row.items() if v is not None} for row in rows]
+
+
+def draw(rows: Rows, to: Path) -> None:
+    """Write one picture."""
     whole = len(PANELS) * (WIDTH + GAP) + LEFT
     high = TOP + HEIGHT + BOTTOM
     parts = [
@@ -34,12 +50,12 @@ def main() -> None:
     for i, (title, name, scale, colour) in enumerate(PANELS):
         left = LEFT + i * (WIDTH + GAP)
         parts += panel(rows, left, minutes, title, name, scale, colour)
-    TO.write_text("\n".join([*parts, "</svg>"]) + "\n", "utf-8")
-    print(f"Wrote {TO}")
+    to.write_text("\n".join([*parts, "</svg>"]) + "\n", "utf-8")
+    print(f"Wrote {to}")
 
 
 def panel(
-    rows: list[dict[str, float]],
+    rows: Rows,
     left: float,
     minutes: float,
     title: str,

@@ -1,0 +1,50 @@
+"""Keeps the curve of a run among the results: what it learned, in how long.
+
+python bench/learning.py logs/Velocity-G1-Flat/latest
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bench.record import save
+from mjlab.rl import RunFolder
+
+FIGURES = (
+    "Perf/seconds",
+    "Train/env_steps",
+    "Train/mean_reward",
+    "Train/mean_episode_length",
+    "Metrics/twist/error_vel_xy",
+    "Metrics/twist/error_vel_yaw",
+    "Episode_Termination/fell_over",
+)
+MOST_POINTS = 200
+
+
+def main() -> None:
+    """Read, thin, save."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("place", help="a run's folder, a task, or latest")
+    run = RunFolder.find(parser.parse_args().place)
+    info = run.info()
+    lines = (run.path / "metrics.jsonl").read_text("utf-8").splitlines()
+    every = max(1, -(-len(lines) // MOST_POINTS))
+    kept = [*lines[::every], *([] if (len(lines) - 1) % every == 0 else lines[-1:])]
+    rows = [json.loads(line) for line in kept]
+    curve = {name: [row.get(name) for row in rows] for name in FIGURES}
+    task = info["task"].removeprefix("Velocity-").lower().replace("-", "_")
+    figures = {
+        "task": info["task"],
+        "run": {key: info[key] for key in ("command", "seed", "git", "hardware")},
+        "iterations": rows[-1]["iteration"],
+        "curve": {"iteration": [row["iteration"] for row in rows], **curve},
+    }
+    print(f"saved {save(f'learning_{task}', figures)}")
+
+
+if __name__ == "__main__":
+    main()
