@@ -512,49 +512,6 @@ def drive(env, step):
     env.vel.copy_(torch.randn(16, 1, generator=generator)[: env.num_envs])
 
 
-def test_the_terminal_observation_draws_nothing_and_changes_nothing():
-    env, other = fake(4), fake(4)
-    manager, oracle = everything(env), everything(other)
-    for step in range(6):
-        drive(env, step)
-        drive(other, step)
-        before = {name: tensor.clone() for name, tensor in manager.state().items()}
-        with counted_operations() as names:
-            manager.compute_terminal()
-        assert not any("draw" in name for name in names)
-        for name, tensor in manager.state().items():
-            assert torch.equal(tensor, before[name]), name
-        expected = flatten(oracle.compute())
-        for name, seen in flatten(manager.compute()).items():
-            assert torch.equal(seen, expected[name]), name
-
-
-def test_the_terminal_observation_is_what_compute_gives_where_nothing_is_drawn():
-    env = fake(4)
-    terms = {
-        "a": term(clip=(-40.0, 40.0), scale=2.0, history_length=3),
-        "b": term(vel, delay_min_lag=2, delay_max_lag=2),
-        "c": term(Total, delay_min_lag=1, delay_max_lag=1, history_length=2),
-    }
-    manager = ObservationManager({"g": ObservationGroupCfg(terms=terms)}, env)
-    for step in range(8):
-        drive(env, step)
-        terminal = manager.compute_terminal()["g"]
-        assert torch.equal(terminal, manager.compute()["g"])
-        manager.reset(env.mask(step % 4))
-
-
-def test_the_terminal_observation_has_the_noise_of_the_last_one():
-    env = fake(3)
-    manager = single(env, noise=UniformNoiseCfg(n_min=-1.0, n_max=1.0))
-    noise = unit(env, "g", "uniform", 2) * 2.0 - 1.0
-    observe(env, manager)
-    env.rng.advance()
-    env.pos.mul_(2.0)
-    assert torch.equal(manager.compute_terminal()["g"], env.pos + noise)
-    assert not torch.equal(observe(env, manager), env.pos + noise)
-
-
 # What is not finite.
 
 
@@ -567,7 +524,6 @@ def test_sanitised_numbers_are_counted_by_term():
     env.pos[1] = torch.tensor([torch.nan, torch.inf])
     for _ in range(2):
         assert observe(env, manager)[1].tolist() == [-1.0, 0.0, 0.0]
-    manager.compute_terminal()
     counts = {"observation/g/v": 0, "observation/g/p": 4}
     assert manager.take_nonfinite() == counts
     assert set(manager.take_nonfinite().values()) == {0}
@@ -751,7 +707,6 @@ def test_tensors_stay_where_they_are_and_a_snapshot_brings_them_back():
         outputs = [flatten(manager.output)]
         for step in range(4, 10):
             drive(env, step)
-            outputs.append(flatten(manager.compute_terminal()))
             manager.reset(env.mask(step % 4))
             outputs.append(flatten(manager.compute()))
         runs.append(outputs)

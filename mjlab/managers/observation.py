@@ -109,17 +109,6 @@ class ObservationManager(Manager):
                 group.update(values, mask)
         return self.output
 
-    def compute_terminal(self) -> dict[str, Output]:
-        """What the worlds would observe now, before those that ended are reset.
-
-        In new tensors. Nothing is drawn, remembered or counted: the noise is that of
-        the last `compute`, delays have the lags in force, and histories end in the
-        present value, but the buffers stay as they were. So does the memory of a term,
-        as far as its `state()` tells.
-        """
-        values = {key: _peek(term) for key, term in self.terms.items()}
-        return {name: group.peek(values) for name, group in self.groups.items()}
-
     def reset(self, mask: torch.Tensor) -> None:
         """Have terms, delays, histories and biases forget the worlds of `mask`.
 
@@ -199,19 +188,6 @@ class ObservationManager(Manager):
             _check_options(slot)
             slots.append(slot)
         return slots
-
-
-def _peek(term: BoundTerm) -> torch.Tensor:
-    """Call a term and put its memory back."""
-    if term.instance is None:
-        return term()
-    memory = term.instance.state()
-    before = {key: tensor.clone() for key, tensor in memory.items()}
-    # The value may be the memory itself.
-    value = term().clone()
-    for key, tensor in memory.items():
-        tensor.copy_(before[key])
-    return value
 
 
 def _check_value(term: BoundTerm, value: Any, num_envs: int) -> None:

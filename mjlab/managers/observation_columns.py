@@ -227,10 +227,6 @@ class ColumnStages:
         if is_bad is not None:
             self._counts.add_(is_bad.sum(dim=0))
 
-    def peek(self, values: torch.Tensor) -> None:
-        """Transform `values` in place with the noise drawn last, counting nothing."""
-        self._transform(values)
-
     def reset(self, mask: torch.Tensor) -> None:
         """Begin an episode in the worlds of `mask`."""
         if self._noise is not None:

@@ -93,17 +93,6 @@ class _Lane:
         self.history.append(value, mask)
         return self.history.values.flatten(1)
 
-    def peek(self, flat: torch.Tensor) -> torch.Tensor:
-        """What `update` would return, and nothing is remembered."""
-        value = flat[:, self.columns]
-        if self.history is None:
-            return value
-        memory = self.history.state()
-        entry = value.unsqueeze(1)
-        shifted = torch.cat((memory["values"][:, 1:], entry), dim=1)
-        is_empty = memory["empty"].view(-1, 1, 1)
-        return torch.where(is_empty, entry, shifted).flatten(1)
-
     def places(self) -> dict[str, torch.Tensor]:
         """Where each slot's output finds its numbers in what `update` returns."""
         grid = torch.arange(self.length * self.width).view(self.length, self.width)
@@ -118,28 +107,15 @@ class _Lane:
 class _Delay:
     """Delays one term's columns."""
 
-    def __init__(
-        self, slot: Slot, columns: slice, buffer: DelayBuffer, num_envs: int
-    ) -> None:
+    def __init__(self, slot: Slot, columns: slice, buffer: DelayBuffer) -> None:
         self.name = slot.name
         self.buffer = buffer
         self._columns = columns
-        self._worlds = torch.arange(num_envs, device=buffer.lags.device)
 
     def update(self, flat: torch.Tensor, mask: torch.Tensor | None) -> None:
         """Replace the newest values by delayed ones, in place."""
         value = flat[:, self._columns]
         value.copy_(self.buffer.append_and_read(value, mask))
-
-    def peek(self, flat: torch.Tensor) -> None:
-        """Do so with the lags in force, and without remembering the newest values."""
-        value = flat[:, self._columns]
-        memory = self.buffer.state()
-        # Newest first: what the next append would move on to entry k is in k - 1 now.
-        entry = (memory["lags"] - 1).clamp(min=0)
-        past = memory["values"][self._worlds, entry]
-        is_new = ((memory["lags"] == 0) | memory["empty"]).unsqueeze(1)
-        value.copy_(torch.where(is_new, value, past))
 
 
 class _Block:
@@ -186,16 +162,6 @@ class _Block:
         else:
             fresh = self._assemble(parts, torch.empty_like(self.out))
             write_where(self.out, mask, fresh)
-
-    def peek(self, values: Values) -> torch.Tensor:
-        """What `update` would write into `out`; draws and remembers nothing."""
-        flat = torch.empty_like(self._flat)
-        self._gather(values, flat)
-        self.stages.peek(flat)
-        for delay in self._delays:
-            delay.peek(flat)
-        parts = [lane.peek(flat) for lane in self._lanes]
-        return self._assemble(parts, torch.empty_like(self.out))
 
     def reset(self, mask: torch.Tensor) -> None:
         """Begin an episode in the worlds of `mask`."""
@@ -313,10 +279,6 @@ class ObservationGroup:
         for block in self._blocks:
             block.update(values, mask)
 
-    def peek(self, values: Values) -> Output:
-        """What `update` would give; draws and remembers nothing."""
-        return self._show([block.peek(values) for block in self._blocks])
-
     def reset(self, mask: torch.Tensor) -> None:
         """Begin an episode in the worlds of `mask`."""
         for block in self._blocks:
@@ -380,7 +342,7 @@ def _delays(
             raise
         except ValueError as error:
             raise TermError(f"{slot.label}: {error}") from error
-        delays.append(_Delay(slot, column.place, buffer, rng.num_envs))
+        delays.append(_Delay(slot, column.place, buffer))
     return delays
 
 
