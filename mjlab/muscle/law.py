@@ -11,7 +11,10 @@ from mjlab.muscle.map import MuscleMap
 
 
 class JointFields(Protocol):
-    """The fields of MjData that are read: `sim.data` has them."""
+    """The fields of MjData that are read.
+
+    The engine has them all; `sim.data` does not publish `M` yet.
+    """
 
     @property
     def qpos(self) -> torch.Tensor:

@@ -12,7 +12,10 @@ from mjlab.muscle.torque_map import TorqueMap
 
 
 class MuscleFields(Protocol):
-    """Fields of MjData that are read, at the velocity stage: `sim.data` has them."""
+    """Fields of MjData that are read, at the velocity stage.
+
+    The engine has them all; `sim.data` does not publish `ten_J` yet.
+    """
 
     @property
     def ten_J(self) -> torch.Tensor:
