@@ -57,8 +57,7 @@ def run(tmp_path, iterations=2, **more):
         agent(iterations),
         task="Cartpole-Balance",
         root=tmp_path,
-        display=Quiet(),
-        **more,
+        **({"display": Quiet()} | more),
     )
 
 
@@ -104,7 +103,12 @@ def test_a_run_that_was_interrupted_goes_on_in_its_folder(tmp_path):
                 os.kill(os.getpid(), signal.SIGTERM)
             return {}
 
-    first, _ = run(tmp_path, 4, make_hooks=lambda env: [Kill()])
+    told = Quiet()
+    first, _ = run(tmp_path, 4, make_hooks=lambda env: [Kill()], display=told)
+    assert told.said[-1] == (
+        "No ONNX file was written, because the run was stopped. Its last checkpoint "
+        f"becomes one with: python scripts/export.py {first.path}"
+    )
     assert first.info()["status"] == "stopped"
     assert "SIGTERM" in first.info()["reason"]
     configs = first.configs()

@@ -114,8 +114,10 @@ def train(
         outcome = loop.run()
         if ranks.is_first:
             run.finish("stopped" if outcome.interrupted else "finished", outcome.reason)
-            if display is not None and not outcome.interrupted:
-                display.say(_export(run, {"env": env_cfg, "agent": agent_cfg}))
+            if display is not None:
+                configs = {"env": env_cfg, "agent": agent_cfg}
+                stopped = outcome.interrupted
+                display.say(_unexported(run) if stopped else _export(run, configs))
     env.close()
     ranks.leave()
     return run, outcome
@@ -154,6 +156,14 @@ def _export(run: RunFolder, configs: Mapping[str, Any]) -> str:
     except Exception:
         _log.exception("No ONNX file was written; scripts/export.py shows why.")
         return "No ONNX file was written."
+
+
+def _unexported(run: RunFolder) -> str:
+    """What to say of the ONNX file of a run that somebody stopped."""
+    return (
+        "No ONNX file was written, because the run was stopped. Its last checkpoint "
+        f"becomes one with: python scripts/export.py {run.path}"
+    )
 
 
 def _recorder(
