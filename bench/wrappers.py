@@ -5,9 +5,12 @@
 The step of the environment is timed inside the step of what is wrapped around it, so
 that both are of the same moment. What asking for last observations costs is measured
 apart, in blocks of steps with and without it that take turns from the same state.
+Gymnasium's own benchmark of vector environments gives a figure from outside, beside the
+protocol of ManiSkill: uniform actions, and a reset of all worlds every 200 steps.
 """
 
 import argparse
+import resource
 import statistics
 import sys
 import time
@@ -20,6 +23,7 @@ from mjlab.threads import prepare_threads, torch_threads
 prepare_threads()
 
 import torch
+from gymnasium.utils.performance import benchmark_vector_step
 
 from bench.record import save
 from mjlab.envs import ManagerBasedRlEnv
@@ -56,6 +60,8 @@ def main() -> None:
             "arrays": time_above(env, arrays, args.steps),
         }
         last = cost_of_last_observations(env, args.pairs, steps=10)
+        env.choose_resets("same_step", final_obs=True)
+        outside = throughput(env, tensors, arrays, args.steps)
     shares = {k: [above / own for above, own in v] for k, v in spent.items()}
     own_ms = [1e3 * own for times in spent.values() for _, own in times]
     figures = {
@@ -75,6 +81,7 @@ def main() -> None:
         },
         "last_observations_share": statistics.median(last),
         "last_observations_spread": [min(last), max(last)],
+        **outside,
     }
     path = save(f"wrappers_{args.task.lower()}_{args.num_envs}", figures)
     for name, share in figures["share_of_env_step"].items():
@@ -82,6 +89,8 @@ def main() -> None:
         print(f"{name}: {above:.3f} ms, {share:.2%} of env.step")
     print(f"env.step: {figures['env_step_ms']:.1f} ms")
     print(f"last observations: {figures['last_observations_share']:.2%} of env.step")
+    for name, value in outside.items():
+        print(f"{name}: {value:,.0f}")
     print(f"saved {path}")
 
 
@@ -146,6 +155,45 @@ def cost_of_last_observations(
             spent.append(now(env) - start)
         ratios.append(spent[1] / spent[0] - 1.0)
     return ratios
+
+
+def throughput(
+    env: ManagerBasedRlEnv, tensors: TorchVectorEnv, arrays: NumpyVectorEnv, steps: int
+) -> dict[str, float]:
+    """World steps a second as others count them, and the memory at the end.
+
+    Args:
+        env: The environment itself.
+        tensors: Its form with tensors.
+        arrays: Its form with arrays, which Gymnasium's benchmark can take.
+        steps: How many steps ManiSkill's protocol takes; its own number is 1000.
+    """
+    size = tuple(tensors.action_space.shape or ())
+    random = torch.Generator(device=env.device).manual_seed(0)
+    found = {}
+    for name, every in (("steps_per_s", steps + 1), ("steps_with_resets_per_s", 200)):
+        tensors.reset(seed=0)
+        start = now(env)
+        for step in range(steps):
+            draw = torch.rand(size, generator=random, device=env.device)
+            tensors.step(2.0 * draw - 1.0)
+            if (step + 1) % every == 0:
+                tensors.reset()
+        found[name] = env.num_envs * steps / (now(env) - start)
+    return {
+        "gymnasium_steps_per_s": benchmark_vector_step(
+            arrays, target_duration=5, seed=0
+        ),
+        **found,
+        "memory_mb": _memory_mb(env),
+    }
+
+
+def _memory_mb(env: ManagerBasedRlEnv) -> float:
+    """The most that was held: by torch on a CUDA device, by the process elsewhere."""
+    if env.device.type == "cuda":
+        return torch.cuda.max_memory_allocated(env.device) / 1e6
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 
 
 def now(env: ManagerBasedRlEnv) -> float:

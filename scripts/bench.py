@@ -31,6 +31,7 @@ STUDIES = {
     "cartpole": "cartpole_scaling.py",
     "cartpole-learning": "cartpole_learning.py",
     "scaling": "task_scaling.py",
+    "recording": "recording.py",
 }
 """Benchmarks of their own by name: a file of `bench`, which gets all that follows."""
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -21,6 +21,7 @@ prepare_threads()
 
 if TYPE_CHECKING:
     from mjlab.rl import RunFolder
+    from mjlab.rl.placement import Placement
 
 
 @dataclass(kw_only=True)
@@ -38,6 +39,14 @@ class Options:
 
     gpus: tuple[int, ...] = ()
     """Train on several GPUs of this machine, such as 0,1."""
+
+    placement: Literal["gpu", "dual", "cpu", "warp-cpu"] | None = None
+    """Where worlds and learner are: both on a GPU, worlds in worker processes and the
+    learner on a GPU if there is one, both on the CPU, or worlds on Warp's CPU device.
+    None goes by --device."""
+
+    workers: int | None = None
+    """Worker processes of placement dual. None takes one a processor."""
 
     resume: str | None = None
     """Go on with a run, in its folder and with its configuration: "latest", the folder,
@@ -134,6 +143,8 @@ def wants_gpu(line: Line) -> bool:
     """Whether to train on a GPU, as far as that is known before anything is built."""
     import torch
 
+    if line.options.placement is not None:
+        return line.options.placement == "gpu"
     if line.options.device is not None or line.options.gpus:
         return line.options.device != "cpu"
     backends = [s.values for s in line.settings if s.name == "env.sim.backend"]
@@ -155,8 +166,28 @@ def settle_device(line: Line, configs: dict[str, Any]) -> str:
     return Ranks.from_environment().device(wanted)
 
 
+def find_place(line: Line) -> "Placement | None":
+    """The placement, if one is asked for."""
+    from mjlab.rl import Ranks
+    from mjlab.rl.placement import find_placement
+
+    options = line.options
+    if options.placement is None:
+        if options.workers is not None:
+            raise UsageError("--workers is for --placement dual.")
+        return None
+    ranks = Ranks.from_environment()
+    return find_placement(
+        options.placement,
+        workers=options.workers,
+        cores=processors(ranks.local_world),
+        device=options.device,
+        ranks=ranks,
+    )
+
+
 def settle_worlds(
-    line: Line, entry: Entry, run: "RunFolder | None", env_cfg: Any, device: str
+    line: Line, entry: Entry, run: "RunFolder | None", env_cfg: Any, physics: str
 ) -> tuple[Any, str]:
     """The environment with a number of worlds that suits the machine, and why."""
     from mjlab.rl import Ranks
@@ -166,7 +197,7 @@ def settle_worlds(
     on_cpu = load_task(entry.id).on_cpu
     worlds = choose_worlds(
         env_cfg.scene.num_envs,
-        on_gpu=device != "cpu",
+        on_gpu=physics != "cpu",
         cores=processors(Ranks.from_environment().local_world),
         backend=env_cfg.sim.backend,
         on_cpu=None if on_cpu is None else on_cpu.num_envs,
@@ -209,9 +240,12 @@ def learn(
     """Train, and say where the results are."""
     from mjlab.rl import Ranks, train
 
-    device = settle_device(line, configs)
+    placement = find_place(line)
+    device = settle_device(line, configs) if placement is None else placement.physics
     env_cfg, reason = settle_worlds(line, entry, run, configs["env"], device)
     check(env_cfg, configs["agent"])
+    if placement is not None:
+        placement = placement.for_worlds(env_cfg.scene.num_envs)
     is_first = Ranks.from_environment().is_first
     if is_first and reason:
         print(reason, flush=True)
@@ -229,6 +263,7 @@ def learn(
         resume=resume,
         exact=line.options.exact,
         defaults=None if run is not None else find_defaults(line, entry),
+        placement=placement,
     )
     if is_first:
         print(f"Stopped because {outcome.reason}. The run is in {folder.path}")

@@ -82,7 +82,8 @@ def make(
         task: The task's id, ours or Gymnasium's.
         num_envs: Number of worlds.
         numpy: Whether to show arrays instead of tensors.
-        **settings: `autoreset_mode`, `render_mode`, and those of `make_worlds`.
+        **settings: `autoreset_mode`, `render_mode`, `reconfiguration_freq`, and those
+            of `make_worlds`.
     """
     return make_vector(task, num_envs, numpy=numpy, **settings)
 
@@ -94,6 +95,7 @@ def make_vector(
     numpy: bool = False,
     autoreset_mode: Any = None,
     render_mode: str | None = None,
+    reconfiguration_freq: int = 0,
     **settings: Any,
 ) -> "TorchVectorEnv | NumpyVectorEnv":
     """Make the vector form; this is what `gymnasium.make_vec` calls."""
@@ -102,11 +104,21 @@ def make_vector(
     form = NumpyVectorEnv if numpy else TorchVectorEnv
     chosen = {} if autoreset_mode is None else {"autoreset_mode": autoreset_mode}
     worlds = make_worlds(task, num_envs, **settings)
-    return form(worlds, render_mode=render_mode, **chosen)
+    return form(
+        worlds,
+        render_mode=render_mode,
+        reconfiguration_freq=reconfiguration_freq,
+        **chosen,
+    )
 
 
 def make_single(
-    task: str, *, num_envs: int = 1, render_mode: str | None = None, **settings: Any
+    task: str,
+    *,
+    num_envs: int = 1,
+    render_mode: str | None = None,
+    reconfiguration_freq: int = 0,
+    **settings: Any,
 ) -> "SingleEnv":
     """Make the single form; this is what `gymnasium.make` calls."""
     if num_envs != 1:
@@ -119,7 +131,11 @@ def make_single(
         )
     from mjlab.wrappers import SingleEnv
 
-    return SingleEnv(make_worlds(task, **settings), render_mode=render_mode)
+    return SingleEnv(
+        make_worlds(task, **settings),
+        render_mode=render_mode,
+        reconfiguration_freq=reconfiguration_freq,
+    )
 
 
 def _limit(cfg: "ManagerBasedRlEnvCfg", steps: int) -> None:

@@ -22,6 +22,9 @@ GROUP = "mjlab.tasks"
 BUILT_IN = {
     "Cartpole-Balance": "tasks.cartpole:BALANCE",
     "Cartpole-Swingup": "tasks.cartpole:SWINGUP",
+    "Muscle-Track-Arm6": "tasks.muscle:TRACK_ARM6",
+    "Muscle-Walk-W18": "tasks.muscle:WALK_W18",
+    "Muscle-Walk-W54": "tasks.muscle:WALK_W54",
     "Velocity-G1": "tasks.velocity:G1",
     "Velocity-G1-Flat": "tasks.velocity:G1_FLAT",
     "Velocity-Go1": "tasks.velocity:GO1",

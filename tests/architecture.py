@@ -23,6 +23,7 @@ FLOORS = {
     **dict.fromkeys(["mjlab.actuator", "mjlab.terrain"], 2),
     **dict.fromkeys(["mjlab.entity", "mjlab.sensor"], 3),
     "mjlab.scene": 4,
+    "mjlab.recording": 4.5,
     "mjlab.managers": 5,
     **dict.fromkeys(["mjlab.mdp", "mjlab.envs", "mjlab.render"], 6),
     # Files to a page: it knows no room, and training writes it.
@@ -61,7 +62,10 @@ ONLY_IN = {
     "viser": VIEWER,
     "mjviser": VIEWER,
     "gymnasium": [*WRAPPERS, "tasks/gym.py"],
-    "h5py": WRAPPERS,
+    "h5py": ["mjlab/recording/*", *WRAPPERS],
+    "stable_baselines3": ["mjlab/wrappers/sb3.py"],
+    "skrl": ["mjlab/wrappers/skrl.py"],
+    "torchrl": ["mjlab/wrappers/torchrl.py"],
 }
 # Third-party package -> the files that must do without it.
 NOT_IN = {

@@ -16,7 +16,7 @@ from bench.study.advice import advise, limit_of
 from bench.study.chart import Axis, Chart, Line
 from bench.study.contenders import contenders
 from bench.study.curves import Budget, Curve, Judge
-from bench.study.learning_report import conclude
+from bench.study.learning_report import conclude, score_table
 from bench.study.points import Point, measure
 from bench.study.ppo import HORIZON, SIZE, PpoLearner, minibatches
 from bench.study.replay import GAMMA, Replay, ReplayLearner
@@ -404,6 +404,15 @@ def test_the_conclusion_follows_the_figures(scaled, said):
     assert "500 with 8 worlds and 100 with 8,192" in told
     assert re.search(said, told)
     assert "too few for more than a hint" not in told
+
+
+def test_a_table_says_of_how_many_seeds_a_figure_is():
+    short = Curve(samples=[0], seconds=[0.0], scores=[9.0], updates=[0])
+    runs = {8: [curve(400.0), curve(420.0)], 32: [curve(100.0), short], 128: [short]}
+    head, rows = score_table({"x": runs}, {"x": "X"}, "samples", 1000)
+    assert head == ["worlds", "8", "32", "128"]
+    cells = ["410 (400 to 420)", "100 (100 to 100), 1 of 2 seeds", "did not get there"]
+    assert rows == [["X", *cells]]
 
 
 def test_no_cause_is_named_where_nothing_was_lost():

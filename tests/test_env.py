@@ -498,11 +498,6 @@ def test_a_mask_of_the_wrong_kind_is_refused_before_anything_moves() -> None:
     assert all(torch.equal(before[key], after[key]) for key in before)
 
 
-def test_recorders_are_not_silently_left_out() -> None:
-    with pytest.raises(ConfigError, match="recorders are not there yet"):
-        ManagerBasedRlEnv(cartpole(recorders={"video": object()}))
-
-
 def test_masses_are_derived_anew_only_in_steps_in_which_a_world_resets() -> None:
     cfg = SyntheticCfg(seed=1, mode="eager")
     cfg.sim.backend = "warp"

@@ -26,7 +26,8 @@ def test_elimination_solves_what_numpy_solves():
     root = rng.normal(size=(20, 19, 19))
     matrix = root @ root.transpose(0, 2, 1) + 0.1 * np.eye(19)
     right = rng.normal(size=(20, 19))
-    own = solve_positive(torch.tensor(matrix), torch.tensor(right))
+    worlds_last = torch.tensor(matrix).permute(1, 2, 0), torch.tensor(right).t()
+    own = solve_positive(*worlds_last).t()
     expected = np.linalg.solve(matrix, right[..., None])[..., 0]
     assert np.allclose(own.numpy(), expected, rtol=1e-9, atol=1e-9)
 

@@ -1,5 +1,7 @@
 """MuJoCo's own sensors and contact sensors, on the native engine."""
 
+import dataclasses
+
 import mujoco
 import numpy as np
 import pytest
@@ -421,6 +423,20 @@ def test_force_read_after_a_forward_that_left_it_out_is_computed_late():
     force = sensor.data.force
     assert not force[1].any()
     assert force[0, 0, 2] == pytest.approx(-2.0 * GRAVITY, rel=1e-3)
+
+
+def test_a_late_read_of_one_sensor_makes_no_other_one_stale():
+    one = crate_contacts(reduce="netforce")
+    sim, sensors = build(scene(BOXES), one, dataclasses.replace(one, name="other"))
+    settle(sim, sensors["contacts"], 500)
+    sensors["other"].update(DT)
+    sim.data.qpos[1, 2] = 3.0
+    sim.forward(Stage.VELOCITY)
+    for sensor in sensors.values():
+        sensor.refresh()
+    for sensor in sensors.values():
+        assert not sensor.data.force[1].any()
+        assert sensor.data.force[0, 0, 2] == pytest.approx(-2.0 * GRAVITY, rel=1e-3)
 
 
 def test_reading_does_not_depend_on_who_was_reset():

@@ -28,6 +28,20 @@ def on_warp() -> ManagerBasedRlEnvCfg:
 ON_WARP = pytest.param(on_warp, marks=pytest.mark.slow)
 
 
+def few(num_envs: int) -> Any:
+    """The noisy cartpole with a number of worlds (T-06)."""
+
+    def make() -> ManagerBasedRlEnvCfg:
+        cfg = gym_tasks.remembering()
+        cfg.scene.num_envs = num_envs
+        return cfg
+
+    return pytest.param(make, id=f"remembering-{num_envs}")
+
+
+TWINS = [synthetic, few(1), few(4), few(16), ON_WARP]
+
+
 def build(cfg: ManagerBasedRlEnvCfg, when: Any, *, final_obs: bool) -> Any:
     env = ManagerBasedRlEnv(cfg, device="cpu")
     env.choose_resets(when, final_obs=final_obs)
@@ -49,7 +63,7 @@ def flat(observations: Any, row: int) -> list[torch.Tensor]:
     ]
 
 
-@pytest.mark.parametrize("make", [synthetic, gym_tasks.remembering, ON_WARP])
+@pytest.mark.parametrize("make", TWINS)
 def test_the_last_observation_is_that_of_a_twin_without_resets(make: Any) -> None:
     env = build(make(), "same_step", final_obs=True)
     twin = build(make(), "never", final_obs=False)
@@ -66,7 +80,7 @@ def test_the_last_observation_is_that_of_a_twin_without_resets(make: Any) -> Non
     assert ended.all()
 
 
-@pytest.mark.parametrize("make", [synthetic, gym_tasks.remembering, ON_WARP])
+@pytest.mark.parametrize("make", TWINS)
 def test_asking_for_last_observations_leaves_all_state_the_same(make: Any) -> None:
     asked = build(make(), "same_step", final_obs=True)
     plain = build(make(), "same_step", final_obs=False)

@@ -66,6 +66,22 @@ def test_collected_episodes_hold_their_last_observation_and_not_the_next_first()
         assert torch.equal(each["actions"], -each["observations"][:-1, :1])
 
 
+def test_recorded_episodes_are_those_that_were_collected(tmp_path: Path) -> None:
+    import h5py
+
+    whole = episodes.collection(TASK, 2, pull, 4, **SETTINGS)
+    path = episodes.recording(TASK, 2, pull, 10, tmp_path, **SETTINGS)
+    with h5py.File(path) as file:
+        found: list[Any] = [file[f"traj_{index}"] for index in range(4)]
+        assert len(file) == 4
+        seen = [torch.as_tensor(each["obs"][()]) for each in found]
+        acted = [torch.as_tensor(each["actions"][()]) for each in found]
+    for each in whole:
+        same = [torch.equal(each["observations"], other) for other in seen]
+        assert sum(same) == 1
+        assert torch.equal(each["actions"], acted[same.index(True)])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["torch", "numpy"])
 def test_a_learner_in_one_file_solves_cartpole(form: str) -> None:

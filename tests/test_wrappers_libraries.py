@@ -69,16 +69,3 @@ def test_stable_baselines_learns_for_ten_iterations() -> None:
     after = list(model.policy.parameters())
     assert all(value.isfinite().all() for value in after)
     assert any((a != b).any() for a, b in zip(after, before, strict=True))
-
-
-def test_without_stable_baselines_its_name_is_said(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    import importlib
-    import sys
-
-    for name in ("stable_baselines3", "stable_baselines3.common.vec_env"):
-        monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.delitem(sys.modules, "mjlab.wrappers.sb3", raising=False)
-    with pytest.raises(ImportError, match="pip install stable-baselines3"):
-        importlib.import_module("mjlab.wrappers.sb3")

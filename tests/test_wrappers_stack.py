@@ -226,11 +226,11 @@ def test_flat_observations_hold_all_numbers_in_the_order_of_the_space() -> None:
 
 
 @pytest.mark.parametrize("mode", AutoresetMode, ids=lambda mode: mode.name)
-@pytest.mark.parametrize("num_envs", [1, 4])
+@pytest.mark.parametrize("num_envs", [1, 4, 16])
 def test_a_stack_is_the_end_of_each_episodes_own_history(
     mode: AutoresetMode, num_envs: int
 ) -> None:
-    """Recomputed from all that was observed, with resets of some rows by hand."""
+    """T-18. Recomputed from all that was observed, with resets of rows by hand."""
     env = FrameStack(counter(num_envs, mode), 3)
     first, _ = env.reset(seed=0)
     assert env.observation_space.shape == first.shape == (num_envs, 3, 1)

@@ -102,12 +102,16 @@ def score_table(
             if not found:
                 cells.append("did not get there" if by.get(count) else "")
                 continue
-            spread = mean_and_spread(found)
-            cells.append(
-                f"{spread['mean']:.0f} ({spread['low']:.0f} to {spread['high']:.0f})"
-            )
+            cells.append(_spread(found, of=len(by[count])))
         rows.append(cells)
     return ["worlds", *(f"{count:,}" for count in counts)], rows
+
+
+def _spread(found: Sequence[float], *, of: int) -> str:
+    """Mean, least and largest, and how many of all seeds they are of, if not all."""
+    spread = mean_and_spread(found)
+    text = f"{spread['mean']:.0f} ({spread['low']:.0f} to {spread['high']:.0f})"
+    return text if len(found) == of else f"{text}, {len(found)} of {of} seeds"
 
 
 def solved_table(

@@ -1,16 +1,17 @@
-"""Four ways to run many worlds, each a function of a task's id.
+"""Ways to run many worlds, each a function of a task's id.
 
 They start from the same lines: make the worlds, flatten their actions if an environment
 has several action terms, and say outermost when episodes begin anew.
 """
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import torch
 
 import mjlab
-from mjlab.wrappers import FlattenActionSpace, VectorEnv
+from mjlab.wrappers import FlattenActionSpace, RecordEpisode, VectorEnv
 
 Policy = Callable[[Any], torch.Tensor]
 
@@ -106,3 +107,21 @@ def collection(
                 running[row] = []
         observations = following
     return done[:episodes]
+
+
+def recording(
+    task: str, num_envs: int, policy: Policy, steps: int, folder: Path, **settings: Any
+) -> Path:
+    """The same in a file, which a learner from demonstrations reads with h5py.
+
+    Returns:
+        The file. An episode T steps long has T actions and T + 1 observations.
+    """
+    env = FlattenActionSpace(mjlab.make(task, num_envs=num_envs, **settings))  # pyright: ignore[reportArgumentType]
+    recorder = RecordEpisode(env, folder, save_video=False, trajectory_name="run")
+    outer = VectorEnv(recorder, auto_reset=True)
+    observations, _ = outer.reset(seed=0)
+    for _ in range(steps):
+        observations, *_ = outer.step(policy(observations))
+    outer.close()
+    return folder / "run.h5"

@@ -19,18 +19,20 @@ SECTIONS = {
     "Commands": ["commands", "velocity_command"],
     "Curricula": ["curriculums"],
     "Metrics": ["metrics"],
+    "Recorders": ["recorders"],
 }
 """Modules of `mjlab.mdp` by the manager that their terms belong to."""
 
 MANAGER_PAGES = {
-    "Actions": "action",
-    "Observations": "observation",
-    "Rewards": "reward",
-    "Terminations": "termination",
-    "Events": "event",
-    "Commands": "command",
-    "Curricula": "curriculum",
-    "Metrics": "metrics",
+    "Actions": "managers/action.md",
+    "Observations": "managers/observation.md",
+    "Rewards": "managers/reward.md",
+    "Terminations": "managers/termination.md",
+    "Events": "managers/event.md",
+    "Commands": "managers/command.md",
+    "Curricula": "managers/curriculum.md",
+    "Metrics": "managers/metrics.md",
+    "Recorders": "recording.md",
 }
 
 INTRODUCTION = """
@@ -53,7 +55,7 @@ def terms_page() -> str:
     lines = ["# Terms", "", NOTE, INTRODUCTION]
     for title, parts in SECTIONS.items():
         found = [term for part in parts for term in known[f"mjlab.mdp.{part}"]]
-        page = f"managers/{MANAGER_PAGES[title]}.md"
+        page = MANAGER_PAGES[title]
         lines += [f"## {title}", "", f"How they are used: [{page}]({page}).", ""]
         configured = [term for term in found if term.name.endswith("Cfg")]
         if configured:

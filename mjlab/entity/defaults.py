@@ -1,5 +1,7 @@
 """What an entity remembers of its model: the state a reset returns to, and limits."""
 
+from collections.abc import Mapping
+
 import mujoco
 import numpy as np
 import torch
@@ -23,29 +25,29 @@ class Defaults:
         self._index = index
         self._soft_factor = soft_limit_factor
         model = sim.mj_model
-        state = _initial_state(model)
-        limited = index.joints.columns.read(_rows(model.jnt_limited, sim))
+        limited = index.joints.columns.read(_rows(model.jnt_limited, sim.device))
         self._unlimited = (limited == 0.0).unsqueeze(-1)
-        self._key_joint_pos = index.joint_qpos.read(_rows(state.qpos, sim))
-        self._reference = index.joint_qpos.read(_rows(model.qpos0, sim))
         self._infinite = torch.tensor([-torch.inf, torch.inf], device=sim.device)
+        own = default_rows(model, index, sim.device)
+        rows = {name: _each_world(row, sim) for name, row in own.items()}
+        self.key_joint_pos = rows["joint_pos"].clone()
+        """What `joint_pos` was before randomisation moved it, likewise."""
+        self.reference = rows["reference"]
+        """Where the joints count as zero in the model, likewise."""
 
-        self.root_state_w = _each_world(_root_state(model, state, index, sim), sim)
+        self.root_state_w = rows["root_state_w"]
         """Pose, and velocity in world axes, of the root, shape (num_envs, 13)."""
-        self.joint_pos = _each_world(self._key_joint_pos, sim)
+        self.joint_pos = rows["joint_pos"]
         """Shape (num_envs, num_joints), metres or radians."""
-        self.joint_vel = _each_world(index.joint_dofs.read(_rows(state.qvel, sim)), sim)
+        self.joint_vel = rows["joint_vel"]
         """Shape (num_envs, num_joints), m/s or rad/s."""
-        balls = len(index.balls)
-        quats = index.ball_qpos.read(_rows(state.qpos, sim)).unflatten(1, (balls, 4))
-        self.ball_quat = _each_world(quats, sim)
+        self.ball_quat = rows["ball_quat"]
         """Orientations of the ball joints, wxyz, shape (num_envs, num_balls, 4)."""
-        spins = index.ball_dofs.read(_rows(state.qvel, sim)).unflatten(1, (balls, 3))
-        self.ball_vel = _each_world(spins, sim)
+        self.ball_vel = rows["ball_vel"]
         """Angular velocities of the ball joints, shape (num_envs, num_balls, 3)."""
-        self.ctrl = _each_world(index.controls.read(_rows(state.ctrl, sim)), sim)
+        self.ctrl = rows["ctrl"]
         """Controls of the entity's actuators, shape (num_envs, num_controls)."""
-        self.act = _each_world(index.activations.read(_rows(state.act, sim)), sim)
+        self.act = rows["act"]
         """Activations of the entity's actuators, shape (num_envs, num_activations)."""
         count = len(index.joints)
         self.joint_pos_limits = torch.zeros(sim.num_envs, count, 2, device=sim.device)
@@ -67,10 +69,22 @@ class Defaults:
         reach = self._soft_factor * half
         soft = torch.stack((center - reach, center + reach), dim=-1)
         soft = torch.where(self._unlimited, self._infinite, soft)
-        moved = self._index.joint_qpos.read(self._sim.model.qpos0) - self._reference
+        moved = self._index.joint_qpos.read(self._sim.model.qpos0) - self.reference
         write_where(self.joint_pos_limits, mask, limits)
         write_where(self.soft_joint_pos_limits, mask, soft)
-        write_where(self.joint_pos, mask, self._key_joint_pos + moved)
+        write_where(self.joint_pos, mask, self.key_joint_pos + moved)
+
+    def assign(self, mask: torch.Tensor, rows: Mapping[str, torch.Tensor]) -> None:
+        """Take over another model's defaults, in the worlds of `mask`.
+
+        Args:
+            mask: Shape (num_envs,), bool.
+            rows: What `default_rows` names, with a row for each world.
+        """
+        for name, value in rows.items():
+            write_where(getattr(self, name), mask, value)
+        write_where(self.key_joint_pos, mask, rows["joint_pos"])
+        self.refresh(mask)
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return everything that can differ between worlds, by name."""
@@ -89,9 +103,31 @@ def _initial_state(model: mujoco.MjModel) -> mujoco.MjData:
     return data
 
 
+def default_rows(
+    model: mujoco.MjModel, index: EntityIndex, device: torch.device
+) -> dict[str, torch.Tensor]:
+    """Return the initial state that a model says an entity has, each with one row.
+
+    "reference" are the positions in which its hinges and slides count as zero.
+    """
+    state = _initial_state(model)
+    qpos, qvel = _rows(state.qpos, device), _rows(state.qvel, device)
+    balls = len(index.balls)
+    return {
+        "root_state_w": _rows(_root_state(model, state, index), device),
+        "joint_pos": index.joint_qpos.read(qpos),
+        "joint_vel": index.joint_dofs.read(qvel),
+        "ball_quat": index.ball_qpos.read(qpos).unflatten(1, (balls, 4)),
+        "ball_vel": index.ball_dofs.read(qvel).unflatten(1, (balls, 3)),
+        "ctrl": index.controls.read(_rows(state.ctrl, device)),
+        "act": index.activations.read(_rows(state.act, device)),
+        "reference": index.joint_qpos.read(_rows(model.qpos0, device)),
+    }
+
+
 def _root_state(
-    model: mujoco.MjModel, state: mujoco.MjData, index: EntityIndex, sim: Simulation
-) -> torch.Tensor:
+    model: mujoco.MjModel, state: mujoco.MjData, index: EntityIndex
+) -> np.ndarray:
     root = np.zeros(13)
     root[3] = 1.0
     if index.free_joint_id is not None:
@@ -104,12 +140,12 @@ def _root_state(
     elif index.mocap_body_id is not None:
         mocap = int(model.body_mocapid[index.mocap_body_id])
         root[:3], root[3:7] = state.mocap_pos[mocap], state.mocap_quat[mocap]
-    return _rows(root, sim)
+    return root
 
 
-def _rows(values: np.ndarray, sim: Simulation) -> torch.Tensor:
+def _rows(values: np.ndarray, device: torch.device) -> torch.Tensor:
     """Return values as one row, float32, on the device."""
-    return torch.from_numpy(np.array(values, np.float32))[None].to(sim.device)
+    return torch.from_numpy(np.array(values, np.float32))[None].to(device)
 
 
 def _each_world(row: torch.Tensor, sim: Simulation) -> torch.Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import mujoco
 import torch
@@ -130,6 +130,18 @@ class Entity(EntityWriter):
         target = self.data.targets.joint_pos[:, :count]
         write_where(target, mask, self.data.default_joint_pos)
         self.data.invalidate()
+
+    def assign_defaults(
+        self, mask: torch.Tensor, rows: Mapping[str, torch.Tensor]
+    ) -> None:
+        """Take over another model's initial state and limits.
+
+        Args:
+            mask: The worlds, shape (num_envs,), bool.
+            rows: What `default_rows` names, with a row for each world.
+        """
+        self._defaults.assign(mask, rows)
+        self.reset(mask)
 
     mirrored_fields = frozenset({"jnt_range", "qpos0"})
     """Model fields whose randomisation calls for `refresh_defaults`."""

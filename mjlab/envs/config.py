@@ -1,7 +1,7 @@
 """What a user says about an environment."""
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from mjlab.managers import (
     ActionTermCfg,
@@ -11,9 +11,11 @@ from mjlab.managers import (
     MetricsTermCfg,
     ObservationGroupCfg,
     OutcomeTermCfg,
+    RecorderTermCfg,
     RewardTermCfg,
     TerminationTermCfg,
 )
+from mjlab.recording.config import RecordingCfg
 from mjlab.scene import SceneCfg
 from mjlab.sim import SimulationCfg
 
@@ -99,8 +101,11 @@ class ManagerBasedRlEnvCfg:
     outcomes: dict[str, OutcomeTermCfg | None] = field(default_factory=dict)
     """What the task is about: a term "success", a term "fail", both or neither."""
 
-    recorders: dict[str, Any] = field(default_factory=dict)
-    """Terms that write episodes down."""
+    recorders: dict[str, RecorderTermCfg | None] = field(default_factory=dict)
+    """Terms that write episodes down, into the files of `recording`."""
+
+    recording: RecordingCfg = field(default_factory=RecordingCfg)
+    """Where the recorders' episodes go, and which."""
 
     seed: int | None = None
     """Seed of all chance. None draws one, which the start-up report shows."""
@@ -141,11 +146,6 @@ def check_config(cfg: ManagerBasedRlEnvCfg) -> None:
         raise ConfigError(
             f"episode_length_s={cfg.episode_length_s} has to be at least one step of "
             f"{step} s (decimation times sim.mujoco.timestep)."
-        )
-    if cfg.recorders:
-        raise ConfigError(
-            "recorders are not there yet, so they cannot be asked for: "
-            + ", ".join(cfg.recorders)
         )
     if not 0.0 <= cfg.max_nonfinite_share <= 1.0:
         raise ConfigError(

@@ -1,17 +1,19 @@
 """The environment: physics and managers, stepped as one function of tensors."""
 
 import math
-import secrets
 from typing import Any
 
 import torch
 
-from mjlab.envs.config import ManagerBasedRlEnvCfg, check_config
+from mjlab.envs.beginnings import Beginnings, FromEvents
+from mjlab.envs.config import ManagerBasedRlEnvCfg
 from mjlab.envs.introspection import Introspection
+from mjlab.envs.lifecycle import Lifecycle, LoadedScene, load
+from mjlab.envs.phases import Phases
 from mjlab.envs.program import Program, build_program
 from mjlab.envs.quarantine import Quarantine
 from mjlab.envs.resets import Resets, When
-from mjlab.envs.snapshot import restore_state, take_state
+from mjlab.envs.state_access import StateAccess
 from mjlab.managers import (
     ActionManager,
     CommandManager,
@@ -21,18 +23,18 @@ from mjlab.managers import (
     MetricsManager,
     ObservationManager,
     OutcomeManager,
+    RecorderManager,
     RewardManager,
     TerminationManager,
-    required_fields,
 )
 from mjlab.rng import WorldRng
-from mjlab.scene import Scene, build_scene
-from mjlab.sim import Simulation, compile_model
+from mjlab.scene import Scene
+from mjlab.sim import Simulation
 
 Observations = dict[str, torch.Tensor | dict[str, torch.Tensor]]
 
 
-class ManagerBasedRlEnv(Introspection):
+class ManagerBasedRlEnv(Introspection, StateAccess):
     """Worlds of a task, stepped together on one device.
 
     Everything between an action and the next observation is `_advance`, a function of
@@ -42,7 +44,7 @@ class ManagerBasedRlEnv(Introspection):
 
     def __init__(
         self,
-        cfg: ManagerBasedRlEnvCfg,
+        cfg: ManagerBasedRlEnvCfg | LoadedScene,
         device: str | None = None,
         *,
         first_world: int = 0,
@@ -50,26 +52,27 @@ class ManagerBasedRlEnv(Introspection):
         """Build scene, physics and managers, and run the startup events.
 
         Args:
-            cfg: What to build. It is never written to.
+            cfg: What to build, which is never written to, or the scene that `load`
+                made of it.
             device: Where tensors live. None lets the backend choose.
             first_world: Global index of world 0, for a process of several.
         """
-        check_config(cfg)
+        loaded = cfg if isinstance(cfg, LoadedScene) else load(cfg)
+        cfg = loaded.cfg
         self.cfg = cfg
-        self.seed: int = secrets.randbits(31) if cfg.seed is None else cfg.seed
+        self.seed = loaded.seed
         """The seed in use."""
-        built = build_scene(cfg.scene, seed=self.seed)
-        vary = required_fields(cfg.events)
-        model = compile_model(built.spec, cfg.sim, vary)
+        self.first_world = first_world
+        """Global index of world 0."""
         self.sim = Simulation(
-            model, cfg.scene.num_envs, cfg.sim, device=device, vary=vary
+            loaded.model, cfg.scene.num_envs, cfg.sim, device=device, vary=loaded.vary
         )
         self.num_envs = self.sim.num_envs
         self.device = self.sim.device
         self.rng = WorldRng(
             self.num_envs, self.seed, self.device, first_world=first_world
         )
-        self.scene = Scene(cfg.scene, built, self.sim, self.rng)
+        self.scene = Scene(cfg.scene, loaded.built, self.sim, self.rng)
         self.physics_dt = self.sim.timestep
         self.step_dt = self.physics_dt * cfg.decimation
         self.max_episode_length_s = cfg.episode_length_s
@@ -80,6 +83,12 @@ class ManagerBasedRlEnv(Introspection):
         self.quarantine = Quarantine(self)
         self.resets = Resets(self, final_obs=cfg.final_obs)
         """When worlds that ended begin anew."""
+        self.beginnings: Beginnings = FromEvents(self)
+        """What writes the first states of episodes."""
+        self.phases = Phases(self)
+        """What `_advance` and every reset consist of."""
+        self.lifecycle = Lifecycle(self)
+        """The same, called by hand."""
         self._start_up()
         self.program: Program = build_program(self)
         """How a step runs."""
@@ -104,6 +113,7 @@ class ManagerBasedRlEnv(Introspection):
         self.curriculum_manager = CurriculumManager(cfg.curriculum, self)
         self.metrics_manager = MetricsManager(cfg.metrics, self)
         self.outcome_manager = OutcomeManager(cfg.outcomes, self)
+        self.recorder_manager = RecorderManager(cfg.recorders, self, cfg.recording)
         self._action = torch.zeros(
             self.num_envs, self.action_manager.total_action_dim, device=self.device
         )
@@ -113,10 +123,8 @@ class ManagerBasedRlEnv(Introspection):
     def _start_up(self) -> None:
         self.event_manager.apply("startup", mask=self._everyone)
         # Only here, if nothing but startup events varies what constants come from.
-        self._asks_constants = self.event_manager.asks_constants
-        self._recompute_constants()
-        modes = self.event_manager.asks_constants_in
-        self._asks_constants = bool(modes - {"startup"})
+        if self.event_manager.asks_constants:
+            self.phases.recompute_constants()
         self.sim.forward()
         self.scene.refresh()
 
@@ -139,18 +147,10 @@ class ManagerBasedRlEnv(Introspection):
         Returns:
             Observations, and extras.
         """
-        everyone = mask is None
-        mask = self._everyone if mask is None else self.sim.check_mask(mask)
-        if seed is not None:
-            self.rng.reseed(mask, self._world_seeds(seed))
-            if everyone:
-                self.event_manager.restart_global_clock()
-        with self.sim.reads.thaw(), self.sim.reads.before_forward():
-            self._reset(mask)
-        self.resets.forget(mask)
-        self._observe(mask)
-        self.program.settle()
-        return self._observations(), {"log": self.episode_log.latest()}
+        self.lifecycle.initialise(mask, seed=seed)
+        self.lifecycle.apply()
+        self.lifecycle.update_kinematics()
+        return self.lifecycle.fetch()
 
     def step(
         self, action: torch.Tensor
@@ -164,20 +164,13 @@ class ManagerBasedRlEnv(Introspection):
             Observations (of the new episode where one ended), reward, terminated,
             truncated, and extras.
         """
+        self.lifecycle.check_at_rest("step")
         self.action_manager.check(action)
         self._action.copy_(action)
         self.program.run()
-        terminations = self.termination_manager
-        extras: dict[str, Any] = {"log": self.episode_log.latest()}
-        if self.resets.shows_ends:
-            extras["final_obs"] = _copy(self._final_obs)
-        return (
-            self._observations(),
-            self.reward_manager.reward.clone(),
-            terminations.terminated.clone(),
-            terminations.time_outs.clone(),
-            extras,
-        )
+        self.recorder_manager.commit()
+        observations, extras = self._shown(ends=True)
+        return observations, *self._judgement(), extras
 
     def choose_resets(
         self,
@@ -200,15 +193,6 @@ class ManagerBasedRlEnv(Introspection):
         self._final_obs = self._observations() if self.resets.shows_ends else {}
         self.program = build_program(self)
 
-    def get_state(self) -> dict[str, torch.Tensor]:
-        """Everything that the future depends on, as copies."""
-        return take_state(self)
-
-    def set_state(self, state: dict[str, torch.Tensor]) -> None:
-        """Continue as if from the moment of `get_state`, bit for bit on the CPU."""
-        restore_state(self, state)
-        self.program.unsettle()
-
     def take_log(self) -> dict[str, float]:
         """Means over the episodes that ended since the last call, and health counters.
 
@@ -219,8 +203,9 @@ class ManagerBasedRlEnv(Introspection):
         return (figures if episodes else {}) | health
 
     def close(self) -> None:
-        """Let go of what is recorded."""
+        """Let go of the step's graph, and finish the files of recorders."""
         self.program.drop()
+        self.recorder_manager.close()
 
     @property
     def unwrapped(self) -> "ManagerBasedRlEnv":
@@ -231,74 +216,19 @@ class ManagerBasedRlEnv(Introspection):
 
     def _advance(self) -> None:
         """Everything between an action and the next observation."""
-        self.rng.advance()
-        self.resets.begin()
-        self.scene.invalidate()
+        phases = self.phases
+        phases.set_action()
         with self.sim.reads.before_forward():
-            self.action_manager.process_action(self._action)
+            phases.set_targets()
             for substep in range(self.cfg.decimation):
-                self.action_manager.apply_action()
-                self.scene.apply()
-                self.sim.step(self.scene.late_control, resume=substep == 0)
-                self.scene.update(self.physics_dt)
-                self.metrics_manager.compute_substep()
-            self.episode_length_buf += 1
-            self.common_step_counter += 1
-            self.termination_manager.compute()
-            self.outcome_manager.compute()
-            lost = self.quarantine.find()
-            self.reward_manager.compute(self.step_dt, lost)
-            self.quarantine.silence()
-            self.metrics_manager.compute()
-            self.resets.settle()
-            self.event_manager.apply("step", dt=self.step_dt, mask=self._everyone)
-            self.resets.happen()
-        self.event_manager.apply("interval", dt=self.step_dt)
-        self._observe(None)
+                phases.apply_targets()
+                phases.physics_step(resume=substep == 0)
+            phases.judge()
+            phases.begin_again()
+        phases.update_kinematics(None)
+        phases.fetch(None)
         self.resets.happen_late()
-
-    def _reset(self, mask: torch.Tensor) -> None:
-        """End episodes and begin new ones in the worlds of `mask`."""
-        self._conclude(mask)
-        self._begin(mask)
-
-    def _conclude(self, mask: torch.Tensor) -> None:
-        """End the episodes of the worlds of `mask`. Curricula look at every step."""
-        self.rng.advance(mask)
-        self.curriculum_manager.compute(mask)
-
-    def _begin(self, mask: torch.Tensor) -> None:
-        """Begin new episodes in the worlds of `mask`, up to `forward()`."""
-        self.sim.reset(mask)
-        self.scene.reset(mask)
-        self.event_manager.apply("reset", mask=mask)
-        for manager in self.managers():
-            manager.reset(mask)
-        # A world that is reset twice in a row has had no episode in between.
-        self.episode_log.fold(mask & (self.episode_length_buf > 0))
-        self.episode_length_buf.masked_fill_(mask, 0)
-
-    def _observe(self, mask: torch.Tensor | None) -> None:
-        """Make derived quantities current, then commands, sensors and observations.
-
-        Args:
-            mask: Worlds that were reset outside a step; the commands' timers and the
-                observations' buffers of all others stay as they are. None in a step.
-        """
-        dt = self.step_dt if mask is None else 0.0
-        self._recompute_constants()
-        self.command_manager.write_state(dt)
-        self.sim.forward()
-        self.scene.refresh()
-        self.command_manager.compute(dt)
-        self.sim.sense()
-        self.observation_manager.compute(mask=mask)
-
-    def _recompute_constants(self) -> None:
-        """Derive constants in the worlds whose events asked for it."""
-        if self._asks_constants:
-            self.sim.recompute_constants(self.event_manager.constants_mask)
-            self.event_manager.constants_mask.zero_()
+        self.recorder_manager.record()
 
     def managers(self) -> tuple[Any, ...]:
         """Managers in the order in which a reset reaches them."""
@@ -312,21 +242,30 @@ class ManagerBasedRlEnv(Introspection):
             self.command_manager,
             self.event_manager,
             self.termination_manager,
+            self.recorder_manager,
         )
+
+    # What is given out: copies.
+
+    def _shown(self, *, ends: bool) -> tuple[Observations, dict[str, Any]]:
+        """Observations and extras; the last observations of episodes are among these.
+
+        Args:
+            ends: Whether episodes may have ended: after a step, not after a reset.
+        """
+        extras: dict[str, Any] = {"log": self.episode_log.latest()}
+        if ends and self.resets.shows_ends:
+            extras["final_obs"] = _copy(self._final_obs)
+        return self._observations(), extras
+
+    def _judgement(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Reward, terminated and truncated, each of shape (num_envs,)."""
+        flags = self.termination_manager
+        reward = self.reward_manager.reward
+        return reward.clone(), flags.terminated.clone(), flags.time_outs.clone()
 
     def _observations(self) -> Observations:
         return _copy(self.observation_manager.output)
-
-    def _world_seeds(self, seed: int | list[int]) -> torch.Tensor:
-        if isinstance(seed, int):
-            seeds = torch.arange(seed, seed + self.num_envs)
-        else:
-            if len(seed) != self.num_envs:
-                raise ValueError(
-                    f"seed has {len(seed)} entries for {self.num_envs} worlds."
-                )
-            seeds = torch.tensor(seed, dtype=torch.int64)
-        return seeds.to(self.device)
 
 
 def _copy(observations: Observations) -> Observations:

@@ -12,6 +12,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
+from mjlab.envs.lifecycle import RESET, STEP
 from mjlab.envs.patch import stand_in
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 _VERBS = ("step", "forward", "reset", "sense", "recompute_constants")
 _OF_ACTIONS = ("process_actions", "apply_actions", "reset")
 _OF_COMMANDS = ("advance", "update", "reset")
+_PHASES = STEP[: STEP.index("update_kinematics")] + RESET
+"""Phases in the order of a step in which worlds end."""
 
 
 @dataclass(frozen=True)
@@ -32,21 +35,31 @@ class Profile:
     total: float
     """Seconds of a whole step."""
 
+    phases: dict[str, float]
+    """The same step cut otherwise: seconds by phase of `env.lifecycle`, in the order
+    of a step. What a phase has another phase do counts there: `initialise` and `apply`
+    are what resets within a step cost. Phases do not overlap either."""
+
     def to_json(self) -> str:
         """The figures as JSON."""
-        return json.dumps({"step_s": self.total, "parts_s": self.seconds}, indent=2)
+        figures = {"step_s": self.total, "parts_s": self.seconds}
+        return json.dumps(figures | {"phases_s": self.phases}, indent=2)
 
     def __str__(self) -> str:
-        table = Table("part", "ms", "share")
-        for name, seconds in self.seconds.items():
-            share = f"{seconds / self.total:.1%}"
-            table.add_row(name, f"{seconds * 1e3:.3f}", share)
-        table.add_row("whole step", f"{self.total * 1e3:.3f}", "100.0%")
         console = Console(file=io.StringIO(), width=88)
-        console.print(table)
+        console.print(self._table("phase", self.phases))
+        console.print(self._table("part", self.seconds))
         file = console.file
         assert isinstance(file, io.StringIO)
         return file.getvalue().rstrip()
+
+    def _table(self, title: str, figures: dict[str, float]) -> Table:
+        table = Table(title, "ms", "share")
+        for name, seconds in figures.items():
+            share = f"{seconds / self.total:.1%}"
+            table.add_row(name, f"{seconds * 1e3:.3f}", share)
+        table.add_row("whole step", f"{self.total * 1e3:.3f}", "100.0%")
+        return table
 
 
 def profile(env: "ManagerBasedRlEnv", steps: int) -> Profile:
@@ -56,8 +69,9 @@ def profile(env: "ManagerBasedRlEnv", steps: int) -> Profile:
     runs as one graph; what counts is the share.
     """
     spent: dict[str, float] = {}
+    phases = _PhaseClock(env)
     state = env.get_state()
-    with _timers(env, spent):
+    with _timers(env, spent), phases.running():
         start = _now(env)
         for _ in range(steps):
             env._advance()
@@ -66,7 +80,42 @@ def profile(env: "ManagerBasedRlEnv", steps: int) -> Profile:
     parts = {name: seconds / steps for name, seconds in spent.items()}
     parts["everything else"] = max(0.0, total - sum(parts.values()))
     ordered = sorted(parts.items(), key=lambda item: -item[1])
-    return Profile(dict(ordered), total)
+    by_phase = {name: seconds / steps for name, seconds in phases.spent.items()}
+    return Profile(dict(ordered), total, by_phase)
+
+
+class _PhaseClock:
+    """Seconds by phase; time in a phase inside another one is its own alone."""
+
+    def __init__(self, env: "ManagerBasedRlEnv") -> None:
+        self._env = env
+        self.spent = dict.fromkeys(_PHASES, 0.0)
+        # For each phase under way, seconds of the phases inside it.
+        self._inside: list[float] = [0.0]
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Put a clock around every phase."""
+        owner = self._env.phases
+        undo = [stand_in(owner, name, self._timed(name)) for name in _PHASES]
+        try:
+            yield
+        finally:
+            for restore in undo:
+                restore()
+
+    def _timed(self, name: str) -> Callable[..., None]:
+        phase = getattr(self._env.phases, name)
+
+        def timed(*args: Any, **kwargs: Any) -> None:
+            self._inside.append(0.0)
+            start = _now(self._env)
+            phase(*args, **kwargs)
+            whole = _now(self._env) - start
+            self.spent[name] += whole - self._inside.pop()
+            self._inside[-1] += whole
+
+        return timed
 
 
 @contextmanager

@@ -51,6 +51,8 @@ def startup_lines(env: "ManagerBasedRlEnv") -> list[str]:
     if outside:
         listed = ", ".join(outside)
         lines.append(f"Terms that take env_ids and read masks back: {listed}")
+    for name, variants in env.scene.variants.items():
+        lines.append(f"Entity {name!r}: {variants.note}.")
     for name, sensor in env.scene.sensors.items():
         lines.extend(f"Sensor {name!r}: {note}" for note in sensor.notes)
     return lines

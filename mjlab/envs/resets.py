@@ -54,6 +54,11 @@ class Resets:
         self._episode = _tensors_of_episodes(env) if when == "next_step" else []
         self._kept = [torch.zeros_like(tensor) for tensor in self._episode]
 
+    @property
+    def waiting(self) -> torch.Tensor:
+        """Worlds that are reset in place of this step, shape (num_envs,), bool."""
+        return self._waiting
+
     def is_choice(self, when: When, ignore_terminations: bool, shows: bool) -> bool:
         """Whether this is what was chosen."""
         chosen = (self.when, self.ignore_terminations, self.shows_ends)
@@ -94,9 +99,11 @@ class Resets:
         """Reset the worlds whose turn it is, before `forward()`."""
         env = self._env
         if self.when == "same_step" and not self.shows_ends:
-            env._reset(env.termination_manager.dones)
+            dones = env.termination_manager.dones
+            env.phases.conclude(dones)
+            self._begin(dones)
         elif self.when == "next_step":
-            env._begin(self._waiting)
+            self._begin(self._waiting)
 
     def happen_late(self) -> None:
         """Reset the worlds that ended, after they have been observed."""
@@ -108,11 +115,16 @@ class Resets:
         # The native engine lies on the host, which reads its own memory for nothing.
         reads_freely = env.sim.backend.engine == "native" and env.sim.reads.frozen
         with env.sim.reads.thaw(), env.sim.reads.before_forward():
-            env._conclude(dones)
+            env.phases.conclude(dones)
             if reads_freely and not bool(dones.any()):
                 return
-            env._begin(dones)
-        env._observe(dones)
+            self._begin(dones)
+        env.phases.update_kinematics(dones)
+        env.phases.fetch(dones)
+
+    def _begin(self, mask: torch.Tensor) -> None:
+        self._env.phases.initialise(mask)
+        self._env.phases.apply(mask)
 
 
 def _tensors_of_episodes(env: "ManagerBasedRlEnv") -> list[torch.Tensor]:

@@ -1,8 +1,12 @@
 """The whole state of an environment, out and in."""
 
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 import torch
+
+from mjlab.masks import write_where
 
 if TYPE_CHECKING:
     from mjlab.envs.env import ManagerBasedRlEnv
@@ -46,9 +50,63 @@ def take_state(env: "ManagerBasedRlEnv") -> dict[str, torch.Tensor]:
     return physics | {k: v.clone() for k, v in live_tensors(env).items()}
 
 
-def restore_state(env: "ManagerBasedRlEnv", state: dict[str, torch.Tensor]) -> None:
-    """Copy `state` into the live tensors and the engine."""
+SHARED = (
+    "step_counter",
+    "log.*",
+    "quarantine.*",
+    "curriculum.*",
+    "reward.weights",
+    "metrics.*.nonfinite_counts",
+    "event.global_*",
+    "command.*.ranges",
+    "*.params.*",
+)
+"""Names of tensors that all worlds share, whatever their shape is. Any other tensor has
+a row for each world if its first dimension is the number of worlds."""
+
+
+def is_per_world(name: str, tensor: torch.Tensor, num_envs: int) -> bool:
+    """Whether a tensor of a state has a row for each world.
+
+    Args:
+        name: Its name in the state.
+        tensor: The tensor.
+        num_envs: Number of worlds of the environment that the state is of.
+    """
+    is_shared = any(fnmatchcase(name, pattern) for pattern in SHARED)
+    return not is_shared and tensor.shape[:1] == (num_envs,)
+
+
+def restore_state(
+    env: "ManagerBasedRlEnv",
+    state: Mapping[str, torch.Tensor],
+    mask: torch.Tensor | None = None,
+) -> None:
+    """Copy `state` into the live tensors and the engine.
+
+    Args:
+        env: The environment.
+        state: What `take_state` returned.
+        mask: The worlds, shape (num_envs,), bool; the others, and what worlds share,
+            stay as they are. None means all, and what they share.
+    """
     live = live_tensors(env)
+    check_state(live, state)
+    _check_engine(env, state)
+    physics = {k[4:]: v for k, v in state.items() if k.startswith("sim.")}
+    env.sim.restore(physics, mask)
+    for name, tensor in live.items():
+        if mask is None:
+            tensor.copy_(state[name])
+        elif is_per_world(name, tensor, env.num_envs):
+            write_where(tensor, mask, state[name])
+    env.scene.invalidate()
+
+
+def check_state(
+    live: Mapping[str, torch.Tensor], state: Mapping[str, torch.Tensor]
+) -> None:
+    """Raise unless a state has the tensors of an environment, in their shapes."""
     given = {name for name in state if not name.startswith("sim.")}
     if given != set(live):
         odd = sorted(given ^ set(live))
@@ -64,8 +122,14 @@ def restore_state(env: "ManagerBasedRlEnv", state: dict[str, torch.Tensor]) -> N
                 f"{name!r} has shape {tuple(state[name].shape)} in the state, and "
                 f"{tuple(tensor.shape)} here. Is the number of worlds the same?"
             )
-    physics = {k[4:]: v for k, v in state.items() if k.startswith("sim.")}
-    env.sim.restore(physics)
-    for name, tensor in live.items():
-        tensor.copy_(state[name])
-    env.scene.invalidate()
+
+
+def _check_engine(env: "ManagerBasedRlEnv", state: Mapping[str, torch.Tensor]) -> None:
+    """Raise for a state of the other engine: the two keep different things."""
+    engine = env.sim.backend.engine
+    given = "native" if "sim.state" in state else "warp"
+    if given != engine:
+        raise StateError(
+            f"The state is of the {given} engine, and this environment runs on the "
+            f"{engine} engine. get_state_dict() is the same on both."
+        )

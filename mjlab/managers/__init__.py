@@ -20,6 +20,8 @@ from mjlab.managers.observation import ObservationManager as ObservationManager
 from mjlab.managers.observation import ObservationTermCfg as ObservationTermCfg
 from mjlab.managers.outcome import OutcomeManager as OutcomeManager
 from mjlab.managers.outcome import OutcomeTermCfg as OutcomeTermCfg
+from mjlab.managers.recorder import RecorderManager as RecorderManager
+from mjlab.managers.recorder import RecorderTermCfg as RecorderTermCfg
 from mjlab.managers.reward import RewardManager as RewardManager
 from mjlab.managers.reward import RewardTermCfg as RewardTermCfg
 from mjlab.managers.term import BoundTerm as BoundTerm

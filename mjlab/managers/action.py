@@ -3,13 +3,14 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 
 from mjlab.managers.env import Env
 from mjlab.managers.term import TermError
 from mjlab.names import UnknownNameError, suggest
+from mjlab.sim import Control
 
 
 class ActionTarget(NamedTuple):
@@ -58,6 +59,9 @@ class ActionTerm(ABC):
     `apply_actions` as it is. Tensors of a term are written in place.
     """
 
+    is_late: ClassVar[bool] = False
+    """Whether `apply_late` acts inside each physics step."""
+
     def __init__(self, name: str, cfg: ActionTermCfg, env: Env) -> None:
         self.name = name
         self.cfg = cfg
@@ -97,6 +101,14 @@ class ActionTerm(ABC):
 
     def apply_actions(self) -> None:
         """Act before a physics step. By default what `process_actions` set holds."""
+        return
+
+    def apply_late(self) -> None:
+        """Act inside a physics step, for a term whose `is_late` holds.
+
+        What the velocity stage computes, such as lengths and moment arms of tendons, is
+        that of this physics step. Actuators of entities act after it.
+        """
         return
 
     def reset(self, mask: torch.Tensor) -> None:
@@ -145,6 +157,9 @@ class ActionManager:
         """Times that each world's action was not finite, shape (num_envs,)."""
         parts = self.action.split(dims, dim=1) if dims else ()
         self._parts = dict(zip(self.terms, parts, strict=True))
+        self._late = [term for term in self.terms.values() if term.is_late]
+        self.late_control: Control | None = self._apply_late if self._late else None
+        """What terms have to do inside the physics step; see `Simulation.step`."""
 
     @property
     def active_terms(self) -> list[str]:
@@ -219,6 +234,10 @@ class ActionManager:
         """Act before a physics step."""
         for term in self.terms.values():
             term.apply_actions()
+
+    def _apply_late(self) -> None:
+        for term in self._late:
+            term.apply_late()
 
     def reset(self, mask: torch.Tensor) -> None:
         """Forget the actions of the worlds of `mask`, shape (num_envs,), bool."""

@@ -76,6 +76,12 @@ from mjlab.mdp.observations import projected_gravity as projected_gravity
 from mjlab.mdp.observations import root_pos_local as root_pos_local
 from mjlab.mdp.observations import root_quat_w as root_quat_w
 from mjlab.mdp.observations import tendon_length as tendon_length
+from mjlab.mdp.recorders import entity_states as entity_states
+from mjlab.mdp.recorders import joint_states as joint_states
+from mjlab.mdp.recorders import observation_group as observation_group
+from mjlab.mdp.recorders import processed_actions as processed_actions
+from mjlab.mdp.recorders import raw_actions as raw_actions
+from mjlab.mdp.recorders import root_states as root_states
 from mjlab.mdp.rewards import action_acc_l2 as action_acc_l2
 from mjlab.mdp.rewards import action_l2 as action_l2
 from mjlab.mdp.rewards import action_rate_l2 as action_rate_l2

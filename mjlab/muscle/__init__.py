@@ -8,9 +8,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from mjlab.muscle.config import MuscleLearnerCfg as MuscleLearnerCfg
+from mjlab.muscle.config import MuscleNetworkCfg as MuscleNetworkCfg
+from mjlab.muscle.config import TorqueLawCfg as TorqueLawCfg
 from mjlab.muscle.config import original_preset as original_preset
 
 if TYPE_CHECKING:
+    from mjlab.muscle.action import MuscleAction as MuscleAction
+    from mjlab.muscle.action import MuscleActionCfg as MuscleActionCfg
+    from mjlab.muscle.action import muscle_action as muscle_action
     from mjlab.muscle.buffer import MuscleTupleBuffer as MuscleTupleBuffer
     from mjlab.muscle.buffer import TupleLayout as TupleLayout
     from mjlab.muscle.cascade import CascadeCoordinator as CascadeCoordinator
@@ -29,6 +34,7 @@ if TYPE_CHECKING:
     from mjlab.muscle.law import PdLaw as PdLaw
     from mjlab.muscle.law import StablePdLaw as StablePdLaw
     from mjlab.muscle.law import TorqueLaw as TorqueLaw
+    from mjlab.muscle.law import make_law as make_law
     from mjlab.muscle.learner import LearnerError as LearnerError
     from mjlab.muscle.learner import MuscleLearner as MuscleLearner
     from mjlab.muscle.map import MuscleMap as MuscleMap
@@ -46,6 +52,7 @@ if TYPE_CHECKING:
     from mjlab.muscle.torque_map import TorqueMap as TorqueMap
 
 _NAMES = {
+    "action": ("MuscleAction", "MuscleActionCfg", "muscle_action"),
     "buffer": ("MuscleTupleBuffer", "TupleLayout"),
     "cascade": ("CascadeCoordinator", "MuscleCascade"),
     "coordinator": (
@@ -56,7 +63,14 @@ _NAMES = {
     ),
     "excitation": ("direct_excitation", "inverse_excitation"),
     "force": ("muscle_act_rate", "muscle_bias", "muscle_gain"),
-    "law": ("DiagonalStablePdLaw", "DirectLaw", "PdLaw", "StablePdLaw", "TorqueLaw"),
+    "law": (
+        "DiagonalStablePdLaw",
+        "DirectLaw",
+        "PdLaw",
+        "StablePdLaw",
+        "TorqueLaw",
+        "make_law",
+    ),
     "learner": ("LearnerError", "MuscleLearner"),
     "map": ("MuscleMap", "MuscleMapError"),
     "mirror": ("MirrorError", "MuscleMirror"),

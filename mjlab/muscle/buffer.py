@@ -110,12 +110,14 @@ class MuscleTupleBuffer:
     def record(self, **parts: torch.Tensor) -> None:
         """Offer the present substep; worlds that chose it keep it.
 
+        A world whose numbers are not finite keeps the row that it had.
+
         Args:
             parts: The parts of the layout by name, each of shape (num_envs, width).
         """
         row = torch.cat([parts[name] for name in self.layout.widths], dim=-1)
-        is_chosen = (self._chosen == self._substep).unsqueeze(-1)
-        self._row.copy_(torch.where(is_chosen, row, self._row))
+        is_chosen = (self._chosen == self._substep) & row.sum(-1).isfinite()
+        self._row.copy_(torch.where(is_chosen.unsqueeze(-1), row, self._row))
         self._substep += 1
 
     def end(self) -> None:
@@ -131,6 +133,21 @@ class MuscleTupleBuffer:
         """
         filled = min(int(self._step.item()), self._ring.shape[0])
         return self._ring[:filled].reshape(-1, self.layout.width)
+
+    def move(self, ring: torch.Tensor, step: torch.Tensor) -> None:
+        """Keep the rows elsewhere from now on, such as in memory of several processes.
+
+        Args:
+            ring: Where rows go, shape (num_steps, worlds, width). What it holds is what
+                the buffer holds from now on, of as many worlds as it has.
+            step: How many steps it holds or has held, shape (1,), int64.
+        """
+        self._ring, self._step = ring, step
+
+    @property
+    def num_steps(self) -> int:
+        """Control steps that are kept."""
+        return self._ring.shape[0]
 
     @property
     def nbytes(self) -> int:

@@ -1,8 +1,47 @@
-"""How the muscle network learns."""
+"""How torques are asked for, what the muscle network is, and how it learns."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+LawKind = Literal["stable_pd", "diagonal_stable_pd", "pd", "direct"]
+Filter = Literal["relu_tanh", "sigmoid"]
+
+
+@dataclass(kw_only=True)
+class TorqueLawCfg:
+    """What turns joint targets into the torques that muscles are asked for."""
+
+    kind: LawKind = "stable_pd"
+    """A stable spring and damper with the whole inertia matrix, or with its diagonal,
+    a plain one, or the targets themselves as torques."""
+
+    stiffness: float = 300.0
+    """In N m/rad; for "direct", N m for each unit of the target."""
+
+    damping: float | None = None
+    """In N m s/rad. None takes √(2 · stiffness)."""
+
+
+@dataclass(kw_only=True)
+class MuscleNetworkCfg:
+    """What a muscle network is built as."""
+
+    hidden: tuple[int, ...] = (256, 256, 256)
+    """Widths of the hidden layers."""
+
+    output: Filter = "relu_tanh"
+    """How raw outputs become activations."""
+
+    muscle_scale: float = 200.0
+    """Entries of the torque map count in units of this, in N m."""
+
+    torque_scale: float = 200.0
+    """Torques count in units of this, in N m."""
+
+    seed: int = 0
+    """Of the initial weights."""
 
 
 @dataclass(kw_only=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Protocol
 
 import torch
+from torch import nn
 
-from mjlab.muscle.network import MuscleNetwork, in_blocks
+from mjlab.muscle.network import LEAK, MuscleNetwork, in_blocks
 from mjlab.muscle.qp import BoxQp
 
 
@@ -47,25 +48,47 @@ class NetworkCoordinator:
         self.network = network
         weight = network.muscle_scale
         size = num_envs + -num_envs % block
-        self._red = weight.new_zeros(size, network.num_entries)
-        self._torque = weight.new_zeros(size, network.num_dofs)
-        self._activation = weight.new_zeros(size, network.num_muscles)
-        whole = weight.device.type == "cuda"
-        self._blocks = in_blocks(size, size if whole else block)
+        block = size if weight.device.type == "cuda" else block
+        entries = network.num_entries
+        inputs = weight.new_zeros(size, entries + network.num_dofs)
+        self._red = inputs[:num_envs, :entries]
+        self._torque = inputs[:num_envs, entries:]
+        outputs = weight.new_zeros(size, network.num_muscles)
+        self._outputs = outputs
         self._num_envs = num_envs
+        self._blocks = [
+            (inputs[rows], outputs[rows]) for rows in in_blocks(size, block)
+        ]
+        self._layers = [
+            (layer.weight.t(), layer.bias)
+            for layer in network.fc
+            if isinstance(layer, nn.Linear)
+        ]
+        # Blocks come one after the other, so that one set of these serves all.
+        self._hidden = [
+            weight.new_zeros(block, bias.shape[0]) for _, bias in self._layers[:-1]
+        ]
 
     def act(self, red: torch.Tensor, torque: torch.Tensor) -> torch.Tensor:
         """Return activations, shape (num_envs, num_muscles)."""
         with torch.no_grad():
-            self._red[: self._num_envs].copy_(red)
-            self._torque[: self._num_envs].copy_(torque)
-            for rows in self._blocks:
-                y = self.network(self._red[rows], self._torque[rows])
-                self._activation[rows].copy_(self.network.activation(y))
-        return self._activation[: self._num_envs]
+            torch.div(red, self.network.muscle_scale, out=self._red)
+            torch.div(torque, self.network.torque_scale, out=self._torque)
+            for inputs, outputs in self._blocks:
+                self._run(inputs, outputs)
+            return self.network.activation(self._outputs)[: self._num_envs]
 
     def reset(self, mask: torch.Tensor) -> None:
         """Do nothing: a network has no past."""
+
+    def _run(self, inputs: torch.Tensor, outputs: torch.Tensor) -> None:
+        """What `MuscleNetwork.forward` computes, in memory that is there already."""
+        x = inputs
+        for (weight, bias), hidden in zip(self._layers, self._hidden, strict=False):
+            torch.addmm(bias, x, weight, out=hidden)
+            x = nn.functional.leaky_relu_(hidden, LEAK)
+        weight, bias = self._layers[-1]
+        torch.addmm(bias, x, weight, out=outputs)
 
 
 class QpCoordinator:
@@ -76,12 +99,13 @@ class QpCoordinator:
 
         Args:
             qp: The optimisation.
-            start: Activations of the first substep, shape (num_envs, num_muscles).
+            start: Activations of the first substep, shape (num_envs, num_muscles). It
+                is written in place: its owner has the newest ones.
             iterations: For each substep.
         """
         self._qp = qp
         self._iterations = iterations
-        self._activation = start.clone()
+        self._activation = start
 
     def act(self, red: torch.Tensor, torque: torch.Tensor) -> torch.Tensor:
         """Return activations, shape (num_envs, num_muscles)."""

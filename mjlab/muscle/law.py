@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, get_args
 
 import mujoco
 import torch
 
+from mjlab.muscle.config import LawKind, TorqueLawCfg
 from mjlab.muscle.map import MuscleMap
+from mjlab.names import suggest
 
 
 class JointFields(Protocol):
-    """The fields of MjData that are read.
-
-    The engine has them all; `sim.data` does not publish `M` yet.
-    """
+    """The fields of MjData that are read."""
 
     @property
     def qpos(self) -> torch.Tensor:
@@ -191,12 +190,12 @@ class StablePdLaw(PdLaw):
         self._tree = torch.tensor(tree_dofs, device=device)
         address, present = _dense_addresses(model, tree_dofs)
         self._address = torch.tensor(address, device=device)
-        self._present = torch.tensor(present, device=device, dtype=dtype)
+        self._present = torch.tensor(present, device=device, dtype=dtype)[:, None]
         places = [tree_dofs.index(dof) for dof in muscle_map.dof_ids]
         self._places = torch.tensor(places, device=device)
         damped = [self.damping if d in muscle_map.dof_ids else 0.0 for d in tree_dofs]
         extra = torch.tensor(damped, device=device, dtype=dtype) * self._interval
-        self._extra = torch.diag(extra)
+        self._extra = torch.diag(extra).unsqueeze(-1)
 
     def compute(self, fields: JointFields, target: torch.Tensor) -> torch.Tensor:
         """Return the torques, shape (num_envs, num_dofs)."""
@@ -207,34 +206,62 @@ class StablePdLaw(PdLaw):
         others = fields.qfrc_passive + fields.qfrc_constraint - fields.qfrc_bias
         force = others.index_select(1, self._tree)
         force = force.index_add(1, self._places, torque)
-        inertia = fields.M.index_select(1, self._address) * self._present
-        inertia = inertia.view(-1, self._size, self._size) + self._extra
-        acceleration = solve_positive(inertia, force).index_select(1, self._places)
+        # Worlds last, where elementwise operations are quick.
+        inertia = fields.M.t().index_select(0, self._address) * self._present
+        inertia = inertia.view(self._size, self._size, -1) + self._extra
+        solution = solve_positive(inertia, force.t())
+        acceleration = solution.index_select(0, self._places).t()
         return torque - h * self.damping * acceleration
+
+
+def make_law(
+    cfg: TorqueLawCfg,
+    model: mujoco.MjModel,
+    muscle_map: MuscleMap,
+    device: torch.device | str = "cpu",
+) -> TorqueLaw:
+    """Return the law that a configuration describes.
+
+    Args:
+        cfg: The configuration.
+        model: The compiled model.
+        muscle_map: Which dofs are controlled.
+        device: Where the worlds are.
+    """
+    stiffness, damping = cfg.stiffness, cfg.damping
+    if cfg.kind == "direct":
+        return DirectLaw(stiffness)
+    if cfg.kind == "pd":
+        return PdLaw(muscle_map, stiffness, damping, device)
+    if cfg.kind == "diagonal_stable_pd":
+        return DiagonalStablePdLaw(model, muscle_map, stiffness, damping, device=device)
+    if cfg.kind == "stable_pd":
+        return StablePdLaw(model, muscle_map, stiffness, damping, device=device)
+    raise ValueError(
+        f"law.kind is {cfg.kind!r}. {suggest(cfg.kind, get_args(LawKind))}"
+    )
 
 
 def solve_positive(matrix: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
     """Return x with `matrix @ x = right`, for symmetric positive definite matrices.
 
     Elimination in plain elementwise operations: a CUDA graph can record them, and a
-    row's bits do not depend on how many rows there are.
+    world's bits do not depend on how many there are.
 
     Args:
-        matrix: Shape (rows, n, n).
-        right: Shape (rows, n).
+        matrix: Shape (n, n, worlds).
+        right: Shape (n, worlds).
     """
-    n = matrix.shape[-1]
-    rows: list[torch.Tensor] = []
-    rest = torch.cat((matrix, right.unsqueeze(-1)), dim=-1)
-    for _ in range(n):
-        # What is left of the pivot row, beginning behind the pivot.
-        row = rest[:, 0, 1:] / rest[:, 0, :1]
-        rows.append(row)
-        rest = rest[:, 1:, 1:] - rest[:, 1:, :1] * row.unsqueeze(1)
-    solution = rows[-1]
-    for row in reversed(rows[:-1]):
-        known = (row[:, :-1] * solution).sum(-1, keepdim=True)
-        solution = torch.cat((row[:, -1:] - known, solution), dim=-1)
+    n = matrix.shape[0]
+    rest = torch.cat((matrix, right.unsqueeze(1)), dim=1)
+    for k in range(n):
+        row = rest[k, k + 1 :]
+        row /= rest[k, k]
+        rest[k + 1 :, k + 1 :] -= rest[k + 1 :, k : k + 1] * row
+    solution = rest[:, n]
+    # Column by column: a sum would have other bits for other numbers of worlds.
+    for k in range(n - 1, 0, -1):
+        solution[:k] -= rest[:k, k] * solution[k]
     return solution
 
 

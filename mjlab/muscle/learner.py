@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import numpy as np
 import torch
 
 from mjlab.muscle.buffer import TupleLayout
@@ -158,6 +159,13 @@ class MuscleLearner:
             "optimizer": self._optimizer.state_dict(),
             "generator": self._generator.get_state(),
             "updates": self._updates,
+        }
+
+    def get_state_dict(self) -> dict[str, np.ndarray]:
+        """Return copies of weights and scales as arrays, which any process can take."""
+        return {
+            name: tensor.detach().cpu().numpy().copy()
+            for name, tensor in self.network.state_dict().items()
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:

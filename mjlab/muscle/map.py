@@ -54,6 +54,7 @@ class MuscleMap:
         model: mujoco.MjModel,
         joints: Sequence[str] | None = None,
         *,
+        muscles: str | Sequence[str] | None = None,
         ignore: Sequence[str] = (),
         num_poses: int = 1000,
         threshold: float = 1e-3,
@@ -64,13 +65,15 @@ class MuscleMap:
             model: A compiled model.
             joints: Patterns of the joints whose torques the muscles make. None is every
                 joint that some muscle crosses.
+            muscles: Patterns of the actuators that count, where others are somebody
+                else's. None is every muscle.
             ignore: Patterns of joints whose share of a muscle's torque is nobody's
                 business, such as those that an equality ties to others.
             num_poses: Random poses over the ranges of the joints.
             threshold: Moment arms that stay below this in every pose, in m, are left
                 out.
         """
-        actuators = _muscle_actuators(model)
+        actuators = _muscle_actuators(model, muscles)
         arms = _largest_moment_arms(model, num_poses)
         ignored = _dofs_of(model, ignore)
         entries = [
@@ -125,13 +128,18 @@ class MuscleMap:
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
-def _muscle_actuators(model: mujoco.MjModel) -> list[int]:
+def _muscle_actuators(
+    model: mujoco.MjModel, patterns: str | Sequence[str] | None
+) -> list[int]:
     actuators = [i for i in range(model.nu) if model.actuator_gaintype[i] == _MUSCLE]
     if not actuators:
         raise MuscleMapError(
             f"The model has no muscle: none of its {model.nu} actuators has "
             "gaintype='muscle'."
         )
+    if patterns is not None:
+        names = [model.actuator(i).name for i in actuators]
+        actuators = [actuators[k] for k in match_names(patterns, names, what="muscle")]
     for i in actuators:
         name = model.actuator(i).name
         if int(model.actuator_trntype[i]) != _TENDON:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Literal
 
 import torch
 from torch import nn
 
+from mjlab.muscle.config import Filter
 from mjlab.muscle.map import MuscleMap
 
-Filter = Literal["relu_tanh", "sigmoid"]
+LEAK = 0.2
+"""Slope of the hidden layers' activations below 0."""
 
 
 class MuscleNetwork(nn.Module):
@@ -68,7 +69,7 @@ class MuscleNetwork(nn.Module):
             layer = nn.Linear(before, after)
             nn.init.xavier_uniform_(layer.weight, generator=generator)
             nn.init.zeros_(layer.bias)
-            layers += [layer, nn.LeakyReLU(0.2)]
+            layers += [layer, nn.LeakyReLU(LEAK)]
         self.fc = nn.Sequential(*layers[:-1])
         self.register_buffer("muscle_scale", torch.tensor(muscle_scale))
         self.register_buffer("torque_scale", torch.tensor(torque_scale))

@@ -6,16 +6,13 @@ from typing import Protocol
 
 import torch
 
-from mjlab.muscle.force import muscle_bias, muscle_gain
+from mjlab.muscle.curves import MuscleCurves
 from mjlab.muscle.map import MuscleMap
 from mjlab.muscle.torque_map import TorqueMap
 
 
 class MuscleFields(Protocol):
-    """Fields of MjData that are read, at the velocity stage.
-
-    The engine has them all; `sim.data` does not publish `ten_J` yet.
-    """
+    """Fields of MjData that are read, at the velocity stage."""
 
     @property
     def ten_J(self) -> torch.Tensor:
@@ -80,6 +77,9 @@ class MuscleState:
             dtype: Precision of the tensors.
         """
         self.torque_map = TorqueMap(muscle_map, device)
+        self._dtype = dtype
+        self._curves: MuscleCurves | None = None
+        self._shared: tuple[torch.Tensor, ...] = ()
         self._actuators = torch.tensor(muscle_map.actuator_ids, device=device)
         self._address = torch.tensor(muscle_map.entry_address, device=device)
         self._gear = torch.tensor(muscle_map.entry_gear, device=device, dtype=dtype)
@@ -101,17 +101,42 @@ class MuscleState:
         self.bias = zeros(muscle_map.num_muscles)
         """Passive force, in N, at most 0, shape (num_envs, num_muscles)."""
 
-    def update(self, fields: MuscleFields, constants: MuscleConstants) -> None:
-        """Compute everything from the engine's data at the velocity stage."""
+    def set_constants(self, constants: MuscleConstants) -> None:
+        """Take the muscles' parameters, which `update` uses until the next call.
+
+        What all worlds share is worked out only once.
+        """
+        present = (
+            constants.actuator_lengthrange,
+            constants.actuator_acc0,
+            constants.actuator_gainprm,
+            constants.actuator_biasprm,
+        )
+        is_shared = all(tensor.stride(0) == 0 for tensor in present)
+        if is_shared and self._shared and all(map(_is_same, present, self._shared)):
+            return
+        self._shared = present if is_shared else ()
+        rows = [tensor[:1] if is_shared else tensor for tensor in present]
+        of_muscles = [row.index_select(1, self._actuators) for row in rows]
+        self._curves = MuscleCurves(*(row.to(self._dtype) for row in of_muscles))
+
+    def update(
+        self, fields: MuscleFields, constants: MuscleConstants | None = None
+    ) -> None:
+        """Compute everything from the engine's data at the velocity stage.
+
+        Args:
+            fields: The engine's data.
+            constants: The muscles' parameters; None takes those of `set_constants`.
+        """
+        if constants is not None:
+            self.set_constants(constants)
+        assert self._curves is not None, "set_constants() comes first."
         of_muscles = self._actuators
         self.length.copy_(fields.actuator_length.index_select(1, of_muscles))
         self.velocity.copy_(fields.actuator_velocity.index_select(1, of_muscles))
-        ranges = constants.actuator_lengthrange.index_select(1, of_muscles)
-        acc0 = constants.actuator_acc0.index_select(1, of_muscles)
-        gain_prm = constants.actuator_gainprm.index_select(1, of_muscles)
-        bias_prm = constants.actuator_biasprm.index_select(1, of_muscles)
-        self.gain.copy_(muscle_gain(self.length, self.velocity, ranges, acc0, gain_prm))
-        self.bias.copy_(muscle_bias(self.length, ranges, acc0, bias_prm))
+        self.gain.copy_(self._curves.gain(self.length, self.velocity))
+        self.bias.copy_(self._curves.bias(self.length))
         arms = fields.ten_J.index_select(1, self._address) * self._gear
         self.red.copy_(arms * self.torque_map.muscle_to_entries(self.gain))
         passive = arms * self.torque_map.muscle_to_entries(self.bias)
@@ -121,10 +146,19 @@ class MuscleState:
         """Return the force of each muscle, in N, at most 0: negative pulls."""
         return self.gain * activation + self.bias
 
+    def capacity(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the lowest and highest active torques of each dof, in N m."""
+        return self.torque_map.capacity(self.red)
+
     def joint_capacity(self) -> torch.Tensor:
         """Return what the muscles of each dof can do, in N m, (num_envs, 3 · num_dofs).
 
         Half of the lowest active torques, half of the highest, and the passive ones.
         """
-        low, high = self.torque_map.capacity(self.red)
+        low, high = self.capacity()
         return torch.cat((0.5 * low, 0.5 * high, self.passive_torque), dim=-1)
+
+
+def _is_same(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether two tensors are the same memory."""
+    return one.data_ptr() == other.data_ptr() and one.shape == other.shape

@@ -12,6 +12,7 @@ from mjlab.rl.config import CheckpointCfg as CheckpointCfg
 from mjlab.rl.config import DistillationAgentCfg as DistillationAgentCfg
 from mjlab.rl.config import DumpCfg as DumpCfg
 from mjlab.rl.config import EvaluationCfg as EvaluationCfg
+from mjlab.rl.config import HookCfg as HookCfg
 from mjlab.rl.config import LoggingCfg as LoggingCfg
 from mjlab.rl.config import PpoAgentCfg as PpoAgentCfg
 from mjlab.rl.config import StopCfg as StopCfg

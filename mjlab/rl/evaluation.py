@@ -1,11 +1,12 @@
 """Evaluation while training: the policy without exploration, in worlds of its own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.rl.config import AgentCfg
+from mjlab.rl.hook import Hook
 from mjlab.rl.learners import InferencePolicy
 from mjlab.rl.vecenv import RslRlVecEnv
 
@@ -18,10 +19,14 @@ class Evaluation:
     """
 
     def __init__(
-        self, make_env: Callable[[], ManagerBasedRlEnv], cfg: AgentCfg
+        self,
+        make_env: Callable[[], ManagerBasedRlEnv],
+        cfg: AgentCfg,
+        hooks: Sequence[Hook] = (),
     ) -> None:
         self._make_env = make_env
         self._cfg = cfg
+        self._hooks = hooks
         self._env: RslRlVecEnv | None = None
         self._start: dict[str, torch.Tensor] = {}
 
@@ -68,6 +73,8 @@ class Evaluation:
             self._start = env.get_state()
         # A curriculum that moved on in the last evaluation goes back as well.
         self._env.env.set_state(self._start)
+        for hook in self._hooks:
+            hook.equip(self._env.env)
         self._env.reset(seed=self._cfg.evaluation.seed)
         return self._env
 

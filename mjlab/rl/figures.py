@@ -6,8 +6,9 @@ from typing import Any
 
 import torch
 
-from mjlab.envs import ManagerBasedRlEnv
+from mjlab.rl.counts import count_nonfinite, count_overflow
 from mjlab.rl.distributed import Ranks
+from mjlab.rl.workers import TrainingEnv, WorkerEnv
 
 Number = float | torch.Tensor
 
@@ -36,7 +37,8 @@ class Readout:
         """Add figures of which the processes' mean is wanted."""
         for name, value in figures.items():
             if isinstance(value, torch.Tensor):
-                self._tensors[name] = value.detach().double().reshape(())
+                number = value.detach().double().reshape(())
+                self._tensors[name] = number.to(self._device)
             else:
                 self._numbers[name] = float(value)
 
@@ -133,7 +135,7 @@ class Window:
 class EnvFigures:
     """Means of the environment's log, and its health, without a read of their own."""
 
-    def __init__(self, env: ManagerBasedRlEnv) -> None:
+    def __init__(self, env: TrainingEnv) -> None:
         self._env = env
         self._overflow = 0.0
 
@@ -142,8 +144,9 @@ class EnvFigures:
         log = self._env.episode_log
         names = [f"log/{key}" for key in log.keys]
         readout.add_sums([*names, "log/count"], log.drain())
-        readout.add_sums(["wrong/nonfinite"], _nonfinite(self._env).reshape(1))
-        readout.add_sums(["wrong/overflow"], _overflow(self._env).reshape(1))
+        nonfinite, overflow = _counts(self._env)
+        readout.add_sums(["wrong/nonfinite"], nonfinite.to(self._env.device))
+        readout.add_sums(["wrong/overflow"], overflow.to(self._env.device))
 
     def finish(self, raw: dict[str, float]) -> dict[str, float]:
         """Turn what was read into figures, and remove it from `raw`.
@@ -162,35 +165,18 @@ class EnvFigures:
         return means | {"Health/nonfinite": nonfinite, "Health/overflow": overflow}
 
 
-def _nonfinite(env: ManagerBasedRlEnv) -> torch.Tensor:
-    """Everything that was found not finite since the log was last taken, summed up."""
-    counters = [env.quarantine.state()["worlds"]]
-    for manager in (
-        env.action_manager,
-        env.reward_manager,
-        env.observation_manager,
-        env.metrics_manager,
-    ):
-        counters += [
-            tensor
-            for name, tensor in manager.state().items()
-            if name.endswith(("nonfinite", "nonfinite_counts"))
-            and tensor.dtype == torch.int64
-        ]
-    return torch.cat([counter.reshape(-1) for counter in counters]).sum()
-
-
-def _overflow(env: ManagerBasedRlEnv) -> torch.Tensor:
-    """Events of missing room since the environment was built, summed up."""
-    counts = [count.sum().reshape(1) for count in env.sim.engine.overflow().values()]
-    zero = torch.zeros(1, dtype=torch.int64, device=env.device)
-    return torch.cat([zero, *counts]).sum()
+def _counts(env: TrainingEnv) -> tuple[torch.Tensor, torch.Tensor]:
+    """How much was not finite, and how often there was no room, shape (1,) each."""
+    if isinstance(env, WorkerEnv):
+        nonfinite, overflow = env.health()
+        return torch.tensor([nonfinite]), torch.tensor([overflow])
+    return count_nonfinite(env).reshape(1), count_overflow(env).reshape(1)
 
 
 class IterationFigures:
     """What happened in an iteration: gathered in every step, read once."""
 
-    def __init__(self, env: ManagerBasedRlEnv, ranks: Ranks, window: int) -> None:
+    def __init__(self, env: TrainingEnv, ranks: Ranks, window: int) -> None:
         self._device = env.device
         self._ranks = ranks
         self._tally = Tally(env.num_envs, env.device)

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from mjlab.envs import ManagerBasedRlEnv
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.config_io import to_data
 from mjlab.rl.learners import network_names
+from mjlab.rl.workers import TrainingEnv, terms_of
 
 
 def policy_layout(
-    env: ManagerBasedRlEnv, cfg: AgentCfg, *, parts: tuple[str, ...] | None = None
+    env: TrainingEnv, cfg: AgentCfg, *, parts: tuple[str, ...] | None = None
 ) -> dict[str, Any]:
     """What a policy means by its inputs and outputs, as plain values.
 
@@ -20,7 +20,8 @@ def policy_layout(
     """
     names = network_names(cfg) if parts is None else parts
     seen = {group for name in names for group in cfg.obs_groups.get(name, ())}
-    observations = env.observation_manager
+    bound = terms_of(env)
+    observations, actions = bound.observation_manager, bound.action_manager
     shapes = observations.group_obs_term_dim
     return {
         "observation": {
@@ -34,10 +35,10 @@ def policy_layout(
         "action": {
             term: [
                 f"{target.entity}/{target.name} {target.quantity}"
-                for target in env.action_manager.term(term).targets
+                for target in actions.term(term).targets
             ]
-            or env.action_manager.term(term).action_dim
-            for term in env.action_manager.active_terms
+            or actions.term(term).action_dim
+            for term in actions.active_terms
         },
         "agent": {
             name: {
@@ -49,19 +50,20 @@ def policy_layout(
     }
 
 
-def worlds_layout(env: ManagerBasedRlEnv) -> dict[str, Any]:
+def worlds_layout(env: TrainingEnv) -> dict[str, Any]:
     """What the saved state of the worlds has to agree with, as plain values."""
+    bound = terms_of(env)
     managers = {
-        "command": env.command_manager,
-        "reward": env.reward_manager,
-        "termination": env.termination_manager,
-        "event": env.event_manager,
-        "curriculum": env.curriculum_manager,
-        "metrics": env.metrics_manager,
+        "command": bound.command_manager,
+        "reward": bound.reward_manager,
+        "termination": bound.termination_manager,
+        "event": bound.event_manager,
+        "curriculum": bound.curriculum_manager,
+        "metrics": bound.metrics_manager,
     }
     return {
         "num_envs": env.num_envs,
-        "engine": env.sim.backend.engine,
+        "engine": bound.sim.backend.engine,
     } | {
         kind: dict.fromkeys(manager.active_terms, "present")
         for kind, manager in managers.items()

@@ -160,6 +160,7 @@ class InferencePolicy:
     def __init__(self, policy: torch.nn.Module) -> None:
         # Later, the original holds tensors of its graph, which cannot be copied.
         self._policy: Any = copy.deepcopy(policy).eval()
+        self._device = next(policy.parameters()).device
 
     def follow(self, policy: torch.nn.Module) -> None:
         """Take over the weights of `policy`, and forget all hidden states."""
@@ -168,12 +169,14 @@ class InferencePolicy:
 
     def reset(self, dones: torch.Tensor | None = None) -> None:
         """Forget the hidden states of worlds that begin anew."""
-        self._policy.reset(dones)
+        self._policy.reset(None if dones is None else dones.to(self._device))
 
     def __call__(self, observations: TensorDict) -> torch.Tensor:
         """The most likely actions, shape (num_envs, num_actions)."""
         with torch.no_grad():
-            return self._policy(observations)
+            # Worlds on the CPU may be evaluated by a policy on a GPU.
+            actions = self._policy(observations.to(self._device))
+            return actions.to(observations.device)
 
 
 def _copied(value: Any) -> Any:

@@ -29,6 +29,7 @@ from mjlab.rl.scores import Scores
 from mjlab.rl.signals import Interrupts, Stopwatch
 from mjlab.rl.state import RunState
 from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.rl.workers import TrainingEnv, terms_of
 from mjlab.threads import torch_threads
 
 
@@ -64,7 +65,7 @@ class TrainingLoop:
 
     def __init__(
         self,
-        env: ManagerBasedRlEnv,
+        env: TrainingEnv,
         cfg: AgentCfg,
         *,
         checkpoints: Checkpoints | None = None,
@@ -113,7 +114,7 @@ class TrainingLoop:
         self._config_text = config_text
         self._evaluation: Evaluation | None = None
         if make_eval_env is not None and self.ranks.is_first and cfg.evaluation.every:
-            self._evaluation = Evaluation(make_eval_env, cfg)
+            self._evaluation = Evaluation(make_eval_env, cfg, self.hooks)
         self._evaluates = make_eval_env is not None and cfg.evaluation.every > 0
         self._gathered = IterationFigures(env, self.ranks, cfg.logging.window)
         default = "Eval/mean_reward" if self._evaluates else "Train/mean_reward"
@@ -181,7 +182,7 @@ class TrainingLoop:
         on_cpu = self.env.device.type == "cpu"
         threads = torch_threads(1) if on_cpu else contextlib.nullcontext()
         with torch.no_grad(), threads:
-            observations = worlds.get_observations()
+            observations = worlds.begin_rollout()
             for _ in range(self.cfg.num_steps_per_env):
                 actions = algorithm.act(observations)
                 observations, reward, dones, extras = worlds.step(actions)
@@ -294,6 +295,9 @@ class TrainingLoop:
         if self._needs_spread:
             self.worlds.randomize_episode_lengths()
             self._needs_spread = False
+        if self.iteration == 0:
+            for hook in self.hooks:
+                hook.before_first_iteration(self)
         cfg = self.cfg
         if isinstance(cfg, DistillationAgentCfg) and self.iteration == 0:
             if cfg.teacher_checkpoint is None:
@@ -354,11 +358,12 @@ class TrainingLoop:
         return self._state.shared(progress) | {"config": self._config_text}
 
 
-def _shapes(env: ManagerBasedRlEnv) -> dict[str, tuple[int, ...]]:
+def _shapes(env: TrainingEnv) -> dict[str, tuple[int, ...]]:
     """Shape of one world's observation, by group; by term where they are apart."""
     shapes: dict[str, tuple[int, ...]] = {}
-    names = env.observation_manager.active_terms
-    for group, dim in env.observation_manager.group_obs_dim.items():
+    observations = terms_of(env).observation_manager
+    names = observations.active_terms
+    for group, dim in observations.group_obs_dim.items():
         if isinstance(dim, list):
             terms = zip(names[group], dim, strict=True)
             shapes |= {f"{group}/{term}": tuple(shape) for term, shape in terms}

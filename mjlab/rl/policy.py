@@ -34,6 +34,8 @@ def load_network(
 ) -> torch.nn.Module:
     """The network of the policy of a checkpoint; see `load_policy`.
 
+    What hooks had learned beside it is given to the worlds.
+
     Args:
         place: A checkpoint, or a folder of a run.
         worlds: What it will act in: its observations and actions are those that it was
@@ -56,6 +58,9 @@ def load_network(
         **arguments,
     )
     network.load_state_dict(model["learner"]["algorithm"][f"{name}_state_dict"])
+    for key, hook in cfg.hooks.items():
+        if hook is not None:
+            hook.equip(worlds.env, model["hooks"].get(key, {}))
     return network.to(worlds.env.device)
 
 

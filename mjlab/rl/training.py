@@ -26,7 +26,9 @@ from mjlab.rl.hook import Hook
 from mjlab.rl.logging import open_writers
 from mjlab.rl.loop import Outcome, TrainingLoop
 from mjlab.rl.memory import require_memory
+from mjlab.rl.placement import Placement, placement_lines
 from mjlab.rl.run_folder import RunFolder, versions
+from mjlab.rl.workers import TrainingEnv, WorkerEnv
 
 _log = logging.getLogger(__name__)
 
@@ -43,8 +45,9 @@ def train(
     exact: bool = True,
     eval_cfg: ManagerBasedRlEnvCfg | None = None,
     defaults: Mapping[str, Any] | None = None,
-    make_hooks: Callable[[ManagerBasedRlEnv], Sequence[Hook]] | None = None,
+    make_hooks: Callable[[TrainingEnv], Sequence[Hook]] | None = None,
     display: Display | None = None,
+    placement: Placement | None = None,
 ) -> tuple[RunFolder, Outcome]:
     """Train in a run folder, alone or as one of the processes of `torchrun`.
 
@@ -60,25 +63,28 @@ def train(
         eval_cfg: The environment to evaluate in. None takes that of training.
         defaults: The task's configurations as they were before the user changed any,
             as "env" and "agent", to be compared with in the report.
-        make_hooks: Makes what is done after each iteration.
+        make_hooks: Makes what is done after each iteration, besides `agent_cfg.hooks`.
         display: Shows progress. None shows it on standard output.
+        placement: Where worlds and learner are, which then says where to train. None
+            has both on one device, in this process.
     """
     ranks = Ranks.from_environment()
-    device = ranks.device(device)
+    device = ranks.device(device if placement is None else placement.device)
+    physics = device if placement is None else placement.physics
     ranks.join(device)
     env_cfg = _settled(env_cfg, ranks)
     check_agent(agent_cfg, groups_of(env_cfg), env_cfg.scene.num_envs)
     # What cannot be written must not be found out after the worlds are built.
     text = config_text(env=env_cfg, agent=agent_cfg)
-    require_memory(env_cfg, agent_cfg, device, processes=ranks.local_world)
-    env = ManagerBasedRlEnv(
-        env_cfg, device=device, first_world=ranks.index * env_cfg.scene.num_envs
-    )
+    require_memory(env_cfg, agent_cfg, physics, processes=ranks.local_world)
+    first_world = ranks.index * env_cfg.scene.num_envs
+    env = _build(env_cfg, placement, device, first_world)
     run = _open_folder(env_cfg, agent_cfg, ranks, task, name, root, resume)
     if ranks.is_first and resume is None and defaults is not None:
         save_config(run.path / KEPT_DEFAULTS, **defaults)
     record = _recording(run) if ranks.is_first else contextlib.nullcontext()
     with contextlib.ExitStack() as stack:
+        stack.callback(env.close)
         # A run that cannot be resumed stays as it was.
         if resume is None:
             stack.enter_context(record)
@@ -90,8 +96,8 @@ def train(
             checkpoints=Checkpoints(
                 run.path / "checkpoints", keep=agent_cfg.checkpoint.keep
             ),
-            make_eval_env=_maker(eval_cfg or env_cfg, agent_cfg, device),
-            hooks=() if make_hooks is None else make_hooks(env),
+            make_eval_env=_maker(eval_cfg or env_cfg, agent_cfg, placement, physics),
+            hooks=_hooks(agent_cfg, env, make_hooks),
             display=display,
             ranks=ranks,
             config_text=text,
@@ -103,7 +109,7 @@ def train(
             stack.enter_context(record)
         stack.enter_context(_recorder(loop, run, task, text, display))
         if ranks.is_first and display is not None:
-            for line in [f"Run folder {run.path}.", *startup_lines(env)]:
+            for line in [f"Run folder {run.path}.", *_start(loop, placement)]:
                 display.say(line)
             loop.writers = open_writers(
                 run.path,
@@ -118,9 +124,42 @@ def train(
                 configs = {"env": env_cfg, "agent": agent_cfg}
                 stopped = outcome.interrupted
                 display.say(_unexported(run) if stopped else _export(run, configs))
-    env.close()
     ranks.leave()
     return run, outcome
+
+
+def _hooks(
+    cfg: AgentCfg,
+    env: TrainingEnv,
+    make_more: Callable[[TrainingEnv], Sequence[Hook]] | None,
+) -> tuple[Hook, ...]:
+    """What is done after each iteration."""
+    own = [hook.bind(name, env) for name, hook in cfg.hooks.items() if hook]
+    return (*own, *(() if make_more is None else make_more(env)))
+
+
+def _build(
+    cfg: ManagerBasedRlEnvCfg,
+    placement: Placement | None,
+    device: str,
+    first_world: int,
+) -> TrainingEnv:
+    """The worlds of this process."""
+    if placement is not None:
+        return placement.build(cfg, first_world=first_world)
+    return ManagerBasedRlEnv(cfg, device=device, first_world=first_world)
+
+
+def _start(loop: TrainingLoop, placement: Placement | None) -> list[str]:
+    """What to say when training starts."""
+    env = loop.env
+    if isinstance(env, WorkerEnv):
+        lines = env.startup_lines()
+        if loop.cfg.dumps.enabled:
+            lines.append("No dumps are made: worlds are in worker processes.")
+    else:
+        lines = startup_lines(env)
+    return lines if placement is None else [*lines, *placement_lines(placement, loop)]
 
 
 @contextlib.contextmanager
@@ -171,7 +210,8 @@ def _recorder(
 ) -> contextlib.AbstractContextManager[object]:
     """Have the last steps recorded, and dumped if something goes wrong in a world."""
     cfg, env, ranks = loop.cfg.dumps, loop.env, loop.ranks
-    if not cfg.enabled:
+    # What workers step cannot be recorded from here.
+    if not cfg.enabled or isinstance(env, WorkerEnv):
         return contextlib.nullcontext()
     folder = DumpFolder(
         run.path / "dumps" if ranks.is_alone else run.path / f"dumps/rank{ranks.index}",
@@ -219,9 +259,14 @@ def _open_folder(
 
 
 def _maker(
-    cfg: ManagerBasedRlEnvCfg, agent: AgentCfg, device: str
+    cfg: ManagerBasedRlEnvCfg,
+    agent: AgentCfg,
+    placement: Placement | None,
+    device: str,
 ) -> Callable[[], ManagerBasedRlEnv]:
     """What builds the worlds to evaluate in."""
     scene = dataclasses.replace(cfg.scene, num_envs=agent.evaluation.num_envs)
     evaluated = dataclasses.replace(cfg, scene=scene, seed=agent.evaluation.seed)
+    if placement is not None:
+        evaluated = placement.applied(evaluated)
     return lambda: ManagerBasedRlEnv(evaluated, device=str(torch.device(device)))

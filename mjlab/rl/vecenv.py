@@ -1,17 +1,19 @@
 """Our environment, as RSL-RL asks for one."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import torch
 from rsl_rl.env import VecEnv
 from tensordict import TensorDict
 
-from mjlab.envs import ManagerBasedRlEnv
 from mjlab.names import UnknownNameError, suggest
+from mjlab.rl.workers import TrainingEnv, WorkerEnv, terms_of
+
+Env = TypeVar("Env", bound=TrainingEnv)
 
 
-class RslRlVecEnv(VecEnv):
+class RslRlVecEnv(VecEnv, Generic[Env]):
     """Worlds that a learner of RSL-RL steps.
 
     Observations are a TensorDict by group. A group whose terms are not concatenated
@@ -21,7 +23,7 @@ class RslRlVecEnv(VecEnv):
 
     def __init__(
         self,
-        env: ManagerBasedRlEnv,
+        env: Env,
         *,
         groups: Iterable[str] | None = None,
         clip_actions: float | None = None,
@@ -36,7 +38,7 @@ class RslRlVecEnv(VecEnv):
         """
         self.env = env
         self.num_envs = env.num_envs
-        self.num_actions = env.action_manager.total_action_dim
+        self.num_actions = terms_of(env).action_manager.total_action_dim
         self.max_episode_length = env.max_episode_length
         self.device = env.device
         self.cfg = env.cfg
@@ -46,7 +48,7 @@ class RslRlVecEnv(VecEnv):
         self._observations = self._as_tensordict(env.reset()[0])
 
     @property
-    def unwrapped(self) -> ManagerBasedRlEnv:
+    def unwrapped(self) -> Env:
         """The environment itself."""
         return self.env
 
@@ -86,6 +88,16 @@ class RslRlVecEnv(VecEnv):
             # An episode that failed in its last step has no value left.
             info["time_outs"] = truncated & ~terminated
         return self._observations, reward, terminated | truncated, info
+
+    def begin_rollout(self) -> TensorDict:
+        """Say that a rollout begins, from when on workers act by the newest weights.
+
+        Returns:
+            What the worlds observed last.
+        """
+        if isinstance(self.env, WorkerEnv):
+            self.env.begin_rollout()
+        return self._observations
 
     def reset(self, *, seed: int | None = None) -> TensorDict:
         """Start new episodes in all worlds."""

@@ -1,13 +1,20 @@
 """From a scene's configuration to one MjSpec, on the CPU."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import mujoco
 
-from mjlab.entity import build_entity
+from mjlab.entity import (
+    Slot,
+    VariantsCfg,
+    build_entity,
+    build_slots,
+    check_variants,
+)
 from mjlab.names import suggest
 from mjlab.scene.config import SceneCfg
+from mjlab.scene.pairs import ContactPair, build_pairs
 from mjlab.spec import (
     add_keyframe,
     attach_spec,
@@ -36,6 +43,12 @@ class SceneSpec:
     terrain: Terrain | None
     """The ground, with what is known of it."""
 
+    pairs: tuple[ContactPair, ...] = ()
+    """Pairs whose contact force is measured."""
+
+    variants: dict[str, tuple[Slot, ...]] = field(default_factory=dict)
+    """What stands for the options of entities that are another object in each world."""
+
     def write(self, path: str | Path, *, zip: bool = False) -> Path:
         """Export the scene as MJCF with the files it refers to."""
         return write_spec(self.spec, path, zip=zip)
@@ -55,19 +68,27 @@ def build_scene(cfg: SceneCfg, *, seed: int = 0) -> SceneSpec:
     if cfg.terrain is not None:
         terrain = build_terrain(cfg.terrain, seed=seed, spec=spec)
     keyframes = []
+    variants: dict[str, tuple[Slot, ...]] = {}
     for name, entity_cfg in cfg.entities.items():
-        entity = build_entity(entity_cfg, name)
-        found = take_keyframes(entity)
-        keyframes.append(found[0] if found else default_keyframe(entity.compile()))
-        attach_spec(spec, entity, prefix=f"{name}/")
+        if isinstance(entity_cfg, VariantsCfg):
+            variants[name] = tuple(build_slots(entity_cfg, name))
+            parts = {slot.name: slot.spec for slot in variants[name]}
+        else:
+            parts = {name: build_entity(entity_cfg, name)}
+        for part, entity in parts.items():
+            found = take_keyframes(entity)
+            keyframes.append(found[0] if found else default_keyframe(entity.compile()))
+            attach_spec(spec, entity, prefix=f"{part}/")
     for sensor in cfg.sensors:
         sensor.edit_spec(spec)
+    groups = {name: [s.name for s in slots] for name, slots in variants.items()}
+    pairs = build_pairs(cfg.contact_pairs, spec, groups)
     _set_extent(spec, cfg, terrain)
     if cfg.edit_spec is not None:
         cfg.edit_spec(spec)
     if keyframes:
         add_keyframe(spec, merge_keyframes(KEYFRAME, keyframes))
-    return SceneSpec(spec, terrain)
+    return SceneSpec(spec, terrain, pairs, variants)
 
 
 def check_scene(cfg: SceneCfg) -> None:
@@ -92,6 +113,9 @@ def check_scene(cfg: SceneCfg) -> None:
                 + suggest(name, [*cfg.entities, *(s.name for s in cfg.sensors)])
             )
         seen.add(name)
+    for name, entity_cfg in cfg.entities.items():
+        if isinstance(entity_cfg, VariantsCfg):
+            check_variants(entity_cfg, name, cfg.num_envs)
 
 
 def _set_extent(spec: mujoco.MjSpec, cfg: SceneCfg, terrain: Terrain | None) -> None:

@@ -5,9 +5,24 @@ from dataclasses import dataclass, field
 
 import mujoco
 
-from mjlab.entity import EntityCfg
+from mjlab.entity import EntityCfg, VariantsCfg
 from mjlab.sensor import SensorCfg
 from mjlab.terrain import TerrainCfg
+
+
+@dataclass(kw_only=True)
+class ContactPairCfg:
+    """Things between which the contact force is measured.
+
+    A name without a slash is that of an entity, or of a body of the scene itself:
+    `world` for a plane, `terrain`. One with a slash is that of a body, as `robot/hand`.
+    """
+
+    first: str | tuple[str, ...]
+    """Patterns of names. Each match is paired with each match of `second`."""
+
+    second: str | tuple[str, ...] | None = None
+    """Patterns of names. None measures the force from all that touches the first."""
 
 
 @dataclass(kw_only=True)
@@ -24,12 +39,16 @@ class SceneCfg:
     terrain: TerrainCfg | None = None
     """The ground. None leaves it out."""
 
-    entities: dict[str, EntityCfg] = field(default_factory=dict)
+    entities: dict[str, EntityCfg | VariantsCfg] = field(default_factory=dict)
     """Robots, objects and fixtures by name. An element `foot` of the entity `robot` is
     called `robot/foot` in the compiled model."""
 
     sensors: tuple[SensorCfg, ...] = ()
     """Sensors that are added to those of the entities' own files."""
+
+    contact_pairs: tuple[ContactPairCfg, ...] = ()
+    """Things whose contact force `scene.pairwise_contact_force` can be asked for. Each
+    pair is one contact sensor."""
 
     extent: float | None = None
     """Size of what cameras of viewers should see, in metres. None leaves it to MuJoCo,

@@ -5,17 +5,21 @@ from collections.abc import Iterator
 
 import torch
 
-from mjlab.entity import Entity
+from mjlab.entity import Entity, VariantsCfg
 from mjlab.names import UnknownNameError, suggest
 from mjlab.rng import WorldRng
 from mjlab.scene.build import SceneSpec
 from mjlab.scene.config import SceneCfg
 from mjlab.scene.ground import Ground
+from mjlab.scene.pairs import contact_forces
+from mjlab.scene.variants import bind_variants
+from mjlab.scene.views import EntityView, SceneViews
 from mjlab.sensor import Sensor, bind_sensors
 from mjlab.sim import Control, Simulation
+from mjlab.sim.engine import Engine
 
 
-class Scene:
+class Scene(SceneViews):
     """What terms look things up in: `scene["robot"]`, `scene["foot_contact"]`."""
 
     def __init__(
@@ -30,16 +34,32 @@ class Scene:
             rng: The random numbers of the worlds.
         """
         self.sim = sim
-        """Physics of the scene."""
+        """Physics of the scene: `scene.sim.data` and `scene.sim.model` are the fields
+        of MuJoCo as tensors, on either engine; `scene.sim.mj_model` is the compiled
+        model."""
         self.num_envs = sim.num_envs
         """Number of worlds."""
-        self.entities = {
-            name: Entity(name, entity_cfg, sim, rng)
-            for name, entity_cfg in cfg.entities.items()
-        }
-        """Entities by name."""
-        self.sensors: dict[str, Sensor] = bind_sensors(cfg.sensors, sim)
+        self.variants = bind_variants(cfg, built, sim, rng)
+        """Which object each world has, by name of an entity that is another in each."""
+        self.entities: dict[str, Entity] = {}
+        """Entities by name. Where an entity is another object in each world and several
+        stand for it, these are here, and `scene[name]` is a view of them."""
+        for name, entity_cfg in cfg.entities.items():
+            if isinstance(entity_cfg, VariantsCfg):
+                self.entities |= self.variants[name].members
+            else:
+                self.entities[name] = Entity(name, entity_cfg, sim, rng)
+        self.sensors: dict[str, Sensor] = bind_sensors(
+            (*cfg.sensors, *(pair.sensor for pair in built.pairs)), sim
+        )
         """Sensors by name; those of an entity's own file as `<entity>/<sensor>`."""
+        groups = {name: list(its.members) for name, its in self.variants.items()}
+        forces = contact_forces(built.pairs, self.sensors, groups)
+        super().__init__(sim, self.entities, forces)
+        for name, its in self.variants.items():
+            self.views[name] = self.merge_entities(
+                list(its.members), its.which, its.present
+            )
         self.ground: Ground | None = None
         """Where worlds stand on generated terrain. None where there is none."""
         if cfg.terrain is not None and cfg.terrain.kind == "generator":
@@ -57,12 +77,14 @@ class Scene:
         self._zero_origins = torch.zeros(self.num_envs, 3, device=sim.device)
         self._grid = _square_grid(self.num_envs, cfg.env_spacing, sim.device)
 
-    def __getitem__(self, name: str) -> Entity | Sensor:
+    def __getitem__(self, name: str) -> Entity | EntityView | Sensor:
         if name in self.entities:
             return self.entities[name]
+        if name in self.variants:
+            return self.views[name]
         if name in self.sensors:
             return self.sensors[name]
-        names = [*self.entities, *self.sensors]
+        names = [*self.entities, *self.variants, *self.sensors]
         raise UnknownNameError(f"The scene has no {name!r}. {suggest(name, names)}")
 
     def __iter__(self) -> Iterator[str]:
@@ -70,6 +92,12 @@ class Scene:
 
     def entity(self, name: str) -> Entity:
         """The entity called `name`."""
+        if name in self.variants and name not in self.entities:
+            members = ", ".join(map(repr, self.variants[name].members))
+            raise UnknownNameError(
+                f"The entity {name!r} is another object in each world, and {members} "
+                f"stand for it. Name one of these, or read scene.view({name!r})."
+            )
         if name not in self.entities:
             hint = suggest(name, list(self.entities))
             raise UnknownNameError(f"The scene has no entity {name!r}. {hint}")
@@ -81,6 +109,18 @@ class Scene:
             hint = suggest(name, list(self.sensors))
             raise UnknownNameError(f"The scene has no sensor {name!r}. {hint}")
         return self.sensors[name]
+
+    @property
+    def px(self) -> Engine:
+        """The engine itself, as a way out to what the framework does not offer.
+
+        Both have `mj_model`. The native one has `batch`, a `mujoco.batch.Batch`; the
+        Warp one has `wp_model` and `wp_data`, which MuJoCo Warp's functions take. What
+        is done there happens behind the framework's back: tensors of the native engine
+        show it after the next verb, such as `sim.forward()`, and recorded graphs never
+        have it. `sim.data` and `sim.model` need none of this.
+        """
+        return self.sim.engine
 
     @property
     def spawn_origins(self) -> torch.Tensor:
@@ -117,6 +157,7 @@ class Scene:
 
     def update(self, dt: float) -> None:
         """Take note of a physics step of `dt` seconds that just ended."""
+        self._bodies.invalidate()
         for entity in self.entities.values():
             entity.update(dt)
         for sensor in self.sensors.values():
@@ -124,6 +165,7 @@ class Scene:
 
     def refresh(self) -> None:
         """Take note that `forward()` made derived quantities current."""
+        self._bodies.invalidate()
         for entity in self.entities.values():
             entity.refresh()
         for sensor in self.sensors.values():
@@ -131,6 +173,9 @@ class Scene:
 
     def reset(self, mask: torch.Tensor) -> None:
         """Forget the past of the worlds of `mask`: targets, buffers, timers."""
+        for variants in self.variants.values():
+            variants.reset(mask)
+        self._bodies.invalidate()
         for entity in self.entities.values():
             entity.reset(mask)
         for sensor in self.sensors.values():
@@ -138,6 +183,7 @@ class Scene:
 
     def invalidate(self) -> None:
         """Forget what entities computed: something else changed the simulation."""
+        self._bodies.invalidate()
         for entity in self.entities.values():
             entity.data.invalidate()
 
@@ -145,6 +191,7 @@ class Scene:
         """The live tensors that change; copy into them to restore a snapshot."""
         parts = {f"entity.{name}": e.state() for name, e in self.entities.items()}
         parts |= {f"sensor.{name}": s.state() for name, s in self.sensors.items()}
+        parts |= {f"variants.{name}": v.state() for name, v in self.variants.items()}
         if self.ground is not None:
             parts["ground"] = self.ground.state()
         return {

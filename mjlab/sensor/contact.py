@@ -249,6 +249,8 @@ class ContactSensor(Sensor):
             AirTime(sim.num_envs, len(ids), sim.device) if cfg.track_air_time else None
         )
         self._held: dict[tuple[str, int], torch.Tensor] = {}
+        # Whether the block has what the engine has computed since it last moved on.
+        self._is_taken = True
         self._data = ContactData(
             cfg.name,
             self._block,
@@ -288,6 +290,7 @@ class ContactSensor(Sensor):
     def update(self, dt: float) -> None:
         """Take the contacts of the physics step that just ended, and count its time."""
         self._held.clear()
+        self._is_taken = True
         if self._pool.first == self.name:
             self._pool.take()
         self._turn_to_world()
@@ -304,7 +307,8 @@ class ContactSensor(Sensor):
 
         If it did not, nothing was known to read them, and reading them raises.
         """
-        if self._sim.reads.fresh >= self._stage:
+        self._is_taken = self._sim.reads.fresh >= self._stage
+        if self._is_taken:
             self._take()
 
     def reset(self, mask: torch.Tensor) -> None:
@@ -341,10 +345,11 @@ class ContactSensor(Sensor):
                 )
 
     def _note_read(self) -> None:
-        is_late = self._sim.reads.fresh < self._stage
         self._sim.data.require(self.name, self._stage)
-        if is_late:
+        # Another sensor's late read may have made `forward()` go far enough.
+        if not self._is_taken:
             self._take()
+            self._is_taken = True
 
     def _once(
         self, what: str, dt: float, compute: Callable[[int], torch.Tensor]

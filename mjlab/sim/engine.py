@@ -1,12 +1,13 @@
 """What a simulation asks of an engine."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 import mujoco
 import torch
 
 from mjlab.sim.fields import Stage
+from mjlab.sim.tables import ModelTable
 
 
 class EngineError(RuntimeError):
@@ -21,6 +22,20 @@ class EngineError(RuntimeError):
 
 Control = Callable[[], None]
 """A control law: reads `sim.data` at the velocity stage and writes `sim.data.ctrl`."""
+
+
+def in_turn(*controls: Control | None) -> Control | None:
+    """Return a control law that runs those that are not None, one after the other."""
+    given = [control for control in controls if control is not None]
+    if len(given) < 2:
+        return given[0] if given else None
+
+    def run() -> None:
+        for control in given:
+            control()
+
+    return run
+
 
 
 Launch = Callable[[], None]
@@ -96,6 +111,18 @@ class Engine(Protocol):
         """Give model fields a value per world."""
         ...
 
+    def write_model(
+        self, tables: Sequence[ModelTable], choice: torch.Tensor, mask: torch.Tensor
+    ) -> None:
+        """Write the rows of model fields that are one of several things in each world.
+
+        Args:
+            tables: The rows, of fields that vary per world on this engine.
+            choice: Which of the things each world has, shape (num_envs,), int64.
+            mask: The worlds to write, shape (num_envs,), bool.
+        """
+        ...
+
     def recompute_constants(self, mask: torch.Tensor) -> None:
         """Derive constants anew from the model fields of the worlds of `mask`."""
         ...
@@ -116,12 +143,25 @@ class Engine(Protocol):
         """Use of room that is allocated beforehand, by kind. Waits for the device."""
         ...
 
-    def snapshot(self) -> dict[str, torch.Tensor]:
-        """Everything the engine holds that its future depends on."""
+    def snapshot(self, *, model: bool = True) -> dict[str, torch.Tensor]:
+        """Everything the engine holds that its future depends on.
+
+        Args:
+            model: Whether the model's fields are among it.
+        """
         ...
 
-    def restore(self, snapshot: dict[str, torch.Tensor]) -> None:
-        """Continue as if from the moment of `snapshot`."""
+    def restore(
+        self, snapshot: Mapping[str, torch.Tensor], mask: torch.Tensor | None = None
+    ) -> None:
+        """Continue as if from the moment of `snapshot`.
+
+        Args:
+            snapshot: What `snapshot` returned. With a mask it may leave out counters
+                and derived fields, which then stay as they are.
+            mask: The worlds, shape (num_envs,), bool; no bit of the others changes.
+                None means all.
+        """
         ...
 
     def mj_model_of(self, world: int) -> mujoco.MjModel:

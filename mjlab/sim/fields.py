@@ -48,7 +48,7 @@ INPUT_FIELDS = frozenset(
 _POSITION = """
     xpos xquat xmat xipos ximat xanchor xaxis geom_xpos geom_xmat site_xpos site_xmat
     cam_xpos cam_xmat light_xpos light_xdir subtree_com cdof cinert crb
-    ten_length actuator_length wrap_xpos flexvert_xpos flexedge_length
+    ten_length ten_J actuator_length wrap_xpos flexvert_xpos flexedge_length M
     nefc ne nf nl
 """
 _VELOCITY = """

@@ -1,8 +1,9 @@
 """The native engine: MuJoCo C, many worlds on a pool of threads."""
 
+import contextlib
 import copy
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import mujoco
 import numpy as np
@@ -13,6 +14,7 @@ from mjlab.sim.engine import Control, EngineError, SensePass, Use
 from mjlab.sim.fields import INPUT_FIELDS, STATE_FIELDS, Stage
 from mjlab.sim.sizes import data_size
 from mjlab.sim.surface import Surface
+from mjlab.sim.tables import ModelTable
 
 _log = logging.getLogger(__name__)
 
@@ -60,6 +62,7 @@ class NativeEngine:
         self._models: list[Surface] = []
         self._model_tensors: dict[str, torch.Tensor] = {}
         self._constants_vary = False
+        self._written: set[str] = set()
         self._overflow = {
             kind: torch.zeros(num_envs, dtype=torch.int64) for kind in _OVERFLOWS
         }
@@ -80,19 +83,28 @@ class NativeEngine:
 
     def model(self, name: str) -> torch.Tensor | None:
         """The live tensor of a per-world model field, or None while it is shared."""
-        if self._constants_vary and name in _CONSTANTS:
+        if name in self._written:
+            self._show((name,))
+        elif self._constants_vary and name in _CONSTANTS:
             self.expand((name,))
         return self._model_tensors.get(name)
 
     def expand(self, names: Collection[str]) -> None:
         """Give model fields a value per world."""
+        new = self._show(names)
+        inputs = sorted(set(new) & _CONSTANT_INPUTS)
+        self._constants_vary |= bool(inputs)
+        if inputs:
+            _expand_constants(self.batch, self.mj_model, inputs)
+
+    def _show(self, names: Collection[str]) -> list[str]:
+        """Make tensors of those model fields that have none, and return their names."""
         new = sorted(set(names) - set(self._model_tensors))
-        if not new:
-            return
-        surface = Surface({n: self.batch.expand(n) for n in new}, writable=True)
-        self._models.append(surface)
-        self._model_tensors |= surface.tensors
-        self._constants_vary |= bool(set(new) & _CONSTANT_INPUTS)
+        if new:
+            surface = Surface({n: self.batch.expand(n) for n in new}, writable=True)
+            self._models.append(surface)
+            self._model_tensors |= surface.tensors
+        return new
 
     # Verbs.
 
@@ -143,6 +155,23 @@ class NativeEngine:
             sense_pass.prepare()
             sense_pass.launch()
             sense_pass.finish()
+
+    def write_model(
+        self, tables: Sequence[ModelTable], choice: torch.Tensor, mask: torch.Tensor
+    ) -> None:
+        """Write rows of model fields in float64, as they are compiled.
+
+        The bounding volumes of bodies follow from the fields; all other constants are
+        among the rows, to the last bit.
+        """
+        self._collect()
+        # Tensors of these fields are made when somebody asks for them.
+        self._written |= {table.field for table in tables}
+        ids = np.flatnonzero(mask.numpy())
+        if ids.size:
+            _write_rows(self.batch, tables, ids, choice.numpy()[ids])
+        for surface in self._models:
+            surface.publish()
 
     def recompute_constants(self, mask: torch.Tensor) -> None:
         """Derive constants anew from the model fields of the worlds of `mask`.
@@ -215,11 +244,12 @@ class NativeEngine:
 
     # Snapshots and pictures.
 
-    def snapshot(self) -> dict[str, torch.Tensor]:
+    def snapshot(self, *, model: bool = True) -> dict[str, torch.Tensor]:
         """The float64 state, the model fields, and published derived fields."""
         self._collect()
         held = {"state": self.batch.state}
-        held |= {f"model.{n}": self.batch.expand(n) for n in self._expanded()}
+        if model:
+            held |= {f"model.{n}": self.batch.expand(n) for n in _expanded(self.batch)}
         tensors = {name: torch.from_numpy(a.copy()) for name, a in held.items()}
         for name, surface in self._derived.items():
             tensors[f"derived.{name}"] = surface.tensors[name].clone()
@@ -227,23 +257,35 @@ class NativeEngine:
             tensors[f"overflow.{kind}"] = total.clone()
         return tensors
 
-    def restore(self, snapshot: dict[str, torch.Tensor]) -> None:
-        """Continue as if from the moment of `snapshot`."""
-        self.batch.state[...] = snapshot["state"].numpy()
+    def restore(
+        self, snapshot: Mapping[str, torch.Tensor], mask: torch.Tensor | None = None
+    ) -> None:
+        """Continue as if from the moment of `snapshot`, in the worlds of `mask`."""
+        ids: slice | np.ndarray = slice(None)
+        if mask is not None:
+            # What was written in the other worlds counts, and theirs is not rounded.
+            self._collect()
+            ids = np.flatnonzero(mask.numpy())
+            if ids.size == 0:
+                return
+        self.batch.state[ids] = snapshot["state"].numpy()[ids]
         # The batch goes on counting from where it is.
-        self._warned = self._warnings().astype(np.int64)
+        self._warned[ids] = self._warnings()[ids]
         for name, value in snapshot.items():
             if name.startswith("model."):
-                self.batch.expand(name.removeprefix("model."))[...] = value.numpy()
+                field = self.batch.expand(name.removeprefix("model."))
+                field[ids] = value.numpy()[ids]
             if name.startswith("overflow."):
-                self._overflow[name.removeprefix("overflow.")].copy_(value)
-        self._inputs.publish()
-        self._publish()
-        for surface in self._models:
+                total = self._overflow[name.removeprefix("overflow.")].numpy()
+                total[ids] = value.numpy()[ids]
+        for surface in (self._inputs, self._state, *self._models):
             surface.publish()
+        if mask is None:
+            self._publish()
         for name, value in snapshot.items():
             if name.startswith("derived."):
-                self.data(name.removeprefix("derived.")).copy_(value)
+                live = self.data(name.removeprefix("derived.")).numpy()
+                live[ids] = value.numpy()[ids]
 
     def mj_model_of(self, world: int) -> mujoco.MjModel:
         """The model of one world, with its own values, for drawing."""
@@ -268,12 +310,63 @@ class NativeEngine:
         for surface in self._derived.values():
             surface.publish()
 
-    def _expanded(self) -> list[str]:
-        return [
-            name
-            for name in sorted(mj_batch.MODEL_FIELDS)
-            if self.batch.expanded(name) is not None
-        ]
+
+def _expanded(batch: mj_batch.Batch) -> list[str]:
+    """Model fields that have a value per world."""
+    names = sorted(mj_batch.MODEL_FIELDS)
+    return [name for name in names if batch.expanded(name) is not None]
+
+
+def _expand_constants(
+    batch: mj_batch.Batch, model: mujoco.MjModel, inputs: Collection[str]
+) -> None:
+    """Give the constants that follow from model fields a value per world, now.
+
+    The batch does that when it derives one that is another than before (mujoco 4.0.0),
+    so that it would depend on the past what a snapshot has, and a state could not be
+    put back into worlds with another past. Other inputs in one world, for a moment,
+    show which constants follow from them.
+    """
+    kept = {name: batch.expand(name)[:1].copy() for name in _expanded(batch)}
+    for name in inputs:
+        row = batch.expand(name)[:1]
+        if row.dtype.kind == "f":
+            row[...] = 1.01 * row + 1e-3
+            # What MuJoCo refuses here it refuses to everybody, so nothing follows: a
+            # body that is compiled as simple keeps its inertial frame.
+            with contextlib.suppress(mj_batch.SimulationError):
+                batch.set_const(np.array([0]))
+            row[...] = kept[name]
+    for name in _expanded(batch):
+        row = batch.expand(name)[:1]
+        if name not in kept:
+            # Of bounding volumes the batch has the first ones only, those of bodies.
+            compiled = np.ravel(getattr(model, name))[: row.size]
+            kept[name] = compiled.reshape(row.shape)
+        row[...] = kept[name]
+
+
+def _write_rows(
+    batch: mj_batch.Batch,
+    tables: Sequence[ModelTable],
+    ids: np.ndarray,
+    chosen: np.ndarray,
+) -> None:
+    """Write rows of model fields into worlds.
+
+    Args:
+        batch: The batch.
+        tables: Fields, with the rows to choose from.
+        ids: The worlds.
+        chosen: The row of each of these worlds.
+    """
+    fields = [(table, batch.expand(table.field)) for table in tables]
+    for table, array in fields:
+        table.write_array(array, ids, chosen)
+    # The bounding volumes of bodies follow, and the other constants are put back.
+    batch.set_const(ids)
+    for table, array in fields:
+        table.write_array(array, ids, chosen)
 
 
 def _without_auto_reset(model: mujoco.MjModel) -> mujoco.MjModel:

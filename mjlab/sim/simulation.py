@@ -1,6 +1,6 @@
 """The simulation of many worlds of one model, behind five verbs."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 
 import mujoco
 import torch
@@ -12,6 +12,7 @@ from mjlab.sim.config import SimulationCfg
 from mjlab.sim.engine import Control, Engine, SensePass
 from mjlab.sim.fields import Stage
 from mjlab.sim.health import Health
+from mjlab.sim.tables import ModelTable
 from mjlab.sim.views import DataView, ModelView, Reads, compiled_value
 
 
@@ -59,6 +60,7 @@ class Simulation:
         self.model = ModelView(self._engine)
         self.health = Health(self._engine)
         self._sense_passes: list[SensePass] = []
+        self._owners: dict[str, dict[int, str]] = {}
         # Whether the last verb was a `forward()` that a step can continue from.
         self._is_forward = False
         self._everyone = torch.ones(num_envs, dtype=torch.bool, device=self.device)
@@ -138,6 +140,29 @@ class Simulation:
                 )
         self._engine.expand(fields)
 
+    def write_model(
+        self, tables: Sequence[ModelTable], choice: torch.Tensor, mask: torch.Tensor
+    ) -> None:
+        """Write rows of model fields that are one of several things in each world.
+
+        Args:
+            tables: The rows, with all constants that are derived from them.
+            choice: Which of the things each world has, shape (num_envs,), int64.
+            mask: The worlds to write, shape (num_envs,), bool.
+        """
+        for table in tables:
+            owners = self._owners.setdefault(table.field, {})
+            owners.update(dict.fromkeys(table.rows.tolist(), table.owner))
+        self._engine.write_model(tables, choice, self.check_mask(mask))
+        self._is_forward = False
+
+    def chosen_by(self, field: str, row: int) -> str | None:
+        """The entity whose object decides, world by world, what a row of a field is.
+
+        Nobody else writes such a row: there is no one value of which it is a change.
+        """
+        return self._owners.get(field, {}).get(row)
+
     def recompute_constants(self, mask: torch.Tensor | None = None) -> None:
         """Derive constants anew after model fields were written.
 
@@ -167,18 +192,48 @@ class Simulation:
             return self._reads.needed
         return Stage[self.cfg.forward_stage.upper()]
 
-    def snapshot(self) -> dict[str, torch.Tensor]:
-        """Everything that the future of the worlds depends on."""
-        return self._engine.snapshot()
+    def snapshot(self, *, model: bool = True) -> dict[str, torch.Tensor]:
+        """Everything that the future of the worlds depends on.
 
-    def restore(self, snapshot: dict[str, torch.Tensor]) -> None:
-        """Continue as if from the moment of `snapshot`, bit for bit on the CPU."""
-        self._engine.restore(snapshot)
+        Args:
+            model: Whether the model's fields, which seldom change, are among it.
+        """
+        return self._engine.snapshot(model=model)
+
+    def restore(
+        self, snapshot: Mapping[str, torch.Tensor], mask: torch.Tensor | None = None
+    ) -> None:
+        """Continue as if from the moment of `snapshot`, bit for bit on the CPU.
+
+        Args:
+            snapshot: What `snapshot` returned.
+            mask: The worlds, shape (num_envs,), bool; no bit of the others changes.
+                None means all.
+        """
+        kept = None if mask is None else self._engine.snapshot()
+        self._engine.restore(snapshot, mask)
         # A snapshot has the derived fields that somebody had read. The others become
         # those of its state, and not of what went on before.
         self._engine.forward(Stage.ACCELERATION)
-        self._engine.restore(snapshot)
-        self._reads.fresh = Stage.ACCELERATION
+        if mask is not None and kept is not None:
+            self._engine.restore(kept, ~mask)
+        else:
+            self._reads.fresh = Stage.ACCELERATION
+        self._engine.restore(snapshot, mask)
+        self._is_forward = False
+
+    def copy_rows(
+        self, snapshot: Mapping[str, torch.Tensor], mask: torch.Tensor
+    ) -> None:
+        """Copy the state of a snapshot into the worlds of `mask`, inside a step.
+
+        Their derived quantities are old until `forward()`.
+
+        Args:
+            snapshot: State and model fields as of `snapshot`, without the rest.
+            mask: The worlds, shape (num_envs,), bool.
+        """
+        self._engine.restore(snapshot, mask)
         self._is_forward = False
 
     def check_mask(self, mask: torch.Tensor) -> torch.Tensor:

@@ -1,17 +1,19 @@
 """The Warp engine: MuJoCo Warp on a CUDA device, or on Warp's CPU device."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import mujoco
 import mujoco_warp as mjw
 import torch
 import warp as wp
 
+from mjlab.masks import write_where
 from mjlab.sim.config import SimulationCfg
 from mjlab.sim.engine import Control, Launch, SensePass, Use
 from mjlab.sim.fields import STATE_FIELDS, Stage
 from mjlab.sim.graphs import Graphs, on_torch_stream
 from mjlab.sim.sizes import choose_sizes
+from mjlab.sim.tables import ModelTable
 from mjlab.sim.warp_fields import VARIABLE_FIELDS, WarpFields
 from mjlab.sim.warp_launches import WarpLaunches
 
@@ -52,6 +54,7 @@ class WarpEngine:
         arrays = self._fields.exchangeable_arrays
         self.graphs = Graphs(device, arrays, enabled=cfg.graphs)
         """The recorded verbs."""
+        self._everyone = torch.ones(num_envs, dtype=torch.bool, device=self.device)
         self.expand(vary)
 
     @property
@@ -121,6 +124,15 @@ class WarpEngine:
         for sense_pass in passes:
             sense_pass.finish()
 
+    def write_model(
+        self, tables: Sequence[ModelTable], choice: torch.Tensor, mask: torch.Tensor
+    ) -> None:
+        """Write rows of model fields, which are given a value per world before."""
+        self.expand([table.field for table in tables])
+        for table in tables:
+            live = self._fields.varied_tensors([table.field])[table.field]
+            table.write_tensor(live, choice, mask)
+
     def recompute_constants(self, mask: torch.Tensor) -> None:
         """Derive constants anew from the model fields of the worlds of `mask`.
 
@@ -180,20 +192,26 @@ class WarpEngine:
 
     # Snapshots and pictures.
 
-    def snapshot(self) -> dict[str, torch.Tensor]:
+    def snapshot(self, *, model: bool = True) -> dict[str, torch.Tensor]:
         """Everything the engine holds that its future depends on."""
         overflow = wp.to_torch(self.wp_data.overflow, requires_grad=False)
         counters = {"counts": self._launches.counts, "overflow": overflow}
         copies = {name: tensor.clone() for name, tensor in counters.items()}
-        return self._fields.snapshot() | copies
+        return self._fields.snapshot(model=model) | copies
 
-    def restore(self, snapshot: dict[str, torch.Tensor]) -> None:
-        """Continue as if from the moment of `snapshot`."""
+    def restore(
+        self, snapshot: Mapping[str, torch.Tensor], mask: torch.Tensor | None = None
+    ) -> None:
+        """Continue as if from the moment of `snapshot`, in the worlds of `mask`."""
         model_fields = [n for n in snapshot if n.startswith("model.")]
         self.expand([name.removeprefix("model.") for name in model_fields])
-        self._fields.restore(snapshot)
-        self._launches.counts.copy_(snapshot["counts"])
-        wp.to_torch(self.wp_data.overflow).copy_(snapshot["overflow"])
+        mask = self._everyone if mask is None else mask
+        self._fields.restore(snapshot, mask)
+        if "counts" in snapshot:
+            write_where(self._launches.counts, mask, snapshot["counts"])
+        if "overflow" in snapshot:
+            overflow = wp.to_torch(self.wp_data.overflow, requires_grad=False)
+            write_where(overflow, mask, snapshot["overflow"])
 
     def mj_model_of(self, world: int) -> mujoco.MjModel:
         """The model of one world, with its own values, for drawing."""

@@ -12,6 +12,7 @@ import torch
 import warp as wp
 from mujoco_warp._src.types import BroadphaseType
 
+from mjlab.masks import write_where
 from mjlab.sim.config import SimulationCfg
 from mjlab.sim.fields import STATE_FIELDS, model_value, surface_shape
 from mjlab.sim.sizes import Sizes
@@ -113,23 +114,26 @@ class WarpFields:
             *(getattr(self.wp_data, name) for name in STATE_FIELDS),
         )
 
-    def snapshot(self) -> dict[str, torch.Tensor]:
+    def snapshot(self, *, model: bool = True) -> dict[str, torch.Tensor]:
         """The state, the model fields, and the derived fields that have been read."""
         placed = _STATIC_PLACES if _PLACE_FIELDS & set(self.varied) else ()
         fields = sorted({*STATE_FIELDS, *self._read, *placed})
         tensors = {f"data.{name}": self.data(name).clone() for name in fields}
-        for name, live in self.varied_tensors(self.varied).items():
+        for name, live in self.varied_tensors(self.varied if model else ()).items():
             tensors[f"model.{name}"] = live.clone()
         return tensors
 
-    def restore(self, snapshot: Mapping[str, torch.Tensor]) -> None:
-        """Put back what `snapshot` returned; its model fields must vary already."""
+    def restore(self, snapshot: Mapping[str, torch.Tensor], mask: torch.Tensor) -> None:
+        """Put back what `snapshot` returned, in the worlds of `mask`.
+
+        Its model fields must vary already.
+        """
         for key, value in snapshot.items():
             kind, _, name = key.partition(".")
             if kind == "data":
-                self.data(name).copy_(value)
+                write_where(self.data(name), mask, value)
             elif kind == "model":
-                self.varied_tensors([name])[name].copy_(value)
+                write_where(self.varied_tensors([name])[name], mask, value)
 
     def model_of(self, world: int) -> mujoco.MjModel:
         """MuJoCo C's model of one world, with its own values."""

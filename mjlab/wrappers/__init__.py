@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mjlab.wrappers.action_repeat import ActionRepeat as ActionRepeat
+    from mjlab.wrappers.cached_reset import CachedReset as CachedReset
     from mjlab.wrappers.conformance import check_vector_env as check_vector_env
     from mjlab.wrappers.episodes import VectorEnv as VectorEnv
     from mjlab.wrappers.flatten import FlattenActionSpace as FlattenActionSpace
     from mjlab.wrappers.flatten import FlattenObservation as FlattenObservation
     from mjlab.wrappers.frame_stack import FrameStack as FrameStack
     from mjlab.wrappers.numpy_env import NumpyVectorEnv as NumpyVectorEnv
+    from mjlab.wrappers.record_episode import RecordEpisode as RecordEpisode
     from mjlab.wrappers.single_env import SingleEnv as SingleEnv
     from mjlab.wrappers.torch_env import TorchVectorEnv as TorchVectorEnv
     from mjlab.wrappers.worlds import ManagedWorlds as ManagedWorlds
@@ -21,12 +23,14 @@ if TYPE_CHECKING:
 
 _LAZY = {
     "ActionRepeat": "action_repeat",
+    "CachedReset": "cached_reset",
     "check_vector_env": "conformance",
     "VectorEnv": "episodes",
     "FlattenActionSpace": "flatten",
     "FlattenObservation": "flatten",
     "FrameStack": "frame_stack",
     "NumpyVectorEnv": "numpy_env",
+    "RecordEpisode": "record_episode",
     "SingleEnv": "single_env",
     "TorchVectorEnv": "torch_env",
     "ManagedWorlds": "worlds",

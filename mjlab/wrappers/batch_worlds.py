@@ -90,6 +90,10 @@ class BatchWorlds:
             )
         )
 
+    def reconfigure(self, seed: int | None) -> None:
+        """Build the scene anew, which there is none of."""
+        raise ValueError("These worlds have no scene that could be built anew.")
+
     def frames(self) -> list[np.ndarray]:
         """A picture of each world, which there is none of."""
         raise NotImplementedError("These worlds cannot be drawn: render_mode=None.")

@@ -25,6 +25,7 @@ class NumpyVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         *,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
+        reconfiguration_freq: int = 0,
     ) -> None:
         """Take over the worlds.
 
@@ -32,9 +33,14 @@ class NumpyVectorEnv(VectorEnv[Any, Any, np.ndarray]):
             worlds: The worlds. Nobody else should step or reset them.
             autoreset_mode: When rows that end begin anew. The default is Gymnasium's.
             render_mode: "rgb_array", or None for no pictures.
+            reconfiguration_freq: 0 builds the scene once; k builds it anew in every
+                k-th full reset. See `Reconfigurations`.
         """
         self.tensors = TorchVectorEnv(
-            worlds, autoreset_mode=autoreset_mode, render_mode=render_mode
+            worlds,
+            autoreset_mode=autoreset_mode,
+            render_mode=render_mode,
+            reconfiguration_freq=reconfiguration_freq,
         )
         """The same with tensors."""
         self.num_envs = self.tensors.num_envs
@@ -52,7 +58,11 @@ class NumpyVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         observations, info = self.tensors.reset(seed=seed, options=options)
         if isinstance(seed, int | np.integer):
             super().reset(seed=int(seed))
-        return to_numpy(observations), {k: to_numpy(v) for k, v in info.items()}
+        infos = {key: to_numpy(value) for key, value in info.items()}
+        for key, value in infos.items():
+            if not key.startswith("_"):
+                value[~infos[f"_{key}"]] = 0  # As Gymnasium has it.
+        return to_numpy(observations), infos
 
     def step(
         self, actions: Any

@@ -15,6 +15,9 @@ from mjlab.names import suggest
 SELECTORS = ("reset_mask", "env_idx")
 """Options that say which rows are meant."""
 
+RECONFIGURE = "reconfigure"
+"""The option that asks for a new scene."""
+
 WHEN: dict[AutoresetMode, When] = {
     AutoresetMode.SAME_STEP: "same_step",
     AutoresetMode.NEXT_STEP: "next_step",
@@ -78,27 +81,49 @@ def to_mask(
     """The rows that the options of a reset choose, None for all. Nothing is changed.
 
     Args:
-        options: "reset_mask" with a bool for each row, or "env_idx" with indices.
+        options: "reset_mask" with a bool for each row, or "env_idx" with indices;
+            "reconfigure" chooses no rows, and goes with neither.
         num_envs: Number of rows.
         device: Where the mask is wanted.
     """
     if not options:
         return None
     for key in options:
-        if key not in SELECTORS:
+        if key not in (*SELECTORS, RECONFIGURE):
             raise ValueError(f"There is no reset option {key!r}. " + _hint(key))
-    if len(options) > 1:
+    given = [key for key in SELECTORS if key in options]
+    if len(given) > 1:
         raise ValueError(
             "options have 'reset_mask' and 'env_idx', which both say which rows to "
             "reset. Give one of them."
         )
+    if given and wants_reconfigure(options):
+        raise ValueError(
+            f"options have 'reconfigure' and {given[0]!r}. All rows share the scene, "
+            f"so only a full reset builds it anew: leave {given[0]!r} out."
+        )
+    if not given:
+        return None
     if "reset_mask" in options:
         return _from_mask(options["reset_mask"], num_envs, device)
     return _from_indices(options["env_idx"], num_envs, device)
 
 
+def wants_reconfigure(options: Mapping[str, Any] | None) -> bool | None:
+    """Whether a new scene is asked for; None where nothing is said about it."""
+    if not options or RECONFIGURE not in options:
+        return None
+    value = options[RECONFIGURE]
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(
+            f"options['reconfigure'] is {value!r}, a {type(value).__name__}; it has to "
+            "be True or False."
+        )
+    return bool(value)
+
+
 def _hint(key: Any) -> str:
-    return suggest(str(key), SELECTORS)
+    return suggest(str(key), (*SELECTORS, RECONFIGURE))
 
 
 def _from_mask(mask: Any, num_envs: int, device: torch.device) -> torch.Tensor:

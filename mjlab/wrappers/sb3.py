@@ -13,6 +13,8 @@ try:
         VecEnv,
     )
 except ModuleNotFoundError as error:
+    if (error.name or "").split(".")[0] != "stable_baselines3":
+        raise  # It is there, and misses something itself.
     raise ModuleNotFoundError(
         "mjlab.wrappers.sb3 needs Stable-Baselines3, which is not installed: "
         "pip install stable-baselines3.",

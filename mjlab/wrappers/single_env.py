@@ -8,7 +8,8 @@ import torch
 from gymnasium.error import ResetNeeded
 
 from mjlab.wrappers.numpy_env import to_numpy
-from mjlab.wrappers.requests import to_seeds
+from mjlab.wrappers.reconfigure import Reconfigurations
+from mjlab.wrappers.requests import RECONFIGURE, to_seeds
 from mjlab.wrappers.torch_env import (
     NO_RENDER_MODE,
     check_render_mode,
@@ -21,12 +22,20 @@ from mjlab.wrappers.worlds import Worlds
 class SingleEnv(gymnasium.Env[Any, Any]):
     """A world of its own, with arrays and Python's numbers. Nothing resets it."""
 
-    def __init__(self, worlds: Worlds, *, render_mode: str | None = None) -> None:
+    def __init__(
+        self,
+        worlds: Worlds,
+        *,
+        render_mode: str | None = None,
+        reconfiguration_freq: int = 0,
+    ) -> None:
         """Take over the world.
 
         Args:
             worlds: One world.
             render_mode: "rgb_array", or None for no pictures.
+            reconfiguration_freq: 0 builds the scene once; k builds it anew in every
+                k-th reset.
         """
         if worlds.num_envs != 1:
             raise ValueError(
@@ -40,6 +49,7 @@ class SingleEnv(gymnasium.Env[Any, Any]):
         self.render_mode = render_mode
         self.metadata = metadata_of(worlds)
         self._is_reset = False
+        self._reconfigurations = Reconfigurations(worlds, reconfiguration_freq)
         worlds.choose_resets("never")
 
     def reset(
@@ -49,17 +59,21 @@ class SingleEnv(gymnasium.Env[Any, Any]):
 
         Args:
             seed: Seed of all chance. None goes on with the present numbers.
-            options: There are none.
+            options: "reconfigure", a bool: whether the scene is built anew first. An
+                info of that name then says whether it was.
         """
-        if options:
-            raise ValueError(
-                f"There is no reset option {next(iter(options))!r}: a single "
-                "environment has none."
-            )
+        for key in options or ():
+            if key != RECONFIGURE:
+                raise ValueError(
+                    f"There is no reset option {key!r}: a single environment has only "
+                    f"{RECONFIGURE!r}."
+                )
         seeds = to_seeds(seed, 1)
         super().reset(seed=seed)
+        rebuilt = self._reconfigurations.before_reset(options, seeds, None)
+        observations, info = self.worlds.reset(seeds, None)
         self._is_reset = True
-        return _first(self.worlds.reset(seeds, None))
+        return _first((observations, info | rebuilt))
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Step the world."""

@@ -11,6 +11,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from mjlab.wrappers.reconfigure import Reconfigurations
 from mjlab.wrappers.requests import WHEN, to_mask, to_mode, to_seeds
 from mjlab.wrappers.worlds import Outcome, Tree, Worlds
 
@@ -37,6 +38,7 @@ class TorchVectorEnv(VectorEnv[Any, Any, torch.Tensor]):
         *,
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         render_mode: str | None = None,
+        reconfiguration_freq: int = 0,
     ) -> None:
         """Take over the worlds.
 
@@ -44,6 +46,8 @@ class TorchVectorEnv(VectorEnv[Any, Any, torch.Tensor]):
             worlds: The worlds. Nobody else should step or reset them.
             autoreset_mode: When rows that end begin anew.
             render_mode: "rgb_array", or None for no pictures.
+            reconfiguration_freq: 0 builds the scene once; k builds it anew in every
+                k-th full reset. See `Reconfigurations`.
         """
         check_render_mode(render_mode)
         self.worlds = worlds
@@ -60,7 +64,8 @@ class TorchVectorEnv(VectorEnv[Any, Any, torch.Tensor]):
         self._is_reset = False
         self._ended = torch.zeros(self.num_envs, dtype=torch.bool, device=self.device)
         self._checks_ended = True
-        self.use_autoreset(autoreset_mode)
+        self._reconfigurations = Reconfigurations(worlds, reconfiguration_freq)
+        self._choose(to_mode(autoreset_mode))
 
     @property
     def autoreset_mode(self) -> AutoresetMode:
@@ -81,10 +86,8 @@ class TorchVectorEnv(VectorEnv[Any, Any, torch.Tensor]):
             ignore_terminations: Whether only time ends episodes.
             goes_on: Whether the mode DISABLED lets rows go on that ended.
         """
-        mode = to_mode(mode)
-        self.metadata = self.metadata | {"autoreset_mode": mode}
-        self._checks_ended = mode is AutoresetMode.DISABLED and not goes_on
-        self.worlds.choose_resets(WHEN[mode], ignore_terminations=ignore_terminations)
+        self._choose(to_mode(mode), ignore_terminations, goes_on)
+        self._reconfigurations.check()
 
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
@@ -95,16 +98,21 @@ class TorchVectorEnv(VectorEnv[Any, Any, torch.Tensor]):
             seed: An integer s seeds row i with s + i; a list has one for each row, and
                 None where a row goes on with its present numbers. None for all rows.
             options: "reset_mask", a bool for each row, or "env_idx", indices of rows:
-                the rows to reset. The others are left as they are.
+                the rows to reset. The others are left as they are. "reconfigure", a
+                bool: whether the scene is built anew first, which takes a full reset.
 
         Returns:
             Observations and infos. The infos' masks hold for the rows that were reset.
+            Where "reconfigure" was given or full resets are counted, an info of that
+            name says whether the scene is a new one.
         """
         seeds = to_seeds(seed, self.num_envs)
         mask = to_mask(options, self.num_envs, self.device)
         if isinstance(seed, int | np.integer):
             super().reset(seed=int(seed))
+        rebuilt = self._reconfigurations.before_reset(options, seeds, mask)
         observations, info = self.worlds.reset(seeds, mask)
+        info = info | rebuilt
         everyone = self._everyone()
         self._ended = self._ended & ~(everyone if mask is None else mask)
         self._is_reset = True
@@ -125,7 +133,7 @@ class TorchVectorEnv(VectorEnv[Any, Any, torch.Tensor]):
             raise ResetNeeded("Call reset() before the first step().")
         if self._checks_ended:
             self._refuse_ended()
-        outcome = self.worlds.step(self.to_tensor(actions))
+        outcome = self._reconfigurations.step(self.to_tensor(actions))
         if self._checks_ended:
             self._ended = outcome.terminated | outcome.truncated
         return (*outcome[:4], self._infos(outcome))
@@ -146,6 +154,17 @@ class TorchVectorEnv(VectorEnv[Any, Any, torch.Tensor]):
         return joined_actions(
             actions, self.single_action_space, (self.num_envs,), self.device
         )
+
+    def _choose(
+        self,
+        mode: AutoresetMode,
+        ignore_terminations: bool = False,
+        goes_on: bool = False,
+    ) -> None:
+        self.metadata = self.metadata | {"autoreset_mode": mode}
+        self._checks_ended = mode is AutoresetMode.DISABLED and not goes_on
+        for each in (self.worlds.choose_resets, self._reconfigurations.choose):
+            each(WHEN[mode], ignore_terminations=ignore_terminations)
 
     def _infos(self, outcome: Outcome) -> Info:
         infos = with_masks(outcome.info, self._everyone())
@@ -231,7 +250,8 @@ def _as_tensor(
     value: Any, batch: tuple[int, ...], space: Space, name: str, device: torch.device
 ) -> torch.Tensor:
     dtype = torch.float32 if isinstance(space, spaces.Box) else torch.int64
-    tensor = torch.as_tensor(value, dtype=dtype, device=device)
+    # Whoever rolls out without `no_grad` gets no gradient through physics.
+    tensor = torch.as_tensor(value, dtype=dtype, device=device).detach()
     expected = (*batch, *(space.shape or ()))
     if tuple(tensor.shape) != expected:
         raise ValueError(

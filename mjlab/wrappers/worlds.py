@@ -1,5 +1,10 @@
 """Worlds of a task as the Gymnasium forms need them: spaces, resets, steps, frames."""
 
+import copy
+import functools
+import gc
+import warnings
+import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -13,6 +18,7 @@ from mjlab.envs import ManagerBasedRlEnv
 from mjlab.envs.resets import When
 from mjlab.names import UnknownNameError, suggest
 from mjlab.render import Offscreen
+from mjlab.rng import stream_id
 
 Tree = torch.Tensor | Mapping[str, "Tree"]
 """One tensor, or several by name; the first dimension is the world."""
@@ -78,6 +84,15 @@ class Worlds(Protocol):
         """
         ...
 
+    def reconfigure(self, seed: int | None) -> None:
+        """Build the scene anew; every world then waits for a reset.
+
+        Args:
+            seed: The scene's seed. None takes the next one after that of the scene
+                before, so that the same seed gives the same scenes in the same order.
+        """
+        ...
+
     def frames(self) -> list[np.ndarray]:
         """A picture of each world, each of shape (height, width, 3), uint8."""
         ...
@@ -108,30 +123,83 @@ class ManagedWorlds:
         if not action_bound > 0.0:
             raise ValueError(f"action_bound={action_bound} has to be above 0.")
         self.env = env
+        """The environment. `reconfigure` puts another one in its place."""
         self.num_envs = env.num_envs
         self.device = env.device
         self.frames_per_second = 1.0 / env.step_dt
         self._groups = _chosen_groups(env, groups)
-        shown = env.single_observation_space.spaces
-        if isinstance(self._groups, str):
-            self.single_observation_space = to_space(shown[self._groups])
-        else:
-            chosen = OurDict({name: shown[name] for name in self._groups})
-            self.single_observation_space = to_space(chosen)
-        self.single_action_space = _action_space(env, action_bound)
+        self._action_bound = action_bound
+        self.single_observation_space, self.single_action_space = self._spaces()
         self._outcomes = env.outcome_manager.active_terms
         self._canvas: Offscreen | None = None
+        self._resets: tuple[When, bool] | None = None
+        # Seed that was given last, and how many scenes have followed from it.
+        self._scene: tuple[int, int] = (env.seed, 0)
+        self._holders: list[str] = []
 
     def choose_resets(self, when: When, *, ignore_terminations: bool = False) -> None:
         """Choose when worlds that end begin anew."""
+        self._resets = (when, ignore_terminations)
         self.env.choose_resets(
             when, ignore_terminations=ignore_terminations, final_obs=True
         )
+
+    def hold(self, holder: str) -> None:
+        """Keep `env` from being exchanged for another.
+
+        Args:
+            holder: Who has taken parts of it, and cannot let go.
+        """
+        self._holders.append(holder)
+
+    def reconfigure(self, seed: int | None) -> None:
+        """Build the environment again, with another seed; see `Worlds.reconfigure`.
+
+        The old one is closed and freed first, so that there is never room for two.
+        Whoever has taken it out of `env` has to take the new one.
+        """
+        if self._holders:
+            raise RuntimeError(
+                f"The scene cannot be built anew: {', '.join(self._holders)} holds on "
+                "to the present one. Leave out reconfiguration, or that wrapper."
+            )
+        given, scenes = self._scene
+        self._scene = (given, scenes + 1) if seed is None else (seed, 0)
+        old = self.env
+        # Shallow, and without the config's own constructor: it is what was built from.
+        cfg = copy.copy(old.cfg)
+        cfg.seed = scene_seed(*self._scene)
+        build = functools.partial(
+            type(old), cfg, str(old.device), first_world=old.first_world
+        )
+        self.close()
+        left = weakref.ref(old)
+        del self.env, old
+        gc.collect()  # An environment and its terms hold each other.
+        if left() is not None:
+            warnings.warn(
+                "Somebody holds on to the environment of before: it takes memory, and "
+                "what is read from it is of the old scene. Take worlds.env anew.",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+        self.env = build()
+        present = (self.single_observation_space, self.single_action_space)
+        if self._spaces() != present:
+            raise RuntimeError(
+                f"Built anew with seed {cfg.seed}, the scene has other spaces: "
+                f"{self._spaces()}, and before {present}."
+            )
+        if self._resets is not None:
+            when, ignore_terminations = self._resets
+            self.choose_resets(when, ignore_terminations=ignore_terminations)
 
     def reset(
         self, seeds: Sequence[int | None] | None, mask: torch.Tensor | None
     ) -> tuple[Tree, dict[str, torch.Tensor]]:
         """Begin new episodes; see `Worlds.reset`."""
+        if mask is None and seeds is not None and seeds[0] is not None:
+            self._scene = (seeds[0], 0)
         given = None if seeds is None else [seed for seed in seeds if seed is not None]
         if seeds is not None and given is not None and len(given) == self.num_envs:
             observations, _ = self.env.reset(seed=given, mask=mask)
@@ -181,6 +249,15 @@ class ManagedWorlds:
             self._canvas = None
         self.env.close()
 
+    def _spaces(self) -> tuple[Space, Space]:
+        """What one world observes, and the action that it takes."""
+        shown = self.env.single_observation_space.spaces
+        if isinstance(self._groups, str):
+            observed = to_space(shown[self._groups])
+        else:
+            observed = to_space(OurDict({name: shown[name] for name in self._groups}))
+        return observed, _action_space(self.env, self._action_bound)
+
     def _chosen(self, observations: dict[str, Any]) -> Tree:
         if isinstance(self._groups, str):
             return observations[self._groups]
@@ -210,6 +287,17 @@ class ManagedWorlds:
         numbers = torch.tensor([seed or 0 for seed in seeds], dtype=torch.int64)
         chosen = has_seed if mask is None else has_seed & mask
         self.env.rng.reseed(chosen, numbers.to(self.device))
+
+
+def scene_seed(seed: int, scenes: int) -> int:
+    """The seed of a scene.
+
+    Args:
+        seed: What was given.
+        scenes: How many scenes have followed from it; 0 for the first, whose seed is
+            the given one.
+    """
+    return stream_id(f"scene {scenes} of {seed}") % 2**31 if scenes else seed
 
 
 def to_space(box: OurBox | OurDict) -> Space:

@@ -1,1 +1,34 @@
-"""Muscle models: an arm and two walkers, from the published OpenSim numbers."""
+"""Walkers and an arm that are moved by muscles."""
+
+from tasks.muscle.rl import WORLDS_ON_CPU, track_rl, walk_rl, walk_rl_on_cpu
+from tasks.muscle.track_arm6 import TrackArm6Cfg as TrackArm6Cfg
+from tasks.muscle.walk import WalkW18Cfg as WalkW18Cfg
+from tasks.muscle.walk_w54 import WalkW54Cfg as WalkW54Cfg
+from tasks.registry import OnCpu, Task
+
+ON_CPU = OnCpu(num_envs=WORLDS_ON_CPU, rl=walk_rl_on_cpu)
+
+TRACK_ON_CPU = OnCpu(num_envs=WORLDS_ON_CPU, rl=track_rl)
+
+WALK_W18 = Task(
+    env=WalkW18Cfg,
+    play=lambda: WalkW18Cfg().play(),
+    rl=walk_rl,
+    on_cpu=ON_CPU,
+    summary="A walker in the plane goes forward by its 18 muscles.",
+)
+
+WALK_W54 = Task(
+    env=WalkW54Cfg,
+    play=lambda: WalkW54Cfg().play(),
+    rl=walk_rl,
+    on_cpu=ON_CPU,
+    summary="A walker in space goes forward by its 54 muscles.",
+)
+TRACK_ARM6 = Task(
+    env=TrackArm6Cfg,
+    play=lambda: TrackArm6Cfg().play(),
+    rl=track_rl,
+    on_cpu=TRACK_ON_CPU,
+    summary="An arm goes to joint angles by its six muscles.",
+)

@@ -33,6 +33,7 @@ class FieldPart:
             rows: Row of each number; 0 for options.
             axes: Place of each number in its row.
         """
+        _refuse_chosen(sim, field, rows)
         sim.expand(field)
         self._sim = sim
         self._field = field
@@ -54,6 +55,17 @@ class FieldPart:
         """Write the numbers of the worlds of `mask`; values are (num_envs, len)."""
         live = self._sim.model[self._field]
         self._columns.write(live.view(live.shape[0], -1), mask, values)
+
+
+def _refuse_chosen(sim: Simulation, field: str, rows: Sequence[int]) -> None:
+    for row in rows:
+        owner = sim.chosen_by(field, row)
+        if owner is not None:
+            raise RandomizeError(
+                f"{field} of the entity {owner!r} follows from which object a world "
+                "has, so it cannot be randomised too. Make it alike in all options, or "
+                "make options that differ in it."
+            )
 
 
 def row_size(sim: Simulation, field: str) -> int:

@@ -1,0 +1,214 @@
+"""What it costs to have worlds in worker processes: `dual` against `cpu`, in turns.
+
+    python bench/placement.py --task Cartpole-Balance --num-envs 1024 --workers 2
+
+Blocks of steps in worker processes take turns with blocks of the same steps in this
+process, so that what else the machine does falls on both alike. Also measured: a round
+in which all workers are told something and answer, without any worlds, by pipes and by
+semaphores; and what it takes to publish weights of a megabyte.
+"""
+
+import argparse
+import multiprocessing
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from mjlab.threads import prepare_threads, torch_threads
+
+prepare_threads()
+
+import torch
+
+from bench.record import save
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.muscle import MuscleNetwork, WeightStore
+from mjlab.rl.workers import TrainingEnv, WorkerEnv, terms_of
+from mjlab.rl.workers.channel import Turns
+from mjlab.rl.workers.memory import Block, Field
+from tasks.registry import load_task
+
+ROUNDS = 2000
+
+
+def main() -> None:
+    """Measure, print and save."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--task", default="Cartpole-Balance")
+    parser.add_argument("--num-envs", type=int, default=1024)
+    parser.add_argument("--workers", type=int, nargs="+", default=[2])
+    parser.add_argument("--blocks", type=int, default=8, help="blocks of each side")
+    parser.add_argument("--steps", type=int, default=20, help="steps of a block")
+    args = parser.parse_args()
+    figures: dict[str, Any] = {
+        "task": args.task,
+        "num_envs": args.num_envs,
+        "publish": publish_ms(),
+        "placements": {},
+        "rounds": {},
+    }
+    for workers in args.workers:
+        rates = steps_per_s(args.task, args.num_envs, workers, args.blocks, args.steps)
+        figures["placements"][str(workers)] = rates
+        figures["rounds"][str(workers)] = {
+            "pipes_us": round_us(workers, pipe_pairs),
+            "semaphores_us": round_us(workers, semaphore_pairs),
+        }
+    print(f"publishing 1 MB: {figures['publish']}")
+    for workers, rates in figures["placements"].items():
+        print(f"{workers} workers: {rates}; a round: {figures['rounds'][workers]}")
+    path = save(f"placement_{args.task.lower()}_{args.num_envs}", figures)
+    print(f"saved {path}")
+
+
+# Worlds.
+
+
+def steps_per_s(
+    task: str, num_envs: int, workers: int, blocks: int, steps: int
+) -> dict[str, float]:
+    """Env steps a second of both placements, medians of blocks, and their ratio."""
+    cfg: Any = load_task(task).env()
+    cfg.scene.num_envs, cfg.seed, cfg.sim.backend = num_envs, 0, "native"
+    envs: dict[str, TrainingEnv] = {
+        "cpu": ManagerBasedRlEnv(cfg, device="cpu"),
+        "dual": WorkerEnv(cfg, workers),
+    }
+    times: dict[str, list[float]] = {name: [] for name in envs}
+    try:
+        with torch_threads(1), torch.no_grad():
+            for _ in range(blocks + 1):
+                for name, env in envs.items():
+                    times[name].append(block_s(env, steps))
+    finally:
+        for env in envs.values():
+            env.close()
+    # The first block of each pays for what is done once.
+    rates = {
+        name: num_envs * steps / statistics.median(found[1:])
+        for name, found in times.items()
+    }
+    pairs = zip(times["cpu"][1:], times["dual"][1:], strict=True)
+    return rates | {"dual_over_cpu": statistics.median(a / b for a, b in pairs)}
+
+
+def block_s(env: TrainingEnv, steps: int) -> float:
+    """Time of some steps with random actions."""
+    size = terms_of(env).action_manager.total_action_dim
+    actions = torch.rand(env.num_envs, size) * 2.0 - 1.0
+    begun = time.perf_counter()
+    for _ in range(steps):
+        env.step(actions)
+    return time.perf_counter() - begun
+
+
+# Messages.
+
+Round = Callable[[], None]
+
+
+def round_us(workers: int, pairs: Callable[[int], tuple[Round, Round]]) -> float:
+    """Median time of a round in which all are told, and answer, in microseconds."""
+    once, end = pairs(workers)
+    times = []
+    for _ in range(ROUNDS):
+        begun = time.perf_counter()
+        once()
+        times.append(time.perf_counter() - begun)
+    end()
+    return 1e6 * statistics.median(times)
+
+
+def pipe_pairs(workers: int) -> tuple[Round, Round]:
+    """Processes that answer through pipes, as those of `dual` do."""
+    here: list[Turns] = []
+    for _ in range(workers):
+        ours, theirs = Turns.pair()
+        spawn(answer_pipe, theirs)
+        theirs.close()
+        here.append(ours)
+
+    def once() -> None:
+        for each in here:
+            each.tell(b"s")
+        for each in here:
+            each.hear(1.0)
+
+    once()
+    return once, lambda: [each.tell(b"q") for each in here] and None
+
+
+def answer_pipe(turns: Turns) -> None:
+    """Answer until told to end."""
+    while turns.hear() == b"s":
+        turns.tell(b"k")
+
+
+def semaphore_pairs(workers: int) -> tuple[Round, Round]:
+    """Processes that answer through semaphores."""
+    context = multiprocessing.get_context("spawn")
+    pairs = [(context.Semaphore(0), context.Semaphore(0)) for _ in range(workers)]
+    ended = context.Event()
+    for go, done in pairs:
+        spawn(answer_semaphore, go, done, ended)
+
+    def once() -> None:
+        for go, _ in pairs:
+            go.release()
+        for _, done in pairs:
+            done.acquire()
+
+    def end() -> None:
+        ended.set()
+        for go, _ in pairs:
+            go.release()
+
+    once()
+    return once, end
+
+
+def answer_semaphore(go: Any, done: Any, ended: Any) -> None:
+    """Answer until told to end."""
+    while go.acquire() and not ended.is_set():
+        done.release()
+
+
+def spawn(target: Callable[..., None], *arguments: Any) -> None:
+    """Start a process that ends by itself."""
+    context = multiprocessing.get_context("spawn")
+    context.Process(target=target, args=arguments, daemon=True).start()
+
+
+# Weights.
+
+
+def publish_ms() -> dict[str, float]:
+    """Time to publish weights of a megabyte, and to fetch them."""
+    network = MuscleNetwork(72, 13, 54, hidden=(420, 340, 256))
+    nbytes = WeightStore.nbytes_for(network)
+    block = Block({"weights": Field((nbytes,), torch.uint8)})
+    store = WeightStore(network, block["weights"].numpy().data)
+    state = network.state_dict()
+    times: dict[str, list[float]] = {"publish": [], "fetch": []}
+    with torch_threads(1), torch.no_grad():
+        for _ in range(500):
+            begun = time.perf_counter()
+            store.publish(state)
+            published = time.perf_counter()
+            store.fetch(network)
+            times["publish"].append(published - begun)
+            times["fetch"].append(time.perf_counter() - published)
+    return {
+        "megabytes": nbytes / 2e6,
+        **{f"{k}_ms_median": 1e3 * statistics.median(v) for k, v in times.items()},
+        **{f"{k}_ms_least": 1e3 * min(v) for k, v in times.items()},
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,231 @@
+"""Recorders: what is written down of episodes."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+import torch
+
+from mjlab.managers.env import Env
+from mjlab.managers.manager import Manager
+from mjlab.managers.term import BoundTerm, TermCfg, TermError
+from mjlab.names import suggest
+from mjlab.recording import RecordingCfg
+from mjlab.recording.config import check_recording
+
+if TYPE_CHECKING:
+    from mjlab.recording import EpisodeRecording
+
+RecordWhen = Literal["pre_step", "post_step", "state", "pre_reset", "post_reset"]
+_WHENS: tuple[RecordWhen, ...] = get_args(RecordWhen)
+_ROLES = {
+    "pre_step": "step",
+    "post_step": "step",
+    "state": "state",
+    "pre_reset": "last",
+    "post_reset": "start",
+}
+
+Values = dict[str, torch.Tensor]
+Tap = Callable[[], None]
+
+
+@dataclass(kw_only=True)
+class RecorderTermCfg(TermCfg):
+    """Declares what is recorded.
+
+    Its function returns a tensor with a row for each world, or several by name.
+    """
+
+    when: RecordWhen = "post_step"
+    """When it is looked at. "pre_step": before each step, T rows. "post_step": after
+    each step and before any reset, T rows. "state": when an episode begins, and after
+    each step, T + 1 rows. "post_reset": once, when an episode begins. "pre_reset":
+    once, when it ends."""
+
+
+class RecorderManager(Manager):
+    """Writes down episodes, in the layout of `RecordEpisode`.
+
+    Rewards, flags and outcomes are always recorded, whatever the terms are. Steps
+    before the first reset belong to no episode, and are not.
+
+    Nothing is read from the device in a step. `record` puts what was looked at into its
+    place, and may be rehearsed; `commit` says that the step was done.
+    """
+
+    kind = "recorder"
+
+    def __init__(
+        self,
+        cfg: Mapping[str, RecorderTermCfg | None],
+        env: Env,
+        recording: RecordingCfg,
+    ) -> None:
+        """Bind the terms, try each once, and begin to record.
+
+        Args:
+            cfg: The terms by name.
+            env: The environment.
+            recording: Where episodes go, and which.
+        """
+        for name, term in cfg.items():
+            if term is not None and term.when not in _WHENS:
+                raise TermError(
+                    f"Recorder term {name!r} has when={term.when!r}. "
+                    + suggest(str(term.when), _WHENS)
+                )
+        super().__init__(cfg, env)
+        self.taps: list[Tap] = []
+        """Called before any world is reset, in steps and outside of them."""
+        self._whens = {name: term.when for name, term in cfg.items() if term}
+        self._begun = torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
+        self._stepped = torch.zeros_like(self._begun)
+        self._seen: Values = {}
+        self._last: Values | None = None
+        self._recording = None
+        if self.terms:
+            check_recording(recording, "success" in env.outcome_manager.terms)
+        if self.terms and recording.export != "none":
+            self._recording = self._begin(recording)
+
+    @property
+    def files(self) -> list[str]:
+        """The files that are written."""
+        if self._recording is None:
+            return []
+        return [str(path) for path in self._recording.files.values()]
+
+    def pre_step(self) -> None:
+        """Look at what a step begins with."""
+        if self._recording is not None:
+            self._seen |= self._look("pre_step")
+
+    def post_step(self, waiting: torch.Tensor) -> None:
+        """Look at what a step has done.
+
+        Args:
+            waiting: Worlds that were reset in place of the step, shape (num_envs,).
+        """
+        if self._recording is None:
+            return
+        torch.logical_not(waiting, out=self._stepped)
+        self._seen |= self._look("post_step", "state") | self._judged()
+
+    def pre_reset(self) -> None:
+        """Look at what worlds are like before some of them are reset."""
+        for tap in self.taps:
+            tap()
+        if self._recording is not None:
+            self._last = self._look("pre_reset")
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Take note that the worlds of `mask` end an episode and begin another."""
+        super().reset(mask)
+        if self._recording is not None:
+            self._begun.logical_or_(mask)
+
+    def record(self) -> None:
+        """Put what was looked at into its place."""
+        if self._recording is None:
+            return
+        # Where nothing is reset within a step, it ends with what was there before.
+        last = self._look("pre_reset") if self._last is None else self._last
+        if not self._seen:  # A reset outside of a step.
+            self._seen = self._look("pre_step", "post_step", "state") | self._judged()
+        row = {
+            "stepped": self._stepped,
+            "ending": self._begun,  # True is `Ending.KEPT`.
+            "begins": self._begun,
+            **self._seen,
+            **last,
+        }
+        self._recording.write(row, self._begun, self._beginning)
+        self._begun.zero_()
+        self._stepped.zero_()
+        self._seen, self._last = {}, None
+
+    def commit(self) -> None:
+        """Say that what was recorded is a step or a reset that was done."""
+        if self._recording is not None:
+            self._recording.commit()
+
+    def close(self) -> None:
+        """Finish the files; what is not over is written as far as it got."""
+        if self._recording is not None:
+            recording, self._recording = self._recording, None
+            recording.close()
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Name of each term, and when it looks."""
+        return list(self._whens.items())
+
+    def _begin(self, recording: RecordingCfg) -> "EpisodeRecording":
+        # Imported here because only who records needs what is behind it.
+        from mjlab.recording.recording import EpisodeRecording, field_of
+
+        n, env = self.num_envs, self._env
+        steps = [
+            field_of(name, value, n, "step") for name, value in self._judged().items()
+        ]
+        beginning = [field_of("episode_seed", env.rng.world_seed, n, "")]
+        for when, role in _ROLES.items():
+            fields = [field_of(k, v, n, role) for k, v in self._look(when).items()]
+            steps += fields if role != "start" else []
+            beginning += fields if role in ("start", "state") else []
+        try:
+            return EpisodeRecording(
+                recording,
+                n,
+                env.device,
+                steps=steps,
+                beginning=beginning,
+                shared=[],
+                attributes={"backend": env.sim.backend.engine, "env_id": ""},
+                about={
+                    "env_info": {
+                        "env_id": None,
+                        "env_kwargs": {"num_envs": n},
+                        "max_episode_steps": env.max_episode_length,
+                    },
+                    "source_type": "recorders",
+                    "source_desc": ", ".join(self.terms),
+                },
+            )
+        except ValueError as error:
+            raise TermError(f"recorders: {error}") from error
+
+    def _beginning(self) -> tuple[Values, Values]:
+        seeds = {"episode_seed": self._env.rng.world_seed}
+        return seeds | self._look("state", "post_reset"), {}
+
+    def _judged(self) -> Values:
+        """Copies of what the step was worth, and of how it ended."""
+        flags, outcomes = self._env.termination_manager, self._env.outcome_manager
+        judged = {
+            "rewards": self._env.reward_manager.reward,
+            "terminated": flags.terminated,
+            "truncated": flags.time_outs,
+            **{name: outcomes.now(name) for name in outcomes.terms},
+        }
+        return {name: value.clone() for name, value in judged.items()}
+
+    def _look(self, *whens: str) -> Values:
+        """Copies of what the terms of these moments say, by the path in the file."""
+        values: Values = {}
+        for name, term in self.terms.items():
+            if self._whens[name] in whens:
+                values |= _named(term, term())
+        return {path: value.clone() for path, value in values.items()}
+
+
+def _named(term: BoundTerm, value: object) -> Values:
+    """What a term returned, by its path."""
+    if isinstance(value, torch.Tensor):
+        return {term.name: value}
+    if not isinstance(value, dict) or not value:
+        raise TermError(
+            f"{term.label} returned {type(value).__name__}; it has to return a tensor "
+            "with a row for each world, or several by name."
+        )
+    return {f"{term.name}/{key}": part for key, part in value.items()}

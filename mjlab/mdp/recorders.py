@@ -1,0 +1,92 @@
+"""What is recorded of episodes: terms for `cfg.recorders`."""
+
+import torch
+
+from mjlab.managers.env import Env
+from mjlab.managers.term import TermError
+from mjlab.mdp.lookup import ROBOT
+from mjlab.names import suggest
+from mjlab.scene import Selection
+
+
+def raw_actions(env: Env, term: str | None = None) -> torch.Tensor:
+    """The action as it was given, shape (num_envs, numbers), for "post_step".
+
+    Args:
+        env: The environment.
+        term: The action term whose part is meant. None takes all, side by side.
+    """
+    if term is None:
+        return env.action_manager.action
+    return env.action_manager.term(term).raw_action
+
+
+def processed_actions(env: Env, term: str) -> torch.Tensor:
+    """What an action term has made of its part of the action, for "post_step".
+
+    Args:
+        env: The environment.
+        term: The action term.
+    """
+    state = env.action_manager.term(term).state()
+    if "processed_action" not in state:
+        raise TermError(
+            f"The action term {term!r} has no processed action. It has "
+            f"{', '.join(state) or 'no state'}; raw_actions records what it is given."
+        )
+    return state["processed_action"]
+
+
+def observation_group(
+    env: Env, group: str = "actor"
+) -> torch.Tensor | dict[str, torch.Tensor]:
+    """What is observed, for "pre_step": what the action of the step follows from.
+
+    Args:
+        env: The environment.
+        group: The group.
+    """
+    groups = env.observation_manager.output
+    if group not in groups:
+        raise TermError(
+            f"There is no observation group {group!r}. {suggest(group, list(groups))}"
+        )
+    return groups[group]
+
+
+def joint_states(env: Env, asset_cfg: Selection = ROBOT) -> dict[str, torch.Tensor]:
+    """Positions and velocities of the chosen joints, for "state".
+
+    Args:
+        env: The environment.
+        asset_cfg: The entity, and its joints.
+    """
+    data = asset_cfg.entity.data
+    joints = asset_cfg.joint_ids
+    return {"pos": data.joint_pos[:, joints], "vel": data.joint_vel[:, joints]}
+
+
+def root_states(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+    """Position 3, quaternion wxyz 4, linear and angular velocity 3 each, for "state".
+
+    Of the root link in the world, m, m/s and rad/s, shape (num_envs, 13).
+    """
+    return asset_cfg.entity.data.root_state_w
+
+
+def entity_states(env: Env) -> dict[str, torch.Tensor]:
+    """Root state, joint positions and velocities of every entity, by its name.
+
+    For "post_reset", which makes it the state that an episode begins with, or "state".
+    """
+    return {
+        name: torch.cat(
+            (
+                entity.data.root_state_w,
+                entity.data.joint_pos,
+                entity.data.joint_vel,
+            ),
+            dim=1,
+        )
+        for name, entity in env.scene.entities.items()
+    }

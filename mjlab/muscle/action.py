@@ -1,0 +1,393 @@
+"""The action that moves joints by their muscles, at the rate of physics."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import mujoco
+import torch
+
+from mjlab.managers.action import ActionTarget, ActionTerm, ActionTermCfg
+from mjlab.managers.env import Env
+from mjlab.muscle.buffer import MuscleTupleBuffer, TupleLayout
+from mjlab.muscle.config import MuscleNetworkCfg, TorqueLawCfg
+from mjlab.muscle.coordinator import (
+    Coordinator,
+    NetworkCoordinator,
+    QpCoordinator,
+    RefinedCoordinator,
+)
+from mjlab.muscle.excitation import direct_excitation, inverse_excitation
+from mjlab.muscle.law import clip_to_capacity, make_law
+from mjlab.muscle.map import MuscleMap, MuscleMapError
+from mjlab.muscle.network import MuscleNetwork
+from mjlab.muscle.qp import BoxQp
+from mjlab.muscle.shared import SharedMuscles
+from mjlab.muscle.state import MuscleState
+from mjlab.muscle.store import check_weights
+from mjlab.names import resolve_values, suggest
+from mjlab.sim.engine import Engine
+
+CoordinatorKind = Literal["network", "qp", "refined"]
+ExcitationKind = Literal["direct", "inverse"]
+_ITERATIONS: dict[CoordinatorKind, int] = {"network": 0, "qp": 50, "refined": 10}
+
+
+@dataclass(kw_only=True)
+class MuscleActionCfg(ActionTermCfg):
+    """Joint targets that an entity's muscles go for, by a network or an optimum.
+
+    In each physics step a torque law turns targets into torques, and a coordinator
+    turns these into activations.
+    """
+
+    joint_names: str | tuple[str, ...] | None = None
+    """Patterns of the joints that muscles move. None takes all that a muscle
+    crosses."""
+
+    ignore: tuple[str, ...] = ()
+    """Patterns of joints whose torques are nobody's business, such as tied ones."""
+
+    scale: float | dict[str, float] = 1.0
+    """Factor of the action, or factors by pattern; 1 where no pattern covers a name."""
+
+    use_default_offset: bool = True
+    """Whether to add the default positions. Without effect beside a reference."""
+
+    reference: Callable[[Env], torch.Tensor] | None = None
+    """What returns the positions that the scaled action is added to, shape (num_envs,
+    joints), in the order of the model."""
+
+    law: TorqueLawCfg = field(default_factory=TorqueLawCfg)
+    """From targets to torques."""
+
+    clip_torque: bool = True
+    """Whether to ask for no more torque than the muscles of a joint can make."""
+
+    coordinator: CoordinatorKind = "network"
+    """Who decides on activations: the muscle network, the optimum, or the network's
+    proposal, made better by a few steps to the optimum."""
+
+    iterations: int | None = None
+    """Steps of the optimisation. None is 50 for "qp" and 10 for "refined"."""
+
+    network: MuscleNetworkCfg = field(default_factory=MuscleNetworkCfg)
+    """What the network is built as."""
+
+    excitation: ExcitationKind = "direct"
+    """What the controls are: the wanted activations, or what makes MuJoCo's muscle
+    reach them in one physics step."""
+
+    kept_steps: int = 96
+    """Steps of which a row for the learner is kept for each world."""
+
+    block: int = 64
+    """Worlds that go through the network together on a CPU."""
+
+    def bind(self, name: str, env: Env) -> ActionTerm:
+        """Return the term of one environment."""
+        return MuscleAction(name, self, env)
+
+
+class SubstepFields:
+    """Fields of `sim.data` within a physics step, where the velocity stage is fresh.
+
+    What belongs to a later stage is of the step before, which a torque law wants, and
+    which `sim.data` would refuse to show.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._held: torch.Tensor | None = None
+        self._constraint = torch.empty_like(engine.data("qfrc_constraint"))
+
+    def begin(self) -> None:
+        """Hold what the last step of the environment ended with, for the first substep.
+
+        A state that was put back has it in its tensors, but not in the engine, which
+        shows it anew in each substep.
+        """
+        self._constraint.copy_(self._engine.data("qfrc_constraint"))
+        self._held = self._constraint
+
+    def move_on(self) -> None:
+        """Show what the substep that comes to its end computes."""
+        self._held = None
+
+    @property
+    def qfrc_constraint(self) -> torch.Tensor:
+        """Contacts and limits, of the substep before, shape (num_envs, nv)."""
+        held = self._held
+        return self._engine.data("qfrc_constraint") if held is None else held
+
+    def __getattr__(self, name: str) -> torch.Tensor:
+        return self._engine.data(name)
+
+
+class MuscleAction(ActionTerm):
+    """Drives muscles towards joint targets, and keeps rows for the learner.
+
+    A learner needs `rows`, `network_state` and `load_network`.
+    """
+
+    is_late: ClassVar[bool] = True
+
+    def __init__(self, name: str, cfg: MuscleActionCfg, env: Env) -> None:
+        super().__init__(name, cfg, env)
+        self.cfg: MuscleActionCfg = cfg
+        model, device = env.sim.mj_model, env.device
+        self.entity = env.scene.entity(cfg.entity_name)
+        """Whose muscles these are."""
+        prefix = re.escape(f"{cfg.entity_name}/")
+        self.map = MuscleMap.from_model(
+            model,
+            _prefixed(prefix, cfg.joint_names),
+            muscles=f"{prefix}.*",
+            ignore=_prefixed(prefix, cfg.ignore) or (),
+        )
+        """Which muscles cross which joints."""
+        self.muscles = MuscleState(self.map, env.num_envs, device)
+        """What the muscles could do in the last physics step."""
+        self.network = MuscleNetwork.for_map(self.map, **vars(cfg.network)).to(device)
+        """The weights in use. They change in place."""
+        self.version = 0
+        """How often weights were loaded."""
+        self.qp = BoxQp(self.muscles.torque_map)
+        """The optimum that the network is measured against."""
+        self.law = make_law(cfg.law, model, self.map, device)
+        """From targets to torques."""
+        self._activations = _activations(self.map, model.actuator_actadr, device)
+        if cfg.excitation == "inverse" and self._activations is None:
+            raise MuscleMapError(
+                "excitation is 'inverse', but the muscles have no dynamics to invert: "
+                "their dyntype is 'none'. Use 'direct'."
+            )
+        self._follows = self._activations is not None and cfg.excitation == "direct"
+        self.buffer = MuscleTupleBuffer(
+            TupleLayout.for_map(self.map, has_activation=self._follows),
+            env.num_envs,
+            cfg.kept_steps,
+            round(env.step_dt / env.physics_dt),
+            device,
+        )
+        """Rows for the learner."""
+        self.shared = SharedMuscles(self.network, self.buffer)
+        """What other processes share, where worlds and learner are apart."""
+        joints = [n.removeprefix(f"{cfg.entity_name}/") for n in self.map.joint_names]
+        self.joint_names = tuple(joints)
+        """The joints that the muscles move, in the order of the action."""
+        self._joints = torch.tensor(self.entity.find_joints(joints)[0], device=device)
+        scale = resolve_values(cfg.scale, joints, what="joint", owner=cfg.entity_name)
+        self.scale = torch.tensor(
+            [1.0 if value is None else float(value) for value in scale], device=device
+        )
+        """Factor of each number of the action, shape (action_dim,)."""
+        self._fields = SubstepFields(env.sim.engine)
+        self._actuators = torch.tensor(self.map.actuator_ids, device=device)
+        self._left = 0
+        self._is_past = True
+
+        def zeros(count: int) -> torch.Tensor:
+            return torch.zeros(env.num_envs, count, device=device)
+
+        self.target = zeros(self.map.num_dofs)
+        """Where the joints are to go in this step, shape (num_envs, joints), live."""
+        self.wanted_torque = zeros(self.map.num_dofs)
+        """What the muscles were asked for in the last physics step, without passive
+        torques, in N m, shape (num_envs, joints), live."""
+        self.activation = zeros(self.map.num_muscles)
+        """What the coordinator decided then, shape (num_envs, muscles), live."""
+        self.coordinator = self._make_coordinator()
+        """Who decides on activations."""
+
+    @property
+    def action_dim(self) -> int:
+        """Numbers of the action that the term takes: one a joint."""
+        return self.map.num_dofs
+
+    @property
+    def targets(self) -> tuple[ActionTarget, ...]:
+        """The joints, by their positions, and the muscles, by their efforts."""
+        entity = self.entity.name
+        muscles = [m.removeprefix(f"{entity}/") for m in self.map.muscle_names]
+        return (
+            *(ActionTarget(entity, "joint", j, "joint_pos") for j in self.joint_names),
+            *(ActionTarget(entity, "tendon", m, "tendon_effort") for m in muscles),
+        )
+
+    @property
+    def sim_model(self) -> mujoco.MjModel:
+        """The model as compiled, the same for all worlds."""
+        return self._env.sim.mj_model
+
+    def dynamics(self, device: torch.device) -> dict[str, Any]:
+        """What a learner has to know of muscles that follow their controls late."""
+        if not self._follows:
+            return {}
+        prm = self.sim_model.actuator_dynprm[list(self.map.actuator_ids)]
+        dynprm = torch.from_numpy(prm).float().to(device)
+        return {"dynprm": dynprm, "timestep": self._env.physics_dt}
+
+    # What a learner needs.
+
+    def rows(self) -> torch.Tensor:
+        """Return the rows of the last steps, shape (n, width), as `buffer.rows`."""
+        return self.buffer.rows()
+
+    def network_state(self) -> dict[str, torch.Tensor]:
+        """Return copies of the weights in use, scales included."""
+        return {k: v.detach().clone() for k, v in self.network.state_dict().items()}
+
+    def load_network(self, state: dict[str, torch.Tensor], version: int) -> None:
+        """Use other weights from now on, in place.
+
+        Args:
+            state: A state dict of a network of the same shape, on any device.
+            version: How often weights were published.
+        """
+        own = self.network.state_dict()
+        check_weights(state, {name: tensor.shape for name, tensor in own.items()})
+        with torch.no_grad():
+            for name, tensor in own.items():
+                tensor.copy_(state[name])
+        self.version = version
+        self.shared.publish(state)
+
+    # A step.
+
+    def process_actions(self, actions: torch.Tensor) -> None:
+        """Set the targets of the step, and choose the physics step to learn from."""
+        torch.addcmul(self._offset(), actions, self.scale, out=self.target)
+        self.muscles.set_constants(self._env.sim.model)
+        self.buffer.begin(self._env.rng.draw(f"action/{self.name}/substep", ()))
+        self._fields.begin()
+        self._left = self.buffer.num_substeps
+
+    def apply_late(self) -> None:
+        """Decide on the activations of this physics step."""
+        self.muscles.update(self._fields)
+        self._is_past = True
+        torque = self.law.compute(self._fields, self.target)
+        torque = torque - self.muscles.passive_torque
+        if self.cfg.clip_torque:
+            torque = clip_to_capacity(torque, self.muscles.capacity())
+        self.wanted_torque.copy_(torque)
+        red = self.muscles.red
+        self.activation.copy_(self.coordinator.act(red, self.wanted_torque))
+        more = {"activation": self._mujoco_act()} if self._follows else {}
+        self.buffer.record(red=red, torque=self.wanted_torque, **more)
+        self._excite()
+        self._fields.move_on()
+        self._left -= 1
+        if self._left == 0:
+            self.buffer.end()
+
+    def present(self) -> MuscleState:
+        """Return what the muscles can do in the present state, not the last one.
+
+        For observations, which come after `forward()`.
+        """
+        if self._is_past:
+            self.muscles.set_constants(self._env.sim.model)
+            self.muscles.update(self._env.sim.data)
+            self._is_past = False
+        return self.muscles
+
+    def made_torque(self) -> torch.Tensor:
+        """Return the active torques of the last physics step, in N m."""
+        return self.muscles.torque_map.torque(self.muscles.red, self.activation)
+
+    def act(self) -> torch.Tensor:
+        """Return the activations of the muscles, shape (num_envs, muscles).
+
+        Where muscles follow their excitation late, those of MuJoCo.
+        """
+        return self.activation if self._activations is None else self._mujoco_act()
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Forget the past of the worlds of `mask`."""
+        for tensor in (self.target, self.wanted_torque, self.activation):
+            tensor.masked_fill_(mask.unsqueeze(1), 0.0)
+        self.coordinator.reset(mask)
+        self._is_past = True
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The live tensors that change."""
+        rows = self.buffer.state_dict()
+        of_worlds = {name: rows.pop(name) for name in ("row", "chosen")}
+        return {
+            "target": self.target,
+            "wanted_torque": self.wanted_torque,
+            "activation": self.activation,
+            **{f"rows.{name}": tensor for name, tensor in of_worlds.items()},
+            # Of which the first dimension is not the world, whatever its size is.
+            **{f"shared.{name}": tensor for name, tensor in rows.items()},
+        }
+
+    # Parts.
+
+    def _offset(self) -> torch.Tensor:
+        if self.cfg.reference is not None:
+            return self.cfg.reference(self._env)
+        if not self.cfg.use_default_offset:
+            return torch.zeros_like(self.target)
+        return self.entity.data.default_joint_pos.index_select(1, self._joints)
+
+    def _excite(self) -> None:
+        if self.cfg.excitation == "direct":
+            ctrl = direct_excitation(self.activation)
+        else:
+            ctrl = inverse_excitation(
+                self.activation,
+                self._mujoco_act(),
+                self._env.sim.model.actuator_dynprm.index_select(1, self._actuators),
+                self._env.physics_dt,
+            )
+        self._env.sim.data.ctrl.index_copy_(1, self._actuators, ctrl)
+
+    def _mujoco_act(self) -> torch.Tensor:
+        """MuJoCo's activations, of muscles that have dynamics."""
+        assert self._activations is not None
+        return self._env.sim.data.act.index_select(1, self._activations)
+
+    def _make_coordinator(self) -> Coordinator:
+        cfg, num_envs = self.cfg, self._env.num_envs
+        if cfg.coordinator not in _ITERATIONS:
+            hint = suggest(cfg.coordinator, list(_ITERATIONS))
+            raise ValueError(f"coordinator is {cfg.coordinator!r}. {hint}")
+        iterations = cfg.iterations or _ITERATIONS[cfg.coordinator]
+        if cfg.coordinator == "qp":
+            return QpCoordinator(self.qp, self.activation, iterations)
+        network = NetworkCoordinator(self.network, num_envs, block=cfg.block)
+        if cfg.coordinator == "refined":
+            return RefinedCoordinator(network, self.qp, iterations)
+        return network
+
+
+def muscle_action(env: Env, name: str = "muscles") -> MuscleAction:
+    """The muscle action called `name`, for terms that read it."""
+    term = env.action_manager.term(name)
+    if not isinstance(term, MuscleAction):
+        kind = type(term).__name__
+        raise ValueError(f"The action {name!r} is a {kind}, not a MuscleAction.")
+    return term
+
+
+def _prefixed(prefix: str, patterns: Any) -> tuple[str, ...] | None:
+    if patterns is None:
+        return None
+    listed = (patterns,) if isinstance(patterns, str) else patterns
+    return tuple(prefix + (f"(?:{p})" if "|" in p else p) for p in listed)
+
+
+def _activations(
+    muscle_map: MuscleMap, addresses: Any, device: torch.device
+) -> torch.Tensor | None:
+    """Where the activations of the muscles stand in `act`; None without dynamics."""
+    places = [int(addresses[i]) for i in muscle_map.actuator_ids]
+    if min(places) < 0:
+        return None
+    return torch.tensor(places, device=device)

@@ -1,0 +1,223 @@
+"""What happens to muscles: weakness, contracture and fatigue, world by world.
+
+They write what the model says of muscles, so that MuJoCo, the torque map and whoever
+observes see the same muscles.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import torch
+
+from mjlab.managers.env import Env
+from mjlab.managers.term import ManagerTermBase, TermCfg, TermError
+from mjlab.masks import write_where
+from mjlab.mdp.lookup import ROBOT
+from mjlab.muscle.action import MuscleAction, muscle_action
+from mjlab.scene import SceneEntityCfg, Selection
+
+Range = tuple[float, float]
+_PRM_FIELDS = ("actuator_gainprm", "actuator_biasprm")
+_MUSCLE = int(mujoco.mjtGain.mjGAIN_MUSCLE)
+# Peak force, and what it is computed from where it is below 0.
+_FORCE = (2, 3)
+
+
+class muscle_strength(ManagerTermBase):
+    """Makes muscles stronger or weaker than compiled, each by a factor of its own."""
+
+    @staticmethod
+    def model_fields(params: dict[str, Any]) -> tuple[str, ...]:
+        """Model fields that the term varies."""
+        return _PRM_FIELDS if params.get("passive", True) else _PRM_FIELDS[:1]
+
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
+        super().__init__(cfg, env)
+        self._ids = _muscles(cfg, env)
+        _check_range("strength_range", cfg.params["strength_range"])
+        fields = self.model_fields(cfg.params)
+        env.sim.expand(*fields)
+        self._fields = {name: env.sim.default(name) for name in fields}
+
+    def __call__(
+        self,
+        env: Env,
+        mask: torch.Tensor,
+        strength_range: Range,
+        together: bool = False,
+        passive: bool = True,
+        asset_cfg: Selection = ROBOT,
+        stream: str = "event",
+    ) -> None:
+        """Draw factors, and write forces.
+
+        Args:
+            env: The environment.
+            mask: The worlds, shape (num_envs,), bool.
+            strength_range: Smallest and largest factor.
+            together: Whether all muscles of a world have the same factor.
+            passive: Whether the force of a muscle that is only stretched has it too.
+            asset_cfg: The muscles, as actuators.
+            stream: Name of the random numbers; the event manager gives one.
+        """
+        count = 1 if together else self._ids.shape[0]
+        factor = env.rng.uniform(*strength_range, count, stream)
+        for name, compiled in self._fields.items():
+            _write_force(env, name, compiled, self._ids, mask, factor)
+
+
+class muscle_contracture(ManagerTermBase):
+    """Shortens muscles, so that they resist stretching earlier."""
+
+    @staticmethod
+    def model_fields(params: dict[str, Any]) -> tuple[str, ...]:
+        """Model fields that the term varies."""
+        return ("actuator_lengthrange",)
+
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
+        super().__init__(cfg, env)
+        self._ids = _muscles(cfg, env)
+        _check_range("shortening_range", cfg.params["shortening_range"])
+        env.sim.expand("actuator_lengthrange")
+        ranges = env.sim.default("actuator_lengthrange").index_select(0, self._ids)
+        prm = env.sim.default("actuator_gainprm").index_select(0, self._ids)
+        self._ranges = ranges
+        span = (prm[:, 1] - prm[:, 0]).clamp_min(1e-6)
+        self._optimal = (ranges[:, 1] - ranges[:, 0]) / span
+
+    def __call__(
+        self,
+        env: Env,
+        mask: torch.Tensor,
+        shortening_range: Range,
+        asset_cfg: Selection = ROBOT,
+        stream: str = "event",
+    ) -> None:
+        """Draw by how much, and write the lengths between which muscles work.
+
+        Args:
+            env: The environment.
+            mask: The worlds, shape (num_envs,), bool.
+            shortening_range: Smallest and largest shortening, in optimal lengths.
+            asset_cfg: The muscles, as actuators.
+            stream: Name of the random numbers; the event manager gives one.
+        """
+        count = self._ids.shape[0]
+        by = env.rng.uniform(*shortening_range, count, stream) * self._optimal
+        field = env.sim.model.actuator_lengthrange
+        rows = field.index_select(1, self._ids)
+        write_where(rows, mask, self._ranges - by.unsqueeze(-1))
+        field.index_copy_(1, self._ids, rows)
+
+
+class muscle_fatigue(ManagerTermBase):
+    """Tires muscles that work, and lets them recover; an event of mode "step".
+
+    The share of a muscle that is tired grows with its activation, among what is still
+    fresh, and shrinks at a rate of its own: f' = tiring · a · (1 − f) − recovery · f.
+    Its peak force is what it was when the episode began, times 1 − f.
+    """
+
+    @staticmethod
+    def model_fields(params: dict[str, Any]) -> tuple[str, ...]:
+        """Model fields that the term varies."""
+        return _PRM_FIELDS[:1]
+
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
+        super().__init__(cfg, env)
+        env.sim.expand(_PRM_FIELDS[0])
+        # The action is bound after events.
+        self._term: MuscleAction | None = None
+        force = self._force(env)
+        self._rested = force.clone()
+        self._written = force.clone()
+        self.tired = torch.zeros(force.shape[:2], device=env.device)
+        """Share of each muscle that is tired, shape (num_envs, actuators)."""
+
+    def __call__(
+        self,
+        env: Env,
+        mask: torch.Tensor,
+        tiring: float = 0.1,
+        recovery: float = 0.01,
+        action_name: str = "muscles",
+    ) -> None:
+        """Let a step's work tell.
+
+        Args:
+            env: The environment.
+            mask: The worlds, shape (num_envs,), bool.
+            tiring: Rate at which a muscle at full activation tires, in 1/s.
+            recovery: Rate at which it recovers, in 1/s.
+            action_name: The muscle action.
+        """
+        if self._term is None:
+            self._term = muscle_action(env, action_name)
+        ids = torch.tensor(self._term.map.actuator_ids, device=env.device)
+        fresh = 1.0 - self.tired
+        activation = torch.zeros_like(self.tired).index_copy(1, ids, self._term.act())
+        change = tiring * activation * fresh - recovery * self.tired
+        write_where(self.tired, mask, self.tired + env.step_dt * change)
+        left = (1.0 - self.tired).unsqueeze(-1)
+        write_where(self._written, mask, self._rested * left)
+        self._write(env, mask)
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Begin rested, with the force that reset events gave, if one did."""
+        present = self._force(self._env)
+        # What nobody wrote since is the force of tired muscles.
+        rested = torch.where(present == self._written, self._rested, present)
+        write_where(self._rested, mask, rested)
+        write_where(self._written, mask, self._rested)
+        write_where(self.tired, mask, 0.0)
+        self._write(self._env, mask)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The live tensors that change."""
+        return {
+            "tired": self.tired,
+            "rested": self._rested,
+            "written": self._written,
+        }
+
+    def _force(self, env: Env) -> torch.Tensor:
+        return env.sim.model.actuator_gainprm[..., _FORCE[0] : _FORCE[1] + 1]
+
+    def _write(self, env: Env, mask: torch.Tensor) -> None:
+        write_where(self._force(env), mask, self._written)
+
+
+def _muscles(cfg: TermCfg, env: Env) -> torch.Tensor:
+    """The chosen actuators, which all have to be muscles."""
+    chosen: SceneEntityCfg = cfg.params.get("asset_cfg", ROBOT)
+    ids = chosen.resolve(env.scene).global_ids("actuator")
+    model = env.sim.mj_model
+    for actuator in ids.tolist():
+        if int(model.actuator_gaintype[actuator]) != _MUSCLE:
+            name = model.actuator(actuator).name
+            raise TermError(f"The actuator {name!r} is not a muscle.")
+    return ids.to(env.device)
+
+
+def _check_range(name: str, given: Range) -> None:
+    low, high = given
+    if not 0.0 <= low <= high:
+        raise TermError(f"{name} is {given}; it has to ascend from 0 or more.")
+
+
+def _write_force(
+    env: Env,
+    field: str,
+    compiled: torch.Tensor,
+    ids: torch.Tensor,
+    mask: torch.Tensor,
+    factor: torch.Tensor,
+) -> None:
+    live = env.sim.model[field]
+    rows = live.index_select(1, ids)
+    force = compiled.index_select(0, ids)[:, _FORCE[0] : _FORCE[1] + 1]
+    new = force * factor.expand(-1, ids.shape[0]).unsqueeze(-1)
+    write_where(rows[..., _FORCE[0] : _FORCE[1] + 1], mask, new)
+    live.index_copy_(1, ids, rows)

@@ -1,0 +1,79 @@
+"""What a user says about where episodes go."""
+
+import datetime
+import itertools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from mjlab.names import suggest
+
+Export = Literal["none", "all", "succeeded", "failed", "separate"]
+EXPORTS: tuple[Export, ...] = get_args(Export)
+SORTED: tuple[Export, ...] = ("succeeded", "failed", "separate")
+"""Choices for which the task has to declare success."""
+
+
+class RecordingError(RuntimeError):
+    """Episodes that cannot be recorded."""
+
+
+@dataclass(kw_only=True)
+class RecordingCfg:
+    """Where recorded episodes go, and which."""
+
+    folder: str = "recordings"
+    """Folder of the files. It is made if it is not there."""
+
+    name: str | None = None
+    """Name of the files, without a suffix. None takes the date and the time."""
+
+    overwrite: bool = False
+    """Whether files of this name are replaced. If not, a number is added to the name
+    where there are some."""
+
+    export: Export = "all"
+    """Which episodes are written: "none", "all", those that "succeeded", those that
+    "failed", or both in files of their own ("separate"). An episode succeeded if the
+    task's outcome "success" held in its last step."""
+
+
+def check_recording(cfg: RecordingCfg, has_success: bool) -> None:
+    """Raise for what cannot be recorded.
+
+    Args:
+        cfg: What was asked for.
+        has_success: Whether the task declares the outcome "success".
+    """
+    if cfg.export not in EXPORTS:
+        raise RecordingError(
+            f"export={cfg.export!r} is unknown. {suggest(str(cfg.export), EXPORTS)}"
+        )
+    if cfg.export in SORTED and not has_success:
+        raise RecordingError(
+            f"export={cfg.export!r} goes by the outcome 'success', which the task does "
+            "not declare. Add OutcomeTermCfg(func=...) to cfg.outcomes['success'], or "
+            "use export='all'."
+        )
+    if cfg.name is not None and Path(cfg.name).name != cfg.name:
+        raise RecordingError(
+            f"name={cfg.name!r} has to be the name of a file; the folder goes into "
+            "`folder`."
+        )
+
+
+def files_of(cfg: RecordingCfg) -> dict[str, Path]:
+    """The files by which episodes they get: "all", "succeeded" or "failed"."""
+    now = datetime.datetime.now().strftime("%Y%m%d_%H%M%S")
+    folder, name = Path(cfg.folder).resolve(), cfg.name or now
+    if cfg.export == "none":
+        return {}
+    for number in itertools.count(1):
+        stem = name if number == 1 else f"{name}_{number}"
+        files = {cfg.export: folder / f"{stem}.h5"}
+        if cfg.export == "separate":
+            sorts = ("succeeded", "failed")
+            files = {sort: folder / f"{stem}_{sort}.h5" for sort in sorts}
+        if cfg.overwrite or not any(file.exists() for file in files.values()):
+            return files
+    raise AssertionError("There is always a next number.")

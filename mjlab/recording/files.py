@@ -1,0 +1,310 @@
+"""Where episodes lie: parts while a recording goes on, one plain file when it is over.
+
+    <name>.h5       while recording: a link to every episode; in the end, all of them
+    <name>.parts/   files of a few episodes each, while recording
+    <name>.jsonl    a line for each episode, while recording
+    <name>.json     all about the episodes, in the end
+
+An HDF5 file that is being written to cannot be read after a kill. So nothing here is
+ever written to in place: a part and the file of links are made in memory, written under
+another name, and renamed when they are whole.
+"""
+
+import itertools
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from mjlab.recording.cutting import Episode
+from mjlab.recording.hdf5 import EpisodeWriter, Memory, require_h5py
+
+PART_BYTES = 8 * 2**20
+"""About how large a part grows."""
+
+PUBLISH_S = 0.25
+"""The file of links is written at most this often, s, and takes at most a fifth of the
+writer's time however long it grows."""
+
+_RESERVE_BYTES = 2**18
+_ERRORS = (OSError, RuntimeError)  # HDF5 says by either that a disk is full.
+
+Say = Callable[[str], None]
+
+
+class EpisodeFile:
+    """One file of episodes, and what stands for it until it is whole."""
+
+    def __init__(
+        self,
+        path: Path,
+        writer: EpisodeWriter,
+        *,
+        attributes: Mapping[str, Any],
+        about: Mapping[str, Any],
+        say: Say,
+    ) -> None:
+        """Begin a file. One of this name, and what belongs to it, is replaced.
+
+        Args:
+            path: The file, `<folder>/<name>.h5`.
+            writer: Writes an episode.
+            attributes: Attributes of the file.
+            about: What the sidecar says besides the episodes.
+            say: Tells the user, once, that the disk is full.
+        """
+        self.path = path
+        """The file."""
+        self.num_episodes = 0
+        """Episodes that are written."""
+        self.num_lost = 0
+        """Episodes that found no room."""
+        self._writer = writer
+        self._attributes = attributes
+        self._about = dict(about)
+        self._say = say
+        self._parts = path.with_suffix(".parts")
+        self._lines = path.with_suffix(".jsonl")
+        self._reserve = path.with_suffix(".reserve")
+        self._has_said = False
+        self._is_published = False
+        self._published_at = self._cost = 0.0
+        self._clear()
+        self._links = Memory(attributes)
+        self._lines.write_text(json.dumps(self._about) + "\n", "utf-8")
+        self._reserve.write_bytes(bytes(_RESERVE_BYTES))
+        self.publish()
+
+    def add(self, episodes: Sequence[Episode]) -> None:
+        """Write episodes. A full disk loses them, and nothing else."""
+        batch: list[Episode] = []
+        size = 0
+        for episode in episodes:
+            batch.append(episode)
+            size += sum(part.nbytes for part in episode.parts)
+            if size >= PART_BYTES:
+                self._add_part(batch)
+                batch, size = [], 0
+        if batch:
+            self._add_part(batch)
+
+    def publish_when_due(self) -> None:
+        """Make what was added reachable from the file, unless that was just done."""
+        waited = time.monotonic() - self._published_at
+        if not self._is_published and waited >= max(PUBLISH_S, 4.0 * self._cost):
+            self.publish()
+
+    def publish(self) -> None:
+        """Make what was added reachable from the file."""
+        start = time.monotonic()
+        try:
+            _write_whole(self.path, self._links.image())
+        except OSError as error:
+            self._complain(error)
+            return
+        self._is_published = True
+        self._published_at = time.monotonic()
+        self._cost = self._published_at - start
+
+    def leave(self) -> None:
+        """Stop as things are: links to parts."""
+        self.publish()
+        self._links.close()
+        self._reserve.unlink(missing_ok=True)
+
+    def finish(self, *, clean: bool) -> None:
+        """Put all parts into one file, and write the sidecar.
+
+        Args:
+            clean: Whether episodes without steps are left out, and the others numbered
+                anew.
+        """
+        self.leave()
+        merge(self.path, clean=clean, say=self._say)
+
+    def _add_part(self, episodes: Sequence[Episode]) -> None:
+        first = self.num_episodes
+        part = self._parts / f"{first:08d}.h5"
+        memory = Memory(self._attributes)
+        lines = [
+            self._writer.write(memory.file, first + index, episode)
+            for index, episode in enumerate(episodes)
+        ]
+        image = memory.image()
+        memory.close()
+        text = "".join(json.dumps(line | {"part": part.name}) + "\n" for line in lines)
+        size = self._lines.stat().st_size
+        try:
+            self._parts.mkdir(exist_ok=True)
+            _write_whole(part, image, before=lambda: _append(self._lines, text))
+        except OSError as error:
+            part.unlink(missing_ok=True)
+            os.truncate(self._lines, size)
+            self.num_lost += len(episodes)
+            self._complain(error)
+            return
+        for line in lines:
+            number = line["episode_id"]
+            self._link(f"traj_{number}", f"{self._parts.name}/{part.name}")
+        self.num_episodes += len(episodes)
+        self._is_published = False
+
+    def _link(self, name: str, file: str) -> None:
+        links = self._links.file.id.links
+        links.create_external(name.encode(), os.fsencode(file), b"/" + name.encode())
+
+    def _complain(self, error: OSError) -> None:
+        # What was kept free for the file of links and the sidecar.
+        self._reserve.unlink(missing_ok=True)
+        if not self._has_said:
+            self._has_said = True
+            self._say(
+                f"{self.path} cannot be written to: {error.strerror or error}. The "
+                f"{self.num_episodes} episodes that are written stay; those that end "
+                "now are lost until there is room. The run goes on."
+            )
+
+    def _clear(self) -> None:
+        """Remove what an earlier recording of this name left."""
+        shutil.rmtree(self._parts, ignore_errors=True)
+        for suffix in (".h5", ".json", ".jsonl", ".reserve"):
+            self.path.with_suffix(suffix).unlink(missing_ok=True)
+
+
+def merge(path: Path, *, clean: bool = True, say: Say = lambda text: None) -> bool:
+    """Make one plain file of the parts of a recording, and write its sidecar.
+
+    A recording that is closed has been through this. One that was killed has not, and
+    is as readable; this makes it lighter to carry.
+
+    Args:
+        path: The file, `<folder>/<name>.h5`.
+        clean: Whether episodes without steps are left out, and the others numbered
+            anew.
+        say: Is told why there is no such file, if there is none.
+
+    Returns:
+        Whether there is one. If not, the parts stay, with links to them.
+    """
+    parts, lines = path.with_suffix(".parts"), path.with_suffix(".jsonl")
+    about, found = read_lines(lines)
+    found = [entry for entry in found if (parts / entry["part"]).exists()]
+    chosen = [e for e in found if e["elapsed_steps"] > 0] if clean else found
+    unfinished = path.with_suffix(".h5.tmp")
+    try:
+        merged = _merged(path, parts, chosen, unfinished)
+    except _ERRORS as error:
+        unfinished.unlink(missing_ok=True)
+        say(
+            f"{path} stays a file of links to {parts}: there is no room for one file "
+            f"of all ({error})."
+        )
+        merged = False
+    kept = chosen if merged else found
+    episodes = [
+        {**entry, "episode_id": index if merged else entry["episode_id"]}
+        for index, entry in enumerate(kept)
+    ]
+    _write_sidecar(path.with_suffix(".json"), about, episodes)
+    lines.unlink(missing_ok=True)
+    if merged:
+        shutil.rmtree(parts, ignore_errors=True)
+    return merged
+
+
+def read_index(path: Path) -> dict[str, Any]:
+    """What is known of the episodes of a file, finished or not: the sidecar's content.
+
+    Args:
+        path: The file, `<folder>/<name>.h5`.
+    """
+    sidecar = Path(path).with_suffix(".json")
+    if sidecar.exists():
+        return json.loads(sidecar.read_text("utf-8"))
+    about, episodes = read_lines(Path(path).with_suffix(".jsonl"))
+    return about | {"episodes": [_without_part(entry) for entry in episodes]}
+
+
+def read_lines(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """What an unfinished recording says of itself, and of each episode."""
+    found: list[dict[str, Any]] = []
+    for line in path.read_text("utf-8").splitlines():
+        try:
+            found.append(json.loads(line))
+        except ValueError:
+            break  # The line at which a kill struck.
+    return (found[0], found[1:]) if found else ({}, [])
+
+
+def _merged(
+    path: Path, parts: Path, chosen: Sequence[Mapping[str, Any]], unfinished: Path
+) -> bool:
+    size = sum(file.stat().st_size for file in parts.glob("*.h5"))
+    free = shutil.disk_usage(path.parent).free
+    if free < 1.05 * size + 2**16:
+        raise OSError(f"{free} bytes are free, and the parts have {size}")
+    h5py = require_h5py()
+    with (
+        h5py.File(path, "r", locking=False) as links,
+        h5py.File(unfinished, "w", libver=("v110", "v110"), locking=False) as target,
+    ):
+        for key, value in links.attrs.items():
+            target.attrs[key] = value
+        for index, (entry, source) in enumerate(_opened(h5py, parts, chosen)):
+            old, new = (f"traj_{i}".encode() for i in (entry["episode_id"], index))
+            h5py.h5o.copy(source.id, old, target.id, new)
+            if old != new:
+                target[new.decode()].attrs["episode_id"] = index
+    os.replace(unfinished, path)
+    return True
+
+
+def _opened(
+    h5py: Any, parts: Path, chosen: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[Mapping[str, Any], Any]]:
+    """The episodes with the open file of each; one file is open at a time."""
+    for name, entries in itertools.groupby(chosen, key=lambda entry: entry["part"]):
+        with h5py.File(parts / name, "r", locking=False) as source:
+            for entry in entries:
+                yield entry, source
+
+
+def _write_sidecar(
+    path: Path, about: Mapping[str, Any], episodes: Sequence[Mapping[str, Any]]
+) -> None:
+    head = json.dumps(about, indent=1)[:-2]
+    listed = ",\n  ".join(json.dumps(_without_part(entry)) for entry in episodes)
+    text = f'{head},\n "episodes": [\n  {listed}\n ]\n}}\n'
+    _write_whole(path, text.encode())
+
+
+def _without_part(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in entry.items() if key != "part"}
+
+
+def _write_whole(
+    path: Path, data: bytes, before: Callable[[], None] = lambda: None
+) -> None:
+    """Write a file under another name, and rename it when it is whole.
+
+    Args:
+        path: The file.
+        data: What it has.
+        before: Is called between the two.
+    """
+    unfinished = path.with_name(f"{path.name}.tmp")
+    try:
+        unfinished.write_bytes(data)
+        before()
+    except OSError:
+        unfinished.unlink(missing_ok=True)
+        raise
+    os.replace(unfinished, path)
+
+
+def _append(path: Path, text: str) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write(text)

@@ -1,0 +1,235 @@
+"""Recorded episodes, read back: each tensor when it is asked for."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import torch
+
+from mjlab.names import UnknownNameError, suggest
+from mjlab.recording.config import RecordingError
+from mjlab.recording.files import read_index
+from mjlab.recording.hdf5 import FORMAT, FORMAT_VERSION, require_h5py
+
+Tree = torch.Tensor | dict[str, "Tree"]
+"""One tensor, or several by name."""
+
+
+class RecordedEpisode:
+    """One episode of a file. Its tensors are by their path, such as "obs/actor"."""
+
+    def __init__(self, group: Any) -> None:
+        """Take over a group of a file that stays open.
+
+        Args:
+            group: h5py's group `traj_<number>`.
+        """
+        self._group = group
+        attributes = group.attrs
+        self.number = int(attributes["episode_id"])
+        """The episode's number in the file."""
+        self.length = int(attributes["elapsed_steps"])
+        """Steps."""
+        self.world = int(attributes["world"])
+        """The world that it was recorded in."""
+        self.seed: int | None = _optional(attributes, "episode_seed", int)
+        """The seed of the world's random numbers. None where none was recorded."""
+        self.success: bool | None = _optional(attributes, "success", bool)
+        """Whether it succeeded. None where the task does not say."""
+        self.fail: bool | None = _optional(attributes, "fail", bool)
+        """Whether it failed. None where the task does not say."""
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Paths of all tensors."""
+        found: list[str] = []
+
+        def note(path: str, item: Any) -> None:
+            if not _is_group(item):
+                found.append(path)
+
+        self._group.visititems(note)
+        return found
+
+    def __contains__(self, path: str) -> bool:
+        return path in self._group
+
+    def read(self, path: str) -> torch.Tensor:
+        """One tensor; the first dimension of most is the step."""
+        if path not in self._group or _is_group(self._group[path]):
+            raise UnknownNameError(
+                f"{self} has no tensor {path!r}. {suggest(path, self.names)}"
+            )
+        return torch.as_tensor(self._group[path][()])
+
+    def read_all(self, path: str) -> dict[str, torch.Tensor]:
+        """All tensors below a path, by the rest of their paths; none if there are none.
+
+        Dots in names stay as they are; parts of the path are joined by a slash.
+        """
+        prefix = f"{path}/"
+        below = [name for name in self.names if name.startswith(prefix)]
+        return {name.removeprefix(prefix): self.read(name) for name in below}
+
+    def read_tree(self, path: str) -> Tree:
+        """What is at a path: a tensor, or tensors by name as they are nested."""
+        return self._tree(self._group[path], path)
+
+    def copy_to(self, group: Any, *, without: Collection[str] = ()) -> None:
+        """Copy tensors and attributes into a group of another file.
+
+        Args:
+            group: h5py's group.
+            without: What is left out of it, by the first part of its path.
+        """
+        for name in self._group:
+            if name not in without:
+                self._group.copy(name, group)
+        group.attrs.update(self._group.attrs)
+
+    def _tree(self, item: Any, path: str) -> Tree:
+        if not _is_group(item):
+            return self.read(path)
+        return {name: self._tree(part, f"{path}/{name}") for name, part in item.items()}
+
+    def __str__(self) -> str:
+        return f"Episode {self.number} of {self._group.file.filename}"
+
+
+class Recording(Sequence[RecordedEpisode]):
+    """A file of episodes. One that was interrupted is read as far as it got."""
+
+    def __init__(self, path: str | Path) -> None:
+        """Open a file; `close`, or leaving a `with` block, closes it.
+
+        Args:
+            path: The file, `<folder>/<name>.h5`.
+
+        Raises:
+            RecordingError: For a file that is not there, or is no recording.
+        """
+        self.path = Path(path)
+        """The file."""
+        if not self.path.is_file():
+            raise RecordingError(f"There is no recording {self.path}.")
+        try:
+            self._file = require_h5py().File(self.path, "r", locking=False)
+        except OSError as error:
+            raise RecordingError(
+                f"{self.path} is no recording: it is not an HDF5 file ({error})."
+            ) from error
+        self.attributes: dict[str, Any] = dict(self._file.attrs)
+        """Attributes of the file."""
+        self._check_format()
+        self.numbers = _numbers(self._file)
+        """Numbers of the episodes that there are."""
+
+    def _check_format(self) -> None:
+        given = self.attributes.get("format")
+        version = int(self.attributes.get("format_version", 0))
+        if given == FORMAT and version <= FORMAT_VERSION:
+            return
+        self.close()
+        if given == FORMAT:
+            raise RecordingError(
+                f"{self.path} is of version {version} of its format; this program "
+                f"reads up to {FORMAT_VERSION}."
+            )
+        raise RecordingError(
+            f"{self.path} is no recording of episodes: its attribute 'format' is "
+            f"{given!r} and has to be {FORMAT!r}."
+        )
+
+    @cached_property
+    def about(self) -> dict[str, Any]:
+        """What the sidecar says, or what an interrupted recording left in its place."""
+        beside = [self.path.with_suffix(suffix) for suffix in (".json", ".jsonl")]
+        if any(path.is_file() for path in beside):
+            return read_index(self.path)
+        return {"env_info": {"env_id": self.attributes.get("env_id")}, "episodes": []}
+
+    @property
+    def env_id(self) -> str | None:
+        """The task's id, None where it was not recorded."""
+        given = self.attributes.get("env_id") or self._env_info().get("env_id")
+        return None if given is None else str(given)
+
+    @property
+    def env_kwargs(self) -> Mapping[str, Any]:
+        """What the environment was made with."""
+        return self._env_info().get("env_kwargs") or {}
+
+    @property
+    def backend(self) -> str | None:
+        """The engine that it was recorded on, None where that was not recorded."""
+        given = self.attributes.get("backend")
+        return None if given is None else str(given)
+
+    @property
+    def env_cfg(self) -> str:
+        """The environment's configuration as text, empty where it was not recorded."""
+        return str(self.attributes.get("env_cfg", ""))
+
+    @property
+    def seed(self) -> int | None:
+        """The environment's own seed, None where it was not recorded."""
+        given = self.attributes.get("seed", self.env_kwargs.get("seed"))
+        return None if given is None else int(given)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self.episode(number) for number in self.numbers[index]]
+        return self.episode(self.numbers[index])
+
+    def __iter__(self) -> Iterator[RecordedEpisode]:
+        return (self.episode(number) for number in self.numbers)
+
+    def episode(self, number: int) -> RecordedEpisode:
+        """The episode of a number."""
+        if number not in self.numbers:
+            raise UnknownNameError(
+                f"{self.path} has no episode {number}. {self._range()}"
+            )
+        return RecordedEpisode(self._file[f"traj_{number}"])
+
+    def close(self) -> None:
+        """Close the file. Closing twice is harmless."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _range(self) -> str:
+        if not self.numbers:
+            return "It has none."
+        first, last = self.numbers[0], self.numbers[-1]
+        return f"It has {len(self.numbers)}: {first} to {last}."
+
+    def _env_info(self) -> Mapping[str, Any]:
+        return self.about.get("env_info") or {}
+
+
+def _numbers(file: Any) -> list[int]:
+    names = [name.removeprefix("traj_") for name in file if name.startswith("traj_")]
+    return sorted(int(name) for name in names if name.isdigit())
+
+
+def _optional(attributes: Mapping[str, Any], name: str, kind: Any) -> Any:
+    return kind(attributes[name]) if name in attributes else None
+
+
+def _is_group(item: Any) -> bool:
+    return not isinstance(item, require_h5py().Dataset)

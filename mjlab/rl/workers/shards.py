@@ -1,0 +1,168 @@
+"""How worlds are divided among workers, and their states put together again."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+
+from mjlab.envs.snapshot import StateError
+
+if TYPE_CHECKING:
+    from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+
+State = dict[str, torch.Tensor]
+
+_COUNTS = ("nonfinite", "nonfinite_counts")
+_TOTALS = frozenset({"quarantine.worlds", "log.sums_and_count"})
+_FIGURES = frozenset({"curriculum.values", "log.latest"})
+"""Shared tensors that are shown, and that no step reads."""
+
+
+class ShardError(ValueError):
+    """Worlds that cannot be divided so."""
+
+
+@dataclass(frozen=True)
+class Shards:
+    """Worlds in as many runs of neighbours as there are workers, about equally long."""
+
+    num_envs: int
+    num_workers: int
+
+    def __post_init__(self) -> None:
+        if self.num_workers < 1:
+            raise ShardError(f"workers={self.num_workers} has to be 1 or more.")
+        if self.num_workers > self.num_envs:
+            raise ShardError(
+                f"There are {self.num_workers} workers for {self.num_envs} worlds, so "
+                f"that some would have none. Use at most {self.num_envs} workers, or "
+                "more worlds (env.scene.num_envs)."
+            )
+
+    @property
+    def sizes(self) -> list[int]:
+        """Worlds of each worker."""
+        least, more = divmod(self.num_envs, self.num_workers)
+        return [least + (worker < more) for worker in range(self.num_workers)]
+
+    @property
+    def slices(self) -> list[slice]:
+        """Which worlds those are."""
+        ends = torch.tensor(self.sizes).cumsum(0).tolist()
+        return [
+            slice(end - size, end) for end, size in zip(ends, self.sizes, strict=True)
+        ]
+
+    @property
+    def sample(self) -> int:
+        """A small number of worlds that no worker has."""
+        return next(n for n in (1, 2, 3) if n not in self.sizes)
+
+
+def check_independent(env: ManagerBasedRlEnv, shards: Shards) -> None:
+    """Raise if worlds of different workers would have to know of each other."""
+    if shards.num_workers == 1:
+        return
+    coupling = env.curriculum_manager.couples_worlds
+    coupled = [f"curriculum term {name!r}" for name in coupling]
+    coupled += [
+        f"event {name!r} (is_global_time)"
+        for name, event in env.cfg.events.items()
+        if event is not None and event.is_global_time
+    ]
+    if coupled:
+        raise ShardError(
+            f"By {' and '.join(coupled)}, worlds depend on each other, so that they "
+            "cannot be divided among workers. Use one worker, or placement 'cpu'."
+        )
+
+
+def shard_cfg(
+    cfg: ManagerBasedRlEnvCfg, num_envs: int, seed: int
+) -> ManagerBasedRlEnvCfg:
+    """The environment of some of the worlds: native, on one thread."""
+    return dataclasses.replace(
+        cfg,
+        seed=seed,
+        scene=dataclasses.replace(cfg.scene, num_envs=num_envs),
+        sim=dataclasses.replace(cfg.sim, backend="native", num_threads=1),
+        # The share counts over all worlds, so that only who has all can say.
+        max_nonfinite_share=1.0,
+    )
+
+
+class StateShape:
+    """Which tensors of an environment's state have a row a world, and along which axis.
+
+    It is found by comparing environments of different sizes. Put together, the states
+    of workers are the state of one environment with all worlds, so that a run can go
+    on with another number of workers, or with none.
+    """
+
+    def __init__(self, sample: State, num_envs: int) -> None:
+        """Learn from an environment of another size than any worker's.
+
+        Args:
+            sample: Its state.
+            num_envs: Its number of worlds.
+        """
+        self._sample = sample
+        self._num_envs = num_envs
+
+    def merged(self, states: Sequence[State]) -> State:
+        """One state of those of all workers, in their order."""
+        names = states[0]
+        return {name: self._merge(name, [s[name] for s in states]) for name in names}
+
+    def divided(self, state: State, shards: Shards) -> list[State]:
+        """The states of all workers of that of all worlds."""
+        divided: list[State] = [{} for _ in shards.sizes]
+        for name, tensor in state.items():
+            if name not in self._sample:
+                raise StateError(f"{name!r} in the state is of another environment.")
+            pieces = self._divide(name, tensor, shards)
+            for part, piece in zip(divided, pieces, strict=True):
+                part[name] = piece
+        return divided
+
+    def _merge(self, name: str, parts: list[torch.Tensor]) -> torch.Tensor:
+        axis = self._axis(name, parts[0])
+        if axis is not None:
+            return torch.cat(parts, dim=axis)
+        if _is_count(name, parts[0]):
+            return torch.stack(parts).sum(dim=0, dtype=parts[0].dtype)
+        if name in _FIGURES:
+            return torch.stack(parts).mean(dim=0)
+        if any(not torch.equal(part, parts[0]) for part in parts[1:]):
+            raise StateError(
+                f"{name!r} is one for all worlds, and differs between workers, so "
+                "worlds depend on each other by it. A term that couples worlds has to "
+                "say so (couples_worlds), and needs placement 'cpu'."
+            )
+        return parts[0]
+
+    def _divide(
+        self, name: str, tensor: torch.Tensor, shards: Shards
+    ) -> Sequence[torch.Tensor]:
+        axis = self._axis(name, tensor)
+        if axis is not None:
+            each = self._sample[name].shape[axis] // self._num_envs
+            return tensor.split([size * each for size in shards.sizes], dim=axis)
+        if _is_count(name, tensor):
+            rest = [torch.zeros_like(tensor)] * (shards.num_workers - 1)
+            return [tensor, *rest]
+        return [tensor] * shards.num_workers
+
+    def _axis(self, name: str, tensor: torch.Tensor) -> int | None:
+        """The axis that counts worlds, if there is one."""
+        sizes = zip(self._sample[name].shape, tensor.shape, strict=True)
+        return next((i for i, (a, b) in enumerate(sizes) if a != b), None)
+
+
+def _is_count(name: str, tensor: torch.Tensor) -> bool:
+    is_counter = tensor.dtype == torch.int64 and name.endswith(_COUNTS)
+    return is_counter or name in _TOTALS

@@ -1,0 +1,241 @@
+"""Which of several things each world shows, and writing to just that one."""
+
+from collections.abc import Sequence
+
+import torch
+
+
+class MergeError(ValueError):
+    """Views that cannot be merged, or a choice that means nothing."""
+
+
+class ViewError(ValueError):
+    """Something was asked of a view that it does not have."""
+
+
+class Choice:
+    """For each world, which members of a view its rows are.
+
+    `which` and `present` are kept as they are given, not copied: whoever draws the
+    objects anew at a reset writes into them, and the view follows. Their values are
+    checked once, when the view is made.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        num_envs: int,
+        device: torch.device,
+        which: torch.Tensor | None = None,
+        present: torch.Tensor | None = None,
+    ) -> None:
+        """Check a choice.
+
+        Args:
+            names: Names of the members.
+            num_envs: Number of worlds.
+            device: Where `which` and `present` have to lie.
+            which: The member of each world, int64 of shape (num_envs,), or k distinct
+                members of each, (num_envs, k). None where there is one member.
+            present: Whether it is there at all, bool, of shape (num_envs,) or of that
+                of `which`. None means that it always is.
+        """
+        _check_which(names, num_envs, device, which)
+        self.which = which
+        """The member of each row, int64, (num_envs,) or (num_envs, k); None where there
+        is one member."""
+        self.shape = torch.Size((num_envs,)) if which is None else which.shape
+        """Shape of the rows: (num_envs,) or (num_envs, k)."""
+        self.present = _check_present(self.shape, device, present)
+        """Whether each row is there, bool; None where all of them are."""
+        only = torch.zeros(num_envs, 1, dtype=torch.int64, device=device)
+        self.picks = only if which is None else which.view(num_envs, -1)
+        """The same as `which`, always of shape (num_envs, k)."""
+        self._identity = torch.eye(7, device=device)[3]
+
+    def select(
+        self, values: Sequence[torch.Tensor], absent: float = 0.0
+    ) -> torch.Tensor:
+        """Choose among the members' values.
+
+        Args:
+            values: One tensor of shape (num_envs, ...) for each member, all alike.
+            absent: What stands where nothing is present.
+
+        Returns:
+            A tensor of shape (num_envs, ...) or (num_envs, k, ...).
+        """
+        if self.which is None:
+            return self.blank(values[0], absent)
+        stacked = torch.stack(list(values), dim=1)
+        return self._rows(take_columns(stacked, self.picks), absent)
+
+    def column(
+        self, field: torch.Tensor, ids: torch.Tensor, absent: float = 0.0
+    ) -> torch.Tensor:
+        """Choose among columns of a field, of which each member has one.
+
+        Args:
+            field: Shape (num_envs, columns, ...).
+            ids: The column of each member, int64, shape (members,).
+            absent: What stands where nothing is present.
+
+        Returns:
+            A tensor of shape (num_envs, ...) or (num_envs, k, ...).
+        """
+        if self.which is None:
+            return self.blank(field.index_select(1, ids).squeeze(1), absent)
+        columns = ids.index_select(0, self.picks.flatten()).view_as(self.picks)
+        return self._rows(take_columns(field, columns), absent)
+
+    def constant(self, values: torch.Tensor, absent: float = 0.0) -> torch.Tensor:
+        """Choose among constants of the members, shape (members, ...)."""
+        everywhere = values.expand(self.shape[0], *values.shape)
+        if self.which is None:
+            return self.blank(everywhere[:, 0], absent)
+        return self._rows(take_columns(everywhere, self.picks), absent)
+
+    def blank(self, values: torch.Tensor, absent: float = 0.0) -> torch.Tensor:
+        """Put `absent` into the rows that are not present."""
+        if self.present is None:
+            return values
+        extra = values.ndim - self.present.ndim
+        missing = (~self.present).view(*self.shape, *(1,) * extra)
+        return values.masked_fill(missing, absent)
+
+    def blank_pose(self, raw: torch.Tensor) -> torch.Tensor:
+        """Put the identity, a rotation that can be computed with, where nothing is."""
+        if self.present is None:
+            return raw
+        return torch.where(self.present.unsqueeze(-1), raw, self._identity)
+
+    def part(
+        self,
+        member: int,
+        mask: torch.Tensor,
+        value: torch.Tensor | float,
+        features: tuple[int, ...],
+    ) -> tuple[torch.Tensor, torch.Tensor | float]:
+        """What a write to the rows of the worlds of `mask` means for one member.
+
+        Args:
+            member: Which member.
+            mask: The worlds to write, shape (num_envs,), bool.
+            value: A number, or what broadcasts to the rows with their features.
+            features: Shape of what is written to one row.
+
+        Returns:
+            The worlds in which to write the member, and its value: a number, or one
+            of shape (num_envs, *features).
+        """
+        if isinstance(value, torch.Tensor):
+            value = self._full(value, features)
+        if self.which is None:
+            return (mask if self.present is None else mask & self.present), value
+        hit = self.which == member
+        if self.present is not None:
+            hit = hit & self.present
+        if hit.ndim == 1:
+            return mask & hit, value
+        where = mask & hit.any(dim=1)
+        if not isinstance(value, torch.Tensor):
+            return where, value
+        # Members are distinct within a world, so at most one row is this member.
+        row = hit.to(torch.uint8).argmax(dim=1, keepdim=True)
+        return where, take_columns(value, row).squeeze(1)
+
+    def _full(self, value: torch.Tensor, features: tuple[int, ...]) -> torch.Tensor:
+        whole = (*self.shape, *features)
+        sizes = zip(reversed(value.shape), reversed(whole), strict=False)
+        fits = all(size in (1, goal) for size, goal in sizes)
+        if value.ndim > len(whole) or not fits:
+            raise ViewError(
+                f"A value of shape {tuple(value.shape)} does not fit the rows of this "
+                f"view, which are of shape {whole}."
+            )
+        return value.expand(whole)
+
+    def _rows(self, chosen: torch.Tensor, absent: float) -> torch.Tensor:
+        """Give what was chosen, (num_envs, k, ...), the shape of the rows."""
+        return self.blank(chosen.view(*self.shape, *chosen.shape[2:]), absent)
+
+
+def take_columns(values: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
+    """Take columns, (num_envs, k), of `values`, (num_envs, any, ...)."""
+    extra = values.shape[2:]
+    index = columns.view(*columns.shape, *(1,) * len(extra))
+    return values.gather(1, index.expand(*columns.shape, *extra))
+
+
+def _check_which(
+    names: Sequence[str],
+    num_envs: int,
+    device: torch.device,
+    which: torch.Tensor | None,
+) -> None:
+    if not names:
+        raise MergeError("There is nothing to merge: the list of members is empty.")
+    listed = ", ".join(map(repr, names))
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        raise MergeError(f"The member {repeated[0]!r} is named twice in {listed}.")
+    if which is None:
+        if len(names) > 1:
+            raise MergeError(
+                f"{len(names)} members, {listed}, need `which`: an int64 tensor of "
+                f"shape ({num_envs},) that chooses one in each world, or ({num_envs}, "
+                "k) that chooses k."
+            )
+        return
+    _check_tensor("which", which, torch.int64, device)
+    if which.ndim not in (1, 2) or which.shape[0] != num_envs:
+        raise MergeError(
+            f"`which` has shape {tuple(which.shape)}; it has to be ({num_envs},) or "
+            f"({num_envs}, k)."
+        )
+    _check_values(names, which.view(num_envs, -1))
+
+
+def _check_values(names: Sequence[str], picks: torch.Tensor) -> None:
+    for world, row in enumerate(picks.tolist()):
+        for pick in row:
+            if not 0 <= pick < len(names):
+                raise MergeError(
+                    f"`which` is {pick} in world {world}, but there are {len(names)} "
+                    f"members, 0 to {len(names) - 1}: {', '.join(map(repr, names))}."
+                )
+        if len(set(row)) < len(row):
+            raise MergeError(
+                f"`which` is {row} in world {world}; the members that a world shows "
+                "have to be distinct."
+            )
+
+
+def _check_present(
+    shape: torch.Size, device: torch.device, present: torch.Tensor | None
+) -> torch.Tensor | None:
+    if present is None:
+        return None
+    _check_tensor("present", present, torch.bool, device)
+    if present.shape == shape:
+        return present
+    if present.shape == shape[:1]:
+        return present.unsqueeze(-1).expand(shape)
+    raise MergeError(
+        f"`present` has shape {tuple(present.shape)}; it has to be {tuple(shape[:1])} "
+        f"or {tuple(shape)}."
+    )
+
+
+def _check_tensor(
+    name: str, value: torch.Tensor, dtype: torch.dtype, device: torch.device
+) -> None:
+    # "cuda" and "cuda:0" are one place, which only a tensor shows.
+    device = torch.empty(0, device=device).device
+    if value.dtype != dtype or value.device != device:
+        raise MergeError(
+            f"`{name}` is {value.dtype} on {value.device}; it has to be {dtype} on "
+            f"{device}, where the simulation is."
+        )
+    if not value.is_contiguous():
+        raise MergeError(f"`{name}` is a strided view; give it as `.contiguous()`.")

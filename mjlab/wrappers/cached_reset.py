@@ -1,0 +1,35 @@
+"""Resets that copy states made before, where making them takes long."""
+
+from mjlab.envs.beginnings import FromCache, begin_from
+from mjlab.wrappers.torch_env import TorchVectorEnv
+from mjlab.wrappers.worlds import ManagedWorlds
+from mjlab.wrappers.wrapper import TensorEnv, TensorWrapper
+
+
+class CachedReset(TensorWrapper):
+    """Has episodes begin from states that were made before.
+
+    When it is built, it resets all rows `num_resets` times and keeps what the reset
+    events wrote. From then on these events do not happen: a row that is reset, in
+    whichever mode and by whomever, begins from one of its own states, drawn by its own
+    random numbers. Commands, noise and delays are drawn as always.
+    """
+
+    def __init__(self, env: TensorEnv, num_resets: int = 16) -> None:
+        """Make the states.
+
+        Args:
+            env: The environment, of managers.
+            num_resets: States for each row.
+        """
+        super().__init__(env)
+        base = env.unwrapped
+        assert isinstance(base, TorchVectorEnv), "Below all wrappers is such a form."
+        if not isinstance(base.worlds, ManagedWorlds):
+            raise TypeError(
+                "CachedReset needs an environment of managers, whose reset events it "
+                f"replaces, and these worlds are {type(base.worlds).__name__}."
+            )
+        self.cache = FromCache(base.worlds.env, num_resets)
+        """The states."""
+        begin_from(base.worlds.env, self.cache)

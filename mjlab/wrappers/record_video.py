@@ -1,0 +1,158 @@
+"""Videos of all worlds side by side."""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.recording import RecordingError
+from mjlab.render import GlError, Offscreen, Video, VideoError
+
+Trigger = Callable[[int], bool]
+
+
+class VideoRecorder:
+    """Draws steps, and puts them into one file after another.
+
+    Frames are handed on as they come, so that a video takes the memory of one.
+    """
+
+    def __init__(
+        self,
+        env: ManagerBasedRlEnv,
+        folder: Path,
+        *,
+        fps: float,
+        shows_info: bool,
+        trigger: Trigger | None,
+        max_steps: int | None,
+        avoids_overwriting: bool,
+    ) -> None:
+        """Open a canvas, and see whether videos can be written.
+
+        Args:
+            env: The environment.
+            folder: Where videos go.
+            fps: Frames in a second.
+            shows_info: Whether each world's numbers are written over its picture.
+            trigger: Says by the number of steps since the beginning whether the next
+                one is drawn. None draws all.
+            max_steps: Steps of a video. None goes on until it is flushed.
+            avoids_overwriting: Whether videos that are there are kept.
+
+        Raises:
+            RecordingError: Where nothing can be drawn, or no video written.
+        """
+        self._folder = folder
+        self._fps = fps
+        self._shows_info = shows_info
+        self._trigger = trigger
+        self._max_steps = max_steps
+        self._avoids = avoids_overwriting
+        self._number = -1
+        self._steps = 0
+        self._lines: dict[int, list[str]] = {}
+        try:
+            self._video = self._next()
+            self._canvas = Offscreen(
+                env.sim, env.scene, env.cfg.viewer, worlds=range(env.num_envs)
+            )
+        except (GlError, VideoError) as error:
+            raise RecordingError(
+                f"save_video=True cannot be done here: {error} Without videos, "
+                "save_video=False records trajectories."
+            ) from error
+
+    @property
+    def num_frames(self) -> int:
+        """Frames of the present video."""
+        return self._video.num_frames
+
+    def before_step(self) -> None:
+        """Draw what the first step of a video begins with."""
+        if self._is_wanted() and not self._video.num_frames:
+            self._lines = {}
+            self._draw()
+
+    def after_step(self, figures: Mapping[str, torch.Tensor], *, draws: bool) -> None:
+        """Draw what a step led to.
+
+        Args:
+            figures: Numbers of the step by name, each of shape (num_envs,).
+            draws: Whether this step is to be seen.
+        """
+        if draws and self._is_wanted() and self._video.num_frames:
+            self._lines = _lines(figures) if self._shows_info else {}
+            self._draw()
+        self._steps += 1
+        limit = self._max_steps
+        if limit is not None and self._video.num_frames > limit:
+            self.flush()
+
+    def flush(
+        self,
+        name: str | None = None,
+        suffix: str = "",
+        *,
+        ignore_empty: bool = True,
+        save: bool = True,
+    ) -> Path | None:
+        """Finish a video and begin the next.
+
+        Args:
+            name: Its name without suffix. None takes the next number.
+            suffix: What is added to the number, after an underscore.
+            ignore_empty: Whether a video of one frame is none.
+            save: Whether it is kept.
+
+        Returns:
+            The file, if there is one.
+        """
+        video = self._video
+        is_worth = video.num_frames > (1 if ignore_empty else 0)
+        if not video.num_frames:
+            return None
+        video.close()
+        kept = None
+        if save and is_worth:
+            stem = name or video.path.stem + (f"_{suffix}" if suffix else "")
+            kept = video.path.with_name(f"{stem}.mp4")
+            os.replace(video.path, kept)
+        else:
+            video.path.unlink()
+            self._number -= 1
+        self._video = self._next()
+        return kept
+
+    def close(self) -> None:
+        """Finish the last video, and let the canvas go."""
+        self.flush()
+        self._canvas.close()
+
+    def _is_wanted(self) -> bool:
+        return self._trigger is None or self._trigger(self._steps)
+
+    def _draw(self) -> None:
+        self._video.add(self._canvas.frame(lines=lambda w: self._lines.get(w, ())))
+
+    def _next(self) -> Video:
+        self._number += 1
+        while self._avoids and list(self._folder.glob(f"{self._number}[._]*mp4")):
+            self._number += 1
+        return Video(self._folder / f"{self._number}.mp4", self._fps)
+
+
+def _lines(figures: Mapping[str, torch.Tensor]) -> dict[int, list[str]]:
+    """Lines of text by world."""
+    columns = {name: value.tolist() for name, value in figures.items()}
+    number = len(next(iter(columns.values())))
+    return {
+        world: [f"{name} {_shown(values[world])}" for name, values in columns.items()]
+        for world in range(number)
+    }
+
+
+def _shown(value: float | bool) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

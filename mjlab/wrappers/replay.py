@@ -1,0 +1,363 @@
+"""Recorded episodes, done again: by their actions, or by forcing their states."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.envs.rows import put_rows, world_row
+from mjlab.envs.snapshot import is_per_world, live_tensors
+from mjlab.envs.state_dict import state_dict_tensors, write_state_dict
+from mjlab.names import suggest
+from mjlab.recording.reader import RecordedEpisode, Recording
+
+By = Literal["actions", "states"]
+BYS: tuple[By, ...] = get_args(By)
+
+Values = dict[str, torch.Tensor]
+Watch = Callable[[Sequence[RecordedEpisode], int], None]
+
+_START, _PHYSICS, _STATES = "start", "physics", "env_states"
+_COUNTS = ("log.", "quarantine.")
+_SEEN = ("command.", "observation.")
+"""What `fetch` moves on, and what is taken back before it is called a second time."""
+
+
+class ReplayError(RuntimeError):
+    """A recording that cannot be done again here."""
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """An episode as it went this time."""
+
+    episode: RecordedEpisode
+    """What was recorded."""
+
+    values: Values
+    """By path, as in the file; observations as "obs/<group>", or "obs/<group>/<term>"
+    where terms are apart. There is one more of what belongs to states than of steps."""
+
+    start: Values
+    """The world's row of the whole state before the first step."""
+
+
+class Replay:
+    """Does recorded episodes again, as many at once as there are worlds.
+
+    By actions, a world is put into the recorded state of its episode's beginning, with
+    all that its future depends on, and takes the recorded actions. On the engine that
+    recorded it, the native one, everything comes out the same bit for bit.
+
+    By states, each step ends by putting the world into the recorded state, and then
+    observes: the observation before action t is of the state before action t. Worlds
+    that would part ways, since another engine computes them, stay together.
+    """
+
+    def __init__(
+        self,
+        env: ManagerBasedRlEnv,
+        recording: Recording,
+        *,
+        by: By = "actions",
+        groups: str | Sequence[str] | None = None,
+        other_observations: bool = False,
+        watch: Watch = lambda batch, step: None,
+    ) -> None:
+        """Get ready. From here on, the environment resets no world by itself.
+
+        Args:
+            env: An environment of the recorded task. Its number of worlds is free.
+            recording: The recording.
+            by: What is forced.
+            groups: The observation group that was recorded, or several. None takes what
+                the recording says, or "actor".
+            other_observations: Whether the environment's observations may be others
+                than those of the recording. Their memories start empty then.
+            watch: Is called at the beginning, and after each step, with the episodes
+                in the worlds and the number of steps so far.
+        """
+        if by not in BYS:
+            raise ReplayError(f"by={by!r} is unknown. {suggest(str(by), BYS)}")
+        self.env = env
+        self.recording = recording
+        self.by: By = by
+        given = recording.env_kwargs.get("groups", "actor")
+        self.groups = groups if groups is not None else given
+        self._other_observations = other_observations
+        self._watch = watch
+        self._everyone = torch.ones(env.num_envs, dtype=torch.bool, device=env.device)
+        env.choose_resets("never", final_obs=False)
+
+    @property
+    def is_same_engine(self) -> bool:
+        """Whether the physics of the recording are those of this engine."""
+        return self.recording.backend in (None, self.env.sim.backend.engine)
+
+    def claims_exact(self, episode: RecordedEpisode) -> bool:
+        """Whether an episode has to come out as it was recorded, bit for bit."""
+        needed = _START if self.by == "actions" else _PHYSICS
+        is_native = self.env.sim.backend.engine == "native" and self.is_same_engine
+        return is_native and _START in episode and needed in episode
+
+    def run(self, numbers: Sequence[int] | None = None) -> Iterator[Replayed]:
+        """Do episodes again, in their order.
+
+        Args:
+            numbers: Numbers of the episodes. None means all.
+        """
+        chosen = self.recording.numbers if numbers is None else numbers
+        episodes = [self.recording.episode(number) for number in chosen]
+        for batch in self._batches(episodes):
+            yield from self._run_batch(batch)
+
+    # One batch.
+
+    def _run_batch(self, batch: Sequence[RecordedEpisode]) -> list[Replayed]:
+        starts = self._begin(batch)
+        steps = max(episode.length for episode in batch)
+        padded = self._padded(batch)
+        plan = torch.stack([self._actions_of(episode, steps) for episode in padded])
+        tracks = [self._forced_states(e) for e in batch] if self.by == "states" else []
+        now = self._now()
+        trace: dict[str, list[torch.Tensor]] = {name: [v] for name, v in now.items()}
+        self._watch(batch, 0)
+        for step in range(steps):
+            seen = self._memories()
+            _, reward, terminated, truncated, _ = self.env.step(plan[:, step])
+            flags = {"terminated": terminated, "truncated": truncated}
+            values = {"actions": plan[:, step], "rewards": reward, **flags}
+            values |= self._outcomes()
+            self._move_curricula()
+            if tracks:
+                self._force(tracks, step + 1, seen)
+            for name, value in (values | self._now()).items():
+                trace.setdefault(name, []).append(value)
+            self._watch(batch, step + 1)
+        return [
+            Replayed(
+                episode,
+                # Steps have no value for the beginning, which states have.
+                {
+                    name: _of_world(values, world, episode.length + len(values) - steps)
+                    for name, values in trace.items()
+                },
+                starts[world],
+            )
+            for world, episode in enumerate(batch)
+        ]
+
+    def _begin(self, batch: Sequence[RecordedEpisode]) -> list[Values]:
+        """Put the worlds into the first states of episodes."""
+        env = self.env
+        if any(_START not in episode for episode in batch):
+            missing = next(episode for episode in batch if _START not in episode)
+            raise ReplayError(
+                f"{missing} has no {_START!r}, from which it could be done again: "
+                "record with record_physics=True."
+            )
+        state = env.get_state()
+        rows = [self._start_row(e, world_row(state, 0)) for e in self._padded(batch)]
+        put_rows(env, dict(enumerate(rows)), shared=True)
+        if not self.is_same_engine:
+            first = _stacked([e.read_all(_STATES) for e in self._padded(batch)], 0, env)
+            env.set_state_dict(first)
+        if self._other_observations or not self.is_same_engine:
+            self._observe_first()
+        state = env.get_state()
+        return [world_row(state, world) for world in range(len(batch))]
+
+    def _move_curricula(self) -> None:
+        """Have curricula look, as they do in every step that may reset worlds."""
+        env = self.env
+        if env.curriculum_manager.terms:
+            with env.sim.reads.thaw(), env.sim.reads.before_forward():
+                env.curriculum_manager.compute(~self._everyone)
+
+    def _start_row(self, episode: RecordedEpisode, own: Values) -> Values:
+        """A row to start from; what the recording cannot say is of this environment."""
+        row = episode.read_all(_START)
+        if not self.is_same_engine:
+            row = {k: v for k, v in row.items() if not k.startswith("sim.")}
+            row |= {k: v for k, v in own.items() if k.startswith("sim.")}
+        if self._other_observations:
+            row = {k: v for k, v in row.items() if not k.startswith("observation.")}
+            row |= {k: v for k, v in own.items() if k.startswith("observation.")}
+        return row
+
+    def _observe_first(self) -> None:
+        """Observe as at the beginning of an episode."""
+        env = self.env
+        with env.sim.reads.thaw():
+            env.sim.forward()
+            env.scene.refresh()
+            env.sim.sense()
+            env.observation_manager.reset(self._everyone)
+            env.observation_manager.compute(mask=self._everyone)
+        env.program.settle()
+
+    def _actions_of(self, episode: RecordedEpisode, steps: int) -> torch.Tensor:
+        """Actions side by side, (steps, total_action_dim), zeros after the end."""
+        manager = self.env.action_manager
+        given = episode.read_tree("actions")
+        if isinstance(given, dict):
+            parts = [given.get(name) for name in manager.active_terms]
+            if any(not isinstance(part, torch.Tensor) for part in parts):
+                raise ReplayError(
+                    f"{episode} has actions for {list(given)}, and the task has the "
+                    f"terms {manager.active_terms}."
+                )
+            given = torch.cat([p for p in parts if isinstance(p, torch.Tensor)], dim=1)
+        width = manager.total_action_dim
+        if given.shape[1:] != (width,):
+            raise ReplayError(
+                f"{episode} has actions of shape {tuple(given.shape[1:])}; the task's "
+                f"have ({width},). Was it recorded outside of a wrapper that changes "
+                "actions?"
+            )
+        padded = given.new_zeros((steps, width))
+        padded[: episode.length] = given
+        return padded.to(self.env.device)
+
+    def _padded(self, batch: Sequence[RecordedEpisode]) -> list[RecordedEpisode]:
+        """One episode for each world: worlds that are left over repeat the last."""
+        return [*batch, *[batch[-1]] * (self.env.num_envs - len(batch))]
+
+    def _batches(
+        self, episodes: Sequence[RecordedEpisode]
+    ) -> Iterator[list[RecordedEpisode]]:
+        """Episodes that run side by side.
+
+        What worlds share is of one moment. Where curricula depend on it, only episodes
+        that began in the same moment are side by side.
+        """
+        batch: list[RecordedEpisode] = []
+        shares: Values = {}
+        for episode in episodes:
+            own = self._shared(episode) if self.env.curriculum_manager.terms else {}
+            is_other = bool(batch) and not _are_equal(own, shares)
+            if len(batch) == self.env.num_envs or is_other:
+                yield batch
+                batch = []
+            batch.append(episode)
+            shares = own
+        if batch:
+            yield batch
+
+    def _shared(self, episode: RecordedEpisode) -> Values:
+        n = self.env.num_envs
+        live = live_tensors(self.env)
+        names = [k for k, v in live.items() if not is_per_world(k, v, n)]
+        start = [f"{_START}/{k}" for k in names if not k.startswith(_COUNTS)]
+        return {path: episode.read(path) for path in start if path in episode}
+
+    # Forcing.
+
+    def _forced_states(self, episode: RecordedEpisode) -> Values:
+        """States of an episode, by name as `copy_rows` or a state dict takes them."""
+        kind = _PHYSICS if self.is_same_engine and _PHYSICS in episode else _STATES
+        states = episode.read_all(kind)
+        if not states:
+            raise ReplayError(
+                f"{episode} has neither {_PHYSICS!r} nor {_STATES!r}, which its states "
+                "could be forced by. It can be done again by actions."
+            )
+        return {f"{kind}/{name}": value for name, value in states.items()}
+
+    def _memories(self) -> Values:
+        live = live_tensors(self.env)
+        return {k: v.clone() for k, v in live.items() if k.startswith(_SEEN)}
+
+    def _force(self, tracks: Sequence[Values], step: int, seen: Values) -> None:
+        """Put worlds into recorded states, and observe these instead of their own."""
+        env = self.env
+        live = live_tensors(env)
+        for name, value in seen.items():
+            live[name].copy_(value)
+        lasts = [len(next(iter(track.values()))) - 1 for track in tracks]
+        goes_on = [step <= last for last in lasts]
+        goes_on += [False] * (env.num_envs - len(tracks))
+        mask = torch.tensor(goes_on, device=env.device)
+        rows = [tracks[min(w, len(tracks) - 1)] for w in range(env.num_envs)]
+        states = _stacked(rows, step, env)
+        with env.sim.reads.thaw(), env.sim.reads.before_forward():
+            env.command_manager.write_state(env.step_dt)
+            physics = _below(f"{_PHYSICS}/sim.", states)
+            if physics:
+                env.sim.copy_rows(physics, mask)
+            else:
+                write_state_dict(env, _below(f"{_STATES}/", states), mask)
+        env.scene.invalidate()
+        env.sim.forward()
+        env.scene.refresh()
+        env.phases.fetch(None)
+        env.program.settle()
+
+    # Looking.
+
+    def _now(self) -> Values:
+        """What belongs to the present state, by path, as copies."""
+        env = self.env
+        values: Values = {}
+        for group, shown in env.observation_manager.output.items():
+            parts = shown.items() if isinstance(shown, dict) else [("", shown)]
+            for term, value in parts:
+                values["/".join(filter(None, ["obs", group, term]))] = value.clone()
+        for name, value in state_dict_tensors(env).items():
+            values[f"{_STATES}/{name}"] = value
+        if env.sim.backend.engine == "native":
+            values[f"{_PHYSICS}/sim.state"] = env.sim.snapshot()["state"]
+        return values
+
+    def _outcomes(self) -> Values:
+        outcomes = self.env.outcome_manager
+        return {name: outcomes.now(name).clone() for name in outcomes.active_terms}
+
+
+def recorded_values(replay: Replay, episode: RecordedEpisode) -> Values:
+    """What was recorded of an episode, by the paths of `Replayed.values`."""
+    values: Values = {}
+    for path in ("rewards", "terminated", "truncated", "success", "fail"):
+        if path in episode:
+            values[path] = episode.read(path)
+    for kind in (_STATES, _PHYSICS):
+        below = episode.read_all(kind)
+        values |= {f"{kind}/{name}": value for name, value in below.items()}
+    if "obs" not in episode:
+        return values
+    seen = episode.read_tree("obs")
+    if isinstance(seen, torch.Tensor):
+        return values | {f"obs/{replay.groups}": seen}
+    known = set(replay.env.observation_manager.groups)
+    prefix = "obs" if set(seen) <= known else f"obs/{replay.groups}"
+    below = episode.read_all("obs")
+    return values | {f"{prefix}/{name}": value for name, value in below.items()}
+
+
+def _of_world(values: Sequence[torch.Tensor], world: int, length: int) -> torch.Tensor:
+    return torch.stack([value[world] for value in values[:length]]).cpu()
+
+
+def _stacked(
+    rows: Sequence[Mapping[str, torch.Tensor]], step: int, env: ManagerBasedRlEnv
+) -> Values:
+    """One step of several episodes, each in its world; the last of those that ended."""
+    return {
+        name: torch.stack(
+            [row[name][min(step, len(row[name]) - 1)] for row in rows]
+        ).to(env.device)
+        for name in rows[0]
+    }
+
+
+def _below(prefix: str, values: Mapping[str, torch.Tensor]) -> Values:
+    found = {k: v for k, v in values.items() if k.startswith(prefix)}
+    return {name.removeprefix(prefix): value for name, value in found.items()}
+
+
+def _are_equal(one: Values, other: Values) -> bool:
+    return one.keys() == other.keys() and all(
+        torch.equal(value, other[name]) for name, value in one.items()
+    )

@@ -1,0 +1,225 @@
+"""Learning of the muscle network, beside that of the policy."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.muscle import (
+    MuscleAction,
+    MuscleLearner,
+    MuscleLearnerCfg,
+    MuscleNetwork,
+    MuscleState,
+    TorqueMap,
+    muscle_action,
+)
+from mjlab.muscle.store import WeightError
+from mjlab.rl.config import HookCfg
+from mjlab.rl.hook import Hook
+from mjlab.rl.workers import TrainingEnv, terms_of
+
+if TYPE_CHECKING:
+    from mjlab.rl.figures import Number
+    from mjlab.rl.loop import TrainingLoop
+
+_SHOWN = {
+    "loss": "loss",
+    "rms_torque": "rms_torque",
+    "optimum_rms_torque": "optimum_rms_torque",
+    "mean_square_activation": "mean_square",
+    "optimum_mean_square": "optimum_mean_square",
+    "zero_share": "zero_share",
+    "full_share": "full_share",
+    "optimality_gap": "gap",
+    "infeasible_share": "infeasible_share",
+    "learn_ms": "learn_ms",
+    "rows": "rows",
+    "tuple_bytes": "tuple_bytes",
+}
+
+
+@dataclass(kw_only=True)
+class MuscleHookCfg(HookCfg):
+    """The muscle network learns after each iteration, from what was asked of it."""
+
+    learner: MuscleLearnerCfg = field(default_factory=MuscleLearnerCfg)
+    """How."""
+
+    action: str = "muscles"
+    """Name of the muscle action."""
+
+    pretraining_rows: int = 12_000
+    """Random poses that it learns from before a new run."""
+
+    pretraining_updates: int = 12
+    """Updates on those. 0 begins with random weights."""
+
+    def bind(self, name: str, env: TrainingEnv) -> Hook:
+        """Return the hook of one run."""
+        return MuscleHook(name, self, env)
+
+    def equip(self, env: ManagerBasedRlEnv, state: Mapping[str, Any]) -> None:
+        """Give worlds the muscle network of a checkpoint."""
+        term = muscle_action(env, self.action)
+        check_state(term, state)
+        term.load_network(state["learner"]["network"], int(state["version"]))
+
+
+class MuscleHook(Hook):
+    """Fits the muscle network to what the last rollouts asked for, and publishes it.
+
+    Before the first rollout it learns from random poses, so that a policy has muscles
+    that do about what it wants from the start.
+    """
+
+    def __init__(self, name: str, cfg: MuscleHookCfg, env: TrainingEnv) -> None:
+        """Build the learner, with a network of its own, where the training is."""
+        self.name = name
+        self.cfg = cfg
+        self._env = terms_of(env)
+        self._term: MuscleAction = muscle_action(self._env, cfg.action)
+        muscles, device = self._term.map, env.device
+        options = vars(self._term.cfg.network)
+        network = MuscleNetwork.for_map(muscles, **options).to(device)
+        network.load_state_dict(self._term.network_state())
+        self.learner = MuscleLearner(
+            network,
+            TorqueMap(muscles, device),
+            self._term.buffer.layout,
+            cfg.learner,
+            **self._term.dynamics(device),
+        )
+        """What fits the network."""
+        self.version = 0
+        """How often weights were published."""
+
+    def before_first_iteration(self, loop: TrainingLoop) -> None:
+        """Learn from random poses."""
+        if not self.cfg.pretraining_updates:
+            return
+        rows = random_rows(self._term, self.cfg.pretraining_rows, seed=self._env.seed)
+        for _ in range(self.cfg.pretraining_updates):
+            self.learner.learn(rows)
+        self._publish()
+
+    def equip(self, env: ManagerBasedRlEnv) -> None:
+        """Give other worlds the network."""
+        self.cfg.equip(env, self.state())
+
+    def tensors(self) -> Mapping[str, torch.device]:
+        """Where the network learns and where it acts."""
+        return {
+            "muscle learner": self.learner.network.muscle_scale.device,
+            "muscle network": self._term.network.muscle_scale.device,
+        }
+
+    def after_iteration(self, loop: TrainingLoop) -> Mapping[str, Number]:
+        """Learn from the rollout, and publish."""
+        found = self.learner.learn(self._term.rows())
+        figures = {f"Muscle/{name}": found[key] for key, name in _SHOWN.items()}
+        return figures | {
+            "Muscle/publish_ms": self._publish(),
+            "Muscle/version": float(self.version),
+        }
+
+    def state(self) -> dict[str, Any]:
+        """The network with its scales, the optimiser, and whose muscles they are."""
+        return {
+            "learner": self.learner.state_dict(),
+            "version": self.version,
+            "map": self._term.map.fingerprint,
+        }
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Go on with the weights of a checkpoint."""
+        check_state(self._term, state)
+        self.learner.load_state_dict(state["learner"])
+        self.version = int(state["version"]) - 1
+        self._publish()
+
+    def _publish(self) -> float:
+        """Give the weights to the worlds; return how long that took, in ms."""
+        begun = time.perf_counter()
+        self.version += 1
+        self._term.load_network(self.learner.network.state_dict(), self.version)
+        return 1000.0 * (time.perf_counter() - begun)
+
+
+def check_state(term: MuscleAction, state: Mapping[str, Any]) -> None:
+    """Raise unless the state of a hook is of the muscles of an action."""
+    if not state:
+        raise WeightError("The checkpoint has no muscle network.")
+    if state["map"] != term.map.fingerprint:
+        raise WeightError(
+            f"The muscle network was learned for the muscles {state['map']}, and these "
+            f"are {term.map.fingerprint}: other muscles, or other joints."
+        )
+
+
+def random_rows(term: MuscleAction, count: int, seed: int) -> torch.Tensor:
+    """Return rows of random poses with torques that the muscles can make or nearly so.
+
+    Args:
+        term: Whose muscles these are.
+        count: Number of rows.
+        seed: Of the poses.
+    """
+    model = term.sim_model
+    rng = np.random.default_rng(seed)
+    data = mujoco.MjData(model)
+    arms, lengths, speeds = [], [], []
+    dofs, places = list(term.map.dof_ids), list(term.map.qpos_ids)
+    joints = [int(model.dof_jntid[dof]) for dof in dofs]
+    low, high = model.jnt_range[joints].T
+    for _ in range(count):
+        data.qpos[places] = rng.uniform(low, high)
+        data.qvel[dofs] = rng.normal(0.0, 3.0, len(dofs))
+        mujoco.mj_fwdPosition(model, data)
+        mujoco.mj_fwdVelocity(model, data)
+        arms.append(data.ten_J.copy())
+        lengths.append(data.actuator_length.copy())
+        speeds.append(data.actuator_velocity.copy())
+    state = MuscleState(term.map, count)
+    state.update(_Poses(arms, lengths, speeds), _Compiled(model, count))
+    lowest, highest = state.capacity()
+    generator = torch.Generator().manual_seed(seed)
+    share = 2.0 * torch.rand(lowest.shape, generator=generator) - 1.0
+    # Most torques are small beside what muscles can do.
+    share = share * torch.rand((count, 1), generator=generator)
+    torque = torch.where(share > 0.0, share * highest, -share * lowest)
+    return torch.cat((state.red, torque), dim=-1).to(term.device)
+
+
+class _Poses:
+    """Fields of many states, as `MuscleState` reads them."""
+
+    def __init__(
+        self,
+        arms: list[np.ndarray],
+        lengths: list[np.ndarray],
+        speeds: list[np.ndarray],
+    ) -> None:
+        self.ten_J = torch.from_numpy(np.stack(arms)).float()
+        self.actuator_length = torch.from_numpy(np.stack(lengths)).float()
+        self.actuator_velocity = torch.from_numpy(np.stack(speeds)).float()
+
+
+class _Compiled:
+    """The muscles' parameters as compiled, the same in all rows."""
+
+    def __init__(self, model: mujoco.MjModel, count: int) -> None:
+        def rows(field: np.ndarray) -> torch.Tensor:
+            return torch.from_numpy(field).float().expand(count, *field.shape)
+
+        self.actuator_gainprm = rows(model.actuator_gainprm)
+        self.actuator_biasprm = rows(model.actuator_biasprm)
+        self.actuator_lengthrange = rows(model.actuator_lengthrange)
+        self.actuator_acc0 = rows(model.actuator_acc0)

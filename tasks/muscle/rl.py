@@ -1,0 +1,71 @@
+"""How walking with muscles is learned."""
+
+from mjlab.muscle.config import MuscleLearnerCfg
+from mjlab.rl.config import CheckpointCfg, GaussianCfg, MlpModelCfg, PpoAgentCfg, PpoCfg
+from tasks.muscle.learning import MuscleHookCfg
+
+WORLDS_ON_CPU = 512
+"""An episode begins in mid-stride and ends where a walker loses the pace, so that small
+batches find a gait, and more of them come in an hour."""
+
+
+def walk_rl(
+    *, max_iterations: int = 3000, hidden_dims: tuple[int, ...] = (256, 128)
+) -> PpoAgentCfg:
+    """PPO with perceptrons over normalised observations.
+
+    Args:
+        max_iterations: Iterations of a whole run.
+        hidden_dims: Sizes of the layers of both networks.
+    """
+    return PpoAgentCfg(
+        num_steps_per_env=24,
+        max_iterations=max_iterations,
+        actor=MlpModelCfg(
+            hidden_dims=hidden_dims,
+            activation="elu",
+            obs_normalization=True,
+            distribution_cfg=GaussianCfg(init_std=0.35, std_type="scalar"),
+        ),
+        critic=MlpModelCfg(
+            hidden_dims=hidden_dims, activation="elu", obs_normalization=True
+        ),
+        algorithm=PpoCfg(
+            num_learning_epochs=5,
+            num_mini_batches=4,
+            clip_param=0.2,
+            gamma=0.98,
+            lam=0.95,
+            value_loss_coef=1.0,
+            entropy_coef=0.002,
+            learning_rate=1e-3,
+            schedule="adaptive",
+            desired_kl=0.01,
+            max_grad_norm=1.0,
+        ),
+        checkpoint=CheckpointCfg(every=20),
+        hooks={"muscles": MuscleHookCfg(learner=muscle_learner())},
+    )
+
+
+def walk_rl_on_cpu() -> PpoAgentCfg:
+    """Settings for the cores of a laptop."""
+    return walk_rl(max_iterations=600)
+
+
+def track_rl() -> PpoAgentCfg:
+    """Settings for the arm, which learns in a few minutes."""
+    return walk_rl(max_iterations=200, hidden_dims=(64, 64))
+
+
+def muscle_learner() -> MuscleLearnerCfg:
+    """How the muscle network learns beside a policy.
+
+    The optimum teaches with few iterations, since rows come anew every time.
+    """
+    return MuscleLearnerCfg(
+        max_rows=8_192,
+        batch_size=1024,
+        teacher_iterations=50,
+        decay_updates=150,
+    )

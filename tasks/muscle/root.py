@@ -1,0 +1,106 @@
+"""Where a walker is, and how it is put there: along joints, or floating."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import torch
+
+from mjlab.entity import Entity
+
+
+class Root(Protocol):
+    """The root of a walker that goes along +x."""
+
+    def place(self) -> torch.Tensor:
+        """How far it has come, in m, shape (num_envs,)."""
+        ...
+
+    def speed(self) -> torch.Tensor:
+        """Its speed forward, in m/s, shape (num_envs,)."""
+        ...
+
+    def write(
+        self,
+        mask: torch.Tensor,
+        lift: torch.Tensor,
+        rise: torch.Tensor,
+        speed: torch.Tensor,
+    ) -> None:
+        """Put it at the start, relative to the default pose.
+
+        Args:
+            mask: The worlds, shape (num_envs,), bool.
+            lift: Height above the default one, in m, shape (num_envs,).
+            rise: Rate of that, in m/s, shape (num_envs,).
+            speed: Forward, in m/s, shape (num_envs,).
+        """
+        ...
+
+
+class JointRoot:
+    """A root that two slides move."""
+
+    def __init__(self, entity: Entity, forward: str, height: str) -> None:
+        """Find the slides."""
+        self._entity = entity
+        ids = entity.find_joints((forward, height), preserve_order=True)[0]
+        self._forward, self._height = ids
+
+    def place(self) -> torch.Tensor:
+        """How far it has come, in m, shape (num_envs,)."""
+        return self._entity.data.joint_pos[:, self._forward]
+
+    def speed(self) -> torch.Tensor:
+        """Its speed forward, in m/s, shape (num_envs,)."""
+        return self._entity.data.joint_vel[:, self._forward]
+
+    def write(
+        self,
+        mask: torch.Tensor,
+        lift: torch.Tensor,
+        rise: torch.Tensor,
+        speed: torch.Tensor,
+    ) -> None:
+        """Put it at the start."""
+        data = self._entity.data
+        pos, vel = data.default_joint_pos, data.default_joint_vel
+        for joint, up, rate in (
+            (self._forward, torch.zeros_like(speed), speed),
+            (self._height, lift, rise),
+        ):
+            one = slice(joint, joint + 1)
+            self._entity.write_joint_state(
+                mask, pos[:, one] + up[:, None], vel[:, one] + rate[:, None], one
+            )
+
+
+class FloatingRoot:
+    """A root with a free joint."""
+
+    def __init__(self, entity: Entity) -> None:
+        """Remember the walker."""
+        self._entity = entity
+
+    def place(self) -> torch.Tensor:
+        """How far it has come, in m, shape (num_envs,)."""
+        return self._entity.data.root_pos_w[:, 0]
+
+    def speed(self) -> torch.Tensor:
+        """Its speed forward, in m/s, shape (num_envs,)."""
+        return self._entity.data.root_lin_vel_w[:, 0]
+
+    def write(
+        self,
+        mask: torch.Tensor,
+        lift: torch.Tensor,
+        rise: torch.Tensor,
+        speed: torch.Tensor,
+    ) -> None:
+        """Put it at the start."""
+        pose = self._entity.data.default_root_state[:, :7].clone()
+        pose[:, 2] += lift
+        nothing = torch.zeros_like(speed)
+        self._entity.write_root_pose_w(mask, pose)
+        velocity = torch.stack((speed, nothing, rise, *(nothing,) * 3), dim=1)
+        self._entity.write_root_velocity_w(mask, velocity)

@@ -1,0 +1,169 @@
+"""An arm that follows joint angles with six muscles."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from typing import Self
+
+import torch
+
+from mjlab.entity import Entity
+from mjlab.envs import ManagerBasedRlEnvCfg, ViewerCfg, mdp
+from mjlab.managers import (
+    ActionTermCfg,
+    CommandTerm,
+    CommandTermCfg,
+    Env,
+    MetricsTermCfg,
+    ObservationGroupCfg,
+    ObservationTermCfg,
+    RewardTermCfg,
+    TerminationTermCfg,
+)
+from mjlab.masks import write_where
+from mjlab.muscle import terms as muscle_terms
+from mjlab.muscle.action import MuscleActionCfg
+from mjlab.scene import SceneCfg
+from mjlab.sim import MujocoCfg, SimulationCfg
+from tasks.muscle.models import arm6_cfg
+from tasks.muscle.walk import DECIMATION, TIMESTEP, metrics
+
+TARGET = "target"
+
+
+@dataclass(kw_only=True)
+class JointTargetCommandCfg(CommandTermCfg):
+    """Joint angles to reach, drawn from the middle of each joint's range."""
+
+    resampling_time_range: tuple[float, float] = (1.0, 2.0)
+
+    entity_name: str = "robot"
+    """The arm."""
+
+    share: float = 0.8
+    """Share of a joint's range that targets are drawn from."""
+
+    def bind(self, name: str, env: Env) -> CommandTerm:
+        """Return the term of one environment."""
+        return JointTargetCommand(name, self, env)
+
+
+class JointTargetCommand(CommandTerm):
+    """Draws joint angles."""
+
+    metric_names = ("error",)
+
+    def __init__(self, name: str, cfg: JointTargetCommandCfg, env: Env) -> None:
+        self.entity: Entity = env.scene.entity(cfg.entity_name)
+        """The arm."""
+        joints = self.entity.data.joint_pos.shape[1]
+        super().__init__(name, cfg, env, num_draws=joints)
+        limits = self.entity.data.joint_pos_limits
+        self._middle = limits.mean(dim=-1)
+        self._half = 0.5 * cfg.share * (limits[..., 1] - limits[..., 0])
+        self._target = self._middle.clone()
+
+    @property
+    def command(self) -> torch.Tensor:
+        """The angles to reach, in rad, shape (num_envs, joints)."""
+        return self._target
+
+    def error(self) -> torch.Tensor:
+        """Root mean square of the distance to the target, in rad, (num_envs,)."""
+        away = self.entity.data.joint_pos - self._target
+        return away.square().mean(dim=1).sqrt()
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The live tensors that change."""
+        return super().state() | {"target": self._target}
+
+    def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:
+        target = self._middle + (2.0 * unit - 1.0) * self._half
+        write_where(self._target, mask, target)
+
+    def _update_metrics(self) -> None:
+        self._average(self.error().unsqueeze(1))
+
+
+def reach(env: Env, std: float) -> torch.Tensor:
+    """How near the joints are to the target, 0 to 1.
+
+    Args:
+        env: The environment.
+        std: The root mean square of the errors that makes it 0.37, in rad.
+    """
+    command = env.command_manager.term(TARGET)
+    assert isinstance(command, JointTargetCommand)
+    return torch.exp(-(command.error() / std).square())
+
+
+def observations() -> dict[str, ObservationGroupCfg | None]:
+    """Joints, target, and what the muscles can do."""
+    terms: dict[str, ObservationTermCfg | None] = {
+        "joint_pos": ObservationTermCfg(func=mdp.joint_pos),
+        "joint_vel": ObservationTermCfg(func=mdp.joint_vel, scale=0.2),
+        "target": ObservationTermCfg(
+            func=mdp.generated_commands, params={"command_name": TARGET}
+        ),
+        "capacity": ObservationTermCfg(func=muscle_terms.muscle_torque_capacity),
+        "last_action": ObservationTermCfg(func=mdp.last_action),
+    }
+    return {
+        "actor": ObservationGroupCfg(terms=terms),
+        "critic": ObservationGroupCfg(terms=dict(terms)),
+    }
+
+
+@dataclass(kw_only=True)
+class TrackArm6Cfg(ManagerBasedRlEnvCfg):
+    """The arm goes to joint angles that change every one or two seconds."""
+
+    scene: SceneCfg = field(
+        default_factory=lambda: SceneCfg(
+            num_envs=2048, env_spacing=2.0, entities={"robot": arm6_cfg()}
+        )
+    )
+    sim: SimulationCfg = field(
+        default_factory=lambda: SimulationCfg(
+            mujoco=MujocoCfg(timestep=TIMESTEP, integrator="implicitfast")
+        )
+    )
+    decimation: int = DECIMATION
+    episode_length_s: float = 8.0
+    commands: dict[str, CommandTermCfg | None] = field(
+        default_factory=lambda: {TARGET: JointTargetCommandCfg()}
+    )
+    observations: dict[str, ObservationGroupCfg | None] = field(
+        default_factory=observations
+    )
+    actions: dict[str, ActionTermCfg | None] = field(
+        default_factory=lambda: {"muscles": MuscleActionCfg(scale=0.5)}
+    )
+    rewards: dict[str, RewardTermCfg | None] = field(
+        default_factory=lambda: {
+            "reach": RewardTermCfg(func=reach, weight=1.0, params={"std": 0.3}),
+            "reach_closely": RewardTermCfg(
+                func=reach, weight=1.0, params={"std": 0.08}
+            ),
+            "action_rate": RewardTermCfg(func=mdp.action_rate_l2, weight=-0.02),
+            "effort": RewardTermCfg(func=muscle_terms.muscle_effort, weight=-0.2),
+        }
+    )
+    terminations: dict[str, TerminationTermCfg | None] = field(
+        default_factory=lambda: {
+            "time_out": TerminationTermCfg(func=mdp.time_out, time_out=True)
+        }
+    )
+    metrics: dict[str, MetricsTermCfg | None] = field(default_factory=metrics)
+    viewer: ViewerCfg = field(
+        default_factory=lambda: ViewerCfg(
+            lookat=(0.1, 0.0, 1.1), distance=2.0, azimuth=90.0, elevation=-5.0
+        )
+    )
+
+    def play(self) -> Self:
+        """Return the same task to be watched, without end."""
+        watched = copy.deepcopy(self)
+        watched.episode_length_s = 1e9
+        return watched
