@@ -79,22 +79,23 @@ def steps_per_s(
         "cpu": ManagerBasedRlEnv(cfg, device="cpu"),
         "dual": WorkerEnv(cfg, workers),
     }
-    times: dict[str, list[float]] = {name: [] for name in envs}
     try:
         with torch_threads(1), torch.no_grad():
-            for _ in range(blocks + 1):
-                for name, env in envs.items():
-                    times[name].append(block_s(env, steps))
+            rounds = [
+                {name: block_s(env, steps) for name, env in envs.items()}
+                for _ in range(blocks + 1)
+            ]
     finally:
         for env in envs.values():
             env.close()
     # The first block of each pays for what is done once.
+    rounds = rounds[1:]
     rates = {
-        name: num_envs * steps / statistics.median(found[1:])
-        for name, found in times.items()
+        name: num_envs * steps / statistics.median(times[name] for times in rounds)
+        for name in envs
     }
-    pairs = zip(times["cpu"][1:], times["dual"][1:], strict=True)
-    return rates | {"dual_over_cpu": statistics.median(a / b for a, b in pairs)}
+    ratios = [times["cpu"] / times["dual"] for times in rounds]
+    return rates | {"dual_over_cpu": statistics.median(ratios)}
 
 
 def block_s(env: TrainingEnv, steps: int) -> float:

@@ -171,6 +171,7 @@ def report(
         "torch_threads": 1,
         "us_per_step": {n: 1e6 * statistics.median(t) for n, t in times.items()},
     }
+    spread: dict[str, list[float]] = {}
     # Against the mean of the scenes of one object in the same round. The fast path has
     # no cabinet, but is held against the mean of all five too.
     ratios = {
@@ -181,11 +182,12 @@ def report(
     for name, values in ratios.items():
         quarters = statistics.quantiles(values, n=4)
         figures[name] = statistics.median(values)
-        figures[f"{name}_quartiles"] = [quarters[0], quarters[2]]
+        spread[name] = [quarters[0], quarters[2]]
         print(
             f"{name}: {figures[name]:.3f} (quartiles {quarters[0]:.3f} to "
             f"{quarters[2]:.3f})"
         )
+    figures["quartiles"] = spread
     suffix = "" if args.engine == "native" else f"_{args.engine}"
     print(f"saved {save(f'variants{suffix}', figures)}")
 

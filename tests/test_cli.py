@@ -75,9 +75,9 @@ def test_help_is_short_and_comes_at_once_without_torch(script):
 def test_tasks_are_listed_at_once_without_torch():
     done, seconds = blocked("scripts/list_tasks.py")
     assert done.returncode == 0, done.stderr
-    rows = done.stdout.splitlines()
     assert (
-        "Velocity-G1        mjlab-fused  Unitree G1 walks as told on rough" in rows[2]
+        "Velocity-G1        mjlab-fused  Unitree G1 walks as told on rough"
+        in done.stdout
     )
     assert seconds < 0.5
 
@@ -408,9 +408,9 @@ def test_a_broken_plugin_is_listed_with_its_reason(tmp_path, monkeypatch, capsys
         "[mjlab.tasks]\nBroken-Walk = broken_plugin:TASK\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert run_program(list_tasks.main, ["walk"]) == 0
+    assert run_program(list_tasks.main, ["broken"]) == 0
     assert capsys.readouterr().out == "Broken-Walk  broken-plugin\n"
-    assert run_program(list_tasks.main, ["walk", "--check"]) == 2
+    assert run_program(list_tasks.main, ["broken", "--check"]) == 2
     said, complaint = capsys.readouterr()
     assert "Broken-Walk  broken-plugin  BROKEN: " in said
     assert "No module named 'no_such_module'" in said

@@ -1,4 +1,4 @@
-"""The tasks with muscles: what they are, how they learn, and what a checkpoint holds."""
+"""The tasks with muscles: what they are, how they learn, what a checkpoint holds."""
 
 import dataclasses
 import math

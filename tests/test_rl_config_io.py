@@ -84,7 +84,7 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize("value", VALUES, ids=repr)
+@pytest.mark.parametrize("value", VALUES, ids=[str(i) for i in range(len(VALUES))])
 def test_a_value_comes_back_as_it_was(value):
     back = from_data(json.loads(json.dumps(to_data(value))), packages=None)
     assert type(back) is type(value)

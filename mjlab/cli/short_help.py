@@ -47,7 +47,10 @@ def short_help(
     if examples:
         lines += ["", "examples:", *(f"  {example}" for example in examples)]
     if closing:
-        lines += ["", *closing]
+        wrapped = (
+            textwrap.wrap(line, WIDTH, break_on_hyphens=False) for line in closing
+        )
+        lines += ["", *itertools.chain.from_iterable(wrapped)]
     return "\n".join(lines)
 
 

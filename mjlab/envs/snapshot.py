@@ -60,6 +60,7 @@ SHARED = (
     "event.global_*",
     "command.*.ranges",
     "*.params.*",
+    "action.*.shared.*",
 )
 """Names of tensors that all worlds share, whatever their shape is. Any other tensor has
 a row for each world if its first dimension is the number of worlds."""

@@ -141,13 +141,7 @@ class MuscleAction(ActionTerm):
         model, device = env.sim.mj_model, env.device
         self.entity = env.scene.entity(cfg.entity_name)
         """Whose muscles these are."""
-        prefix = re.escape(f"{cfg.entity_name}/")
-        self.map = MuscleMap.from_model(
-            model,
-            _prefixed(prefix, cfg.joint_names),
-            muscles=f"{prefix}.*",
-            ignore=_prefixed(prefix, cfg.ignore) or (),
-        )
+        self.map = _map_of(cfg, model)
         """Which muscles cross which joints."""
         self.muscles = MuscleState(self.map, env.num_envs, device)
         """What the muscles could do in the last physics step."""
@@ -160,11 +154,7 @@ class MuscleAction(ActionTerm):
         self.law = make_law(cfg.law, model, self.map, device)
         """From targets to torques."""
         self._activations = _activations(self.map, model.actuator_actadr, device)
-        if cfg.excitation == "inverse" and self._activations is None:
-            raise MuscleMapError(
-                "excitation is 'inverse', but the muscles have no dynamics to invert: "
-                "their dyntype is 'none'. Use 'direct'."
-            )
+        _check_excitation(cfg.excitation, has_dynamics=self._activations is not None)
         self._follows = self._activations is not None and cfg.excitation == "direct"
         self.buffer = MuscleTupleBuffer(
             TupleLayout.for_map(self.map, has_activation=self._follows),
@@ -225,11 +215,10 @@ class MuscleAction(ActionTerm):
 
     def dynamics(self, device: torch.device) -> dict[str, Any]:
         """What a learner has to know of muscles that follow their controls late."""
-        if not self._follows:
-            return {}
         prm = self.sim_model.actuator_dynprm[list(self.map.actuator_ids)]
         dynprm = torch.from_numpy(prm).float().to(device)
-        return {"dynprm": dynprm, "timestep": self._env.physics_dt}
+        known = {"dynprm": dynprm, "timestep": self._env.physics_dt}
+        return known if self._follows else {}
 
     # What a learner needs.
 
@@ -250,9 +239,8 @@ class MuscleAction(ActionTerm):
         """
         own = self.network.state_dict()
         check_weights(state, {name: tensor.shape for name, tensor in own.items()})
-        with torch.no_grad():
-            for name, tensor in own.items():
-                tensor.copy_(state[name])
+        for name, tensor in own.items():
+            tensor.copy_(state[name])
         self.version = version
         self.shared.publish(state)
 
@@ -374,6 +362,25 @@ def muscle_action(env: Env, name: str = "muscles") -> MuscleAction:
         kind = type(term).__name__
         raise ValueError(f"The action {name!r} is a {kind}, not a MuscleAction.")
     return term
+
+
+def _map_of(cfg: MuscleActionCfg, model: mujoco.MjModel) -> MuscleMap:
+    """The muscles of the entity, and the joints that they move."""
+    prefix = re.escape(f"{cfg.entity_name}/")
+    return MuscleMap.from_model(
+        model,
+        _prefixed(prefix, cfg.joint_names),
+        muscles=f"{prefix}.*",
+        ignore=_prefixed(prefix, cfg.ignore) or (),
+    )
+
+
+def _check_excitation(excitation: ExcitationKind, *, has_dynamics: bool) -> None:
+    if excitation == "inverse" and not has_dynamics:
+        raise MuscleMapError(
+            "excitation is 'inverse', but the muscles have no dynamics to invert: "
+            "their dyntype is 'none'. Use 'direct'."
+        )
 
 
 def _prefixed(prefix: str, patterns: Any) -> tuple[str, ...] | None:

@@ -37,7 +37,6 @@ def in_turn(*controls: Control | None) -> Control | None:
     return run
 
 
-
 Launch = Callable[[], None]
 """Launches of Warp kernels, and nothing else."""
 
