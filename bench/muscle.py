@@ -113,7 +113,8 @@ def episodes(task: str, run: Any, speed: float) -> dict[str, Any]:
     cfg = load_task(task).env()
     cfg.scene.num_envs = EPISODES
     cfg.seed = 100
-    cfg.commands["gait"].speed = (speed, speed)
+    gait: Any = cfg.commands["gait"]
+    gait.speed = (speed, speed)
     env = ManagerBasedRlEnv(cfg, device="cpu")
     agent = run.configs()["agent"]
     groups = sorted({g for seen in agent.obs_groups.values() for g in seen})

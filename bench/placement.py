@@ -140,8 +140,12 @@ def pipe_pairs(workers: int) -> tuple[Round, Round]:
         for each in here:
             each.hear(1.0)
 
+    def end() -> None:
+        for each in here:
+            each.tell(b"q")
+
     once()
-    return once, lambda: [each.tell(b"q") for each in here] and None
+    return once, end
 
 
 def answer_pipe(turns: Turns) -> None:

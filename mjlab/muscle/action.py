@@ -175,10 +175,10 @@ class MuscleAction(ActionTerm):
             [1.0 if value is None else float(value) for value in scale], device=device
         )
         """Factor of each number of the action, shape (action_dim,)."""
-        self._fields = SubstepFields(env.sim.engine)
+        self._sim: Any = env.sim
+        self._fields: Any = SubstepFields(env.sim.engine)
         self._actuators = torch.tensor(self.map.actuator_ids, device=device)
-        self._left = 0
-        self._is_past = True
+        self._left, self._is_past = 0, True
 
         def zeros(count: int) -> torch.Tensor:
             return torch.zeros(env.num_envs, count, device=device)
@@ -249,7 +249,7 @@ class MuscleAction(ActionTerm):
     def process_actions(self, actions: torch.Tensor) -> None:
         """Set the targets of the step, and choose the physics step to learn from."""
         torch.addcmul(self._offset(), actions, self.scale, out=self.target)
-        self.muscles.set_constants(self._env.sim.model)
+        self.muscles.set_constants(self._sim.model)
         self.buffer.begin(self._env.rng.draw(f"action/{self.name}/substep", ()))
         self._fields.begin()
         self._left = self.buffer.num_substeps
@@ -279,8 +279,8 @@ class MuscleAction(ActionTerm):
         For observations, which come after `forward()`.
         """
         if self._is_past:
-            self.muscles.set_constants(self._env.sim.model)
-            self.muscles.update(self._env.sim.data)
+            self.muscles.set_constants(self._sim.model)
+            self.muscles.update(self._sim.data)
             self._is_past = False
         return self.muscles
 
