@@ -1,7 +1,5 @@
 """Walkers and an arm that are moved by muscles."""
 
-from pathlib import Path
-
 from tasks.muscle.rl import WORLDS_ON_CPU, track_rl, walk_rl, walk_rl_on_cpu
 from tasks.muscle.track_arm6 import TrackArm6Cfg as TrackArm6Cfg
 from tasks.muscle.walk import WalkW18Cfg as WalkW18Cfg
@@ -18,7 +16,6 @@ WALK_W18 = Task(
     rl=walk_rl,
     on_cpu=ON_CPU,
     summary="A walker in the plane goes forward by its 18 muscles.",
-    trained=Path(__file__).parent / "trained" / "Muscle-Walk-W18",
 )
 
 WALK_W54 = Task(
