@@ -21,7 +21,16 @@ FIGURES = (
     "Metrics/twist/error_vel_xy",
     "Metrics/twist/error_vel_yaw",
     "Episode_Termination/fell_over",
+    "Metrics/gait/error_speed",
+    "Muscle/rms_torque",
+    "Muscle/optimum_rms_torque",
+    "Muscle/mean_square",
+    "Muscle/optimum_mean_square",
+    "Muscle/learn_ms",
+    "Perf/collect_s",
+    "Perf/learn_s",
 )
+"""Those that a run has are kept."""
 MOST_POINTS = 200
 
 
@@ -35,7 +44,8 @@ def main() -> None:
     every = max(1, -(-len(lines) // MOST_POINTS))
     kept = [*lines[::every], *([] if (len(lines) - 1) % every == 0 else lines[-1:])]
     rows = [json.loads(line) for line in kept]
-    curve = {name: [row.get(name) for row in rows] for name in FIGURES}
+    present = [name for name in FIGURES if any(name in row for row in rows)]
+    curve = {name: [row.get(name) for row in rows] for name in present}
     task = info["task"].removeprefix("Velocity-").lower().replace("-", "_")
     figures = {
         "task": info["task"],

@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from generator import drawing, pages, parts, performance, term_pages
+from generator import drawing, levels, pages, parts, performance, term_pages
 
 DOCS = Path(__file__).resolve().parent
 
@@ -34,6 +34,7 @@ def made() -> dict[Path, str]:
         DOCS / "configuration" / "README.md": pages.configuration_index(),
         DOCS / "images" / "step.svg": drawing.step(),
         DOCS / "images" / "floors.svg": drawing.floors(),
+        DOCS / "images" / "muscle_levels.svg": levels.two_levels(),
     }
     for page, found in pages.by_page().items():
         path = DOCS / "configuration" / f"{page}.md"

@@ -16,6 +16,7 @@ from PIL import Image
 from render_robots import HEIGHT, IMAGES, WIDTH, studio
 
 from mjlab.muscle import BoxQp, MuscleMap, MuscleState
+from mjlab.render.muscles import activation_color
 from tasks.muscle.models import W18_XML
 
 # A stride: the right leg pushes off, the left one swings through.
@@ -56,14 +57,6 @@ def activations(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
     return BoxQp(state.torque_map).solve(state.red, torque, iterations=500)[0].numpy()
 
 
-def colour(activation: float) -> list[float]:
-    """Return blue for 0, sand for 1/4, red for 1."""
-    ends = np.array([[0.12, 0.38, 0.88], [0.98, 0.74, 0.55], [0.93, 0.05, 0.07]])
-    share = np.sqrt(activation) * 2.0
-    i = min(int(share), 1)
-    return [*((1 - (share - i)) * ends[i] + (share - i) * ends[i + 1]), 1.0]
-
-
 def main() -> None:
     """Write the picture."""
     model = studio(W18_XML).compile()
@@ -77,7 +70,7 @@ def main() -> None:
     data.joint("root_z").qpos[0] -= lowest
     mujoco.mj_forward(model, data)
     for tendon, activation in enumerate(activations(model, data)):
-        model.tendon_rgba[tendon] = colour(float(activation))
+        model.tendon_rgba[tendon, :3] = activation_color(float(activation))
         model.tendon_width[tendon] = 0.012 + 0.012 * np.sqrt(activation)
     camera = mujoco.MjvCamera()
     camera.lookat[:] = (0.0, 0.0, 0.86)

@@ -21,10 +21,13 @@ from mjlab.render import (
     Video,
     VideoError,
     add_contacts,
+    color_muscles,
+    has_muscles,
     tile,
 )
 from mjlab.render.offscreen import make_camera
 from tasks.cartpole import CartpoleBalanceCfg
+from tasks.muscle import WalkW18Cfg
 from tests.film_reader import read_film
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -288,3 +291,59 @@ def test_the_room_is_there_before_mujoco_is():
         text=True,
     )
     assert json.loads(done.stdout) == ["osmesa", []], done.stderr
+
+
+# --- Muscles ----------------------------------------------------------------------------
+
+ROPES = """
+<mujoco>
+  <worldbody>
+    <site name="roof" pos="0 0 1"/>
+    <body name="box">
+      <freejoint/>
+      <geom type="box" size="0.1 0.1 0.1"/>
+      <site name="hook" pos="0 0 0.1"/>
+    </body>
+  </worldbody>
+  <tendon>
+    <spatial name="slow" rgba="1 1 0 1"><site site="roof"/><site site="hook"/></spatial>
+    <spatial name="quick" rgba="1 1 0 1"><site site="roof"/><site site="hook"/></spatial>
+    <spatial name="rope" rgba="1 1 0 1"><site site="roof"/><site site="hook"/></spatial>
+  </tendon>
+  <actuator>
+    <muscle name="slow" tendon="slow" lengthrange="0.1 1"/>
+    <general name="quick" tendon="quick" gaintype="muscle"
+      biastype="muscle" gainprm="0.75 1.05 100 200 0.5 1.6 1.5 1.3 1.2 0"
+      biasprm="0.75 1.05 100 200 0.5 1.6 1.5 1.3 1.2 0" lengthrange="0.1 1"/>
+    <motor name="rope" tendon="rope"/>
+  </actuator>
+</mujoco>
+"""
+
+
+def test_muscles_have_the_colour_of_their_activation_and_other_tendons_their_own():
+    model = mujoco.MjModel.from_xml_string(ROPES)
+    data = mujoco.MjData(model)
+    data.act[:] = 0.0
+    data.ctrl[:] = 1.0
+    assert has_muscles(model)
+    color_muscles(model, data)
+    slow, quick, rope = model.tendon_rgba[:, :3]
+    assert slow[2] > 2.0 * slow[0], "It is idle, whatever its control: blue."
+    assert quick[0] > 2.0 * quick[2], "It does all it can: red."
+    np.testing.assert_array_equal(rope, (1.0, 1.0, 0.0))
+
+
+def test_frames_of_a_walker_show_which_muscles_work():
+    cfg = WalkW18Cfg(seed=0)
+    cfg.scene.num_envs = 2
+    cfg.viewer.width, cfg.viewer.height = 160, 120
+    env = ManagerBasedRlEnv(cfg, device="cpu")
+    env.reset()
+    with Offscreen(env.sim, env.scene, cfg.viewer) as camera:
+        pictures = []
+        for activation in (0.0, 1.0):
+            env.sim.data.ctrl[:] = activation
+            pictures.append(camera.frame().astype(float).mean((0, 1)))
+    change = pictures[1] - pictures[0]
+    assert change[0] > 0.3 > -0.3 > change[2], "More red, and less blue."

@@ -22,7 +22,7 @@ from mjlab.recording.hdf5 import EpisodeWriter
 from mjlab.recording.layout import Layout
 from mjlab.recording.memory import Chunks, Sizes
 
-POLL_S = 0.25
+POLL_S = 1.0
 """A step is looked at this long after it was done, at the latest, s."""
 
 

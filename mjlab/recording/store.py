@@ -88,8 +88,15 @@ class HostStore(Store):
         self._row = 0
         self._begun = 0
         self._new = 0
+        # A step is put together here, where its memory is at hand. Field by field into
+        # the chunk, which the writer had last, it took ten times as long.
+        self._step = np.zeros((sizes.num_envs, sizes.row_bytes), np.uint8)
         # NumPy, because it is several times faster than torch with what is small.
-        self._fields = [_fields(chunk, layouts) for chunk in self._chunks]
+        self._step_fields = _fields(self._step, layouts[0])
+        self._fields = [
+            (_fields(chunk.beginnings, layouts[1]), _fields(chunk.shared, layouts[2]))
+            for chunk in self._chunks
+        ]
 
     def write(
         self,
@@ -98,9 +105,9 @@ class HostStore(Store):
         beginning: Callable[[], tuple[Values, Values]],
     ) -> None:
         """Put a step in its place; see `Store.write`."""
-        steps, beginnings, commons = self._fields[self._place]
-        for name, field in steps.items():
-            field[self._row] = row[name].numpy()
+        beginnings, commons = self._fields[self._place]
+        for name, field in self._step_fields.items():
+            field[:] = row[name].numpy()
         worlds = np.flatnonzero(begins.numpy())
         self._new = len(worlds)
         if not self._new:
@@ -114,11 +121,13 @@ class HostStore(Store):
 
     def commit(self) -> None:
         """Say that what was written last is a step that was done."""
+        chunk = self._chunks[self._place]
+        chunk.rows[self._row] = self._step
         self._row += 1
         self._begun += self._new
         self._new = 0
         # The writer looks at this number, and may at once read what it speaks of.
-        self._chunks[self._place].num_rows = self._row
+        chunk.num_rows = self._row
         is_full = self._begun + self._sizes.num_envs > self._sizes.beginnings
         if self._row == self._sizes.rows or is_full:
             self._hand_over()
@@ -342,17 +351,10 @@ def _as_bytes(value: torch.Tensor, rows: int) -> torch.Tensor:
     return value.reshape(rows, -1).contiguous().view(torch.uint8)
 
 
-def _fields(chunk: Chunk, layouts: Layouts) -> list[dict[str, np.ndarray]]:
-    """The fields of a chunk's parts, by name; those of no bytes are left out."""
-    parts = (chunk.rows, chunk.beginnings, chunk.shared)
-    return [
-        {
-            field.name: layout.read(part)[field.name]
-            for field in layout.fields
-            if field.nbytes
-        }
-        for part, layout in zip(parts, layouts, strict=True)
-    ]
+def _fields(rows: np.ndarray, layout: Layout) -> dict[str, np.ndarray]:
+    """The fields of rows of bytes, by name; those of no bytes are left out."""
+    records = layout.read(rows)
+    return {field.name: records[field.name] for field in layout.fields if field.nbytes}
 
 
 def _tensors(chunk: Chunk) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:

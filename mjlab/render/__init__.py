@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from mjlab.render.canvas import Canvas as Canvas
     from mjlab.render.contacts import add_contacts as add_contacts
     from mjlab.render.grid import tile as tile
+    from mjlab.render.muscles import color_muscles as color_muscles
+    from mjlab.render.muscles import has_muscles as has_muscles
     from mjlab.render.offscreen import Offscreen as Offscreen
     from mjlab.render.offscreen import View as View
     from mjlab.render.overlays import Arrow as Arrow
@@ -26,6 +28,8 @@ _LAZY = {
     "Canvas": "canvas",
     "add_contacts": "contacts",
     "tile": "grid",
+    "color_muscles": "muscles",
+    "has_muscles": "muscles",
     "Offscreen": "offscreen",
     "View": "offscreen",
     "Arrow": "overlays",

@@ -11,6 +11,7 @@ from mjlab.names import UnknownNameError, suggest
 from mjlab.render.canvas import Canvas
 from mjlab.render.contacts import add_contacts
 from mjlab.render.grid import tile
+from mjlab.render.muscles import color_muscles
 from mjlab.render.overlays import Marks
 from mjlab.scene import Scene
 from mjlab.sim import Simulation
@@ -115,6 +116,7 @@ class Offscreen:
         if self._contacts:
             mujoco.mj_forward(model, data)
             add_contacts(marks, world, model, data)
+        color_muscles(model, data)
         if self._body is not None:
             self._camera.lookat[:] = data.xpos[self._body]
         return self._canvas.draw(

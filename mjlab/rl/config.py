@@ -52,6 +52,14 @@ class HookCfg(ABC):
         """
         return
 
+    def acting(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what `equip` needs of the hook's state, for a policy that ships.
+
+        Args:
+            state: The hook's state of the checkpoint.
+        """
+        return state
+
 
 @dataclass(kw_only=True)
 class CheckpointCfg:

@@ -29,9 +29,15 @@ def ship(run: RunFolder, to: Path, *, best: bool = False) -> RunFolder:
     """
     source = find_checkpoint(run.path, best=best)
     model = load_model(source)
-    acting = f"{network_names(run.configs()['agent'])[0]}_state_dict"
+    agent = run.configs()["agent"]
+    acting = f"{network_names(agent)[0]}_state_dict"
     weights = model["learner"]["algorithm"][acting]
-    slim = {**model, "learner": {"algorithm": {acting: weights}}}
+    learned = {
+        name: hook.acting(model["hooks"][name])
+        for name, hook in agent.hooks.items()
+        if hook is not None
+    }
+    slim = {**model, "learner": {"algorithm": {acting: weights}}, "hooks": learned}
     manifest = json.loads(source.with_suffix(".json").read_text("utf-8"))
 
     shutil.rmtree(to, ignore_errors=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import mujoco
 
-from mjlab.render import add_contacts
+from mjlab.render import add_contacts, color_muscles
 from mjlab.viewer import ViewerError
 from mjlab.viewer.marks import collect_marks
 from mjlab.viewer.player import SPEEDS, Player
@@ -84,6 +84,7 @@ class NativeViewer:
             add_contacts(marks, self.world, self._model, fresh)
         with self._window.lock():
             mujoco.mj_copyData(self._data, self._model, fresh)
+            color_muscles(self._model, fresh)
             self._window.user_scn.ngeom = 0
             marks.put_into(self._window.user_scn, self.world)
         self._window.sync()

@@ -8,6 +8,7 @@ import numpy as np
 import viser
 from mjviser import ViserMujocoScene
 
+from mjlab.render import color_muscles, has_muscles
 from mjlab.viewer.browser_marks import BrowserMarks
 from mjlab.viewer.panels import CommandPanel, ControlPanel, RewardPanel, Selection
 from mjlab.viewer.player import Player
@@ -120,6 +121,10 @@ class WebViewer:
             arguments["mocap_quat"] = self._shown("mocap_quat")
         for name in ("qpos", "qvel", "ctrl"):
             arguments[name] = self._shown(name)
+        if has_muscles(sim.mj_model):
+            # mjviser draws tendons of one world, with its model's colours.
+            data = sim.engine.mj_data_of(self.chosen.world)
+            color_muscles(self.scene.mj_model, data)
         self.scene.update_from_arrays(positions, rotations, **arguments)
         # mjviser moves everything so that what the camera follows is at the origin.
         offset = np.array(self.scene.fixed_bodies_frame.position)

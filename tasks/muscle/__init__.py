@@ -1,10 +1,14 @@
 """Walkers and an arm that are moved by muscles."""
 
+from pathlib import Path
+
 from tasks.muscle.rl import WORLDS_ON_CPU, track_rl, walk_rl, walk_rl_on_cpu
 from tasks.muscle.track_arm6 import TrackArm6Cfg as TrackArm6Cfg
 from tasks.muscle.walk import WalkW18Cfg as WalkW18Cfg
 from tasks.muscle.walk_w54 import WalkW54Cfg as WalkW54Cfg
 from tasks.registry import OnCpu, Task
+
+TRAINED = Path(__file__).parent / "trained"
 
 ON_CPU = OnCpu(num_envs=WORLDS_ON_CPU, rl=walk_rl_on_cpu)
 
@@ -15,6 +19,7 @@ WALK_W18 = Task(
     play=lambda: WalkW18Cfg().play(),
     rl=walk_rl,
     on_cpu=ON_CPU,
+    trained=TRAINED / "Muscle-Walk-W18",
     summary="A walker in the plane goes forward by its 18 muscles.",
 )
 

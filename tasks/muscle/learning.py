@@ -72,6 +72,10 @@ class MuscleHookCfg(HookCfg):
         check_state(term, state)
         term.load_network(state["learner"]["network"], int(state["version"]))
 
+    def acting(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the network without what only learning needs."""
+        return {**state, "learner": {"network": state["learner"]["network"]}}
+
 
 class MuscleHook(Hook):
     """Fits the muscle network to what the last rollouts asked for, and publishes it.
