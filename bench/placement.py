@@ -72,12 +72,20 @@ def main() -> None:
 def steps_per_s(
     task: str, num_envs: int, workers: int, blocks: int, steps: int
 ) -> dict[str, float]:
-    """Env steps a second of both placements, medians of blocks, and their ratio."""
+    """Env steps a second of both placements, medians of blocks, and their ratio.
+
+    Also how long workers took to start, and the memory of each.
+    """
     cfg: Any = load_task(task).env()
     cfg.scene.num_envs, cfg.seed, cfg.sim.backend = num_envs, 0, "native"
-    envs: dict[str, TrainingEnv] = {
-        "cpu": ManagerBasedRlEnv(cfg, device="cpu"),
-        "dual": WorkerEnv(cfg, workers),
+    one = ManagerBasedRlEnv(cfg, device="cpu")
+    begun = time.perf_counter()
+    envs: dict[str, TrainingEnv] = {"cpu": one, "dual": WorkerEnv(cfg, workers)}
+    cost = {
+        "start_s": time.perf_counter() - begun,
+        "megabytes_a_worker": statistics.fmean(
+            own_bytes(child.pid) / 1e6 for child in multiprocessing.active_children()
+        ),
     }
     try:
         with torch_threads(1), torch.no_grad():
@@ -95,7 +103,14 @@ def steps_per_s(
         for name in envs
     }
     ratios = [times["cpu"] / times["dual"] for times in rounds]
-    return rates | {"dual_over_cpu": statistics.median(ratios)}
+    return rates | {"dual_over_cpu": statistics.median(ratios)} | cost
+
+
+def own_bytes(pid: int | None) -> int:
+    """Memory of a process, with its share of what it shares."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text("utf-8").splitlines()
+    (kilobytes,) = (line.split()[1] for line in lines if line.startswith("Pss:"))
+    return 1024 * int(kilobytes)
 
 
 def block_s(env: TrainingEnv, steps: int) -> float:

@@ -123,11 +123,7 @@ def main(arguments: Sequence[str]) -> None:
 def find_config(recording: "Recording", options: Options) -> "ManagerBasedRlEnvCfg":
     """The environment that was recorded, by its configuration or by its task."""
     if recording.env_cfg and options.task is None:
-        from mjlab.rl.config_io import TRUSTED, parse_config
-
-        packages = {*TRUSTED, *(entry.package for entry in entries().values())}
-        found = parse_config(recording.env_cfg, packages, where=str(recording.path))
-        return next(iter(found.values()))
+        return written_config(recording)
     name = options.task or recording.env_id
     if name is None:
         raise UsageError(
@@ -142,6 +138,22 @@ def find_config(recording: "Recording", options: Options) -> "ManagerBasedRlEnvC
     if steps is not None:
         cfg.episode_length_s = steps * cfg.decimation * cfg.sim.mujoco.timestep
     return cfg
+
+
+def written_config(recording: "Recording") -> "ManagerBasedRlEnvCfg":
+    """The configuration that a recording brings along."""
+    from mjlab.config_text import TRUSTED, ConfigFileError, parse_config
+
+    packages = {*TRUSTED, *(entry.package for entry in entries().values())}
+    try:
+        found = parse_config(recording.env_cfg, packages, where=str(recording.path))
+    except ConfigFileError as error:
+        task = recording.env_id or "TASK"
+        raise UsageError(
+            f"The configuration in {recording.path} cannot be read: {error} With "
+            f"--task {task}, the task's own configuration is taken instead."
+        ) from error
+    return next(iter(found.values()))
 
 
 def build(
@@ -166,6 +178,7 @@ def build(
         seed=seed,
         scene=dataclasses.replace(cfg.scene, num_envs=number),
         sim=dataclasses.replace(cfg.sim, backend=backend),
+        recorders={},
     )
     return ManagerBasedRlEnv(cfg, options.device)
 

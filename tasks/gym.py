@@ -4,6 +4,7 @@
 "mjlab/Velocity-G1-v0". Nothing heavy is imported before an environment is made.
 """
 
+import copy
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,6 +12,8 @@ from mjlab.wrappers.register import gym_id, register_task, task_of
 from tasks.registry import entries, load_task
 
 if TYPE_CHECKING:
+    from gymnasium.envs.registration import EnvSpec
+
     from mjlab.envs import ManagerBasedRlEnvCfg
     from mjlab.wrappers import (
         ManagedWorlds,
@@ -69,7 +72,9 @@ def make_worlds(
     from mjlab.envs import ManagerBasedRlEnv
     from mjlab.wrappers import ManagedWorlds
 
-    env = ManagerBasedRlEnv(cfg, device=device, first_world=first_world)
+    env = ManagerBasedRlEnv(
+        cfg, device=device, first_world=first_world, task=task_of(task)
+    )
     return ManagedWorlds(env, groups=groups, action_bound=action_bound)
 
 
@@ -85,7 +90,11 @@ def make(
         **settings: `autoreset_mode`, `render_mode`, `reconfiguration_freq`, and those
             of `make_worlds`.
     """
-    return make_vector(task, num_envs, numpy=numpy, **settings)
+    if numpy:
+        settings["numpy"] = True
+    env = make_vector(task, num_envs, **settings)
+    env.unwrapped.spec = _spec_of(task_of(task), num_envs, settings)
+    return env
 
 
 def make_vector(
@@ -136,6 +145,18 @@ def make_single(
         render_mode=render_mode,
         reconfiguration_freq=reconfiguration_freq,
     )
+
+
+def _spec_of(task: str, num_envs: int, settings: dict[str, Any]) -> "EnvSpec":
+    """What `gymnasium.make_vec` would have noted of the same worlds."""
+    import gymnasium
+    from gymnasium import VectorizeMode
+
+    spec = copy.deepcopy(gymnasium.spec(gym_id(task)))
+    number = {} if num_envs == 1 else {"num_envs": num_envs}
+    mode = VectorizeMode.VECTOR_ENTRY_POINT.value
+    spec.kwargs = spec.kwargs | settings | number | {"vectorization_mode": mode}
+    return spec
 
 
 def _limit(cfg: "ManagerBasedRlEnvCfg", steps: int) -> None:

@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FLOORS = {
     **dict.fromkeys(["mjlab", "mjlab.math", "mjlab.names", "mjlab.rng"], 0),
     **dict.fromkeys(["mjlab.masks", "mjlab.threads", "mjlab.late_import"], 0),
+    **{"mjlab.type_check": 0, "mjlab.config_text": 1},
     "mjlab.warp_stream": -1,
     **dict.fromkeys(["mjlab.buffers", "mjlab.noise"], 1),
     **dict.fromkeys(["mjlab.spec", "mjlab.sim"], 1),

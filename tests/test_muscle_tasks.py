@@ -284,7 +284,7 @@ def test_random_poses_bring_the_network_near_the_optimum():
     cfg.actions["muscles"].network.hidden = (128, 128)
     env = ManagerBasedRlEnv(cfg)
     learner = MuscleLearnerCfg(batch_size=256, epochs=4, teacher_iterations=40)
-    more = hooks(learner=learner, pretraining_rows=3000, pretraining_updates=6)
+    more = hooks(learner=learner, pretraining_rows=3000, pretraining_updates=12)
     hook = more["muscles"].bind("muscles", env)
 
     @dataclasses.dataclass
@@ -295,6 +295,6 @@ def test_random_poses_bring_the_network_near_the_optimum():
     before = hook.learner.measure(rows)["rms_torque"]
     hook.before_first_iteration(Loop(env))
     after = hook.learner.measure(rows)
-    print(f"before {before}, after {after}")
-    assert after["rms_torque"] < 0.35 * before
+    print(f"rms residual {before:.2f} before, {after['rms_torque']:.2f} N m after")
+    assert after["rms_torque"] < 0.30 * before
     assert muscle_action(env).version == 1

@@ -134,11 +134,25 @@ def settled(coordinator: Coordinator | None) -> dict[str, torch.Tensor | float]:
     return world.figures()
 
 
+def show(motors: torch.Tensor | float, effort: torch.Tensor | float, **found) -> None:
+    """Print figures beside those of motors and of the optimum, for `pytest -s`."""
+    for name, figures in found.items():
+        degrees = (figures["degrees"] - motors).tolist()
+        print(
+            f"{name}: hip, knee, ankle {degrees[0]:+.3f} {degrees[1]:+.3f} "
+            f"{degrees[2]:+.3f} degrees from motors, residual {figures['miss']:.2f} "
+            f"N m, effort {figures['effort']:.5f}, {figures['effort'] / effort:.2f} "
+            "times the optimum's"
+        )
+
+
 @pytest.mark.slow
 def test_optimal_muscles_follow_like_motors():
     torques = MuscleState(MuscleMap.from_model(hanging_model()), WORLDS).torque_map
     best = settled(QpCoordinator(BoxQp(torques), torch.zeros(WORLDS, 18)))
     motors = settled(None)
+    print("\nmotors, degrees:", motors["degrees"].tolist())
+    show(motors["degrees"], best["effort"], optimum=best)
     assert (best["degrees"] - motors["degrees"]).abs().max() < 0.5
     assert best["miss"] < 0.5
 
@@ -153,6 +167,8 @@ def test_a_learned_network_follows_within_the_bars(seed):
     best = settled(QpCoordinator(qp, torch.zeros(WORLDS, 18)))
     alone = settled(NetworkCoordinator(network, WORLDS))
     refined = settled(RefinedCoordinator(NetworkCoordinator(network, WORLDS), qp, 10))
+    print("\nseed", seed)
+    show(motors["degrees"], best["effort"], network=alone, refined=refined)
     assert (alone["degrees"] - motors["degrees"]).abs().max() < 1.0
     assert alone["miss"] <= 3.0
     assert alone["effort"] <= 4.0 * best["effort"]

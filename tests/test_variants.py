@@ -524,6 +524,42 @@ def test_what_was_drawn_anew_moves_as_if_alone() -> None:
     assert worst == dict.fromkeys(options, 0.0)
 
 
+@pytest.mark.slow
+def test_on_warp_worlds_drawn_anew_are_as_if_built_so_from_the_beginning() -> None:
+    options = objects()
+    for name in FAST:  # Low enough that they touch the ground.
+        options[name].init_state = InitialStateCfg(pos=(0.0, 0.0, 0.055))
+    cfg = VariantsCfg(options=options, redraw=True, absent=0.1)
+    drawn = build(cfg, 32, sim=config("warp"))
+    first, some = drawn.variants["object"].names(), torch.arange(32) < 24
+    for mask in (everyone(drawn), some, some):
+        drawn.sim.step()  # What is drawn anew has moved and touched before.
+        drawn.sim.reset(mask)
+        drawn.variants["object"]._rng.advance(mask)
+        drawn.reset(mask)
+    names = drawn.variants["object"].names()
+    assert set(names) == {*options, None}
+    assert sum(old != new for old, new in zip(first, names, strict=True)) > 8
+    listed = VariantsCfg(options=options, assignment=tuple(names))
+    built = build(listed, 32, sim=config("warp"))
+    for field in drawn.sim.engine.variable_fields:
+        ours, theirs = (getattr(scene.sim.model, field) for scene in (drawn, built))
+        assert torch.equal(ours, theirs), field
+    for scene in (drawn, built):
+        scene.sim.reset()
+        for entity in scene.entities.values():
+            entity.reset_to_default(everyone(scene))
+        spin = torch.linspace(-2.0, 2.0, scene.sim.data.qvel.numel())
+        scene.sim.data.qvel.copy_(spin.view_as(scene.sim.data.qvel))
+        scene.sim.forward()
+    for _ in range(40):
+        for scene in (drawn, built):
+            scene.sim.step()
+        assert torch.equal(drawn.sim.data.qpos, built.sim.data.qpos)
+        assert torch.equal(drawn.sim.data.qvel, built.sim.data.qvel)
+    assert int(built.sim.engine.wp_data.nacon.numpy()[0]) >= 16  # pyright: ignore[reportAttributeAccessIssue]
+
+
 def test_without_redraw_a_reset_keeps_the_objects() -> None:
     scene = build(VariantsCfg(options=only("box", "sphere")), 8)
     names = scene.variants["object"].names()
@@ -540,8 +576,15 @@ def cartpole_with_objects(num_envs: int, **variants: Any) -> CartpoleBalanceCfg:
     return cfg
 
 
-def test_an_environment_draws_anew_as_episodes_end_and_returns_to_a_snapshot() -> None:
-    env = ManagerBasedRlEnv(cartpole_with_objects(16, redraw=True, absent=0.2))
+@pytest.mark.parametrize(
+    "engine", ["native", pytest.param("warp", marks=pytest.mark.slow)]
+)
+def test_an_environment_draws_anew_as_episodes_end_and_returns_to_a_snapshot(
+    engine: Any,
+) -> None:
+    cfg = cartpole_with_objects(16, redraw=True, absent=0.2)
+    cfg.sim.backend = engine
+    env = ManagerBasedRlEnv(cfg, "cpu")
     env.reset()
     variants = env.scene.variants["object"]
     action = torch.zeros(16, 1)

@@ -1,11 +1,12 @@
 """Objects with different numbers of joints on a plane, for views and contact pairs."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import mujoco
 import torch
 
-from mjlab.entity import EntityCfg, InitialStateCfg
+from mjlab.entity import EntityCfg, InitialStateCfg, VariantsCfg
 from mjlab.rng import WorldRng
 from mjlab.scene import ContactPairCfg, Scene, SceneCfg, build_scene
 from mjlab.sim import Simulation, SimulationCfg, compile_model
@@ -73,17 +74,17 @@ def furniture() -> dict[str, EntityCfg]:
 
 
 def make_world(
-    entities: dict[str, EntityCfg],
+    entities: Mapping[str, EntityCfg | VariantsCfg],
     num_envs: int = 4,
     *,
     pairs: tuple[ContactPairCfg, ...] = (),
-    backend: str = "native",
+    backend: Any = "native",
 ) -> World:
     """Build the objects on a plane."""
     cfg = SceneCfg(
         num_envs=num_envs,
         terrain=TerrainCfg(kind="plane"),
-        entities=entities,
+        entities=dict(entities),
         contact_pairs=pairs,
     )
     sim_cfg = SimulationCfg(backend=backend, num_threads=1)

@@ -9,6 +9,7 @@ from mjlab.envs.beginnings import Beginnings, FromEvents
 from mjlab.envs.config import ManagerBasedRlEnvCfg
 from mjlab.envs.introspection import Introspection
 from mjlab.envs.lifecycle import Lifecycle, LoadedScene, load
+from mjlab.envs.origin import origin_of
 from mjlab.envs.phases import Phases
 from mjlab.envs.program import Program, build_program
 from mjlab.envs.quarantine import Quarantine
@@ -48,6 +49,7 @@ class ManagerBasedRlEnv(Introspection, StateAccess):
         device: str | None = None,
         *,
         first_world: int = 0,
+        task: str | None = None,
     ) -> None:
         """Build scene, physics and managers, and run the startup events.
 
@@ -56,6 +58,7 @@ class ManagerBasedRlEnv(Introspection, StateAccess):
                 made of it.
             device: Where tensors live. None lets the backend choose.
             first_world: Global index of world 0, for a process of several.
+            task: The id that the task is registered by, which recordings then name.
         """
         loaded = cfg if isinstance(cfg, LoadedScene) else load(cfg)
         cfg = loaded.cfg
@@ -64,6 +67,8 @@ class ManagerBasedRlEnv(Introspection, StateAccess):
         """The seed in use."""
         self.first_world = first_world
         """Global index of world 0."""
+        self.task = task
+        """The id that the task is registered by. None where nobody said."""
         self.sim = Simulation(
             loaded.model, cfg.scene.num_envs, cfg.sim, device=device, vary=loaded.vary
         )
@@ -78,9 +83,9 @@ class ManagerBasedRlEnv(Introspection, StateAccess):
         self.max_episode_length_s = cfg.episode_length_s
         self.max_episode_length = math.ceil(cfg.episode_length_s / self.step_dt - 1e-9)
         self._allocate()
+        self.quarantine = Quarantine(self)
         self._bind_managers()
         self._everyone = torch.ones_like(self._no_one)
-        self.quarantine = Quarantine(self)
         self.resets = Resets(self, final_obs=cfg.final_obs)
         """When worlds that ended begin anew."""
         self.beginnings: Beginnings = FromEvents(self)
@@ -113,7 +118,9 @@ class ManagerBasedRlEnv(Introspection, StateAccess):
         self.curriculum_manager = CurriculumManager(cfg.curriculum, self)
         self.metrics_manager = MetricsManager(cfg.metrics, self)
         self.outcome_manager = OutcomeManager(cfg.outcomes, self)
-        self.recorder_manager = RecorderManager(cfg.recorders, self, cfg.recording)
+        self.recorder_manager = RecorderManager(
+            cfg.recorders, self, cfg.recording, origin=lambda: origin_of(self)
+        )
         self._action = torch.zeros(
             self.num_envs, self.action_manager.total_action_dim, device=self.device
         )
@@ -158,7 +165,8 @@ class ManagerBasedRlEnv(Introspection, StateAccess):
         """Advance every world by one step; worlds that end begin a new episode.
 
         Args:
-            action: Shape (num_envs, total_action_dim), float32, on the device.
+            action: Shape (num_envs, total_action_dim), float32, on the device. Its
+                values are taken; no gradient goes through a step.
 
         Returns:
             Observations (of the new episode where one ended), reward, terminated,
@@ -166,7 +174,8 @@ class ManagerBasedRlEnv(Introspection, StateAccess):
         """
         self.lifecycle.check_at_rest("step")
         self.action_manager.check(action)
-        self._action.copy_(action)
+        # A policy's action may bring its graph along; physics has no gradient.
+        self._action.copy_(action.detach())
         self.program.run()
         self.recorder_manager.commit()
         observations, extras = self._shown(ends=True)

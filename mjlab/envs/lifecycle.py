@@ -106,8 +106,8 @@ class Lifecycle:
     `begin_again()`, `update_kinematics()` and `fetch()`. It equals `env.step(action)`,
     and is not recorded as a graph.
 
-    Called out of order, a phase raises `PhaseError`. `env.reset()` of all worlds starts
-    over from anywhere.
+    Called out of order, a phase raises `PhaseError`. `env.reset()` of all worlds, and
+    `env.set_state(state)` of all, start over from anywhere.
     """
 
     def __init__(self, env: "ManagerBasedRlEnv") -> None:
@@ -135,6 +135,12 @@ class Lifecycle:
         """
         if self._order:
             raise PhaseError(self._objection(name))
+
+    def abandon(self) -> None:
+        """Leave a reset or a step where it is: the state of all was exchanged."""
+        if self._order:
+            self._order, self._last, self._mask = (), "", None
+            self._env.recorder_manager.abandon()
 
     # A reset.
 
@@ -199,7 +205,7 @@ class Lifecycle:
         env.action_manager.check(action)
         self._enter("set_action", STEP)
         self._substep = 0
-        env._action.copy_(action)
+        env._action.copy_(action.detach())
         # Somebody may have written the state since.
         env.sim.forward()
         env.scene.refresh()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from mjlab.envs.snapshot import restore_state, take_state
+from mjlab.envs.snapshot import is_per_world, restore_state, take_state
 from mjlab.envs.state_dict import (
     StateDict,
     state_dict_tensors,
@@ -29,10 +29,27 @@ class StateAccess(ABC):
         """Everything that the future depends on, as copies."""
         return take_state(self.unwrapped)
 
+    def get_state_rows(self) -> dict[str, torch.Tensor]:
+        """The state with a row for each world, by the names of `get_state`, as copies.
+
+        What worlds share is in every row. A row is all that a world's future depends
+        on, and can go on in any world of the same task.
+        """
+        n = self.unwrapped.num_envs
+        return {
+            name: value
+            if is_per_world(name, value, n)
+            else value.expand(n, *value.shape).clone()
+            for name, value in self.get_state().items()
+        }
+
     def set_state(
         self, state: Mapping[str, torch.Tensor], mask: torch.Tensor | None = None
     ) -> None:
         """Continue as if from the moment of `get_state`, bit for bit on the CPU.
+
+        In the middle of a reset or a step by hand (`env.lifecycle`) this starts over,
+        if it is for all worlds; with a mask it is an error there.
 
         Args:
             state: What `get_state` returned.
@@ -41,7 +58,11 @@ class StateAccess(ABC):
                 None means all.
         """
         env = self.unwrapped
-        restore_state(env, state, None if mask is None else env.sim.check_mask(mask))
+        if mask is not None:
+            env.lifecycle.check_at_rest("set_state")
+            mask = env.sim.check_mask(mask)
+        restore_state(env, state, mask)
+        env.lifecycle.abandon()
         env.program.unsettle()
 
     def get_state_dict(self) -> dict[str, StateDict]:
@@ -59,7 +80,8 @@ class StateAccess(ABC):
         """Write root and joints of entities, and make derived quantities current.
 
         What `get_state_dict` leaves out stays as it is: episodes go on, and nobody is
-        observed.
+        observed. Like any write to the state, this may stand between the phases of a
+        reset or a step by hand, and the next phase is still due.
 
         Args:
             state: What `get_state_dict` returned, or the tensors by entity without

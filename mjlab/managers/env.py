@@ -138,3 +138,7 @@ class Env(Protocol):
     def outcome_manager(self) -> "OutcomeManager":
         """Which worlds succeed and which fail."""
         ...
+
+    def get_state_rows(self) -> dict[str, torch.Tensor]:
+        """All that the future depends on, with a row for each world, as copies."""
+        ...

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 import torch
 
@@ -28,6 +28,20 @@ _ROLES = {
 
 Values = dict[str, torch.Tensor]
 Tap = Callable[[], None]
+
+
+class Origin(Protocol):
+    """What files say of the environment that episodes come from."""
+
+    @property
+    def attributes(self) -> Mapping[str, Any]:
+        """Attributes of the files."""
+        ...
+
+    @property
+    def env_info(self) -> Mapping[str, Any]:
+        """What the sidecars say under "env_info"."""
+        ...
 
 
 @dataclass(kw_only=True)
@@ -61,6 +75,8 @@ class RecorderManager(Manager):
         cfg: Mapping[str, RecorderTermCfg | None],
         env: Env,
         recording: RecordingCfg,
+        *,
+        origin: Callable[[], Origin],
     ) -> None:
         """Bind the terms, try each once, and begin to record.
 
@@ -68,6 +84,7 @@ class RecorderManager(Manager):
             cfg: The terms by name.
             env: The environment.
             recording: Where episodes go, and which.
+            origin: Says what the files say of the environment, if there are any.
         """
         for name, term in cfg.items():
             if term is not None and term.when not in _WHENS:
@@ -87,7 +104,7 @@ class RecorderManager(Manager):
         if self.terms:
             check_recording(recording, "success" in env.outcome_manager.terms)
         if self.terms and recording.export != "none":
-            self._recording = self._begin(recording)
+            self._recording = self._begin(recording, origin())
 
     @property
     def files(self) -> list[str]:
@@ -141,6 +158,10 @@ class RecorderManager(Manager):
             **last,
         }
         self._recording.write(row, self._begun, self._beginning)
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Forget what was looked at since the last record."""
         self._begun.zero_()
         self._stepped.zero_()
         self._seen, self._last = {}, None
@@ -160,7 +181,7 @@ class RecorderManager(Manager):
         """Name of each term, and when it looks."""
         return list(self._whens.items())
 
-    def _begin(self, recording: RecordingCfg) -> "EpisodeRecording":
+    def _begin(self, recording: RecordingCfg, origin: Origin) -> "EpisodeRecording":
         # Imported here because only who records needs what is behind it.
         from mjlab.recording.recording import EpisodeRecording, field_of
 
@@ -181,13 +202,9 @@ class RecorderManager(Manager):
                 steps=steps,
                 beginning=beginning,
                 shared=[],
-                attributes={"backend": env.sim.backend.engine, "env_id": ""},
+                attributes=origin.attributes,
                 about={
-                    "env_info": {
-                        "env_id": None,
-                        "env_kwargs": {"num_envs": n},
-                        "max_episode_steps": env.max_episode_length,
-                    },
+                    "env_info": origin.env_info,
                     "source_type": "recorders",
                     "source_desc": ", ".join(self.terms),
                 },

@@ -82,6 +82,7 @@ from mjlab.mdp.recorders import observation_group as observation_group
 from mjlab.mdp.recorders import processed_actions as processed_actions
 from mjlab.mdp.recorders import raw_actions as raw_actions
 from mjlab.mdp.recorders import root_states as root_states
+from mjlab.mdp.recorders import world_states as world_states
 from mjlab.mdp.rewards import action_acc_l2 as action_acc_l2
 from mjlab.mdp.rewards import action_l2 as action_l2
 from mjlab.mdp.rewards import action_rate_l2 as action_rate_l2

@@ -90,3 +90,12 @@ def entity_states(env: Env) -> dict[str, torch.Tensor]:
         )
         for name, entity in env.scene.entities.items()
     }
+
+
+def world_states(env: Env) -> dict[str, torch.Tensor]:
+    """All that a world goes on from, for "post_reset" under the name "start".
+
+    With it, and with `raw_actions` as "actions", `scripts/replay.py` does the episodes
+    again.
+    """
+    return env.get_state_rows()

@@ -62,6 +62,7 @@ def attach_spec(
         quat: Orientation of the child in the body's frame, wxyz.
         body: Name of the parent's body; None for the world.
     """
+    _take_options(child, parent)
     frame = find_body(parent, body).add_frame(pos=list(pos), quat=list(quat))
     try:
         return parent.attach(child, prefix=prefix, frame=frame)
@@ -69,6 +70,20 @@ def attach_spec(
         raise ValueError(
             f"MuJoCo cannot attach {child.modelname!r} as {prefix!r}: {error}"
         ) from error
+
+
+def _take_options(child: mujoco.MjSpec, parent: mujoco.MjSpec) -> None:
+    """Give `child` the options of `parent`, whose own hold in any case.
+
+    MuJoCo would print a warning that the defaults of `parent` are kept, where they are
+    what `SimulationCfg` sets later.
+    """
+    for name in dir(parent.option):
+        value = getattr(parent.option, name)
+        if isinstance(value, np.ndarray):
+            getattr(child.option, name)[:] = value
+        elif isinstance(value, (int, float)):
+            setattr(child.option, name, value)
 
 
 def take_keyframes(spec: mujoco.MjSpec) -> list[Keyframe]:

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import AutoresetMode
 
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.envs.origin import origin_of
 from mjlab.recording import RecordingCfg, RecordingError
 from mjlab.recording.config import Export
 from mjlab.recording.layout import Ending
@@ -84,8 +86,9 @@ class RecordEpisode(TensorWrapper):
             source_desc: More about it.
             export: Which episodes are written; see `RecordingCfg`.
             env_id: The task's id. None takes that of the environment's `spec`.
-            env_kwargs: What it was made with.
-            env_cfg: Its configuration as text (`mjlab.rl.config_io.config_text`).
+            env_kwargs: What it was made with. None takes that of the `spec`.
+            env_cfg: Its configuration as text (`mjlab.config_text`). None writes it, if
+                its functions are in modules.
         """
         super().__init__(env)
         self.output_dir = Path(output_dir)
@@ -115,7 +118,15 @@ class RecordEpisode(TensorWrapper):
             )
         if save_trajectory and export != "none":
             spec = env.unwrapped.spec
-            chosen_id = env_id or (spec.id if spec is not None else None)
+            origin = origin_of(
+                base,
+                env_id=env_id or (None if spec is None else spec.id),
+                env_kwargs={
+                    "num_envs": self.num_envs,
+                    **(_settings(spec) if env_kwargs is None else env_kwargs),
+                },
+                env_cfg=env_cfg,
+            )
             self._trajectories = Trajectories(
                 env,
                 base,
@@ -130,13 +141,9 @@ class RecordEpisode(TensorWrapper):
                     env_state=record_env_state,
                     physics=record_physics,
                 ),
-                attributes=_attributes(base, chosen_id, env_cfg),
+                attributes=origin.attributes,
                 about={
-                    "env_info": {
-                        "env_id": chosen_id,
-                        "env_kwargs": {"num_envs": self.num_envs, **(env_kwargs or {})},
-                        "max_episode_steps": base and base.max_episode_length,
-                    },
+                    "env_info": origin.env_info,
                     "source_type": source_type,
                     "source_desc": source_desc,
                 },
@@ -323,14 +330,8 @@ def _drawable(base: ManagerBasedRlEnv | None) -> ManagerBasedRlEnv:
     return base
 
 
-def _attributes(
-    base: ManagerBasedRlEnv | None, env_id: str | None, env_cfg: str | None
-) -> dict[str, str | int]:
-    """What files say of the environment."""
-    attributes: dict[str, str | int] = {"env_id": env_id or ""}
-    if base is not None:
-        attributes["backend"] = base.sim.backend.engine
-        attributes["seed"] = base.seed
-    if env_cfg is not None:
-        attributes["env_cfg"] = env_cfg
-    return attributes
+def _settings(spec: EnvSpec | None) -> dict[str, Any]:
+    """What of an environment's settings a sidecar can say."""
+    given = {} if spec is None else spec.kwargs
+    kinds = (bool, int, float, str, list, tuple)
+    return {k: v for k, v in given.items() if v is None or isinstance(v, kinds)}

@@ -170,7 +170,11 @@ class ManagedWorlds:
         cfg = copy.copy(old.cfg)
         cfg.seed = scene_seed(*self._scene)
         build = functools.partial(
-            type(old), cfg, str(old.device), first_world=old.first_world
+            type(old),
+            cfg,
+            str(old.device),
+            first_world=old.first_world,
+            task=old.task,
         )
         self.close()
         left = weakref.ref(old)

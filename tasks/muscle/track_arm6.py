@@ -86,6 +86,11 @@ class JointTargetCommand(CommandTerm):
         self._average(self.error().unsqueeze(1))
 
 
+def target_pose(env: Env) -> torch.Tensor:
+    """The angles to reach, which actions are added to, in rad, (num_envs, joints)."""
+    return env.command_manager.term(TARGET).command
+
+
 def reach(env: Env, std: float) -> torch.Tensor:
     """How near the joints are to the target, 0 to 1.
 
@@ -138,7 +143,9 @@ class TrackArm6Cfg(ManagerBasedRlEnvCfg):
         default_factory=observations
     )
     actions: dict[str, ActionTermCfg | None] = field(
-        default_factory=lambda: {"muscles": MuscleActionCfg(scale=0.5)}
+        default_factory=lambda: {
+            "muscles": MuscleActionCfg(scale=0.3, reference=target_pose)
+        }
     )
     rewards: dict[str, RewardTermCfg | None] = field(
         default_factory=lambda: {

@@ -1,8 +1,23 @@
-"""The muscles of W54, from `gait2354`; credit in `anatomy.py`."""
+"""The muscles of W54, from `gait2354`; credit in `anatomy.py`.
+
+Paths that are those of a muscle of W18 stand there.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from tasks.muscle.anatomy import Muscle, Point, Wrap
+from tasks.muscle.w18_paths import W18_MUSCLES
+
+_OF_W18 = {muscle.name: muscle for muscle in W18_MUSCLES}
+
+
+def _as_in_w18(muscle: str, **differs: Any) -> Muscle:
+    """Return a muscle of W18, but for the attributes that are given."""
+    return replace(_OF_W18[muscle], **differs)
+
 
 W54_MUSCLES = (
     Muscle(
@@ -38,30 +53,8 @@ W54_MUSCLES = (
             Point("femur", (-0.0309, -0.0047, 0.0518)),
         ),
     ),
-    Muscle(
-        "bifemlh",
-        2700.0,
-        0.109,
-        0.326,
-        0.0,
-        (
-            Point("pelvis", (-0.126, -0.1026, 0.0694)),
-            Point("tibia", (-0.0301, -0.036, 0.0294)),
-            Point("tibia", (-0.0234, -0.0563, 0.0343)),
-        ),
-    ),
-    Muscle(
-        "bifemsh",
-        804.0,
-        0.173,
-        0.089,
-        0.4014,
-        (
-            Point("femur", (0.005, -0.2111, 0.0234)),
-            Point("tibia", (-0.0301, -0.036, 0.0294)),
-            Point("tibia", (-0.0234, -0.0563, 0.0343)),
-        ),
-    ),
+    _as_in_w18("hamstrings", name="bifemlh"),
+    _as_in_w18("bifemsh"),
     Muscle(
         "sar",
         156.0,
@@ -136,19 +129,7 @@ W54_MUSCLES = (
             Point("femur", (-0.0277, -0.0566, 0.047)),
         ),
     ),
-    Muscle(
-        "glut_max2",
-        819.0,
-        0.147,
-        0.127,
-        0.0,
-        (
-            Point("pelvis", (-0.1349, 0.0176, 0.0563)),
-            Point("pelvis", (-0.1376, -0.052, 0.0914)),
-            Point("femur", (-0.0426, -0.053, 0.0293)),
-            Point("femur", (-0.0156, -0.1016, 0.0419)),
-        ),
-    ),
+    _as_in_w18("glut_max", name="glut_max2", max_force=819.0),
     Muscle(
         "glut_max3",
         552.0,
@@ -175,19 +156,7 @@ W54_MUSCLES = (
             Point("femur", (-0.0193, -0.0621, 0.0129)),
         ),
     ),
-    Muscle(
-        "psoas",
-        1113.0,
-        0.1,
-        0.16,
-        0.1396,
-        (
-            Point("pelvis", (-0.0647, 0.0887, 0.0289)),
-            Point("pelvis", (-0.0238, -0.057, 0.0759)),
-            Wrap("hip"),
-            Point("femur", (-0.0188, -0.0597, 0.0104)),
-        ),
-    ),
+    _as_in_w18("iliopsoas", name="psoas", max_force=1113.0),
     Muscle(
         "quad_fem",
         381.0,
@@ -222,54 +191,10 @@ W54_MUSCLES = (
             Point("femur", (-0.0148, -0.0036, 0.0437)),
         ),
     ),
-    Muscle(
-        "rect_fem",
-        1169.0,
-        0.114,
-        0.31,
-        0.0873,
-        (
-            Point("pelvis", (-0.0295, -0.0311, 0.0968)),
-            Wrap("knee"),
-            Point("tibia", (0.0496, 0.0234, 0.0014)),
-        ),
-    ),
-    Muscle(
-        "vas_int",
-        5000.0,
-        0.107,
-        0.116,
-        0.0524,
-        (
-            Point("femur", (0.029, -0.1924, 0.031)),
-            Point("femur", (0.0335, -0.2084, 0.0285)),
-            Wrap("knee"),
-            Point("tibia", (0.042, 0.0261, 0.0018)),
-        ),
-    ),
-    Muscle(
-        "med_gas",
-        2500.0,
-        0.09,
-        0.36,
-        0.2967,
-        (
-            Point("femur", (-0.019, -0.3929, -0.0235)),
-            Point("femur", (-0.03, -0.4022, -0.0258)),
-            Point("calcn", (0.0, 0.031, -0.0053)),
-        ),
-    ),
-    Muscle(
-        "soleus",
-        4000.0,
-        0.05,
-        0.25,
-        0.4363,
-        (
-            Point("tibia", (-0.0024, -0.1533, 0.0071)),
-            Point("calcn", (0.0, 0.031, -0.0053)),
-        ),
-    ),
+    _as_in_w18("rect_fem"),
+    _as_in_w18("vasti", name="vas_int", fiber_length=0.107, tendon_length=0.116),
+    _as_in_w18("gastroc", name="med_gas", fiber_length=0.09, tendon_length=0.36),
+    _as_in_w18("soleus", max_force=4000.0),
     Muscle(
         "tib_post",
         3600.0,
@@ -283,18 +208,7 @@ W54_MUSCLES = (
             Point("calcn", (0.0772, 0.0159, -0.0281)),
         ),
     ),
-    Muscle(
-        "tib_ant",
-        3000.0,
-        0.098,
-        0.223,
-        0.0873,
-        (
-            Point("tibia", (0.0179, -0.1624, 0.0115)),
-            Point("tibia", (0.0329, -0.3951, -0.0177)),
-            Point("calcn", (0.1166, 0.0178, -0.0305)),
-        ),
-    ),
+    _as_in_w18("tib_ant"),
     Muscle(
         "ercspn",
         2500.0,

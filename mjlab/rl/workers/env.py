@@ -106,7 +106,7 @@ class WorkerEnv:
                 f"The action has shape {tuple(action.shape)}; it has to be "
                 f"{tuple(shared.shape)}: worlds, and numbers of the action."
             )
-        shared.copy_(action)
+        shared.copy_(action.detach())
         self._pool.step(is_first=self._is_first_step)
         self._is_first_step = False
         self._steps += 1
