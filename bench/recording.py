@@ -3,18 +3,21 @@
     python bench/recording.py --num-envs 256 --steps 2000
 
 Two environments of the same task take turns in blocks of steps: one is recorded, the
-other is not. Before each block the writer has nothing left to do, so that the blocks
-that are not recorded are not disturbed; how long that took counts as a part of the
-recorded block before it in `share_of_step_with_wait`. Worlds are at different moments
-of their episodes, so that some end in most steps.
+other is not. A recorded block is compared with the mean of those before and after it,
+so that a machine that slows down does not count. Before each block the writer has
+nothing left to do, so that the blocks that are not recorded are not disturbed; how long
+that took counts as a part of the recorded block before it in `share_of_step_with_wait`.
+Worlds are at different moments of their episodes, so that some end in most steps.
 """
 
 import argparse
+import itertools
 import shutil
 import statistics
 import sys
 import tempfile
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -52,64 +55,122 @@ def main() -> None:
     print(f"saved {path}")
 
 
+@dataclass
+class Turns:
+    """What was seen, block by block."""
+
+    plain_s: list[float] = field(default_factory=list)
+    """Seconds of blocks that are not recorded, one more than of the others."""
+
+    spent_s: list[float] = field(default_factory=list)
+    """Seconds of recorded blocks."""
+
+    waits_s: list[float] = field(default_factory=list)
+    """Seconds until the writer had nothing left to do."""
+
+    own_bytes: list[int] = field(default_factory=list)
+    """Memory of this process."""
+
+    writer_bytes: list[int] = field(default_factory=list)
+    """Memory of the writer."""
+
+
 def measure(args: argparse.Namespace, folder: Path) -> dict[str, object]:
     """All figures."""
     plain = build(args)
     bare = build(args)
     recorded = RecordEpisode(bare, folder, save_video=False, trajectory_name="run")
-    recording = recorded._trajectories
-    assert recording is not None, "Trajectories are on."
     for env in (plain, recorded):
         env.reset(seed=0)
         stagger(env)
-    writer = recording.recording.writer_pid
-    assert writer is not None, "The writer runs."
-    random = torch.Generator().manual_seed(0)
-    shape = plain.action_space.shape
-    assert shape is not None, "The task has one action term."
-    pairs, times, waits, memory = [], [], [], []
-    for _ in range(args.steps // args.block):
-        actions = torch.rand((args.block, *shape), generator=random) * 2.0 - 1.0
-        own = sum(run(plain, actions))
-        spent = run(recorded, actions)
-        start = time.perf_counter()
-        recording.recording.show()
-        waits.append(time.perf_counter() - start)
-        times += spent
-        pairs.append((own, sum(spent)))
-        memory.append((resident("self"), resident(str(writer))))
+    turns = take_turns(args, plain, recorded)
     start = time.perf_counter()
     recorded.close()
     closing = time.perf_counter() - start
     plain.close()
-    shares = [ours / own - 1.0 for own, ours in pairs]
-    waited = [(o + w) / own - 1.0 for (own, o), w in zip(pairs, waits, strict=True)]
-    half = len(memory) // 2
+    steps = len(turns.spent_s) * args.block
     return {
         "task": args.task,
         "num_envs": args.num_envs,
         "engine": args.backend,
         "torch_threads": 1,
-        "steps": len(times),
+        "steps": steps,
         "block": args.block,
-        "step_ms": 1e3 * sum(own for own, _ in pairs) / len(times),
-        "recorded_step_ms": 1e3 * statistics.fmean(times),
-        "share_of_step": statistics.median(shares),
-        "share_of_step_quartiles": statistics.quantiles(shares, n=4)[::2],
-        "share_of_step_total": sum(o for _, o in pairs) / sum(p for p, _ in pairs) - 1,
-        "share_of_step_with_wait": statistics.median(waited),
-        "last_100_over_first_100": statistics.fmean(times[-100:])
-        / statistics.fmean(times[:100]),
-        "last_100_over_first_100_of_medians": statistics.median(times[-100:])
-        / statistics.median(times[:100]),
-        "resident_growth_mb": (memory[-1][0] - memory[0][0]) / 2**20,
-        "resident_growth_of_second_half_mb": (memory[-1][0] - memory[half][0]) / 2**20,
-        "writer_resident_mb": memory[-1][1] / 2**20,
-        "writer_growth_of_second_half_mb": (memory[-1][1] - memory[half][1]) / 2**20,
+        **shares(turns, steps, blocks=max(1, 100 // args.block)),
+        "resident_growth_mb": growth_mb(turns.own_bytes),
+        "resident_growth_of_second_half_mb": growth_mb(second_half(turns.own_bytes)),
+        "writer_resident_mb": turns.writer_bytes[-1] / 2**20,
+        "writer_growth_of_second_half_mb": growth_mb(second_half(turns.writer_bytes)),
         "close_s": closing,
         "episodes": recorded.totals["episodes"],
         "file_mb": (folder / "run.h5").stat().st_size / 2**20,
     }
+
+
+def take_turns(
+    args: argparse.Namespace, plain: TorchVectorEnv, recorded: RecordEpisode
+) -> Turns:
+    """Blocks of steps without and with recording, from random actions."""
+    trajectories = recorded._trajectories
+    assert trajectories is not None, "Trajectories are on."
+    recording = trajectories.recording
+    writer = recording.writer_pid
+    assert writer is not None, "The writer runs."
+    random = torch.Generator().manual_seed(0)
+    shape = plain.action_space.shape
+    assert shape is not None, "The task has one action term."
+    turns = Turns()
+    for index in range(args.steps // args.block + 1):
+        actions = torch.rand((args.block, *shape), generator=random) * 2.0 - 1.0
+        turns.plain_s.append(run(plain, actions))
+        if index == args.steps // args.block:
+            return turns
+        turns.spent_s.append(run(recorded, actions))
+        start = time.perf_counter()
+        recording.show()
+        turns.waits_s.append(time.perf_counter() - start)
+        turns.own_bytes.append(resident("self"))
+        turns.writer_bytes.append(resident(str(writer)))
+    return turns
+
+
+def shares(turns: Turns, steps: int, blocks: int) -> dict[str, object]:
+    """What recording takes of a step, and whether it takes more as time goes on.
+
+    Args:
+        turns: What was seen.
+        steps: Recorded steps.
+        blocks: Blocks at either end that are compared.
+    """
+    spent = turns.spent_s
+    beside = [statistics.fmean(pair) for pair in itertools.pairwise(turns.plain_s)]
+    each = [ours / own - 1.0 for ours, own in zip(spent, beside, strict=True)]
+    waited = [
+        (ours + wait) / own - 1.0
+        for ours, wait, own in zip(spent, turns.waits_s, beside, strict=True)
+    ]
+    first = sum(spent[:blocks]) / sum(beside[:blocks])
+    last = sum(spent[-blocks:]) / sum(beside[-blocks:])
+    return {
+        "step_ms": 1e3 * sum(beside) / steps,
+        "recorded_step_ms": 1e3 * sum(spent) / steps,
+        "share_of_step": statistics.median(each),
+        "share_of_step_quartiles": statistics.quantiles(each, n=4)[::2],
+        "share_of_step_total": sum(spent) / sum(beside) - 1.0,
+        "share_of_step_with_wait": statistics.median(waited),
+        "last_100_over_first_100": sum(spent[-blocks:]) / sum(spent[:blocks]),
+        "last_100_over_first_100_beside_unrecorded": last / first,
+    }
+
+
+def growth_mb(figures: list[int]) -> float:
+    """How much more the last is than the first."""
+    return (figures[-1] - figures[0]) / 2**20
+
+
+def second_half(figures: list[int]) -> list[int]:
+    """The later half."""
+    return figures[len(figures) // 2 :]
 
 
 def build(args: argparse.Namespace) -> TorchVectorEnv:
@@ -128,16 +189,15 @@ def stagger(env: TorchVectorEnv | RecordEpisode) -> None:
     inner.episode_length_buf.copy_(lengths)
 
 
-def run(env: TorchVectorEnv | RecordEpisode, actions: torch.Tensor) -> list[float]:
-    """Seconds of each step."""
-    times = []
-    for action in actions.to(env.device):
-        start = time.perf_counter()
+def run(env: TorchVectorEnv | RecordEpisode, actions: torch.Tensor) -> float:
+    """Seconds of the steps."""
+    placed = actions.to(env.device)
+    start = time.perf_counter()
+    for action in placed:
         env.step(action)
-        if env.device.type == "cuda":
-            torch.cuda.synchronize(env.device)
-        times.append(time.perf_counter() - start)
-    return times
+    if env.device.type == "cuda":
+        torch.cuda.synchronize(env.device)
+    return time.perf_counter() - start
 
 
 def resident(pid: str) -> int:

@@ -56,7 +56,11 @@ def load(path: Path) -> list[dict[str, Any]]:
             found: dict[str, Any] = {"attrs": dict(group.attrs)}
 
             def note(name: str, item: Any, found: dict[str, Any] = found) -> None:
-                if isinstance(item, h5py.Dataset):
+                if not isinstance(item, h5py.Dataset):
+                    return
+                parts = item.dtype.names or ()
+                found.update({f"{name}/{part}": item[part] for part in parts})
+                if not parts:
                     found[name] = item[()]
 
             group.visititems(note)

@@ -293,7 +293,7 @@ def test_the_room_is_there_before_mujoco_is():
     assert json.loads(done.stdout) == ["osmesa", []], done.stderr
 
 
-# --- Muscles ----------------------------------------------------------------------------
+# --- Muscles --------------------------------------------------------------------------
 
 ROPES = """
 <mujoco>
@@ -306,9 +306,15 @@ ROPES = """
     </body>
   </worldbody>
   <tendon>
-    <spatial name="slow" rgba="1 1 0 1"><site site="roof"/><site site="hook"/></spatial>
-    <spatial name="quick" rgba="1 1 0 1"><site site="roof"/><site site="hook"/></spatial>
-    <spatial name="rope" rgba="1 1 0 1"><site site="roof"/><site site="hook"/></spatial>
+    <spatial name="slow" rgba="1 1 0 1">
+      <site site="roof"/><site site="hook"/>
+    </spatial>
+    <spatial name="quick" rgba="1 1 0 1">
+      <site site="roof"/><site site="hook"/>
+    </spatial>
+    <spatial name="rope" rgba="1 1 0 1">
+      <site site="roof"/><site site="hook"/>
+    </spatial>
   </tendon>
   <actuator>
     <muscle name="slow" tendon="slow" lengthrange="0.1 1"/>

@@ -53,6 +53,8 @@ class RootState(State):
     @quantity
     def root_ang_vel_w(self) -> torch.Tensor:
         """Angular velocity of the link, shape (num_envs, 3), rad/s."""
+        if not self._root.can_move:
+            return self.root_ang_vel_b  # Zero, in whatever axes.
         return quat_rotate(self.root_quat_w, self.root_ang_vel_b)
 
     @quantity

@@ -125,7 +125,14 @@ def _fitting(env: "ManagerBasedRlEnv", name: str, value: Any) -> torch.Tensor:
 
 def _row(entity: Entity) -> torch.Tensor:
     data = entity.data
-    parts: Sequence[torch.Tensor] = (data.root_state_w, data.joint_pos, data.joint_vel)
+    parts: Sequence[torch.Tensor] = (
+        data.root_pos_w,
+        data.root_quat_w,
+        data.root_lin_vel_w,
+        data.root_ang_vel_w,
+        data.joint_pos,
+        data.joint_vel,
+    )
     if len(entity.index.balls):
         parts = (*parts, data.ball_quat.flatten(1), data.ball_vel.flatten(1))
     return torch.cat(parts, dim=1)

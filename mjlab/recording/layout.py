@@ -52,7 +52,8 @@ class Field:
 
     role: str = "step"
     """"step": one for each step. "state": also one before the first step, which the
-    beginning has. "last": only the last one counts. "start": of the beginning."""
+    beginning has. "last": only the last one counts. "start": of the beginning; those of
+    one folder are one record in the file."""
 
     @property
     def nbytes(self) -> int:

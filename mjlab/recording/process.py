@@ -186,7 +186,7 @@ def serve(lines: Lines, tell: Tell) -> None:
 
 def main() -> None:
     """Serve, and tell of what goes wrong."""
-    os.nice(5)  # Who steps comes first.
+    os.nice(10)  # Who steps comes first.
     tell = Tell(sys.stdout.fileno())
     code = 0
     try:

@@ -27,6 +27,7 @@ class RecordedEpisode:
             group: h5py's group `traj_<number>`.
         """
         self._group = group
+        self._records: dict[str, Any] = {}
         attributes = group.attrs
         self.number = int(attributes["episode_id"])
         """The episode's number in the file."""
@@ -48,21 +49,25 @@ class RecordedEpisode:
 
         def note(path: str, item: Any) -> None:
             if not _is_group(item):
-                found.append(path)
+                parts = item.dtype.names
+                found.extend([f"{path}/{part}" for part in parts] if parts else [path])
 
         self._group.visititems(note)
         return found
 
     def __contains__(self, path: str) -> bool:
-        return path in self._group
+        return path in self._group or self._of_record(path) is not None
 
     def read(self, path: str) -> torch.Tensor:
         """One tensor; the first dimension of most is the step."""
-        if path not in self._group or _is_group(self._group[path]):
+        value = self._of_record(path)
+        if value is None and path in self.names:
+            value = self._group[path][()]
+        if value is None:
             raise UnknownNameError(
                 f"{self} has no tensor {path!r}. {suggest(path, self.names)}"
             )
-        return torch.as_tensor(self._group[path][()])
+        return torch.as_tensor(value)
 
     def read_all(self, path: str) -> dict[str, torch.Tensor]:
         """All tensors below a path, by the rest of their paths; none if there are none.
@@ -88,6 +93,18 @@ class RecordedEpisode:
             if name not in without:
                 self._group.copy(name, group)
         group.attrs.update(self._group.attrs)
+
+    def _of_record(self, path: str) -> Any:
+        """A part of a record, None where there is none of that name."""
+        folder, _, name = path.partition("/")
+        if folder not in self._records:
+            item: Any = self._group.get(folder)
+            is_array = item is not None and not _is_group(item)
+            self._records[folder] = item[()] if is_array and item.dtype.names else None
+        record = self._records[folder]
+        if record is None or name not in record.dtype.names:
+            return None
+        return record[name]
 
     def _tree(self, item: Any, path: str) -> Tree:
         if not _is_group(item):

@@ -78,6 +78,11 @@ class Trajectories:
             self._state = RecordedState(
                 base, entities=wanted.env_state, physics=wanted.physics
             )
+        fields = _fields_of("actions", env.single_action_space, "step")
+        self._actions = {
+            field.name: (getattr(torch, field.dtype), (env.num_envs, *field.shape))
+            for field in fields
+        }
         self._nobody = torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
         steps = self._step_fields()
         self.recording = EpisodeRecording(
@@ -179,19 +184,13 @@ class Trajectories:
         return values | own | {"episode_seed": self._base.rng.world_seed}, shared
 
     def _named_actions(self, actions: Any) -> Values:
-        space = self._env.single_action_space
-        if not isinstance(space, spaces.Dict):
-            return {"actions": self._as_rows(actions, space)}
-        return {
-            f"actions/{name}": self._as_rows(actions[name], part)
-            for name, part in space.spaces.items()
-        }
-
-    def _as_rows(self, value: Any, space: Space) -> torch.Tensor:
-        dtype = getattr(torch, _dtype(space))
-        tensor = torch.as_tensor(value, dtype=dtype, device=self._env.device).detach()
-        # One row may be given without a batch.
-        return tensor.reshape(self._env.num_envs, *(space.shape or ()))
+        named: Values = {}
+        for path, (dtype, shape) in self._actions.items():
+            value = actions if path == "actions" else actions[path.partition("/")[2]]
+            tensor = torch.as_tensor(value, dtype=dtype, device=self._env.device)
+            # One row may be given without a batch.
+            named[path] = tensor.detach().reshape(shape)
+        return named
 
     # What there is to record.
 

@@ -45,7 +45,7 @@ class RecordedState:
         return values
 
     def before_resets(self) -> Values:
-        """The state before the resets of the last step. The same tensors every time."""
+        """The state before the resets of the last step."""
         return self._before
 
     def beginning(self) -> tuple[Values, Values]:
@@ -80,8 +80,12 @@ class RecordedState:
         return stop
 
     def _keep(self) -> None:
+        now = self.now()
+        if self._env.program.mode == "eager":
+            self._before = now
+            return
         # In place: a graph that is replayed fills the memory it was recorded with.
-        for name, value in self.now().items():
+        for name, value in now.items():
             self._before[name].copy_(value)
 
     def _record_anew(self) -> None:

@@ -178,7 +178,9 @@ class Replay:
 
     def _start_row(self, episode: RecordedEpisode, own: Values) -> Values:
         """A row to start from; what the recording cannot say is of this environment."""
-        row = episode.read_all(_START)
+        # A file has no tensors of no size, and a state has.
+        row = {k: v for k, v in own.items() if not v.numel()}
+        row |= episode.read_all(_START)
         if not self.is_same_engine:
             row = {k: v for k, v in row.items() if not k.startswith("sim.")}
             row |= {k: v for k, v in own.items() if k.startswith("sim.")}

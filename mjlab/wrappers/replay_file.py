@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from mjlab.names import UnknownNameError, suggest
-from mjlab.recording.hdf5 import require_h5py
+from mjlab.recording.hdf5 import as_record, require_h5py
 from mjlab.wrappers.replay import Replay, Replayed, ReplayError, Values
 
 _OWN = ("obs", "start")
@@ -57,8 +57,8 @@ class ReplayedFile:
         group.attrs["episode_id"] = number
         for name, value in chosen_observations(replayed, self.groups).items():
             group.create_dataset(f"obs/{name}", data=value.numpy())
-        for name, value in replayed.start.items():
-            group.create_dataset(f"start/{name}", data=value.cpu().numpy())
+        starts = {name: value.cpu().numpy() for name, value in replayed.start.items()}
+        group.create_dataset("start", data=as_record(starts))
         self._entries.append({key: _plain(v) for key, v in group.attrs.items()})
 
     def close(self) -> None:
