@@ -32,6 +32,10 @@ STUDIES = {
     "cartpole-learning": "cartpole_learning.py",
     "scaling": "task_scaling.py",
     "recording": "recording.py",
+    "wrappers": "wrappers.py",
+    "variants": "variants.py",
+    "placement": "placement.py",
+    "muscle": "muscle.py",
 }
 """Benchmarks of their own by name: a file of `bench`, which gets all that follows."""
 

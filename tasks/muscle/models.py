@@ -26,7 +26,7 @@ def arm6_cfg(*, has_dynamics: bool = False) -> EntityCfg:
         has_dynamics: Whether activations follow their controls late, as MuJoCo's
             `<muscle>`, or are the controls themselves.
     """
-    return _muscle_entity(arm6_with_dynamics if has_dynamics else ARM6_XML)
+    return muscle_entity(arm6_with_dynamics if has_dynamics else ARM6_XML)
 
 
 def w18_cfg(*, has_dynamics: bool = False) -> EntityCfg:
@@ -35,7 +35,7 @@ def w18_cfg(*, has_dynamics: bool = False) -> EntityCfg:
     Args:
         has_dynamics: Whether activations follow their controls late.
     """
-    return _muscle_entity(w18_with_dynamics if has_dynamics else W18_XML)
+    return muscle_entity(w18_with_dynamics if has_dynamics else W18_XML)
 
 
 def w54_cfg(*, has_dynamics: bool = False) -> EntityCfg:
@@ -44,7 +44,7 @@ def w54_cfg(*, has_dynamics: bool = False) -> EntityCfg:
     Args:
         has_dynamics: Whether activations follow their controls late.
     """
-    return _muscle_entity(w54_with_dynamics if has_dynamics else W54_XML)
+    return muscle_entity(w54_with_dynamics if has_dynamics else W54_XML)
 
 
 def arm6_with_dynamics() -> mujoco.MjSpec:
@@ -70,7 +70,12 @@ def _with_dynamics(xml: Path) -> mujoco.MjSpec:
     return spec
 
 
-def _muscle_entity(source: SpecSource) -> EntityCfg:
+def muscle_entity(source: SpecSource) -> EntityCfg:
+    """Return an entity whose tendons are driven as its model says.
+
+    Args:
+        source: The model: a file, or what makes it.
+    """
     return EntityCfg(
         source=source,
         articulation=ArticulationCfg(
