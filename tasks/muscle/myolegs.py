@@ -14,7 +14,7 @@ from mjlab.entity import EntityCfg
 from tasks.muscle.models import muscle_entity
 
 TIED = (r"knee_angle_(beta_)?(translation|rotation)\d_[rl]",)
-"""Joints of the knee that equalities tie to its angle: `ignore` of `MuscleActionCfg`."""
+"""Joints that equalities tie to a knee's angle, for `MuscleActionCfg.ignore`."""
 
 
 def myolegs_cfg() -> EntityCfg:
