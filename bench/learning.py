@@ -22,6 +22,7 @@ FIGURES = (
     "Metrics/twist/error_vel_yaw",
     "Episode_Termination/fell_over",
     "Metrics/gait/error_speed",
+    "Metrics/target/error",
     "Muscle/rms_torque",
     "Muscle/optimum_rms_torque",
     "Muscle/mean_square",

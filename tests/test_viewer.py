@@ -24,6 +24,7 @@ from mjlab.viewer import (
 )
 from mjlab.viewer.native import NativeViewer
 from tasks.cartpole import CartpoleBalanceCfg
+from tasks.muscle import WalkW18Cfg
 from tasks.velocity import VelocityGo1FlatCfg
 from tests.browser import Browser, find_browser
 
@@ -220,6 +221,26 @@ def page(dogs) -> Iterator[Any]:
     viewer = WebViewer(player, port=0, title="test")
     yield viewer
     viewer.close()
+
+
+def test_the_page_shows_which_muscles_of_the_chosen_world_work():
+    pytest.importorskip("mjviser", reason="the extra `viewer` is not installed")
+    from mjlab.viewer import WebViewer
+
+    cfg = WalkW18Cfg(seed=0)
+    cfg.scene.num_envs = 2
+    player, _ = make_player(ManagerBasedRlEnv(cfg, device="cpu"))
+    viewer = WebViewer(player, port=0, title="test")
+    try:
+        shown = viewer.scene.mj_model.tendon_rgba
+        player.env.sim.data.ctrl.copy_(torch.tensor([[0.0], [1.0]]).expand(2, 18))
+        viewer.draw()
+        assert (shown[:, 2] > shown[:, 0]).all(), "Idle muscles are blue."
+        viewer.chosen.world = 1
+        viewer.draw()
+        assert (shown[:, 0] > shown[:, 2]).all(), "Muscles at work are red."
+    finally:
+        viewer.close()
 
 
 def press(handle: Any) -> None:
