@@ -98,13 +98,18 @@ class RecordedEpisode:
         """A part of a record, None where there is none of that name."""
         folder, _, name = path.partition("/")
         if folder not in self._records:
-            item: Any = self._group.get(folder)
-            is_array = item is not None and not _is_group(item)
-            self._records[folder] = item[()] if is_array and item.dtype.names else None
+            self._records[folder] = self._record(folder)
         record = self._records[folder]
         if record is None or name not in record.dtype.names:
             return None
         return record[name]
+
+    def _record(self, name: str) -> Any:
+        """A record, None where there is something else of that name, or nothing."""
+        if name not in self._group or _is_group(self._group[name]):
+            return None
+        item = self._group[name]
+        return item[()] if item.dtype.names else None
 
     def _tree(self, item: Any, path: str) -> Tree:
         if not _is_group(item):
