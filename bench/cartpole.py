@@ -21,12 +21,12 @@ from mjlab.threads import prepare_threads, torch_threads
 prepare_threads()
 
 import torch
+from mjlab.registry import load_task
 
 from bench.record import save
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.rl import EvaluationCfg, StopCfg, TrainingLoop
 from mjlab.rl.evaluation import Evaluation
-from tasks.registry import load_task
 
 SHARE = 0.9
 """Share of the largest mean return that counts as solved."""

@@ -27,6 +27,7 @@ from mjlab.threads import prepare_threads
 prepare_threads()
 
 import torch
+from mjlab.registry import load_task
 
 from bench.env import task_cfg
 from bench.record import save
@@ -36,7 +37,6 @@ from mjlab.cli.speed import memory, random_actions, resident_bytes
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.rl import TrainingLoop
 from mjlab.sim import MujocoCfg, Simulation, SimulationCfg, Stage
-from tasks.registry import load_task
 
 G1 = MujocoCfg(timestep=0.005, iterations=10, ls_iterations=20)
 TASKS = ("Cartpole-Balance", "synthetic")
@@ -237,7 +237,7 @@ def fused_equals_eager(plan: Plan, task: str) -> dict[str, Any]:
     found = verdict(shares, noise)
     # Without a GPU there is no graph to compare, and verbs alone are recorded.
     found["passed"] &= (fused.mode == "fused" or not plan.on_gpu) and ended > 0
-    return found | {"mode": fused.mode, "reason": fused.mode_reason, "ended": ended}
+    return found | {"mode": fused.mode, "reason": fused.runner.reason, "ended": ended}
 
 
 def named(output: tuple[Any, ...]) -> dict[str, torch.Tensor]:
@@ -330,7 +330,7 @@ def mode_speed(plan: Plan, task: str, num_envs: int, mode: str) -> dict[str, Any
     # "fused" alone would refuse to run in another mode, without its figures.
     env = make(plan, task, num_envs, "auto" if mode == "fused" else mode)
     if env.mode != mode:
-        reason = env.mode_reason
+        reason = env.runner.reason
         env.close()
         return {"missing": f"ran {env.mode}: {reason}"}
     speed = measure_env(env, plan.blocks, plan.steps)

@@ -24,6 +24,7 @@ from mjlab.threads import prepare_threads, torch_threads
 prepare_threads()
 
 import torch
+from mjlab.registry import load_task
 
 from bench.record import save
 from mjlab.envs import ManagerBasedRlEnv
@@ -31,7 +32,6 @@ from mjlab.muscle import MuscleNetwork, WeightStore
 from mjlab.rl.workers import TrainingEnv, WorkerEnv, terms_of
 from mjlab.rl.workers.channel import Turns
 from mjlab.rl.workers.memory import Block, Field
-from tasks.registry import load_task
 
 ROUNDS = 2000
 

@@ -27,10 +27,10 @@ from mjlab.threads import prepare_threads, torch_threads
 prepare_threads()
 
 import torch
+from mjlab.gym import make_worlds
 
 from bench.record import save
 from mjlab.wrappers import RecordEpisode, TorchVectorEnv
-from tasks.gym import make_worlds
 
 
 def main() -> None:

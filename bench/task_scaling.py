@@ -24,6 +24,7 @@ from mjlab.threads import prepare_threads, torch_threads
 prepare_threads()
 
 import torch
+from mjlab.registry import load_task
 
 from bench.record import RESULTS
 from bench.study import page
@@ -36,7 +37,6 @@ from mjlab.cli import speed
 from mjlab.cli.answers import UsageError, run_program
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.sim.backend import resolve_backend
-from tasks.registry import load_task
 
 COUNTS = tuple(2**power for power in range(15))
 """1 to 16384 worlds on a CPU."""

@@ -24,6 +24,7 @@ prepare_threads()
 
 import torch
 from gymnasium.utils.performance import benchmark_vector_step
+from mjlab.registry import load_task
 
 from bench.record import save
 from mjlab.envs import ManagerBasedRlEnv
@@ -35,7 +36,6 @@ from mjlab.wrappers import (
     TorchVectorEnv,
     VectorEnv,
 )
-from tasks.registry import load_task
 
 
 def main() -> None:

@@ -60,16 +60,16 @@ def make(
     Args:
         task: The task's id, such as "Velocity-G1".
         num_envs: Number of worlds.
-        **settings: Those of `tasks.gym.make`.
+        **settings: Those of `mjlab.gym.make`.
     """
-    from tasks.gym import make as make_task
+    from mjlab.gym import make as make_task
 
     return make_task(task, num_envs=num_envs, **settings)
 
 
 def _register_tasks() -> None:
     """Make the tasks known to Gymnasium."""
-    from tasks.gym import register
+    from mjlab.gym import register
 
     register()
 

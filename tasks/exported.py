@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mjlab.registry import load_task
+
+from mjlab.cli import runs
 from mjlab.rl.export import OnnxPolicy
-from tasks import shipped
-from tasks.registry import load_task
 
 if TYPE_CHECKING:
     from mjlab.envs import ManagerBasedRlEnvCfg
@@ -53,7 +54,7 @@ def write_file(
     from mjlab.rl.export import export_run
 
     task = run.info()["task"]
-    own = (logs / task if shipped.ships(run) else run.path) / "export"
+    own = (logs / task if runs.ships(run) else run.path) / "export"
     file = own if to is None else to
     if file.suffix != ".onnx":
         file = file / f"{task}.onnx"

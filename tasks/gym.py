@@ -8,8 +8,9 @@ import copy
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from mjlab.registry import entries, load_task
+
 from mjlab.wrappers.register import gym_id, register_task, task_of
-from tasks.registry import entries, load_task
 
 if TYPE_CHECKING:
     from gymnasium.envs.registration import EnvSpec
@@ -27,7 +28,7 @@ def register() -> None:
     """Make all tasks known to Gymnasium."""
     for task_id in entries():
         register_task(
-            task_id, single="tasks.gym:make_single", vector="tasks.gym:make_vector"
+            task_id, single="mjlab.gym:make_single", vector="mjlab.gym:make_vector"
         )
 
 

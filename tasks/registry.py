@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 GROUP = "mjlab.tasks"
 
 BUILT_IN = {
-    "Cartpole-Balance": "tasks.cartpole:BALANCE",
-    "Cartpole-Swingup": "tasks.cartpole:SWINGUP",
-    "Muscle-Track-Arm6": "tasks.muscle:TRACK_ARM6",
-    "Muscle-Walk-W18": "tasks.muscle:WALK_W18",
-    "Muscle-Walk-W54": "tasks.muscle:WALK_W54",
-    "Velocity-G1": "tasks.velocity:G1",
-    "Velocity-G1-Flat": "tasks.velocity:G1_FLAT",
-    "Velocity-Go1": "tasks.velocity:GO1",
-    "Velocity-Go1-Flat": "tasks.velocity:GO1_FLAT",
+    "Cartpole-Balance": "mjlab.tasks.cartpole:BALANCE",
+    "Cartpole-Swingup": "mjlab.tasks.cartpole:SWINGUP",
+    "Muscle-Track-Arm6": "mjlab.tasks.muscle:TRACK_ARM6",
+    "Muscle-Walk-W18": "mjlab.tasks.muscle:WALK_W18",
+    "Muscle-Walk-W54": "mjlab.tasks.muscle:WALK_W54",
+    "Velocity-G1": "mjlab.tasks.velocity:G1",
+    "Velocity-G1-Flat": "mjlab.tasks.velocity:G1_FLAT",
+    "Velocity-Go1": "mjlab.tasks.velocity:GO1",
+    "Velocity-Go1-Flat": "mjlab.tasks.velocity:GO1_FLAT",
 }
 
 

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from mjlab.registry import entries, load_task
+
 from mjlab.names import UnknownNameError
 from mjlab.rl import RunFolder
-from tasks.registry import entries, load_task
 
 
 def find_run(place: str | Path, logs: Path) -> RunFolder:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from mjlab.registry import load_task
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, mdp
 from mjlab.managers import (
@@ -16,8 +18,6 @@ from mjlab.managers import (
 )
 from mjlab.noise import UniformNoiseCfg
 from mjlab.wrappers import ManagedWorlds
-from tasks.cartpole import CartpoleBalanceCfg
-from tasks.registry import load_task
 
 JOINTS = SceneEntityCfg("cartpole", joint_names=("slider", "hinge_1"))
 

@@ -6,7 +6,6 @@ import mujoco
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.envs.snapshot import live_tensors
 from mjlab.sim import Stage
 from mjlab.sim.fields import STATE_FIELDS
 
@@ -29,8 +28,8 @@ def copy_state(source: ManagerBasedRlEnv, target: ManagerBasedRlEnv) -> None:
         else:  # What an engine derives for itself need not be asked of the other.
             assert name in mujoco.MjModel._setconst_outputs, name
     target.sim.recompute_constants()
-    live = live_tensors(target)
-    for name, tensor in live_tensors(source).items():
+    live = target.state.live()
+    for name, tensor in source.state.live().items():
         live[name].copy_(tensor)
     target.sim.forward(Stage.ACCELERATION)
     target.scene.invalidate()

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from mjlab.tasks.cartpole.env import CartpoleBalanceCfg
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.rl import (
@@ -19,7 +20,6 @@ from mjlab.rl import (
     Ranks,
     TrainingLoop,
 )
-from tasks.cartpole.env import CartpoleBalanceCfg
 
 STEPS = 6
 WORLDS = 8

@@ -7,6 +7,8 @@ ray casters.
 
 from dataclasses import dataclass, field
 
+from mjlab.tasks.robots.go1 import go1_cfg
+
 from mjlab.actuator import DelayCfg, IdealPdActuatorCfg
 from mjlab.entity import EntityCfg
 from mjlab.envs import ManagerBasedRlEnvCfg, mdp
@@ -33,7 +35,6 @@ from mjlab.sensor import (
 )
 from mjlab.sim import MujocoCfg, SimulationCfg
 from mjlab.terrain import TerrainCfg
-from tasks.robots.go1 import go1_cfg
 
 FEET = ("FR", "FL", "RR", "RL")
 ROBOT = SceneEntityCfg("robot")

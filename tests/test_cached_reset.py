@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
-from mjlab.envs.beginnings import CacheError, FromCache, FromEvents, begin_from
+from mjlab.envs.initial_states import CachedInitialStates, CacheError
 from mjlab.wrappers import CachedReset, TorchVectorEnv
 from tests.gym_tasks import cartpole, remembering, worlds
 from tests.step_watch import watch
@@ -20,6 +20,10 @@ def synthetic(num_envs: int, **changes: Any) -> ManagerBasedRlEnv:
     cfg = SyntheticCfg(seed=11, **changes)
     cfg.scene.num_envs, cfg.sim.backend = num_envs, "native"
     return ManagerBasedRlEnv(cfg, device="cpu")
+
+
+def cached_states(env: ManagerBasedRlEnv, number: int) -> CachedInitialStates:
+    return CachedInitialStates(env.program, env.state, env.cfg.events, number)
 
 
 def poles(venv: Any) -> torch.Tensor:
@@ -107,11 +111,11 @@ def test_a_partial_reset_leaves_the_other_rows_bit_equal(
 def test_the_states_are_those_that_resets_would_have_made() -> None:
     """What the events write, with masses and what follows from them."""
     cached, plain = synthetic(3), synthetic(3)
-    begin_from(cached, FromCache(cached, 1))
+    cached.use_initial_states(cached_states(cached, 1))
     everyone = torch.ones(3, dtype=torch.bool)
     plain.rng.advance(everyone)
-    plain.phases.initialise(everyone)
-    plain.phases.update_kinematics(everyone)
+    plain.program.initialise(everyone)
+    plain.program.refresh(0.0)
     cached.reset()
     assert torch.equal(cached.sim.data.qpos, plain.sim.data.qpos)
     assert torch.equal(cached.sim.data.qvel, plain.sim.data.qvel)
@@ -127,23 +131,23 @@ def test_no_reset_event_happens_and_the_environment_is_left_as_it_was() -> None:
     env = synthetic(3)
     env.reset(seed=4)
     before = env.get_state()
-    cache = FromCache(env, 2)
+    cache = cached_states(env, 2)
     after = env.get_state()
     assert before.keys() == after.keys()
     for name, value in before.items():
         assert torch.equal(value, after[name]), name
-    begin_from(env, cache)
+    env.use_initial_states(cache)
     calls: list[str] = []
     apply = env.event_manager.apply
 
-    def note(mode: Any, **settings: Any) -> None:
+    def note(mode: Any, *settings: Any) -> None:
         calls.append(mode)
-        apply(mode, **settings)
+        apply(mode, *settings)
 
     env.event_manager.apply = note
     env.reset()
     assert "reset" not in calls
-    begin_from(env, FromEvents(env))
+    env.use_initial_states()
     env.reset()
     assert "reset" in calls
 
@@ -165,8 +169,8 @@ def test_a_row_begins_the_same_way_whatever_their_number() -> None:
 def test_an_episode_from_a_state_goes_on_as_it_would_have(engine: str) -> None:
     """The first steps after a reset equal those after the same state was restored."""
     env = make("synthetic", 4, engine=engine)
-    cache = FromCache(env, 2)
-    begin_from(env, cache)
+    cache = cached_states(env, 2)
+    env.use_initial_states(cache)
     env.reset(seed=8)
     for action in actions(env, 12):
         env.step(action)
@@ -183,8 +187,8 @@ def test_an_episode_from_a_state_goes_on_as_it_would_have(engine: str) -> None:
 
 def test_nothing_is_read_back_to_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     env = make("synthetic", 4, engine="warp")
-    cache = FromCache(env, 2)
-    begin_from(env, cache)
+    cache = cached_states(env, 2)
+    env.use_initial_states(cache)
     env.reset()
     mask = torch.tensor([True, False, True, False])
     with watch(env, monkeypatch) as seen:
@@ -200,7 +204,7 @@ def test_what_cannot_be_cached_says_why() -> None:
     cfg: ManagerBasedRlEnvCfg = TASKS["Velocity-Go1"]()
     cfg.scene.num_envs, cfg.sim.backend = 1, "native"
     with pytest.raises(CacheError) as caught:
-        FromCache(ManagerBasedRlEnv(cfg, device="cpu"), 2)
+        cached_states(ManagerBasedRlEnv(cfg, device="cpu"), 2)
     assert str(caught.value).startswith(
         "Curricula may move worlds on the terrain, and states that were made before "
         "stay where they were made: switch off "

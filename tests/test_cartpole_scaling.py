@@ -8,6 +8,8 @@ import types
 import numpy as np
 import pytest
 import torch
+from mjlab.registry import load_task
+from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
 
 from bench import cartpole_docs, cartpole_learning, cartpole_scaling, task_scaling
 from bench.study import bandwidth, memory, page
@@ -24,8 +26,6 @@ from mjlab.cli.answers import UsageError
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.envs.batch import ManagedBatch
 from mjlab.names import UnknownNameError
-from tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
-from tasks.registry import load_task
 
 CPU = torch.device("cpu")
 

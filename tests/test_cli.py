@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from mjlab.registry import load_task
+from mjlab.tasks.cartpole import CartpoleAgentCfg, CartpoleBalanceCfg
+from mjlab.tasks.velocity import VelocityG1FlatCfg
 
 from mjlab.cli import Answer, Program, UsageError, read_line, run_program
 from mjlab.cli.hardware import choose_worlds
@@ -19,9 +22,6 @@ from mjlab.cli.reference import reference
 from mjlab.cli.short_help import field_texts
 from mjlab.rl import BetaCfg, MlpModelCfg, PpoAgentCfg, RndCfg, RnnModelCfg
 from scripts import evaluate, list_tasks, new_task, train
-from tasks.cartpole import CartpoleAgentCfg, CartpoleBalanceCfg
-from tasks.registry import load_task
-from tasks.velocity import VelocityG1FlatCfg
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = sorted(file.stem for file in (ROOT / "scripts").glob("*.py"))

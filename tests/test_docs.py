@@ -337,8 +337,9 @@ def flags_of(script: str) -> frozenset[str]:
 @functools.cache
 def is_setting(flag: str) -> bool:
     """Whether a flag is a path in the configuration of some task."""
+    from mjlab.registry import BUILT_IN, load_task
+
     from mjlab.cli.overrides import find_part
-    from tasks.registry import BUILT_IN, load_task
 
     path = flag.removeprefix("--").replace("-", "_")
     for task in map(load_task, sorted(BUILT_IN, reverse=True)):

@@ -2,15 +2,17 @@
 
 import copy
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
 
 from mjlab.envs import Box, ConfigError, ManagerBasedRlEnv, ManagerBasedRlEnvCfg, mdp
-from mjlab.envs.program import self_test
-from mjlab.envs.quarantine import TooManyNonfiniteError
-from mjlab.envs.snapshot import StateError
+from mjlab.envs.nonfinite import TooManyNonfiniteError
+from mjlab.envs.runner import run_through, self_test
+from mjlab.envs.state import StateError
 from mjlab.managers import (
     EventTermCfg,
     ManagerTermBase,
@@ -23,7 +25,6 @@ from mjlab.managers import (
 )
 from mjlab.names import UnknownNameError
 from mjlab.sim import StaleReadError
-from tasks.cartpole import CartpoleBalanceCfg
 from tests.synthetic import SyntheticCfg
 
 
@@ -166,7 +167,8 @@ def test_final_observations_stay_in_their_place() -> None:
     places = []
     for _ in range(3):
         env.step(still(env))
-        places.append([value.data_ptr() for value in env._final_obs.values()])
+        final = env.program.resets.final_obs
+        places.append([value.data_ptr() for value in final.values()])
     assert places[0] == places[1] == places[2]
 
 
@@ -588,6 +590,10 @@ class frozen_counter(ManagerTermBase):
         return {"memory": self.memory}
 
 
+def eager(env: ManagerBasedRlEnv) -> Callable[[], None]:
+    return lambda: run_through(env.program.advance())
+
+
 def test_the_self_test_names_a_term_that_a_replay_would_freeze() -> None:
     cfg = cartpole()
     cfg.rewards["counter"] = RewardTermCfg(func=frozen_counter, weight=1.0)
@@ -597,13 +603,13 @@ def test_the_self_test_names_a_term_that_a_replay_would_freeze() -> None:
 
     def frozen_replay() -> None:
         before = term.count
-        env._advance()
+        run_through(env.program.advance())
         term.count = before
 
-    culprits = self_test(env, frozen_replay, env._advance)
+    culprits = self_test(env, env.state, frozen_replay, eager(env))
     assert any("reward.counter" in culprit for culprit in culprits)
     sound = ManagerBasedRlEnv(cartpole())
-    assert self_test(sound, sound._advance, sound._advance) == []
+    assert self_test(sound, sound.state, eager(sound), eager(sound)) == []
 
 
 # Looking in.

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from mjlab.registry import entries, load_task
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
-from mjlab.envs.snapshot import is_per_world, live_tensors
+from mjlab.envs.state import is_per_world
 from mjlab.sim.fields import STAGE_OF
-from tasks.registry import entries, load_task
 from tests.synthetic import SyntheticCfg
 
 MakeCfg = Callable[[], ManagerBasedRlEnvCfg]
@@ -68,7 +68,7 @@ def actions(env: ManagerBasedRlEnv, steps: int, worlds: int = 64) -> torch.Tenso
 
 def rows(env: ManagerBasedRlEnv) -> dict[str, torch.Tensor]:
     """Copies of all tensors that have a row for each world."""
-    tensors = live_tensors(env) | env.sim.snapshot()
+    tensors = env.state.live() | env.sim.snapshot()
     for name in STAGE_OF:
         tensors[f"data.{name}"] = env.sim.engine.data(name)
     return {

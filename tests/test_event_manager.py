@@ -294,7 +294,7 @@ def test_worlds_whose_constants_are_old_collect_until_they_are_cleared():
         mass=EventTermCfg(func=vary, mode="reset"),
         other=EventTermCfg(func=record, mode="step"),
     )
-    assert events.asks_constants
+    assert events.asks_constants_in
     assert events.asks_constants_in == {"reset"}
     events.apply("reset", mask=env.mask(1))
     events.apply("step")
@@ -309,7 +309,7 @@ def test_events_on_fields_without_constants_do_not_ask_for_them():
     env = FakeEnv(2)
     events = manager(env, vary=EventTermCfg(func=vary, mode="reset"))
     events.apply("reset", mask=env.everyone)
-    assert not events.asks_constants
+    assert not events.asks_constants_in
     assert not events.constants_mask.any()
 
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import pytest
 import torch
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.managers import (
@@ -18,7 +19,6 @@ from mjlab.managers import (
     RewardTermCfg,
     TerminationTermCfg,
 )
-from tasks.cartpole import CartpoleBalanceCfg
 
 
 class Journal:

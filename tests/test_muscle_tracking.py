@@ -9,6 +9,7 @@ import math
 import mujoco
 import pytest
 import torch
+from mjlab.tasks.muscle import models
 
 from mjlab.muscle import (
     BoxQp,
@@ -26,7 +27,6 @@ from mjlab.muscle import (
     TupleLayout,
 )
 from mjlab.sim import Simulation, SimulationCfg
-from tasks.muscle import models
 from tests.muscle_world import EngineFields, random_states
 
 WORLDS, SUBSTEPS = 16, 20

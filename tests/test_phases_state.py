@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.envs.lifecycle import RESET, STEP, PhaseError
+from mjlab.envs.manual import RESET, STEP, PhaseError
 from tests.gym_tasks import cartpole
 
 

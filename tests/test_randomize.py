@@ -44,7 +44,7 @@ def apply(env: FakeEnv, events: EventManager, *worlds: int) -> None:
     mask = env.mask(*worlds) if worlds else env.everyone
     env.rng.advance(mask)
     events.apply("reset", mask=mask)
-    if events.asks_constants:
+    if events.asks_constants_in:
         env.sim.recompute_constants(events.constants_mask)
         events.constants_mask.zero_()
 

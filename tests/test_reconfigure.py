@@ -13,6 +13,7 @@ import pytest
 import torch
 from gymnasium.vector import SyncVectorEnv
 from gymnasium.vector.utils import batch_space
+from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, TensorCartpoles
 
 import mjlab
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
@@ -28,7 +29,6 @@ from mjlab.wrappers import (
 )
 from mjlab.wrappers.batch_worlds import BatchWorlds
 from mjlab.wrappers.worlds import scene_seed
-from tasks.cartpole.classic import ClassicCartpoleCfg, TensorCartpoles
 from tests import gym_tasks
 
 SIZES = [1, 4, 16]
@@ -142,7 +142,7 @@ def test_the_new_scene_is_what_its_seed_alone_would_have_built() -> None:
     assert env.observation_space is space and env.action_space is action_space
     assert space == batch_space(made.single_observation_space, 4)
     # The choice of automatic resets is kept, and so is everything else.
-    assert made.env.resets.when == "next_step"
+    assert made.env.program.resets.when == "next_step"
     ended = 0
     for step in range(40):
         action = torch.full((4, 1), 1.0 if step % 20 < 10 else -1.0)
@@ -398,7 +398,15 @@ def test_the_old_environment_is_gone(num_envs: int) -> None:
     env.step(torch.zeros(num_envs, 1))
     assert isinstance(env.worlds, ManagedWorlds)
     old = env.worlds.env
-    parts = [old, old.sim, old.sim.engine, old.scene, old.event_manager, old.program]
+    parts = [
+        old,
+        old.sim,
+        old.sim.engine,
+        old.scene,
+        old.event_manager,
+        old.program,
+        old.runner,
+    ]
     dying = [weakref.ref(part) for part in parts]
     del old, parts
     env.reset(options=AGAIN)

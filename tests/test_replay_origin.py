@@ -6,6 +6,7 @@ from typing import Any
 import gymnasium
 import pytest
 import torch
+from mjlab.registry import load_task
 
 import mjlab
 from mjlab.cli import UsageError, read_line
@@ -17,7 +18,6 @@ from mjlab.wrappers import TorchVectorEnv
 from mjlab.wrappers.record_episode import RecordEpisode
 from mjlab.wrappers.replay_account import Account
 from scripts import replay as script
-from tasks.registry import load_task
 
 
 def record_by_terms(folder: Path, **settings: Any) -> Path:

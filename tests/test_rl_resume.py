@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from mjlab.registry import load_task
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.rl import Checkpoints, TrainingLoop
-from tasks.registry import load_task
 from tests.rl_runs import differing, flat_state
 
 

@@ -6,8 +6,7 @@ import pytest
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.envs.rows import put_rows, world_row
-from mjlab.envs.snapshot import StateError, is_per_world, live_tensors, take_state
+from mjlab.envs.state import StateError, is_per_world, world_row
 from mjlab.sim.fields import STAGE_OF
 from tests.test_env_properties import TASKS, actions, make, rows
 
@@ -89,7 +88,7 @@ def test_a_world_goes_on_in_another_environment_as_it_would_have(
     before = rows(away)
     place = num_envs - 1
     # Curricula weigh rewards by the number of steps, which all worlds share.
-    put_rows(away, {place: row}, shared=True)
+    away.put_rows({place: row}, shared=True)
     after, mask = rows(away), mask_of(num_envs, {place})
     for key, value in before.items():
         if is_per_world(key, value, num_envs):
@@ -108,7 +107,7 @@ def test_rows_from_several_moments_go_on_side_by_side(engine: str) -> None:
         taken.append(world_row(home.get_state(), 2))
         seen.append(run(home, plan[start : start + 5]))
         run(home, plan[start + 5 : start + 6])
-    put_rows(away, dict(enumerate(taken)), shared=True)
+    away.put_rows(dict(enumerate(taken)), shared=True)
     assert int(away.common_step_counter) == int(taken[0]["step_counter"])
     steps = [plan[start : start + 5, 2] for start in (0, 5, 11)]
     again = run(away, torch.stack(steps, dim=1))
@@ -121,8 +120,8 @@ def test_rows_from_several_moments_go_on_side_by_side(engine: str) -> None:
 def test_it_is_known_by_name_what_worlds_share(name: str, num_envs: int) -> None:
     """Told apart by their shapes in environments of 2 and of 3 worlds."""
     two, three, env = (make(name, n) for n in (2, 3, num_envs))
-    kinds = [live_tensors(e) for e in (two, three)]
-    for key, tensor in live_tensors(env).items():
+    kinds = [e.state.live() for e in (two, three)]
+    for key, tensor in env.state.live().items():
         shapes = [kind[key].shape for kind in kinds]
         has_rows = shapes[0] != shapes[1]
         assert is_per_world(key, tensor, num_envs) == has_rows, key
@@ -177,21 +176,21 @@ def test_a_partial_reset_changes_only_the_rows_asked_for(
 
 def test_a_row_that_does_not_fit_is_refused_by_name() -> None:
     env = make("synthetic", 4)
-    row = world_row(take_state(env), 1)
+    row = world_row(env.get_state(), 1)
     with pytest.raises(IndexError, match="There is no world 4; they are 0 to 3"):
-        world_row(take_state(env), 4)
+        world_row(env.get_state(), 4)
     lacking = {k: v for k, v in row.items() if k != "rng.counter"}
     with pytest.raises(StateError) as caught:
-        put_rows(env, {0: row, 1: lacking})
+        env.put_rows({0: row, 1: lacking})
     assert str(caught.value) == (
         "The row for world 1 is of another environment than the first: rng.counter are "
         "in one of the two only."
     )
     with pytest.raises(StateError, match=r"other terms: rng\.counter are in one of"):
-        put_rows(env, {0: lacking})
+        env.put_rows({0: lacking})
     short = row | {"rng.counter": torch.zeros(2, dtype=torch.int64)}
     with pytest.raises(StateError, match=r"'rng\.counter' has shape \(4, 2\)"):
-        put_rows(env, {0: short})
+        env.put_rows({0: short})
 
 
 def test_a_state_of_the_other_engine_is_refused() -> None:

@@ -305,7 +305,7 @@ def test_forward_goes_as_far_as_reads_need(engine: str) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_unforeseen_read_of_a_left_out_stage_is_an_error(engine: str) -> None:
     sim = Simulation(g1_model(), 1, cfg_for(engine), device="cpu", vary=G1_VARIED)
-    sim.reads.frozen = True
+    sim.reads.sealed = True
     sim.step()
     _ = sim.data.qacc  # After a step every stage is computed.
     sim.forward()

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
-from mjlab.envs.snapshot import StateError
+from mjlab.envs.state import StateError
 from mjlab.envs.state_dict import state_layout
 from mjlab.scene import SceneCfg
 from mjlab.sim import SimulationCfg
@@ -73,7 +73,7 @@ def random_state(env: ManagerBasedRlEnv, seed: int) -> dict[str, torch.Tensor]:
     """Numbers that a state may have: quaternions of unit length, a table at rest."""
     generator = torch.Generator().manual_seed(seed)
     state = {}
-    for name, layout in state_layout(env).items():
+    for name, layout in state_layout(env.scene).items():
         width = max(part.stop for part in layout.values())
         value = torch.randn(env.num_envs, width, generator=generator)
         for part in ("quat", "ball_quat"):
@@ -124,7 +124,7 @@ def test_the_numbers_are_those_that_mujoco_gives_the_same_state(
 
 
 def test_the_layout_says_where_the_parts_are(env: ManagerBasedRlEnv) -> None:
-    layout = state_layout(env)
+    layout = state_layout(env.scene)
     assert layout["creature"] == {
         "pos": slice(0, 3),
         "quat": slice(3, 7),

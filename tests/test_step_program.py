@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 import torch
+from mjlab.registry import entries, load_task
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
-from mjlab.envs.snapshot import live_tensors
 from mjlab.managers import ManagerTermBase, RewardTermCfg
-from tasks.cartpole import CartpoleBalanceCfg
-from tasks.registry import entries, load_task
 from tests.reachable import reachable_tensors
 from tests.step_watch import StepWatch, watch
 from tests.synthetic import SyntheticCfg
@@ -110,7 +109,7 @@ def test_every_step_does_the_same_operations_on_the_same_memory(
         assert step.operations == first
     assert moved(before, tensors_of(env)) == []
     known = {tensor.data_ptr() for tensor in before.values()}
-    assert {tensor.data_ptr() for tensor in live_tensors(env).values()} <= known
+    assert {tensor.data_ptr() for tensor in env.state.live().values()} <= known
     # The same program runs when worlds end and when none does.
     ended = [number for _, number in steps]
     assert any(ended) and not all(ended)

@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 import torch
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
 
 from mjlab.entity import (
     Entity,
@@ -24,7 +25,6 @@ from mjlab.scene import EntityView, Scene, SceneCfg, SceneError, build_scene
 from mjlab.sim import MujocoCfg, Simulation, SimulationCfg, compile_model
 from mjlab.spec import CollisionCfg
 from mjlab.terrain import TerrainCfg
-from tasks.cartpole import CartpoleBalanceCfg
 
 FREE = """<mujoco><asset>{asset}</asset><worldbody><body name="{name}"><freejoint/>
   <geom name="shape" {shape}/></body></worldbody></mujoco>"""

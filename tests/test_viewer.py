@@ -12,6 +12,9 @@ from typing import Any
 
 import pytest
 import torch
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
+from mjlab.tasks.muscle import WalkW18Cfg
+from mjlab.tasks.velocity import VelocityGo1FlatCfg
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.render import Marks
@@ -23,9 +26,6 @@ from mjlab.viewer import (
     add_velocities,
 )
 from mjlab.viewer.native import NativeViewer
-from tasks.cartpole import CartpoleBalanceCfg
-from tasks.muscle import WalkW18Cfg
-from tasks.velocity import VelocityGo1FlatCfg
 from tests.browser import Browser, find_browser
 
 STEP = 0.05

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 import torch
+from mjlab.registry import load_task
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.envs.snapshot import StateError
+from mjlab.envs.state import StateError
 from mjlab.managers import (
     CurriculumTermCfg,
     EventTermCfg,
@@ -23,7 +24,6 @@ from mjlab.rl import Checkpoints, TrainingLoop
 from mjlab.rl.workers import ShardError, WorkerEnv, WorkerError
 from mjlab.rl.workers.memory import Block, Field
 from mjlab.rl.workers.shards import Shards, StateShape
-from tasks.registry import load_task
 from tests.rl_runs import agent_cfg, differing, env_cfg, flat_state
 
 WORLDS = 8

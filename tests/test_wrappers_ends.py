@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
-from mjlab.envs.snapshot import live_tensors
 from tests import gym_tasks
 from tests.synthetic import SyntheticCfg
 
@@ -89,7 +88,7 @@ def test_asking_for_last_observations_leaves_all_state_the_same(make: Any) -> No
         *_, terminated, truncated, _ = asked.step(action)
         plain.step(action)
         ends += int((terminated | truncated).sum())
-        ours, theirs = live_tensors(asked), live_tensors(plain)
+        ours, theirs = asked.state.live(), plain.state.live()
         for name, value in ours.items():
             # Figures of the last step of a command are taken in by one only.
             if not name.startswith(("log.", "command.twist.metrics")):

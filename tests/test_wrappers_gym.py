@@ -117,7 +117,7 @@ def test_their_normaliser_takes_the_form_with_arrays() -> None:
 
 
 def test_all_tasks_are_known_to_gymnasium_by_name() -> None:
-    from tasks.registry import entries
+    from mjlab.registry import entries
 
     known = {name for name in gymnasium.registry if name.startswith("mjlab/")}
     assert known == {f"mjlab/{task_id}-v0" for task_id in entries()}

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 from gymnasium import spaces
+from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, TensorCartpoles
 
 import mjlab
 from mjlab.wrappers import FlattenActionSpace, FrameStack, TorchVectorEnv
 from mjlab.wrappers.batch_worlds import BatchWorlds
-from tasks.cartpole.classic import ClassicCartpoleCfg, TensorCartpoles
 from tests import gym_tasks
 
 pytest.importorskip("skrl", reason="skrl is not installed (pip install skrl)")

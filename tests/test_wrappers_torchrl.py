@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 import torch
+from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, TensorCartpoles
 from tensordict import TensorDict
 
 import mjlab
 from mjlab.wrappers import FlattenActionSpace, FrameStack, TorchVectorEnv, VectorEnv
 from mjlab.wrappers.batch_worlds import BatchWorlds
-from tasks.cartpole.classic import ClassicCartpoleCfg, TensorCartpoles
 from tests import gym_tasks
 
 pytest.importorskip("torchrl", reason="TorchRL is not installed (pip install torchrl)")

@@ -6,8 +6,7 @@ Imports no more than it needs, because the processes of Ray import it again.
 from dataclasses import dataclass
 
 import torch
-
-from tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
+from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
 
 BURN_IN = 4
 """Steps at the head of a sequence that only bring the memory up to date."""

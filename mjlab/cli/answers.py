@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 FAULT_OF_USER = 2
 """Exit code for a command line or a configuration that cannot work."""
 
-_OURS = ("mjlab", "tasks")
+_OURS = ("mjlab",)
 
 
 class UsageError(ValueError):

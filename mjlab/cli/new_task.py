@@ -104,7 +104,7 @@ _INIT = '''\
 """The task <TASK>."""
 
 from <PACKAGE>.env import <CLASS>, agent
-from tasks.registry import Task
+from mjlab.registry import Task
 
 TASK = Task(
     env=<CLASS>,
@@ -124,7 +124,7 @@ import torch
 
 from mjlab.managers import RewardTermCfg
 from <BASE_MODULE> import <BASE>
-from tasks.registry import load_task
+from mjlab.registry import load_task
 
 
 def action_square(env: Any) -> torch.Tensor:

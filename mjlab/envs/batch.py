@@ -12,7 +12,8 @@ from typing import NamedTuple, Protocol
 
 import torch
 
-from mjlab.envs.env import ManagerBasedRlEnv, Observations
+from mjlab.envs.autoreset import Observations
+from mjlab.envs.env import ManagerBasedRlEnv
 from mjlab.envs.spaces import Box, action_space
 from mjlab.names import UnknownNameError, suggest
 

@@ -1,26 +1,37 @@
 """The environment: physics and managers, stepped as one function of tensors."""
 
 import math
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import torch
 
-from mjlab.envs.beginnings import Beginnings, FromEvents
+from mjlab.envs import inspect
+from mjlab.envs.autoreset import Observations, When, copied
+from mjlab.envs.build import (
+    LoadedScene,
+    collect_state,
+    guard_nonfinite,
+    load,
+    make_resets,
+)
 from mjlab.envs.config import ManagerBasedRlEnvCfg
-from mjlab.envs.introspection import Introspection
-from mjlab.envs.lifecycle import Lifecycle, LoadedScene, load
-from mjlab.envs.origin import origin_of
-from mjlab.envs.phases import Phases
-from mjlab.envs.program import Program, build_program
-from mjlab.envs.quarantine import Quarantine
-from mjlab.envs.resets import Resets, When
-from mjlab.envs.state_access import StateAccess
+from mjlab.envs.manual import Lifecycle
+from mjlab.envs.probe import Profile, profile
+from mjlab.envs.provenance import describe
+from mjlab.envs.runner import StepObserver, StepRunner, build_runner
+from mjlab.envs.spaces import Box, Dict, action_space, observation_space
+from mjlab.envs.state import Row
+from mjlab.envs.state_dict import StateDict, state_dict_tensors, write_state_dict
+from mjlab.envs.step import StepProgram
 from mjlab.managers import (
     ActionManager,
     CommandManager,
     CurriculumManager,
     EpisodeLog,
     EventManager,
+    Managers,
     MetricsManager,
     ObservationManager,
     OutcomeManager,
@@ -32,15 +43,13 @@ from mjlab.rng import WorldRng
 from mjlab.scene import Scene
 from mjlab.sim import Simulation
 
-Observations = dict[str, torch.Tensor | dict[str, torch.Tensor]]
 
-
-class ManagerBasedRlEnv(Introspection, StateAccess):
+class ManagerBasedRlEnv:
     """Worlds of a task, stepped together on one device.
 
-    Everything between an action and the next observation is `_advance`, a function of
-    tensors that a CUDA graph can hold. What `step` returns are copies, which nothing
-    changes later.
+    Everything between an action and the next observation is `program.advance`, a
+    function of tensors that a CUDA graph can hold. What `step` returns are copies,
+    which nothing changes later.
     """
 
     def __init__(
@@ -61,8 +70,7 @@ class ManagerBasedRlEnv(Introspection, StateAccess):
             task: The id that the task is registered by, which recordings then name.
         """
         loaded = cfg if isinstance(cfg, LoadedScene) else load(cfg)
-        cfg = loaded.cfg
-        self.cfg = cfg
+        self.cfg = cfg = loaded.cfg
         self.seed = loaded.seed
         """The seed in use."""
         self.first_world = first_world
@@ -72,8 +80,7 @@ class ManagerBasedRlEnv(Introspection, StateAccess):
         self.sim = Simulation(
             loaded.model, cfg.scene.num_envs, cfg.sim, device=device, vary=loaded.vary
         )
-        self.num_envs = self.sim.num_envs
-        self.device = self.sim.device
+        self.num_envs, self.device = self.sim.num_envs, self.sim.device
         self.rng = WorldRng(
             self.num_envs, self.seed, self.device, first_world=first_world
         )
@@ -82,28 +89,34 @@ class ManagerBasedRlEnv(Introspection, StateAccess):
         self.step_dt = self.physics_dt * cfg.decimation
         self.max_episode_length_s = cfg.episode_length_s
         self.max_episode_length = math.ceil(cfg.episode_length_s / self.step_dt - 1e-9)
-        self._allocate()
-        self.quarantine = Quarantine(self)
-        self._bind_managers()
-        self._everyone = torch.ones_like(self._no_one)
-        self.resets = Resets(self, final_obs=cfg.final_obs)
-        """When worlds that ended begin anew."""
-        self.beginnings: Beginnings = FromEvents(self)
-        """What writes the first states of episodes."""
-        self.phases = Phases(self)
-        """What `_advance` and every reset consist of."""
-        self.lifecycle = Lifecycle(self)
-        """The same, called by hand."""
-        self._start_up()
-        self.program: Program = build_program(self)
-        """How a step runs."""
-
-    def _allocate(self) -> None:
         ints = {"dtype": torch.int64, "device": self.device}
         self.episode_length_buf = torch.zeros(self.num_envs, **ints)
         self.common_step_counter = torch.zeros((), **ints)
-        self._no_one = torch.zeros(self.num_envs, dtype=torch.bool, device=self.device)
         self.episode_log = EpisodeLog(self.num_envs, self.device)
+        self._bind_managers()
+        self.nonfinite = guard_nonfinite(self, cfg.max_nonfinite_share)
+        """Ends episodes of worlds whose numbers are not finite, and counts these."""
+        self.state = collect_state(self, self.nonfinite)
+        """All that the future depends on."""
+        resets = make_resets(self, final_obs=cfg.final_obs)
+        self.program = StepProgram(self, cfg.decimation, resets, self.nonfinite)
+        """What a step and a reset consist of."""
+        self.lifecycle = Lifecycle(self.program, self._finish_phases)
+        """The same, called by hand."""
+        self.observers: list[StepObserver] = []
+        """What is called around every step."""
+        self.event_manager.apply("startup")
+        self.event_manager.recompute_constants(startup=True)
+        self.sim.forward()
+        self.scene.refresh()
+        self.runner: StepRunner = self._build_runner()
+        """How a step runs."""
+        self.single_observation_space: Dict = observation_space(self)
+        """What one world observes, by group."""
+        self.single_action_space: Box = action_space(self)
+        """The action that one world takes."""
+        self.observation_space = self.single_observation_space.batch(self.num_envs)
+        self.action_space = self.single_action_space.batch(self.num_envs)
 
     def _bind_managers(self) -> None:
         cfg = self.cfg
@@ -119,21 +132,37 @@ class ManagerBasedRlEnv(Introspection, StateAccess):
         self.metrics_manager = MetricsManager(cfg.metrics, self)
         self.outcome_manager = OutcomeManager(cfg.outcomes, self)
         self.recorder_manager = RecorderManager(
-            cfg.recorders, self, cfg.recording, origin=lambda: origin_of(self)
+            cfg.recorders,
+            self,
+            cfg.recording,
+            rewards=self.reward_manager,
+            terminations=self.termination_manager,
+            outcomes=self.outcome_manager,
+            provenance=lambda: describe(self, cfg, self.seed, task=self.task),
         )
-        self._action = torch.zeros(
-            self.num_envs, self.action_manager.total_action_dim, device=self.device
+        self.managers = Managers(
+            self.observation_manager,
+            self.action_manager,
+            self.reward_manager,
+            self.metrics_manager,
+            self.outcome_manager,
+            self.curriculum_manager,
+            self.command_manager,
+            self.event_manager,
+            self.termination_manager,
+            self.recorder_manager,
         )
-        # Written in place: a replay fills the memory that it was recorded with.
-        self._final_obs = self._observations() if cfg.final_obs else {}
+        """All of them, in the order in which a reset reaches them."""
 
-    def _start_up(self) -> None:
-        self.event_manager.apply("startup", mask=self._everyone)
-        # Only here, if nothing but startup events varies what constants come from.
-        if self.event_manager.asks_constants:
-            self.phases.recompute_constants()
-        self.sim.forward()
-        self.scene.refresh()
+    def _build_runner(self) -> StepRunner:
+        return build_runner(
+            self, self.program.advance, self.state, self.observers, self.cfg.mode
+        )
+
+    def record_anew(self) -> None:
+        """Build the runner again, after something changed that a graph would hold."""
+        self.runner.release()
+        self.runner = self._build_runner()
 
     # The public interface.
 
@@ -172,14 +201,17 @@ class ManagerBasedRlEnv(Introspection, StateAccess):
             Observations (of the new episode where one ended), reward, terminated,
             truncated, and extras.
         """
-        self.lifecycle.check_at_rest("step")
-        self.action_manager.check(action)
-        # A policy's action may bring its graph along; physics has no gradient.
-        self._action.copy_(action.detach())
-        self.program.run()
-        self.recorder_manager.commit()
+        if self.lifecycle.is_under_way:
+            self.lifecycle.require_rest("step")
+        self.action_manager.take(action)
+        self.runner.run()
+        for recorder in self.program.recorders:
+            recorder.commit()
+        flags = self.termination_manager
+        reward = self.reward_manager.reward.clone()
+        ended = flags.terminated.clone(), flags.time_outs.clone()
         observations, extras = self._shown(ends=True)
-        return observations, *self._judgement(), extras
+        return observations, reward, *ended, extras
 
     def choose_resets(
         self,
@@ -188,19 +220,31 @@ class ManagerBasedRlEnv(Introspection, StateAccess):
         ignore_terminations: bool = False,
         final_obs: bool | None = None,
     ) -> None:
-        """Choose when worlds that end begin anew; see `Resets`.
+        """Choose when worlds that end are reset; see `AutoReset`.
 
         `final_obs` is as the config says where it is None.
         """
-        shows_ends = self.cfg.final_obs if final_obs is None else final_obs
-        if self.resets.is_choice(when, ignore_terminations, shows_ends):
-            return
-        self.program.drop()
-        self.resets = Resets(
-            self, when, ignore_terminations=ignore_terminations, final_obs=shows_ends
+        ends = self.cfg.final_obs if final_obs is None else final_obs
+        resets = make_resets(
+            self, when, ignore_terminations=ignore_terminations, final_obs=ends
         )
-        self._final_obs = self._observations() if self.resets.shows_ends else {}
-        self.program = build_program(self)
+        if not resets.is_like(self.program.resets):
+            self.program.resets = resets
+            self.record_anew()
+
+    def use_initial_states(
+        self, write: Callable[[torch.Tensor], None] | None = None
+    ) -> None:
+        """Have episodes start from other states than those of reset events.
+
+        Args:
+            write: Writes the states of worlds that have just been set to the model's
+                defaults, given their mask. It stands in the step, so it reads nothing
+                back to the host. None goes back to the reset events.
+        """
+        from_events = partial(self.event_manager.apply, "reset", None)
+        self.program.initial_states = write or from_events
+        self.record_anew()
 
     def take_log(self) -> dict[str, float]:
         """Means over the episodes that ended since the last call, and health counters.
@@ -208,12 +252,17 @@ class ManagerBasedRlEnv(Introspection, StateAccess):
         This waits for the device, and stops the run if too many worlds were not finite.
         """
         figures, episodes = self.episode_log.take()
-        health = self.quarantine.take()
-        return (figures if episodes else {}) | health
+        return (figures if episodes else {}) | self.take_health()
+
+    def take_health(self) -> dict[str, float]:
+        """Health counters since the last call; see `take_log`."""
+        for observer in self.observers:
+            observer.before_counts()
+        return self.nonfinite.take_counts()
 
     def close(self) -> None:
         """Let go of the step's graph, and finish the files of recorders."""
-        self.program.drop()
+        self.runner.release()
         self.recorder_manager.close()
 
     @property
@@ -221,66 +270,111 @@ class ManagerBasedRlEnv(Introspection, StateAccess):
         """The environment itself."""
         return self
 
-    # The device program.
-
-    def _advance(self) -> None:
-        """Everything between an action and the next observation."""
-        phases = self.phases
-        phases.set_action()
-        with self.sim.reads.before_forward():
-            phases.set_targets()
-            for substep in range(self.cfg.decimation):
-                phases.apply_targets()
-                phases.physics_step(resume=substep == 0)
-            phases.judge()
-            phases.begin_again()
-        phases.update_kinematics(None)
-        phases.fetch(None)
-        self.resets.happen_late()
-        self.recorder_manager.record()
-
-    def managers(self) -> tuple[Any, ...]:
-        """Managers in the order in which a reset reaches them."""
-        return (
-            self.observation_manager,
-            self.action_manager,
-            self.reward_manager,
-            self.metrics_manager,
-            self.outcome_manager,
-            self.curriculum_manager,
-            self.command_manager,
-            self.event_manager,
-            self.termination_manager,
-            self.recorder_manager,
-        )
-
-    # What is given out: copies.
+    def _finish_phases(self, is_step: bool) -> tuple[Observations, dict[str, Any]]:
+        """End a step or a reset that was called phase by phase."""
+        if not is_step:
+            self.recorder_manager.record()
+        self.recorder_manager.commit()
+        self.runner.mark_fresh()
+        return self._shown(ends=is_step)
 
     def _shown(self, *, ends: bool) -> tuple[Observations, dict[str, Any]]:
-        """Observations and extras; the last observations of episodes are among these.
+        """Copies of observations and extras.
 
         Args:
             ends: Whether episodes may have ended: after a step, not after a reset.
         """
         extras: dict[str, Any] = {"log": self.episode_log.latest()}
-        if ends and self.resets.shows_ends:
-            extras["final_obs"] = _copy(self._final_obs)
-        return self._observations(), extras
+        if ends and self.program.resets.shows_ends:
+            extras["final_obs"] = copied(self.program.resets.final_obs)
+        return copied(self.observation_manager.output), extras
 
-    def _judgement(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Reward, terminated and truncated, each of shape (num_envs,)."""
-        flags = self.termination_manager
-        reward = self.reward_manager.reward
-        return reward.clone(), flags.terminated.clone(), flags.time_outs.clone()
+    # State, out and in.
 
-    def _observations(self) -> Observations:
-        return _copy(self.observation_manager.output)
+    def get_state(self) -> dict[str, torch.Tensor]:
+        """Everything that the future depends on, as copies."""
+        return self.state.take()
 
+    def get_state_rows(self) -> dict[str, torch.Tensor]:
+        """The state with a row for each world, each of which may go on in any world."""
+        return self.state.take_rows()
 
-def _copy(observations: Observations) -> Observations:
-    return {
-        group: value.clone()
-        if isinstance(value, torch.Tensor)
-        else {name: term.clone() for name, term in value.items()}
-        for group, value in observations.items()
-    }
+    def set_state(
+        self, state: Mapping[str, torch.Tensor], mask: torch.Tensor | None = None
+    ) -> None:
+        """Continue as if from the moment of `get_state`, bit for bit on the CPU.
+
+        Args:
+            state: What `get_state` returned.
+            mask: The worlds, shape (num_envs,), bool; the others, and what worlds
+                share, stay as they are. None means all, also in the middle of a reset
+                or a step by hand, which starts over.
+        """
+        if mask is not None:
+            self.lifecycle.require_rest("set_state")
+            mask = self.sim.check_mask(mask)
+        self.state.restore(state, mask)
+        self.lifecycle.abandon()
+        self.runner.mark_stale()
+
+    def put_rows(self, rows: Mapping[int, Row], *, shared: bool = False) -> None:
+        """Have worlds go on from rows of a state; see `EnvState.put_rows`."""
+        self.state.put_rows(rows, shared=shared)
+        self.runner.mark_stale()
+
+    def get_state_dict(self) -> dict[str, StateDict]:
+        """Root and joints by entity: {"entities": {name: rows}}; see `state_dict`."""
+        return {"entities": state_dict_tensors(self.scene)}
+
+    def set_state_dict(
+        self, state: Mapping[str, Any], mask: torch.Tensor | None = None
+    ) -> None:
+        """Write root and joints of entities, and make derived quantities current.
+
+        Episodes go on, and nobody is observed. Like any write to the state, this may
+        stand between the phases of a reset or a step by hand.
+
+        Args:
+            state: What `get_state_dict` returned, or the tensors by entity without
+                "entities" around them. Entities may be left out.
+            mask: The worlds to write, shape (num_envs,), bool. None means all.
+        """
+        worlds = torch.ones_like(self.termination_manager.dones)
+        mask = worlds if mask is None else self.sim.check_mask(mask)
+        with self.sim.reads.allow_late():
+            write_state_dict(self.scene, state, mask)
+        self.sim.forward()
+        self.scene.refresh()
+        self.runner.mark_fresh()
+
+    # What it is made of.
+
+    @property
+    def mode(self) -> str:
+        """How a step runs: "fused", "segmented" or "eager"."""
+        return self.runner.mode
+
+    def profile(self, steps: int = 20) -> Profile:
+        """What each verb of the engine and each term costs, over some steps."""
+        before = self.get_state()
+        found = profile(self, self.program.advance, steps)
+        self.set_state(before)
+        return found
+
+    def startup_lines(self) -> list[str]:
+        """How the environment runs: engine, mode and why, sizes, memory, exceptions."""
+        step = f"{self.cfg.decimation} physics steps of {self.physics_dt:g} s"
+        return [
+            inspect.engine_line(self.sim),
+            f"Step: {self.mode}, because {self.runner.reason}. {step}; forward() goes "
+            f"to the {self.sim.forward_stage.name.lower()} stage.",
+            f"Seed {self.seed}. Episodes of {self.max_episode_length} steps.",
+            *inspect.notes(self.sim, self.scene, self.managers),
+        ]
+
+    def debug_vis(self, visualizer: Any) -> None:
+        """Have terms and sensors draw into a viewer's collection of shapes."""
+        inspect.draw(self.managers, self.scene, visualizer)
+
+    def __str__(self) -> str:
+        return inspect.tables(self.startup_lines(), self.managers)

@@ -5,12 +5,10 @@ Gymnasium's own spaces are made from these where Gymnasium is wanted.
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import torch
 
-if TYPE_CHECKING:
-    from mjlab.envs.env import ManagerBasedRlEnv
+from mjlab.managers import ManagedEnv
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ class Dict:
         return Dict({name: space.batch(num) for name, space in self.spaces.items()})
 
 
-def observation_space(env: "ManagerBasedRlEnv") -> Dict:
+def observation_space(env: ManagedEnv) -> Dict:
     """What one world observes, by group."""
     return Dict(
         {
@@ -58,7 +56,7 @@ def observation_space(env: "ManagerBasedRlEnv") -> Dict:
     )
 
 
-def action_space(env: "ManagerBasedRlEnv") -> Box:
+def action_space(env: ManagedEnv) -> Box:
     """What one world takes. It is not bounded: terms clip what they make of it."""
     return Box((env.action_manager.total_action_dim,))
 

@@ -16,16 +16,14 @@ no room for): `get_state` has all of that, and goes on bit for bit.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from mjlab.entity import Entity
-from mjlab.envs.snapshot import StateError
+from mjlab.envs.state import StateError
 from mjlab.names import suggest
-
-if TYPE_CHECKING:
-    from mjlab.envs.env import ManagerBasedRlEnv
+from mjlab.scene import Scene
 
 StateDict = dict[str, torch.Tensor]
 """A tensor of shape (num_envs, width) for each entity."""
@@ -36,13 +34,13 @@ Layout = dict[str, slice]
 _ROOT = {"pos": 3, "quat": 4, "lin_vel": 3, "ang_vel": 3}
 
 
-def state_layout(env: "ManagerBasedRlEnv") -> dict[str, Layout]:
+def state_layout(scene: Scene) -> dict[str, Layout]:
     """Where the parts of each entity's row are.
 
     The parts are "pos", "quat", "lin_vel", "ang_vel" of the root, "joint_pos" and
     "joint_vel", and "ball_quat" and "ball_vel" where there are ball joints.
     """
-    return {name: layout_of(each) for name, each in env.scene.entities.items()}
+    return {name: layout_of(each) for name, each in scene.entities.items()}
 
 
 def layout_of(entity: Entity) -> Layout:
@@ -59,17 +57,17 @@ def layout_of(entity: Entity) -> Layout:
     return layout
 
 
-def state_dict_tensors(env: "ManagerBasedRlEnv") -> StateDict:
+def state_dict_tensors(scene: Scene) -> StateDict:
     """The state of every entity, shape (num_envs, 13 + 2 * num_joints) without balls.
 
     The tensors are the caller's own. Nothing is read back to the host, so that this may
     stand in a captured step.
     """
-    return {name: _row(entity) for name, entity in env.scene.entities.items()}
+    return {name: _row(entity) for name, entity in scene.entities.items()}
 
 
 def write_state_dict(
-    env: "ManagerBasedRlEnv", state: Mapping[str, Any], mask: torch.Tensor
+    scene: Scene, state: Mapping[str, Any], mask: torch.Tensor
 ) -> None:
     """Write the entities' states in the worlds of `mask`, without `forward()`.
 
@@ -78,28 +76,28 @@ def write_state_dict(
     are, and so do controls, activations and warm starts.
 
     Args:
-        env: The environment.
+        scene: The entities.
         state: A tensor for each entity, or {"entities": these}; a tensor of one row is
             for all worlds.
         mask: The worlds, shape (num_envs,), bool.
     """
-    for name, value in checked(env, state).items():
-        _write(env.scene.entity(name), value, mask)
+    for name, value in checked(scene, state, mask).items():
+        _write(scene.entity(name), value, mask)
 
 
-def checked(env: "ManagerBasedRlEnv", state: Mapping[str, Any]) -> StateDict:
+def checked(scene: Scene, state: Mapping[str, Any], worlds: torch.Tensor) -> StateDict:
     """The tensors of a state by entity, or an error that says what does not fit."""
     flat = state["entities"] if set(state) == {"entities"} else state
     if not isinstance(flat, Mapping) or not flat:
         raise StateError(
             "A state is a tensor for each entity, by name, and this one has none. "
-            + suggest("", list(env.scene.entities))
+            + suggest("", list(scene.entities))
         )
-    return {name: _fitting(env, name, value) for name, value in flat.items()}
+    return {name: _fitting(scene, name, value, worlds) for name, value in flat.items()}
 
 
-def _fitting(env: "ManagerBasedRlEnv", name: str, value: Any) -> torch.Tensor:
-    entities = env.scene.entities
+def _fitting(scene: Scene, name: str, value: Any, worlds: torch.Tensor) -> torch.Tensor:
+    entities, num_envs = scene.entities, len(worlds)
     if name not in entities:
         raise StateError(
             f"The state has an entity {name!r}, and the scene has not. "
@@ -107,20 +105,20 @@ def _fitting(env: "ManagerBasedRlEnv", name: str, value: Any) -> torch.Tensor:
         )
     layout = layout_of(entities[name])
     width = next(reversed(layout.values())).stop
-    tensor = torch.as_tensor(value, device=env.device)
+    tensor = torch.as_tensor(value, device=worlds.device)
     if not tensor.is_floating_point():
         raise StateError(
             f"The state of {name!r} is of type {tensor.dtype}; it has to be float32."
         )
     tensor = tensor.to(torch.float32)
-    rows = (env.num_envs, width), (1, width), (width,)
+    rows = (num_envs, width), (1, width), (width,)
     if tuple(tensor.shape) not in rows:
         parts = ", ".join(f"{p} {s.stop - s.start}" for p, s in layout.items())
         raise StateError(
             f"The state of {name!r} has shape {tuple(tensor.shape)}; it has to be "
-            f"({env.num_envs}, {width}): {parts}."
+            f"({num_envs}, {width}): {parts}."
         )
-    return tensor.expand(env.num_envs, width)
+    return tensor.expand(num_envs, width)
 
 
 def _row(entity: Entity) -> torch.Tensor:

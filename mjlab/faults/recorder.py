@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.envs.program import Program
+from mjlab.envs.runner import StepObserver
 from mjlab.faults.files import ENGINE, NONFINITE, DumpFolder, Fault
 from mjlab.sim.engine import EngineError
 
@@ -54,11 +54,11 @@ class _Seen:
     overflow: dict[str, torch.Tensor] = field(default_factory=dict)
 
 
-class FlightRecorder:
-    """Runs an environment's steps, and keeps the last of them.
+class FlightRecorder(StepObserver):
+    """Keeps the last steps of an environment.
 
-    It stands around the environment's program, outside of what a CUDA graph holds, so
-    that the step itself stays as it is. The record has its memory from the start, and
+    It watches from outside of what a CUDA graph holds, so that the step itself stays as
+    it is. The record has its memory from the start, and
     nothing is read back to the host until something is known to be wrong.
     """
 
@@ -83,15 +83,10 @@ class FlightRecorder:
         self._folder = folder
         self._iteration = iteration
         self._period = steps
-        self._inner: Program = env.program
-        self.mode = self._inner.mode
-        """How the step runs."""
-        self.reason = self._inner.reason
-        """Why so."""
         self._live: State = {
             **{name: env.sim.engine.data(name) for name in FIELDS[:4]},
             "episode_length": env.episode_length_buf,
-            "action": env._action,
+            "action": env.action_manager.incoming,
         }
         self._ring: State = {
             name: torch.zeros(
@@ -105,8 +100,7 @@ class FlightRecorder:
         self._count = 0
         self._keyframes: list[Keyframe] = []
         self._seen = _Seen(overflow=self._overflow())
-        env.program = self
-        env.quarantine.before_account = self.examine
+        env.observers.append(self)
 
     def __enter__(self) -> "FlightRecorder":
         """Begin what may fail because of a fault."""
@@ -125,13 +119,12 @@ class FlightRecorder:
 
     def detach(self) -> None:
         """Stop recording, and leave the environment as it was."""
-        self._env.program = self._inner
-        self._env.quarantine.before_account = None
+        self._env.observers.remove(self)
 
-    # As a program.
+    # As an observer.
 
-    def run(self) -> None:
-        """Record what a step begins with, and run it."""
+    def before_step(self) -> None:
+        """Record what a step begins with."""
         if self._count % self._period == 0:
             # The older one goes first, so that there are never three of them.
             self._keyframes = self._keyframes[-1:]
@@ -139,30 +132,30 @@ class FlightRecorder:
         place = self._count % (2 * self._period)
         for name, live in self._live.items():
             self._ring[name][place].copy_(live)
-        try:
-            self._inner.run()
-        except EngineError as error:
-            self._keep_failure(error)
-            raise
-        torch.logical_or(
-            self._env.quarantine.found, self._unseeable(), out=self._wrong[place]
-        )
+
+    def step_failed(self, error: EngineError) -> None:
+        """Dump the worlds in which the engine could not go on."""
+        self._wrong[self._count % (2 * self._period)].zero_()
+        self._count += 1
+        faults = [Fault(ENGINE, w, self._count - 1) for w in error.worlds]
+        if faults:
+            self._folder.add(self._iteration(), faults, self.window(), self._env)
+
+    def after_step(self) -> None:
+        """Note which worlds are not finite."""
+        wrong = self._wrong[self._count % (2 * self._period)]
+        torch.logical_or(self._env.nonfinite.found, self._unseeable(), out=wrong)
         self._count += 1
 
-    def settle(self) -> None:
-        """Begin anew, because worlds were reset by hand."""
-        self._inner.settle()
-        self._forget()
+    def interrupted(self) -> None:
+        """Begin anew, because worlds are no longer where the last step left them."""
+        self._count = 0
+        self._keyframes = []
+        self._seen = _Seen(overflow=self._overflow())
 
-    def unsettle(self) -> None:
-        """Begin anew, because the state was exchanged."""
-        self._inner.unsettle()
-        self._forget()
-
-    def drop(self) -> None:
-        """Let go of what is recorded, for graphs and for dumps."""
-        self._inner.drop()
-        self._forget()
+    def before_counts(self) -> None:
+        """Look for what went wrong since the last time."""
+        self.examine()
 
     # As a record.
 
@@ -186,14 +179,6 @@ class FlightRecorder:
             steps=steps | {"wrong": self._wrong[places]},
             start=keyframe.state,
         )
-
-    def _keep_failure(self, error: EngineError) -> None:
-        """Dump the worlds in which the engine could not go on."""
-        self._wrong[self._count % (2 * self._period)].zero_()
-        self._count += 1
-        faults = [Fault(ENGINE, w, self._count - 1) for w in error.worlds]
-        if faults:
-            self._folder.add(self._iteration(), faults, self.window(), self._env)
 
     def _nonfinite(self) -> list[Fault]:
         """Worlds that were not finite, the first step of each, the earliest first."""
@@ -223,13 +208,8 @@ class FlightRecorder:
         outputs = _flat(self._env.observation_manager.output)
         sums = [out.flatten(1).sum(dim=1, dtype=torch.float32) for out in outputs]
         if not sums:
-            return self._env.quarantine.found
+            return self._env.nonfinite.found
         return torch.stack(sums, dim=-1).isfinite().all(dim=-1).logical_not_()
-
-    def _forget(self) -> None:
-        self._count = 0
-        self._keyframes = []
-        self._seen = _Seen(overflow=self._overflow())
 
 
 def _flat(output: Mapping[str, Any]) -> list[torch.Tensor]:

@@ -1,8 +1,7 @@
 """A recorded world, done again on the native engine, and looked into while it runs."""
 
-import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
-from mjlab.envs.snapshot import live_tensors
+from mjlab.envs.runner import StepObserver
 from mjlab.faults.naming import element_name
 from mjlab.faults.recording import DumpError, Recording
 from mjlab.sim.fields import STATE_FIELDS, Stage
@@ -88,10 +87,11 @@ class Replay:
         self.step = 0
         """The recorded step that comes next."""
         self._actions = torch.from_numpy(recording.steps["action"]).unsqueeze(1)
-        if self._actions.shape[1:] != env._action.shape:
+        width = env.action_manager.total_action_dim
+        if self._actions.shape[1:] != (1, width):
             raise DumpError(
                 f"{recording.path} has actions of {self._actions.shape[2]} numbers, "
-                f"and its configuration builds {env._action.shape[1]}: the task has "
+                f"and its configuration builds {width}: the task has "
                 "changed since."
             )
         self._start = _start_state(env, recording)
@@ -119,7 +119,8 @@ class Replay:
         look = _Look(self.env)
         differences: dict[str, float] = dict.fromkeys(STATE, 0.0)
         equal, worst = 0, None
-        with look.inside():
+        self.env.observers.append(look)
+        try:
             for step in range(self.recording.length):
                 differs = self._compare(step, differences)
                 if differs is None and worst is None:
@@ -127,9 +128,11 @@ class Replay:
                 elif worst is None:
                     assert differs is not None
                     worst = (differs, step)
-                look.begin(step)
+                look.step = step
                 with torch.no_grad():
                     self.env.step(self(None))
+        finally:
+            self.env.observers.remove(look)
         self.restart()
         return Account(
             findings=tuple(look.findings),
@@ -154,51 +157,28 @@ class Replay:
         return found
 
 
-class _Look:
+class _Look(StepObserver):
     """Looks into a world's numbers several times in a step."""
 
     def __init__(self, env: ManagerBasedRlEnv) -> None:
         self._env = env
-        self._step = 0
+        self.step = 0
+        """The recorded step that is under way."""
         self._physics = 0
         self.findings: list[Finding] = []
 
-    def begin(self, step: int) -> None:
-        """Look at what a step begins with."""
-        self._step, self._physics = step, 0
+    def before_step(self) -> None:
+        self._physics = 0
         self._state("when it begins, so that something wrote it in the step before")
 
-    @contextlib.contextmanager
-    def inside(self) -> Iterator[None]:
-        """Look after each physics step, and at the rewards."""
-        env = self._env
-        step, silence = env.sim.step, env.quarantine.silence
-        undo = [_put(env.sim, "step", self._then(step, self._after_physics))]
-        undo.append(
-            _put(env.quarantine, "silence", self._then(silence, self._after_rewards))
-        )
-        undo.append(
-            _put(
-                env.action_manager,
-                "process_action",
-                self._then(env.action_manager.process_action, self._after_action),
-            )
-        )
-        try:
-            yield
-        finally:
-            for restore in undo:
-                restore()
-
-    def _then(
-        self, original: Callable[..., Any], look: Callable[[], None]
-    ) -> Callable[..., Any]:
-        def call(*args: Any, **kwargs: Any) -> Any:
-            result = original(*args, **kwargs)
-            look()
-            return result
-
-        return call
+    def after_phase(self, phase: str) -> None:
+        looks = {
+            "set_targets": self._after_action,
+            "physics_step": self._after_physics,
+            "judge": self._after_rewards,
+        }
+        if phase in looks:
+            looks[phase]()
 
     def _after_action(self) -> None:
         bad = _bad(self._env.action_manager.action[0])
@@ -234,8 +214,8 @@ class _Look:
 
     def _find(self, moment: str, what: str) -> None:
         """Keep the first finding of a step; what follows comes from it."""
-        if not self.findings or self.findings[-1].step < self._step:
-            self.findings.append(Finding(self._step, moment, what))
+        if not self.findings or self.findings[-1].step < self.step:
+            self.findings.append(Finding(self.step, moment, what))
 
 
 def describe(recording: Recording, account: Account) -> list[str]:
@@ -285,7 +265,7 @@ def _start_state(
     """The recorded state, in the layout of an environment with one world."""
     state = {
         name: _fitting(name, tensor, recording)
-        for name, tensor in live_tensors(env).items()
+        for name, tensor in env.state.live().items()
     }
     if recording.record["engine"] == "native":
         physics = {k: v for k, v in recording.rows.items() if k.startswith("sim.")}
@@ -333,9 +313,3 @@ def _bad(values: torch.Tensor) -> tuple[int, float] | None:
     """The first number that is not finite, with its value."""
     places = (~values.isfinite()).nonzero().flatten().tolist()
     return (places[0], float(values[places[0]])) if places else None
-
-
-def _put(owner: Any, attribute: str, value: Any) -> Callable[[], None]:
-    """Set an attribute of an object, and return what takes it away again."""
-    setattr(owner, attribute, value)
-    return lambda: delattr(owner, attribute)

@@ -13,6 +13,9 @@ from mjlab.managers.event import EventManager as EventManager
 from mjlab.managers.event import EventTermCfg as EventTermCfg
 from mjlab.managers.event import required_fields as required_fields
 from mjlab.managers.log import EpisodeLog as EpisodeLog
+from mjlab.managers.managed_env import ManagedEnv as ManagedEnv
+from mjlab.managers.managed_env import Managers as Managers
+from mjlab.managers.managed_env import in_use as in_use
 from mjlab.managers.metrics import MetricsManager as MetricsManager
 from mjlab.managers.metrics import MetricsTermCfg as MetricsTermCfg
 from mjlab.managers.observation import ObservationGroupCfg as ObservationGroupCfg

@@ -146,6 +146,8 @@ class ActionManager:
         """Numbers of the whole action."""
         size = (3, env.num_envs, self.total_action_dim)
         self._history = torch.zeros(size, device=env.device)
+        self.incoming = torch.zeros(size[1:], device=env.device)
+        """The action of the step that begins, shape (num_envs, dim)."""
         self.action = self._history[0]
         """The last action, as the policy put it out, shape (num_envs, dim). Where it
         was infinite, it is NaN. Zero after a reset."""
@@ -213,6 +215,14 @@ class ActionManager:
                 f"The action is on {action.device}; it has to be on "
                 f"{self.action.device}."
             )
+
+    def take(self, action: torch.Tensor) -> None:
+        """Check the action of the next step, and copy it to `incoming`.
+
+        Its values are taken; no gradient goes through a step.
+        """
+        self.check(action)
+        self.incoming.copy_(action.detach())
 
     def process_action(self, action: torch.Tensor) -> None:
         """Take the action of a step, shape (num_envs, total_action_dim), float32.

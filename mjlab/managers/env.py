@@ -1,6 +1,6 @@
-"""What a term may read of the environment that it belongs to."""
+"""What managers need of the environment that they belong to."""
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import torch
 
@@ -9,25 +9,17 @@ from mjlab.rng import WorldRng
 from mjlab.scene import Scene
 from mjlab.sim import Simulation
 
-if TYPE_CHECKING:
-    from mjlab.managers.action import ActionManager
-    from mjlab.managers.command import CommandManager
-    from mjlab.managers.curriculum import CurriculumManager
-    from mjlab.managers.event import EventManager
-    from mjlab.managers.metrics import MetricsManager
-    from mjlab.managers.observation import ObservationManager
-    from mjlab.managers.outcome import OutcomeManager
-    from mjlab.managers.reward import RewardManager
-    from mjlab.managers.termination import TerminationManager
+
+class ActionParts(Protocol):
+    """The last action, by the term that takes a part of it."""
+
+    def part(self, name: str) -> torch.Tensor:
+        """The part of a term, shape (num_envs, action_dim), live."""
+        ...
 
 
 class Env(Protocol):
-    """The environment, as its terms see it.
-
-    Managers are built in the order event, command, action, observation, termination,
-    reward, curriculum, metrics, outcome; a term that is built with one of them finds
-    those before it.
-    """
+    """Physics, scene, time and random numbers: what stands below all managers."""
 
     @property
     def num_envs(self) -> int:
@@ -95,50 +87,6 @@ class Env(Protocol):
         ...
 
     @property
-    def action_manager(self) -> "ActionManager":
-        """Actions and their history."""
-        ...
-
-    @property
-    def observation_manager(self) -> "ObservationManager":
-        """Groups of observations."""
-        ...
-
-    @property
-    def reward_manager(self) -> "RewardManager":
-        """Rewards and their sums."""
-        ...
-
-    @property
-    def termination_manager(self) -> "TerminationManager":
-        """Which worlds ended, and why."""
-        ...
-
-    @property
-    def command_manager(self) -> "CommandManager":
-        """Goals."""
-        ...
-
-    @property
-    def event_manager(self) -> "EventManager":
-        """What happens to worlds at start, reset, and in between."""
-        ...
-
-    @property
-    def curriculum_manager(self) -> "CurriculumManager":
-        """What changes while training."""
-        ...
-
-    @property
-    def metrics_manager(self) -> "MetricsManager":
-        """Figures of episodes that are not rewards."""
-        ...
-
-    @property
-    def outcome_manager(self) -> "OutcomeManager":
-        """Which worlds succeed and which fail."""
-        ...
-
-    def get_state_rows(self) -> dict[str, torch.Tensor]:
-        """All that the future depends on, with a row for each world, as copies."""
+    def action_manager(self) -> ActionParts:
+        """The last action."""
         ...

@@ -100,14 +100,9 @@ class EventManager(Manager):
         """Modes in which some event varies what constants are derived from."""
         self.constants_mask = torch.zeros_like(self._everyone)
         """Worlds whose constants have to be derived anew, shape (num_envs,), bool. It
-        collects; whoever derives them clears it."""
+        collects until `recompute_constants`."""
         self._start_gaps()
         self._start_clocks()
-
-    @property
-    def asks_constants(self) -> bool:
-        """Whether some event varies what constants are derived from."""
-        return bool(self._asking)
 
     def apply(
         self,
@@ -134,6 +129,16 @@ class EventManager(Manager):
         due = self._due(mode, mask)
         for term in terms:
             self._run(term, due[term.name])
+
+    def recompute_constants(self, *, startup: bool = False) -> None:
+        """Derive constants in the worlds whose events asked for it, and clear the mask.
+
+        Args:
+            startup: Whether startup events are among those that may have asked.
+        """
+        if self.asks_constants_in - (set() if startup else {"startup"}):
+            self._env.sim.recompute_constants(self.constants_mask)
+            self.constants_mask.zero_()
 
     def reset(self, mask: torch.Tensor) -> None:
         """Restart the worlds' own clocks, and have terms forget the worlds of `mask`.

@@ -54,6 +54,10 @@ class MetricsManager(Manager):
         """Take the values of this physics step."""
         self._substep.compute()
 
+    def figures(self) -> list[torch.Tensor]:
+        """What a step adds to episodes, live."""
+        return [*self._step.running, *self._substep.running]
+
     def reset(self, mask: torch.Tensor) -> None:
         """Log the episodes that end in the worlds of `mask`, and begin new ones."""
         super().reset(mask)
@@ -112,6 +116,7 @@ class _Episodes:
         self._values = torch.zeros(env.num_envs, size, device=device)
         self._figures = torch.zeros(env.num_envs, size, device=device)
         self._samples = torch.zeros(env.num_envs, 1, device=device)
+        self.running = (self._figures, self._samples)
         self._counts = torch.zeros(size, dtype=torch.int64, device=device)
         self._means = slice(0, num_means)
         self._adds = slice(0, num_adds)

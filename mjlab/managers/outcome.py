@@ -63,6 +63,10 @@ class OutcomeManager(Manager):
         """Whether it held in any step since the reset, shape (num_envs,), live."""
         return self._once[:, self._column(name)]
 
+    def figures(self) -> list[torch.Tensor]:
+        """What a step adds to episodes, live."""
+        return [self._now, self._once] if self.terms else []
+
     def reset(self, mask: torch.Tensor) -> None:
         """Log the episodes that end in the worlds of `mask`, and begin new ones."""
         super().reset(mask)

@@ -8,7 +8,10 @@ import torch
 
 from mjlab.managers.env import Env
 from mjlab.managers.manager import Manager
+from mjlab.managers.outcome import OutcomeManager
+from mjlab.managers.reward import RewardManager
 from mjlab.managers.term import BoundTerm, TermCfg, TermError
+from mjlab.managers.termination import TerminationManager
 from mjlab.names import suggest
 from mjlab.recording import RecordingCfg
 from mjlab.recording.config import check_recording
@@ -27,11 +30,10 @@ _ROLES = {
 }
 
 Values = dict[str, torch.Tensor]
-Tap = Callable[[], None]
 
 
-class Origin(Protocol):
-    """What files say of the environment that episodes come from."""
+class Provenance(Protocol):
+    """Where recorded episodes come from, as files say it."""
 
     @property
     def attributes(self) -> Mapping[str, Any]:
@@ -76,7 +78,10 @@ class RecorderManager(Manager):
         env: Env,
         recording: RecordingCfg,
         *,
-        origin: Callable[[], Origin],
+        rewards: RewardManager,
+        terminations: TerminationManager,
+        outcomes: OutcomeManager,
+        provenance: Callable[[], Provenance],
     ) -> None:
         """Bind the terms, try each once, and begin to record.
 
@@ -84,7 +89,10 @@ class RecorderManager(Manager):
             cfg: The terms by name.
             env: The environment.
             recording: Where episodes go, and which.
-            origin: Says what the files say of the environment, if there are any.
+            rewards: Says what steps were worth.
+            terminations: Says which episodes ended.
+            outcomes: Says which succeeded and failed.
+            provenance: Says where episodes come from, if there are files.
         """
         for name, term in cfg.items():
             if term is not None and term.when not in _WHENS:
@@ -93,8 +101,8 @@ class RecorderManager(Manager):
                     + suggest(str(term.when), _WHENS)
                 )
         super().__init__(cfg, env)
-        self.taps: list[Tap] = []
-        """Called before any world is reset, in steps and outside of them."""
+        self._rewards, self._terminations = rewards, terminations
+        self._outcomes = outcomes
         self._whens = {name: term.when for name, term in cfg.items() if term}
         self._begun = torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
         self._stepped = torch.zeros_like(self._begun)
@@ -102,9 +110,9 @@ class RecorderManager(Manager):
         self._last: Values | None = None
         self._recording = None
         if self.terms:
-            check_recording(recording, "success" in env.outcome_manager.terms)
+            check_recording(recording, "success" in outcomes.terms)
         if self.terms and recording.export != "none":
-            self._recording = self._begin(recording, origin())
+            self._recording = self._begin(recording, provenance())
 
     @property
     def files(self) -> list[str]:
@@ -118,21 +126,19 @@ class RecorderManager(Manager):
         if self._recording is not None:
             self._seen |= self._look("pre_step")
 
-    def post_step(self, waiting: torch.Tensor) -> None:
+    def post_step(self, held_back: torch.Tensor) -> None:
         """Look at what a step has done.
 
         Args:
-            waiting: Worlds that were reset in place of the step, shape (num_envs,).
+            held_back: Worlds that were reset in place of the step, shape (num_envs,).
         """
         if self._recording is None:
             return
-        torch.logical_not(waiting, out=self._stepped)
+        torch.logical_not(held_back, out=self._stepped)
         self._seen |= self._look("post_step", "state") | self._judged()
 
     def pre_reset(self) -> None:
         """Look at what worlds are like before some of them are reset."""
-        for tap in self.taps:
-            tap()
         if self._recording is not None:
             self._last = self._look("pre_reset")
 
@@ -181,7 +187,9 @@ class RecorderManager(Manager):
         """Name of each term, and when it looks."""
         return list(self._whens.items())
 
-    def _begin(self, recording: RecordingCfg, origin: Origin) -> "EpisodeRecording":
+    def _begin(
+        self, recording: RecordingCfg, provenance: Provenance
+    ) -> "EpisodeRecording":
         # Imported here because only who records needs what is behind it.
         from mjlab.recording.recording import EpisodeRecording, field_of
 
@@ -202,9 +210,9 @@ class RecorderManager(Manager):
                 steps=steps,
                 beginning=beginning,
                 shared=[],
-                attributes=origin.attributes,
+                attributes=provenance.attributes,
                 about={
-                    "env_info": origin.env_info,
+                    "env_info": provenance.env_info,
                     "source_type": "recorders",
                     "source_desc": ", ".join(self.terms),
                 },
@@ -218,12 +226,11 @@ class RecorderManager(Manager):
 
     def _judged(self) -> Values:
         """Copies of what the step was worth, and of how it ended."""
-        flags, outcomes = self._env.termination_manager, self._env.outcome_manager
         judged = {
-            "rewards": self._env.reward_manager.reward,
-            "terminated": flags.terminated,
-            "truncated": flags.time_outs,
-            **{name: outcomes.now(name) for name in outcomes.terms},
+            "rewards": self._rewards.reward,
+            "terminated": self._terminations.terminated,
+            "truncated": self._terminations.time_outs,
+            **{name: self._outcomes.now(name) for name in self._outcomes.terms},
         }
         return {name: value.clone() for name, value in judged.items()}
 

@@ -48,8 +48,9 @@ class TerminationManager(Manager):
         """Episodes that were cut short in this step, shape (num_envs,)."""
         self.dones = torch.zeros(env.num_envs, **flags)
         """Episodes that did either, shape (num_envs,)."""
-        self._values = torch.zeros(env.num_envs, len(self._order), **flags)
-        self._last_episode = torch.zeros_like(self._values)
+        self.values = torch.zeros(env.num_envs, len(self._order), **flags)
+        """What each term returned last, shape (num_envs, terms), ends first."""
+        self._last_episode = torch.zeros_like(self.values)
         self._log = env.episode_log
         self._columns = self._log.register(
             [f"Episode_Termination/{name}" for name in self._order]
@@ -62,9 +63,9 @@ class TerminationManager(Manager):
             self.terminated.fill_(False)
             return self.dones.fill_(False)
         values = [self.terms[name]() for name in self._order]
-        torch.stack(values, dim=-1, out=self._values)
-        torch.any(self._values[:, : self._num_ends], dim=1, out=self.terminated)
-        torch.any(self._values[:, self._num_ends :], dim=1, out=self.time_outs)
+        torch.stack(values, dim=-1, out=self.values)
+        torch.any(self.values[:, : self._num_ends], dim=1, out=self.terminated)
+        torch.any(self.values[:, self._num_ends :], dim=1, out=self.time_outs)
         return torch.logical_or(self.terminated, self.time_outs, out=self.dones)
 
     def end(self, mask: torch.Tensor) -> None:
@@ -84,7 +85,7 @@ class TerminationManager(Manager):
 
     def get_term(self, name: str) -> torch.Tensor:
         """Whether a term held in this step, shape (num_envs,), bool, live."""
-        return self._values[:, self._column(name)]
+        return self.values[:, self._column(name)]
 
     def last_episode(self, name: str) -> torch.Tensor:
         """Whether a term ended each world's last episode, shape (num_envs,), bool."""
@@ -95,7 +96,7 @@ class TerminationManager(Manager):
         super().reset(mask)
         # A world that is reset twice has an episode of no steps, which no term ended.
         has_begun = (self._env.episode_length_buf > 0).unsqueeze(1)
-        write_where(self._last_episode, mask, self._values & has_begun)
+        write_where(self._last_episode, mask, self.values & has_begun)
         self._log.write(self._columns, self._last_episode)
 
     def state(self) -> dict[str, torch.Tensor]:
@@ -104,7 +105,7 @@ class TerminationManager(Manager):
             "terminated": self.terminated,
             "time_outs": self.time_outs,
             "dones": self.dones,
-            "values": self._values,
+            "values": self.values,
             "last_episode": self._last_episode,
         }
 

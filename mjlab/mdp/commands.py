@@ -8,7 +8,7 @@ import torch
 
 from mjlab.entity import Entity
 from mjlab.managers.command import CommandTerm, CommandTermCfg
-from mjlab.managers.env import Env
+from mjlab.managers.managed_env import ManagedEnv
 from mjlab.masks import write_where
 from mjlab.math import (
     combine_frames,
@@ -92,7 +92,7 @@ class PoseCommandCfg(CommandTermCfg):
     takes them along, or in the world, relative to each world's spawn origin. The
     command is in the root frame in both cases."""
 
-    def bind(self, name: str, env: Env) -> CommandTerm:
+    def bind(self, name: str, env: ManagedEnv) -> CommandTerm:
         """Return the term of one environment."""
         return PoseCommand(name, self, env)
 
@@ -102,7 +102,7 @@ class PoseCommand(CommandTerm):
 
     metric_names: ClassVar[tuple[str, ...]] = ("position_error", "orientation_error")
 
-    def __init__(self, name: str, cfg: PoseCommandCfg, env: Env) -> None:
+    def __init__(self, name: str, cfg: PoseCommandCfg, env: ManagedEnv) -> None:
         if cfg.command_frame not in ("base", "world"):
             hint = suggest(cfg.command_frame, ["base", "world"])
             raise ValueError(f"command_frame is {cfg.command_frame!r}. {hint}")
@@ -161,7 +161,7 @@ class PoseCommand(CommandTerm):
         torch.cat((seen_pos, quat_positive(seen_quat)), dim=-1, out=self._command)
 
 
-def _identity_poses(env: Env) -> torch.Tensor:
+def _identity_poses(env: ManagedEnv) -> torch.Tensor:
     poses = torch.zeros(env.num_envs, 7, device=env.device)
     poses[:, 3].fill_(1.0)
     return poses
@@ -181,7 +181,7 @@ class UniformVectorCommandCfg(CommandTermCfg):
     ranges: Sequence[Range] = field(default_factory=list)
     """Range of each number."""
 
-    def bind(self, name: str, env: Env) -> CommandTerm:
+    def bind(self, name: str, env: ManagedEnv) -> CommandTerm:
         """Return the term of one environment."""
         return UniformVectorCommand(name, self, env)
 
@@ -189,7 +189,9 @@ class UniformVectorCommandCfg(CommandTermCfg):
 class UniformVectorCommand(CommandTerm):
     """Draws numbers."""
 
-    def __init__(self, name: str, cfg: UniformVectorCommandCfg, env: Env) -> None:
+    def __init__(
+        self, name: str, cfg: UniformVectorCommandCfg, env: ManagedEnv
+    ) -> None:
         if not cfg.ranges:
             raise ValueError("ranges is empty; give the range of each number.")
         super().__init__(name, cfg, env, num_draws=len(cfg.ranges))

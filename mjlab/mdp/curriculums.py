@@ -7,14 +7,14 @@ from typing import Any, Literal
 
 import torch
 
-from mjlab.managers.env import Env
+from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import ManagerTermBase, TermCfg
 from mjlab.mdp.lookup import ROBOT
 from mjlab.mdp.randomize.engine import chosen
 from mjlab.names import UnknownNameError, suggest
 from mjlab.scene import SceneEntityCfg
 
-Figure = str | Callable[[Env], torch.Tensor]
+Figure = str | Callable[[ManagedEnv], torch.Tensor]
 """What an episode is judged by: "return", "length" (in steps), a termination that held
 at its end ("termination/success"), or a function that returns shape (num_envs,)."""
 
@@ -33,7 +33,7 @@ class terrain_levels(ManagerTermBase):
     Returns the level of each world.
     """
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         if env.scene.ground is None:
             raise ValueError(
@@ -51,14 +51,14 @@ class terrain_levels(ManagerTermBase):
 
     def __call__(
         self,
-        env: Env,
+        env: ManagedEnv,
         mask: torch.Tensor,
         asset_cfg: SceneEntityCfg = ROBOT,
         command_name: str = "twist",
         up_share: float = 0.5,
         down_share: float = 0.5,
-        walked: Callable[[Env], torch.Tensor] | None = None,
-        commanded: Callable[[Env], torch.Tensor] | None = None,
+        walked: Callable[[ManagedEnv], torch.Tensor] | None = None,
+        commanded: Callable[[ManagedEnv], torch.Tensor] | None = None,
         stream: str = "curriculum/terrain_levels",
     ) -> torch.Tensor:
         """Move worlds whose episodes end, and return all levels.
@@ -86,7 +86,7 @@ class terrain_levels(ManagerTermBase):
         self._ground.move(up, down, stream)
         return self._ground.levels
 
-    def _walked(self, env: Env) -> torch.Tensor:
+    def _walked(self, env: ManagedEnv) -> torch.Tensor:
         way = self._entity.data.root_pos_w[:, :2] - env.scene.spawn_origins[:, :2]
         return way.square().sum(dim=1).sqrt()
 
@@ -94,7 +94,7 @@ class terrain_levels(ManagerTermBase):
 terrain_levels_vel = terrain_levels
 
 
-def _commanded(env: Env, name: str) -> torch.Tensor:
+def _commanded(env: ManagedEnv, name: str) -> torch.Tensor:
     speed = env.command_manager.get_command(name)[:, :2].square().sum(dim=1).sqrt()
     return speed * env.max_episode_length_s
 
@@ -106,7 +106,7 @@ class _Stages:
     """A live tensor that follows a schedule of the environment's steps."""
 
     def __init__(
-        self, env: Env, target: torch.Tensor, stages: Stages, is_linear: bool
+        self, env: ManagedEnv, target: torch.Tensor, stages: Stages, is_linear: bool
     ) -> None:
         steps = [int(step) for step, _ in stages]
         if not steps or steps != sorted(set(steps)) or steps[0] < 0:
@@ -146,7 +146,7 @@ class schedule(ManagerTermBase):
     Returns the number, or the upper end of the range.
     """
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         how = cfg.params.get("interpolation", "step")
         if how not in ("step", "linear"):
@@ -160,7 +160,7 @@ class schedule(ManagerTermBase):
 
     def __call__(
         self,
-        env: Env,
+        env: ManagedEnv,
         target: str,
         stages: Stages,
         interpolation: Literal["step", "linear"] = "step",
@@ -186,7 +186,7 @@ class reward_weight_schedule(schedule):
 
     def __call__(  # type: ignore[override]
         self,
-        env: Env,
+        env: ManagedEnv,
         reward_name: str,
         stages: Stages,
         interpolation: Literal["step", "linear"] = "step",
@@ -203,7 +203,7 @@ class command_range_schedule(schedule):
 
     def __call__(  # type: ignore[override]
         self,
-        env: Env,
+        env: ManagedEnv,
         command_name: str,
         range_name: str,
         stages: Stages,
@@ -216,7 +216,7 @@ class command_range_schedule(schedule):
 class modify_reward_weight(ManagerTermBase):
     """Sets the weight of a reward once, after a number of steps."""
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         params = cfg.params
         target = live_tensor(env, f"reward/{params['term_name']}/weight")
@@ -224,7 +224,7 @@ class modify_reward_weight(ManagerTermBase):
         self._stages = _Stages(env, target, stages, is_linear=False)
 
     def __call__(
-        self, env: Env, term_name: str, weight: float, num_steps: int
+        self, env: ManagedEnv, term_name: str, weight: float, num_steps: int
     ) -> torch.Tensor:
         """Write the weight of the present step.
 
@@ -250,7 +250,7 @@ class adaptive(ManagerTermBase):
 
     couples_worlds = True
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         params = cfg.params
         low, high = params["lower_below"], params["raise_above"]
@@ -271,7 +271,7 @@ class adaptive(ManagerTermBase):
 
     def __call__(
         self,
-        env: Env,
+        env: ManagedEnv,
         mask: torch.Tensor,
         target: str,
         start: Value,
@@ -320,7 +320,7 @@ class adaptive(ManagerTermBase):
 # What curricula write and read.
 
 
-def live_tensor(env: Env, address: str) -> torch.Tensor:
+def live_tensor(env: ManagedEnv, address: str) -> torch.Tensor:
     """Return the live tensor of a number or a range that may change while training.
 
     Args:
@@ -353,7 +353,7 @@ def live_tensor(env: Env, address: str) -> torch.Tensor:
     return managers[kind]().term(name).live(parameter)
 
 
-def _command_range(env: Env, name: str, parameter: str) -> torch.Tensor:
+def _command_range(env: ManagedEnv, name: str, parameter: str) -> torch.Tensor:
     term: Any = env.command_manager.term(name)
     ranges = getattr(term, "ranges", {})
     known = list(ranges) if isinstance(ranges, Mapping) else []
@@ -375,7 +375,7 @@ def _like(target: torch.Tensor, value: Value) -> torch.Tensor:
     return tensor
 
 
-def _figure(env: Env, figure: Figure) -> Callable[[], torch.Tensor]:
+def _figure(env: ManagedEnv, figure: Figure) -> Callable[[], torch.Tensor]:
     if callable(figure):
         function = figure
         return lambda: function(env)

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from mjlab.entity import Entity
-from mjlab.managers.env import Env
+from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import ManagerTermBase, TermCfg
 from mjlab.math import quat_from_axis_angle, quat_from_euler_xyz, quat_mul
 from mjlab.mdp.forces import apply_body_impulse as apply_body_impulse
@@ -29,7 +29,7 @@ Box = Mapping[str, Range]
 _AXES = ("x", "y", "z", "roll", "pitch", "yaw")
 
 
-def reset_scene_to_default(env: Env, mask: torch.Tensor) -> None:
+def reset_scene_to_default(env: ManagedEnv, mask: torch.Tensor) -> None:
     """Put every entity into its default state, at the world's spawn origin."""
     for entity in env.scene.entities.values():
         entity.reset_to_default(mask)
@@ -46,14 +46,14 @@ def reset_scene_to_default(env: Env, mask: torch.Tensor) -> None:
 class reset_root_state_uniform(ManagerTermBase):
     """Puts an entity's root near its default state, at the world's spawn origin."""
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         self._entity = chosen(cfg.params, env).entity
         self._root = _RootDraw(cfg, env, self._entity)
 
     def __call__(
         self,
-        env: Env,
+        env: ManagedEnv,
         mask: torch.Tensor,
         pose_range: Box | None = None,
         velocity_range: Box | None = None,
@@ -80,7 +80,7 @@ class reset_root_state_uniform(ManagerTermBase):
 class reset_root_state_from_flat_patches(ManagerTermBase):
     """Puts an entity's root on one of the flat spots of the world's tile."""
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         self._entity = chosen(cfg.params, env).entity
         self._root = _RootDraw(cfg, env, self._entity)
@@ -94,7 +94,7 @@ class reset_root_state_from_flat_patches(ManagerTermBase):
 
     def __call__(
         self,
-        env: Env,
+        env: ManagedEnv,
         mask: torch.Tensor,
         patch_name: str = "spawn",
         pose_range: Box | None = None,
@@ -124,7 +124,7 @@ class reset_root_state_from_flat_patches(ManagerTermBase):
 class _RootDraw:
     """Random offsets of pose and velocity, and how they are written."""
 
-    def __init__(self, cfg: TermCfg, env: Env, entity: Entity) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv, entity: Entity) -> None:
         pose = cfg.params.get("pose_range") or {}
         velocity = cfg.params.get("velocity_range") or {}
         if velocity and entity.is_fixed_base:
@@ -175,7 +175,7 @@ class _RootDraw:
 class push_by_setting_velocity(ManagerTermBase):
     """Changes the velocity of an entity's root at one blow."""
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         self._entity = chosen(cfg.params, env).entity
         if self._entity.is_fixed_base:
@@ -188,7 +188,7 @@ class push_by_setting_velocity(ManagerTermBase):
 
     def __call__(
         self,
-        env: Env,
+        env: ManagedEnv,
         mask: torch.Tensor,
         velocity_range: Box,
         asset_cfg: SceneEntityCfg = ROBOT,
@@ -217,7 +217,7 @@ class _JointReset(ManagerTermBase):
 
     scales = False
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         selection = chosen(cfg.params, env)
         self._entity, self._ids = selection.entity, selection.joint_ids
@@ -237,7 +237,7 @@ class _JointReset(ManagerTermBase):
 
     def __call__(
         self,
-        env: Env,
+        env: ManagedEnv,
         mask: torch.Tensor,
         position_range: Range | Mapping[str, Range],
         velocity_range: Range | Mapping[str, Range],
@@ -285,16 +285,18 @@ class randomize_terrain(ManagerTermBase):
     It comes before the events that put entities at the spawn origin.
     """
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         self._ground = _ground(env, "randomize_terrain")
 
-    def __call__(self, env: Env, mask: torch.Tensor, stream: str = "event") -> None:
+    def __call__(
+        self, env: ManagedEnv, mask: torch.Tensor, stream: str = "event"
+    ) -> None:
         """Draw tiles for the worlds of `mask`, shape (num_envs,), bool."""
         self._ground.place_anywhere(mask, stream)
 
 
-def _ground(env: Env, what: str) -> Ground:
+def _ground(env: ManagedEnv, what: str) -> Ground:
     if env.scene.ground is None:
         raise ValueError(
             f"{what} needs generated terrain: set scene.terrain to a TerrainCfg with "

@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from mjlab.managers.env import Env
+from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import ManagerTermBase, TermCfg
 from mjlab.managers.timers import steps_of
 from mjlab.masks import fill_where, write_where
@@ -23,7 +23,7 @@ _AXES = ("x", "y", "z")
 class _Wrench:
     """Random forces and torques on the chosen bodies."""
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         selection = chosen(cfg.params, env)
         self._entity, self._ids = selection.entity, selection.body_ids
         targets = [
@@ -40,7 +40,7 @@ class _Wrench:
         self._sampler = Sampler(targets, label=type(self).__name__, device=env.device)
         self._count = len(selection.body_names)
 
-    def draw(self, env: Env, stream: str) -> torch.Tensor:
+    def draw(self, env: ManagedEnv, stream: str) -> torch.Tensor:
         """Return forces, then torques, shape (num_envs, 2, bodies, 3)."""
         drawn = self._sampler.draw(env.rng, stream)
         return drawn.view(env.num_envs, 2, self._count, 3)
@@ -54,13 +54,13 @@ class _Wrench:
 class apply_external_force_torque(ManagerTermBase):
     """Pushes bodies with random forces and torques, until it happens again."""
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         self._wrench = _Wrench(cfg, env)
 
     def __call__(
         self,
-        env: Env,
+        env: ManagedEnv,
         mask: torch.Tensor,
         force_range: Range | Box,
         torque_range: Range | Box,
@@ -84,7 +84,7 @@ class apply_external_force_torque(ManagerTermBase):
 class apply_body_impulse(ManagerTermBase):
     """Pushes bodies for a short time, again and again; for `mode="step"`."""
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         self._wrench = _Wrench(cfg, env)
         step_dt, device = env.step_dt, env.device
@@ -110,7 +110,7 @@ class apply_body_impulse(ManagerTermBase):
 
     def __call__(
         self,
-        env: Env,
+        env: ManagedEnv,
         mask: torch.Tensor,
         force_range: Range | Box,
         torque_range: Range | Box,

@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 
-from mjlab.managers.env import Env
+from mjlab.managers.managed_env import ManagedEnv
 from mjlab.scene import SceneEntityCfg
 from mjlab.sensor import CameraData, ContactSensor, RayCastSensor, Sensor
 
@@ -12,12 +12,12 @@ ROBOT: Any = SceneEntityCfg("robot")
 """Default of terms about a robot. What the term receives is the resolved selection."""
 
 
-def sensor_named(env: Env, name: str) -> Any:
+def sensor_named(env: ManagedEnv, name: str) -> Any:
     """The sensor called `name`. Its readings are in `.data`."""
     return env.scene.sensor(name)
 
 
-def reading(env: Env, name: str) -> torch.Tensor:
+def reading(env: ManagedEnv, name: str) -> torch.Tensor:
     """The readings of a MuJoCo sensor, shape (num_envs, d)."""
     data = env.scene.sensor(name).data
     if not isinstance(data, torch.Tensor):
@@ -25,7 +25,7 @@ def reading(env: Env, name: str) -> torch.Tensor:
     return data
 
 
-def ray_caster(env: Env, name: str) -> RayCastSensor:
+def ray_caster(env: ManagedEnv, name: str) -> RayCastSensor:
     """The ray caster called `name`."""
     sensor: Sensor = env.scene.sensor(name)
     if not isinstance(sensor, RayCastSensor):
@@ -33,7 +33,7 @@ def ray_caster(env: Env, name: str) -> RayCastSensor:
     return sensor
 
 
-def contact_sensor(env: Env, name: str) -> ContactSensor:
+def contact_sensor(env: ManagedEnv, name: str) -> ContactSensor:
     """The contact sensor called `name`."""
     sensor: Sensor = env.scene.sensor(name)
     if not isinstance(sensor, ContactSensor):
@@ -42,7 +42,7 @@ def contact_sensor(env: Env, name: str) -> ContactSensor:
     return sensor
 
 
-def pictures(env: Env, name: str) -> CameraData:
+def pictures(env: ManagedEnv, name: str) -> CameraData:
     """The pictures of the camera sensor called `name`."""
     sensor: Sensor = env.scene.sensor(name)
     if not isinstance(sensor.data, CameraData):

@@ -2,24 +2,24 @@
 
 import torch
 
-from mjlab.managers.env import Env
+from mjlab.managers.managed_env import ManagedEnv
 from mjlab.mdp.lookup import ROBOT
 from mjlab.scene import Selection
 
 
-def mean_action_acc(env: Env) -> torch.Tensor:
+def mean_action_acc(env: ManagedEnv) -> torch.Tensor:
     """Mean size of the second difference of the action."""
     manager = env.action_manager
     change = torch.sub(manager.action, manager.prev_action, alpha=2.0)
     return change.add_(manager.prev_prev_action).abs().mean(dim=1)
 
 
-def base_speed(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def base_speed(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Speed of the root, m/s."""
     return asset_cfg.entity.data.root_lin_vel_w.square().sum(dim=1).sqrt()
 
 
-def mechanical_power(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def mechanical_power(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Mechanical power of the actuators at the chosen joints, W."""
     data = asset_cfg.entity.data
     return (data.qfrc_actuator * data.joint_vel)[:, asset_cfg.joint_ids].sum(dim=1)

@@ -4,7 +4,7 @@ from typing import get_args
 
 import torch
 
-from mjlab.managers.env import Env
+from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import TermError
 from mjlab.mdp.lookup import ROBOT, contact_sensor, pictures, ray_caster, reading
 from mjlab.names import suggest
@@ -18,33 +18,33 @@ _NO_LIMIT = 1e18
 # The base.
 
 
-def base_lin_vel(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def base_lin_vel(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Velocity of the root's origin in the root frame, m/s, shape (num_envs, 3)."""
     return asset_cfg.entity.data.root_lin_vel_b
 
 
-def base_ang_vel(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def base_ang_vel(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Angular velocity of the root in the root frame, rad/s, shape (num_envs, 3)."""
     return asset_cfg.entity.data.root_ang_vel_b
 
 
-def projected_gravity(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def projected_gravity(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Direction of gravity in the root frame, shape (num_envs, 3)."""
     return asset_cfg.entity.data.gravity_b
 
 
-def base_height(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def base_height(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Height of the root's origin above the world's spawn origin, m."""
     height = asset_cfg.entity.data.root_pos_w[:, 2] - env.scene.spawn_origins[:, 2]
     return height.unsqueeze(1)
 
 
-def root_pos_local(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def root_pos_local(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Position of the root from the world's spawn origin, m, shape (num_envs, 3)."""
     return env.scene.to_local(asset_cfg.entity.data.root_pos_w)
 
 
-def root_quat_w(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def root_quat_w(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Orientation of the root, wxyz, shape (num_envs, 4)."""
     return asset_cfg.entity.data.root_quat_w
 
@@ -52,13 +52,13 @@ def root_quat_w(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
 # Joints.
 
 
-def joint_pos(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def joint_pos(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Positions of the chosen joints, m or rad."""
     return asset_cfg.entity.data.joint_pos[:, asset_cfg.joint_ids]
 
 
 def joint_pos_rel(
-    env: Env, biased: bool = False, asset_cfg: Selection = ROBOT
+    env: ManagedEnv, biased: bool = False, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
     """Positions of the chosen joints relative to the default pose, m or rad.
 
@@ -72,18 +72,20 @@ def joint_pos_rel(
     return (position - data.default_joint_pos)[:, asset_cfg.joint_ids]
 
 
-def joint_vel(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def joint_vel(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Velocities of the chosen joints, m/s or rad/s."""
     return asset_cfg.entity.data.joint_vel[:, asset_cfg.joint_ids]
 
 
-def joint_vel_rel(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def joint_vel_rel(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Velocities of the chosen joints relative to the default ones, m/s or rad/s."""
     data = asset_cfg.entity.data
     return (data.joint_vel - data.default_joint_vel)[:, asset_cfg.joint_ids]
 
 
-def joint_pos_limit_normalized(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def joint_pos_limit_normalized(
+    env: ManagedEnv, asset_cfg: Selection = ROBOT
+) -> torch.Tensor:
     """Positions of the chosen joints, -1 at the lower soft limit and 1 at the upper.
 
     A joint without limits is always in the middle of them, at 0.
@@ -97,12 +99,12 @@ def joint_pos_limit_normalized(env: Env, asset_cfg: Selection = ROBOT) -> torch.
     return (2.0 * position - low - high) / (high - low)
 
 
-def joint_effort(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def joint_effort(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Forces of actuators at the chosen joints, N or N m."""
     return asset_cfg.entity.data.qfrc_actuator[:, asset_cfg.joint_ids]
 
 
-def tendon_length(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def tendon_length(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Lengths of the chosen tendons, m."""
     return asset_cfg.entity.data.tendon_len[:, asset_cfg.tendon_ids]
 
@@ -110,7 +112,7 @@ def tendon_length(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
 # Bodies.
 
 
-def body_pose_local(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def body_pose_local(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Poses of the chosen bodies from the world's spawn origin, 7 numbers each."""
     data = asset_cfg.entity.data
     position = env.scene.to_local(data.body_pos_w[:, asset_cfg.body_ids])
@@ -121,19 +123,19 @@ def body_pose_local(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
 # The policy's own past, and its goals.
 
 
-def last_action(env: Env, action_name: str | None = None) -> torch.Tensor:
+def last_action(env: ManagedEnv, action_name: str | None = None) -> torch.Tensor:
     """The action before this observation, or the part of it that one term takes."""
     if action_name is None:
         return env.action_manager.action
     return env.action_manager.get_term(action_name).raw_action
 
 
-def generated_commands(env: Env, command_name: str) -> torch.Tensor:
+def generated_commands(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """The present goal of a command term."""
     return env.command_manager.get_command(command_name)
 
 
-def episode_progress(env: Env) -> torch.Tensor:
+def episode_progress(env: ManagedEnv) -> torch.Tensor:
     """Share of the episode's time that has passed."""
     return (env.episode_length_buf / env.max_episode_length).unsqueeze(1)
 
@@ -141,12 +143,12 @@ def episode_progress(env: Env) -> torch.Tensor:
 # Sensors.
 
 
-def builtin_sensor(env: Env, sensor_name: str) -> torch.Tensor:
+def builtin_sensor(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
     """The readings of a MuJoCo sensor."""
     return reading(env, sensor_name)
 
 
-def height_scan(env: Env, sensor_name: str, offset: float = 0.0) -> torch.Tensor:
+def height_scan(env: ManagedEnv, sensor_name: str, offset: float = 0.0) -> torch.Tensor:
     """Height of a ray caster's frame above each hit, m, shape (num_envs, rays).
 
     A ray that hits nothing counts as one that hits at its full length.
@@ -164,7 +166,7 @@ def height_scan(env: Env, sensor_name: str, offset: float = 0.0) -> torch.Tensor
     return (height if is_zero else height - offset).flatten(1)
 
 
-def contact_found(env: Env, sensor_name: str) -> torch.Tensor:
+def contact_found(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
     """Whether each primary of a contact sensor touches anything, 0 or 1.
 
     Shape (num_envs, primaries), however many contacts the sensor reports of each.
@@ -177,7 +179,7 @@ def contact_found(env: Env, sensor_name: str) -> torch.Tensor:
 
 
 def camera_image(
-    env: Env, sensor_name: str, data_type: str = "rgb", normalize: bool = True
+    env: ManagedEnv, sensor_name: str, data_type: str = "rgb", normalize: bool = True
 ) -> torch.Tensor:
     """A camera's image with channels first, shape (num_envs, channels, height, width).
 

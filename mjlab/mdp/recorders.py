@@ -2,14 +2,14 @@
 
 import torch
 
-from mjlab.managers.env import Env
+from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import TermError
 from mjlab.mdp.lookup import ROBOT
 from mjlab.names import suggest
 from mjlab.scene import Selection
 
 
-def raw_actions(env: Env, term: str | None = None) -> torch.Tensor:
+def raw_actions(env: ManagedEnv, term: str | None = None) -> torch.Tensor:
     """The action as it was given, shape (num_envs, numbers), for "post_step".
 
     Args:
@@ -21,7 +21,7 @@ def raw_actions(env: Env, term: str | None = None) -> torch.Tensor:
     return env.action_manager.term(term).raw_action
 
 
-def processed_actions(env: Env, term: str) -> torch.Tensor:
+def processed_actions(env: ManagedEnv, term: str) -> torch.Tensor:
     """What an action term has made of its part of the action, for "post_step".
 
     Args:
@@ -38,7 +38,7 @@ def processed_actions(env: Env, term: str) -> torch.Tensor:
 
 
 def observation_group(
-    env: Env, group: str = "actor"
+    env: ManagedEnv, group: str = "actor"
 ) -> torch.Tensor | dict[str, torch.Tensor]:
     """What is observed, for "pre_step": what the action of the step follows from.
 
@@ -54,7 +54,9 @@ def observation_group(
     return groups[group]
 
 
-def joint_states(env: Env, asset_cfg: Selection = ROBOT) -> dict[str, torch.Tensor]:
+def joint_states(
+    env: ManagedEnv, asset_cfg: Selection = ROBOT
+) -> dict[str, torch.Tensor]:
     """Positions and velocities of the chosen joints, for "state".
 
     Args:
@@ -66,7 +68,7 @@ def joint_states(env: Env, asset_cfg: Selection = ROBOT) -> dict[str, torch.Tens
     return {"pos": data.joint_pos[:, joints], "vel": data.joint_vel[:, joints]}
 
 
-def root_states(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def root_states(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Position 3, quaternion wxyz 4, linear and angular velocity 3 each, for "state".
 
     Of the root link in the world, m, m/s and rad/s, shape (num_envs, 13).
@@ -74,7 +76,7 @@ def root_states(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     return asset_cfg.entity.data.root_state_w
 
 
-def entity_states(env: Env) -> dict[str, torch.Tensor]:
+def entity_states(env: ManagedEnv) -> dict[str, torch.Tensor]:
     """Root state, joint positions and velocities of every entity, by its name.
 
     For "post_reset", which makes it the state that an episode begins with, or "state".
@@ -92,7 +94,7 @@ def entity_states(env: Env) -> dict[str, torch.Tensor]:
     }
 
 
-def world_states(env: Env) -> dict[str, torch.Tensor]:
+def world_states(env: ManagedEnv) -> dict[str, torch.Tensor]:
     """All that a world goes on from, for "post_reset" under the name "start".
 
     With it, and with `raw_actions` as "actions", `scripts/replay.py` does the episodes

@@ -8,19 +8,19 @@ from collections.abc import Mapping
 
 import torch
 
-from mjlab.managers.env import Env
+from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import ManagerTermBase, TermCfg, TermError
 from mjlab.mdp.lookup import ROBOT, contact_sensor
 from mjlab.names import resolve_values
 from mjlab.scene import Selection
 
 
-def is_alive(env: Env) -> torch.Tensor:
+def is_alive(env: ManagedEnv) -> torch.Tensor:
     """1 while nothing but time ends the episode."""
     return (~env.termination_manager.terminated).float()
 
 
-def is_terminated(env: Env) -> torch.Tensor:
+def is_terminated(env: ManagedEnv) -> torch.Tensor:
     """1 where something other than time ended the episode."""
     return env.termination_manager.terminated.float()
 
@@ -28,23 +28,23 @@ def is_terminated(env: Env) -> torch.Tensor:
 # Joints.
 
 
-def joint_torques_l2(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def joint_torques_l2(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Sum of squares of the actuators' forces at the chosen joints."""
     effort = asset_cfg.entity.data.qfrc_actuator[:, asset_cfg.joint_ids]
     return effort.square().sum(dim=1)
 
 
-def joint_vel_l2(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def joint_vel_l2(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Sum of squares of the chosen joints' velocities."""
     return asset_cfg.entity.data.joint_vel[:, asset_cfg.joint_ids].square().sum(dim=1)
 
 
-def joint_acc_l2(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def joint_acc_l2(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Sum of squares of the chosen joints' accelerations."""
     return asset_cfg.entity.data.joint_acc[:, asset_cfg.joint_ids].square().sum(dim=1)
 
 
-def joint_pos_limits(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def joint_pos_limits(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """How far the chosen joints are beyond their soft limits, summed."""
     data = asset_cfg.entity.data
     position = data.joint_pos[:, asset_cfg.joint_ids]
@@ -53,7 +53,7 @@ def joint_pos_limits(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     return (position - within).abs().sum(dim=1)
 
 
-def joint_deviation_l1(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def joint_deviation_l1(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Sum of the chosen joints' distances from the default pose."""
     data = asset_cfg.entity.data
     return (
@@ -64,7 +64,7 @@ def joint_deviation_l1(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
 class posture(ManagerTermBase):
     """The exponential of minus the mean square of joint deviations over `std`."""
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         selection = cfg.params.get("asset_cfg", ROBOT).resolve(env.scene)
         given = cfg.params["std"]
@@ -78,7 +78,7 @@ class posture(ManagerTermBase):
         self._inverse_variance = 1.0 / torch.tensor(std, device=env.device).square()
 
     def __call__(
-        self, env: Env, std: dict[str, float], asset_cfg: Selection = ROBOT
+        self, env: ManagedEnv, std: dict[str, float], asset_cfg: Selection = ROBOT
     ) -> torch.Tensor:
         """Return the reward; `std` was resolved when the term was built."""
         data = asset_cfg.entity.data
@@ -86,7 +86,9 @@ class posture(ManagerTermBase):
         return torch.exp(-(error.square() * self._inverse_variance).mean(dim=1))
 
 
-def electrical_power_cost(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def electrical_power_cost(
+    env: ManagedEnv, asset_cfg: Selection = ROBOT
+) -> torch.Tensor:
     """Mechanical power that actuators put into the chosen joints, W; none is won back.
 
     What flows back from a joint is lost as heat, so negative power counts as zero.
@@ -99,20 +101,20 @@ def electrical_power_cost(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tenso
 # Actions.
 
 
-def action_rate_l2(env: Env) -> torch.Tensor:
+def action_rate_l2(env: ManagedEnv) -> torch.Tensor:
     """Sum of squares of the action's change since the step before."""
     manager = env.action_manager
     return (manager.action - manager.prev_action).square().sum(dim=1)
 
 
-def action_acc_l2(env: Env) -> torch.Tensor:
+def action_acc_l2(env: ManagedEnv) -> torch.Tensor:
     """Sum of squares of the second difference of the action."""
     manager = env.action_manager
     change = torch.sub(manager.action, manager.prev_action, alpha=2.0)
     return change.add_(manager.prev_prev_action).square().sum(dim=1)
 
 
-def action_l2(env: Env) -> torch.Tensor:
+def action_l2(env: ManagedEnv) -> torch.Tensor:
     """Sum of squares of the action."""
     return env.action_manager.action.square().sum(dim=1)
 
@@ -120,23 +122,23 @@ def action_l2(env: Env) -> torch.Tensor:
 # The base.
 
 
-def flat_orientation_l2(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def flat_orientation_l2(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Square of the sine of the root's tilt."""
     return asset_cfg.entity.data.gravity_b[:, :2].square().sum(dim=1)
 
 
-def lin_vel_z_l2(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def lin_vel_z_l2(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Square of the root's vertical velocity in the root frame."""
     return asset_cfg.entity.data.root_lin_vel_b[:, 2].square()
 
 
-def ang_vel_xy_l2(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def ang_vel_xy_l2(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Sum of squares of the root's roll and pitch velocities in the root frame."""
     return asset_cfg.entity.data.root_ang_vel_b[:, :2].square().sum(dim=1)
 
 
 def base_height_l2(
-    env: Env, target_height: float, asset_cfg: Selection = ROBOT
+    env: ManagedEnv, target_height: float, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
     """Square of the root's distance from a height above the spawn origin."""
     height = asset_cfg.entity.data.root_pos_w[:, 2] - env.scene.spawn_origins[:, 2]
@@ -147,7 +149,7 @@ def base_height_l2(
 
 
 def track_lin_vel_xy_exp(
-    env: Env, std: float, command_name: str, asset_cfg: Selection = ROBOT
+    env: ManagedEnv, std: float, command_name: str, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
     """The exponential of minus the squared error of horizontal velocity over std^2."""
     command = env.command_manager.get_command(command_name)
@@ -156,7 +158,7 @@ def track_lin_vel_xy_exp(
 
 
 def track_ang_vel_z_exp(
-    env: Env, std: float, command_name: str, asset_cfg: Selection = ROBOT
+    env: ManagedEnv, std: float, command_name: str, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
     """The exponential of minus the squared error of the yaw rate over std^2."""
     command = env.command_manager.get_command(command_name)
@@ -168,7 +170,7 @@ def track_ang_vel_z_exp(
 
 
 def undesired_contacts(
-    env: Env, sensor_name: str, force_threshold: float = 1.0
+    env: ManagedEnv, sensor_name: str, force_threshold: float = 1.0
 ) -> torch.Tensor:
     """Number of contacts of a sensor with more than `force_threshold` newtons."""
     force = contact_sensor(env, sensor_name).data.force
@@ -177,7 +179,7 @@ def undesired_contacts(
 
 
 def contact_force_excess(
-    env: Env, sensor_name: str, force_threshold: float
+    env: ManagedEnv, sensor_name: str, force_threshold: float
 ) -> torch.Tensor:
     """Newtons of a sensor's contact forces beyond `force_threshold`, summed."""
     force = contact_sensor(env, sensor_name).data.force

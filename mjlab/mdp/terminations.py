@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from mjlab.managers.env import Env
+from mjlab.managers.managed_env import ManagedEnv
 from mjlab.mdp.lookup import ROBOT, contact_sensor
 from mjlab.scene import Selection
 
@@ -12,13 +12,13 @@ from mjlab.scene import Selection
 _ROUNDING = 1e-6
 
 
-def time_out(env: Env) -> torch.Tensor:
+def time_out(env: ManagedEnv) -> torch.Tensor:
     """The episode has lasted its time. To be declared with `time_out=True`."""
     return env.episode_length_buf >= env.max_episode_length
 
 
 def bad_orientation(
-    env: Env, limit_angle: float, asset_cfg: Selection = ROBOT
+    env: ManagedEnv, limit_angle: float, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
     """The root is tilted by more than `limit_angle`, rad, from 0 to pi.
 
@@ -30,14 +30,16 @@ def bad_orientation(
 
 
 def root_height_below_minimum(
-    env: Env, minimum_height: float, asset_cfg: Selection = ROBOT
+    env: ManagedEnv, minimum_height: float, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
     """The root is less than `minimum_height`, m, above the spawn origin."""
     height = asset_cfg.entity.data.root_pos_w[:, 2] - env.scene.spawn_origins[:, 2]
     return height < minimum_height
 
 
-def joint_pos_out_of_limit(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def joint_pos_out_of_limit(
+    env: ManagedEnv, asset_cfg: Selection = ROBOT
+) -> torch.Tensor:
     """One of the chosen joints is beyond its soft limits."""
     data = asset_cfg.entity.data
     position = data.joint_pos[:, asset_cfg.joint_ids]
@@ -47,7 +49,7 @@ def joint_pos_out_of_limit(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tens
 
 
 def joint_pos_out_of_range(
-    env: Env, bounds: tuple[float, float], asset_cfg: Selection = ROBOT
+    env: ManagedEnv, bounds: tuple[float, float], asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
     """One of the chosen joints is outside `bounds`, m or rad."""
     position = asset_cfg.entity.data.joint_pos[:, asset_cfg.joint_ids]
@@ -55,7 +57,7 @@ def joint_pos_out_of_range(
 
 
 def joint_vel_out_of_limit(
-    env: Env, max_velocity: float, asset_cfg: Selection = ROBOT
+    env: ManagedEnv, max_velocity: float, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
     """One of the chosen joints is faster than `max_velocity`, m/s or rad/s."""
     velocity = asset_cfg.entity.data.joint_vel[:, asset_cfg.joint_ids]
@@ -63,7 +65,7 @@ def joint_vel_out_of_limit(
 
 
 def illegal_contact(
-    env: Env, sensor_name: str, force_threshold: float = 1.0
+    env: ManagedEnv, sensor_name: str, force_threshold: float = 1.0
 ) -> torch.Tensor:
     """A contact of a sensor has more than `force_threshold` newtons."""
     force = contact_sensor(env, sensor_name).data.force
@@ -71,7 +73,7 @@ def illegal_contact(
 
 
 def out_of_terrain_bounds(
-    env: Env, margin: float = 0.3, asset_cfg: Selection = ROBOT
+    env: ManagedEnv, margin: float = 0.3, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
     """The root is within `margin`, m, of the edge of the terrain's tiles, or beyond."""
     ground = env.scene.ground
@@ -83,7 +85,7 @@ def out_of_terrain_bounds(
     return (away[:, 0] > half_x - margin) | (away[:, 1] > half_y - margin)
 
 
-def nan_detection(env: Env) -> torch.Tensor:
+def nan_detection(env: ManagedEnv) -> torch.Tensor:
     """The state is not finite.
 
     The environment ends such episodes by itself; this term gives them a name in the

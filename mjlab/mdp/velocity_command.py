@@ -8,7 +8,7 @@ import torch
 
 from mjlab.entity import Entity
 from mjlab.managers.command import CommandTerm, CommandTermCfg
-from mjlab.managers.env import Env
+from mjlab.managers.managed_env import ManagedEnv
 from mjlab.masks import write_where
 from mjlab.math import wrap_to_pi
 from mjlab.mdp.commands import DrawRanges, Range
@@ -70,7 +70,7 @@ class UniformVelocityCommandCfg(CommandTermCfg):
     init_velocity_prob: float = 0.0
     """Probability that an episode begins with the root moving as commanded."""
 
-    def bind(self, name: str, env: Env) -> CommandTerm:
+    def bind(self, name: str, env: ManagedEnv) -> CommandTerm:
         """Return the term of one environment."""
         return UniformVelocityCommand(name, self, env)
 
@@ -82,7 +82,9 @@ class UniformVelocityCommand(CommandTerm):
 
     cfg: UniformVelocityCommandCfg
 
-    def __init__(self, name: str, cfg: UniformVelocityCommandCfg, env: Env) -> None:
+    def __init__(
+        self, name: str, cfg: UniformVelocityCommandCfg, env: ManagedEnv
+    ) -> None:
         self.entity: Entity = env.scene.entity(cfg.entity_name)
         """The entity that is commanded."""
         shares = _class_shares(cfg)

@@ -9,14 +9,14 @@ from __future__ import annotations
 import torch
 
 from mjlab.managers import ManagerTermBase, TermCfg
-from mjlab.managers.env import Env
+from mjlab.managers.managed_env import ManagedEnv
 from mjlab.muscle.action import MuscleAction, muscle_action
 
 # Observations.
 
 
 def muscle_torque_capacity(
-    env: Env, scale: float = 0.008, action_name: str = "muscles"
+    env: ManagedEnv, scale: float = 0.008, action_name: str = "muscles"
 ) -> torch.Tensor:
     """What the muscles of each joint can do, shape (num_envs, 3 · joints).
 
@@ -30,22 +30,22 @@ def muscle_torque_capacity(
     return muscle_action(env, action_name).present().joint_capacity() * scale
 
 
-def muscle_length(env: Env, action_name: str = "muscles") -> torch.Tensor:
+def muscle_length(env: ManagedEnv, action_name: str = "muscles") -> torch.Tensor:
     """Lengths of muscles with their tendons, m, shape (num_envs, muscles)."""
     return muscle_action(env, action_name).present().length
 
 
-def muscle_velocity(env: Env, action_name: str = "muscles") -> torch.Tensor:
+def muscle_velocity(env: ManagedEnv, action_name: str = "muscles") -> torch.Tensor:
     """Rates of the lengths, m/s, shape (num_envs, muscles)."""
     return muscle_action(env, action_name).present().velocity
 
 
-def muscle_activation(env: Env, action_name: str = "muscles") -> torch.Tensor:
+def muscle_activation(env: ManagedEnv, action_name: str = "muscles") -> torch.Tensor:
     """Activations, shape (num_envs, muscles)."""
     return muscle_action(env, action_name).act()
 
 
-def muscle_force(env: Env, action_name: str = "muscles") -> torch.Tensor:
+def muscle_force(env: ManagedEnv, action_name: str = "muscles") -> torch.Tensor:
     """Forces, N, at most 0, shape (num_envs, muscles)."""
     term = muscle_action(env, action_name)
     return term.present().force(term.act())
@@ -61,7 +61,7 @@ class muscle_effort(ManagerTermBase):
     length, so that what counts is the share of all muscle that is at work.
     """
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         self._term = muscle_action(env, cfg.params.get("action_name", "muscles"))
         mass = muscle_mass(self._term)
@@ -70,7 +70,7 @@ class muscle_effort(ManagerTermBase):
 
     def __call__(
         self,
-        env: Env,
+        env: ManagedEnv,
         squared: bool = True,
         by_mass: bool = False,
         action_name: str = "muscles",
@@ -96,7 +96,7 @@ def muscle_mass(term: MuscleAction) -> torch.Tensor:
     return mass.float().to(term.device)
 
 
-def torque_residual(env: Env, action_name: str = "muscles") -> torch.Tensor:
+def torque_residual(env: ManagedEnv, action_name: str = "muscles") -> torch.Tensor:
     """Root mean square of what muscles missed of the torques asked for, N m."""
     term = muscle_action(env, action_name)
     miss = term.made_torque() - term.wanted_torque
@@ -107,20 +107,20 @@ def torque_residual(env: Env, action_name: str = "muscles") -> torch.Tensor:
 
 
 def full_share(
-    env: Env, threshold: float = 0.99, action_name: str = "muscles"
+    env: ManagedEnv, threshold: float = 0.99, action_name: str = "muscles"
 ) -> torch.Tensor:
     """Share of the muscles that can do no more."""
     activation = muscle_action(env, action_name).activation
     return (activation > threshold).float().mean(dim=1)
 
 
-def idle_share(env: Env, action_name: str = "muscles") -> torch.Tensor:
+def idle_share(env: ManagedEnv, action_name: str = "muscles") -> torch.Tensor:
     """Share of the muscles that do nothing."""
     return (muscle_action(env, action_name).activation == 0.0).float().mean(dim=1)
 
 
 def optimality_gap(
-    env: Env, iterations: int = 100, action_name: str = "muscles"
+    env: ManagedEnv, iterations: int = 100, action_name: str = "muscles"
 ) -> torch.Tensor:
     """By how much the activations' objective is above the optimum's.
 

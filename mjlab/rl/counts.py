@@ -7,7 +7,7 @@ from mjlab.envs import ManagerBasedRlEnv
 
 def count_nonfinite(env: ManagerBasedRlEnv) -> torch.Tensor:
     """Everything that was found not finite since the log was last taken, summed up."""
-    counters = [env.quarantine.state()["worlds"]]
+    counters = [env.nonfinite.worlds]
     for manager in (
         env.action_manager,
         env.reward_manager,

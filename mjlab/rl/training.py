@@ -11,7 +11,6 @@ from typing import Any
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
-from mjlab.envs.report import startup_lines
 from mjlab.faults.files import DumpFolder
 from mjlab.faults.recorder import FlightRecorder
 from mjlab.report import KEPT_DEFAULTS, write_report
@@ -153,12 +152,9 @@ def _build(
 def _start(loop: TrainingLoop, placement: Placement | None) -> list[str]:
     """What to say when training starts."""
     env = loop.env
-    if isinstance(env, WorkerEnv):
-        lines = env.startup_lines()
-        if loop.cfg.dumps.enabled:
-            lines.append("No dumps are made: worlds are in worker processes.")
-    else:
-        lines = startup_lines(env)
+    lines = env.startup_lines()
+    if isinstance(env, WorkerEnv) and loop.cfg.dumps.enabled:
+        lines.append("No dumps are made: worlds are in worker processes.")
     return lines if placement is None else [*lines, *placement_lines(placement, loop)]
 
 

@@ -186,6 +186,20 @@ class Simulation:
         self._sense_passes.append(sense_pass)
 
     @property
+    def needs_graphs(self) -> bool:
+        """Whether the engine is launched kernel by kernel, so that graphs save time."""
+        return self.backend.engine == "warp"
+
+    @property
+    def may_branch(self) -> bool:
+        """Whether a step may look at its tensors and leave out what changes nothing.
+
+        The native engine lies on the host, which reads its own memory for nothing; but
+        a rehearsal has to run, and so to read, all that any step may.
+        """
+        return self.backend.engine == "native" and self._reads.sealed
+
+    @property
     def forward_stage(self) -> Stage:
         """How far `forward()` goes at present."""
         if self.cfg.forward_stage == "auto":

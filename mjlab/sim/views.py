@@ -27,33 +27,33 @@ class Reads:
         """The latest stage that something reads."""
         self.fresh = Stage.ACCELERATION
         """The latest stage of which the derived fields are current."""
-        self.frozen = False
+        self.sealed = False
         """Whether a read beyond `fresh` is an error rather than a late request."""
         self._counts = True
         self._recorders: list[set[str]] = []
 
     @contextmanager
     def before_forward(self) -> Iterator[None]:
-        """Mark reads that come between a step and its `forward()`.
+        """Mark reads that come between a step and its `forward()`, in a rehearsal.
 
         They find every stage computed by the step, so they do not decide how far
         `forward()` goes.
         """
-        self._counts = False
+        before, self._counts = self._counts, False
         try:
             yield
         finally:
-            self._counts = True
+            self._counts = before
 
     def note(self, name: str, stage: Stage) -> bool:
         """Record a read; return whether the stage has to be computed first."""
         for recorder in self._recorders:
             recorder.add(name)
         if stage <= self.fresh:
-            if self._counts and not self.frozen:
+            if self._counts and not self.sealed:
                 self.needed = max(self.needed, stage)
             return False
-        if self.frozen:
+        if self.sealed:
             raise StaleReadError(
                 f"{name!r} belongs to the {stage.name.lower()} stage, which forward() "
                 "left out because nothing was known to read it. Set "
@@ -63,13 +63,14 @@ class Reads:
         return True
 
     @contextmanager
-    def thaw(self) -> Iterator[None]:
-        """Let reads beyond `fresh` be computed late, outside of a step."""
-        before, self.frozen = self.frozen, False
+    def allow_late(self) -> Iterator[None]:
+        """Let reads beyond `fresh` be computed late, as a reset outside a step may."""
+        before, self.sealed = (self.sealed, self._counts), False
+        self._counts = False
         try:
             yield
         finally:
-            self.frozen = before
+            self.sealed, self._counts = before
 
     @contextmanager
     def record(self) -> Iterator[set[str]]:

@@ -9,7 +9,7 @@ from typing import Protocol
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.envs.env import Observations
+from mjlab.envs.autoreset import Observations
 from mjlab.threads import torch_threads
 from mjlab.viewer.drive import VelocityDrive, find_drives
 

@@ -3,7 +3,7 @@
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.envs.env import Observations
+from mjlab.envs.autoreset import Observations
 
 
 class ZeroPolicy:

@@ -7,8 +7,8 @@ import torch
 from gymnasium import Space, spaces
 
 from mjlab.envs import Box
+from mjlab.envs.autoreset import WHENS, When
 from mjlab.envs.batch import BatchEnv, Discrete, Ranges, Step
-from mjlab.envs.resets import WHENS, When
 from mjlab.names import suggest
 from mjlab.wrappers.worlds import Outcome, Tree, to_space
 

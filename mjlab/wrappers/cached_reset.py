@@ -1,6 +1,6 @@
 """Resets that copy states made before, where making them takes long."""
 
-from mjlab.envs.beginnings import FromCache, begin_from
+from mjlab.envs import CachedInitialStates
 from mjlab.wrappers.torch_env import TorchVectorEnv
 from mjlab.wrappers.worlds import ManagedWorlds
 from mjlab.wrappers.wrapper import TensorEnv, TensorWrapper
@@ -30,6 +30,9 @@ class CachedReset(TensorWrapper):
                 "CachedReset needs an environment of managers, whose reset events it "
                 f"replaces, and these worlds are {type(base.worlds).__name__}."
             )
-        self.cache = FromCache(base.worlds.env, num_resets)
+        managed = base.worlds.env
+        self.cache = CachedInitialStates(
+            managed.program, managed.state, managed.cfg.events, num_resets
+        )
         """The states."""
-        begin_from(base.worlds.env, self.cache)
+        managed.use_initial_states(self.cache)

@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from mjlab.envs.resets import When
+from mjlab.envs.autoreset import When
 from mjlab.wrappers.requests import RECONFIGURE, wants_reconfigure
 from mjlab.wrappers.worlds import Outcome, Worlds
 

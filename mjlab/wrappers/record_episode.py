@@ -10,7 +10,7 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import AutoresetMode
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.envs.origin import origin_of
+from mjlab.envs.provenance import describe
 from mjlab.recording import RecordingCfg, RecordingError
 from mjlab.recording.config import Export
 from mjlab.recording.layout import Ending
@@ -118,9 +118,11 @@ class RecordEpisode(TensorWrapper):
             )
         if save_trajectory and export != "none":
             spec = env.unwrapped.spec
-            origin = origin_of(
+            origin = describe(
                 base,
-                env_id=env_id or (None if spec is None else spec.id),
+                base and base.cfg,
+                base and base.seed,
+                task=env_id or (spec.id if spec is not None else base and base.task),
                 env_kwargs={
                     "num_envs": self.num_envs,
                     **(_settings(spec) if env_kwargs is None else env_kwargs),

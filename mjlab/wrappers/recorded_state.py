@@ -5,8 +5,7 @@ from collections.abc import Callable
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.envs.program import build_program
-from mjlab.envs.snapshot import is_per_world, live_tensors
+from mjlab.envs.state import is_per_world
 from mjlab.envs.state_dict import state_dict_tensors
 
 Values = dict[str, torch.Tensor]
@@ -60,7 +59,7 @@ class RecordedState:
         if physics:
             values |= self._physics(engine)
         whole = {f"sim.{name}": value for name, value in engine.items()}
-        whole |= live_tensors(self._env)
+        whole |= self._env.state.live()
         shared: Values = {}
         for name, value in whole.items():
             place = values if name in self._rows else shared
@@ -69,19 +68,19 @@ class RecordedState:
 
     def watch_resets(self) -> Callable[[], None]:
         """Have every step keep the state before its resets; returns what ends that."""
-        taps = self._env.recorder_manager.taps
-        taps.append(self._keep)
+        before_resets = self._env.program.before_resets
+        before_resets.append(self._keep)
         self._record_anew()
 
         def stop() -> None:
-            taps.remove(self._keep)
+            before_resets.remove(self._keep)
             self._record_anew()
 
         return stop
 
     def _keep(self) -> None:
         now = self.now()
-        if self._env.program.mode == "eager":
+        if self._env.mode == "eager":
             self._before = now
             return
         # In place: a graph that is replayed fills the memory it was recorded with.
@@ -90,12 +89,11 @@ class RecordedState:
 
     def _record_anew(self) -> None:
         """Have a step that is recorded as a graph take notice."""
-        if self._env.program.mode == "fused":
-            self._env.program.drop()
-            self._env.program = build_program(self._env)
+        if self._env.mode == "fused":
+            self._env.record_anew()
 
     def _entities(self) -> Values:
-        rows = state_dict_tensors(self._env)
+        rows = state_dict_tensors(self._env.scene)
         return {f"env_states/{name}": value for name, value in rows.items()}
 
     def _physics(self, engine: Values) -> Values:

@@ -7,8 +7,7 @@ from typing import Literal, get_args
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.envs.rows import put_rows, world_row
-from mjlab.envs.snapshot import is_per_world, live_tensors
+from mjlab.envs.state import is_per_world, world_row
 from mjlab.envs.state_dict import state_dict_tensors, write_state_dict
 from mjlab.names import suggest
 from mjlab.recording.reader import RecordedEpisode, Recording
@@ -160,7 +159,7 @@ class Replay:
             )
         state = env.get_state()
         rows = [self._start_row(e, world_row(state, 0)) for e in self._padded(batch)]
-        put_rows(env, dict(enumerate(rows)), shared=True)
+        env.put_rows(dict(enumerate(rows)), shared=True)
         if not self.is_same_engine:
             first = _stacked([e.read_all(_STATES) for e in self._padded(batch)], 0, env)
             env.set_state_dict(first)
@@ -173,7 +172,7 @@ class Replay:
         """Have curricula look, as they do in every step that may reset worlds."""
         env = self.env
         if env.curriculum_manager.terms:
-            with env.sim.reads.thaw(), env.sim.reads.before_forward():
+            with env.sim.reads.allow_late():
                 env.curriculum_manager.compute(~self._everyone)
 
     def _start_row(self, episode: RecordedEpisode, own: Values) -> Values:
@@ -192,13 +191,13 @@ class Replay:
     def _observe_first(self) -> None:
         """Observe as at the beginning of an episode."""
         env = self.env
-        with env.sim.reads.thaw():
+        with env.sim.reads.allow_late():
             env.sim.forward()
             env.scene.refresh()
             env.sim.sense()
             env.observation_manager.reset(self._everyone)
             env.observation_manager.compute(mask=self._everyone)
-        env.program.settle()
+        env.runner.mark_fresh()
 
     def _actions_of(self, episode: RecordedEpisode, steps: int) -> torch.Tensor:
         """Actions side by side, (steps, total_action_dim), zeros after the end."""
@@ -250,7 +249,7 @@ class Replay:
 
     def _shared(self, episode: RecordedEpisode) -> Values:
         n = self.env.num_envs
-        live = live_tensors(self.env)
+        live = self.env.state.live()
         names = [k for k, v in live.items() if not is_per_world(k, v, n)]
         start = [f"{_START}/{k}" for k in names if not k.startswith(_COUNTS)]
         return {path: episode.read(path) for path in start if path in episode}
@@ -269,13 +268,13 @@ class Replay:
         return {f"{kind}/{name}": value for name, value in states.items()}
 
     def _memories(self) -> Values:
-        live = live_tensors(self.env)
+        live = self.env.state.live()
         return {k: v.clone() for k, v in live.items() if k.startswith(_SEEN)}
 
     def _force(self, tracks: Sequence[Values], step: int, seen: Values) -> None:
         """Put worlds into recorded states, and observe these instead of their own."""
         env = self.env
-        live = live_tensors(env)
+        live = env.state.live()
         for name, value in seen.items():
             live[name].copy_(value)
         lasts = [len(next(iter(track.values()))) - 1 for track in tracks]
@@ -284,18 +283,18 @@ class Replay:
         mask = torch.tensor(goes_on, device=env.device)
         rows = [tracks[min(w, len(tracks) - 1)] for w in range(env.num_envs)]
         states = _stacked(rows, step, env)
-        with env.sim.reads.thaw(), env.sim.reads.before_forward():
+        with env.sim.reads.allow_late():
             env.command_manager.write_state(env.step_dt)
             physics = _below(f"{_PHYSICS}/sim.", states)
             if physics:
                 env.sim.copy_rows(physics, mask)
             else:
-                write_state_dict(env, _below(f"{_STATES}/", states), mask)
+                write_state_dict(env.scene, _below(f"{_STATES}/", states), mask)
         env.scene.invalidate()
         env.sim.forward()
         env.scene.refresh()
-        env.phases.fetch(None)
-        env.program.settle()
+        env.program.observe(env.step_dt)
+        env.runner.mark_fresh()
 
     # Looking.
 
@@ -307,7 +306,7 @@ class Replay:
             parts = shown.items() if isinstance(shown, dict) else [("", shown)]
             for term, value in parts:
                 values["/".join(filter(None, ["obs", group, term]))] = value.clone()
-        for name, value in state_dict_tensors(env).items():
+        for name, value in state_dict_tensors(env.scene).items():
             values[f"{_STATES}/{name}"] = value
         if env.sim.backend.engine == "native":
             values[f"{_PHYSICS}/sim.state"] = env.sim.snapshot()["state"]

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode
 
-from mjlab.envs.resets import When
+from mjlab.envs.autoreset import When
 from mjlab.masks import ids_to_mask
 from mjlab.names import suggest
 

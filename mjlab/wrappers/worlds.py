@@ -15,7 +15,7 @@ from gymnasium import Space, spaces
 from mjlab.envs import Box as OurBox
 from mjlab.envs import Dict as OurDict
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.envs.resets import When
+from mjlab.envs.autoreset import When
 from mjlab.names import UnknownNameError, suggest
 from mjlab.render import Offscreen
 from mjlab.rng import stream_id

@@ -3,6 +3,9 @@
 import math
 from dataclasses import dataclass, field
 
+from mjlab.tasks.cartpole import mdp as cartpole_mdp
+from mjlab.tasks.robots.cartpole import cartpole_cfg
+
 from mjlab.envs import ManagerBasedRlEnvCfg, ViewerCfg, mdp
 from mjlab.managers import (
     ActionTermCfg,
@@ -15,8 +18,6 @@ from mjlab.managers import (
 )
 from mjlab.scene import SceneCfg
 from mjlab.sim import MujocoCfg, SimulationCfg
-from tasks.cartpole import mdp as cartpole_mdp
-from tasks.robots.cartpole import cartpole_cfg
 
 SLIDER = SceneEntityCfg("cartpole", joint_names=("slider",))
 HINGE = SceneEntityCfg("cartpole", joint_names=("hinge_1",))

@@ -5,13 +5,13 @@ import math
 import torch
 
 from mjlab.managers import ManagerTermBase, RewardTermCfg
-from mjlab.managers.env import Env
+from mjlab.managers.managed_env import ManagedEnv
 
 _GAUSSIAN_SCALE = math.sqrt(-2.0 * math.log(0.1))
 """Makes a Gaussian 0.1 at a distance of 1."""
 
 
-def pole_angle_cos_sin(env: Env) -> torch.Tensor:
+def pole_angle_cos_sin(env: ManagedEnv) -> torch.Tensor:
     """Cosine and sine of the pole's angle from upright, shape (num_envs, 2)."""
     angle = env.scene.entity("cartpole").data.joint_pos[:, 1:2]
     return torch.cat([angle.cos(), angle.sin()], dim=1)
@@ -20,12 +20,12 @@ def pole_angle_cos_sin(env: Env) -> torch.Tensor:
 class smooth_reward(ManagerTermBase):
     """How upright, centred, calm and cheap the system is: a product of four, 0 to 1."""
 
-    def __init__(self, cfg: RewardTermCfg, env: Env) -> None:
+    def __init__(self, cfg: RewardTermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         # Scale of position, force and velocity; the force's bowl is a parabola.
         self._data = env.scene.entity("cartpole").data
 
-    def __call__(self, env: Env) -> torch.Tensor:
+    def __call__(self, env: ManagedEnv) -> torch.Tensor:
         """Return the reward, shape (num_envs,)."""
         position, velocity = self._data.joint_pos, self._data.joint_vel
         upright = (position[:, 1].cos() + 1.0) / 2.0

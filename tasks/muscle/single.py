@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import torch
+from mjlab.registry import load_task
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.muscle import MuscleMap, muscle_action
 from mjlab.wrappers import ManagedWorlds, SingleEnv
-from tasks.registry import load_task
 
 
 class MuscleEnv(SingleEnv):

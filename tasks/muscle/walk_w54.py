@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from mjlab.tasks.muscle import mdp as walking
+from mjlab.tasks.muscle.commands import GaitCommandCfg
+from mjlab.tasks.muscle.models import w54_cfg
+from mjlab.tasks.muscle.walk import TORQUE_LAW, WalkW18Cfg, rewards, simulation
+
 from mjlab.envs import ViewerCfg, mdp
 from mjlab.managers import (
     ActionTermCfg,
@@ -18,10 +23,6 @@ from mjlab.muscle.action import MuscleActionCfg
 from mjlab.scene import SceneCfg
 from mjlab.sim import SimulationCfg
 from mjlab.terrain import TerrainCfg
-from tasks.muscle import mdp as walking
-from tasks.muscle.commands import GaitCommandCfg
-from tasks.muscle.models import w54_cfg
-from tasks.muscle.walk import TORQUE_LAW, WalkW18Cfg, rewards, simulation
 
 JOINTS = (
     "lumbar_extension",

@@ -7,18 +7,18 @@ solve for the forces of the present moment, which a whole step of physics would 
 
 import torch
 
-from mjlab.managers.env import Env
+from mjlab.managers.managed_env import ManagedEnv
 from mjlab.mdp.lookup import ROBOT, contact_sensor, reading
 from mjlab.scene import Selection
 
 
-def gravity_from_sensor(env: Env, sensor_name: str) -> torch.Tensor:
+def gravity_from_sensor(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
     """Direction of gravity in the frame of a sensor that measures which way is up."""
     return -reading(env, sensor_name)
 
 
 def foot_height(
-    env: Env, height_name: str | None = None, asset_cfg: Selection = ROBOT
+    env: ManagedEnv, height_name: str | None = None, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
     """Heights of the feet's sites above the ground, m, shape (num_envs, feet).
 
@@ -33,17 +33,17 @@ def foot_height(
     return asset_cfg.entity.data.site_pos_w[:, asset_cfg.site_ids, 2]
 
 
-def foot_air_time(env: Env, sensor_name: str) -> torch.Tensor:
+def foot_air_time(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
     """Seconds that each foot has been in the air, 0 in contact, (num_envs, feet)."""
     return contact_sensor(env, sensor_name).data.current_air_time
 
 
-def foot_contact(env: Env, sensor_name: str) -> torch.Tensor:
+def foot_contact(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
     """Whether each foot touched in the last physics step, 0 or 1, (num_envs, feet)."""
     return contact_sensor(env, sensor_name).data.current_contact_time.sign()
 
 
-def foot_contact_forces(env: Env, sensor_name: str) -> torch.Tensor:
+def foot_contact_forces(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
     """Forces of the feet in the last physics step, sign(f) log(1 + |f|), f in newtons.
 
     Shape (num_envs, 3 * feet). The logarithm brings steps and impacts to one scale.

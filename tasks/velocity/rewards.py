@@ -12,16 +12,16 @@ how upright bodies are above it is of the moment of the reward.
 from collections.abc import Mapping
 
 import torch
+from mjlab.tasks.velocity.commands import command_speed, moving
+from mjlab.tasks.velocity.observations import foot_height
 
 from mjlab.managers import ManagerTermBase
-from mjlab.managers.env import Env
+from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import TermCfg, TermError
 from mjlab.math import normalize
 from mjlab.mdp.lookup import ROBOT, contact_sensor, ray_caster, reading
 from mjlab.names import resolve_values
 from mjlab.scene import Selection
-from tasks.velocity.commands import command_speed, moving
-from tasks.velocity.observations import foot_height
 
 _SPEEDS = (0.05, 1.5)
 """Speeds of the command from which on a robot walks, and runs, m/s plus rad/s."""
@@ -30,7 +30,7 @@ _SPEEDS = (0.05, 1.5)
 
 
 def track_linear_velocity(
-    env: Env, std: float, command_name: str, asset_cfg: Selection = ROBOT
+    env: ManagedEnv, std: float, command_name: str, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
     """How well the root follows the linear velocity, 0 to 1: a Gaussian of width `std`.
 
@@ -43,7 +43,7 @@ def track_linear_velocity(
 
 
 def track_angular_velocity(
-    env: Env, std: float, command_name: str, asset_cfg: Selection = ROBOT
+    env: ManagedEnv, std: float, command_name: str, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
     """How well the root follows the yaw rate, 0 to 1: a Gaussian of width `std`.
 
@@ -66,7 +66,7 @@ class upright(ManagerTermBase):
     along the normal of the ground that it sees; otherwise, along the vertical.
     """
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         bodies = cfg.params.get("asset_cfg", ROBOT).resolve(env.scene)
         if len(bodies.body_names) != 1:
@@ -78,7 +78,7 @@ class upright(ManagerTermBase):
 
     def __call__(
         self,
-        env: Env,
+        env: ManagedEnv,
         std: float,
         scan_name: str | None = None,
         asset_cfg: Selection = ROBOT,
@@ -94,7 +94,7 @@ class upright(ManagerTermBase):
         return _gaussian(squared_sine, std)
 
 
-def ground_normal(env: Env, scan_name: str) -> torch.Tensor:
+def ground_normal(env: ManagedEnv, scan_name: str) -> torch.Tensor:
     """Normal of the plane that fits best, by height, what a ray caster sees.
 
     Shape (num_envs, 3), unit, in the world. Where rays met nothing it is the vertical.
@@ -124,7 +124,7 @@ class variable_posture(ManagerTermBase):
     second on is running (m/s plus rad/s), and walking is in between.
     """
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         selection = cfg.params.get("asset_cfg", ROBOT).resolve(env.scene)
         names = selection.joint_names
@@ -142,7 +142,7 @@ class variable_posture(ManagerTermBase):
 
     def __call__(
         self,
-        env: Env,
+        env: ManagedEnv,
         command_name: str,
         std_standing: Mapping[str, float],
         std_walking: Mapping[str, float],
@@ -160,7 +160,9 @@ class variable_posture(ManagerTermBase):
         return scaled.sum(dim=1).exp_()
 
 
-def body_angular_velocity(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def body_angular_velocity(
+    env: ManagedEnv, asset_cfg: Selection = ROBOT
+) -> torch.Tensor:
     """Sum of squares of the chosen bodies' rates of tilting, (rad/s)².
 
     Turning about the vertical is free.
@@ -169,7 +171,7 @@ def body_angular_velocity(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tenso
     return velocity.square().flatten(1).sum(dim=1)
 
 
-def angular_momentum(env: Env, sensor_name: str) -> torch.Tensor:
+def angular_momentum(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
     """Square of the angular momentum about the centre of mass, (kg m²/s)²."""
     return reading(env, sensor_name).square().sum(dim=1)
 
@@ -178,7 +180,7 @@ def angular_momentum(env: Env, sensor_name: str) -> torch.Tensor:
 
 
 def feet_air_time(
-    env: Env,
+    env: ManagedEnv,
     sensor_name: str,
     command_name: str,
     threshold_min: float = 0.05,
@@ -193,7 +195,7 @@ def feet_air_time(
 
 
 def feet_clearance(
-    env: Env,
+    env: ManagedEnv,
     target_height: float,
     command_name: str,
     height_name: str | None = None,
@@ -216,7 +218,7 @@ class feet_swing_height(ManagerTermBase):
     Half of the height is a cost of 0.25, and so is half as much again.
     """
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         feet = cfg.params.get("asset_cfg", ROBOT).resolve(env.scene).site_names
         # Highest point of the swing so far.
@@ -224,7 +226,7 @@ class feet_swing_height(ManagerTermBase):
 
     def __call__(
         self,
-        env: Env,
+        env: ManagedEnv,
         sensor_name: str,
         target_height: float,
         command_name: str,
@@ -252,7 +254,7 @@ class feet_swing_height(ManagerTermBase):
 
 
 def feet_slip(
-    env: Env,
+    env: ManagedEnv,
     sensor_name: str,
     command_name: str,
     command_threshold: float | None = None,
@@ -266,7 +268,7 @@ def feet_slip(
 
 
 def soft_landing(
-    env: Env,
+    env: ManagedEnv,
     sensor_name: str,
     command_name: str,
     command_threshold: float | None = None,
@@ -287,7 +289,7 @@ def soft_landing(
 
 
 def contact_cost(
-    env: Env, sensor_name: str, force_threshold: float = 10.0
+    env: ManagedEnv, sensor_name: str, force_threshold: float = 10.0
 ) -> torch.Tensor:
     """Number of physics steps, summed over contacts, with more than so many newtons.
 

@@ -1,5 +1,8 @@
 """Where robots walk, what they feel and see there, and how physics is computed."""
 
+from mjlab.tasks.robots.robot import Robot
+from mjlab.tasks.velocity.foot_height import FootHeightSensorCfg
+
 from mjlab.envs import ViewerCfg
 from mjlab.scene import SceneCfg
 from mjlab.sensor import (
@@ -12,8 +15,6 @@ from mjlab.sensor import (
 )
 from mjlab.sim import MujocoCfg, SimulationCfg
 from mjlab.terrain import TerrainCfg, rough_terrains
-from tasks.robots.robot import Robot
-from tasks.velocity.foot_height import FootHeightSensorCfg
 
 DECIMATION = 4
 FEET_CONTACT = "feet_contact"

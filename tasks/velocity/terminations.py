@@ -4,13 +4,13 @@ import math
 
 import torch
 
-from mjlab.managers.env import Env
+from mjlab.managers.managed_env import ManagedEnv
 from mjlab.mdp.lookup import ROBOT
 from mjlab.scene import Selection
 
 
 def fell_over(
-    env: Env, limit_angle: float, asset_cfg: Selection = ROBOT
+    env: ManagedEnv, limit_angle: float, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
     """The root's z axis is tilted by more than `limit_angle`, rad, from the vertical.
 

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 
 from mjlab.actuator import ActuatorSet, Quantity
-from mjlab.managers.env import Env
+from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import ManagerTermBase, TermCfg
 from mjlab.mdp.lookup import ROBOT
 from mjlab.mdp.randomize.distributions import (
@@ -26,7 +26,7 @@ class _Numbers:
 
     def __init__(
         self,
-        env: Env,
+        env: ManagedEnv,
         selection: Selection,
         quantity: Quantity,
         ranges: Ranges,
@@ -54,7 +54,7 @@ class _Numbers:
         built: torch.Tensor = getattr(actuators, quantity)
         self._default = built.index_select(1, self.ids)
 
-    def draw(self, env: Env, stream: str) -> torch.Tensor:
+    def draw(self, env: ManagedEnv, stream: str) -> torch.Tensor:
         """Return new values, not negative, shape (num_envs, k)."""
         drawn = self._sampler.draw(env.rng, stream)
         if self._operation == "scale":
@@ -64,7 +64,7 @@ class _Numbers:
         return drawn.clamp_(min=0.0)
 
 
-def chosen_actuators(env: Env, selection: Selection, label: str) -> list[int]:
+def chosen_actuators(env: ManagedEnv, selection: Selection, label: str) -> list[int]:
     """Indices in the entity's `ActuatorSet` of the actuators that were chosen.
 
     The selection names MuJoCo's actuators, of which one in the set may have several.
@@ -103,7 +103,7 @@ class pd_gains(ManagerTermBase):
         """Model fields that the term may vary; those of rarer actuators come later."""
         return ("actuator_gainprm", "actuator_biasprm")
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         params = cfg.params
         selection = chosen(params, env)
@@ -119,7 +119,7 @@ class pd_gains(ManagerTermBase):
 
     def __call__(
         self,
-        env: Env,
+        env: ManagedEnv,
         mask: torch.Tensor,
         kp_range: Ranges | None = None,
         kd_range: Ranges | None = None,
@@ -161,7 +161,7 @@ class effort_limits(ManagerTermBase):
         """Model fields that the term may vary; those of rarer actuators come later."""
         return ("actuator_forcerange",)
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         params = cfg.params
         selection = chosen(params, env)
@@ -172,7 +172,7 @@ class effort_limits(ManagerTermBase):
 
     def __call__(
         self,
-        env: Env,
+        env: ManagedEnv,
         mask: torch.Tensor,
         ranges: Ranges,
         asset_cfg: SceneEntityCfg = ROBOT,

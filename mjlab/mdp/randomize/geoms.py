@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import mujoco
 import torch
 
-from mjlab.managers.env import Env
+from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import ManagerTermBase, TermCfg
 from mjlab.mdp.lookup import ROBOT
 from mjlab.mdp.randomize.distributions import RandomizeError
@@ -39,7 +39,7 @@ class geom_size(FieldTerm):
         """Model fields that the term varies, known before the model is compiled."""
         return ("geom_size", "geom_rbound", "geom_aabb")
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         model, device = env.sim.mj_model, env.device
         elements = sorted({target.element for target in self.numbers.targets})
@@ -119,7 +119,7 @@ class ChoiceTerm(ManagerTermBase):
         """Model fields that the term varies, known before the model is compiled."""
         return (cls.field,)
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         label, params = type(self).__name__, cfg.params
         selection = chosen(params, env)
@@ -144,7 +144,7 @@ class ChoiceTerm(ManagerTermBase):
 
     def __call__(
         self,
-        env: Env,
+        env: ManagedEnv,
         mask: torch.Tensor,
         choices: Sequence[str],
         asset_cfg: SceneEntityCfg = ROBOT,
@@ -165,7 +165,7 @@ class ChoiceTerm(ManagerTermBase):
         """
         self._write(env, mask, stream_of(group, stream))
 
-    def _write(self, env: Env, mask: torch.Tensor, stream: str) -> None:
+    def _write(self, env: ManagedEnv, mask: torch.Tensor, stream: str) -> None:
         drawn = env.rng.integers(0, self._ids.shape[0], (self._size,), stream)
         ids = self._ids[drawn].expand(-1, self._part.default.shape[0])
         self._part.write(mask, ids)
@@ -187,7 +187,7 @@ class mat_texid(ChoiceTerm):
 
     def __call__(
         self,
-        env: Env,
+        env: ManagedEnv,
         mask: torch.Tensor,
         choices: Sequence[str],
         asset_cfg: SceneEntityCfg = ROBOT,

@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from mjlab.managers.env import Env
+from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import ManagerTermBase, TermCfg
 from mjlab.math import quat_from_matrix, quat_to_matrix
 from mjlab.mdp.lookup import ROBOT
@@ -45,7 +45,7 @@ class body_mass(FieldTerm):
         scales = params.get("scale_inertia", True)
         return ("body_mass", "body_inertia") if scales else ("body_mass",)
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         rows = [self.rows[target.element] for target in self.numbers.targets]
         self._inertia: FieldPart | None = None
@@ -64,7 +64,7 @@ class body_mass(FieldTerm):
 
     def __call__(  # type: ignore[override]
         self,
-        env: Env,
+        env: ManagedEnv,
         mask: torch.Tensor,
         ranges: Ranges,
         asset_cfg: SceneEntityCfg = ROBOT,
@@ -104,7 +104,7 @@ class body_mass(FieldTerm):
 class Bodies:
     """Mass distribution of some bodies as compiled, and where it is in the model."""
 
-    def __init__(self, env: Env, params: dict[str, Any], label: str) -> None:
+    def __init__(self, env: ManagedEnv, params: dict[str, Any], label: str) -> None:
         names, rows = rows_of(chosen(params, env), "body")
         if not names:
             raise RandomizeError(
@@ -169,7 +169,7 @@ class pseudo_inertia(ManagerTermBase):
         """Model fields that the term varies, known before the model is compiled."""
         return _FIELDS
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         self._bodies = Bodies(env, cfg.params, "pseudo_inertia")
         eye = torch.eye(3, dtype=torch.float64, device=env.device)
@@ -196,7 +196,7 @@ class pseudo_inertia(ManagerTermBase):
 
     def __call__(
         self,
-        env: Env,
+        env: ManagedEnv,
         mask: torch.Tensor,
         asset_cfg: SceneEntityCfg = ROBOT,
         alpha_range: Range = (0.0, 0.0),
@@ -254,7 +254,7 @@ class payload(ManagerTermBase):
         """Model fields that the term varies, known before the model is compiled."""
         return _FIELDS
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         params = cfg.params
         self._bodies = Bodies(env, params, "payload")
@@ -292,7 +292,7 @@ class payload(ManagerTermBase):
 
     def __call__(
         self,
-        env: Env,
+        env: ManagedEnv,
         mask: torch.Tensor,
         mass_range: Range,
         pos_range: _ANY = (0.0, 0.0),

@@ -6,7 +6,7 @@ import mujoco
 import torch
 
 from mjlab.entity.index import Columns
-from mjlab.managers.env import Env
+from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import ManagerTermBase, TermCfg
 from mjlab.math import quat_from_euler_xyz, quat_mul
 from mjlab.mdp.lookup import ROBOT
@@ -44,7 +44,7 @@ class QuatTerm(ManagerTermBase):
         """Model fields that the term varies, known before the model is compiled."""
         return (cls.field,)
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         params, label = cfg.params, type(self).__name__
         names, rows = rows_of(chosen(params, env), kind_of(self.field))
@@ -65,7 +65,7 @@ class QuatTerm(ManagerTermBase):
 
     def __call__(
         self,
-        env: Env,
+        env: ManagedEnv,
         mask: torch.Tensor,
         ranges: Ranges,
         asset_cfg: SceneEntityCfg = ROBOT,
@@ -130,7 +130,7 @@ class LimitTerm(FieldTerm):
     limited: ClassVar[str]
     """The model field that says which elements have limits."""
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         has_limits = getattr(env.sim.mj_model, self.limited)
         label, names = type(self).__name__, self.choice.names
@@ -194,7 +194,7 @@ class joint_default_pos(FieldTerm):
 class encoder_bias(ManagerTermBase):
     """Sets what joint encoders add to the positions that policies see."""
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         params = cfg.params
         selection = chosen(params, env)
@@ -210,7 +210,7 @@ class encoder_bias(ManagerTermBase):
 
     def __call__(
         self,
-        env: Env,
+        env: ManagedEnv,
         mask: torch.Tensor,
         ranges: Ranges,
         asset_cfg: SceneEntityCfg = ROBOT,

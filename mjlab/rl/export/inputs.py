@@ -14,7 +14,7 @@ import torch
 from mjlab import mdp
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.managers import ObservationGroupCfg, ObservationTermCfg
-from mjlab.managers.env import Env
+from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.observation_config import resolve_delay
 from mjlab.managers.observation_group import ObservationGroup, Slot
 from mjlab.managers.term import BoundTerm
@@ -31,7 +31,7 @@ GROUP = "onnx"
 
 
 def encoder_pos(
-    env: Env, biased: bool = False, asset_cfg: Selection = ROBOT
+    env: ManagedEnv, biased: bool = False, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
     """Positions of the chosen joints, m or rad.
 

@@ -16,7 +16,7 @@ import torch
 
 from mjlab import mdp
 from mjlab.entity import Entity
-from mjlab.managers.env import Env
+from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import BoundTerm
 from mjlab.mdp.velocity_command import UniformVelocityCommand
 from mjlab.scene import SceneEntityCfg, Selection
@@ -44,7 +44,7 @@ class Quantity:
     """What each number belongs to, such as a joint. None where it is not known."""
 
 
-def describe(env: Env, term: BoundTerm, value: torch.Tensor) -> Quantity:
+def describe(env: ManagedEnv, term: BoundTerm, value: torch.Tensor) -> Quantity:
     """What a term of the observations is.
 
     Args:
@@ -72,7 +72,7 @@ def meaning(func: Any) -> str:
 
 
 def joint_units(
-    env: Env, entity: Entity, names: Sequence[str], hinge: str, slide: str
+    env: ManagedEnv, entity: Entity, names: Sequence[str], hinge: str, slide: str
 ) -> Units:
     """The unit of each joint, or that of all if it is the same."""
     model = env.sim.mj_model
@@ -82,14 +82,14 @@ def joint_units(
     return units[0] if len(set(units)) == 1 else units
 
 
-def root_frame(env: Env, entity: Entity) -> str:
+def root_frame(env: ManagedEnv, entity: Entity) -> str:
     """The name of the frame of an entity's root."""
     body = entity.index.root_body_id
     return env.sim.mj_model.body(body).name if body else WORLD
 
 
-def _joints(hinge: str, slide: str) -> Callable[[Env, dict[str, Any]], Quantity]:
-    def of(env: Env, params: dict[str, Any]) -> Quantity:
+def _joints(hinge: str, slide: str) -> Callable[[ManagedEnv, dict[str, Any]], Quantity]:
+    def of(env: ManagedEnv, params: dict[str, Any]) -> Quantity:
         chosen = _selection(env, params)
         names = list(chosen.joint_names)
         units = joint_units(env, chosen.entity, names, hinge, slide)
@@ -100,25 +100,25 @@ def _joints(hinge: str, slide: str) -> Callable[[Env, dict[str, Any]], Quantity]
 
 def _fixed(
     unit: str, elements: list[str] | None = None, frame: str | None = None
-) -> Callable[[Env, dict[str, Any]], Quantity]:
+) -> Callable[[ManagedEnv, dict[str, Any]], Quantity]:
     """Always the same."""
     return lambda env, params: Quantity(unit, frame, elements)
 
 
-def _in_root(unit: str) -> Callable[[Env, dict[str, Any]], Quantity]:
+def _in_root(unit: str) -> Callable[[ManagedEnv, dict[str, Any]], Quantity]:
     """A vector in the root frame."""
 
-    def of(env: Env, params: dict[str, Any]) -> Quantity:
+    def of(env: ManagedEnv, params: dict[str, Any]) -> Quantity:
         return Quantity(unit, root_frame(env, _selection(env, params).entity), XYZ)
 
     return of
 
 
-def _tendons(env: Env, params: dict[str, Any]) -> Quantity:
+def _tendons(env: ManagedEnv, params: dict[str, Any]) -> Quantity:
     return Quantity("m", None, list(_selection(env, params).tendon_names))
 
 
-def _poses(env: Env, params: dict[str, Any]) -> Quantity:
+def _poses(env: ManagedEnv, params: dict[str, Any]) -> Quantity:
     bodies = _selection(env, params).body_names
     each = [*XYZ, *(f"quat_{axis}" for axis in WXYZ)]
     elements = [f"{body} {part}" for body in bodies for part in each]
@@ -126,7 +126,7 @@ def _poses(env: Env, params: dict[str, Any]) -> Quantity:
     return Quantity(units * len(bodies), WORLD, elements)
 
 
-def _selection(env: Env, params: dict[str, Any]) -> Selection:
+def _selection(env: ManagedEnv, params: dict[str, Any]) -> Selection:
     """What a term is about: what it was given, or all of its robot."""
     chosen = params.get("asset_cfg")
     if isinstance(chosen, Selection):
@@ -137,7 +137,7 @@ def _selection(env: Env, params: dict[str, Any]) -> Selection:
 # Commands and sensors.
 
 
-def _command(env: Env, params: dict[str, Any]) -> Quantity:
+def _command(env: ManagedEnv, params: dict[str, Any]) -> Quantity:
     term = env.command_manager.get_term(params["command_name"])
     if not isinstance(term, UniformVelocityCommand):
         return Quantity()
@@ -149,7 +149,7 @@ def _command(env: Env, params: dict[str, Any]) -> Quantity:
     )
 
 
-def _sensor(env: Env, params: dict[str, Any]) -> Quantity:
+def _sensor(env: ManagedEnv, params: dict[str, Any]) -> Quantity:
     name = params["sensor_name"]
     sensor = env.sim.mj_model.sensor(name)
     kind = mujoco.mjtSensor(int(sensor.type[0])).name.removeprefix("mjSENS_").lower()
@@ -201,7 +201,9 @@ _SENSORS: dict[str, tuple[str, bool]] = {
 """Unit by type, and whether readings are in the axes of what carries the sensor."""
 
 
-def _passed_on(env: Env, term: BoundTerm, value: torch.Tensor) -> Quantity | None:
+def _passed_on(
+    env: ManagedEnv, term: BoundTerm, value: torch.Tensor
+) -> Quantity | None:
     """What a sensor measures that a term passes on, as it is or negated."""
     name = term.params.get("sensor_name")
     if not isinstance(name, str):
@@ -228,7 +230,7 @@ _UNIT = re.compile(
 )
 _NO_UNIT = re.compile(r"(Cosine|Sine|Direction|Whether|Share)\b")
 
-_KNOWN: dict[Any, Callable[[Env, dict[str, Any]], Quantity]] = {
+_KNOWN: dict[Any, Callable[[ManagedEnv, dict[str, Any]], Quantity]] = {
     mdp.base_lin_vel: _in_root("m/s"),
     mdp.base_ang_vel: _in_root("rad/s"),
     mdp.projected_gravity: _in_root("1"),

@@ -9,8 +9,7 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.envs.config import check_config
-from mjlab.envs.quarantine import TooManyNonfiniteError
-from mjlab.envs.report import startup_lines
+from mjlab.envs.nonfinite import TooManyNonfiniteError
 from mjlab.rl.workers.log import MergedLog
 from mjlab.rl.workers.memory import Block, Field
 from mjlab.rl.workers.pool import Pool
@@ -181,7 +180,7 @@ class WorkerEnv:
 
     def startup_lines(self) -> list[str]:
         """How the environment runs, as for `ManagerBasedRlEnv`."""
-        _, step, seed, *rest = startup_lines(self.sample)
+        _, step, seed, *rest = self.sample.startup_lines()
         each = " or ".join(str(n) for n in sorted(set(self.shards.sizes)))
         return [
             f"{self.num_envs} worlds on native (cpu), in {self.shards.num_workers} "

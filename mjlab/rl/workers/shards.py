@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from mjlab.envs.snapshot import StateError
+from mjlab.envs.state import StateError
 
 if TYPE_CHECKING:
     from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg

@@ -114,7 +114,7 @@ class Shard:
 
     def take_health(self) -> dict[str, float]:
         """The full account since the last one."""
-        return self.env.quarantine.take()
+        return self.env.take_health()
 
     def evidence(self) -> dict[str, Any]:
         """What shows whether this process has anything to do with a GPU."""

@@ -1,8 +1,7 @@
 """The classic cartpole as operations on tensors."""
 
 import torch
-
-from tasks.cartpole.classic.equations import (
+from mjlab.tasks.cartpole.classic.equations import (
     COS,
     GRAVITY,
     INERTIA,
@@ -17,7 +16,7 @@ from tasks.cartpole.classic.equations import (
     TAU,
     ClassicCartpoleCfg,
 )
-from tasks.cartpole.classic.worlds import ClassicWorlds
+from mjlab.tasks.cartpole.classic.worlds import ClassicWorlds
 
 
 class TensorCartpoles(ClassicWorlds):

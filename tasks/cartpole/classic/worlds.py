@@ -1,10 +1,7 @@
 """What both ways of computing the classic cartpole share: memory, seeds and results."""
 
 import torch
-
-from mjlab.envs.batch import Step
-from mjlab.rng import WorldRng
-from tasks.cartpole.classic.equations import (
+from mjlab.tasks.cartpole.classic.equations import (
     ACTION_SPACE,
     MAX_ANGLE,
     MAX_POSITION,
@@ -13,6 +10,9 @@ from tasks.cartpole.classic.equations import (
     ClassicCartpoleError,
     check,
 )
+
+from mjlab.envs.batch import Step
+from mjlab.rng import WorldRng
 
 
 class Memory:

@@ -1,20 +1,13 @@
 """The phases of a reset and of a step, called by hand and in their order."""
 
-import secrets
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-import mujoco
 import torch
 
-from mjlab.envs.config import ManagerBasedRlEnvCfg, check_config
-from mjlab.managers import required_fields
-from mjlab.scene import SceneSpec, build_scene
-from mjlab.sim import compile_model
-
-if TYPE_CHECKING:
-    from mjlab.envs.env import ManagerBasedRlEnv, Observations
+from mjlab.envs.autoreset import Observations
+from mjlab.envs.runner import run_through
+from mjlab.envs.step import StepProgram
 
 RESET: tuple[str, ...] = ("initialise", "apply", "update_kinematics", "fetch")
 """Phases of a reset of an environment that there is, in their order."""
@@ -36,64 +29,6 @@ class PhaseError(RuntimeError):
     """A phase was called where another one has to come first."""
 
 
-@dataclass(frozen=True)
-class LoadedScene:
-    """A scene that is built and compiled, and of which there are no worlds yet."""
-
-    cfg: ManagerBasedRlEnvCfg
-    """What it was made of."""
-
-    seed: int
-    """Seed of what was drawn, such as the terrain."""
-
-    built: SceneSpec
-    """The scene as MuJoCo's spec, and what it was assembled from."""
-
-    model: mujoco.MjModel
-    """The compiled model."""
-
-    vary: frozenset[str]
-    """Model fields that events will vary from world to world."""
-
-
-def load(cfg: ManagerBasedRlEnvCfg) -> LoadedScene:
-    """Build and compile the scene of an environment: the first phase.
-
-    Args:
-        cfg: The environment's configuration.
-    """
-    check_config(cfg)
-    seed = secrets.randbits(31) if cfg.seed is None else cfg.seed
-    built = build_scene(cfg.scene, seed=seed)
-    vary = frozenset(required_fields(cfg.events))
-    return LoadedScene(cfg, seed, built, compile_model(built.spec, cfg.sim, vary), vary)
-
-
-def allocate(
-    loaded: LoadedScene, device: str | None = None, *, first_world: int = 0
-) -> "ManagerBasedRlEnv":
-    """Make the worlds of a scene: the second phase.
-
-    It allocates the engine and the fields of every world, binds the managers, has the
-    startup events happen, and records the step where it can be recorded.
-    `ManagerBasedRlEnv(cfg)` is `allocate(load(cfg))`.
-
-    Args:
-        loaded: What `load` returned.
-        device: Where tensors live. None lets the backend choose.
-        first_world: Global index of world 0, for a process of several.
-    """
-    if not isinstance(loaded, LoadedScene):
-        raise PhaseError(
-            f"allocate() takes a LoadedScene, and this is a {type(loaded).__name__}: "
-            "load(cfg) has to come first."
-        )
-    # Imported here because the environment, as a whole, stands above its phases.
-    from mjlab.envs.env import ManagerBasedRlEnv
-
-    return ManagerBasedRlEnv(loaded, device, first_world=first_world)
-
-
 class Lifecycle:
     """Resets and steps by hand: `env.lifecycle`.
 
@@ -110,8 +45,21 @@ class Lifecycle:
     `env.set_state(state)` of all, start over from anywhere.
     """
 
-    def __init__(self, env: "ManagerBasedRlEnv") -> None:
-        self._env = env
+    def __init__(
+        self,
+        program: StepProgram,
+        finish: Callable[[bool], tuple[Observations, dict[str, Any]]],
+    ) -> None:
+        """Know what the phases are of.
+
+        Args:
+            program: The step and the reset.
+            finish: Told that a step (True) or a reset is done; returns what it shows.
+        """
+        self._program, self._finish = program, finish
+        self.is_under_way = False
+        """Whether a reset or a step has begun and is not over."""
+        self._phases: Iterator[str] = iter(())
         self._order: tuple[str, ...] = ()
         self._last = ""
         self._substep = 0
@@ -123,11 +71,13 @@ class Lifecycle:
         """What may be called now, by name."""
         if not self._order:
             return (RESET[0], STEP[0])
-        if self._last == "physics_step" and self._substep < self._env.cfg.decimation:
+        if not self._last:
+            return (self._order[0],)
+        if self._last == "physics_step" and self._substep < self._program.decimation:
             return ("apply_targets",)
         return (self._order[self._order.index(self._last) + 1],)
 
-    def check_at_rest(self, name: str) -> None:
+    def require_rest(self, name: str) -> None:
         """Raise in the middle of a reset or a step.
 
         Args:
@@ -139,8 +89,8 @@ class Lifecycle:
     def abandon(self) -> None:
         """Leave a reset or a step where it is: the state of all was exchanged."""
         if self._order:
-            self._order, self._last, self._mask = (), "", None
-            self._env.recorder_manager.abandon()
+            self._start((), iter(()), None)
+            self._program.env.recorder_manager.abandon()
 
     # A reset.
 
@@ -160,22 +110,23 @@ class Lifecycle:
             mask: The worlds, shape (num_envs,), bool. None means all.
             seed: Seeds of the worlds' random numbers: seed + i for world i, or one for
                 each. None goes on with the present ones.
-            events: Whether reset events happen. If not, the worlds are in the model's
+            events: Whether reset events run. If not, the worlds are in the model's
                 default state, and everything else is up to the caller.
         """
         if mask is not None:
             self._check("initialise")
-        env = self._env
-        given = env._everyone if mask is None else env.sim.check_mask(mask).clone()
-        seeds = None if seed is None else _world_seeds(env, seed)
-        if seeds is not None:
-            env.rng.reseed(given, seeds)
+        env = self._program.env
+        if mask is None:
+            given = torch.ones(env.num_envs, dtype=torch.bool, device=env.device)
+        else:
+            given = env.sim.check_mask(mask).clone()
+        if seed is not None:
+            seeds = _world_seeds(seed, env.num_envs)
+            env.rng.reseed(given, seeds.to(env.device))
             if mask is None:
                 env.event_manager.restart_global_clock()
-        with env.sim.reads.thaw(), env.sim.reads.before_forward():
-            env.phases.conclude(given)
-            env.phases.initialise(given, events=events)
-        self._order, self._last, self._mask = RESET, "initialise", given
+        self._start(RESET, self._program.reset(given, events=events), given)
+        self._run("initialise")
 
     def apply(self, mask: torch.Tensor | None = None) -> None:
         """Begin the episodes from what was written.
@@ -186,12 +137,7 @@ class Lifecycle:
         Args:
             mask: The worlds, the same as in `initialise`. None means these.
         """
-        self._enter("apply", RESET, mask)
-        env, given = self._env, self._mask
-        assert given is not None, "A reset has a mask."
-        with env.sim.reads.thaw(), env.sim.reads.before_forward():
-            env.phases.apply(given)
-        env.resets.forget(given)
+        self._run("apply", mask)
 
     # A step.
 
@@ -201,31 +147,28 @@ class Lifecycle:
         Args:
             action: Shape (num_envs, total_action_dim), float32, on the device.
         """
-        env = self._env
+        env = self._program.env
         env.action_manager.check(action)
-        self._enter("set_action", STEP)
-        self._substep = 0
-        env._action.copy_(action.detach())
-        # Somebody may have written the state since.
+        self._check("set_action")
+        env.action_manager.take(action)
+        # Somebody may have written the state since, and may do so between the phases.
         env.sim.forward()
         env.scene.refresh()
-        env.phases.set_action()
+        self._start(STEP, self._program.advance(resume=False), None)
+        self._run("set_action")
 
     def set_targets(self) -> None:
         """Have action terms turn the action into targets of actuators."""
-        self._enter("set_targets", STEP)
-        self._env.phases.set_targets()
+        self._run("set_targets")
 
     def apply_targets(self) -> None:
         """Have actuators turn targets into controls."""
-        self._enter("apply_targets", STEP)
-        self._env.phases.apply_targets()
+        self._run("apply_targets")
 
     def physics_step(self) -> None:
         """Advance physics by one of its timesteps."""
-        self._enter("physics_step", STEP)
+        self._run("physics_step")
         self._substep += 1
-        self._env.phases.physics_step()
 
     def judge(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Say what the step was worth, and which episodes end with it.
@@ -233,14 +176,14 @@ class Lifecycle:
         Returns:
             Reward, terminated and truncated, each of shape (num_envs,).
         """
-        self._enter("judge", STEP)
-        self._env.phases.judge()
-        return self._env._judgement()
+        self._run("judge")
+        flags = self._program.env.termination_manager
+        reward = self._program.env.reward_manager.reward
+        return reward.clone(), flags.terminated.clone(), flags.time_outs.clone()
 
     def begin_again(self) -> None:
         """Begin new episodes in the worlds that ended, as far as that is due."""
-        self._enter("begin_again", STEP)
-        self._env.phases.begin_again()
+        self._run("begin_again")
 
     # The end of both.
 
@@ -250,12 +193,11 @@ class Lifecycle:
         Args:
             mask: The worlds, the same as in `initialise`. None means these.
         """
-        self._enter("update_kinematics", self._order, mask)
-        self._env.phases.update_kinematics(self._mask)
+        self._run("update_kinematics", mask)
 
     def fetch(
         self, mask: torch.Tensor | None = None
-    ) -> tuple["Observations", dict[str, Any]]:
+    ) -> tuple[Observations, dict[str, Any]]:
         """Update commands, look around, and observe.
 
         Args:
@@ -264,34 +206,38 @@ class Lifecycle:
         Returns:
             Observations of all worlds, and extras, as of `env.reset` or `env.step`.
         """
-        self._enter("fetch", self._order, mask)
-        env = self._env
-        env.phases.fetch(self._mask)
-        if self._order is STEP:
-            env.resets.happen_late()
-        env.recorder_manager.record()
-        env.recorder_manager.commit()
-        is_step, self._order, self._last, self._mask = self._order is STEP, (), "", None
-        env.program.settle()
-        return env._shown(ends=is_step)
+        self._check("fetch", mask)
+        is_step = self._order is STEP
+        # With last observations, a reset stands within this phase of a step.
+        run_through(self._phases)
+        self._start((), iter(()), None)
+        return self._finish(is_step)
 
-    def _enter(
-        self, name: str, order: tuple[str, ...], mask: torch.Tensor | None = None
+    def _start(
+        self, order: tuple[str, ...], phases: Iterator[str], mask: torch.Tensor | None
     ) -> None:
-        """Take note of a phase, or raise if it is not its turn."""
-        self._check(name)
-        if mask is not None:
-            self._check_same(name, mask)
-        self._order, self._last = order, name
+        self._order, self._phases, self._mask = order, phases, mask
+        self._last, self._substep, self.is_under_way = "", 0, bool(order)
 
-    def _check(self, name: str) -> None:
+    def _run(self, name: str, mask: torch.Tensor | None = None) -> None:
+        """Run the next phase, or raise if it is another one's turn."""
+        self._check(name, mask)
+        try:
+            done = next(self._phases)
+        except BaseException:
+            self._start((), iter(()), None)
+            raise
+        assert done == name, f"The program did {done!r} in place of {name!r}."
+        self._last = name
+
+    def _check(self, name: str, mask: torch.Tensor | None = None) -> None:
         if name not in self.next_phases:
             raise PhaseError(self._objection(name))
-
-    def _check_same(self, name: str, mask: torch.Tensor) -> None:
+        if mask is None:
+            return
         if self._mask is None:
             raise PhaseError(f"{name}() of a step is for all worlds: it takes no mask.")
-        if not torch.equal(self._env.sim.check_mask(mask), self._mask):
+        if not torch.equal(self._program.env.sim.check_mask(mask), self._mask):
             raise PhaseError(
                 f"{name}() has another mask than initialise() had. A reset is for the "
                 "same worlds in all its phases."
@@ -310,12 +256,10 @@ class Lifecycle:
         )
 
 
-def _world_seeds(env: "ManagerBasedRlEnv", seed: int | Sequence[int]) -> torch.Tensor:
+def _world_seeds(seed: int | Sequence[int], num_envs: int) -> torch.Tensor:
     """The seed of each world, shape (num_envs,)."""
     if isinstance(seed, int):
-        seeds = torch.arange(seed, seed + env.num_envs)
-    else:
-        if len(seed) != env.num_envs:
-            raise ValueError(f"seed has {len(seed)} entries for {env.num_envs} worlds.")
-        seeds = torch.tensor(seed, dtype=torch.int64)
-    return seeds.to(env.device)
+        return torch.arange(seed, seed + num_envs)
+    if len(seed) != num_envs:
+        raise ValueError(f"seed has {len(seed)} entries for {num_envs} worlds.")
+    return torch.tensor(seed, dtype=torch.int64)

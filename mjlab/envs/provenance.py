@@ -1,19 +1,18 @@
-"""What recorded files say of the environment that they come from."""
+"""Where recorded episodes come from, as their files say it."""
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from mjlab.config_text import ConfigFileError, config_text
-
-if TYPE_CHECKING:
-    from mjlab.envs.env import ManagerBasedRlEnv
+from mjlab.envs.config import ManagerBasedRlEnvCfg
+from mjlab.managers import Env
 
 LONGEST_TEXT = 60_000
 """Bytes: an attribute of an HDF5 file holds a little more, and nothing longer."""
 
 
-class Origin(NamedTuple):
+class Provenance(NamedTuple):
     """Where recorded episodes come from: enough to build the environment again."""
 
     attributes: dict[str, str | int]
@@ -24,43 +23,47 @@ class Origin(NamedTuple):
     with."""
 
 
-def origin_of(
-    env: "ManagerBasedRlEnv | None",
+def describe(
+    env: Env | None,
+    cfg: ManagerBasedRlEnvCfg | None = None,
+    seed: int | None = None,
     *,
-    env_id: str | None = None,
+    task: str | None = None,
     env_kwargs: Mapping[str, Any] | None = None,
     env_cfg: str | None = None,
-) -> Origin:
+) -> Provenance:
     """Say what is known of an environment.
 
     Args:
         env: The environment. None where others than ours are recorded.
-        env_id: The task's id. None takes the one that the environment was made by.
+        cfg: Its configuration.
+        seed: The seed in use.
+        task: The id of its task.
         env_kwargs: What it was made with.
-        env_cfg: Its configuration as text. None writes it down, as far as it can be
+        env_cfg: Its configuration as text. None writes `cfg` down, as far as it can be
             read back by another program: functions have to be in a module.
     """
-    if env is not None:
-        env_id = env_id or env.task
-        env_cfg = _text_of(env) if env_cfg is None else env_cfg
-    attributes: dict[str, str | int] = {"env_id": env_id or ""}
+    attributes: dict[str, str | int] = {"env_id": task or ""}
     if env is not None:
         attributes["backend"] = env.sim.backend.engine
-        attributes["seed"] = env.seed
+    if seed is not None:
+        attributes["seed"] = seed
+    if env_cfg is None and cfg is not None:
+        env_cfg = _text_of(cfg)
     if env_cfg:
         attributes["env_cfg"] = env_cfg
     info = {
-        "env_id": env_id,
+        "env_id": task,
         "env_kwargs": dict(env_kwargs or {}),
         "max_episode_steps": env and env.max_episode_length,
     }
-    return Origin(attributes, info)
+    return Provenance(attributes, info)
 
 
-def _text_of(env: "ManagerBasedRlEnv") -> str:
-    """The configuration, or nothing where another program could not read it."""
+def _text_of(cfg: ManagerBasedRlEnvCfg) -> str:
+    """A configuration as text, or nothing where another program could not read it."""
     try:
-        text = config_text(env=env.cfg)
+        text = config_text(env=cfg)
     except ConfigFileError:
         return ""
     text = json.dumps(json.loads(text), separators=(",", ":"))

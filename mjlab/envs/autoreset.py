@@ -1,0 +1,125 @@
+"""Resets of worlds that end: in the same step, in the next one, or never."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, get_args
+
+import torch
+
+from mjlab.managers import RewardManager, TerminationManager
+from mjlab.masks import fill_where, write_where
+from mjlab.names import suggest
+
+When = Literal["same_step", "next_step", "never"]
+WHENS: tuple[When, ...] = get_args(When)
+
+Tensors = torch.Tensor | dict[str, torch.Tensor]
+Observations = dict[str, Tensors]
+"""What is observed, by group; by term in groups that are not concatenated."""
+
+
+def copied(observations: Mapping[str, Tensors]) -> Observations:
+    """Observations as tensors of the caller's own."""
+    return {
+        group: value.clone()
+        if isinstance(value, torch.Tensor)
+        else {name: term.clone() for name, term in value.items()}
+        for group, value in observations.items()
+    }
+
+
+class AutoReset:
+    """When worlds that ended are reset, and what a step keeps of them.
+
+    "same_step" resets them at the end of the step. With last observations, the step
+    first goes on to its end without them, as if there were no reset, and is observed;
+    then the worlds that ended are reset as `reset(mask=...)` would reset them.
+    "next_step" leaves them as they ended, and resets them in place of their next step,
+    in which they are held back. "never" leaves it to the caller.
+    """
+
+    def __init__(
+        self,
+        terminations: TerminationManager,
+        rewards: RewardManager,
+        when: When = "same_step",
+        *,
+        ignore_terminations: bool = False,
+        final_obs: Observations | None = None,
+        figures: Sequence[torch.Tensor] = (),
+    ) -> None:
+        """Allocate what the choice needs.
+
+        Args:
+            terminations: Says which worlds ended.
+            rewards: Gives the reward of a step, which worlds that are held back do not
+                get.
+            when: When worlds that ended are reset.
+            ignore_terminations: Whether only time ends episodes. A world whose numbers
+                are not finite ends all the same.
+            final_obs: Memory for the last observations before "same_step" resets
+                worlds. None does without them.
+            figures: What a step adds to the figures of episodes, which does not count
+                in worlds that are held back.
+        """
+        if when not in WHENS:
+            raise ValueError(f"Resets happen at {when!r}? " + suggest(str(when), WHENS))
+        self._terminations, self._rewards = terminations, rewards
+        self.when: When = when
+        self.ignore_terminations = ignore_terminations
+        self.shows_ends = final_obs is not None and when == "same_step"
+        """Whether a step observes the worlds that end before it resets them."""
+        self.ends_early = when == "same_step" and not self.shows_ends
+        """Whether a step resets worlds that end before it observes."""
+        self.final_obs: Observations = final_obs or {}
+        """What was observed last before resets; it counts where an episode ended."""
+        self.done = terminations.dones
+        """Worlds that ended in this step, shape (num_envs,), bool."""
+        self.held_back = torch.zeros_like(self.done)
+        """Worlds that are reset in place of this step, shape (num_envs,), bool."""
+        masks = {"same_step": (self.done,), "next_step": (self.held_back,), "never": ()}
+        self.due: tuple[torch.Tensor, ...] = () if self.shows_ends else masks[when]
+        """The mask of worlds that a step resets before it observes, if it does."""
+        self._figures = list(figures) if when == "next_step" else []
+        self._kept = [torch.zeros_like(figure) for figure in self._figures]
+
+    def is_like(self, other: "AutoReset") -> bool:
+        """Whether another one does the same."""
+        mine = (self.when, self.ignore_terminations, self.shows_ends)
+        return mine == (other.when, other.ignore_terminations, other.shows_ends)
+
+    def hold_back(self, action: torch.Tensor) -> None:
+        """Hold back the worlds that ended in the step before; their action is zero."""
+        self.held_back.copy_(self.done)
+        fill_where(action, self.held_back, 0.0)
+        for kept, figure in zip(self._kept, self._figures, strict=True):
+            kept.copy_(figure)
+
+    def discard_held_back(self, lost: torch.Tensor) -> None:
+        """After flags, rewards and metrics, take back what does not count.
+
+        Args:
+            lost: Worlds whose numbers are not finite, shape (num_envs,), bool.
+        """
+        if self.ignore_terminations:
+            self._terminations.keep_time_outs(lost)
+        if self.when != "next_step":
+            return
+        for kept, figure in zip(self._kept, self._figures, strict=True):
+            write_where(figure, self.held_back, kept)
+        fill_where(self._rewards.reward, self.held_back, 0.0)
+        self._terminations.spare(self.held_back)
+
+    def keep(self, observed: Mapping[str, Tensors], lost: torch.Tensor) -> None:
+        """Keep what was observed; zeros in the worlds of `lost`."""
+        for group, value in observed.items():
+            place = self.final_obs[group]
+            values = value.values() if isinstance(value, dict) else [value]
+            places = place.values() if isinstance(place, dict) else [place]
+            for term, kept in zip(values, places, strict=True):
+                kept.copy_(term)
+                fill_where(kept, lost, 0)
+
+    def release(self, mask: torch.Tensor) -> None:
+        """Note that the caller resets the worlds of `mask`: none of them waits."""
+        if self.when == "next_step":
+            self._terminations.spare(mask)

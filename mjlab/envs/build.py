@@ -1,0 +1,106 @@
+"""The parts of an environment: a compiled scene, and what surrounds a step."""
+
+import secrets
+from dataclasses import dataclass
+
+import mujoco
+
+from mjlab.envs.autoreset import AutoReset, When, copied
+from mjlab.envs.config import ManagerBasedRlEnvCfg, check_config
+from mjlab.envs.nonfinite import NonfiniteGuard
+from mjlab.envs.state import EnvState
+from mjlab.managers import ManagedEnv, required_fields
+from mjlab.scene import SceneSpec, build_scene
+from mjlab.sim import compile_model
+
+
+@dataclass(frozen=True)
+class LoadedScene:
+    """A scene that is built and compiled, and of which there are no worlds yet."""
+
+    cfg: ManagerBasedRlEnvCfg
+    """What it was made of."""
+
+    seed: int
+    """Seed of what was drawn, such as the terrain."""
+
+    built: SceneSpec
+    """The scene as MuJoCo's spec, and what it was assembled from."""
+
+    model: mujoco.MjModel
+    """The compiled model."""
+
+    vary: frozenset[str]
+    """Model fields that events will vary from world to world."""
+
+
+def load(cfg: ManagerBasedRlEnvCfg) -> LoadedScene:
+    """Build and compile the scene of an environment: the first phase.
+
+    Args:
+        cfg: The environment's configuration.
+    """
+    check_config(cfg)
+    seed = secrets.randbits(31) if cfg.seed is None else cfg.seed
+    built = build_scene(cfg.scene, seed=seed)
+    vary = frozenset(required_fields(cfg.events))
+    return LoadedScene(cfg, seed, built, compile_model(built.spec, cfg.sim, vary), vary)
+
+
+def guard_nonfinite(env: ManagedEnv, max_share: float) -> NonfiniteGuard:
+    """The guard of an environment whose managers are bound."""
+    m = env.managers
+    counting = (m.action, m.reward, m.observation, m.metrics)
+    return NonfiniteGuard(
+        env.sim.health,
+        m.termination,
+        m.reward,
+        counting,
+        env.common_step_counter,
+        max_share,
+    )
+
+
+def collect_state(env: ManagedEnv, guard: NonfiniteGuard) -> EnvState:
+    """The state of an environment whose managers are bound."""
+    m = env.managers
+    counters = {
+        "episode_length": env.episode_length_buf,
+        "step_counter": env.common_step_counter,
+    }
+    owners = {
+        "rng": env.rng,
+        "scene": env.scene,
+        "event": m.event,
+        "command": m.command,
+        "action": m.action,
+        "observation": m.observation,
+        "termination": m.termination,
+        "reward": m.reward,
+        "curriculum": m.curriculum,
+        "metrics": m.metrics,
+        "outcome": m.outcome,
+        "log": env.episode_log,
+        "quarantine": guard,
+    }
+    return EnvState(env.sim, env.scene, counters, owners)
+
+
+def make_resets(
+    env: ManagedEnv,
+    when: When = "same_step",
+    *,
+    ignore_terminations: bool = False,
+    final_obs: bool = False,
+) -> AutoReset:
+    """When worlds of an environment are reset; see `AutoReset`."""
+    m = env.managers
+    figures = [env.episode_length_buf, m.reward.episode_sums, m.termination.values]
+    return AutoReset(
+        m.termination,
+        m.reward,
+        when,
+        ignore_terminations=ignore_terminations,
+        final_obs=copied(m.observation.output) if final_obs else None,
+        figures=[*figures, *m.metrics.figures(), *m.outcome.figures()],
+    )

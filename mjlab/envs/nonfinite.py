@@ -1,0 +1,112 @@
+"""Worlds whose numbers are not finite: ended, counted, and kept out of learning."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Protocol
+
+import torch
+
+from mjlab.managers import RewardManager, TerminationManager
+from mjlab.sim import Health
+
+
+class TooManyNonfiniteError(RuntimeError):
+    """More worlds were not finite than the configuration puts up with."""
+
+
+class CountsNonfinite(Protocol):
+    """A manager that counts the numbers of its terms that are not finite."""
+
+    def take_nonfinite(self) -> dict[str, int]:
+        """Counts by term since the last call."""
+        ...
+
+
+class NonfiniteGuard:
+    """Ends the episode of a world whose state, control or reward is not finite.
+
+    The run goes on: such a world is reset like any other that ended, its reward of
+    that step is zero, and it is counted, by the term where that is known.
+    """
+
+    def __init__(
+        self,
+        health: Health,
+        terminations: TerminationManager,
+        rewards: RewardManager,
+        counting: Sequence[CountsNonfinite],
+        steps: torch.Tensor,
+        max_share: float,
+    ) -> None:
+        """Allocate the counters.
+
+        Args:
+            health: Knows which states are finite.
+            terminations: Told which episodes end.
+            rewards: Knows which rewards are finite.
+            counting: What is asked for counts by term.
+            steps: The counter of steps, shape (), live.
+            max_share: Share of world steps that may end so before a run is stopped.
+        """
+        self._health, self._steps, self._max_share = health, steps, max_share
+        self._terminations, self._rewards = terminations, rewards
+        self._counting = tuple(counting)
+        self.found = torch.zeros_like(terminations.dones)
+        """Worlds that were not finite in the last step, shape (num_envs,), bool."""
+        self.worlds = torch.zeros_like(steps)
+        """Their number, summed over steps since it was taken last, shape ()."""
+        # The step counter when counts were taken last.
+        self._since = torch.zeros_like(steps)
+        self._overflowed: dict[str, int] = {}
+
+    def detect(self) -> None:
+        """Find worlds whose state is not finite."""
+        self.found.copy_(self._health.check())
+
+    def end_episodes(self) -> None:
+        """End the episodes of worlds whose state or reward is not finite.
+
+        The reward manager has kept them out of reward and sums already.
+        """
+        self.found.logical_or_(self._rewards.nonfinite)
+        self._terminations.end(self.found)
+        self.worlds += self.found.sum()
+
+    def take_counts(self) -> dict[str, float]:
+        """Counts since the last call; raises if they are too many.
+
+        This waits for the device.
+        """
+        worlds = int(self.worlds)
+        steps = int(self._steps - self._since) * self.found.shape[0]
+        self.worlds.zero_()
+        self._since.copy_(self._steps)
+        by_term = {
+            name: count
+            for manager in self._counting
+            for name, count in manager.take_nonfinite().items()
+            if count
+        }
+        share = worlds / max(1, steps)
+        if share > self._max_share:
+            said = ", ".join(f"{name} {count}" for name, count in by_term.items())
+            raise TooManyNonfiniteError(
+                f"{worlds} of {steps} world steps ended in numbers that "
+                f"are not finite, a share of {share:.3f}; max_nonfinite_share is "
+                f"{self._max_share}. By term: {said or 'none but physics'}."
+            )
+        counts = {f"Health/nonfinite/{name}": float(n) for name, n in by_term.items()}
+        return {"Health/nonfinite": float(worlds)} | counts | self._overflows()
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The live tensors that change; copy into them to restore a snapshot."""
+        return {"worlds": self.worlds, "since": self._since}
+
+    def _overflows(self) -> dict[str, float]:
+        """Events of missing room since the last call; a new one is said aloud."""
+        report = self._health.read()
+        new = {k: n - self._overflowed.get(k, 0) for k, n in report.overflow.items()}
+        self._overflowed = dict(report.overflow)
+        if any(n > 0 for n in new.values()):
+            warnings.warn("; ".join(report.advice), RuntimeWarning, stacklevel=5)
+        return {f"Health/overflow/{kind}": float(n) for kind, n in new.items()}

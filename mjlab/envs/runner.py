@@ -1,0 +1,390 @@
+"""How steps run: recorded as one CUDA graph, or as they are written."""
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from mjlab.envs.config import ConfigError, ModeName
+from mjlab.envs.probe import no_writes_after_forward
+from mjlab.envs.state import EnvState
+from mjlab.managers import ManagedEnv
+from mjlab.sim import EngineError, Simulation
+
+_log = logging.getLogger(__name__)
+
+SELF_TEST_STEPS = 4
+"""Replays that are compared with eager steps. One is not enough: a Python counter
+frozen in a recording looks right once."""
+
+SELF_TEST_TOLERANCE = 1e-3
+"""Largest difference, relative to a tensor's scale, that the order of atomic additions
+on a GPU may cause in these steps."""
+
+Advance = Callable[[], Iterator[str]]
+"""Begins a step; the iterator runs its phases and names each that is done."""
+
+
+def run_through(phases: Iterator[str]) -> None:
+    """Run all phases, with nothing in between."""
+    for _ in phases:
+        pass
+
+
+class StepObserver:
+    """Something that watches steps, outside of what a graph holds; by default not."""
+
+    def before_step(self) -> None:
+        """Look at what a step begins with."""
+
+    def after_phase(self, phase: str) -> None:
+        """Look at what a phase has done. A step that is one graph has no phases."""
+
+    def after_step(self) -> None:
+        """Look at what a step has done."""
+
+    def step_failed(self, error: EngineError) -> None:
+        """Look at a step in which the engine could not go on."""
+
+    def interrupted(self) -> None:
+        """Note that worlds were reset, or their state was exchanged, between steps."""
+
+    def before_counts(self) -> None:
+        """Look for faults before their counts are taken, which may end the run."""
+
+
+class StepRunner(ABC):
+    """Runs steps, and calls observers around them."""
+
+    def __init__(
+        self,
+        sim: Simulation,
+        observers: list[StepObserver],
+        *,
+        mode: str,
+        reason: str,
+    ) -> None:
+        self._observers = observers
+        self._check = StaleStateCheck(sim)
+        self.mode = mode
+        """How a step runs: "fused", "segmented" or "eager"."""
+        self.reason = reason
+        """Why so, for the start-up report."""
+
+    @abstractmethod
+    def run(self) -> None:
+        """Run one step."""
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Have observers look at the step that runs inside."""
+        for observer in self._observers:
+            observer.before_step()
+        try:
+            self._check.refresh_if_written()
+            yield
+        except EngineError as error:
+            for observer in self._observers:
+                observer.step_failed(error)
+            raise
+        for observer in self._observers:
+            observer.after_step()
+
+    def release(self) -> None:
+        """Let go of what is recorded."""
+        self._notify()
+
+    def mark_fresh(self) -> None:
+        """Note that somebody else made derived quantities current."""
+        self._check.mark_fresh()
+        self._notify()
+
+    def mark_stale(self) -> None:
+        """Note that derived quantities are not current: the state was exchanged."""
+        self._check.mark_stale()
+        self._notify()
+
+    def _notify(self) -> None:
+        for observer in self._observers:
+            observer.interrupted()
+
+
+class EagerRunner(StepRunner):
+    """Runs the step as it is written."""
+
+    def __init__(
+        self,
+        advance: Advance,
+        sim: Simulation,
+        observers: list[StepObserver],
+        *,
+        mode: str,
+        reason: str,
+    ) -> None:
+        super().__init__(sim, observers, mode=mode, reason=reason)
+        self._advance = advance
+
+    def run(self) -> None:
+        """Run the phases of one step."""
+        with self._watched():
+            for phase in self._advance():
+                for observer in self._observers:
+                    observer.after_phase(phase)
+            self._check.mark_fresh()
+
+
+class GraphRunner(StepRunner):
+    """Replays the whole step as one CUDA graph."""
+
+    def __init__(
+        self,
+        advance: Advance,
+        env: ManagedEnv,
+        state: EnvState,
+        observers: list[StepObserver],
+        *,
+        reason: str,
+    ) -> None:
+        super().__init__(env.sim, observers, mode="fused", reason=reason)
+        self._advance = advance
+        self._sim, self._scene, self._state = env.sim, env.scene, state
+        self._engine: Any = env.sim.engine
+        self._graph = self._record()
+
+    def run(self) -> None:
+        """Replay one step."""
+        with self._watched():
+            self.replay()
+
+    def replay(self) -> None:
+        """Run one step that nobody watches."""
+        if self._engine.wp_model is not self._model:
+            # A late expansion exchanged arrays, and the recording has the old ones.
+            self._graph.reset()
+            self._graph = self._record()
+            self._check.refresh_if_written()
+        self._graph.replay()
+        # A replay runs no Python, so what entities had computed before is stale now.
+        self._scene.invalidate()
+
+    def release(self) -> None:
+        """Free the graph."""
+        super().release()
+        self._graph.reset()
+
+    def _record(self) -> torch.cuda.CUDAGraph:
+        """Record the step. The warm-up really runs it, and is taken back."""
+        # Imported here because it needs Warp, which the native engine does without.
+        from mjlab.sim.graphs import record_with_torch
+
+        self._model = self._engine.wp_model
+        state = self._state.take()
+        try:
+            return record_with_torch(
+                lambda: run_through(self._advance()), self._sim.device
+            )
+        finally:
+            self._state.restore(state)
+            self._check.mark_stale()
+
+
+class StaleStateCheck:
+    """Notices that a user wrote the state, or a model field, between steps.
+
+    The first physics step of a step continues from what `forward()` computed, so what
+    was written since needs a `forward()` of its own. On the native engine MuJoCo itself
+    sees that.
+    """
+
+    _FIELDS = ("qpos", "qvel", "act", "mocap_pos", "mocap_quat", "eq_active")
+
+    def __init__(self, sim: Simulation) -> None:
+        self._sim = sim
+        self._is_needed = sim.needs_graphs
+        self._model: object = None
+        self._tensors: list[torch.Tensor] = []
+        self._versions: tuple[int, ...] = self._present()
+
+    def refresh_if_written(self) -> None:
+        """Make derived quantities current if the state has been written."""
+        if self._is_needed and self._present() != self._versions:
+            self._sim.forward()
+            # A replay writes nothing that would be noticed, so this holds until next.
+            self.mark_fresh()
+
+    def mark_fresh(self) -> None:
+        """Take the present state as the one that derived quantities belong to."""
+        if self._is_needed:
+            self._versions = self._present()
+
+    def mark_stale(self) -> None:
+        """Forget what derived quantities belong to."""
+        self._versions = ()
+
+    def _present(self) -> tuple[int, ...]:
+        if not self._is_needed:
+            return ()
+        engine: Any = self._sim.engine
+        if self._model is not engine.wp_model:  # A late expansion exchanged it.
+            self._model = engine.wp_model
+            models = [engine.model(name) for name in sorted(engine.variable_fields)]
+            self._tensors = [engine.data(name) for name in self._FIELDS]
+            self._tensors += [tensor for tensor in models if tensor is not None]
+        return tuple(tensor._version for tensor in self._tensors)
+
+
+def build_runner(
+    env: ManagedEnv,
+    advance: Advance,
+    state: EnvState,
+    observers: list[StepObserver],
+    wanted: ModeName,
+) -> StepRunner:
+    """Choose how a step runs, and try it out.
+
+    Args:
+        env: The environment.
+        advance: Its step.
+        state: Its state, which is left as it is.
+        observers: What is called around steps. The list stays the caller's.
+        wanted: The mode that was asked for.
+    """
+    rehearse(env, advance, state)
+
+    def eager(mode: str, reason: str) -> StepRunner:
+        return EagerRunner(advance, env.sim, observers, mode=mode, reason=reason)
+
+    if not env.sim.needs_graphs:
+        if wanted in ("fused", "segmented"):
+            raise ConfigError(
+                f"mode={wanted!r} needs graphs, which the native engine does not have. "
+                "Use mode='auto', or sim.backend='warp' on a CUDA device."
+            )
+        return eager("eager", "the native engine needs no graphs")
+    if wanted == "eager":
+        engine: Any = env.sim.engine
+        engine.graphs.disable()
+        return eager("eager", "mode 'eager' was asked for")
+    if wanted == "segmented":
+        return eager("segmented", "mode 'segmented' was asked for")
+    if env.device.type != "cuda":
+        if wanted == "fused":
+            raise ConfigError(
+                "mode='fused' needs a CUDA device, and the device is "
+                f"'{env.device}'. Use mode='auto'."
+            )
+        return eager("segmented", "one graph for all needs a CUDA device")
+    fused = _try_fused(env, advance, state, observers)
+    if isinstance(fused, StepRunner):
+        return fused
+    if wanted == "fused":
+        raise ConfigError(f"mode='fused' does not work here: {fused}.")
+    _log.warning("The step runs in segments, not as one graph: %s.", fused)
+    return eager("segmented", fused)
+
+
+def rehearse(
+    env: ManagedEnv, advance: Advance, state: EnvState, steps: int = 2
+) -> None:
+    """Run some steps and take them back.
+
+    Nothing in a step depends on data, so two steps read whatever any step will read.
+    From then on it is known how far `forward()` has to go, and an unforeseen read is
+    an error instead of a stale value.
+    """
+    before, reads = state.take(), env.sim.reads
+    with no_writes_after_forward(env):
+        for _ in range(steps):
+            phases = advance()
+            # Until then everything is as physics left it, which computes all stages.
+            with reads.before_forward():
+                while next(phases) != "begin_again":
+                    pass
+            run_through(phases)
+    state.restore(before)
+    reads.sealed = True
+
+
+def _try_fused(
+    env: ManagedEnv, advance: Advance, state: EnvState, observers: list[StepObserver]
+) -> StepRunner | str:
+    """The step as one graph, or why that does not work."""
+    with_ids = [t.label for t in env.managers.bound_terms() if t.needs_ids]
+    if with_ids:
+        return f"these terms take env_ids: {', '.join(with_ids)}"
+    try:
+        runner = GraphRunner(
+            advance,
+            env,
+            state,
+            observers,
+            reason=f"{SELF_TEST_STEPS} replays equal eager steps",
+        )
+    except RuntimeError as error:
+        return f"it could not be recorded: {error}"
+    culprits = self_test(env, state, runner.replay, lambda: run_through(advance()))
+    if culprits:
+        runner.release()
+        return f"replays differ from eager steps in {'; '.join(culprits[:3])}"
+    return runner
+
+
+def self_test(
+    env: ManagedEnv,
+    state: EnvState,
+    replay: Callable[[], None],
+    eager: Callable[[], None],
+    *,
+    tolerance: float = SELF_TEST_TOLERANCE,
+) -> list[str]:
+    """Compare several replays with as many eager steps from the same state.
+
+    Contacts on a GPU come in no order, so that a few of thousands of worlds part ways
+    even between two eager runs. What counts is the share of worlds that differ, beyond
+    three times that of two eager runs. Half of the worlds end in these steps, so that
+    resets are compared too.
+
+    Returns:
+        The tensors that differ, the worst first: term and tensor, and by how much.
+    """
+    start = state.take()
+    ends = []
+    for run in (eager, eager, replay):
+        state.restore(start)
+        env.episode_length_buf[::2] = max(0, env.max_episode_length - 2)
+        env.sim.forward()
+        for _ in range(SELF_TEST_STEPS):
+            run()
+        ends.append(state.take())
+    state.restore(start)
+    env.sim.forward()
+    found = []
+    for name, expected in ends[0].items():
+        noise = _share_of_worlds(ends[1][name], expected, tolerance)
+        share = _share_of_worlds(ends[2][name], expected, tolerance)
+        # Two eager runs that differ in most worlds have a memory outside of tensors.
+        if share > 0.05 + 3.0 * noise or noise > 0.5:
+            found.append((share, f"{name} (in {share:.0%} of its rows)"))
+    return [text for _, text in sorted(found, reverse=True)]
+
+
+def _share_of_worlds(
+    value: torch.Tensor, expected: torch.Tensor, tolerance: float
+) -> float:
+    """Share of the rows that differ by more than `tolerance` of the tensor's scale."""
+    if expected.numel() == 0:
+        return 0.0
+    if expected.is_floating_point():
+        ours, theirs = (
+            t.double().nan_to_num(nan=0.0, posinf=1e30, neginf=-1e30)
+            for t in (value, expected)
+        )
+        scale = theirs.abs().max().clamp(min=1e-6)
+        differs = (ours - theirs).abs() > tolerance * scale
+    else:
+        differs = value != expected
+    rows = differs.reshape(differs.shape[0], -1) if differs.ndim else differs.view(1, 1)
+    return float(rows.any(dim=1).double().mean())

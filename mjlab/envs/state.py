@@ -1,0 +1,227 @@
+"""The whole state of an environment, out and in.
+
+A row of it is one world's part: what belongs to that world alone, without a leading
+dimension, and whole what worlds share (the step counter, sums of the log, curricula).
+Put into another world of the same task, the future is the same bit for bit on the
+native engine: the random numbers go with the row, and no world's depend on another's.
+"""
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import Protocol
+
+import torch
+
+from mjlab.masks import ids_to_mask, write_where
+from mjlab.scene import Scene
+from mjlab.sim import Simulation
+
+Row = Mapping[str, torch.Tensor]
+"""One world's part of a state."""
+
+SHARED = (
+    "step_counter",
+    "log.*",
+    "quarantine.*",
+    "curriculum.*",
+    "reward.weights",
+    "metrics.*.nonfinite_counts",
+    "event.global_*",
+    "command.*.ranges",
+    "*.params.*",
+    "action.*.shared.*",
+)
+"""Names of tensors that all worlds share, whatever their shape is. Any other tensor has
+a row for each world if its first dimension is the number of worlds."""
+
+
+class StateError(ValueError):
+    """A state that does not belong to this environment."""
+
+
+class HasState(Protocol):
+    """Something whose future depends on tensors of its own."""
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The live tensors that change; copy into them to restore a snapshot."""
+        ...
+
+
+class EnvState:
+    """All that the future of the worlds depends on."""
+
+    def __init__(
+        self,
+        sim: Simulation,
+        scene: Scene,
+        counters: Mapping[str, torch.Tensor],
+        owners: Mapping[str, HasState],
+    ) -> None:
+        """Know the parts.
+
+        Args:
+            sim: Physics, whose tensors are named "sim.<name>".
+            scene: What caches quantities that follow from a state.
+            counters: Live tensors by name.
+            owners: What has tensors, which are named "<key>.<name>".
+        """
+        self._sim, self._scene = sim, scene
+        self._counters, self._owners = dict(counters), dict(owners)
+
+    def live(self) -> dict[str, torch.Tensor]:
+        """Every tensor outside the engine that the future depends on."""
+        return self._counters | {
+            f"{part}.{name}": tensor
+            for part, owner in self._owners.items()
+            for name, tensor in owner.state().items()
+        }
+
+    def take(self) -> dict[str, torch.Tensor]:
+        """Copies of everything, physics first."""
+        physics = {f"sim.{k}": v for k, v in self._sim.snapshot().items()}
+        return physics | {k: v.clone() for k, v in self.live().items()}
+
+    def take_rows(self) -> dict[str, torch.Tensor]:
+        """Copies with a row for each world; what worlds share is in every row."""
+        n = self._sim.num_envs
+        return {
+            name: value
+            if is_per_world(name, value, n)
+            else value.expand(n, *value.shape).clone()
+            for name, value in self.take().items()
+        }
+
+    def restore(
+        self, state: Mapping[str, torch.Tensor], mask: torch.Tensor | None = None
+    ) -> None:
+        """Copy a state into the live tensors and the engine.
+
+        Args:
+            state: What `take` returned.
+            mask: The worlds, shape (num_envs,), bool; the others, and what worlds
+                share, stay as they are. None means all, and what they share.
+        """
+        live = self.live()
+        check_state(live, state)
+        self._check_engine(state)
+        physics = {k[4:]: v for k, v in state.items() if k.startswith("sim.")}
+        self._sim.restore(physics, mask)
+        for name, tensor in live.items():
+            if mask is None:
+                tensor.copy_(state[name])
+            elif is_per_world(name, tensor, self._sim.num_envs):
+                write_where(tensor, mask, state[name])
+        self._scene.invalidate()
+
+    def put_rows(self, rows: Mapping[int, Row], *, shared: bool = False) -> None:
+        """Have worlds go on from rows, the others from where they are.
+
+        Args:
+            rows: A row for each world that is meant. They may come from different
+                worlds, and from environments with other numbers of worlds.
+            shared: Whether what worlds share is taken too, from the first row.
+        """
+        if not rows:
+            return
+        first = next(iter(rows.values()))
+        live = self.live()
+        _check_names(first, rows)
+        state = {
+            name: self._spread(name, {world: row[name] for world, row in rows.items()})
+            for name in first
+            if name.startswith("sim.") or self._has_rows(name, live.get(name))
+        }
+        # What worlds share stays as it is, unless it is asked for.
+        whole = {k: t for k, t in live.items() if k not in state and k in first}
+        mask = ids_to_mask(list(rows), self._sim.num_envs, self._sim.device)
+        self.restore(state | whole, mask)
+        if shared:
+            for name, tensor in whole.items():
+                _check_shape(name, first[name], tuple(tensor.shape))
+                tensor.copy_(first[name])
+
+    def _check_engine(self, state: Mapping[str, torch.Tensor]) -> None:
+        """Raise for a state of the other engine: the two keep different things."""
+        engine = self._sim.backend.engine
+        given = "native" if "sim.state" in state else "warp"
+        if given != engine:
+            raise StateError(
+                f"The state is of the {given} engine, and this environment runs on the "
+                f"{engine} engine. get_state_dict() is the same on both."
+            )
+
+    def _has_rows(self, name: str, live: torch.Tensor | None) -> bool:
+        # A name that the environment does not have is left to the check of the state.
+        return live is None or is_per_world(name, live, self._sim.num_envs)
+
+    def _spread(self, name: str, rows: Mapping[int, torch.Tensor]) -> torch.Tensor:
+        """A tensor for all worlds, of which only the rows that are given count."""
+        first = next(iter(rows.values()))
+        size = (self._sim.num_envs, *first.shape)
+        spread = torch.zeros(size, dtype=first.dtype, device=self._sim.device)
+        for world, row in rows.items():
+            _check_shape(name, row, tuple(first.shape))
+            spread[world].copy_(row)
+        return spread
+
+
+def is_per_world(name: str, tensor: torch.Tensor, num_envs: int) -> bool:
+    """Whether a tensor of a state has a row for each world.
+
+    Args:
+        name: Its name in the state.
+        tensor: The tensor.
+        num_envs: Number of worlds of the environment that the state is of.
+    """
+    is_shared = any(fnmatchcase(name, pattern) for pattern in SHARED)
+    return not is_shared and tensor.shape[:1] == (num_envs,)
+
+
+def world_row(state: Mapping[str, torch.Tensor], world: int) -> dict[str, torch.Tensor]:
+    """One world's row of what `env.get_state()` returned, as views."""
+    num_envs = state["episode_length"].shape[0]
+    if not 0 <= world < num_envs:
+        raise IndexError(f"There is no world {world}; they are 0 to {num_envs - 1}.")
+    return {
+        name: tensor[world] if is_per_world(name, tensor, num_envs) else tensor
+        for name, tensor in state.items()
+    }
+
+
+def check_state(
+    live: Mapping[str, torch.Tensor], state: Mapping[str, torch.Tensor]
+) -> None:
+    """Raise unless a state has the tensors of an environment, in their shapes."""
+    given = {name for name in state if not name.startswith("sim.")}
+    if given != set(live):
+        odd = sorted(given ^ set(live))
+        raise StateError(
+            "The state is of an environment with other terms: "
+            + ", ".join(odd[:5])
+            + (f" and {len(odd) - 5} more" if len(odd) > 5 else "")
+            + " are in one of the two only."
+        )
+    for name, tensor in live.items():
+        if tensor.shape != state[name].shape:
+            raise StateError(
+                f"{name!r} has shape {tuple(state[name].shape)} in the state, and "
+                f"{tuple(tensor.shape)} here. Is the number of worlds the same?"
+            )
+
+
+def _check_shape(name: str, value: torch.Tensor, expected: tuple[int, ...]) -> None:
+    if tuple(value.shape) != expected:
+        raise StateError(
+            f"{name!r} has shape {tuple(value.shape)} in the row, and {expected} here."
+        )
+
+
+def _check_names(first: Row, rows: Mapping[int, Row]) -> None:
+    for world, row in rows.items():
+        if row.keys() != first.keys():
+            odd = sorted(row.keys() ^ first.keys())
+            raise StateError(
+                f"The row for world {world} is of another environment than the first: "
+                + ", ".join(odd[:5])
+                + " are in one of the two only."
+            )

@@ -1,0 +1,150 @@
+"""The device program: everything between an action and the next observation.
+
+`advance` and `reset` are generators that name each phase when it is done. What comes in
+between is up to who runs them: nothing in a graph, a user's calls in `env.lifecycle`.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from torch import Tensor
+
+from mjlab.envs.autoreset import AutoReset
+from mjlab.envs.nonfinite import NonfiniteGuard
+from mjlab.managers import ManagedEnv, in_use
+from mjlab.sim import in_turn
+
+Phases = Iterator[str]
+
+
+class StepProgram:
+    """What a step and a reset of worlds consist of, in calling order."""
+
+    def __init__(
+        self, env: ManagedEnv, decimation: int, resets: AutoReset, guard: NonfiniteGuard
+    ) -> None:
+        m, self.env, self.decimation = env.managers, env, decimation
+        self.resets, self.guard = resets, guard
+        self.initial_states: Callable[[Tensor], None] = partial(
+            m.event.apply, "reset", None
+        )
+        """Writes where episodes start, in worlds that have the model's defaults."""
+        self.late_control = in_turn(m.action.late_control, env.scene.late_control)
+        self.rewards, self.outcomes = in_use(m.reward), in_use(m.outcome)
+        self.metrics, self.curricula = in_use(m.metrics), in_use(m.curriculum)
+        self.commands, self.recorders = in_use(m.command), in_use(m.recorder)
+        self.with_memory = in_use(*m)
+        self.before_resets = [recorder.pre_reset for recorder in self.recorders]
+        """Called while the worlds that are going to be reset are as they ended."""
+
+    def advance(self, *, resume: bool = True) -> Phases:
+        """Step all worlds; `resume` promises an unwritten state since `refresh`."""
+        env, m, resets = self.env, self.env.managers, self.resets
+        for recorder in self.recorders:
+            recorder.pre_step()
+        env.rng.advance()
+        if resets.when == "next_step":
+            resets.hold_back(m.action.incoming)
+            with env.sim.reads.allow_late():
+                for curricula in self.curricula:
+                    curricula.compute(resets.held_back)
+            env.sim.reset(resets.held_back)  # Physics goes on there, finite for sure.
+        env.scene.invalidate()
+        yield "set_action"
+        m.action.process_action(m.action.incoming)
+        yield "set_targets"
+        for substep in range(self.decimation):
+            m.action.apply_action()
+            env.scene.apply()
+            yield "apply_targets"
+            env.sim.step(self.late_control, resume=resume and substep == 0)
+            env.scene.update(env.physics_dt)
+            for metrics in self.metrics:
+                metrics.compute_substep()
+            yield "physics_step"
+        env.episode_length_buf.add_(1)
+        env.common_step_counter.add_(1)
+        m.termination.compute()
+        for outcomes in self.outcomes:
+            outcomes.compute()
+        self.guard.detect()
+        for rewards in self.rewards:
+            rewards.compute(env.step_dt, self.guard.found)
+        self.guard.end_episodes()
+        for metrics in self.metrics:
+            metrics.compute()
+        resets.discard_held_back(self.guard.found)
+        m.event.apply("step", env.step_dt)
+        for recorder in self.recorders:
+            recorder.post_step(resets.held_back)
+        yield "judge"
+        if resets.ends_early:
+            self.end_episodes(resets.done)
+        for mask in resets.due:
+            self.initialise(mask)
+            self.begin_episodes(mask)
+        yield "begin_again"
+        m.event.apply("interval", env.step_dt)
+        self.refresh(env.step_dt)
+        yield "update_kinematics"
+        self.observe(env.step_dt)
+        if resets.shows_ends:
+            resets.keep(m.observation.output, self.guard.found)
+            yield from self.reset(resets.done, lazy=env.sim.may_branch)
+        for recorder in self.recorders:
+            recorder.record()
+        yield "fetch"
+
+    def reset(self, mask: Tensor, *, events: bool = True, lazy: bool = False) -> Phases:
+        """Reset worlds that have been observed, and observe them."""
+        with self.env.sim.reads.allow_late():
+            self.end_episodes(mask)
+            if lazy and not bool(mask.any()):
+                return
+            self.initialise(mask, events=events)
+        yield "initialise"
+        with self.env.sim.reads.allow_late():
+            self.begin_episodes(mask)
+        self.resets.release(mask)
+        yield "apply"
+        self.refresh(0.0)
+        yield "update_kinematics"
+        self.observe(0.0, mask)
+
+    def end_episodes(self, mask: Tensor) -> None:
+        """Take a last look at the worlds that are reset; curricula look at all."""
+        for look in self.before_resets:
+            look()
+        self.env.rng.advance(mask)
+        for curricula in self.curricula:
+            curricula.compute(mask)
+
+    def initialise(self, mask: Tensor, *, events: bool = True) -> None:
+        """Write first states; without events they are the model's defaults."""
+        self.env.sim.reset(mask)
+        self.env.scene.reset(mask)
+        if events:
+            self.initial_states(mask)
+
+    def begin_episodes(self, mask: Tensor) -> None:
+        """Log the episodes that ended, and forget them."""
+        for manager in self.with_memory:
+            manager.reset(mask)
+        # A world that is reset twice in a row has had no episode in between.
+        self.env.episode_log.fold(mask & (self.env.episode_length_buf > 0))
+        self.env.episode_length_buf.masked_fill_(mask, 0)
+
+    def refresh(self, dt: float) -> None:
+        """Make current what follows from the state, after the last writes to it."""
+        self.env.event_manager.recompute_constants()
+        for commands in self.commands:
+            commands.write_state(dt)
+        self.env.sim.forward()
+        self.env.scene.refresh()
+
+    def observe(self, dt: float, mask: Tensor | None = None) -> None:
+        """Update commands, cast rays, draw images, and observe the worlds of `mask`."""
+        for commands in self.commands:
+            commands.compute(dt)
+        self.env.sim.sense()
+        self.env.observation_manager.compute(mask=mask)
