@@ -36,7 +36,8 @@ def test_a_step_stays_within_few_files_functions_and_frames(
     trace = trace_step(task)
     record_property("summary", f"One step of {task}: {trace}")
     found, limit = reach(trace), LIMITS[task]
-    assert all(ours <= most for ours, most in zip(found, limit, strict=True)), trace
+    within = [ours <= most for ours, most in zip(found, limit, strict=True)]
+    assert all(within), f"{trace}; the limit is {limit}"
 
 
 def test_a_detour_through_another_file_is_noticed(

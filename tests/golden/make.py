@@ -71,13 +71,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     args = parser.parse_args(arguments)
     for part in args.only:
         cases, look = PARTS[part]
-        path = DATA / f"{part}.json"
         chosen = [case for case in cases if not args.cases or case in args.cases]
-        found = recorded(part) if args.cases and path.exists() else {}
-        found |= {case: look(case) for case in chosen}
         header = {"made_on": made_on()} if part in EXACT else {}
-        path.write_text(written(header | found), "utf-8")
-        print(f"{path.name}: {', '.join(chosen)}", flush=True)
+        kept = recorded(part) if args.cases else {}
+        if kept and header and kept["made_on"] != header["made_on"]:
+            parser.error(f"{part} was made on another machine: rewrite all cases.")
+        found = kept | {case: look(case) for case in chosen}
+        record = header | {case: found[case] for case in cases if case in found}
+        (DATA / f"{part}.json").write_text(written(record), "utf-8")
+        print(f"{part}: {', '.join(chosen)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from tests.synthetic import SyntheticCfg
 NUM_ENVS = 4
 STEPS = 100
 EARLY = 10
-"""Steps after which values are still the same to 1e-6 on any processor."""
+"""Steps after which values are still nearly the same on any processor."""
 SAMPLES = 8
 EPISODE_STEPS = 30
 """Longest episode, so that worlds end beside others that go on."""
@@ -34,9 +34,18 @@ def registered(task_id: str) -> MakeCfg:
 TASKS: dict[str, MakeCfg] = {"synthetic": SyntheticCfg}
 TASKS |= {task_id: registered(task_id) for task_id in BUILT_IN}
 
+RESETS: dict[str, dict[str, Any]] = {
+    "final_obs": {"when": "same_step", "final_obs": True},
+    "next_step": {"when": "next_step"},
+    "no_terminations": {"when": "same_step", "ignore_terminations": True},
+    "never": {"when": "never"},
+}
+"""Ways to reset worlds that end, beside the usual one."""
+
 CASES = [f"native/{name}" for name in TASKS]
+CASES += [f"native/synthetic/{resets}" for resets in RESETS]
 CASES += ["warp/Cartpole-Balance", "warp/synthetic"]
-"""Engine and task."""
+"""Engine, task, and how worlds that end are reset."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +90,7 @@ def observe(case: str) -> Observed:
 
 
 def build(case: str) -> ManagerBasedRlEnv:
-    engine, _, task = case.partition("/")
+    engine, task, *resets = case.split("/")
     cfg = TASKS[task]()
     cfg.scene.num_envs = NUM_ENVS
     cfg.seed = 11
@@ -91,6 +100,8 @@ def build(case: str) -> ManagerBasedRlEnv:
     step_s = cfg.decimation * cfg.sim.mujoco.timestep
     cfg.episode_length_s = min(cfg.episode_length_s, EPISODE_STEPS * step_s)
     env = ManagerBasedRlEnv(cfg, device="cpu")
+    for choice in resets:
+        env.choose_resets(**RESETS[choice])
     env.reset(seed=5)
     return env
 
