@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from mjlab.envs.patch import stand_in
 from mjlab.managers import TermError
+from mjlab.sim.fields import FORWARD_FIELDS
 
 if TYPE_CHECKING:
     from mjlab.envs.env import ManagerBasedRlEnv
-
-_STATE = ("qpos", "qvel", "act", "mocap_pos", "mocap_quat")
 
 
 @contextmanager
@@ -74,4 +73,4 @@ class _Guard:
 
     def _present(self) -> tuple[int, ...]:
         engine = self._env.sim.engine
-        return tuple(engine.data(name)._version for name in _STATE)
+        return tuple(engine.data(name)._version for name in FORWARD_FIELDS)

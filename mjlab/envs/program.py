@@ -9,6 +9,7 @@ import torch
 from mjlab.envs.config import ConfigError
 from mjlab.envs.guard import no_writes_after_forward
 from mjlab.envs.snapshot import restore_state
+from mjlab.sim.fields import FORWARD_FIELDS
 
 if TYPE_CHECKING:
     from mjlab.envs.env import ManagerBasedRlEnv
@@ -132,8 +133,6 @@ class StateWatch:
     itself sees that.
     """
 
-    _FIELDS = ("qpos", "qvel", "act", "mocap_pos", "mocap_quat", "eq_active")
-
     def __init__(self, env: "ManagerBasedRlEnv") -> None:
         self._env = env
         self._is_needed = env.sim.backend.engine == "warp"
@@ -163,7 +162,7 @@ class StateWatch:
         if self._model is not engine.wp_model:  # A late expansion exchanged it.
             self._model = engine.wp_model
             models = [engine.model(name) for name in sorted(engine.variable_fields)]
-            self._tensors = [engine.data(name) for name in self._FIELDS]
+            self._tensors = [engine.data(name) for name in FORWARD_FIELDS]
             self._tensors += [tensor for tensor in models if tensor is not None]
         return tuple(tensor._version for tensor in self._tensors)
 
