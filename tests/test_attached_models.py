@@ -9,7 +9,7 @@ import mujoco_warp
 import numpy as np
 import pytest
 
-from mjlab.entity import EntityCfg
+from mjlab.entity import EntityCfg, InitialStateCfg, InitialStateError
 from mjlab.scene import SceneCfg, build_scene
 from mjlab.sim import SimulationCfg
 from mjlab.sim.compile import compile_model
@@ -100,6 +100,10 @@ ROBOTS = {
     "w18": w18_cfg,
     "w54": w54_cfg,
 }
+
+
+KEYS = ("home", "low", "only_ctrl", 3)
+"""The keyframes that `with_keys` adds; of the last one there is only the room."""
 
 
 def _of_file(text: str) -> Callable[[], EntityCfg]:
@@ -203,3 +207,77 @@ def test_most_of_these_models_can_touch_themselves() -> None:
         *("geoms that are never met", "geoms alone"),
         *("cartpole", "arm6", "w18", "w54"),
     }
+
+
+# --- Keyframes ----------------------------------------------------------------------
+
+
+def with_keys(text: str) -> mujoco.MjSpec:
+    """The model with two drives and keyframes of random numbers."""
+    spec = mujoco.MjSpec.from_string(text)
+    for joint in [joint.name for joint in spec.joints if joint.name][:2]:
+        drive = spec.add_actuator(name=f"drive_{joint}", target=joint)
+        drive.trntype = mujoco.mjtTrn.mjTRN_JOINT
+        drive.dyntype = mujoco.mjtDyn.mjDYN_INTEGRATOR
+    model, rng = spec.copy().compile(), np.random.default_rng(1)
+    state = {"qpos": model.nq, "qvel": model.nv, "act": model.na, "ctrl": model.nu}
+    state |= {"mpos": 3 * model.nmocap, "mquat": 4 * model.nmocap}
+    for name, given in (("home", state), ("low", ["qpos"]), ("only_ctrl", ["ctrl"])):
+        numbers = {vector: rng.normal(size=state[vector]) for vector in given}
+        spec.add_key(name=name, **numbers)
+    spec.nkey = len(KEYS)
+    return spec
+
+
+def start(model: mujoco.MjModel, keyframe: str | int) -> dict[str, np.ndarray]:
+    """What MuJoCo's reset to a keyframe gives, and where it puts the geoms."""
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, model.key(keyframe).id)
+    mujoco.mj_kinematics(model, data)
+    state = {name: getattr(data, name) for name in ("qpos", "qvel", "act", "ctrl")}
+    return state | {"geom_xpos": data.geom_xpos, "geom_xmat": data.geom_xmat}
+
+
+@pytest.mark.parametrize("keyframe", KEYS)
+@pytest.mark.parametrize("name", FILES)
+def test_every_keyframe_of_a_file_is_the_state_an_entity_starts_from(
+    name: str, keyframe: str | int
+) -> None:
+    file = with_keys(FILES[name]).compile()
+    cfg = EntityCfg(
+        source=lambda: with_keys(FILES[name]),
+        init_state=InitialStateCfg(keyframe=keyframe),
+    )
+    scene = in_scene(cfg, "native")
+    assert (file.nkey, scene.nkey) == (len(KEYS), 1)
+    found, expected = start(scene, 0), start(file, keyframe)
+    for what, numbers in expected.items():
+        np.testing.assert_allclose(found[what], numbers, atol=1e-12, err_msg=what)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_first_keyframe_is_taken_and_written_over(name: str) -> None:
+    text = FILES[name]
+    state = InitialStateCfg(
+        joint_pos={"swing|turn|bend": 0.25} if "turn" in text else {}
+    )
+    cfg = EntityCfg(source=lambda: with_keys(text), init_state=state)
+    file = with_keys(text).compile()
+    hinges = file.jnt_qposadr[file.jnt_type == mujoco.mjtJoint.mjJNT_HINGE]
+    expected = start(file, "home")["qpos"]
+    expected[hinges] = 0.25
+    found = start(in_scene(cfg, "native"), 0)["qpos"]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_a_keyframe_that_places_a_body_the_file_does_not_have_is_named() -> None:
+    def source() -> mujoco.MjSpec:
+        spec = mujoco.MjSpec.from_string(FILES["a fixed root"])
+        spec.add_key(name="moved", mpos=[1, 2, 3])
+        return spec
+
+    with pytest.raises(ValueError, match=r"invalid mpos size, expected length 0"):
+        source().compile()
+    message = r"keyframe 'moved' of the entity 'it' has 3 values in mpos.* has 0"
+    with pytest.raises(InitialStateError, match=message):
+        in_scene(EntityCfg(source=source), "native")
