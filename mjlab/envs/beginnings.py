@@ -113,7 +113,7 @@ class FromCache:
         live = live_tensors(env)
         for name in self._live:
             write_where(live[name], mask, states[name])
-        env.scene.invalidate()
+        env.phases.invalidate()
 
     def _make(self) -> dict[str, torch.Tensor]:
         env = self._env

@@ -25,6 +25,14 @@ class Phases:
             env.action_manager.late_control, env.scene.late_control
         )
 
+    def invalidate(self) -> None:
+        """Forget what was computed on request: the state changed without Python.
+
+        After a replay, and after a state was put back.
+        """
+        self._env.scene.invalidate()
+        self._env.action_manager.invalidate()
+
     # A step.
 
     def set_action(self) -> None:
@@ -33,7 +41,7 @@ class Phases:
         env.recorder_manager.pre_step()
         env.rng.advance()
         env.resets.begin()
-        env.scene.invalidate()
+        self.invalidate()
 
     def set_targets(self) -> None:
         """Have action terms turn the action into targets of actuators."""

@@ -96,8 +96,9 @@ class Fused:
             self._graph = self._record()
         self._watch.refresh_if_written()
         self._graph.replay()
-        # A replay runs no Python, so what entities had computed before is old now.
-        self._env.scene.invalidate()
+        # A replay runs no Python, so what was computed on request is old now.
+        self._env.sim.reads.fresh = self._fresh
+        self._env.phases.invalidate()
 
     def settle(self) -> None:
         """Note that derived quantities are current."""
@@ -119,7 +120,9 @@ class Fused:
         self._model = self._env.sim.engine.wp_model
         state = self._env.get_state()
         try:
-            return record_with_torch(self._env._advance, self._env.device)
+            graph = record_with_torch(self._env._advance, self._env.device)
+            self._fresh = self._env.sim.reads.fresh
+            return graph
         finally:
             restore_state(self._env, state)
             self._watch.unsettle()

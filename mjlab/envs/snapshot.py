@@ -101,7 +101,7 @@ def restore_state(
             tensor.copy_(state[name])
         elif is_per_world(name, tensor, env.num_envs):
             write_where(tensor, mask, state[name])
-    env.scene.invalidate()
+    env.phases.invalidate()
 
 
 def check_state(

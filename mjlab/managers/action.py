@@ -115,6 +115,10 @@ class ActionTerm(ABC):
         """Forget the past of the worlds of `mask`, shape (num_envs,), bool."""
         return
 
+    def invalidate(self) -> None:
+        """Forget what was computed on request: the state changed without Python."""
+        return
+
     def state(self) -> dict[str, torch.Tensor]:
         """The live tensors that change; copy into them to restore a snapshot."""
         return {}
@@ -244,6 +248,11 @@ class ActionManager:
         self._history.masked_fill_(mask.view(1, -1, 1), 0.0)
         for term in self.terms.values():
             term.reset(mask)
+
+    def invalidate(self) -> None:
+        """Forget what terms computed on request."""
+        for term in self.terms.values():
+            term.invalidate()
 
     def take_nonfinite(self) -> dict[str, int]:
         """Actions that were not finite since the last call. Waits for the device."""

@@ -182,10 +182,12 @@ class Scene(SceneViews):
             sensor.reset(mask)
 
     def invalidate(self) -> None:
-        """Forget what entities computed: something else changed the simulation."""
+        """Forget what was computed on request: the simulation changed otherwise."""
         self._bodies.invalidate()
         for entity in self.entities.values():
             entity.data.invalidate()
+        for sensor in self.sensors.values():
+            sensor.invalidate()
 
     def state(self) -> dict[str, torch.Tensor]:
         """The live tensors that change; copy into them to restore a snapshot."""

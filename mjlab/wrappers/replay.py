@@ -291,7 +291,7 @@ class Replay:
                 env.sim.copy_rows(physics, mask)
             else:
                 write_state_dict(env, _below(f"{_STATES}/", states), mask)
-        env.scene.invalidate()
+        env.phases.invalidate()
         env.sim.forward()
         env.scene.refresh()
         env.phases.fetch(None)
