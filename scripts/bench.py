@@ -201,13 +201,13 @@ def show(line: Line, task: str, figures: dict[str, Any]) -> None:
 
 def save(path: Path, task: str, figures: dict[str, Any]) -> None:
     """Write the figures with what they depend on."""
-    from mjlab.rl.run_folder import hardware, versions
+    from mjlab.rl.provenance import command, hardware, versions
 
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     record = {
         "task": task,
         "date": now,
-        "command": sys.argv,
+        "command": command(),
         "hardware": hardware(),
         "versions": versions(),
         **{name: value for name, value in figures.items() if name != "profile"},
