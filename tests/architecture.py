@@ -12,12 +12,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# A room imports only from rooms with a smaller number. `tasks.*` not named here stand
-# between the shared parts of `tasks` and the scripts, and are blind to each other.
+# A room imports only from rooms with a smaller number. The rooms of `mjlab.tasks` that
+# are not named here stand above its robots, and are blind to each other.
 FLOORS = {
     **dict.fromkeys(["mjlab", "mjlab.math", "mjlab.names", "mjlab.rng"], 0),
-    **dict.fromkeys(["mjlab.masks", "mjlab.threads", "mjlab.late_import"], 0),
-    **{"mjlab.type_check": 0, "mjlab.config_text": 1},
+    **dict.fromkeys(["mjlab.masks", "mjlab.threads", "mjlab.type_check"], 0),
+    "mjlab.config_text": 1,
     "mjlab.warp_stream": -1,
     **dict.fromkeys(["mjlab.buffers", "mjlab.noise"], 1),
     **dict.fromkeys(["mjlab.spec", "mjlab.sim"], 1),
@@ -29,22 +29,23 @@ FLOORS = {
     **dict.fromkeys(["mjlab.mdp", "mjlab.envs", "mjlab.render"], 6),
     # Files to a page: it knows no room, and training writes it.
     "mjlab.report": 6,
-    "mjlab.faults": 6.5,
+    # The wrappers' ids are those of the registry.
+    **dict.fromkeys(["mjlab.faults", "mjlab.registry"], 6.5),
     **dict.fromkeys(["mjlab.wrappers", "mjlab.rl", "mjlab.muscle"], 7),
-    **dict.fromkeys(["mjlab.viewer", "mjlab.cli"], 7),
-    **dict.fromkeys(["tasks.registry", "tasks.robots"], 8),
-    "tasks.*": 8.5,
-    # It also looks for what ships.
-    "tasks.exported": 8.6,
-    **dict.fromkeys(["scripts", "bench"], 9),
+    "mjlab.viewer": 7,
+    "mjlab.gym": 8,
+    "mjlab.tasks.robots": 9,
+    "mjlab.tasks.*": 10,
+    # It joins wings, such as a run and the task that it is of.
+    "mjlab.cli": 11,
+    **dict.fromkeys(["scripts", "bench"], 12),
 }
 
 # (file, room it may import though the floors forbid it) -> why.
 ALLOWED = {
     ("mjlab/envs/__init__.py", "mjlab.mdp"): "`from mjlab.envs import mdp` is public",
-    ("mjlab/__init__.py", "mjlab.late_import"): "tells Gymnasium of the tasks",
     ("mjlab/__init__.py", "mjlab.wrappers"): "the type that `mjlab.make` returns",
-    ("mjlab/__init__.py", "tasks.gym"): "`mjlab.make` and Gymnasium's ids",
+    ("mjlab/__init__.py", "mjlab.gym"): "`mjlab.make`",
 }
 
 # Files that hold Warp kernels, beside the room that launches them.
@@ -62,7 +63,7 @@ ONLY_IN = {
     "tyro": ["scripts/*", "mjlab/cli/*", "mjlab/cli.py"],
     "viser": VIEWER,
     "mjviser": VIEWER,
-    "gymnasium": [*WRAPPERS, "tasks/gym.py"],
+    "gymnasium": [*WRAPPERS, "mjlab/gym.py"],
     "h5py": ["mjlab/recording/*", *WRAPPERS],
     "stable_baselines3": ["mjlab/wrappers/sb3.py"],
     "skrl": ["mjlab/wrappers/skrl.py"],
@@ -99,7 +100,10 @@ class Source:
 
     @property
     def module(self) -> str:
-        return self.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        path = self.path.removesuffix(".py").removesuffix("/__init__")
+        # Installed under this name, by the link `mjlab/tasks`.
+        path = f"mjlab/{path}" if path.startswith("tasks") else path
+        return path.replace("/", ".")
 
 
 def read_sources(*folders: str) -> list[Source]:
@@ -132,16 +136,18 @@ def imported_names(source: Source) -> Iterator[tuple[str, int]]:
 
 def room_of(module: str) -> str:
     """`mjlab.sim.fields` -> `mjlab.sim`; `scripts.train` -> `scripts`."""
-    parts = module.split(".")[:2]
+    parts = module.split(".")
     if parts[0] in ("scripts", "bench"):
         return parts[0]
+    parts = parts[: 3 if parts[:2] == ["mjlab", "tasks"] else 2]
     # A kernel file beside a room of one file belongs to that room.
     parts[-1] = parts[-1].removesuffix("_kernels").removesuffix("_kernel")
     return ".".join(parts)
 
 
 def floor_of(room: str) -> float | None:
-    return FLOORS.get(room, FLOORS["tasks.*"] if room.startswith("tasks") else None)
+    is_task = room.startswith("mjlab.tasks")
+    return FLOORS.get(room, FLOORS["mjlab.tasks.*"] if is_task else None)
 
 
 def matches(path: str, patterns: list[str]) -> bool:

@@ -17,11 +17,11 @@ from mjlab.cli.listing import find_summary
 from mjlab.cli.overrides import Setting, apply, find_part
 from mjlab.cli.reference import reference
 from mjlab.cli.short_help import field_texts
+from mjlab.registry import load_task
 from mjlab.rl import BetaCfg, MlpModelCfg, PpoAgentCfg, RndCfg, RnnModelCfg
+from mjlab.tasks.cartpole import CartpoleAgentCfg, CartpoleBalanceCfg
+from mjlab.tasks.velocity import VelocityG1FlatCfg
 from scripts import evaluate, list_tasks, new_task, train
-from tasks.cartpole import CartpoleAgentCfg, CartpoleBalanceCfg
-from tasks.registry import load_task
-from tasks.velocity import VelocityG1FlatCfg
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = sorted(file.stem for file in (ROOT / "scripts").glob("*.py"))
