@@ -23,6 +23,7 @@ from pathlib import Path
 
 import pytest
 
+from mjlab.registry import entries, load_task
 from tests.architecture import ROOT
 
 DOCS = ROOT / "docs"
@@ -236,6 +237,7 @@ def known_names() -> frozenset[str]:
     import mujoco
 
     found = set(dir(builtins)) | set(keyword.kwlist) | OUTSIDE
+    found |= {word for task_id in entries() for word in task_id.split("-")}
     for kind in (mujoco.MjModel, mujoco.MjData, mujoco.MjOption, mujoco.MjSpec):
         found |= set(dir(kind))
     found |= set(dir(mujoco))
@@ -338,7 +340,6 @@ def flags_of(script: str) -> frozenset[str]:
 def is_setting(flag: str) -> bool:
     """Whether a flag is a path in the configuration of some task."""
     from mjlab.cli.overrides import find_part
-    from mjlab.registry import entries, load_task
 
     path = flag.removeprefix("--").replace("-", "_")
     for task in map(load_task, sorted(entries(), reverse=True)):
