@@ -24,9 +24,9 @@ import torch
 
 from bench.record import save
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.registry import load_task
 from mjlab.rl import EvaluationCfg, StopCfg, TrainingLoop
 from mjlab.rl.evaluation import Evaluation
-from tasks.registry import load_task
 
 SHARE = 0.9
 """Share of the largest mean return that counts as solved."""

@@ -22,7 +22,7 @@ prepare_threads()
 from bench.record import save
 from mjlab.cli.speed import measure
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
-from tasks.registry import load_task
+from mjlab.registry import load_task
 
 
 def main() -> None:

@@ -34,9 +34,9 @@ from bench.sim import bare_warp, measure, robot_model, start_standing
 from mjlab.cli.speed import measure as measure_env
 from mjlab.cli.speed import memory, random_actions, resident_bytes
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.registry import load_task
 from mjlab.rl import TrainingLoop
 from mjlab.sim import MujocoCfg, Simulation, SimulationCfg, Stage
-from tasks.registry import load_task
 
 G1 = MujocoCfg(timestep=0.005, iterations=10, ls_iterations=20)
 TASKS = ("Cartpole-Balance", "synthetic")

@@ -24,12 +24,12 @@ prepare_threads()
 import torch
 
 from bench.record import RESULTS, save
+from mjlab.cli.runs import find_run
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.muscle import muscle_action
+from mjlab.registry import load_task
 from mjlab.rl import load_policy
 from mjlab.rl.vecenv import RslRlVecEnv
-from tasks.registry import load_task
-from tasks.shipped import find_run
 
 WALKERS = ("Muscle-Walk-W18", "Muscle-Walk-W54")
 SPEEDS = (1.0, 1.25, 1.5)

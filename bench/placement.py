@@ -28,10 +28,10 @@ import torch
 from bench.record import save
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.muscle import MuscleNetwork, WeightStore
+from mjlab.registry import load_task
 from mjlab.rl.workers import TrainingEnv, WorkerEnv, terms_of
 from mjlab.rl.workers.channel import Turns
 from mjlab.rl.workers.memory import Block, Field
-from tasks.registry import load_task
 
 ROUNDS = 2000
 

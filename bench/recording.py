@@ -29,8 +29,8 @@ prepare_threads()
 import torch
 
 from bench.record import save
+from mjlab.gym import make_worlds
 from mjlab.wrappers import RecordEpisode, TorchVectorEnv
-from tasks.gym import make_worlds
 
 
 def main() -> None:

@@ -29,8 +29,8 @@ from mujoco import batch as mj_batch
 from bench.record import save
 from mjlab.scene import SceneCfg, build_scene
 from mjlab.sim import MujocoCfg, Simulation, SimulationCfg, Stage, compile_model
+from mjlab.tasks.robots import g1, go1
 from mjlab.terrain import TerrainCfg
-from tasks.robots import g1, go1
 
 FIELDS = "xpos xquat cvel site_xpos subtree_com sensordata actuator_force qacc".split()
 """Derived fields that a locomotion task reads, bound on both sides."""

@@ -35,8 +35,8 @@ from bench.study.store import Store
 from mjlab.cli import speed
 from mjlab.cli.answers import UsageError, run_program
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.registry import load_task
 from mjlab.sim.backend import resolve_backend
-from tasks.registry import load_task
 
 COUNTS = tuple(2**power for power in range(15))
 """1 to 16384 worlds on a CPU."""

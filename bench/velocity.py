@@ -40,9 +40,9 @@ from mujoco import batch as mj_batch
 from bench.record import save
 from mjlab.cli.speed import random_actions
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.registry import load_task
 from mjlab.rl import TrainingLoop
 from mjlab.sim import Stage
-from tasks.registry import load_task
 from tests.step_watch import StepWatch, watch
 
 TASKS = ("Velocity-G1-Flat", "Velocity-Go1-Flat", "Velocity-G1", "Velocity-Go1")

@@ -27,11 +27,11 @@ prepare_threads()
 import torch
 
 from bench.record import save
+from mjlab.cli.runs import find_run
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.mdp import UniformVelocityCommand, UniformVelocityCommandCfg
 from mjlab.rl import RslRlVecEnv, RunFolder, load_policy
 from mjlab.rl.checkpoint import find_checkpoint
-from tasks.shipped import find_run
 
 COMMANDS = {
     "forward 0.5": (0.5, 0.0, 0.0),
@@ -96,7 +96,7 @@ class Walk:
     """A policy in worlds that are told where to go."""
 
     def __init__(self, run: RunFolder, worlds: int, seed: int, *, best: bool) -> None:
-        configs = run.configs(("mjlab", "tasks"))
+        configs = run.configs()
         agent = configs["agent"]
         path = find_checkpoint(run.path, best=best)
         self.checkpoint = path.name

@@ -27,6 +27,7 @@ from gymnasium.utils.performance import benchmark_vector_step
 
 from bench.record import save
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.registry import load_task
 from mjlab.wrappers import (
     FlattenActionSpace,
     FrameStack,
@@ -35,7 +36,6 @@ from mjlab.wrappers import (
     TorchVectorEnv,
     VectorEnv,
 )
-from tasks.registry import load_task
 
 
 def main() -> None:

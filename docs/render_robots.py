@@ -15,7 +15,7 @@ import mujoco
 import numpy as np
 from PIL import Image
 
-from tasks.robots import cartpole, g1, go1
+from mjlab.tasks.robots import cartpole, g1, go1
 
 IMAGES = Path(__file__).parent / "images"
 WIDTH, HEIGHT = 720, 540

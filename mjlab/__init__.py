@@ -4,15 +4,11 @@ import os
 import sys
 import warnings
 
-from mjlab.late_import import when_imported
-
 TYPE_CHECKING = False  # As in `typing`, which takes longer to import than all of this.
 if TYPE_CHECKING:
     from typing import Any
 
     from mjlab.wrappers import NumpyVectorEnv, TorchVectorEnv
-
-DISTRIBUTION = "mjlab-fused"  # By this `tasks` tells us from another `mjlab`.
 
 
 def _other_mjlab() -> str | None:
@@ -60,20 +56,11 @@ def make(
     Args:
         task: The task's id, such as "Velocity-G1".
         num_envs: Number of worlds.
-        **settings: Those of `tasks.gym.make`.
+        **settings: Those of `mjlab.gym.make`.
     """
-    from tasks.gym import make as make_task
+    from mjlab.gym import make as make_task
 
     return make_task(task, num_envs=num_envs, **settings)
 
 
-def _register_tasks() -> None:
-    """Make the tasks known to Gymnasium."""
-    from tasks.gym import register
-
-    register()
-
-
 _refuse_other_mjlab()
-# Gymnasium takes longer to import than all of this; it is told when it comes.
-when_imported("gymnasium", _register_tasks)

@@ -24,7 +24,7 @@ import numpy as np
 from mjlab.names import suggest
 from mjlab.type_check import WrongTypeError, check_type, field_names, field_types
 
-TRUSTED = ("mjlab", "tasks")
+TRUSTED = ("mjlab",)
 """Packages whose names a file may use. A task of another distribution adds its own."""
 
 

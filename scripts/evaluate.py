@@ -13,8 +13,8 @@ from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.hardware import choose_worlds, processors
 from mjlab.cli.overrides import apply
 from mjlab.cli.reference import reference
+from mjlab.registry import find_entry
 from mjlab.threads import prepare_threads, torch_threads
-from tasks.registry import find_entry
 
 prepare_threads()
 
@@ -76,12 +76,12 @@ def main(arguments: Sequence[str]) -> None:
         raise UsageError(
             f"--episodes has to be 1 or more, not {line.options.episodes}."
         )
-    from tasks import shipped
+    from mjlab.cli import runs
 
     if (line.subject or "").endswith(".onnx"):
         evaluate_file(line, Path(line.subject or ""))
         return
-    run = shipped.find_run(line.subject or "latest", line.options.logs)
+    run = runs.find_run(line.subject or "latest", line.options.logs)
     configs = read_configs(line, run)
     if line.reference is not None:
         raise Answer(reference(configs, line.reference))
@@ -89,14 +89,14 @@ def main(arguments: Sequence[str]) -> None:
     policy, source = find_policy(line, run, worlds, configs["agent"])
     episodes = roll(line, worlds, policy)
     task = run.info()["task"]
-    folder = line.options.logs / task if shipped.ships(run) else run.path
+    folder = line.options.logs / task if runs.ships(run) else run.path
     report(line, task, folder / "evaluation.json", source, episodes)
 
 
 def evaluate_file(line: Line, path: Path) -> None:
     """Evaluate an ONNX file in its own task, as that is trained."""
+    from mjlab.cli.runs import open_file
     from mjlab.rl.export import FilePolicy
-    from tasks.exported import open_file
 
     if line.options.policy != "trained":
         raise UsageError(f"{path} is a policy already: leave out --policy.")

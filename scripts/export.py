@@ -10,8 +10,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mjlab.cli import Program, UsageError, read_line, run_program
 from mjlab.names import UnknownNameError, suggest
+from mjlab.registry import entries, find_entry
 from mjlab.threads import prepare_threads
-from tasks.registry import entries, find_entry
 
 prepare_threads()
 
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str]) -> None:
     options: Options = line.options
     place = line.subject or "latest"
     check(place, options)
-    from tasks.exported import write_file
+    from mjlab.cli.runs import write_file
 
     run = find_run(place, options)
     if run is None:
@@ -92,10 +92,10 @@ def check(place: str, options: Options) -> None:
 
 def find_run(place: str, options: Options) -> "RunFolder | None":
     """The run that is meant; None for a checkpoint that lies alone."""
-    from tasks import shipped
+    from mjlab.cli import runs
 
     try:
-        return shipped.find_run(place, options.logs)
+        return runs.find_run(place, options.logs)
     except UnknownNameError as error:
         if Path(place).is_file():
             return None

@@ -10,8 +10,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from mjlab.cli import Program, read_line, run_program
 from mjlab.cli.answers import UsageError
 from mjlab.cli.listing import Row, find_summary, table
+from mjlab.registry import BrokenTaskError, Entry, entries, load_task
 from mjlab.threads import prepare_threads
-from tasks.registry import BrokenTaskError, Entry, entries, load_task
 
 
 @dataclass(kw_only=True)

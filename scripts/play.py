@@ -13,10 +13,10 @@ from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.overrides import apply
 from mjlab.cli.reference import reference
 from mjlab.names import UnknownNameError, suggest
+from mjlab.registry import entries, load_task
 from mjlab.render import prepare_gl
 from mjlab.threads import prepare_threads
 from mjlab.viewer.watched import watched
-from tasks.registry import entries, load_task
 
 prepare_threads()
 
@@ -191,7 +191,7 @@ def find_source(place: str | None, options: Options) -> Source:
 
 def find_file(place: str, options: Options) -> Source:
     """An ONNX file, in its own task, which measures and does what the file says."""
-    from tasks.exported import open_file
+    from mjlab.cli.runs import open_file
 
     if not Path(place).is_file():
         raise UsageError(f"There is no file {place}.")
@@ -233,10 +233,10 @@ def trusted() -> set[str]:
 
 def find_run(place: str, options: Options) -> Any:
     """The run that is meant, or what to do without one."""
-    from tasks import shipped
+    from mjlab.cli import runs
 
     try:
-        return shipped.find_run(place, options.logs)
+        return runs.find_run(place, options.logs)
     except UnknownNameError as error:
         task = place.removesuffix("/latest")
         if place == "latest":
@@ -257,9 +257,9 @@ def find_run(place: str, options: Options) -> Any:
 
 def export(source: Source, cfg: "ManagerBasedRlEnvCfg", options: Options) -> None:
     """Write the policy to an ONNX file, and say so."""
+    from mjlab.cli.runs import write_file
     from mjlab.rl import RunFolder
     from mjlab.rl.checkpoint import find_checkpoint
-    from tasks.exported import write_file
 
     if source.agent is None or source.place is None:
         raise UsageError("--export needs a policy that was trained.")

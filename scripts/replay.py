@@ -14,9 +14,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.overrides import apply
 from mjlab.cli.reference import reference
+from mjlab.registry import entries, load_task
 from mjlab.render import prepare_gl
 from mjlab.threads import prepare_threads
-from tasks.registry import entries, load_task
 
 prepare_threads()
 

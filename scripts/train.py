@@ -14,8 +14,8 @@ from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.hardware import choose_worlds, processors
 from mjlab.cli.overrides import apply
 from mjlab.cli.reference import reference
+from mjlab.registry import Entry, Task, entries, find_entry, load_task
 from mjlab.threads import prepare_threads
-from tasks.registry import Entry, Task, entries, find_entry, load_task
 
 prepare_threads()
 

@@ -13,13 +13,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# A room imports only from rooms with a smaller number. `tasks.*` not named here are
-# blind to each other.
+# A room imports only from rooms with a smaller number. The rooms of `mjlab.tasks` that
+# are not named here stand above its robots, and are blind to each other.
 FLOORS = {
     "mjlab.warp_stream": -1,
-    **dict.fromkeys(["mjlab", "mjlab.math", "mjlab.names", "mjlab.rng"], 0),
-    **dict.fromkeys(["mjlab.masks", "mjlab.threads", "mjlab.late_import"], 0),
-    **{"mjlab.type_check": 0, "mjlab.config_text": 1},
+    **dict.fromkeys(["mjlab.math", "mjlab.names", "mjlab.rng"], 0),
+    **dict.fromkeys(["mjlab.masks", "mjlab.threads", "mjlab.type_check"], 0),
+    "mjlab.config_text": 1,
     **dict.fromkeys(["mjlab.buffers", "mjlab.noise"], 1),
     **dict.fromkeys(["mjlab.spec", "mjlab.sim"], 1),
     **dict.fromkeys(["mjlab.actuator", "mjlab.terrain"], 2),
@@ -27,24 +27,21 @@ FLOORS = {
     **dict.fromkeys(["mjlab.scene", "mjlab.recording"], 4),
     "mjlab.managers": 5,
     "mjlab.mdp": 6,
-    **dict.fromkeys(["mjlab.envs", "mjlab.render"], 7),
+    **dict.fromkeys(["mjlab.envs", "mjlab.render", "mjlab.registry"], 7),
     **dict.fromkeys(["mjlab.wrappers", "mjlab.muscle", "mjlab.viewer"], 8),
     # Training writes the page of a run and dumps its faults.
     **dict.fromkeys(["mjlab.report", "mjlab.faults"], 8),
-    **dict.fromkeys(["mjlab.rl", "tasks.registry", "tasks.robots"], 9),
-    "tasks.*": 10,
-    # It also looks for what ships.
-    "tasks.exported": 11,
+    **dict.fromkeys(["mjlab.rl", "mjlab.gym", "mjlab.tasks.robots"], 9),
+    "mjlab.tasks.*": 10,
+    # The front door: `mjlab.make`.
+    "mjlab": 10,
+    # It joins wings, such as a run and the task that it is of.
     "mjlab.cli": 11,
     **dict.fromkeys(["scripts", "bench"], 12),
 }
 
 # (file, room it may import though the floors forbid it) -> why.
-ALLOWED = {
-    ("mjlab/__init__.py", "mjlab.late_import"): "tells Gymnasium of the tasks",
-    ("mjlab/__init__.py", "mjlab.wrappers"): "the type that `mjlab.make` returns",
-    ("mjlab/__init__.py", "tasks.gym"): "`mjlab.make` and Gymnasium's ids",
-}
+ALLOWED: dict[tuple[str, str], str] = {}
 
 # Files that still import each other in a circle. This list only grows shorter.
 CIRCLES = [
@@ -88,7 +85,7 @@ ONLY_IN = {
     "tyro": ["scripts/*", "mjlab/cli/*", "mjlab/cli.py"],
     "viser": VIEWER,
     "mjviser": VIEWER,
-    "gymnasium": [*WRAPPERS, "tasks/gym.py"],
+    "gymnasium": [*WRAPPERS, "mjlab/gym.py"],
     "h5py": ["mjlab/recording/*", *WRAPPERS],
     "stable_baselines3": ["mjlab/wrappers/sb3.py"],
     "skrl": ["mjlab/wrappers/skrl.py"],
@@ -125,7 +122,10 @@ class Source:
 
     @property
     def module(self) -> str:
-        return self.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        path = self.path.removesuffix(".py").removesuffix("/__init__")
+        # Installed under this name, by the link `mjlab/tasks`.
+        path = f"mjlab/{path}" if path.startswith("tasks") else path
+        return path.replace("/", ".")
 
     @property
     def is_package(self) -> bool:
@@ -167,16 +167,18 @@ def imported_names(source: Source) -> Iterator[tuple[str, int]]:
 
 def room_of(module: str) -> str:
     """`mjlab.sim.fields` -> `mjlab.sim`; `scripts.train` -> `scripts`."""
-    parts = module.split(".")[:2]
+    parts = module.split(".")
     if parts[0] in ("scripts", "bench"):
         return parts[0]
+    parts = parts[: 3 if parts[:2] == ["mjlab", "tasks"] else 2]
     # A kernel file beside a room of one file belongs to that room.
     parts[-1] = parts[-1].removesuffix("_kernels").removesuffix("_kernel")
     return ".".join(parts)
 
 
 def floor_of(room: str) -> int | None:
-    return FLOORS.get(room, FLOORS["tasks.*"] if room.startswith("tasks") else None)
+    is_task = room.startswith("mjlab.tasks")
+    return FLOORS.get(room, FLOORS["mjlab.tasks.*"] if is_task else None)
 
 
 def matches(path: str, patterns: list[str]) -> bool:

@@ -15,9 +15,9 @@ from mjlab.managers import (
     TerminationTermCfg,
 )
 from mjlab.noise import UniformNoiseCfg
+from mjlab.registry import load_task
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from mjlab.wrappers import ManagedWorlds
-from tasks.cartpole import CartpoleBalanceCfg
-from tasks.registry import load_task
 
 JOINTS = SceneEntityCfg("cartpole", joint_names=("slider", "hinge_1"))
 

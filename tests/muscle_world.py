@@ -10,7 +10,7 @@ import torch
 
 from mjlab.muscle import MuscleMap, MuscleState
 from mjlab.sim import Simulation
-from tasks.muscle import models
+from mjlab.tasks.muscle import models
 
 XML = {"arm6": models.ARM6_XML, "w18": models.W18_XML, "w54": models.W54_XML}
 NEUTRAL = {"hip": 0.1, "knee": -0.2, "ankle": 0.1}

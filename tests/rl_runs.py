@@ -19,7 +19,7 @@ from mjlab.rl import (
     Ranks,
     TrainingLoop,
 )
-from tasks.cartpole.env import CartpoleBalanceCfg
+from mjlab.tasks.cartpole.env import CartpoleBalanceCfg
 
 STEPS = 6
 WORLDS = 8

@@ -32,8 +32,8 @@ from mjlab.sensor import (
     RayCastSensorCfg,
 )
 from mjlab.sim import MujocoCfg, SimulationCfg
+from mjlab.tasks.robots.go1 import go1_cfg
 from mjlab.terrain import TerrainCfg
-from tasks.robots.go1 import go1_cfg
 
 FEET = ("FR", "FL", "RR", "RL")
 ROBOT = SceneEntityCfg("robot")

@@ -81,7 +81,7 @@ def test_warp_loads_only_when_a_warp_engine_is_asked_for():
         "for name in sys.argv[1:]:\n"
         "    try: importlib.import_module(name)\n"
         "    except ModuleNotFoundError as error:\n"
-        "        if error.name.split('.')[0] in ('mjlab', 'tasks'): raise\n"
+        "        if error.name.split('.')[0] == 'mjlab': raise\n"
         "    assert 'warp' not in sys.modules, f'{name} loads warp'\n"
     )
     command = [sys.executable, "-c", code, *modules]
@@ -103,13 +103,16 @@ def test_warp_loads_only_when_a_warp_engine_is_asked_for():
         ("mjlab/math.py", "from .names import x", "mjlab.names (floor 0)"),
         ("mjlab/sim/a.py", "from mjlab.spec import x", "imports mjlab.spec (floor 1)"),
         ("mjlab/sim/a.py", "def f():\n import mjlab.rl", "imports mjlab.rl (floor 9)"),
-        ("mjlab/sim/a.py", "if TYPE_CHECKING:\n import tasks", "imports tasks"),
+        ("mjlab/sim/a.py", "if TYPE_CHECKING:\n import mjlab.tasks", "(floor 10)"),
         ("mjlab/sim/a.py", "import_module('mjlab.rl')", "imports mjlab.rl (floor 9)"),
         ("mjlab/rng_kernel.py", "import mjlab.math", "mjlab.rng (floor 0) imports"),
         ("mjlab/mdp/a.py", "import mjlab.envs", "imports mjlab.envs (floor 7)"),
         ("mjlab/rl/a.py", "import mjlab.attic", "mjlab.attic has no floor"),
-        ("tasks/velocity/a.py", "import tasks.muscle", "imports tasks.muscle"),
-        ("tasks/robots/a.py", "import tasks.velocity", "imports tasks.velocity"),
+        ("mjlab/rl/a.py", "from mjlab.tasks.robots import x", "robots (floor 9)"),
+        ("mjlab/gym.py", "from mjlab import tasks", "imports mjlab.tasks (floor 10)"),
+        ("tasks/velocity/a.py", "import mjlab.tasks.muscle", "(floor 10) imports"),
+        ("tasks/robots/a.py", "from mjlab.tasks import muscle", "muscle (floor 10)"),
+        ("tasks/velocity/a.py", "import mjlab.cli", "imports mjlab.cli (floor 11)"),
         ("tasks/velocity/a.py", "from mjlab import viewer", "mjlab.viewer is not"),
         ("scripts/a.py", "from scripts import train", "scripts (floor 12) imports"),
         ("mjlab/sim/fields.py", "import warp as wp", "warp is imported only in"),
@@ -142,8 +145,8 @@ def test_a_planted_import_is_found(path, text, fault):
         ("mjlab/entity/kernels.py", "import warp"),
         ("mjlab/sensor/rays.py", "import warp, torch"),
         ("mjlab/terrain/a.py", "import torchless"),
-        ("tasks/velocity/a.py", "import tasks.robots.g1, mjlab.rl"),
-        ("scripts/train.py", "import tyro, tasks.registry, mjlab.rl"),
+        ("tasks/velocity/a.py", "import mjlab.tasks.robots.g1, mjlab.rl"),
+        ("scripts/train.py", "import tyro, mjlab.registry, mjlab.tasks.muscle"),
         ("bench/sim.py", "import warp, mujoco_warp, mjlab.sim"),
     ],
 )

@@ -11,8 +11,8 @@ import torch
 from mjlab.cli import UsageError
 from mjlab.cli.speed import count_operations, measure, random_actions, run_steps
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.registry import load_task
 from scripts import bench
-from tasks.registry import load_task
 from tests.step_watch import watch
 
 ROOT = Path(__file__).resolve().parents[1]

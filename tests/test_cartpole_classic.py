@@ -11,7 +11,7 @@ import torch
 from mjlab.envs.batch import Discrete
 from mjlab.rl.batch_vecenv import BatchVecEnv
 from mjlab.rl.categorical import CategoricalDistribution
-from tasks.cartpole.classic import (
+from mjlab.tasks.cartpole.classic import (
     ClassicCartpoleCfg,
     ClassicCartpoleError,
     KernelCartpoles,

@@ -24,8 +24,8 @@ from mjlab.cli.answers import UsageError
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.envs.batch import ManagedBatch
 from mjlab.names import UnknownNameError
-from tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
-from tasks.registry import load_task
+from mjlab.registry import load_task
+from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
 
 CPU = torch.device("cpu")
 

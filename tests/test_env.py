@@ -23,7 +23,7 @@ from mjlab.managers import (
 )
 from mjlab.names import UnknownNameError
 from mjlab.sim import StaleReadError
-from tasks.cartpole import CartpoleBalanceCfg
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from tests.synthetic import SyntheticCfg
 
 

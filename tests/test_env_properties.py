@@ -9,8 +9,8 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.envs.snapshot import is_per_world, live_tensors
+from mjlab.registry import entries, load_task
 from mjlab.sim.fields import STAGE_OF
-from tasks.registry import entries, load_task
 from tests.synthetic import SyntheticCfg
 
 MakeCfg = Callable[[], ManagerBasedRlEnvCfg]

@@ -30,8 +30,8 @@ from mjlab.rl.export import ExportError, FilePolicy, OnnxPolicy, driven_by
 from mjlab.rl.export.graph import Graph
 from mjlab.rl.export.network import add_network
 from mjlab.rl.policy import TrainedPolicy
-from tasks.cartpole.env import CartpoleBalanceCfg
-from tasks.velocity import VelocityGo1FlatCfg
+from mjlab.tasks.cartpole.env import CartpoleBalanceCfg
+from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from tests.export_runs import errors, record, stir, write
 from tests.rl_runs import agent_cfg
 
@@ -398,7 +398,7 @@ def test_the_contract_of_a_slide_and_a_hinge_has_two_units(written):
 
 PLAIN = """
 import sys
-for name in ("torch", "mjlab", "tasks", "rsl_rl", "mujoco"):
+for name in ("torch", "mjlab", "rsl_rl", "mujoco"):
     sys.modules[name] = None  # Importing it raises.
 
 import json, numpy, onnxruntime

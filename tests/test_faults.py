@@ -511,7 +511,7 @@ def test_recording_may_be_switched_off(tmp_path: Path) -> None:
 
 def play_dump(run: RunFolder, monkeypatch: pytest.MonkeyPatch, *more: str) -> None:
     # The event of this test is in a package that nobody installed as a task.
-    monkeypatch.setattr(play, "trusted", lambda: {"mjlab", "tasks", "tests"})
+    monkeypatch.setattr(play, "trusted", lambda: {"mjlab", "tests"})
     play.main(["--dump", str(run.path / "dumps" / "000002_nonfinite"), *more])
 
 

@@ -18,7 +18,7 @@ from mjlab.managers import (
     RewardTermCfg,
     TerminationTermCfg,
 )
-from tasks.cartpole import CartpoleBalanceCfg
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
 
 
 class Journal:

@@ -26,7 +26,7 @@ from mjlab.muscle import (
 )
 from mjlab.scene import SceneCfg
 from mjlab.sim import MujocoCfg, SimulationCfg
-from tasks.muscle.models import arm6_cfg, w18_cfg
+from mjlab.tasks.muscle.models import arm6_cfg, w18_cfg
 
 SUBSTEPS = 10
 

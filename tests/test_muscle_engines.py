@@ -16,8 +16,8 @@ from mjlab.muscle import MuscleLearnerCfg, muscle_action
 from mjlab.rl import EvaluationCfg, LoggingCfg, load_policy
 from mjlab.rl.training import train
 from mjlab.rl.vecenv import RslRlVecEnv
-from tasks.muscle import WalkW18Cfg
-from tasks.muscle.learning import MuscleHookCfg
+from mjlab.tasks.muscle import WalkW18Cfg
+from mjlab.tasks.muscle.learning import MuscleHookCfg
 from tests.parity import copy_state
 from tests.rl_runs import agent_cfg
 from tests.test_rl_train import Quiet

@@ -15,7 +15,7 @@ from mjlab.muscle import (
     inverse_excitation,
 )
 from mjlab.muscle.law import clip_to_capacity, solve_positive
-from tasks.muscle import models
+from mjlab.tasks.muscle import models
 from tests.muscle_world import gather, muscle_map, muscle_model, random_states
 
 NAMES = ("arm6", "w18", "w54")

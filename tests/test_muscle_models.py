@@ -9,7 +9,7 @@ from mjlab.entity import EntityCfg
 from mjlab.muscle import MuscleState
 from mjlab.scene import Scene, SceneCfg, build_scene
 from mjlab.sim import Simulation, SimulationCfg, compile_model
-from tasks.muscle import mjcf, models
+from mjlab.tasks.muscle import mjcf, models
 from tests.muscle_world import (
     bend,
     constants,

@@ -10,8 +10,8 @@ import torch
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.muscle import MuscleActionCfg, muscle_action
 from mjlab.muscle.config import MuscleNetworkCfg
-from tasks.muscle import WalkW18Cfg
-from tasks.muscle.myolegs import TIED, myolegs, myolegs_cfg
+from mjlab.tasks.muscle import WalkW18Cfg
+from mjlab.tasks.muscle.myolegs import TIED, myolegs, myolegs_cfg
 from tests.test_muscle_tasks import small
 
 

@@ -24,8 +24,8 @@ from mjlab.muscle.shared import SharedMuscles
 from mjlab.rl import TrainingLoop
 from mjlab.rl.workers import TrainingEnv, WorkerEnv, terms_of
 from mjlab.rl.workers.memory import Block, Field
-from tasks.muscle.learning import MuscleHookCfg
-from tasks.muscle.walk import WalkW18Cfg
+from mjlab.tasks.muscle.learning import MuscleHookCfg
+from mjlab.tasks.muscle.walk import WalkW18Cfg
 from tests.rl_runs import agent_cfg, differing, flat_state
 
 ROOT = Path(__file__).resolve().parents[1]

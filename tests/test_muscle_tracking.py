@@ -26,7 +26,7 @@ from mjlab.muscle import (
     TupleLayout,
 )
 from mjlab.sim import Simulation, SimulationCfg
-from tasks.muscle import models
+from mjlab.tasks.muscle import models
 from tests.muscle_world import EngineFields, random_states
 
 WORLDS, SUBSTEPS = 16, 20

@@ -15,12 +15,12 @@ from mjlab.cli import run_program
 from mjlab.envs import ManagerBasedRlEnv, mdp
 from mjlab.managers import CommandTermCfg, RewardTermCfg
 from mjlab.mdp import UniformVelocityCommandCfg
+from mjlab.registry import load_task
 from mjlab.rl import AgentCfg, TrainingLoop
 from mjlab.rl.config_io import config_text, parse_config
+from mjlab.tasks.velocity import VelocityG1Cfg, VelocityG1FlatCfg, g1_rewards
+from mjlab.tasks.velocity.commands import TwistCommandCfg
 from scripts import list_tasks, new_task
-from tasks.registry import load_task
-from tasks.velocity import VelocityG1Cfg, VelocityG1FlatCfg, g1_rewards
-from tasks.velocity.commands import TwistCommandCfg
 from tests.rl_runs import agent_cfg
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -78,7 +78,7 @@ def test_ten_lines_change_a_reward_a_command_and_add_a_term_that_trains() -> Non
 
 def test_a_subclass_comes_back_from_its_file() -> None:
     text = config_text(env=SlowWalkCfg())
-    back = parse_config(text, ("mjlab", "tasks", "tests"))["env"]
+    back = parse_config(text, ("mjlab", "tests"))["env"]
     assert type(back) is SlowWalkCfg and back == SlowWalkCfg()
 
 

@@ -12,10 +12,10 @@ import pytest
 from mjlab.cli import Answer, UsageError
 from mjlab.envs import ManagerBasedRlEnvCfg
 from mjlab.rl import RunFolder, train
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
+from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from mjlab.viewer import ViewerError
 from scripts import play
-from tasks.cartpole import CartpoleBalanceCfg
-from tasks.velocity import VelocityGo1FlatCfg
 from tests.film_reader import read_film
 from tests.rl_runs import agent_cfg, env_cfg
 

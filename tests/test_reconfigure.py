@@ -16,6 +16,7 @@ from gymnasium.vector.utils import batch_space
 
 import mjlab
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, TensorCartpoles
 from mjlab.terrain import RandomGridCfg, TerrainCfg, TerrainGeneratorCfg
 from mjlab.wrappers import (
     ActionRepeat,
@@ -28,7 +29,6 @@ from mjlab.wrappers import (
 )
 from mjlab.wrappers.batch_worlds import BatchWorlds
 from mjlab.wrappers.worlds import scene_seed
-from tasks.cartpole.classic import ClassicCartpoleCfg, TensorCartpoles
 from tests import gym_tasks
 
 SIZES = [1, 4, 16]

@@ -26,8 +26,8 @@ from mjlab.render import (
     tile,
 )
 from mjlab.render.offscreen import make_camera
-from tasks.cartpole import CartpoleBalanceCfg
-from tasks.muscle import WalkW18Cfg
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
+from mjlab.tasks.muscle import WalkW18Cfg
 from tests.film_reader import read_film
 
 ROOT = Path(__file__).resolve().parents[1]

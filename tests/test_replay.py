@@ -391,7 +391,7 @@ def script(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_the_script_draws_writes_and_tells_what_is_not_exact(
     tmp_path: Path, renderer_works: None
 ) -> None:
-    from tasks.gym import make
+    from mjlab.gym import make
 
     settings = {"seed": 5, "max_episode_steps": 8}
     form = make("Cartpole-Balance", num_envs=2, **settings)

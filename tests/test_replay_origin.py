@@ -13,11 +13,11 @@ from mjlab.envs import ManagerBasedRlEnv, mdp
 from mjlab.managers import RecorderTermCfg, RewardTermCfg
 from mjlab.recording.config import RecordingCfg
 from mjlab.recording.reader import Recording
+from mjlab.registry import load_task
 from mjlab.wrappers import TorchVectorEnv
 from mjlab.wrappers.record_episode import RecordEpisode
 from mjlab.wrappers.replay_account import Account
 from scripts import replay as script
-from tasks.registry import load_task
 
 
 def record_by_terms(folder: Path, **settings: Any) -> Path:

@@ -23,8 +23,8 @@ from mjlab.report.scale import Scale, scale_for
 from mjlab.report.words import duration, file_size, number
 from mjlab.rl import EvaluationCfg, Hook, LoggingCfg
 from mjlab.rl.training import train
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from scripts import report as script
-from tasks.cartpole import CartpoleBalanceCfg
 from tests.browser import Browser, find_browser
 from tests.rl_runs import agent_cfg, env_cfg
 

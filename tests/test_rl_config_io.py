@@ -13,13 +13,13 @@ import pytest
 import torch
 
 from mjlab.managers import RewardTermCfg, SceneEntityCfg
+from mjlab.registry import entries, load_task
 from mjlab.rl import ConfigFileError, PpoAgentCfg, load_config, save_config
 from mjlab.rl.config_io import from_data, parse_config, to_data
-from tasks.registry import entries, load_task
-from tasks.robots.robot import ROBOTS_DIR
+from mjlab.tasks.robots.robot import ROBOTS_DIR
 from tests.synthetic import SyntheticCfg
 
-HERE = ("mjlab", "tasks", "tests")
+HERE = ("mjlab", "tests")
 
 
 class Colour(enum.Enum):

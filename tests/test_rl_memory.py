@@ -9,11 +9,11 @@ import mujoco
 import pytest
 
 from mjlab.cli import run_program
+from mjlab.registry import load_task
 from mjlab.rl import memory
 from mjlab.rl.memory import Need, NotEnoughMemoryError, available_memory, measure
 from mjlab.sim.sizes import data_size
 from scripts import train
-from tasks.registry import load_task
 from tests.rl_runs import agent_cfg, env_cfg
 
 GB = 2**30
@@ -129,7 +129,7 @@ GROWTH = """
 import resource, sys
 from pathlib import Path
 from mjlab.rl import train
-from tasks.registry import load_task
+from mjlab.registry import load_task
 task, root = load_task(sys.argv[1]), Path(sys.argv[3])
 env, agent = task.env(), task.rl()
 env.scene.num_envs = int(sys.argv[2])

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.registry import load_task
 from mjlab.rl import Checkpoints, TrainingLoop
-from tasks.registry import load_task
 from tests.rl_runs import differing, flat_state
 
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import torch
 
+from mjlab.registry import load_task
 from mjlab.scene import build_scene
 from mjlab.sensor import (
     GridPatternCfg,
@@ -15,7 +16,6 @@ from mjlab.sensor import (
 from mjlab.sensor.ground_map import GroundMap
 from mjlab.sensor.native_rays import NativeRays
 from mjlab.sim import compile_model
-from tasks.registry import load_task
 from tests.gallery import Gallery, build_gallery
 
 HEIGHTS = " ".join(

@@ -9,8 +9,8 @@ import torch
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.envs.snapshot import live_tensors
 from mjlab.managers import ManagerTermBase, RewardTermCfg
-from tasks.cartpole import CartpoleBalanceCfg
-from tasks.registry import entries, load_task
+from mjlab.registry import entries, load_task
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from tests.reachable import reachable_tensors
 from tests.step_watch import StepWatch, watch
 from tests.synthetic import SyntheticCfg

@@ -23,8 +23,8 @@ from mjlab.rng import WorldRng
 from mjlab.scene import EntityView, Scene, SceneCfg, SceneError, build_scene
 from mjlab.sim import MujocoCfg, Simulation, SimulationCfg, compile_model
 from mjlab.spec import CollisionCfg
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from mjlab.terrain import TerrainCfg
-from tasks.cartpole import CartpoleBalanceCfg
 
 FREE = """<mujoco><asset>{asset}</asset><worldbody><body name="{name}"><freejoint/>
   <geom name="shape" {shape}/></body></worldbody></mujoco>"""

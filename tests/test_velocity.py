@@ -11,20 +11,20 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv, mdp
 from mjlab.managers import CommandTermCfg, RewardTermCfg
+from mjlab.registry import load_task
 from mjlab.sim import Stage
-from tasks.registry import load_task
-from tasks.robots.g1 import G1
-from tasks.robots.go1 import GO1
-from tasks.robots.robot import Robot
-from tasks.velocity import (
+from mjlab.tasks.robots.g1 import G1
+from mjlab.tasks.robots.go1 import GO1
+from mjlab.tasks.robots.robot import Robot
+from mjlab.tasks.velocity import (
     VelocityCfg,
     VelocityG1Cfg,
     VelocityG1FlatCfg,
     VelocityGo1FlatCfg,
     g1_rewards,
 )
-from tasks.velocity.commands import TwistCommandCfg
-from tasks.velocity.terms import commands
+from mjlab.tasks.velocity.commands import TwistCommandCfg
+from mjlab.tasks.velocity.terms import commands
 from tests.step_watch import watch
 
 TASKS = ("Velocity-G1", "Velocity-G1-Flat", "Velocity-Go1", "Velocity-Go1-Flat")

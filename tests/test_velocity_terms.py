@@ -15,8 +15,8 @@ from mjlab.managers.term import TermError
 from mjlab.scene import Scene, SceneCfg, build_scene
 from mjlab.sensor import ObjRef, RayCastSensorCfg
 from mjlab.sim import Simulation, SimulationCfg, compile_model
-from tasks.velocity import VelocityGo1FlatCfg, mdp
-from tasks.velocity.foot_height import FootHeightSensorCfg
+from mjlab.tasks.velocity import VelocityGo1FlatCfg, mdp
+from mjlab.tasks.velocity.foot_height import FootHeightSensorCfg
 from tests.fake_env import FakeEnv
 from tests.physics_env import from_xml
 

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.registry import load_task
 from mjlab.rl import RunFolder
-from tasks.registry import load_task
 from tests.film_reader import read_film
 from tests.parity import Difference, copy_state, differences, over_a_run
 

@@ -15,6 +15,9 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.render import Marks
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
+from mjlab.tasks.muscle import WalkW18Cfg
+from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from mjlab.viewer import (
     Player,
     RandomPolicy,
@@ -23,9 +26,6 @@ from mjlab.viewer import (
     add_velocities,
 )
 from mjlab.viewer.native import NativeViewer
-from tasks.cartpole import CartpoleBalanceCfg
-from tasks.muscle import WalkW18Cfg
-from tasks.velocity import VelocityGo1FlatCfg
 from tests.browser import Browser, find_browser
 
 STEP = 0.05

@@ -19,11 +19,11 @@ from mjlab.managers import (
     ManagerTermBase,
     MetricsTermCfg,
 )
+from mjlab.registry import load_task
 from mjlab.rl import Checkpoints, TrainingLoop
 from mjlab.rl.workers import ShardError, WorkerEnv, WorkerError
 from mjlab.rl.workers.memory import Block, Field
 from mjlab.rl.workers.shards import Shards, StateShape
-from tasks.registry import load_task
 from tests.rl_runs import agent_cfg, differing, env_cfg, flat_state
 
 WORLDS = 8

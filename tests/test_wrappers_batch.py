@@ -6,14 +6,14 @@ import pytest
 import torch
 from gymnasium.vector import AutoresetMode
 
-from mjlab.wrappers import SingleEnv, TorchVectorEnv, check_vector_env
-from mjlab.wrappers.batch_worlds import BatchWorlds
-from mjlab.wrappers.torch_env import EndedRowsError
-from tasks.cartpole.classic import (
+from mjlab.tasks.cartpole.classic import (
     ClassicCartpoleCfg,
     KernelCartpoles,
     TensorCartpoles,
 )
+from mjlab.wrappers import SingleEnv, TorchVectorEnv, check_vector_env
+from mjlab.wrappers.batch_worlds import BatchWorlds
+from mjlab.wrappers.torch_env import EndedRowsError
 
 WAYS = [TensorCartpoles, KernelCartpoles]
 ALL_MODES = [pytest.param(mode, id=mode.name) for mode in AutoresetMode]

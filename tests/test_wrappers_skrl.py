@@ -9,9 +9,9 @@ import torch
 from gymnasium import spaces
 
 import mjlab
+from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, TensorCartpoles
 from mjlab.wrappers import FlattenActionSpace, FrameStack, TorchVectorEnv
 from mjlab.wrappers.batch_worlds import BatchWorlds
-from tasks.cartpole.classic import ClassicCartpoleCfg, TensorCartpoles
 from tests import gym_tasks
 
 pytest.importorskip("skrl", reason="skrl is not installed (pip install skrl)")

@@ -8,9 +8,9 @@ import torch
 from tensordict import TensorDict
 
 import mjlab
+from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, TensorCartpoles
 from mjlab.wrappers import FlattenActionSpace, FrameStack, TorchVectorEnv, VectorEnv
 from mjlab.wrappers.batch_worlds import BatchWorlds
-from tasks.cartpole.classic import ClassicCartpoleCfg, TensorCartpoles
 from tests import gym_tasks
 
 pytest.importorskip("torchrl", reason="TorchRL is not installed (pip install torchrl)")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
-from tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
+from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
 
 BURN_IN = 4
 """Steps at the head of a sequence that only bring the memory up to date."""

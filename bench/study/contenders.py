@@ -15,12 +15,12 @@ from bench.study.peers import POOL, GymnasiumRun, RayRun, StableBaselinesRun
 from mjlab.cli.hardware import processors
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.envs.batch import BatchEnv, Discrete, ManagedBatch
-from tasks.cartpole.classic import (
+from mjlab.registry import load_task
+from mjlab.tasks.cartpole.classic import (
     ClassicCartpoleCfg,
     KernelCartpoles,
     TensorCartpoles,
 )
-from tasks.registry import load_task
 
 REPLAYED = 32
 """Steps of one replay."""

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import torch
 
-from tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
+from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
 
 SOLVED = 475.0
 """Mean return from which Gymnasium calls CartPole-v1 solved; the most is 500."""

@@ -14,7 +14,7 @@ from mjlab.rl import MlpModelCfg, PpoAgentCfg, PpoCfg
 from mjlab.rl.batch_vecenv import BatchVecEnv
 from mjlab.rl.categorical import CategoricalCfg
 from mjlab.rl.learners import to_rsl_rl
-from tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
+from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
 
 HORIZON = 32
 """Steps of each world between two updates."""

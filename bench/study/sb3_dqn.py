@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from bench.study.curves import Policy
-from tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
+from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
 
 CHUNK = 2048
 """Samples between two looks at the clock."""

@@ -30,7 +30,7 @@ from mjlab.muscle import (
     TorqueMap,
     TupleLayout,
 )
-from tasks.muscle.single import make_muscle_env
+from mjlab.tasks.muscle.single import make_muscle_env
 
 EPOCHS, BATCHES = 4, 8
 GAMMA, LAMBDA, CLIP, RATE = 0.99, 0.95, 0.2, 3e-4

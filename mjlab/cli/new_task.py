@@ -103,8 +103,9 @@ A task for mjlab-fused that begins as `<BASE_TASK>`. Change `<PACKAGE>/env.py`.
 _INIT = '''\
 """The task <TASK>."""
 
+from mjlab.registry import Task
+
 from <PACKAGE>.env import <CLASS>, agent
-from tasks.registry import Task
 
 TASK = Task(
     env=<CLASS>,
@@ -123,8 +124,8 @@ from typing import Any
 import torch
 
 from mjlab.managers import RewardTermCfg
+from mjlab.registry import load_task
 from <BASE_MODULE> import <BASE>
-from tasks.registry import load_task
 
 
 def action_square(env: Any) -> torch.Tensor:

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from tasks.cartpole.env import CartpoleBalanceCfg as CartpoleBalanceCfg
-from tasks.cartpole.env import CartpoleBalancePlayCfg as CartpoleBalancePlayCfg
-from tasks.cartpole.env import CartpoleSwingupCfg as CartpoleSwingupCfg
-from tasks.cartpole.env import CartpoleSwingupPlayCfg as CartpoleSwingupPlayCfg
-from tasks.cartpole.rl import CartpoleAgentCfg as CartpoleAgentCfg
-from tasks.registry import Task
+from mjlab.registry import Task
+from mjlab.tasks.cartpole.env import CartpoleBalanceCfg as CartpoleBalanceCfg
+from mjlab.tasks.cartpole.env import CartpoleBalancePlayCfg as CartpoleBalancePlayCfg
+from mjlab.tasks.cartpole.env import CartpoleSwingupCfg as CartpoleSwingupCfg
+from mjlab.tasks.cartpole.env import CartpoleSwingupPlayCfg as CartpoleSwingupPlayCfg
+from mjlab.tasks.cartpole.rl import CartpoleAgentCfg as CartpoleAgentCfg
 
 BALANCE = Task(
     env=CartpoleBalanceCfg,

@@ -15,8 +15,8 @@ from mjlab.managers import (
 )
 from mjlab.scene import SceneCfg
 from mjlab.sim import MujocoCfg, SimulationCfg
-from tasks.cartpole import mdp as cartpole_mdp
-from tasks.robots.cartpole import cartpole_cfg
+from mjlab.tasks.cartpole import mdp as cartpole_mdp
+from mjlab.tasks.robots.cartpole import cartpole_cfg
 
 SLIDER = SceneEntityCfg("cartpole", joint_names=("slider",))
 HINGE = SceneEntityCfg("cartpole", joint_names=("hinge_1",))

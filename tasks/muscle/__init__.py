@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from tasks.muscle.rl import WORLDS_ON_CPU, track_rl, walk_rl, walk_rl_on_cpu
-from tasks.muscle.track_arm6 import TrackArm6Cfg as TrackArm6Cfg
-from tasks.muscle.walk import WalkW18Cfg as WalkW18Cfg
-from tasks.muscle.walk_w54 import WalkW54Cfg as WalkW54Cfg
-from tasks.registry import OnCpu, Task
+from mjlab.registry import OnCpu, Task
+from mjlab.tasks.muscle.rl import WORLDS_ON_CPU, track_rl, walk_rl, walk_rl_on_cpu
+from mjlab.tasks.muscle.track_arm6 import TrackArm6Cfg as TrackArm6Cfg
+from mjlab.tasks.muscle.walk import WalkW18Cfg as WalkW18Cfg
+from mjlab.tasks.muscle.walk_w54 import WalkW54Cfg as WalkW54Cfg
 
 TRAINED = Path(__file__).parent / "trained"
 

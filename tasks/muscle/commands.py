@@ -11,8 +11,8 @@ import torch
 from mjlab.entity import Entity
 from mjlab.managers import CommandTerm, CommandTermCfg, Env
 from mjlab.masks import write_where
-from tasks.muscle import gait
-from tasks.muscle.root import FloatingRoot, JointRoot, Root
+from mjlab.tasks.muscle import gait
+from mjlab.tasks.muscle.root import FloatingRoot, JointRoot, Root
 
 
 @dataclass(kw_only=True)

@@ -7,7 +7,7 @@ import torch
 from mjlab.managers import Env, Selection
 from mjlab.math import quat_rotate
 from mjlab.mdp.lookup import ROBOT
-from tasks.muscle.commands import GaitCommand
+from mjlab.tasks.muscle.commands import GaitCommand
 
 GAIT = "gait"
 """Name of the command."""

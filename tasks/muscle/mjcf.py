@@ -1,4 +1,4 @@
-"""Write the walkers as MJCF: `python -m tasks.muscle.mjcf`.
+"""Write the walkers as MJCF: `python -m mjlab.tasks.muscle.mjcf`.
 
 The MJCF files beside this one are what is used; this is how they follow from the
 published numbers. A point (x, y, z) of OpenSim is (x, -z, y) in MuJoCo.
@@ -12,8 +12,8 @@ from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree
 
-from tasks.muscle import looks
-from tasks.muscle.anatomy import (
+from mjlab.tasks.muscle import looks
+from mjlab.tasks.muscle.anatomy import (
     CHANGES,
     SEGMENTS,
     STANDING_HEIGHT,
@@ -22,8 +22,8 @@ from tasks.muscle.anatomy import (
     Vector,
     Wrap,
 )
-from tasks.muscle.w18_paths import W18_MUSCLES
-from tasks.muscle.w54_paths import W54_MUSCLES
+from mjlab.tasks.muscle.w18_paths import W18_MUSCLES
+from mjlab.tasks.muscle.w54_paths import W54_MUSCLES
 
 FOLDER = Path(__file__).parent
 TENDON_STRAIN = 0.02

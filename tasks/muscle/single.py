@@ -11,8 +11,8 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.muscle import MuscleMap, muscle_action
+from mjlab.registry import load_task
 from mjlab.wrappers import ManagedWorlds, SingleEnv
-from tasks.registry import load_task
 
 
 class MuscleEnv(SingleEnv):

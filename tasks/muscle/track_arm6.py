@@ -26,8 +26,8 @@ from mjlab.muscle import terms as muscle_terms
 from mjlab.muscle.action import MuscleActionCfg
 from mjlab.scene import SceneCfg
 from mjlab.sim import MujocoCfg, SimulationCfg
-from tasks.muscle.models import arm6_cfg
-from tasks.muscle.walk import DECIMATION, TIMESTEP, metrics
+from mjlab.tasks.muscle.models import arm6_cfg
+from mjlab.tasks.muscle.walk import DECIMATION, TIMESTEP, metrics
 
 TARGET = "target"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tasks.muscle.anatomy import Muscle, Point, Wrap
+from mjlab.tasks.muscle.anatomy import Muscle, Point, Wrap
 
 W18_MUSCLES = (
     Muscle(

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tasks.muscle.anatomy import Muscle, Point, Wrap
-from tasks.muscle.w18_paths import W18_MUSCLES
+from mjlab.tasks.muscle.anatomy import Muscle, Point, Wrap
+from mjlab.tasks.muscle.w18_paths import W18_MUSCLES
 
 _OF_W18 = {muscle.name: muscle for muscle in W18_MUSCLES}
 

@@ -22,10 +22,10 @@ from mjlab.muscle.action import MuscleActionCfg
 from mjlab.muscle.config import TorqueLawCfg
 from mjlab.scene import SceneCfg
 from mjlab.sim import MujocoCfg, SimulationCfg
+from mjlab.tasks.muscle import mdp as walking
+from mjlab.tasks.muscle.commands import GaitCommandCfg
+from mjlab.tasks.muscle.models import w18_cfg
 from mjlab.terrain import TerrainCfg
-from tasks.muscle import mdp as walking
-from tasks.muscle.commands import GaitCommandCfg
-from tasks.muscle.models import w18_cfg
 
 TIMESTEP = 1.0 / 600.0
 DECIMATION = 20

@@ -17,11 +17,11 @@ from mjlab.muscle import terms as muscle_terms
 from mjlab.muscle.action import MuscleActionCfg
 from mjlab.scene import SceneCfg
 from mjlab.sim import SimulationCfg
+from mjlab.tasks.muscle import mdp as walking
+from mjlab.tasks.muscle.commands import GaitCommandCfg
+from mjlab.tasks.muscle.models import w54_cfg
+from mjlab.tasks.muscle.walk import TORQUE_LAW, WalkW18Cfg, rewards, simulation
 from mjlab.terrain import TerrainCfg
-from tasks.muscle import mdp as walking
-from tasks.muscle.commands import GaitCommandCfg
-from tasks.muscle.models import w54_cfg
-from tasks.muscle.walk import TORQUE_LAW, WalkW18Cfg, rewards, simulation
 
 JOINTS = (
     "lumbar_extension",

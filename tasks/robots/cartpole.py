@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mjlab.actuator import XmlActuatorCfg
 from mjlab.entity import ArticulationCfg, EntityCfg
-from tasks.robots.robot import ROBOTS_DIR
+from mjlab.tasks.robots.robot import ROBOTS_DIR
 
 CARTPOLE_XML = ROBOTS_DIR / "cartpole.xml"
 

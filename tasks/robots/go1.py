@@ -6,9 +6,14 @@ from functools import partial
 
 from mjlab.entity import ArticulationCfg, EntityCfg, InitialStateCfg
 from mjlab.spec import CollisionCfg
-from tasks.robots.motor import Motor, reflected_inertia
-from tasks.robots.robot import ROBOTS_DIR, Robot, action_scales, position_actuators
-from tasks.robots.skin import load_with_skin
+from mjlab.tasks.robots.motor import Motor, reflected_inertia
+from mjlab.tasks.robots.robot import (
+    ROBOTS_DIR,
+    Robot,
+    action_scales,
+    position_actuators,
+)
+from mjlab.tasks.robots.skin import load_with_skin
 
 GO1_XML = ROBOTS_DIR / "go1.xml"
 
@@ -113,7 +118,7 @@ def go1_cfg(*, skin: bool = False) -> EntityCfg:
 
     Args:
         skin: Whether to wear the official meshes instead of primitive shapes. They
-            change no physics, and must be fetched first; see `tasks.robots.skin`.
+            change no physics, and must be fetched first; see `mjlab.tasks.robots.skin`.
     """
     return EntityCfg(
         source=partial(load_with_skin, GO1_XML, "go1") if skin else GO1_XML,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mjlab.actuator import PositionActuatorCfg
 from mjlab.entity import EntityCfg
-from tasks.robots.motor import Motor
+from mjlab.tasks.robots.motor import Motor
 
 ROBOTS_DIR = Path(__file__).parent
 """The folder that holds the MJCF files."""

@@ -2,18 +2,18 @@
 
 from pathlib import Path
 
-from tasks.registry import OnCpu, Task
-from tasks.velocity.env import VelocityCfg as VelocityCfg
-from tasks.velocity.g1 import VelocityG1Cfg as VelocityG1Cfg
-from tasks.velocity.g1 import VelocityG1FlatCfg as VelocityG1FlatCfg
-from tasks.velocity.g1 import g1_rewards as g1_rewards
-from tasks.velocity.go1 import VelocityGo1Cfg as VelocityGo1Cfg
-from tasks.velocity.go1 import VelocityGo1FlatCfg as VelocityGo1FlatCfg
-from tasks.velocity.go1 import go1_rewards as go1_rewards
-from tasks.velocity.rl import WORLDS_ON_CPU
-from tasks.velocity.rl import g1_rl as g1_rl
-from tasks.velocity.rl import go1_rl as go1_rl
-from tasks.velocity.rl import rl_on_cpu as rl_on_cpu
+from mjlab.registry import OnCpu, Task
+from mjlab.tasks.velocity.env import VelocityCfg as VelocityCfg
+from mjlab.tasks.velocity.g1 import VelocityG1Cfg as VelocityG1Cfg
+from mjlab.tasks.velocity.g1 import VelocityG1FlatCfg as VelocityG1FlatCfg
+from mjlab.tasks.velocity.g1 import g1_rewards as g1_rewards
+from mjlab.tasks.velocity.go1 import VelocityGo1Cfg as VelocityGo1Cfg
+from mjlab.tasks.velocity.go1 import VelocityGo1FlatCfg as VelocityGo1FlatCfg
+from mjlab.tasks.velocity.go1 import go1_rewards as go1_rewards
+from mjlab.tasks.velocity.rl import WORLDS_ON_CPU
+from mjlab.tasks.velocity.rl import g1_rl as g1_rl
+from mjlab.tasks.velocity.rl import go1_rl as go1_rl
+from mjlab.tasks.velocity.rl import rl_on_cpu as rl_on_cpu
 
 ON_CPU = OnCpu(num_envs=WORLDS_ON_CPU, rl=rl_on_cpu)
 

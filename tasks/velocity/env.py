@@ -11,9 +11,9 @@ from typing import Self
 
 from mjlab.envs import ManagerBasedRlEnvCfg, mdp
 from mjlab.managers import CommandTermCfg, EventTermCfg
+from mjlab.tasks.velocity import terms
+from mjlab.tasks.velocity.scene import DECIMATION
 from mjlab.terrain import TerrainGeneratorCfg
-from tasks.velocity import terms
-from tasks.velocity.scene import DECIMATION
 
 
 @dataclass(kw_only=True)

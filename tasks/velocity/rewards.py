@@ -20,8 +20,8 @@ from mjlab.math import normalize
 from mjlab.mdp.lookup import ROBOT, contact_sensor, ray_caster, reading
 from mjlab.names import resolve_values
 from mjlab.scene import Selection
-from tasks.velocity.commands import command_speed, moving
-from tasks.velocity.observations import foot_height
+from mjlab.tasks.velocity.commands import command_speed, moving
+from mjlab.tasks.velocity.observations import foot_height
 
 _SPEEDS = (0.05, 1.5)
 """Speeds of the command from which on a robot walks, and runs, m/s plus rad/s."""

@@ -11,9 +11,9 @@ from mjlab.sensor import (
     SensorCfg,
 )
 from mjlab.sim import MujocoCfg, SimulationCfg
+from mjlab.tasks.robots.robot import Robot
+from mjlab.tasks.velocity.foot_height import FootHeightSensorCfg
 from mjlab.terrain import TerrainCfg, rough_terrains
-from tasks.robots.robot import Robot
-from tasks.velocity.foot_height import FootHeightSensorCfg
 
 DECIMATION = 4
 FEET_CONTACT = "feet_contact"

@@ -19,10 +19,15 @@ from mjlab.managers import (
 )
 from mjlab.noise import UniformNoiseCfg
 from mjlab.sensor import SensorCfg
-from tasks.robots.robot import Robot
-from tasks.velocity import mdp as walking
-from tasks.velocity.commands import TwistCommandCfg
-from tasks.velocity.scene import FEET_CONTACT, FOOT_HEIGHT, SCAN_DISTANCE, TERRAIN_SCAN
+from mjlab.tasks.robots.robot import Robot
+from mjlab.tasks.velocity import mdp as walking
+from mjlab.tasks.velocity.commands import TwistCommandCfg
+from mjlab.tasks.velocity.scene import (
+    FEET_CONTACT,
+    FOOT_HEIGHT,
+    SCAN_DISTANCE,
+    TERRAIN_SCAN,
+)
 
 COMMAND = "twist"
 FASTER = {"lin_vel_x": (-1.5, 2.0), "ang_vel_z": (-0.7, 0.7)}

@@ -5,11 +5,14 @@ from typing import TYPE_CHECKING
 import torch
 
 from mjlab.envs.batch import Step
-from tasks.cartpole.classic.equations import ClassicCartpoleCfg, ClassicCartpoleError
-from tasks.cartpole.classic.worlds import ClassicWorlds
+from mjlab.tasks.cartpole.classic.equations import (
+    ClassicCartpoleCfg,
+    ClassicCartpoleError,
+)
+from mjlab.tasks.cartpole.classic.worlds import ClassicWorlds
 
 if TYPE_CHECKING:
-    from tasks.cartpole.classic.step_kernel import Rollout
+    from mjlab.tasks.cartpole.classic.step_kernel import Rollout
 
 
 class KernelCartpoles(ClassicWorlds):
@@ -23,7 +26,7 @@ class KernelCartpoles(ClassicWorlds):
     ) -> None:
         """Allocate, compile, and begin the first episodes."""
         # Warp is imported by whoever wants these worlds, and by nobody else.
-        from tasks.cartpole.classic.step_kernel import StepKernel
+        from mjlab.tasks.cartpole.classic.step_kernel import StepKernel
 
         super().__init__(cfg, device)
         self._over = None
@@ -68,7 +71,7 @@ class Replay:
     """A number of steps of all worlds, run as one from actions that lie ready."""
 
     def __init__(self, worlds: KernelCartpoles, steps: int) -> None:
-        from tasks.cartpole.classic.step_kernel import Rollout
+        from mjlab.tasks.cartpole.classic.step_kernel import Rollout
 
         self.rollout: Rollout = Rollout.of(steps, worlds.num_envs, worlds.device)
         """The actions, to be written before a run, and what came of them."""

@@ -18,9 +18,9 @@ import warp as wp
 
 from mjlab.rng import WorldRng, stream_id
 from mjlab.rng_kernel import uniform
+from mjlab.tasks.cartpole.classic import equations as eq
+from mjlab.tasks.cartpole.classic.worlds import Memory
 from mjlab.warp_stream import current_warp_stream, warp_stream
-from tasks.cartpole.classic import equations as eq
-from tasks.cartpole.classic.worlds import Memory
 
 wp.init()
 # A fused multiply-add rounds once where torch rounds twice.

@@ -2,7 +2,7 @@
 
 import torch
 
-from tasks.cartpole.classic.equations import (
+from mjlab.tasks.cartpole.classic.equations import (
     COS,
     GRAVITY,
     INERTIA,
@@ -17,7 +17,7 @@ from tasks.cartpole.classic.equations import (
     TAU,
     ClassicCartpoleCfg,
 )
-from tasks.cartpole.classic.worlds import ClassicWorlds
+from mjlab.tasks.cartpole.classic.worlds import ClassicWorlds
 
 
 class TensorCartpoles(ClassicWorlds):

@@ -4,7 +4,7 @@ import torch
 
 from mjlab.envs.batch import Step
 from mjlab.rng import WorldRng
-from tasks.cartpole.classic.equations import (
+from mjlab.tasks.cartpole.classic.equations import (
     ACTION_SPACE,
     MAX_ANGLE,
     MAX_POSITION,
