@@ -21,10 +21,10 @@ from mjlab.threads import prepare_threads, torch_threads
 prepare_threads()
 
 import torch
-from mjlab.registry import load_task
 
 from bench.record import save
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.registry import load_task
 from mjlab.rl import EvaluationCfg, StopCfg, TrainingLoop
 from mjlab.rl.evaluation import Evaluation
 

@@ -19,11 +19,10 @@ from mjlab.threads import prepare_threads, torch_threads
 
 prepare_threads()
 
-from mjlab.registry import load_task
-
 from bench.record import save
 from mjlab.cli.speed import measure
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.registry import load_task
 
 
 def main() -> None:

@@ -27,7 +27,6 @@ from mjlab.threads import prepare_threads
 prepare_threads()
 
 import torch
-from mjlab.registry import load_task
 
 from bench.env import task_cfg
 from bench.record import save
@@ -35,6 +34,7 @@ from bench.sim import bare_warp, measure, robot_model, start_standing
 from mjlab.cli.speed import measure as measure_env
 from mjlab.cli.speed import memory, random_actions, resident_bytes
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.registry import load_task
 from mjlab.rl import TrainingLoop
 from mjlab.sim import MujocoCfg, Simulation, SimulationCfg, Stage
 

@@ -22,12 +22,12 @@ from mjlab.threads import prepare_threads, torch_threads
 prepare_threads()
 
 import torch
-from mjlab.cli.runs import find_run
-from mjlab.registry import load_task
 
 from bench.record import RESULTS, save
+from mjlab.cli.runs import find_run
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.muscle import muscle_action
+from mjlab.registry import load_task
 from mjlab.rl import load_policy
 from mjlab.rl.vecenv import RslRlVecEnv
 

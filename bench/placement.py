@@ -24,11 +24,11 @@ from mjlab.threads import prepare_threads, torch_threads
 prepare_threads()
 
 import torch
-from mjlab.registry import load_task
 
 from bench.record import save
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.muscle import MuscleNetwork, WeightStore
+from mjlab.registry import load_task
 from mjlab.rl.workers import TrainingEnv, WorkerEnv, terms_of
 from mjlab.rl.workers.channel import Turns
 from mjlab.rl.workers.memory import Block, Field

@@ -3,7 +3,6 @@
 import datetime
 import importlib.metadata
 import json
-import os
 import platform
 from pathlib import Path
 from typing import Any
@@ -14,16 +13,12 @@ _PACKAGES = ("mujoco", "mujoco-warp", "warp-lang", "torch", "numpy")
 
 def machine() -> dict[str, Any]:
     """What this machine is."""
-    import torch
+    from mjlab.rl.provenance import hardware
 
-    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else None
-    return {
-        "processor": _processor(),
-        "cores": os.cpu_count(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        "gpu": gpu,
-    }
+    found = hardware()
+    gpus = found.pop("gpus")
+    python = platform.python_version()
+    return {**found, "python": python, "gpu": gpus[0] if gpus else None}
 
 
 def versions() -> dict[str, str]:
@@ -45,12 +40,3 @@ def save(name: str, figures: dict[str, Any]) -> Path:
     record = {"date": now, "machine": machine(), "versions": versions()} | figures
     path.write_text(json.dumps(record, indent=2) + "\n")
     return path
-
-
-def _processor() -> str:
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        for line in cpuinfo.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()

@@ -27,9 +27,9 @@ from mjlab.threads import prepare_threads, torch_threads
 prepare_threads()
 
 import torch
-from mjlab.gym import make_worlds
 
 from bench.record import save
+from mjlab.gym import make_worlds
 from mjlab.wrappers import RecordEpisode, TorchVectorEnv
 
 

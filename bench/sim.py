@@ -24,12 +24,12 @@ prepare_threads()
 import mujoco
 import numpy as np
 import torch
-from mjlab.tasks.robots import g1, go1
 from mujoco import batch as mj_batch
 
 from bench.record import save
 from mjlab.scene import SceneCfg, build_scene
 from mjlab.sim import MujocoCfg, Simulation, SimulationCfg, Stage, compile_model
+from mjlab.tasks.robots import g1, go1
 from mjlab.terrain import TerrainCfg
 
 FIELDS = "xpos xquat cvel site_xpos subtree_com sensordata actuator_force qacc".split()

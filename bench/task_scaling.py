@@ -24,7 +24,6 @@ from mjlab.threads import prepare_threads, torch_threads
 prepare_threads()
 
 import torch
-from mjlab.registry import load_task
 
 from bench.record import RESULTS
 from bench.study import page
@@ -36,6 +35,7 @@ from bench.study.store import Store
 from mjlab.cli import speed
 from mjlab.cli.answers import UsageError, run_program
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.registry import load_task
 from mjlab.sim.backend import resolve_backend
 
 COUNTS = tuple(2**power for power in range(15))

@@ -35,12 +35,12 @@ prepare_threads()
 import numpy as np
 import pytest
 import torch
-from mjlab.registry import load_task
 from mujoco import batch as mj_batch
 
 from bench.record import save
 from mjlab.cli.speed import random_actions
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.registry import load_task
 from mjlab.rl import TrainingLoop
 from mjlab.sim import Stage
 from tests.step_watch import StepWatch, watch

@@ -25,9 +25,9 @@ from mjlab.threads import prepare_threads, torch_threads
 prepare_threads()
 
 import torch
-from mjlab.cli.runs import find_run
 
 from bench.record import save
+from mjlab.cli.runs import find_run
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.mdp import UniformVelocityCommand, UniformVelocityCommandCfg
 from mjlab.rl import RslRlVecEnv, RunFolder, load_policy
@@ -96,7 +96,7 @@ class Walk:
     """A policy in worlds that are told where to go."""
 
     def __init__(self, run: RunFolder, worlds: int, seed: int, *, best: bool) -> None:
-        configs = run.configs(("mjlab",))
+        configs = run.configs()
         agent = configs["agent"]
         path = find_checkpoint(run.path, best=best)
         self.checkpoint = path.name

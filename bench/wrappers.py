@@ -24,10 +24,10 @@ prepare_threads()
 
 import torch
 from gymnasium.utils.performance import benchmark_vector_step
-from mjlab.registry import load_task
 
 from bench.record import save
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.registry import load_task
 from mjlab.wrappers import (
     FlattenActionSpace,
     FrameStack,

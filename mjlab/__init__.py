@@ -4,15 +4,11 @@ import os
 import sys
 import warnings
 
-from mjlab.late_import import when_imported
-
 TYPE_CHECKING = False  # As in `typing`, which takes longer to import than all of this.
 if TYPE_CHECKING:
     from typing import Any
 
     from mjlab.wrappers import NumpyVectorEnv, TorchVectorEnv
-
-DISTRIBUTION = "mjlab-fused"  # By this `tasks` tells us from another `mjlab`.
 
 
 def _other_mjlab() -> str | None:
@@ -67,13 +63,4 @@ def make(
     return make_task(task, num_envs=num_envs, **settings)
 
 
-def _register_tasks() -> None:
-    """Make the tasks known to Gymnasium."""
-    from mjlab.gym import register
-
-    register()
-
-
 _refuse_other_mjlab()
-# Gymnasium takes longer to import than all of this; it is told when it comes.
-when_imported("gymnasium", _register_tasks)

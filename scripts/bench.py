@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from mjlab.registry import entries, find_entry, load_task
-
 from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.hardware import choose_worlds, processors
 from mjlab.cli.overrides import apply
 from mjlab.cli.reference import reference
+from mjlab.registry import entries, find_entry, load_task
 from mjlab.threads import prepare_threads, torch_threads
 
 prepare_threads()
@@ -202,13 +201,13 @@ def show(line: Line, task: str, figures: dict[str, Any]) -> None:
 
 def save(path: Path, task: str, figures: dict[str, Any]) -> None:
     """Write the figures with what they depend on."""
-    from mjlab.rl.run_folder import hardware, versions
+    from mjlab.rl.provenance import command, hardware, versions
 
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     record = {
         "task": task,
         "date": now,
-        "command": sys.argv,
+        "command": command(),
         "hardware": hardware(),
         "versions": versions(),
         **{name: value for name, value in figures.items() if name != "profile"},

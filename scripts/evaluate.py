@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from mjlab.registry import find_entry
-
 from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.hardware import choose_worlds, processors
 from mjlab.cli.overrides import apply
 from mjlab.cli.reference import reference
+from mjlab.registry import find_entry
 from mjlab.threads import prepare_threads, torch_threads
 
 prepare_threads()
@@ -97,7 +96,6 @@ def main(arguments: Sequence[str]) -> None:
 def evaluate_file(line: Line, path: Path) -> None:
     """Evaluate an ONNX file in its own task, as that is trained."""
     from mjlab.cli.runs import open_file
-
     from mjlab.rl.export import FilePolicy
 
     if line.options.policy != "trained":

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from mjlab.registry import entries, find_entry
-
 from mjlab.cli import Program, UsageError, read_line, run_program
 from mjlab.names import UnknownNameError, suggest
+from mjlab.registry import entries, find_entry
 from mjlab.threads import prepare_threads
 
 prepare_threads()

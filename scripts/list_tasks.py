@@ -7,11 +7,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from mjlab.registry import BrokenTaskError, Entry, entries, load_task
-
 from mjlab.cli import Program, read_line, run_program
 from mjlab.cli.answers import UsageError
 from mjlab.cli.listing import Row, find_summary, table
+from mjlab.registry import BrokenTaskError, Entry, entries, load_task
 from mjlab.threads import prepare_threads
 
 

@@ -7,10 +7,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from mjlab.registry import entries, find_entry, load_task
-
 from mjlab.cli import Program, UsageError, read_line, run_program
 from mjlab.cli.new_task import Pattern, write_package
+from mjlab.registry import entries, find_entry, load_task
 from mjlab.threads import prepare_threads
 
 

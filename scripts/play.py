@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from mjlab.registry import entries, load_task
-
 from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.overrides import apply
 from mjlab.cli.reference import reference
 from mjlab.names import UnknownNameError, suggest
+from mjlab.registry import entries, load_task
 from mjlab.render import prepare_gl
 from mjlab.threads import prepare_threads
 from mjlab.viewer.watched import watched
@@ -259,7 +258,6 @@ def find_run(place: str, options: Options) -> Any:
 def export(source: Source, cfg: "ManagerBasedRlEnvCfg", options: Options) -> None:
     """Write the policy to an ONNX file, and say so."""
     from mjlab.cli.runs import write_file
-
     from mjlab.rl import RunFolder
     from mjlab.rl.checkpoint import find_checkpoint
 

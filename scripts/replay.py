@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from mjlab.registry import entries, load_task
-
 from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.overrides import apply
 from mjlab.cli.reference import reference
+from mjlab.registry import entries, load_task
 from mjlab.render import prepare_gl
 from mjlab.threads import prepare_threads
 

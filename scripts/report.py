@@ -10,10 +10,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from mjlab.registry import BrokenTaskError, load_task
-
 from mjlab.cli import Program, read_line, run_program
 from mjlab.names import UnknownNameError
+from mjlab.registry import BrokenTaskError, load_task
 from mjlab.threads import prepare_threads
 
 

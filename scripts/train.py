@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from mjlab.registry import Entry, Task, entries, find_entry, load_task
-
 from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.hardware import choose_worlds, processors
 from mjlab.cli.overrides import apply
 from mjlab.cli.reference import reference
+from mjlab.registry import Entry, Task, entries, find_entry, load_task
 from mjlab.threads import prepare_threads
 
 prepare_threads()

@@ -1,10 +1,5 @@
-"""Tasks and robots that ship with mjlab."""
+"""Tasks and robots that ship with mjlab: `mjlab.tasks`."""
 
-import mjlab
-
-if getattr(mjlab, "DISTRIBUTION", None) != "mjlab-fused":
-    # An editable install comes after site-packages, so the other one is found first.
-    raise ImportError(
-        f"`import mjlab` finds another project's package ({mjlab.__file__}), not "
-        "mjlab-fused. Run `pip uninstall mjlab`, or use a virtual environment."
-    )
+if __name__ != "mjlab.tasks":
+    # This folder, found by its own name from the root of the repository.
+    raise ImportError("These are mjlab's tasks: import them as `mjlab.tasks`.")

@@ -8,44 +8,67 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# A room imports only from rooms with a smaller number. `tasks.*` not named here stand
-# between the shared parts of `tasks` and the scripts, and are blind to each other.
+# A room imports only from rooms with a smaller number. The rooms of `mjlab.tasks` that
+# are not named here stand above its robots, and are blind to each other.
 FLOORS = {
-    **dict.fromkeys(["mjlab", "mjlab.math", "mjlab.names", "mjlab.rng"], 0),
-    **dict.fromkeys(["mjlab.masks", "mjlab.threads", "mjlab.late_import"], 0),
-    **{"mjlab.type_check": 0, "mjlab.config_text": 1},
     "mjlab.warp_stream": -1,
+    **dict.fromkeys(["mjlab.math", "mjlab.names", "mjlab.rng"], 0),
+    **dict.fromkeys(["mjlab.masks", "mjlab.threads", "mjlab.type_check"], 0),
+    "mjlab.config_text": 1,
     **dict.fromkeys(["mjlab.buffers", "mjlab.noise"], 1),
     **dict.fromkeys(["mjlab.spec", "mjlab.sim"], 1),
     **dict.fromkeys(["mjlab.actuator", "mjlab.terrain"], 2),
     **dict.fromkeys(["mjlab.entity", "mjlab.sensor"], 3),
-    "mjlab.scene": 4,
-    "mjlab.recording": 4.5,
+    **dict.fromkeys(["mjlab.scene", "mjlab.recording"], 4),
     "mjlab.managers": 5,
-    **dict.fromkeys(["mjlab.mdp", "mjlab.envs", "mjlab.render"], 6),
-    # Files to a page: it knows no room, and training writes it.
-    "mjlab.report": 6,
-    "mjlab.faults": 6.5,
-    **dict.fromkeys(["mjlab.wrappers", "mjlab.rl", "mjlab.muscle"], 7),
-    **dict.fromkeys(["mjlab.viewer", "mjlab.cli"], 7),
-    **dict.fromkeys(["tasks.registry", "tasks.robots"], 8),
-    "tasks.*": 8.5,
-    # It also looks for what ships.
-    "tasks.exported": 8.6,
-    **dict.fromkeys(["scripts", "bench"], 9),
+    "mjlab.mdp": 6,
+    **dict.fromkeys(["mjlab.envs", "mjlab.render", "mjlab.registry"], 7),
+    **dict.fromkeys(["mjlab.wrappers", "mjlab.muscle", "mjlab.viewer"], 8),
+    # Training writes the page of a run and dumps its faults.
+    **dict.fromkeys(["mjlab.report", "mjlab.faults"], 8),
+    **dict.fromkeys(["mjlab.rl", "mjlab.gym", "mjlab.tasks.robots"], 9),
+    "mjlab.tasks.*": 10,
+    # The front door: `mjlab.make`.
+    "mjlab": 10,
+    # It joins wings, such as a run and the task that it is of.
+    "mjlab.cli": 11,
+    **dict.fromkeys(["scripts", "bench"], 12),
 }
 
 # (file, room it may import though the floors forbid it) -> why.
-ALLOWED = {
-    ("mjlab/envs/__init__.py", "mjlab.mdp"): "`from mjlab.envs import mdp` is public",
-    ("mjlab/__init__.py", "mjlab.late_import"): "tells Gymnasium of the tasks",
-    ("mjlab/__init__.py", "mjlab.wrappers"): "the type that `mjlab.make` returns",
-    ("mjlab/__init__.py", "tasks.gym"): "`mjlab.make` and Gymnasium's ids",
-}
+ALLOWED: dict[tuple[str, str], str] = {}
+
+# Files that still import each other in a circle. This list only grows shorter.
+CIRCLES = [
+    {f"{room}.{file}" for file in files.split()}
+    for room, files in [
+        (
+            "mjlab.envs",
+            "beginnings env guard introspection lifecycle origin phases"
+            " profile program quarantine report resets snapshot spaces state_access"
+            " state_dict",
+        ),
+        (
+            "mjlab.managers",
+            "action command curriculum env event manager metrics"
+            " observation observation_columns observation_config observation_group"
+            " outcome reward term termination trial",
+        ),
+        (
+            "mjlab.rl",
+            "check config evaluation hook layout learners logging loop scores state",
+        ),
+        ("mjlab.sensor", "ray_frames ray_pool rays sensor sight"),
+        ("mjlab.sensor", "native_rays render render_warp"),
+        ("mjlab.faults", "files recorder"),
+        ("mjlab", "viewer viewer.native"),
+    ]
+]
 
 # Files that hold Warp kernels, beside the room that launches them.
 KERNEL_FILES = ["*/kernels.py", "*_kernel.py", "*_kernels.py"]
@@ -62,7 +85,7 @@ ONLY_IN = {
     "tyro": ["scripts/*", "mjlab/cli/*", "mjlab/cli.py"],
     "viser": VIEWER,
     "mjviser": VIEWER,
-    "gymnasium": [*WRAPPERS, "tasks/gym.py"],
+    "gymnasium": [*WRAPPERS, "mjlab/gym.py"],
     "h5py": ["mjlab/recording/*", *WRAPPERS],
     "stable_baselines3": ["mjlab/wrappers/sb3.py"],
     "skrl": ["mjlab/wrappers/skrl.py"],
@@ -99,49 +122,63 @@ class Source:
 
     @property
     def module(self) -> str:
-        return self.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        path = self.path.removesuffix(".py").removesuffix("/__init__")
+        # Installed under this name, by the link `mjlab/tasks`.
+        path = f"mjlab/{path}" if path.startswith("tasks") else path
+        return path.replace("/", ".")
+
+    @property
+    def is_package(self) -> bool:
+        return self.path.endswith("__init__.py")
+
+    def absolute(self, level: int, *names: str | None) -> str:
+        """Return the dotted name that an import of this level means here."""
+        package = self.module.split(".")
+        up = level - self.is_package
+        above = package[: len(package) - up] if level else []
+        return ".".join([*above, *filter(None, names)])
 
 
-def read_sources(*folders: str) -> list[Source]:
+def read_sources(*folders: str, root: Path = ROOT) -> list[Source]:
     return [
-        Source.parse(file.relative_to(ROOT).as_posix(), file.read_text("utf-8"))
+        Source.parse(file.relative_to(root).as_posix(), file.read_text("utf-8"))
         for folder in folders
-        for file in sorted((ROOT / folder).rglob("*.py"))
+        for file in sorted((root / folder).rglob("*.py"))
     ]
 
 
 def imported_names(source: Source) -> Iterator[tuple[str, int]]:
     """Yield (dotted name, line) of every import, wherever in the file it stands."""
-    package = source.module.split(".")
-    if not source.path.endswith("__init__.py"):
-        package = package[:-1]
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            above = package[: len(package) - node.level + 1] if node.level else []
-            base = [*above, *filter(None, [node.module])]
             for alias in node.names:
-                yield ".".join([*base, alias.name]), node.lineno
+                name = source.absolute(node.level, node.module, alias.name)
+                yield name, node.lineno
         elif isinstance(node, ast.Call) and node.args:
             name, argument = ast.unparse(node.func), node.args[0]
             if name.endswith(("import_module", "__import__")):
                 if isinstance(argument, ast.Constant):
-                    yield str(argument.value), node.lineno
+                    bare = str(argument.value).lstrip(".")
+                    dots = len(str(argument.value)) - len(bare)
+                    yield source.absolute(dots, bare), node.lineno
 
 
 def room_of(module: str) -> str:
     """`mjlab.sim.fields` -> `mjlab.sim`; `scripts.train` -> `scripts`."""
-    parts = module.split(".")[:2]
+    parts = module.split(".")
     if parts[0] in ("scripts", "bench"):
         return parts[0]
+    parts = parts[: 3 if parts[:2] == ["mjlab", "tasks"] else 2]
     # A kernel file beside a room of one file belongs to that room.
     parts[-1] = parts[-1].removesuffix("_kernels").removesuffix("_kernel")
     return ".".join(parts)
 
 
-def floor_of(room: str) -> float | None:
-    return FLOORS.get(room, FLOORS["tasks.*"] if room.startswith("tasks") else None)
+def floor_of(room: str) -> int | None:
+    is_task = room.startswith("mjlab.tasks")
+    return FLOORS.get(room, FLOORS["mjlab.tasks.*"] if is_task else None)
 
 
 def matches(path: str, patterns: list[str]) -> bool:
@@ -196,6 +233,83 @@ def imports_at_load(source: Source, *packages: str) -> bool:
 
 def is_import(node: ast.stmt) -> bool:
     return isinstance(node, ast.Import | ast.ImportFrom)
+
+
+# --- Circles between files ----------------------------------------------------------
+
+
+def defining_file(name: str, sources: dict[str, Source]) -> str | None:
+    """Return the module that defines a dotted name, if it is one of ours.
+
+    A package that only imports the name hands it on: the module behind it counts.
+    """
+    if name in sources or "." not in name:
+        return name if name in sources else None
+    base, _, last = name.rpartition(".")
+    if base not in sources:
+        return defining_file(base, sources)
+    handed = handed_on(sources[base]).get(last, name)
+    return base if handed == name else defining_file(handed, sources) or base
+
+
+@cache
+def handed_on(source: Source) -> dict[str, str]:
+    """Return the names that a package imports, with their full names."""
+    return {
+        alias.asname or alias.name: source.absolute(node.level, node.module, alias.name)
+        for node in (ast.walk(source.tree) if source.is_package else ())
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+
+def import_graph(sources: list[Source]) -> dict[str, dict[str, int]]:
+    """Return which module imports which, and on which line."""
+    modules = {source.module: source for source in sources}
+    graph: dict[str, dict[str, int]] = {module: {} for module in modules}
+    for module, source in modules.items():
+        for name, line in imported_names(source):
+            target = defining_file(name, modules)
+            if target and target != module:
+                graph[module].setdefault(target, line)
+    return graph
+
+
+def find_circles(graph: dict[str, dict[str, int]]) -> set[frozenset[str]]:
+    """Return the groups of modules in which each reaches each other one."""
+    reached: dict[str, set[str]] = {}
+    for start in graph:
+        found, todo = set[str](), [start]
+        while todo:
+            new = graph[todo.pop()].keys() - found
+            found |= new
+            todo.extend(new)
+        reached[start] = found
+    return {
+        frozenset(other for other in reached[module] if module in reached[other])
+        for module in graph
+        if module in reached[module]
+    }
+
+
+def circle_faults(sources: list[Source], listed: list[set[str]]) -> list[str]:
+    """Return the circles that are not listed, and the listed ones that are gone."""
+    graph = import_graph(sources)
+    found = find_circles(graph)
+    faults = [
+        f"not a circle any more, take it off the list: {', '.join(sorted(circle))}"
+        for circle in listed
+        if circle not in found
+    ]
+    for circle in found - {frozenset(circle) for circle in listed}:
+        faults.append(f"a circle of {len(circle)} files:")
+        faults += [
+            f"    {module} line {line} imports {target}"
+            for module in sorted(circle)
+            for target, line in graph[module].items()
+            if target in circle
+        ]
+    return faults
 
 
 # --- What a file must not hold ------------------------------------------------------

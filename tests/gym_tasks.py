@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from mjlab.registry import load_task
-from mjlab.tasks.cartpole import CartpoleBalanceCfg
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, mdp
 from mjlab.managers import (
@@ -17,6 +15,8 @@ from mjlab.managers import (
     TerminationTermCfg,
 )
 from mjlab.noise import UniformNoiseCfg
+from mjlab.registry import load_task
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from mjlab.wrappers import ManagedWorlds
 
 JOINTS = SceneEntityCfg("cartpole", joint_names=("slider", "hinge_1"))

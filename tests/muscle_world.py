@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import mujoco
 import numpy as np
 import torch
-from mjlab.tasks.muscle import models
 
 from mjlab.muscle import MuscleMap, MuscleState
 from mjlab.sim import Simulation
+from mjlab.tasks.muscle import models
 
 XML = {"arm6": models.ARM6_XML, "w18": models.W18_XML, "w54": models.W54_XML}
 NEUTRAL = {"hip": 0.1, "knee": -0.2, "ankle": 0.1}

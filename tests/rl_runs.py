@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from mjlab.tasks.cartpole.env import CartpoleBalanceCfg
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.rl import (
@@ -20,6 +19,7 @@ from mjlab.rl import (
     Ranks,
     TrainingLoop,
 )
+from mjlab.tasks.cartpole.env import CartpoleBalanceCfg
 
 STEPS = 6
 WORLDS = 8

@@ -7,8 +7,6 @@ ray casters.
 
 from dataclasses import dataclass, field
 
-from mjlab.tasks.robots.go1 import go1_cfg
-
 from mjlab.actuator import DelayCfg, IdealPdActuatorCfg
 from mjlab.entity import EntityCfg
 from mjlab.envs import ManagerBasedRlEnvCfg, mdp
@@ -34,6 +32,7 @@ from mjlab.sensor import (
     RayCastSensorCfg,
 )
 from mjlab.sim import MujocoCfg, SimulationCfg
+from mjlab.tasks.robots.go1 import go1_cfg
 from mjlab.terrain import TerrainCfg
 
 FEET = ("FR", "FL", "RR", "RL")

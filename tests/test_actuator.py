@@ -711,6 +711,26 @@ def test_gains_are_set_in_chosen_worlds_for_chosen_actuators_of_any_kind():
         assert torch.equal(old[1], new[1])
 
 
+def test_gains_that_are_no_fields_of_the_model_come_back_with_the_state():
+    servo = {"stiffness": 2.0, "damping": 0.1, "effort_limit": 9.0}
+    motor = {"saturation_effort": 5.0, "velocity_limit": 3.0}
+    world = World(
+        IdealPdActuatorCfg(target_names=("elbow",), **servo),
+        DcPdActuatorCfg(target_names=("shoulder",), **servo, **motor),
+    )
+    everyone, drawn = torch.ones(2, dtype=torch.bool), torch.rand(3, 2, 2) + 0.5
+    world.set.set_gains(everyone, None, kp=drawn[0], kd=drawn[1])
+    world.set.set_effort_limit(everyone, None, drawn[2])
+    state = bits(world.set.state())
+    world.set.set_gains(everyone, None, kp=7.0, kd=8.0)
+    world.set.set_effort_limit(everyone, None, 9.0)
+    for name, value in world.set.state().items():
+        value.copy_(state[name])
+    assert torch.equal(world.set.stiffness, drawn[0])
+    assert torch.equal(world.set.damping, drawn[1])
+    assert torch.equal(world.set.effort_limit, drawn[2])
+
+
 def test_a_world_with_new_gains_moves_as_a_model_compiled_with_them():
     def cfg(kp: float, kd: float, limit: float) -> PositionActuatorCfg:
         return PositionActuatorCfg(

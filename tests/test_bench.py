@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from mjlab.registry import load_task
 
 from mjlab.cli import UsageError
 from mjlab.cli.speed import count_operations, measure, random_actions, run_steps
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.registry import load_task
 from scripts import bench
 from tests.step_watch import watch
 

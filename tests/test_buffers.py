@@ -175,6 +175,23 @@ def test_held_lags_last_for_the_episode_and_are_drawn_at_the_reset():
     assert not torch.equal(buffer.lags, first)
 
 
+def test_after_a_reset_lags_are_those_of_a_delay_that_has_no_past():
+    rng = WorldRng(64, 0, "cpu")
+    cfg = DelayCfg(max_lag=9, update_period=3)
+    used = DelayBuffer(cfg, (), rng, "d")
+    for _ in range(5):
+        used.append_and_read(torch.zeros(64))
+    fresh = DelayBuffer(cfg, (), rng, "d")
+    used.reset(torch.ones(64, dtype=torch.bool))
+    drawn = used.lags.clone()
+    for call in range(7):
+        assert torch.equal(used.lags, fresh.lags)
+        for buffer in (used, fresh):
+            buffer.append_and_read(torch.zeros(64))
+        if call == 0:
+            assert torch.equal(used.lags, drawn)
+
+
 def test_hold_probability_is_the_share_of_updates_that_keep_the_lag():
     rng = WorldRng(4000, 0, "cpu")
     buffer = DelayBuffer(DelayCfg(max_lag=999, hold_prob=0.7), (), rng, "d")

@@ -7,16 +7,16 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import torch
+
+from mjlab.envs.batch import Discrete
+from mjlab.rl.batch_vecenv import BatchVecEnv
+from mjlab.rl.categorical import CategoricalDistribution
 from mjlab.tasks.cartpole.classic import (
     ClassicCartpoleCfg,
     ClassicCartpoleError,
     KernelCartpoles,
     TensorCartpoles,
 )
-
-from mjlab.envs.batch import Discrete
-from mjlab.rl.batch_vecenv import BatchVecEnv
-from mjlab.rl.categorical import CategoricalDistribution
 from tests.operations import counted_operations
 
 gymnasium = pytest.importorskip("gymnasium", reason="the extra `gym` is not installed")

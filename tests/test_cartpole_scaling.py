@@ -8,8 +8,6 @@ import types
 import numpy as np
 import pytest
 import torch
-from mjlab.registry import load_task
-from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
 
 from bench import cartpole_docs, cartpole_learning, cartpole_scaling, task_scaling
 from bench.study import bandwidth, memory, page
@@ -26,6 +24,8 @@ from mjlab.cli.answers import UsageError
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.envs.batch import ManagedBatch
 from mjlab.names import UnknownNameError
+from mjlab.registry import load_task
+from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
 
 CPU = torch.device("cpu")
 

@@ -10,9 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from mjlab.registry import load_task
-from mjlab.tasks.cartpole import CartpoleAgentCfg, CartpoleBalanceCfg
-from mjlab.tasks.velocity import VelocityG1FlatCfg
 
 from mjlab.cli import Answer, Program, UsageError, read_line, run_program
 from mjlab.cli.hardware import choose_worlds
@@ -20,7 +17,10 @@ from mjlab.cli.listing import find_summary
 from mjlab.cli.overrides import Setting, apply, find_part
 from mjlab.cli.reference import reference
 from mjlab.cli.short_help import field_texts
+from mjlab.registry import find_entry, load_task
 from mjlab.rl import BetaCfg, MlpModelCfg, PpoAgentCfg, RndCfg, RnnModelCfg
+from mjlab.tasks.cartpole import CartpoleAgentCfg, CartpoleBalanceCfg
+from mjlab.tasks.velocity import VelocityG1FlatCfg
 from scripts import evaluate, list_tasks, new_task, train
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -399,15 +399,25 @@ def test_the_summary_of_a_task_is_read_without_importing_it(tmp_path, monkeypatc
     assert find_summary("nowhere_at_all:WALK") == ""
 
 
-def test_a_broken_plugin_is_listed_with_its_reason(tmp_path, monkeypatch, capsys):
-    (tmp_path / "broken_plugin.py").write_text("import no_such_module\n")
-    info = tmp_path / "broken_plugin-1.0.dist-info"
+def plug_in(folder: Path, monkeypatch: pytest.MonkeyPatch, task: str) -> None:
+    """Install a distribution, found before ours, whose module cannot be imported."""
+    (folder / "broken_plugin.py").write_text("import no_such_module\n")
+    info = folder / "broken_plugin-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Name: broken-plugin\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(
-        "[mjlab.tasks]\nBroken-Walk = broken_plugin:TASK\n"
-    )
-    monkeypatch.syspath_prepend(str(tmp_path))
+    points = f"[mjlab.tasks]\n{task} = broken_plugin:TASK\n"
+    (info / "entry_points.txt").write_text(points)
+    monkeypatch.syspath_prepend(str(folder))
+
+
+def test_a_plugin_cannot_take_the_name_of_a_task_of_ours(tmp_path, monkeypatch):
+    plug_in(tmp_path, monkeypatch, "Velocity-G1")
+    assert find_entry("Velocity-G1").origin == "mjlab-fused"
+    assert load_task("Velocity-G1").summary
+
+
+def test_a_broken_plugin_is_listed_with_its_reason(tmp_path, monkeypatch, capsys):
+    plug_in(tmp_path, monkeypatch, "Broken-Walk")
     assert run_program(list_tasks.main, ["broken"]) == 0
     assert capsys.readouterr().out == "Broken-Walk  broken-plugin\n"
     assert run_program(list_tasks.main, ["broken", "--check"]) == 2

@@ -313,6 +313,21 @@ def test_each_velocity_command_is_of_one_class_with_the_given_share() -> None:
     assert (plain.amin(dim=0) < low + 0.05).all()
 
 
+def test_a_command_keeps_its_class_until_the_next_one_is_due() -> None:
+    kinds = ("standing", "heading", "forward", "world")
+    cfg = velocity((0.1, 0.1), **{f"rel_{kind}_envs": 0.25 for kind in kinds})
+    env = make_env({"twist": cfg}, 32)
+    half, nobody = env.mask(*range(16)), env.mask()
+    classes = env.command_manager.state()["twist.classes"]
+    # Half of the worlds are reset in the second step, and are due 5 steps after that.
+    for index, due in enumerate((nobody, half, nobody, nobody, ~half, nobody, half)):
+        before = classes.clone()
+        step(env, half if index == 1 else None)
+        changed = (classes != before).any(dim=1)
+        assert not changed[~due].any()
+        assert changed.any() == due.any()
+
+
 def test_heading_commands_turn_towards_their_heading_by_the_shorter_way() -> None:
     cfg = velocity(rel_heading_envs=1.0, heading_control_stiffness=0.5)
     env = make_env({"twist": cfg}, 3)

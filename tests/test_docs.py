@@ -23,6 +23,7 @@ from pathlib import Path
 
 import pytest
 
+from mjlab.registry import entries, load_task
 from tests.architecture import ROOT
 
 DOCS = ROOT / "docs"
@@ -236,6 +237,7 @@ def known_names() -> frozenset[str]:
     import mujoco
 
     found = set(dir(builtins)) | set(keyword.kwlist) | OUTSIDE
+    found |= {word for task_id in entries() for word in task_id.split("-")}
     for kind in (mujoco.MjModel, mujoco.MjData, mujoco.MjOption, mujoco.MjSpec):
         found |= set(dir(kind))
     found |= set(dir(mujoco))
@@ -301,7 +303,7 @@ def missing_files(page: Path, prose: str) -> list[str]:
         elif re.fullmatch(r"\w+\.(py|md|sh|toml)", span):
             if not any(ROOT.glob(span)) and not any_file(span):
                 missing.append(span)
-        elif re.fullmatch(r"(mjlab|tasks)(\.\w+)+", span) and not resolves(span):
+        elif re.fullmatch(r"mjlab(\.\w+)+", span) and not resolves(span):
             missing.append(span)
     return missing
 
@@ -337,12 +339,11 @@ def flags_of(script: str) -> frozenset[str]:
 @functools.cache
 def is_setting(flag: str) -> bool:
     """Whether a flag is a path in the configuration of some task."""
-    from mjlab.registry import BUILT_IN, load_task
 
     from mjlab.cli.overrides import find_part
 
     path = flag.removeprefix("--").replace("-", "_")
-    for task in map(load_task, sorted(BUILT_IN, reverse=True)):
+    for task in map(load_task, sorted(entries(), reverse=True)):
         assert task.rl is not None
         try:
             find_part({"env": task.env(), "agent": task.rl()}, path)

@@ -477,6 +477,10 @@ WRITES: dict[str, tuple[Write, Callable[[Entity], torch.Tensor]]] = {
         lambda e, m, s: written(e.write_root_velocity_b, m, values(6, seed=s)),
         lambda e: torch.cat((e.data.root_lin_vel_b, e.data.root_ang_vel_b), -1),
     ),
+    "root_velocity_added": (
+        lambda e, m, s: added(e, m, values(6, seed=s)),
+        lambda e: e.data.root_vel_w,
+    ),
     "joint_pos": (
         lambda e, m, s: written(e.write_joint_pos, m, values(2, seed=s)),
         lambda e: e.data.joint_pos,
@@ -509,6 +513,12 @@ def written(
 ) -> torch.Tensor:
     write(mask, value)
     return value
+
+
+def added(entity: Entity, mask: torch.Tensor, change: torch.Tensor) -> torch.Tensor:
+    before = entity.data.root_vel_w.clone()
+    entity.add_root_velocity_w(mask, change)
+    return before + change
 
 
 @pytest.fixture(scope="module")

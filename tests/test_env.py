@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import torch
-from mjlab.tasks.cartpole import CartpoleBalanceCfg
 
 from mjlab.envs import Box, ConfigError, ManagerBasedRlEnv, ManagerBasedRlEnvCfg, mdp
 from mjlab.envs.nonfinite import TooManyNonfiniteError
@@ -25,6 +24,7 @@ from mjlab.managers import (
 )
 from mjlab.names import UnknownNameError
 from mjlab.sim import StaleReadError
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from tests.synthetic import SyntheticCfg
 
 
@@ -477,16 +477,16 @@ def test_a_read_that_the_rehearsal_did_not_see_is_an_error_not_a_stale_value() -
         env.step(still(env))
 
 
-def writes_late(env: Any) -> torch.Tensor:
-    env.sim.data.qvel[:, 0] += 0.1
+def writes_late(env: Any, field: str) -> torch.Tensor:
+    getattr(env.sim.data, field).fill_(1)
     return torch.zeros(env.num_envs, 1)
 
 
-def test_a_term_that_writes_the_state_after_forward_is_named() -> None:
+@pytest.mark.parametrize("field", ["qvel", "mocap_quat", "eq_active", "plastic"])
+def test_a_term_that_writes_the_state_after_forward_is_named(field: str) -> None:
     cfg = cartpole()
-    cfg.observations["late"] = ObservationGroupCfg(
-        terms={"push": ObservationTermCfg(func=writes_late)}
-    )
+    push = ObservationTermCfg(func=writes_late, params={"field": field})
+    cfg.observations["late"] = ObservationGroupCfg(terms={"push": push})
     with pytest.raises(TermError, match="Observation term 'late/push' wrote the state"):
         ManagerBasedRlEnv(cfg)
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from mjlab.registry import entries, load_task
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.envs.state import is_per_world
+from mjlab.registry import entries, load_task
 from mjlab.sim.fields import STAGE_OF
 from tests.synthetic import SyntheticCfg
 
@@ -227,6 +227,18 @@ def test_an_explicit_seed_starts_the_same_episode_whatever_went_before() -> None
     other, _ = second.reset(seed=[42, 43, 44, 7])
     assert torch.equal(ours["actor"][:3], other["actor"][:3])
     assert not torch.equal(ours["actor"][3], other["actor"][3])
+
+
+def test_two_resets_in_a_row_begin_differently_in_the_worlds_asked_for() -> None:
+    env = make("synthetic", 4)
+    mask = torch.tensor([False, True, False, True])
+    begun = []
+    for _ in range(2):
+        env.reset(mask=mask)
+        joints = env.scene.entity("robot").data.joint_pos
+        begun.append((joints.clone(), env.sim.model.body_mass.clone()))
+    for first, second in zip(*begun, strict=True):
+        assert (first != second).any(dim=1).equal(mask)
 
 
 def test_a_partial_reset_leaves_the_other_worlds_where_they_are() -> None:

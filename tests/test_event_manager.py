@@ -191,7 +191,9 @@ def test_resets_that_come_too_soon_are_passed_over_world_by_world():
     for _ in range(8):
         run_step(env, events)
     run_step(env, events, env.mask(0))  # 9 steps after the first
+    assert counts(events, "rare") == [1, 1, 1]
     run_step(env, events, env.mask(0, 1))  # 10 steps after it
+    assert counts(events, "rare") == [2, 2, 1]
     run_step(env, events, env.mask(0, 1))  # 1 step after the second
     assert counts(events, "rare") == [2, 2, 1]
     assert counts(events, "each") == [4, 3, 1]

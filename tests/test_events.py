@@ -3,12 +3,13 @@
 import math
 from typing import Any
 
+import mujoco
+import numpy as np
 import pytest
 import torch
 
 from mjlab.managers.event import EventManager, EventTermCfg
 from mjlab.managers.term import TermError
-from mjlab.math import quat_from_euler_xyz
 from mjlab.mdp import events as mdp
 from mjlab.scene import SceneEntityCfg
 from mjlab.terrain import FlatCfg, FlatPatchCfg, TerrainCfg, TerrainGeneratorCfg
@@ -78,15 +79,21 @@ def test_a_reset_root_is_within_its_ranges_about_the_default_and_the_origin():
     torch.testing.assert_close(spin[:, [0, 2]], torch.zeros(64, 2))
 
 
-def test_a_turn_of_the_root_is_roll_then_pitch_then_yaw():
-    env, events = bound(
-        mdp.reset_root_state_uniform,
-        1,
-        pose_range={"roll": (0.1, 0.1), "pitch": (0.2, 0.2), "yaw": (0.3, 0.3)},
-    )
+@pytest.mark.parametrize("angles", [(0.0, 0.0, 0.3), (0.1, 0.2, 0.3)])
+def test_a_turn_of_the_root_is_roll_then_pitch_then_yaw_about_its_default_axes(angles):
+    turns = zip(("roll", "pitch", "yaw"), angles, strict=True)
+    ranges = {name: (angle, angle) for name, angle in turns if angle}
+    env, events = bound(mdp.reset_root_state_uniform, 1, pose_range=ranges)
+    data = env.scene.entity("robot").data
+    expected = np.array([0.5, 0.5, -0.1, 0.7])
+    data.default_root_state[:, 3:7] = torch.from_numpy(expected)
     reset(env, events)
-    expected = quat_from_euler_xyz(*torch.tensor([[0.1], [0.2], [0.3]]))
-    torch.testing.assert_close(env.scene.entity("robot").data.root_quat_w, expected)
+    # What is done first stands last in the product.
+    for axis in (2, 1, 0):
+        turn = np.zeros(4)
+        mujoco.mju_axisAngle2Quat(turn, np.eye(3)[axis], angles[axis])
+        mujoco.mju_mulQuat(expected, expected.copy(), turn)
+    np.testing.assert_allclose(data.root_quat_w[0], expected, atol=1e-6)
 
 
 def test_worlds_outside_the_mask_keep_their_bits():

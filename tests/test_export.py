@@ -12,8 +12,6 @@ import onnx
 import onnxruntime
 import pytest
 import torch
-from mjlab.tasks.cartpole.env import CartpoleBalanceCfg
-from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from rsl_rl.models import CNNModel, MLPModel
 from tensordict import TensorDict
 
@@ -32,6 +30,8 @@ from mjlab.rl.export import ExportError, FilePolicy, OnnxPolicy, driven_by
 from mjlab.rl.export.graph import Graph
 from mjlab.rl.export.network import add_network
 from mjlab.rl.policy import TrainedPolicy
+from mjlab.tasks.cartpole.env import CartpoleBalanceCfg
+from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from tests.export_runs import errors, record, stir, write
 from tests.rl_runs import agent_cfg
 

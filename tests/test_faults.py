@@ -15,7 +15,7 @@ from mjlab.cli import run_program
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.envs.nonfinite import TooManyNonfiniteError
 from mjlab.faults import DumpCfg, files
-from mjlab.faults.files import DumpFolder
+from mjlab.faults.files import DumpFolder, model_bytes
 from mjlab.faults.naming import element_name
 from mjlab.faults.recorder import FlightRecorder
 from mjlab.faults.recording import DumpError, Recording, load_recording
@@ -112,6 +112,25 @@ def test_a_world_that_is_not_finite_is_dumped_without_a_pickle(dump: Path) -> No
         assert arrays["recorded/wrong"].nonzero()[0].tolist() == [6, 7]
         assert np.isinf(arrays["recorded/qvel"]).nonzero()[0].tolist() == [7]
         assert arrays["recorded/action"].shape == (14, 1)
+
+
+def test_a_dumped_model_names_its_meshes_without_their_folder(tmp_path: Path) -> None:
+    corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
+    faces = "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+    for name in ("one", "another"):
+        (tmp_path / f"{name}.obj").write_text(corners + faces)
+    (tmp_path / "model.xml").write_text(
+        "<mujoco><asset><mesh file='one.obj'/><mesh file='another.obj'/></asset>"
+        "<worldbody><geom type='mesh' mesh='another'/></worldbody></mujoco>"
+    )
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "model.xml"))
+    assert str(tmp_path).encode() in model.paths
+    (tmp_path / "model.mjb").write_bytes(model_bytes(model))
+    read = mujoco.MjModel.from_binary_path(str(tmp_path / "model.mjb"))
+    names = [read.paths[start:].split(b"\0")[0] for start in read.mesh_pathadr]
+    assert names == [b"one.obj", b"another.obj"]
+    assert str(tmp_path).encode() not in (tmp_path / "model.mjb").read_bytes()
+    np.testing.assert_array_equal(read.mesh_vert, model.mesh_vert)
 
 
 def test_mujoco_alone_steps_from_one_record_to_the_next(dump: Path) -> None:

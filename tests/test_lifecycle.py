@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import pytest
 import torch
-from mjlab.tasks.cartpole import CartpoleBalanceCfg
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.managers import (
@@ -19,6 +18,7 @@ from mjlab.managers import (
     RewardTermCfg,
     TerminationTermCfg,
 )
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
 
 
 class Journal:

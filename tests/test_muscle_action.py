@@ -4,7 +4,6 @@ import mujoco
 import numpy as np
 import pytest
 import torch
-from mjlab.tasks.muscle.models import arm6_cfg, w18_cfg
 
 from mjlab.entity import ArticulationCfg
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, mdp
@@ -27,6 +26,7 @@ from mjlab.muscle import (
 )
 from mjlab.scene import SceneCfg
 from mjlab.sim import MujocoCfg, SimulationCfg
+from mjlab.tasks.muscle.models import arm6_cfg, w18_cfg
 
 SUBSTEPS = 10
 

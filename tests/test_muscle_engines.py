@@ -10,14 +10,14 @@ from typing import Any
 import mujoco
 import pytest
 import torch
-from mjlab.tasks.muscle import WalkW18Cfg
-from mjlab.tasks.muscle.learning import MuscleHookCfg
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.muscle import MuscleLearnerCfg, muscle_action
 from mjlab.rl import EvaluationCfg, LoggingCfg, load_policy
 from mjlab.rl.training import train
 from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.tasks.muscle import WalkW18Cfg
+from mjlab.tasks.muscle.learning import MuscleHookCfg
 from tests.parity import copy_state
 from tests.rl_runs import agent_cfg
 from tests.test_rl_train import Quiet

@@ -6,7 +6,6 @@ import mujoco
 import numpy as np
 import pytest
 import torch
-from mjlab.tasks.muscle import models
 
 from mjlab.muscle import (
     DiagonalStablePdLaw,
@@ -16,6 +15,7 @@ from mjlab.muscle import (
     inverse_excitation,
 )
 from mjlab.muscle.law import clip_to_capacity, solve_positive
+from mjlab.tasks.muscle import models
 from tests.muscle_world import gather, muscle_map, muscle_model, random_states
 
 NAMES = ("arm6", "w18", "w54")

@@ -4,12 +4,12 @@ import mujoco
 import numpy as np
 import pytest
 import torch
-from mjlab.tasks.muscle import mjcf, models
 
 from mjlab.entity import EntityCfg
 from mjlab.muscle import MuscleState
 from mjlab.scene import Scene, SceneCfg, build_scene
 from mjlab.sim import Simulation, SimulationCfg, compile_model
+from mjlab.tasks.muscle import mjcf, models
 from tests.muscle_world import (
     bend,
     constants,

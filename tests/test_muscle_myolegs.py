@@ -6,12 +6,12 @@ import mujoco
 import numpy as np
 import pytest
 import torch
-from mjlab.tasks.muscle import WalkW18Cfg
-from mjlab.tasks.muscle.myolegs import TIED, myolegs, myolegs_cfg
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.muscle import MuscleActionCfg, muscle_action
 from mjlab.muscle.config import MuscleNetworkCfg
+from mjlab.tasks.muscle import WalkW18Cfg
+from mjlab.tasks.muscle.myolegs import TIED, myolegs, myolegs_cfg
 from tests.test_muscle_tasks import small
 
 

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from mjlab.tasks.muscle.learning import MuscleHookCfg
-from mjlab.tasks.muscle.walk import WalkW18Cfg
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.muscle import (
@@ -26,6 +24,8 @@ from mjlab.muscle.shared import SharedMuscles
 from mjlab.rl import TrainingLoop
 from mjlab.rl.workers import TrainingEnv, WorkerEnv, terms_of
 from mjlab.rl.workers.memory import Block, Field
+from mjlab.tasks.muscle.learning import MuscleHookCfg
+from mjlab.tasks.muscle.walk import WalkW18Cfg
 from tests.rl_runs import agent_cfg, differing, flat_state
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -4,10 +4,6 @@ from pathlib import Path
 
 import mujoco
 import pytest
-from mjlab.tasks.muscle import WalkW18Cfg
-from mjlab.tasks.muscle.learning import MuscleHookCfg
-from mjlab.tasks.muscle.models import W18_XML
-from mjlab.tasks.muscle.single import make_muscle_env
 
 from mjlab.cli import run_program
 from mjlab.entity import ArticulationCfg
@@ -18,6 +14,10 @@ from mjlab.rl import EvaluationCfg, LoggingCfg, load_policy
 from mjlab.rl.checkpoint import CheckpointError, find_checkpoint
 from mjlab.rl.training import train
 from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.tasks.muscle import WalkW18Cfg
+from mjlab.tasks.muscle.learning import MuscleHookCfg
+from mjlab.tasks.muscle.models import W18_XML
+from mjlab.tasks.muscle.single import make_muscle_env
 from scripts import train as script
 from tests.rl_runs import agent_cfg
 from tests.test_rl_train import Quiet

@@ -8,17 +8,17 @@ import mujoco
 import numpy as np
 import pytest
 import torch
-from mjlab.registry import load_task
-from mjlab.tasks.muscle import TrackArm6Cfg, WalkW18Cfg, WalkW54Cfg, gait
-from mjlab.tasks.muscle.learning import MuscleHook, MuscleHookCfg, random_rows
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.muscle import MuscleLearnerCfg, WeightError, muscle_action
+from mjlab.registry import load_task
 from mjlab.rl import EvaluationCfg, LoggingCfg, load_policy, ship
 from mjlab.rl.checkpoint import find_checkpoint, load_model
 from mjlab.rl.config_io import config_text, parse_config
 from mjlab.rl.training import train
 from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.tasks.muscle import TrackArm6Cfg, WalkW18Cfg, WalkW54Cfg, gait
+from mjlab.tasks.muscle.learning import MuscleHook, MuscleHookCfg, random_rows
 from tests.rl_runs import agent_cfg, differing
 from tests.test_rl_train import Quiet
 
@@ -93,7 +93,7 @@ def test_a_tasks_configurations_survive_being_written_down():
         task = load_task(name)
         configs = {"env": task.env(), "agent": task.on_cpu.rl()}
         text = config_text(**configs)
-        again = parse_config(text, ("mjlab",))
+        again = parse_config(text)
         assert config_text(**again) == text
 
 

@@ -9,7 +9,6 @@ import math
 import mujoco
 import pytest
 import torch
-from mjlab.tasks.muscle import models
 
 from mjlab.muscle import (
     BoxQp,
@@ -27,6 +26,7 @@ from mjlab.muscle import (
     TupleLayout,
 )
 from mjlab.sim import Simulation, SimulationCfg
+from mjlab.tasks.muscle import models
 from tests.muscle_world import EngineFields, random_states
 
 WORLDS, SUBSTEPS = 16, 20

@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mjlab.registry import load_task
-from mjlab.tasks.velocity import VelocityG1Cfg, VelocityG1FlatCfg, g1_rewards
-from mjlab.tasks.velocity.commands import TwistCommandCfg
 
 from mjlab.cli import run_program
 from mjlab.envs import ManagerBasedRlEnv, mdp
 from mjlab.managers import CommandTermCfg, RewardTermCfg
 from mjlab.mdp import UniformVelocityCommandCfg
+from mjlab.registry import load_task
 from mjlab.rl import AgentCfg, TrainingLoop
 from mjlab.rl.config_io import config_text, parse_config
+from mjlab.tasks.velocity import VelocityG1Cfg, VelocityG1FlatCfg, g1_rewards
+from mjlab.tasks.velocity.commands import TwistCommandCfg
 from scripts import list_tasks, new_task
 from tests.rl_runs import agent_cfg
 

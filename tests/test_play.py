@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mjlab.tasks.cartpole import CartpoleBalanceCfg
-from mjlab.tasks.velocity import VelocityGo1FlatCfg
 
 from mjlab.cli import Answer, UsageError
 from mjlab.envs import ManagerBasedRlEnvCfg
 from mjlab.rl import RunFolder, train
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
+from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from mjlab.viewer import ViewerError
 from scripts import play
 from tests.film_reader import read_film

@@ -13,10 +13,10 @@ import pytest
 import torch
 from gymnasium.vector import SyncVectorEnv
 from gymnasium.vector.utils import batch_space
-from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, TensorCartpoles
 
 import mjlab
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, TensorCartpoles
 from mjlab.terrain import RandomGridCfg, TerrainCfg, TerrainGeneratorCfg
 from mjlab.wrappers import (
     ActionRepeat,

@@ -22,6 +22,7 @@ from mjlab.recording.files import EpisodeFile
 from mjlab.recording.hdf5 import EpisodeWriter
 from mjlab.recording.layout import CONTROL, Ending, Field, Layout
 from mjlab.recording.memory import Chunks, Sizes
+from mjlab.recording.process import Writer
 from mjlab.recording.recording import EpisodeRecording, field_of
 from mjlab.recording.store import DeviceStore, HostStore, Lane
 
@@ -411,6 +412,42 @@ def test_a_stream_is_cut_as_its_rows_say() -> None:
         assert values == [[11, 12], [14], [15, 16], [17]]
         assert [int(e.beginning[0]) for e in found] == [0, 2, 3, 5]
         assert [int(e.shared[0]) for e in found] == [1, 5, 6, 10]
+
+
+def test_a_writer_that_looks_in_the_middle_of_a_chunk_finds_each_beginning(
+    tmp_path: Path,
+) -> None:
+    """Two worlds whose episodes, of 2 and of 3 steps, begin with numbers of theirs."""
+    layouts = [
+        Layout([Field(name, (), "uint8") for name in CONTROL]),
+        Layout([Field("start/number", (), "uint8", "start")]),
+        Layout([]),
+    ]
+    sizes = Sizes(2, 12, 24, *(each.row_bytes for each in layouts), chunks=1)
+    memory = np.zeros(sizes.total_bytes, np.uint8)
+    plan = {
+        "layouts": [layout.to_data() for layout in layouts],
+        "sizes": vars(sizes),
+        "files": {"all": str(tmp_path / "run.h5")},
+        "attributes": {},
+        "about": {},
+        "clean": True,
+    }
+    writer = Writer(plan, memory, lambda **message: None)
+    chunk, begun = Chunks(memory, sizes).slots[0], 0
+    for step in range(12):
+        for world, length in enumerate((2, 3)):
+            is_over = step % length == 0
+            chunk.rows[step, world] = (step > 0, Ending.KEPT * is_over, is_over)
+            chunk.beginnings[begun] = 10 * world + step // length
+            begun += is_over
+        chunk.num_rows = step + 1
+        if step % 5 == 2:
+            writer.look()
+    writer.close(keep=False)
+    with h5py.File(tmp_path / "run.h5") as file:
+        found = sorted(int(group["start"]["number"]) for group in file.values())
+    assert found == [0, 1, 2, 3, 4, 10, 11, 12]
 
 
 def bytes_called(name: str, number: int) -> Layout:

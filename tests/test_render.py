@@ -10,8 +10,6 @@ import mujoco
 import numpy as np
 import pytest
 import torch
-from mjlab.tasks.cartpole import CartpoleBalanceCfg
-from mjlab.tasks.muscle import WalkW18Cfg
 
 from mjlab.envs import ManagerBasedRlEnv, ViewerCfg
 from mjlab.names import UnknownNameError
@@ -28,6 +26,8 @@ from mjlab.render import (
     tile,
 )
 from mjlab.render.offscreen import make_camera
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
+from mjlab.tasks.muscle import WalkW18Cfg
 from tests.film_reader import read_film
 
 ROOT = Path(__file__).resolve().parents[1]

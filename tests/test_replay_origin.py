@@ -6,7 +6,6 @@ from typing import Any
 import gymnasium
 import pytest
 import torch
-from mjlab.registry import load_task
 
 import mjlab
 from mjlab.cli import UsageError, read_line
@@ -14,6 +13,7 @@ from mjlab.envs import ManagerBasedRlEnv, mdp
 from mjlab.managers import RecorderTermCfg, RewardTermCfg
 from mjlab.recording.config import RecordingCfg
 from mjlab.recording.reader import Recording
+from mjlab.registry import load_task
 from mjlab.wrappers import TorchVectorEnv
 from mjlab.wrappers.record_episode import RecordEpisode
 from mjlab.wrappers.replay_account import Account

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mjlab.tasks.cartpole import CartpoleBalanceCfg
 
 from mjlab.report import NoRunError, render, write_report
 from mjlab.report.curve import MOST_POINTS, STRETCHES
@@ -24,6 +23,7 @@ from mjlab.report.scale import Scale, scale_for
 from mjlab.report.words import duration, file_size, number
 from mjlab.rl import EvaluationCfg, Hook, LoggingCfg
 from mjlab.rl.training import train
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from scripts import report as script
 from tests.browser import Browser, find_browser
 from tests.rl_runs import agent_cfg, env_cfg

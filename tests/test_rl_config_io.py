@@ -11,12 +11,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pytest
 import torch
-from mjlab.registry import entries, load_task
-from mjlab.tasks.robots.robot import ROBOTS_DIR
 
 from mjlab.managers import RewardTermCfg, SceneEntityCfg
+from mjlab.registry import entries, load_task
 from mjlab.rl import ConfigFileError, PpoAgentCfg, load_config, save_config
 from mjlab.rl.config_io import from_data, parse_config, to_data
+from mjlab.tasks.robots.robot import ROBOTS_DIR
 from tests.synthetic import SyntheticCfg
 
 HERE = ("mjlab", "tests")

@@ -414,6 +414,16 @@ def test_time_outs_are_told_unless_the_horizon_is_part_of_the_task(finite):
     assert finite or extras["time_outs"].all()
 
 
+def test_a_failure_in_the_last_step_is_no_time_out():
+    worlds, actions = worlds_and_actions()
+    worlds.episode_length_buf.fill_(worlds.max_episode_length - 1)
+    # Not a number, so that the episode fails.
+    worlds.env.sim.data.qpos[0].fill_(math.nan)
+    _, _, dones, extras = worlds.step(actions)
+    assert dones.all()
+    assert extras["time_outs"].tolist() == [False] + [True] * (WORLDS - 1)
+
+
 def test_actions_are_clipped_before_they_reach_the_worlds():
     clipped = RslRlVecEnv(make_env(), clip_actions=0.5)
     plain = RslRlVecEnv(make_env())

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import mujoco
 import pytest
-from mjlab.registry import load_task
 
 from mjlab.cli import run_program
+from mjlab.registry import load_task
 from mjlab.rl import memory
 from mjlab.rl.memory import Need, NotEnoughMemoryError, available_memory, measure
 from mjlab.sim.sizes import data_size

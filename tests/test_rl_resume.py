@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from mjlab.registry import load_task
 
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.registry import load_task
 from mjlab.rl import Checkpoints, TrainingLoop
 from tests.rl_runs import differing, flat_state
 

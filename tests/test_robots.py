@@ -9,12 +9,12 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
-from mjlab.tasks.robots import cartpole, g1, go1
-from mjlab.tasks.robots.motor import Motor, reflected_inertia
-from mjlab.tasks.robots.skin import load_with_skin, with_skin
 
 from mjlab.entity import build_entity
 from mjlab.names import UnknownNameError, resolve_values
+from mjlab.tasks.robots import cartpole, g1, go1
+from mjlab.tasks.robots.motor import Motor, reflected_inertia
+from mjlab.tasks.robots.skin import load_with_skin, with_skin
 
 ARCHIVE = Path(__file__).parents[2] / "shared" / "reference" / "robots.tar.xz"
 XML = {"g1": g1.G1_XML, "go1": go1.GO1_XML}

@@ -4,8 +4,8 @@ import mujoco
 import numpy as np
 import pytest
 import torch
-from mjlab.registry import load_task
 
+from mjlab.registry import load_task
 from mjlab.scene import build_scene
 from mjlab.sensor import (
     GridPatternCfg,

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 import torch
-from mjlab.cli.runs import find_run, ships
-from mjlab.registry import BUILT_IN, load_task
 
+from mjlab.cli.runs import find_run, ships
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.registry import entries, load_task
 from mjlab.rl import RslRlVecEnv, RunFolder, load_policy, ship, train
 from mjlab.rl.checkpoint import find_fault, load_model
 from scripts import evaluate, play
 from tests.rl_runs import agent_cfg, env_cfg
 
 TASK = "Cartpole-Balance"
-TRAINED = {name: trained for name in BUILT_IN if (trained := load_task(name).trained)}
+TRAINED = {name: trained for name in entries() if (trained := load_task(name).trained)}
 MOST_BYTES = 1_500_000
 """A package that is installed to be looked at should not be large."""
 
@@ -30,7 +30,7 @@ def run(tmp_path_factory) -> RunFolder:
 
 def act(run: RunFolder) -> torch.Tensor:
     """Actions of a run's policy in the first observations of the small worlds."""
-    configs = run.configs(("mjlab",))
+    configs = run.configs()
     env = ManagerBasedRlEnv(env_cfg())
     worlds = RslRlVecEnv(env, groups=("actor", "critic"))
     policy = load_policy(run.path, worlds, configs["agent"])

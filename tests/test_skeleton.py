@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import tomllib
-import zipfile
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -62,12 +61,12 @@ def test_another_mjlab_in_the_same_folder_is_an_error(tmp_path):
     assert str(tmp_path / "mjlab-1.6.0.dist-info") in done.stderr
 
 
-def test_another_mjlab_that_is_found_before_ours_is_named_by_tasks(tmp_path):
-    (tmp_path / "mjlab").mkdir()
-    (tmp_path / "mjlab/__init__.py").touch()
-    done = import_mjlab(tmp_path, ROOT, then="import tasks")
-    assert "ImportError: `import mjlab` finds another project's package" in done.stderr
-    assert str(tmp_path / "mjlab") in done.stderr
+def test_tasks_are_refused_under_the_name_of_their_folder():
+    done = import_mjlab(ROOT, then="import mjlab.tasks, tasks")
+    assert done.returncode != 0
+    assert done.stderr.endswith(
+        "\nImportError: These are mjlab's tasks: import them as `mjlab.tasks`.\n"
+    )
 
 
 def test_our_own_metadata_is_not_taken_for_another_mjlab(tmp_path):
@@ -151,26 +150,6 @@ def test_every_other_file_is_declared_as_package_data():
         for name in names
         if not any(fnmatch(name, f"*{pattern}") for pattern in patterns)
     ] == []
-
-
-@pytest.mark.slow
-def test_the_wheel_holds_every_file_of_both_packages(tmp_path):
-    wheel = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps")
-    copy = tmp_path / "copy"
-    copy.mkdir()
-    for name in ("mjlab", "tasks"):
-        ignore = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / name, copy / name, ignore=ignore)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, copy)
-    run(*wheel, "--wheel-dir", tmp_path, copy, check=True)
-    (built,) = tmp_path.glob("mjlab_fused-*.whl")
-    packed = {
-        name for name in zipfile.ZipFile(built).namelist() if "-info/" not in name
-    }
-    files = [file for file in copy.rglob("*") if file.is_file()]
-    ours = {file.relative_to(copy).as_posix() for file in files}
-    assert packed == {name for name in ours if name.startswith(("mjlab/", "tasks/"))}
 
 
 # --- make -----------------------------------------------------------------------------

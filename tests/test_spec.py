@@ -207,6 +207,22 @@ def test_keyframes_are_taken_out_and_complete(leg):
     assert take_keyframes(spec) == []
 
 
+def test_keyframes_that_a_file_only_has_room_for_are_taken_out_too(leg):
+    text = leg.read_text().replace("<asset>", '<size nkey="3"/><asset>')
+    leg.write_text(text)
+    file = mujoco.MjModel.from_xml_path(str(leg))
+    spec, scene = load_spec(leg), mujoco.MjSpec()
+    taken = take_keyframes(spec)
+    np.testing.assert_array_equal([key.qpos for key in taken], file.key_qpos)
+    attach_spec(scene, spec, prefix="a/")
+    assert scene.compile().nkey == 0
+    spec = load_spec(leg)
+    for key in list(spec.keys):
+        spec.delete(key)
+    assert len(take_keyframes(spec)) == 3, "there is room, and nothing in it"
+    assert spec.compile().nkey == 0
+
+
 def test_merged_keyframes_reset_every_part_of_the_scene(leg):
     scene = mujoco.MjSpec()
     ball = mujoco.MjSpec()

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 import torch
-from mjlab.registry import entries, load_task
-from mjlab.tasks.cartpole import CartpoleBalanceCfg
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.managers import ManagerTermBase, RewardTermCfg
+from mjlab.registry import entries, load_task
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from tests.reachable import reachable_tensors
 from tests.step_watch import StepWatch, watch
 from tests.synthetic import SyntheticCfg

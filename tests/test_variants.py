@@ -8,7 +8,6 @@ import mujoco
 import numpy as np
 import pytest
 import torch
-from mjlab.tasks.cartpole import CartpoleBalanceCfg
 
 from mjlab.entity import (
     Entity,
@@ -24,6 +23,7 @@ from mjlab.rng import WorldRng
 from mjlab.scene import EntityView, Scene, SceneCfg, SceneError, build_scene
 from mjlab.sim import MujocoCfg, Simulation, SimulationCfg, compile_model
 from mjlab.spec import CollisionCfg
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from mjlab.terrain import TerrainCfg
 
 FREE = """<mujoco><asset>{asset}</asset><worldbody><body name="{name}"><freejoint/>

@@ -8,7 +8,11 @@ from typing import Any
 import mujoco
 import pytest
 import torch
+
+from mjlab.envs import ManagerBasedRlEnv, mdp
+from mjlab.managers import CommandTermCfg, RewardTermCfg
 from mjlab.registry import load_task
+from mjlab.sim import Stage
 from mjlab.tasks.robots.g1 import G1
 from mjlab.tasks.robots.go1 import GO1
 from mjlab.tasks.robots.robot import Robot
@@ -21,10 +25,6 @@ from mjlab.tasks.velocity import (
 )
 from mjlab.tasks.velocity.commands import TwistCommandCfg
 from mjlab.tasks.velocity.terms import commands
-
-from mjlab.envs import ManagerBasedRlEnv, mdp
-from mjlab.managers import CommandTermCfg, RewardTermCfg
-from mjlab.sim import Stage
 from tests.step_watch import watch
 
 TASKS = ("Velocity-G1", "Velocity-G1-Flat", "Velocity-Go1", "Velocity-Go1-Flat")

@@ -8,8 +8,6 @@ import mujoco
 import numpy as np
 import pytest
 import torch
-from mjlab.tasks.velocity import VelocityGo1FlatCfg, mdp
-from mjlab.tasks.velocity.foot_height import FootHeightSensorCfg
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.managers import RewardTermCfg, SceneEntityCfg
@@ -17,6 +15,8 @@ from mjlab.managers.term import TermError
 from mjlab.scene import Scene, SceneCfg, build_scene
 from mjlab.sensor import ObjRef, RayCastSensorCfg
 from mjlab.sim import Simulation, SimulationCfg, compile_model
+from mjlab.tasks.velocity import VelocityGo1FlatCfg, mdp
+from mjlab.tasks.velocity.foot_height import FootHeightSensorCfg
 from tests.fake_env import FakeEnv
 from tests.physics_env import from_xml
 

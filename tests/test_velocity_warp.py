@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from mjlab.registry import load_task
 
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.registry import load_task
 from mjlab.rl import RunFolder
 from tests.film_reader import read_film
 from tests.parity import Difference, copy_state, differences, over_a_run

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 import torch
-from mjlab.tasks.cartpole import CartpoleBalanceCfg
-from mjlab.tasks.muscle import WalkW18Cfg
-from mjlab.tasks.velocity import VelocityGo1FlatCfg
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.render import Marks
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
+from mjlab.tasks.muscle import WalkW18Cfg
+from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from mjlab.viewer import (
     Player,
     RandomPolicy,

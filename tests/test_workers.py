@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 import torch
-from mjlab.registry import load_task
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.envs.state import StateError
@@ -20,6 +19,7 @@ from mjlab.managers import (
     ManagerTermBase,
     MetricsTermCfg,
 )
+from mjlab.registry import load_task
 from mjlab.rl import Checkpoints, TrainingLoop
 from mjlab.rl.workers import ShardError, WorkerEnv, WorkerError
 from mjlab.rl.workers.memory import Block, Field

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 import torch
 from gymnasium.vector import AutoresetMode
+
 from mjlab.tasks.cartpole.classic import (
     ClassicCartpoleCfg,
     KernelCartpoles,
     TensorCartpoles,
 )
-
 from mjlab.wrappers import SingleEnv, TorchVectorEnv, check_vector_env
 from mjlab.wrappers.batch_worlds import BatchWorlds
 from mjlab.wrappers.torch_env import EndedRowsError

@@ -126,14 +126,14 @@ def test_all_tasks_are_known_to_gymnasium_by_name() -> None:
 @pytest.mark.parametrize(
     "program",
     [
-        "import gymnasium, mjlab",
-        "import mjlab, gymnasium",
+        "import gymnasium, mjlab.gym",
+        "import mjlab.gym, gymnasium",
+        "import gymnasium, mjlab.wrappers",
         "import gymnasium",
-        "import gymnasium, tasks",
     ],
 )
 def test_an_id_is_known_whatever_is_imported_first(program: str) -> None:
-    prefix = "" if "mjlab" in program or "tasks" in program else "mjlab:"
+    prefix = "" if "mjlab" in program else "mjlab.gym:"
     program += f"\nprint(gymnasium.envs.registration._find_spec('{prefix}{ID}').id)"
     result = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=240

@@ -11,7 +11,7 @@ import torch
 from gymnasium.envs.registration import find_highest_version
 from gymnasium.utils.env_checker import data_equivalence
 
-import mjlab  # noqa: F401 - makes the ids known
+import mjlab.gym  # noqa: F401 - makes the ids known
 from mjlab.wrappers import FrameStack, TorchVectorEnv, VectorEnv
 from tests import gym_tasks
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 from gymnasium import spaces
-from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, TensorCartpoles
 
 import mjlab
+from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, TensorCartpoles
 from mjlab.wrappers import FlattenActionSpace, FrameStack, TorchVectorEnv
 from mjlab.wrappers.batch_worlds import BatchWorlds
 from tests import gym_tasks

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 import torch
-from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, TensorCartpoles
 from tensordict import TensorDict
 
 import mjlab
+from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, TensorCartpoles
 from mjlab.wrappers import FlattenActionSpace, FrameStack, TorchVectorEnv, VectorEnv
 from mjlab.wrappers.batch_worlds import BatchWorlds
 from tests import gym_tasks

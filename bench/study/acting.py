@@ -6,6 +6,7 @@ Imports no more than it needs, because the processes of Ray import it again.
 from dataclasses import dataclass
 
 import torch
+
 from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
 
 BURN_IN = 4

@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import torch
+
+from bench.study.peers import POOL, GymnasiumRun, RayRun, StableBaselinesRun
+from mjlab.cli.hardware import processors
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.envs.batch import BatchEnv, Discrete, ManagedBatch
 from mjlab.registry import load_task
 from mjlab.tasks.cartpole.classic import (
     ClassicCartpoleCfg,
     KernelCartpoles,
     TensorCartpoles,
 )
-
-from bench.study.peers import POOL, GymnasiumRun, RayRun, StableBaselinesRun
-from mjlab.cli.hardware import processors
-from mjlab.envs import ManagerBasedRlEnv
-from mjlab.envs.batch import BatchEnv, Discrete, ManagedBatch
 
 REPLAYED = 32
 """Steps of one replay."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import torch
+
 from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
 
 SOLVED = 475.0

@@ -6,7 +6,6 @@ import time
 from typing import Any
 
 import torch
-from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
 from rsl_rl.algorithms import PPO
 from tensordict import TensorDict
 
@@ -15,6 +14,7 @@ from mjlab.rl import MlpModelCfg, PpoAgentCfg, PpoCfg
 from mjlab.rl.batch_vecenv import BatchVecEnv
 from mjlab.rl.categorical import CategoricalCfg
 from mjlab.rl.learners import to_rsl_rl
+from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
 
 HORIZON = 32
 """Steps of each world between two updates."""

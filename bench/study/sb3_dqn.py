@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
 
 from bench.study.curves import Policy
+from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
 
 CHUNK = 2048
 """Samples between two looks at the clock."""

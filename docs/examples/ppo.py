@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import nn
 
-import mjlab  # noqa: F401  Makes the ids known.
+import mjlab.gym  # noqa: F401  Makes the ids known.
 
 ENVS, STEPS, EPOCHS, BATCHES = 256, 32, 4, 4
 GAMMA, LAMBDA, CLIP, RATE, REWARD_SCALE = 0.99, 0.95, 0.2, 1e-3, 20.0

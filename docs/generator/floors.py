@@ -5,7 +5,7 @@ import ast
 from generator.sources import ROOT
 
 
-def floors() -> dict[str, float]:
+def floors() -> dict[str, int]:
     """The floor of every room, read from the rules without importing them."""
     source = (ROOT / "tests" / "architecture.py").read_text("utf-8")
     for node in ast.parse(source).body:
@@ -15,9 +15,9 @@ def floors() -> dict[str, float]:
     raise ValueError("tests/architecture.py has no FLOORS.")
 
 
-def rooms() -> list[tuple[float, list[str]]]:
+def rooms() -> list[tuple[int, list[str]]]:
     """Rooms that exist by floor, the highest first."""
-    found: dict[float, list[str]] = {}
+    found: dict[int, list[str]] = {}
     for room, floor in floors().items():
         base = ROOT / room.replace(".", "/").removesuffix("/*")
         exists = base.is_dir() or base.with_suffix(".py").is_file()

@@ -9,8 +9,6 @@ from collections.abc import Callable, Sequence
 FAULT_OF_USER = 2
 """Exit code for a command line or a configuration that cannot work."""
 
-_OURS = ("mjlab",)
-
 
 class UsageError(ValueError):
     """A command line that cannot be understood."""
@@ -50,4 +48,4 @@ def run_program(
 
 def _is_ours(error: Exception) -> bool:
     """Whether this project defines the kind of error, and so words its message."""
-    return type(error).__module__.partition(".")[0] in _OURS
+    return type(error).__module__.partition(".")[0] == "mjlab"

@@ -103,8 +103,9 @@ A task for mjlab-fused that begins as `<BASE_TASK>`. Change `<PACKAGE>/env.py`.
 _INIT = '''\
 """The task <TASK>."""
 
-from <PACKAGE>.env import <CLASS>, agent
 from mjlab.registry import Task
+
+from <PACKAGE>.env import <CLASS>, agent
 
 TASK = Task(
     env=<CLASS>,
@@ -123,8 +124,8 @@ from typing import Any
 import torch
 
 from mjlab.managers import RewardTermCfg
-from <BASE_MODULE> import <BASE>
 from mjlab.registry import load_task
+from <BASE_MODULE> import <BASE>
 
 
 def action_square(env: Any) -> torch.Tensor:

@@ -87,7 +87,7 @@ def make_placeable(spec: mujoco.MjSpec) -> mujoco.MjSpec:
         return spec
     if not movable:
         return spec
-    restore_contacts(spec, [world, *(b for r in roots for b in welded(r))])
+    restore_contacts(spec, welded(world))
     return _wrapped(spec)
 
 
@@ -100,6 +100,11 @@ def _wrapped(spec: mujoco.MjSpec) -> mujoco.MjSpec:
     wrapper = mujoco.MjSpec()
     wrapper.modelname = spec.modelname
     frame = wrapper.worldbody.add_body(name=MOCAP_BASE, mocap=True).add_frame()
+    for one, two in [(e.bodyname1, e.bodyname2) for e in spec.excludes]:
+        if "world" in (one, two):
+            # The geoms that the file leaves in the world are those of the base now.
+            other = two if one == "world" else one
+            wrapper.add_exclude(bodyname1=MOCAP_BASE, bodyname2=other)
     with _without_warnings():
         wrapper.attach(spec, prefix="", frame=frame)
     # The copy does not remember that it has to warn.

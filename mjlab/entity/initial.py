@@ -8,7 +8,7 @@ import numpy as np
 
 from mjlab.entity.config import InitialStateCfg
 from mjlab.names import resolve_values, suggest
-from mjlab.spec import Keyframe, add_keyframe, default_keyframe
+from mjlab.spec import Keyframe, add_keyframe, default_keyframe, delete_keys
 
 DEFAULT_KEY = "default"
 """Name of the keyframe that holds an entity's initial state."""
@@ -31,13 +31,22 @@ class RawKey:
 
 
 def take_keys(spec: mujoco.MjSpec) -> list[RawKey]:
-    """Remove the keyframes from `spec` and return them."""
+    """Remove the keyframes from `spec` and return them.
+
+    `<size nkey>` may ask for more than the file has; MuJoCo leaves them at the default.
+    """
     keys = [
         RawKey(name=key.name, vectors={v: np.array(getattr(key, v)) for v in _VECTORS})
         for key in spec.keys
     ]
-    for key in list(spec.keys):
-        spec.delete(key)
+    empty = RawKey(name="", vectors={v: np.zeros(0) for v in _VECTORS})
+    keys += [empty] * (spec.nkey - len(keys))
+    # Checked here, since the base may become one more mocap body.
+    num_mocap = sum(body.mocap for body in spec.bodies)
+    for index, key in enumerate(keys):
+        _check_size(key, index, "mpos", 3 * num_mocap, spec.modelname)
+        _check_size(key, index, "mquat", 4 * num_mocap, spec.modelname)
+    delete_keys(spec)
     return keys
 
 
@@ -102,9 +111,13 @@ def _check_sizes(
     }
     for vector, size in sizes.items():
         given = key.vectors[vector].size
-        may_be_short = extended and vector in ("act", "ctrl") and given < size
-        if given in (0, size) or may_be_short:
-            continue
+        if not (extended and vector in ("act", "ctrl") and given < size):
+            _check_size(key, index, vector, size, name)
+
+
+def _check_size(key: RawKey, index: int, vector: str, size: int, name: str) -> None:
+    given = key.vectors[vector].size
+    if given not in (0, size):
         label = repr(key.name) if key.name else f"number {index}"
         raise InitialStateError(
             f"The keyframe {label} of the entity {name!r} has {given} values in "

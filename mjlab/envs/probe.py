@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.table import Table
 
 from mjlab.managers import ManagedEnv, TermError
+from mjlab.sim.fields import FORWARD_FIELDS
 
-_STATE = ("qpos", "qvel", "act", "mocap_pos", "mocap_quat")
 _VERBS = ("step", "forward", "reset", "sense", "recompute_constants")
 _OF_ACTIONS = ("process_actions", "apply_actions", "reset")
 _OF_COMMANDS = ("advance", "update", "reset")
@@ -69,7 +69,7 @@ def no_writes_after_forward(env: ManagedEnv) -> Iterator[None]:
     versions: tuple[int, ...] | None = None
 
     def present() -> tuple[int, ...]:
-        return tuple(env.sim.engine.data(name)._version for name in _STATE)
+        return tuple(env.sim.engine.data(name)._version for name in FORWARD_FIELDS)
 
     def arm() -> None:
         nonlocal versions

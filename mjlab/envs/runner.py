@@ -13,6 +13,7 @@ from mjlab.envs.probe import no_writes_after_forward
 from mjlab.envs.state import EnvState
 from mjlab.managers import ManagedEnv
 from mjlab.sim import EngineError, Simulation
+from mjlab.sim.fields import FORWARD_FIELDS
 
 _log = logging.getLogger(__name__)
 
@@ -167,7 +168,8 @@ class GraphRunner(StepRunner):
             self._graph = self._record()
             self._check.refresh_if_written()
         self._graph.replay()
-        # A replay runs no Python, so what entities had computed before is stale now.
+        # A replay runs no Python, so what was computed on request is stale now.
+        self._sim.reads.fresh = self._fresh
         self._scene.invalidate()
 
     def release(self) -> None:
@@ -183,9 +185,11 @@ class GraphRunner(StepRunner):
         self._model = self._engine.wp_model
         state = self._state.take()
         try:
-            return record_with_torch(
+            graph = record_with_torch(
                 lambda: run_through(self._advance()), self._sim.device
             )
+            self._fresh = self._sim.reads.fresh
+            return graph
         finally:
             self._state.restore(state)
             self._check.mark_stale()
@@ -198,8 +202,6 @@ class StaleStateCheck:
     was written since needs a `forward()` of its own. On the native engine MuJoCo itself
     sees that.
     """
-
-    _FIELDS = ("qpos", "qvel", "act", "mocap_pos", "mocap_quat", "eq_active")
 
     def __init__(self, sim: Simulation) -> None:
         self._sim = sim
@@ -231,7 +233,7 @@ class StaleStateCheck:
         if self._model is not engine.wp_model:  # A late expansion exchanged it.
             self._model = engine.wp_model
             models = [engine.model(name) for name in sorted(engine.variable_fields)]
-            self._tensors = [engine.data(name) for name in self._FIELDS]
+            self._tensors = [engine.data(name) for name in FORWARD_FIELDS]
             self._tensors += [tensor for tensor in models if tensor is not None]
         return tuple(tensor._version for tensor in self._tensors)
 

@@ -14,10 +14,11 @@ Nothing here is a pickle, and `numpy.load` and `mujoco.MjModel` read it without 
 import datetime
 import json
 import logging
+import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 import mujoco
@@ -223,14 +224,27 @@ class DumpFolder:
         for world, values in arrays.items():
             named: dict[str, Any] = dict(values)
             np.savez_compressed(folder / _file_name(world), **named)
-        # The binary is made here, so that a disk that is full is an error of Python.
-        binary = np.empty(mujoco.mj_sizeModel(model), np.uint8)
-        mujoco.mj_saveModel(model, None, binary)
-        (folder / "model.mjb").write_bytes(binary.tobytes())
+        (folder / "model.mjb").write_bytes(model_bytes(model))
         (folder / "config.json").write_text(self._config_text, "utf-8")
         # Last, because a folder without it is no dump.
         text = json.dumps(record, indent=1) + "\n"
         (folder / "dump.json").write_text(text, "utf-8")
+
+
+def model_bytes(model: mujoco.MjModel) -> bytes:
+    """Return a compiled model as MuJoCo reads it, with its files by name alone.
+
+    The binary is made here, so that a disk that is full is an error of Python. MuJoCo
+    writes down the folders of meshes and textures too, for nothing that reads a model.
+    """
+    binary = np.empty(mujoco.mj_sizeModel(model), np.uint8)
+    mujoco.mj_saveModel(model, None, binary)
+    paths: bytes = model.paths
+    names = (
+        PurePath(os.fsdecode(path)).name.encode().ljust(len(path), b"\0")
+        for path in paths.split(b"\0")
+    )
+    return binary.tobytes().replace(paths, b"\0".join(names))
 
 
 def _arrays_of(

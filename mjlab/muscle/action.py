@@ -179,6 +179,7 @@ class MuscleAction(ActionTerm):
         self._fields: Any = SubstepFields(env.sim.engine)
         self._actuators = torch.tensor(self.map.actuator_ids, device=device)
         self._left, self._is_past = 0, True
+        env.scene.caches.append(self.invalidate)
 
         def zeros(count: int) -> torch.Tensor:
             return torch.zeros(env.num_envs, count, device=device)
@@ -274,10 +275,7 @@ class MuscleAction(ActionTerm):
             self.buffer.end()
 
     def present(self) -> MuscleState:
-        """Return what the muscles can do in the present state, not the last one.
-
-        For observations, which come after `forward()`.
-        """
+        """Return what the muscles can do in the state after the last `forward()`."""
         if self._is_past:
             self.muscles.set_constants(self._sim.model)
             self.muscles.update(self._sim.data)
@@ -289,10 +287,7 @@ class MuscleAction(ActionTerm):
         return self.muscles.torque_map.torque(self.muscles.red, self.activation)
 
     def act(self) -> torch.Tensor:
-        """Return the activations of the muscles, shape (num_envs, muscles).
-
-        Where muscles follow their excitation late, those of MuJoCo.
-        """
+        """Return activations, MuJoCo's where muscles lag, (num_envs, muscles)."""
         return self.activation if self._activations is None else self._mujoco_act()
 
     def reset(self, mask: torch.Tensor) -> None:
@@ -300,6 +295,10 @@ class MuscleAction(ActionTerm):
         for tensor in (self.target, self.wanted_torque, self.activation):
             tensor.masked_fill_(mask.unsqueeze(1), 0.0)
         self.coordinator.reset(mask)
+        self.invalidate()
+
+    def invalidate(self) -> None:
+        """Forget what the muscles can do in the present state."""
         self._is_past = True
 
     def state(self) -> dict[str, torch.Tensor]:

@@ -1,6 +1,7 @@
 """The top of the page: which run this is, and how it went."""
 
 import shlex
+from pathlib import Path
 from typing import Any
 
 from mjlab.report.markup import Html, element, escaped, joined
@@ -125,7 +126,7 @@ def _origins(record: Record) -> Html:
             ("Source", _git(record)),
             ("Machine", _machine(info.get("hardware") or {})),
             ("Versions", _MIDDLE_DOT.join(f"{k} {v}" for k, v in versions.items())),
-            ("Folder", code(str(record.folder.resolve()))),
+            ("Folder", code("/".join(record.folder.resolve().parts[-2:]))),
         ]
     )
 
@@ -152,7 +153,8 @@ def _git(record: Record) -> Html | str:
     found: list[Html] = []
     for top, state in (record.info.get("git") or {}).items():
         commit = str(state.get("commit") or "no commit")[:12]
-        said = joined(code(commit), f" on {state.get('branch')} in ", code(top))
+        name = code(Path(top).name)
+        said = joined(code(commit), f" on {state.get('branch')} in ", name)
         if state.get("changed"):
             said = joined(said, ", with changes that are not committed")
         found.append(said)
@@ -167,7 +169,6 @@ def _machine(hardware: dict[str, Any]) -> str:
     gpus = hardware.get("gpus") or []
     memory = hardware.get("memory_gb")
     parts = [
-        hardware.get("host"),
         ", ".join(gpus) if gpus else "no GPU",
         f"{hardware.get('processor')}, {counted(hardware.get('cores') or 0, 'core')}",
         f"{memory} GB of memory" if memory else None,

@@ -11,35 +11,25 @@
 
 import contextlib
 import datetime
-import importlib.metadata
 import json
 import os
-import platform
 import re
-import shlex
-import subprocess
-import sys
 import traceback
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from mjlab.rl.checkpoint import Checkpoints
 from mjlab.rl.config_io import TRUSTED, load_config, save_config
 from mjlab.rl.files import write_text
 from mjlab.rl.places import LATEST, find_run
-
-_PACKAGES = (
-    "mjlab-fused",
-    "mujoco",
-    "mujoco-warp",
-    "warp-lang",
-    "torch",
-    "rsl-rl-lib",
-    "tensordict",
-    "numpy",
+from mjlab.rl.provenance import (
+    arguments,
+    command,
+    git_state,
+    hardware,
+    versions,
+    without_places,
 )
 
 
@@ -84,9 +74,8 @@ class RunFolder:
             "reason": "",
             "started": now.isoformat(timespec="seconds"),
             "finished": None,
-            "command": shlex.join([sys.executable, *sys.argv]),
-            "arguments": sys.argv[1:],
-            "folder": os.getcwd(),
+            "command": command(),
+            "arguments": arguments(),
             "seed": seed,
             "git": _git(run.path),
             "versions": versions(),
@@ -142,8 +131,7 @@ class RunFolder:
             file.replace(self.path / f"config_until_{iteration:06d}.json")
             write_text(file, config)
         now = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
-        command = shlex.join([sys.executable, *sys.argv])
-        entry = {"iteration": iteration, "time": now, "command": command}
+        entry = {"iteration": iteration, "time": now, "command": command()}
         resumed = [*self.info().get("resumed", []), entry]
         self.update(status="running", reason="", finished=None, resumed=resumed)
         self.point_latest()
@@ -165,9 +153,9 @@ class RunFolder:
         except BaseException as error:
             status = "stopped" if isinstance(error, KeyboardInterrupt) else "failed"
             reason = "".join(traceback.format_exception_only(error)).strip()
-            self.finish(status, reason)
+            self.finish(status, without_places(reason))
             text = "".join(traceback.format_exception(error))
-            write_text(self.path / "error.txt", text)
+            write_text(self.path / "error.txt", without_places(text))
             raise
 
     def finish(self, status: str, reason: str) -> None:
@@ -177,28 +165,6 @@ class RunFolder:
 
     def _write(self, info: Mapping[str, Any]) -> None:
         write_text(self.path / "run.json", json.dumps(info, indent=1) + "\n")
-
-
-def hardware() -> dict[str, Any]:
-    """What this machine is."""
-    gpus = range(torch.cuda.device_count())
-    return {
-        "host": platform.node(),
-        "system": platform.platform(),
-        "processor": _processor(),
-        "cores": os.cpu_count(),
-        "memory_gb": _memory_gb(),
-        "gpus": [torch.cuda.get_device_name(gpu) for gpu in gpus],
-    }
-
-
-def versions() -> dict[str, str]:
-    """Versions of what decides a result."""
-    found = {"python": platform.python_version()}
-    for package in _PACKAGES:
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            found[package] = importlib.metadata.version(package)
-    return found
 
 
 def _make_folder(parent: Path, stem: str) -> Path:
@@ -223,48 +189,12 @@ def _git(folder: Path) -> dict[str, Any]:
     """Commit and uncommitted changes of our own source and of the user's."""
     found: dict[str, Any] = {}
     for place in (Path(__file__).parent, Path.cwd()):
-        top = _run_git(place, "rev-parse", "--show-toplevel")
-        if top is None or top in found:
+        repository = git_state(place)
+        if repository is None or repository[1] in found.values():
             continue
-        changes = _run_git(place, "diff", "HEAD") or ""
-        found[top] = {
-            "commit": _run_git(place, "rev-parse", "HEAD"),
-            "branch": _run_git(place, "rev-parse", "--abbrev-ref", "HEAD"),
-            "changed": bool(_run_git(place, "status", "--porcelain")),
-        }
+        name, state, changes = repository
+        name = f"{name}-2" if name in found else name
+        found[name] = state
         if changes:
-            write_text(
-                folder / "git" / f"{_plain(Path(top).name)}.diff", changes + "\n"
-            )
+            write_text(folder / "git" / f"{_plain(name)}.diff", changes + "\n")
     return found
-
-
-def _run_git(place: Path, *arguments: str) -> str | None:
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(place), *arguments],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=20,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() if done.returncode == 0 else None
-
-
-def _processor() -> str:
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        names = re.findall(r"model name\s*:\s*(.+)", cpuinfo.read_text())
-        if names:
-            return names[0]
-    return platform.processor() or platform.machine()
-
-
-def _memory_gb() -> float | None:
-    try:
-        size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return None
-    return round(size / 2**30, 1)

@@ -26,7 +26,8 @@ from mjlab.rl.logging import open_writers
 from mjlab.rl.loop import Outcome, TrainingLoop
 from mjlab.rl.memory import require_memory
 from mjlab.rl.placement import Placement, placement_lines
-from mjlab.rl.run_folder import RunFolder, versions
+from mjlab.rl.provenance import versions
+from mjlab.rl.run_folder import RunFolder
 from mjlab.rl.workers import TrainingEnv, WorkerEnv
 
 _log = logging.getLogger(__name__)

@@ -1,7 +1,7 @@
 """Entities, sensors and ground of all worlds, once the scene is compiled."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import torch
 
@@ -49,6 +49,8 @@ class Scene(SceneViews):
                 self.entities |= self.variants[name].members
             else:
                 self.entities[name] = Entity(name, entity_cfg, sim, rng)
+        self.caches: list[Callable[[], None]] = []
+        """Called by `invalidate`: has others forget what they computed on request."""
         self.sensors: dict[str, Sensor] = bind_sensors(
             (*cfg.sensors, *(pair.sensor for pair in built.pairs)), sim
         )
@@ -182,10 +184,14 @@ class Scene(SceneViews):
             sensor.reset(mask)
 
     def invalidate(self) -> None:
-        """Forget what entities computed: something else changed the simulation."""
+        """Forget what was computed on request: the simulation changed otherwise."""
         self._bodies.invalidate()
         for entity in self.entities.values():
             entity.data.invalidate()
+        for sensor in self.sensors.values():
+            sensor.invalidate()
+        for forget in self.caches:
+            forget()
 
     def state(self) -> dict[str, torch.Tensor]:
         """The live tensors that change; copy into them to restore a snapshot."""

@@ -311,6 +311,11 @@ class ContactSensor(Sensor):
         if self._is_taken:
             self._take()
 
+    def invalidate(self) -> None:
+        """Forget answers about times, and a late reading that is old by now."""
+        self._held.clear()
+        self._is_taken &= self._sim.reads.fresh >= self._stage
+
     def reset(self, mask: torch.Tensor) -> None:
         """Clear readings, times and history of the worlds of `mask`."""
         self._held.clear()

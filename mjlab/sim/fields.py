@@ -45,6 +45,9 @@ INPUT_FIELDS = frozenset(
 )
 """Those of them that a physics step leaves alone."""
 
+FORWARD_FIELDS = tuple("qpos qvel act plastic eq_active mocap_pos mocap_quat".split())
+"""Those of them whose write leaves stale what `forward()` has computed."""
+
 _POSITION = """
     xpos xquat xmat xipos ximat xanchor xaxis geom_xpos geom_xmat site_xpos site_xmat
     cam_xpos cam_xmat light_xpos light_xdir subtree_com cdof cinert crb

@@ -14,6 +14,7 @@ from mjlab.spec.merge import (
     add_keyframe,
     attach_spec,
     default_keyframe,
+    delete_keys,
     merge_keyframes,
     take_keyframes,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "attach_spec",
     "body_as_unsimple",
     "default_keyframe",
+    "delete_keys",
     "load_spec",
     "merge_keyframes",
     "take_keyframes",

@@ -88,13 +88,19 @@ def _take_options(child: mujoco.MjSpec, parent: mujoco.MjSpec) -> None:
 
 def take_keyframes(spec: mujoco.MjSpec) -> list[Keyframe]:
     """Remove all keyframes from `spec` and return them, completed by the compiler."""
-    if not spec.keys:
+    if not (spec.keys or spec.nkey):
         return []
     model = spec.compile()
     keyframes = [_keyframe_of(model, index) for index in range(model.nkey)]
+    delete_keys(spec)
+    return keyframes
+
+
+def delete_keys(spec: mujoco.MjSpec) -> None:
+    """Remove all keyframes, in place, and those that `<size nkey>` asks for."""
     for key in list(spec.keys):
         spec.delete(key)
-    return keyframes
+    spec.nkey = 0
 
 
 def default_keyframe(model: mujoco.MjModel, name: str = "default") -> Keyframe:

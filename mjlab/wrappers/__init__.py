@@ -1,9 +1,11 @@
 """Gymnasium's forms of an environment, and wrappers around them.
 
-Gymnasium and MuJoCo are imported when something here is first used.
+Importing this makes the tasks known to Gymnasium, as `import mjlab.gym` does. MuJoCo is
+imported when something here is first used.
 """
 
 import importlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from mjlab.wrappers.torch_env import TorchVectorEnv as TorchVectorEnv
     from mjlab.wrappers.worlds import ManagedWorlds as ManagedWorlds
     from mjlab.wrappers.worlds import Worlds as Worlds
+
+if importlib.util.find_spec("gymnasium") is not None:
+    from mjlab.wrappers import register as register
 
 _LAZY = {
     "ActionRepeat": "action_repeat",
@@ -42,13 +47,5 @@ def __getattr__(name: str) -> Any:
     """Import a part, now that somebody asks for it."""
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
-        module = importlib.import_module(f"{__name__}.{_LAZY[name]}")
-    except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] != "gymnasium":
-            raise
-        raise ImportError(
-            f"mjlab.wrappers.{name} needs Gymnasium, which is not installed: "
-            'pip install "mjlab-fused[gym]".'
-        ) from error
-    return getattr(module, name)
+    importlib.import_module(f"{__name__}.register")  # Says so if Gymnasium is absent.
+    return getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)

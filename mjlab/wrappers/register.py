@@ -1,4 +1,13 @@
-"""Gymnasium's ids of tasks."""
+"""Gymnasium's ids of tasks: importing this makes all tasks known to it."""
+
+from mjlab.registry import entries
+
+try:
+    import gymnasium as gymnasium
+except ModuleNotFoundError as error:
+    raise ImportError(
+        'Gymnasium, which this needs, is not installed: pip install "mjlab-fused[gym]".'
+    ) from error
 
 NAMESPACE = "mjlab"
 VERSION = 0
@@ -15,22 +24,10 @@ def task_of(name: str) -> str:
     return name.removesuffix(f"-v{VERSION}")
 
 
-def register_task(task_id: str, *, single: str, vector: str) -> None:
-    """Make a task known to Gymnasium, if it is not yet.
-
-    Args:
-        task_id: Our id.
-        single: `module:function` that makes the single form, of `task=` and settings.
-        vector: The same for the vector form, of `num_envs=` as well.
-    """
-    # Imported here, so that names can be told apart where Gymnasium is not there.
-    import gymnasium
-
-    if gym_id(task_id) in gymnasium.registry:
-        return
+for _task in entries():
     gymnasium.register(
-        id=gym_id(task_id),
-        entry_point=single,
-        vector_entry_point=vector,
-        kwargs={"task": task_id},
+        id=gym_id(_task),
+        entry_point="mjlab.gym:make_single",
+        vector_entry_point="mjlab.gym:make_vector",
+        kwargs={"task": _task},
     )

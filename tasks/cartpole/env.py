@@ -3,9 +3,6 @@
 import math
 from dataclasses import dataclass, field
 
-from mjlab.tasks.cartpole import mdp as cartpole_mdp
-from mjlab.tasks.robots.cartpole import cartpole_cfg
-
 from mjlab.envs import ManagerBasedRlEnvCfg, ViewerCfg, mdp
 from mjlab.managers import (
     ActionTermCfg,
@@ -18,6 +15,8 @@ from mjlab.managers import (
 )
 from mjlab.scene import SceneCfg
 from mjlab.sim import MujocoCfg, SimulationCfg
+from mjlab.tasks.cartpole import mdp as cartpole_mdp
+from mjlab.tasks.robots.cartpole import cartpole_cfg
 
 SLIDER = SceneEntityCfg("cartpole", joint_names=("slider",))
 HINGE = SceneEntityCfg("cartpole", joint_names=("hinge_1",))

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from mjlab.tasks.muscle import gait
-from mjlab.tasks.muscle.root import FloatingRoot, JointRoot, Root
 
 from mjlab.entity import Entity
-from mjlab.managers import CommandTerm, CommandTermCfg, ManagedEnv
+from mjlab.managers import CommandTerm, CommandTermCfg, Env
 from mjlab.masks import write_where
+from mjlab.tasks.muscle import gait
+from mjlab.tasks.muscle.root import FloatingRoot, JointRoot, Root
 
 
 @dataclass(kw_only=True)
@@ -53,7 +53,7 @@ class GaitCommandCfg(CommandTermCfg):
     height_joint: str | None = "root_z"
     """The joint along which the root moves up. None for one that floats."""
 
-    def bind(self, name: str, env: ManagedEnv) -> CommandTerm:
+    def bind(self, name: str, env: Env) -> CommandTerm:
         """Return the term of one environment."""
         return GaitCommand(name, self, env)
 
@@ -66,7 +66,7 @@ class GaitCommand(CommandTerm):
 
     cfg: GaitCommandCfg
 
-    def __init__(self, name: str, cfg: GaitCommandCfg, env: ManagedEnv) -> None:
+    def __init__(self, name: str, cfg: GaitCommandCfg, env: Env) -> None:
         super().__init__(name, cfg, env, num_draws=3 + 2 * len(cfg.joint_names))
         self.cfg = cfg
         self.entity: Entity = env.scene.entity(cfg.entity_name)

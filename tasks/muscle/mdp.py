@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import torch
-from mjlab.tasks.muscle.commands import GaitCommand
 
-from mjlab.managers import ManagedEnv, Selection
+from mjlab.managers import Env, Selection
 from mjlab.math import quat_rotate
 from mjlab.mdp.lookup import ROBOT
+from mjlab.tasks.muscle.commands import GaitCommand
 
 GAIT = "gait"
 """Name of the command."""
 
 
-def gait_of(env: ManagedEnv) -> GaitCommand:
+def gait_of(env: Env) -> GaitCommand:
     """The command to walk."""
     term = env.command_manager.term(GAIT)
     assert isinstance(term, GaitCommand)
@@ -25,7 +25,7 @@ LEAD_S = 0.09
 (damping over stiffness) would otherwise let the joints stay behind, in s."""
 
 
-def gait_reference(env: ManagedEnv) -> torch.Tensor:
+def gait_reference(env: Env) -> torch.Tensor:
     """The pose of the gait to go for in this step, rad, shape (num_envs, joints)."""
     return gait_of(env).pose(LEAD_S)
 
@@ -33,12 +33,12 @@ def gait_reference(env: ManagedEnv) -> torch.Tensor:
 # Observations.
 
 
-def pace_lag(env: ManagedEnv) -> torch.Tensor:
+def pace_lag(env: Env) -> torch.Tensor:
     """How far the walker is behind where it should be, m, shape (num_envs, 1)."""
     return gait_of(env).lag().unsqueeze(1)
 
 
-def root_height(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def root_height(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """How high the root is, m, shape (num_envs, 1)."""
     return asset_cfg.entity.data.root_pos_w[:, 2:3]
 
@@ -46,7 +46,7 @@ def root_height(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
 # Rewards.
 
 
-def track_speed(env: ManagedEnv, std: float) -> torch.Tensor:
+def track_speed(env: Env, std: float) -> torch.Tensor:
     """How near the speed is to the one asked for, 0 to 1.
 
     Args:
@@ -59,7 +59,7 @@ def track_speed(env: ManagedEnv, std: float) -> torch.Tensor:
 
 
 def walk_like_people(
-    env: ManagedEnv, speed_std: float, pose_std: float, pose_share: float
+    env: Env, speed_std: float, pose_std: float, pose_share: float
 ) -> torch.Tensor:
     """Speed times pose, 0 to 1: to stand still in a good pose is worth nothing.
 
@@ -73,7 +73,7 @@ def walk_like_people(
     return track_speed(env, speed_std) * (1.0 - pose_share + pose_share * pose)
 
 
-def imitate_pose(env: ManagedEnv, std: float) -> torch.Tensor:
+def imitate_pose(env: Env, std: float) -> torch.Tensor:
     """How near the joints are to the gait, 0 to 1.
 
     Args:
@@ -87,7 +87,7 @@ def imitate_pose(env: ManagedEnv, std: float) -> torch.Tensor:
     return torch.exp(-error.square().sum(dim=1) / std**2)
 
 
-def imitate_velocity(env: ManagedEnv, std: float) -> torch.Tensor:
+def imitate_velocity(env: Env, std: float) -> torch.Tensor:
     """How near the joints' velocities are to the gait's, 0 to 1.
 
     Args:
@@ -100,7 +100,7 @@ def imitate_velocity(env: ManagedEnv, std: float) -> torch.Tensor:
     return torch.exp(-error.square().sum(dim=1) / std**2)
 
 
-def upright(env: ManagedEnv, std: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def upright(env: Env, std: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """How upright the trunk is, 0 to 1; of the chosen joint, which pitches it.
 
     Args:
@@ -112,7 +112,7 @@ def upright(env: ManagedEnv, std: float, asset_cfg: Selection = ROBOT) -> torch.
     return torch.exp(-(pitch / std).square()).squeeze(1)
 
 
-def level(env: ManagedEnv, std: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def level(env: Env, std: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """How upright the root is, 0 to 1.
 
     Args:
@@ -124,7 +124,7 @@ def level(env: ManagedEnv, std: float, asset_cfg: Selection = ROBOT) -> torch.Te
     return torch.exp(-tilt.square().sum(dim=1) / std**2)
 
 
-def straight(env: ManagedEnv, std: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def straight(env: Env, std: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """How straight ahead the walker goes and looks, 0 to 1.
 
     Args:
@@ -144,22 +144,22 @@ def straight(env: ManagedEnv, std: float, asset_cfg: Selection = ROBOT) -> torch
 # Terminations.
 
 
-def off_pace(env: ManagedEnv, limit: float) -> torch.Tensor:
+def off_pace(env: Env, limit: float) -> torch.Tensor:
     """Whether the walker is further than `limit` from where it should be, m."""
     return gait_of(env).lag().abs() > limit
 
 
-def fell(env: ManagedEnv, lowest: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def fell(env: Env, lowest: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Whether the root is lower than `lowest`, m."""
     return asset_cfg.entity.data.root_pos_w[:, 2] < lowest
 
 
-def beyond(env: ManagedEnv, limit: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def beyond(env: Env, limit: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Whether a chosen joint is further than `limit` from 0, m or rad, either way."""
     position = asset_cfg.entity.data.joint_pos[:, asset_cfg.joint_ids]
     return (position.abs() > limit).any(dim=1)
 
 
-def below(env: ManagedEnv, limit: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+def below(env: Env, limit: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Whether a chosen joint is below `limit`, m or rad."""
     return (asset_cfg.entity.data.joint_pos[:, asset_cfg.joint_ids] < limit).any(dim=1)

@@ -9,9 +9,9 @@ import importlib
 import warnings
 
 import mujoco
-from mjlab.tasks.muscle.models import muscle_entity
 
 from mjlab.entity import EntityCfg
+from mjlab.tasks.muscle.models import muscle_entity
 
 TIED = (r"knee_angle_(beta_)?(translation|rotation)\d_[rl]",)
 """Joints that equalities tie to a knee's angle, for `MuscleActionCfg.ignore`."""

@@ -1,9 +1,8 @@
 """How walking with muscles is learned."""
 
-from mjlab.tasks.muscle.learning import MuscleHookCfg
-
 from mjlab.muscle.config import MuscleLearnerCfg
 from mjlab.rl.config import CheckpointCfg, GaussianCfg, MlpModelCfg, PpoAgentCfg, PpoCfg
+from mjlab.tasks.muscle.learning import MuscleHookCfg
 
 WORLDS_ON_CPU = 512
 """An episode begins in mid-stride and ends where a walker loses the pace, so that small

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from mjlab.registry import load_task
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.muscle import MuscleMap, muscle_action
+from mjlab.registry import load_task
 from mjlab.wrappers import ManagedWorlds, SingleEnv
 
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from typing import Self
 
 import torch
-from mjlab.tasks.muscle.models import arm6_cfg
-from mjlab.tasks.muscle.walk import DECIMATION, TIMESTEP, metrics
 
 from mjlab.entity import Entity
 from mjlab.envs import ManagerBasedRlEnvCfg, ViewerCfg, mdp
@@ -28,6 +26,8 @@ from mjlab.muscle import terms as muscle_terms
 from mjlab.muscle.action import MuscleActionCfg
 from mjlab.scene import SceneCfg
 from mjlab.sim import MujocoCfg, SimulationCfg
+from mjlab.tasks.muscle.models import arm6_cfg
+from mjlab.tasks.muscle.walk import DECIMATION, TIMESTEP, metrics
 
 TARGET = "target"
 

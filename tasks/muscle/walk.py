@@ -6,10 +6,6 @@ import copy
 from dataclasses import dataclass, field
 from typing import Self
 
-from mjlab.tasks.muscle import mdp as walking
-from mjlab.tasks.muscle.commands import GaitCommandCfg
-from mjlab.tasks.muscle.models import w18_cfg
-
 from mjlab.envs import ManagerBasedRlEnvCfg, ViewerCfg, mdp
 from mjlab.managers import (
     ActionTermCfg,
@@ -26,6 +22,9 @@ from mjlab.muscle.action import MuscleActionCfg
 from mjlab.muscle.config import TorqueLawCfg
 from mjlab.scene import SceneCfg
 from mjlab.sim import MujocoCfg, SimulationCfg
+from mjlab.tasks.muscle import mdp as walking
+from mjlab.tasks.muscle.commands import GaitCommandCfg
+from mjlab.tasks.muscle.models import w18_cfg
 from mjlab.terrain import TerrainCfg
 
 TIMESTEP = 1.0 / 600.0

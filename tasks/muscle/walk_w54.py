@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from mjlab.tasks.muscle import mdp as walking
-from mjlab.tasks.muscle.commands import GaitCommandCfg
-from mjlab.tasks.muscle.models import w54_cfg
-from mjlab.tasks.muscle.walk import TORQUE_LAW, WalkW18Cfg, rewards, simulation
-
 from mjlab.envs import ViewerCfg, mdp
 from mjlab.managers import (
     ActionTermCfg,
@@ -22,6 +17,10 @@ from mjlab.muscle import terms as muscle_terms
 from mjlab.muscle.action import MuscleActionCfg
 from mjlab.scene import SceneCfg
 from mjlab.sim import SimulationCfg
+from mjlab.tasks.muscle import mdp as walking
+from mjlab.tasks.muscle.commands import GaitCommandCfg
+from mjlab.tasks.muscle.models import w54_cfg
+from mjlab.tasks.muscle.walk import TORQUE_LAW, WalkW18Cfg, rewards, simulation
 from mjlab.terrain import TerrainCfg
 
 JOINTS = (

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from mjlab.tasks.robots.robot import ROBOTS_DIR
-
 from mjlab.actuator import XmlActuatorCfg
 from mjlab.entity import ArticulationCfg, EntityCfg
+from mjlab.tasks.robots.robot import ROBOTS_DIR
 
 CARTPOLE_XML = ROBOTS_DIR / "cartpole.xml"
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from mjlab.entity import ArticulationCfg, EntityCfg, InitialStateCfg
+from mjlab.spec import CollisionCfg
 from mjlab.tasks.robots.motor import Motor, reflected_inertia
 from mjlab.tasks.robots.robot import (
     ROBOTS_DIR,
@@ -12,9 +14,6 @@ from mjlab.tasks.robots.robot import (
     position_actuators,
 )
 from mjlab.tasks.robots.skin import load_with_skin
-
-from mjlab.entity import ArticulationCfg, EntityCfg, InitialStateCfg
-from mjlab.spec import CollisionCfg
 
 GO1_XML = ROBOTS_DIR / "go1.xml"
 

@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from mjlab.tasks.robots.motor import Motor
-
 from mjlab.actuator import PositionActuatorCfg
 from mjlab.entity import EntityCfg
+from mjlab.tasks.robots.motor import Motor
 
 ROBOTS_DIR = Path(__file__).parent
 """The folder that holds the MJCF files."""

@@ -9,11 +9,10 @@ import copy
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from mjlab.tasks.velocity import terms
-from mjlab.tasks.velocity.scene import DECIMATION
-
 from mjlab.envs import ManagerBasedRlEnvCfg, mdp
 from mjlab.managers import CommandTermCfg, EventTermCfg
+from mjlab.tasks.velocity import terms
+from mjlab.tasks.velocity.scene import DECIMATION
 from mjlab.terrain import TerrainGeneratorCfg
 
 

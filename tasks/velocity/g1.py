@@ -2,11 +2,6 @@
 
 from dataclasses import dataclass, field
 
-from mjlab.tasks.robots.g1 import G1
-from mjlab.tasks.velocity import scene as grounds
-from mjlab.tasks.velocity import terms as walking
-from mjlab.tasks.velocity.env import VelocityCfg
-
 from mjlab.envs import ViewerCfg
 from mjlab.managers import (
     ActionTermCfg,
@@ -19,6 +14,10 @@ from mjlab.managers import (
 from mjlab.scene import SceneCfg
 from mjlab.sensor import ContactMatch
 from mjlab.sim import SimulationCfg
+from mjlab.tasks.robots.g1 import G1
+from mjlab.tasks.velocity import scene as grounds
+from mjlab.tasks.velocity import terms as walking
+from mjlab.tasks.velocity.env import VelocityCfg
 
 
 def g1_scene(*, rough: bool = True) -> SceneCfg:

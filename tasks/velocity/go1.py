@@ -2,11 +2,6 @@
 
 from dataclasses import dataclass, field
 
-from mjlab.tasks.robots.go1 import GO1
-from mjlab.tasks.velocity import scene as grounds
-from mjlab.tasks.velocity import terms as walking
-from mjlab.tasks.velocity.env import VelocityCfg
-
 from mjlab.envs import ViewerCfg, mdp
 from mjlab.managers import (
     ActionTermCfg,
@@ -20,6 +15,10 @@ from mjlab.scene import SceneCfg
 from mjlab.sensor import ContactMatch, ContactSensorCfg, SensorCfg
 from mjlab.sensor.contact import MatchMode
 from mjlab.sim import SimulationCfg
+from mjlab.tasks.robots.go1 import GO1
+from mjlab.tasks.velocity import scene as grounds
+from mjlab.tasks.velocity import terms as walking
+from mjlab.tasks.velocity.env import VelocityCfg
 
 
 def go1_scene(*, rough: bool = True) -> SceneCfg:

@@ -1,8 +1,5 @@
 """Where robots walk, what they feel and see there, and how physics is computed."""
 
-from mjlab.tasks.robots.robot import Robot
-from mjlab.tasks.velocity.foot_height import FootHeightSensorCfg
-
 from mjlab.envs import ViewerCfg
 from mjlab.scene import SceneCfg
 from mjlab.sensor import (
@@ -14,6 +11,8 @@ from mjlab.sensor import (
     SensorCfg,
 )
 from mjlab.sim import MujocoCfg, SimulationCfg
+from mjlab.tasks.robots.robot import Robot
+from mjlab.tasks.velocity.foot_height import FootHeightSensorCfg
 from mjlab.terrain import TerrainCfg, rough_terrains
 
 DECIMATION = 4

@@ -5,16 +5,6 @@ What they return is fresh, so change it as you like.
 
 import math
 
-from mjlab.tasks.robots.robot import Robot
-from mjlab.tasks.velocity import mdp as walking
-from mjlab.tasks.velocity.commands import TwistCommandCfg
-from mjlab.tasks.velocity.scene import (
-    FEET_CONTACT,
-    FOOT_HEIGHT,
-    SCAN_DISTANCE,
-    TERRAIN_SCAN,
-)
-
 from mjlab.envs import mdp
 from mjlab.managers import (
     ActionTermCfg,
@@ -29,6 +19,15 @@ from mjlab.managers import (
 )
 from mjlab.noise import UniformNoiseCfg
 from mjlab.sensor import SensorCfg
+from mjlab.tasks.robots.robot import Robot
+from mjlab.tasks.velocity import mdp as walking
+from mjlab.tasks.velocity.commands import TwistCommandCfg
+from mjlab.tasks.velocity.scene import (
+    FEET_CONTACT,
+    FOOT_HEIGHT,
+    SCAN_DISTANCE,
+    TERRAIN_SCAN,
+)
 
 COMMAND = "twist"
 FASTER = {"lin_vel_x": (-1.5, 2.0), "ang_vel_z": (-0.7, 0.7)}

@@ -21,7 +21,7 @@ from mjlab.rl.export.inputs import Planned
 from mjlab.rl.export.quantities import root_frame
 from mjlab.rl.export.reader import FORMAT
 from mjlab.rl.export.targets import ACTION
-from mjlab.rl.run_folder import versions
+from mjlab.rl.provenance import versions
 
 
 def contract(

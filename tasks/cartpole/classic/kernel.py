@@ -3,13 +3,13 @@
 from typing import TYPE_CHECKING
 
 import torch
+
+from mjlab.envs.batch import Step
 from mjlab.tasks.cartpole.classic.equations import (
     ClassicCartpoleCfg,
     ClassicCartpoleError,
 )
 from mjlab.tasks.cartpole.classic.worlds import ClassicWorlds
-
-from mjlab.envs.batch import Step
 
 if TYPE_CHECKING:
     from mjlab.tasks.cartpole.classic.step_kernel import Rollout

@@ -1,6 +1,7 @@
 """The classic cartpole as operations on tensors."""
 
 import torch
+
 from mjlab.tasks.cartpole.classic.equations import (
     COS,
     GRAVITY,

@@ -1,6 +1,9 @@
 """What both ways of computing the classic cartpole share: memory, seeds and results."""
 
 import torch
+
+from mjlab.envs.batch import Step
+from mjlab.rng import WorldRng
 from mjlab.tasks.cartpole.classic.equations import (
     ACTION_SPACE,
     MAX_ANGLE,
@@ -10,9 +13,6 @@ from mjlab.tasks.cartpole.classic.equations import (
     ClassicCartpoleError,
     check,
 )
-
-from mjlab.envs.batch import Step
-from mjlab.rng import WorldRng
 
 
 class Memory:

@@ -1,18 +1,51 @@
-"""Policies in ONNX files and the tasks that they are of: written, and found again."""
+"""The run or the file that a user means, together with the task that it is of."""
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mjlab.registry import load_task
-
-from mjlab.cli import runs
+from mjlab.names import UnknownNameError
+from mjlab.registry import entries, load_task
+from mjlab.rl import RunFolder
 from mjlab.rl.export import OnnxPolicy
 
 if TYPE_CHECKING:
     from mjlab.envs import ManagerBasedRlEnvCfg
-    from mjlab.rl import RunFolder
     from mjlab.rl.export import Exported
+
+
+def find_run(place: str | Path, logs: Path) -> RunFolder:
+    """The run that a user means, or the one that ships with the task of that name.
+
+    Args:
+        place: As `RunFolder.find` takes it.
+        logs: Folder of all runs.
+    """
+    try:
+        return RunFolder.find(place, logs)
+    except UnknownNameError:
+        task = str(place).removesuffix("/latest")
+        trained = _trained(task)
+        if trained is None:
+            raise
+        sys.stdout.write(
+            f"There is no run of {task} in {logs}: this is the policy that ships with "
+            "it.\n"
+        )
+        sys.stdout.flush()
+        return RunFolder(trained)
+
+
+def ships(run: RunFolder) -> bool:
+    """Whether a run came with a task, so that nothing is to be written into it."""
+    trained = _trained(run.info()["task"])
+    return trained is not None and trained.resolve() == run.path.resolve()
+
+
+def _trained(task: str) -> Path | None:
+    """The run that ships with a task, if there is such a task and run."""
+    return load_task(task).trained if task in entries() else None
 
 
 def open_file(
@@ -33,7 +66,7 @@ def open_file(
 
 
 def write_file(
-    run: "RunFolder",
+    run: RunFolder,
     configs: Mapping[str, Any],
     *,
     logs: Path,
@@ -54,7 +87,7 @@ def write_file(
     from mjlab.rl.export import export_run
 
     task = run.info()["task"]
-    own = (logs / task if runs.ships(run) else run.path) / "export"
+    own = (logs / task if ships(run) else run.path) / "export"
     file = own if to is None else to
     if file.suffix != ".onnx":
         file = file / f"{task}.onnx"

@@ -1,16 +1,16 @@
-"""Tasks as Gymnasium's environments.
+"""Tasks as Gymnasium's environments: `import mjlab.gym` makes all of them known to it.
 
-`import mjlab` makes all tasks known to Gymnasium, under ids such as
-"mjlab/Velocity-G1-v0". Nothing heavy is imported before an environment is made.
+The task "Velocity-G1" has the id "mjlab/Velocity-G1-v0". Gymnasium imports a module by
+itself where an id names one: `gymnasium.make("mjlab.gym:mjlab/Velocity-G1-v0")`.
+Nothing heavy is imported before an environment is made.
 """
 
 import copy
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from mjlab.registry import entries, load_task
-
-from mjlab.wrappers.register import gym_id, register_task, task_of
+from mjlab.registry import load_task
+from mjlab.wrappers.register import gym_id, gymnasium, task_of
 
 if TYPE_CHECKING:
     from gymnasium.envs.registration import EnvSpec
@@ -22,14 +22,6 @@ if TYPE_CHECKING:
         SingleEnv,
         TorchVectorEnv,
     )
-
-
-def register() -> None:
-    """Make all tasks known to Gymnasium."""
-    for task_id in entries():
-        register_task(
-            task_id, single="mjlab.gym:make_single", vector="mjlab.gym:make_vector"
-        )
 
 
 def make_worlds(
@@ -132,8 +124,6 @@ def make_single(
 ) -> "SingleEnv":
     """Make the single form; this is what `gymnasium.make` calls."""
     if num_envs != 1:
-        import gymnasium
-
         raise gymnasium.error.Error(
             f"gymnasium.make makes one world, and num_envs is {num_envs}. Use "
             f"mjlab.make({task!r}, num_envs={num_envs}) or "
@@ -150,12 +140,9 @@ def make_single(
 
 def _spec_of(task: str, num_envs: int, settings: dict[str, Any]) -> "EnvSpec":
     """What `gymnasium.make_vec` would have noted of the same worlds."""
-    import gymnasium
-    from gymnasium import VectorizeMode
-
     spec = copy.deepcopy(gymnasium.spec(gym_id(task)))
     number = {} if num_envs == 1 else {"num_envs": num_envs}
-    mode = VectorizeMode.VECTOR_ENTRY_POINT.value
+    mode = gymnasium.VectorizeMode.VECTOR_ENTRY_POINT.value
     spec.kwargs = spec.kwargs | settings | number | {"vectorization_mode": mode}
     return spec
 

@@ -1,35 +1,24 @@
 """The table of tasks: names to where their configurations are.
 
-Looking at the table imports nothing of a task. A third party adds tasks by the
-entry-point group `mjlab.tasks`: the entry's name is the task's id, and its value is
-`module:attribute` of a `Task`.
+Every distribution, this one too, adds its tasks by the entry-point group `mjlab.tasks`:
+the entry's name is the task's id, and its value is `module:attribute` of a `Task`.
+Looking at the table imports nothing of a task.
 """
 
 import importlib
 import importlib.metadata
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mjlab.names import UnknownNameError, suggest
 
-if TYPE_CHECKING:
-    from mjlab.envs import ManagerBasedRlEnvCfg
-
 GROUP = "mjlab.tasks"
 
-BUILT_IN = {
-    "Cartpole-Balance": "mjlab.tasks.cartpole:BALANCE",
-    "Cartpole-Swingup": "mjlab.tasks.cartpole:SWINGUP",
-    "Muscle-Track-Arm6": "mjlab.tasks.muscle:TRACK_ARM6",
-    "Muscle-Walk-W18": "mjlab.tasks.muscle:WALK_W18",
-    "Muscle-Walk-W54": "mjlab.tasks.muscle:WALK_W54",
-    "Velocity-G1": "mjlab.tasks.velocity:G1",
-    "Velocity-G1-Flat": "mjlab.tasks.velocity:G1_FLAT",
-    "Velocity-Go1": "mjlab.tasks.velocity:GO1",
-    "Velocity-Go1-Flat": "mjlab.tasks.velocity:GO1_FLAT",
-}
+OURS = "mjlab-fused"
+"""Distribution of the tasks that ship with mjlab."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,10 +36,10 @@ class OnCpu:
 class Task:
     """What can be trained: factories, so that each use has a config of its own."""
 
-    env: "Callable[[], ManagerBasedRlEnvCfg]"
+    env: Callable[[], Any]
     """Makes the configuration to train with."""
 
-    play: "Callable[[], ManagerBasedRlEnvCfg]"
+    play: Callable[[], Any]
     """Makes the one to watch with: no noise, no pushes, endless episodes."""
 
     rl: Callable[[], Any] | None = None
@@ -93,11 +82,24 @@ class BrokenTaskError(ImportError):
 
 def entries() -> dict[str, Entry]:
     """All tasks by id, the built-in ones first. Imports none of them."""
-    table = {id_: Entry(id_, place, "mjlab-fused") for id_, place in BUILT_IN.items()}
-    for point in importlib.metadata.entry_points(group=GROUP):
-        origin = point.dist.name if point.dist is not None else "unknown"
-        table.setdefault(point.name, Entry(point.name, point.value, origin))
+    found = [
+        Entry(point.name, point.value, point.dist.name if point.dist else "unknown")
+        for point in importlib.metadata.entry_points(group=GROUP)
+    ]
+    ours = [entry for entry in found if entry.origin == OURS] or _of_checkout()
+    table: dict[str, Entry] = {}
+    for entry in (*ours, *found):
+        table.setdefault(entry.id, entry)
     return table
+
+
+def _of_checkout() -> list[Entry]:
+    """The entry points of a checkout that was never installed, as it declares them."""
+    file = Path(__file__).parents[1] / "pyproject.toml"
+    if not file.is_file():
+        return []
+    points = tomllib.loads(file.read_text("utf-8"))["project"]["entry-points"][GROUP]
+    return [Entry(name, place, OURS) for name, place in points.items()]
 
 
 def find_entry(task_id: str) -> Entry:

@@ -1,0 +1,209 @@
+"""How fast steps are in one checkout against another: blocks of both take turns.
+
+    git worktree add ../before main~1
+    python bench/paired.py ../before .
+    python bench/paired.py ../before . --points Velocity-G1-Flat:256 --pairs 30
+
+Each checkout steps the same task in a process of its own, from the same seed and with
+the same actions; one waits while the other runs, and each begins every other pair. The
+ratio of a pair is the speed of the second checkout by that of the first, so what else
+the machine does for minutes falls out of it. The points are those of `bench/env.py` and
+`bench/velocity.py`.
+"""
+
+import argparse
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from bench.record import save
+
+WORKER = Path(__file__).with_name("paired_worker.py")
+POINTS = (
+    "Cartpole-Balance:1024",
+    "synthetic:1024",
+    "Velocity-Go1-Flat:256",
+    "Velocity-G1-Flat:256",
+    "Velocity-Go1:256",
+    "Velocity-G1:256",
+)
+# Physics has the processors; torch's threads would only get in its way.
+THREADS = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0"}
+
+
+class Side:
+    """A checkout's worlds, stepped in a process of its own."""
+
+    def __init__(
+        self, checkout: Path, task: str, num_envs: int, threads: int | None
+    ) -> None:
+        """Build the worlds."""
+        settings = {"task": task, "num_envs": num_envs, "threads": threads}
+        self._process = subprocess.Popen(
+            [sys.executable, str(WORKER), json.dumps(settings)],
+            cwd=checkout,
+            env=os.environ | THREADS | {"PYTHONPATH": str(checkout)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self._answer()
+
+    def run(self, steps: int) -> tuple[float, float]:
+        """Seconds that a step takes in a block: passed, and of all threads."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{steps}\n")
+        self._process.stdin.flush()
+        passed, processor = self._answer()
+        return passed / steps, processor / steps
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.communicate()
+
+    def _answer(self) -> list[float]:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"A side ended with {self._process.wait()}.")
+        return json.loads(line)
+
+
+def compare(
+    before: Path,
+    after: Path,
+    point: str,
+    *,
+    pairs: int,
+    steps: int,
+    threads: int | None = None,
+) -> dict[str, Any]:
+    """Time pairs of blocks of a task in two checkouts, after a pair to warm up."""
+    task, _, number = point.partition(":")
+    sides = [Side(place, task, int(number), threads) for place in (before, after)]
+    times: list[list[tuple[float, float]]] = []
+    for pair in range(pairs + 1):
+        order = (0, 1) if pair % 2 else (1, 0)
+        found = {index: sides[index].run(steps) for index in order}
+        times.append([found[0], found[1]])
+        show_progress(point, pair, pairs)
+    for side in sides:
+        side.close()
+    return {
+        "num_envs": int(number),
+        "before_step_ms": 1e3 * statistics.median(a[0] for a, _ in times[1:]),
+        "after_step_ms": 1e3 * statistics.median(b[0] for _, b in times[1:]),
+        "speed": ratio_figures([a[0] / b[0] for a, b in times[1:]]),
+        "speed_by_processor_time": ratio_figures([a[1] / b[1] for a, b in times[1:]]),
+    }
+
+
+def ratio_figures(ratios: Sequence[float]) -> dict[str, Any]:
+    """The median of the pairs' ratios, where it lies at 95 %, and all of them."""
+    ranked = sorted(ratios)
+    rank = median_rank(len(ranked))
+    return {
+        "median": statistics.median(ranked),
+        "interval": [ranked[rank - 1], ranked[-rank]],
+        "pairs": list(ratios),
+    }
+
+
+def median_rank(number: int, confidence: float = 0.95) -> int:
+    """Rank, from either end, of the values between which the true median lies.
+
+    Each value is above the true median by the toss of a coin, whatever the distribution
+    is. With fewer than six values no two of them are that sure; then it is 1.
+    """
+    below, rank = 0.0, 0
+    while rank <= number // 2:
+        below += math.comb(number, rank) / 2.0**number
+        if 2.0 * below > 1.0 - confidence:
+            break
+        rank += 1
+    return max(rank, 1)
+
+
+def commit_of(checkout: Path) -> dict[str, Any]:
+    """Which commit a checkout is at, and whether its files are others."""
+    found = [
+        subprocess.run(
+            ["git", "-C", str(checkout), *arguments],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for arguments in (("rev-parse", "HEAD"), ("status", "--porcelain"))
+    ]
+    return {"commit": found[0], "changed": bool(found[1])}
+
+
+def show_progress(point: str, pair: int, pairs: int) -> None:
+    """Show on a terminal how far the measurement is."""
+    if sys.stderr.isatty():
+        end = "\n" if pair == pairs else ""
+        print(f"\r{point} {pair}/{pairs}", end=end, file=sys.stderr, flush=True)
+
+
+def main() -> None:
+    """Measure, print and save."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("before", type=Path, help="folder of a checkout")
+    parser.add_argument("after", type=Path, help="folder of another")
+    parser.add_argument(
+        "--points", nargs="+", default=list(POINTS), metavar="TASK:WORLDS"
+    )
+    parser.add_argument("--pairs", type=int, default=30, help="of blocks")
+    parser.add_argument("--steps", type=int, default=10, help="of a block")
+    parser.add_argument("--threads", type=int, help="of physics; all where none said")
+    parser.add_argument("--name", default="paired", help="of the file with results")
+    args = parser.parse_args()
+    before, after = args.before.resolve(), args.after.resolve()
+    figures: dict[str, Any] = {
+        "before": commit_of(before),
+        "after": commit_of(after),
+        "load_before": os.getloadavg(),
+        "pairs": args.pairs,
+        "steps_per_block": args.steps,
+        "threads": args.threads,
+        "torch_threads": 1,
+        "points": {},
+    }
+    for point in args.points:
+        found = compare(
+            before,
+            after,
+            point,
+            pairs=args.pairs,
+            steps=args.steps,
+            threads=args.threads,
+        )
+        figures["points"][point] = found
+        print(described(point, found), flush=True)
+        save(args.name, figures)  # So that an interruption costs one point.
+    print(f"saved {save(args.name, figures | {'load_after': os.getloadavg()})}")
+
+
+def described(point: str, found: dict[str, Any]) -> str:
+    """The figures of a point in a line."""
+    low, high = found["speed"]["interval"]
+    processor = found["speed_by_processor_time"]
+    return (
+        f"{point}: {found['speed']['median']:.3f} of the speed before (95 %: {low:.3f} "
+        f"to {high:.3f}), by processor time {processor['median']:.3f} "
+        f"({processor['interval'][0]:.3f} to {processor['interval'][1]:.3f}); "
+        f"{found['before_step_ms']:.2f} ms a step, now {found['after_step_ms']:.2f} ms"
+    )
+
+
+if __name__ == "__main__":
+    main()

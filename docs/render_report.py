@@ -1,0 +1,63 @@
+"""Make docs/images/report.png: `python docs/render_report.py`.
+
+The page of the walker that ships, as Chromium shows it: its beginning, and in the dark the
+terms of its reward.
+"""
+
+import base64
+import io
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from PIL import Image
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from mjlab.report import write_report
+from tests.browser import Browser
+
+RUN = ROOT / "tasks/velocity/trained/Velocity-Go1-Flat"
+IMAGE = ROOT / "docs/images/report.png"
+WIDTH, HEIGHT = 944, 1200
+SCALE = 0.82
+"""Pixels of the picture for one of the page."""
+
+
+def main() -> None:
+    """Draw both halves."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = shutil.copytree(RUN, Path(folder) / RUN.parent.name / RUN.name)
+        browser = Browser(write_report(copy).as_uri(), width=WIDTH, height=HEIGHT)
+        try:
+            halves = [shot(browser, "light", "body"), shot(browser, "dark", "#rewards")]
+        finally:
+            browser.close()
+    whole = Image.new("RGB", (2 * WIDTH, HEIGHT))
+    for index, half in enumerate(halves):
+        whole.paste(half, (index * WIDTH, 0))
+    whole.quantize(256).save(IMAGE, optimize=True)
+
+
+def shot(browser: Browser, scheme: str, place: str) -> Image.Image:
+    """Take a picture of the page from an element on."""
+    size = {"width": round(WIDTH / SCALE), "height": round(HEIGHT / SCALE)}
+    browser.call(
+        "Emulation.setDeviceMetricsOverride",
+        **size,
+        deviceScaleFactor=SCALE,
+        mobile=False,
+    )
+    browser.call("Emulation.setScrollbarsHidden", hidden=True)
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    browser.call("Emulation.setEmulatedMedia", features=[feature])
+    browser.wait("document.querySelectorAll('path.line').length > 0")
+    browser.run(f"document.querySelector('{place}').scrollIntoView()")
+    found = browser.call("Page.captureScreenshot", format="png")
+    return Image.open(io.BytesIO(base64.b64decode(found["data"])))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What the project computes and shows, written down: see `make.py`."""

@@ -1,0 +1,86 @@
+"""Rewrites what is written down of the project: `python -m tests.golden.make`.
+
+    python -m tests.golden.make --only operations
+    python -m tests.golden.make --only state values --cases native/Velocity-G1
+
+Each part is a file of its own, so that a diff says which truth has changed.
+"""
+
+import argparse
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import tests.conftest  # noqa: F401  Before torch: how its threads wait.
+from tests.golden.machine import made_on
+from tests.golden.runs import CASES, observe
+from tests.golden.surface import (
+    SCRIPTS,
+    TRAINED,
+    help_of,
+    policy_actions,
+    public_names,
+)
+
+DATA = Path(__file__).parent / "data"
+
+
+def of_runs(part: str) -> Callable[[str], Any]:
+    """What a run shows of one part."""
+    return lambda case: getattr(observe(case), part)
+
+
+PARTS: dict[str, tuple[list[str], Callable[[str], Any]]] = {
+    "state": (CASES, of_runs("state")),
+    "values": (CASES, of_runs("values")),
+    "names": (CASES, of_runs("names")),
+    "operations": (CASES, of_runs("operations")),
+    "policies": (list(TRAINED), policy_actions),
+    "help": (SCRIPTS, help_of),
+    "public": (list(public_names()), lambda package: public_names()[package]),
+}
+"""Of each part: its cases, and what is written down of one."""
+EXACT = ("state", "operations", "policies")
+"""Parts that hold on the machine that made them; the file says which."""
+
+
+def recorded(part: str) -> dict[str, Any]:
+    """What is written down of a part, by case."""
+    return json.loads((DATA / f"{part}.json").read_text("utf-8"))
+
+
+def written(record: dict[str, Any]) -> str:
+    """JSON with a line for each entry of a case, so that a diff names it."""
+    cases = []
+    for case, found in record.items():
+        if isinstance(found, dict):
+            parts = [f"{json.dumps(k)}: {json.dumps(v)}" for k, v in found.items()]
+            body = "{\n  " + ",\n  ".join(parts) + "\n }"
+        else:
+            body = json.dumps(found, indent=2)[:-1] + " ]"
+        cases.append(f" {json.dumps(case)}: {body}")
+    return "{\n" + ",\n".join(cases) + "\n}\n"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Rewrite parts, or some cases of them."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--cases", nargs="+", help="all where none is named")
+    args = parser.parse_args(arguments)
+    for part in args.only:
+        cases, look = PARTS[part]
+        chosen = [case for case in cases if not args.cases or case in args.cases]
+        header = {"made_on": made_on()} if part in EXACT else {}
+        kept = recorded(part) if args.cases else {}
+        if kept and header and kept["made_on"] != header["made_on"]:
+            parser.error(f"{part} was made on another machine: rewrite all cases.")
+        found = kept | {case: look(case) for case in chosen}
+        record = header | {case: found[case] for case in cases if case in found}
+        (DATA / f"{part}.json").write_text(written(record), "utf-8")
+        print(f"{part}: {', '.join(chosen)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""What users see of the project: help, import paths, and how its policies act."""
+
+import ast
+import hashlib
+import importlib
+import os
+import subprocess
+import sys
+from functools import cache
+from typing import Any
+
+import torch
+from tasks.registry import BUILT_IN, load_task
+
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.rl import RslRlVecEnv, RunFolder, load_policy
+from mjlab.threads import torch_threads
+from tests.architecture import ROOT
+from tests.golden.runs import NUM_ENVS, STEPS, bytes_of
+
+PACKAGES = ("mjlab", "tasks")
+SCRIPTS = sorted(path.stem for path in (ROOT / "scripts").glob("*.py"))
+TRAINED = {name: place for name in BUILT_IN if (place := load_task(name).trained)}
+
+
+def help_of(script: str) -> list[str]:
+    """Lines that a script prints when asked for help."""
+    done = subprocess.run(
+        [sys.executable, f"scripts/{script}.py", "--help"],
+        cwd=ROOT,
+        env=os.environ | {"COLUMNS": "88", "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.splitlines()
+
+
+def public_names() -> dict[str, list[str]]:
+    """Names that each package exports, wherever they are defined."""
+    found = {}
+    for top in PACKAGES:
+        for file in sorted((ROOT / top).rglob("__init__.py")):
+            parts = file.parent.relative_to(ROOT).parts
+            if not any(part.startswith("_") for part in parts):
+                found[".".join(parts)] = exported(file.read_text("utf-8"))
+    return {package: names for package, names in sorted(found.items()) if names}
+
+
+def exported(text: str) -> list[str]:
+    """Names that a file defines, exports by `as`, or lists in `__all__`."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {alias.name for alias in node.names if alias.asname == alias.name}
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names |= {target.id for target in targets if isinstance(target, ast.Name)}
+            if node.value and any(ast.unparse(t) == "__all__" for t in targets):
+                names |= set(ast.literal_eval(node.value))
+    return sorted(n for n in names if not n.startswith("_") and n != "TYPE_CHECKING")
+
+
+def resolve(path: str) -> bool:
+    """Whether a public name is there once its package is imported."""
+    package, _, name = path.rpartition(".")
+    missing = object()
+    return getattr(importlib.import_module(package), name, missing) is not missing
+
+
+@cache
+def policy_actions(task: str) -> dict[str, Any]:
+    """What the policy that ships with a task does in a hundred steps of its worlds."""
+    with torch_threads(1):
+        run = RunFolder(TRAINED[task])
+        configs = run.configs(PACKAGES)
+        cfg, agent = configs["env"], configs["agent"]
+        cfg.scene.num_envs = NUM_ENVS
+        cfg.seed, cfg.sim.backend = 0, "native"
+        groups = sorted({group for seen in agent.obs_groups.values() for group in seen})
+        env = ManagerBasedRlEnv(cfg, device="cpu")
+        worlds = RslRlVecEnv(env, groups=groups, clip_actions=agent.clip_actions)
+        policy = load_policy(run.path, worlds, agent)
+        observations = worlds.reset(seed=3)
+        taken = []
+        for _ in range(STEPS):
+            taken.append(policy(observations))
+            observations, _, dones, _ = worlds.step(taken[-1])
+            policy.reset(dones)
+        env.close()
+    whole = hashlib.sha256(b"".join(map(bytes_of, taken)))
+    return {
+        "all": whole.hexdigest()[:16],
+        "by_step": " ".join(hashlib.sha256(bytes_of(a)).hexdigest()[:4] for a in taken),
+        "first": [few(action) for action in taken[:3]],
+        "last": [few(action) for action in taken[-3:]],
+    }
+
+
+def few(action: torch.Tensor) -> list[float]:
+    """First numbers of the first world."""
+    return [float(f"{x:.9g}") for x in action[0, :6].tolist()]
