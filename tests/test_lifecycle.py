@@ -18,6 +18,7 @@ from mjlab.managers import (
     RewardTermCfg,
     TerminationTermCfg,
 )
+from mjlab.mdp import UniformVectorCommandCfg
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 
 
@@ -98,6 +99,9 @@ def recorded_cfg() -> ManagerBasedRlEnvCfg:
             params={"label": f"{mode} event"},
             **interval,
         )
+    cfg.commands["mark"] = UniformVectorCommandCfg(
+        resampling_time_range=(1e9, 1e9), ranges=[(0.0, 1.0)]
+    )
     cfg.curriculum = {
         "mark": CurriculumTermCfg(
             func=RecordingCurriculum, params={"label": "curriculum"}

@@ -10,16 +10,15 @@ import dataclasses
 import functools
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from types import SimpleNamespace
 
 import mujoco
 import mujoco_warp as mjw
 import numpy as np
 import pytest
 import torch
-from mjlab.envs.program import StateWatch
 from mujoco import batch as mj_batch
 
+from mjlab.envs.runner import StaleStateCheck
 from mjlab.sim import Simulation, Stage
 from mjlab.sim.config import BackendName
 from mjlab.sim.fields import STAGE_OF, STATE_FIELDS
@@ -464,11 +463,9 @@ def test_a_field_expanded_late_acts_in_its_world_only(engine: BackendName) -> No
 # The state of one world, between steps.
 
 
-def test_stages_that_follow_from_a_field_of_the_state_are_computed_after_its_write() -> (
-    None
-):
+def test_stages_that_follow_from_a_written_field_are_computed_again() -> None:
     here = bench("warp", 1)
-    watch = StateWatch(SimpleNamespace(sim=here.sim))  # type: ignore[arg-type]
+    watch = StaleStateCheck(here.sim)
     early = {name for name, stage in STAGE_OF.items() if 0 < stage < Stage.ACCELERATION}
     # With energy sensors, and without energies asked for, Warp clears these only where
     # it goes on to accelerations (4.0.0).
@@ -476,7 +473,7 @@ def test_stages_that_follow_from_a_field_of_the_state_are_computed_after_its_wri
     loud = set()
     for field in STATE_FIELDS:
         here.restart()
-        watch.settle()
+        watch.mark_fresh()
         before = here.read_data()
         live = getattr(here.sim.data, field)
         live.copy_(~live if live.dtype == torch.bool else live.roll(1, -1) + 0.01)

@@ -207,10 +207,10 @@ class ManagerBasedRlEnv:
         self.runner.run()
         for recorder in self.program.recorders:
             recorder.commit()
-        flags = self.termination_manager
-        reward = self.reward_manager.reward.clone()
-        ended = flags.terminated.clone(), flags.time_outs.clone()
         observations, extras = self._shown(ends=True)
+        reward = self.reward_manager.reward.clone()
+        flags = self.termination_manager
+        ended = flags.terminated.clone(), flags.time_outs.clone()
         return observations, reward, *ended, extras
 
     def choose_resets(

@@ -10,13 +10,13 @@ from functools import cache
 from typing import Any
 
 import torch
-from tasks.registry import BUILT_IN, load_task
 
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.registry import load_task
 from mjlab.rl import RslRlVecEnv, RunFolder, load_policy
 from mjlab.threads import torch_threads
 from tests.architecture import ROOT
-from tests.golden.runs import NUM_ENVS, STEPS, bytes_of
+from tests.golden.runs import BUILT_IN, NUM_ENVS, STEPS, bytes_of
 
 PACKAGES = ("mjlab", "tasks")
 SCRIPTS = sorted(path.stem for path in (ROOT / "scripts").glob("*.py"))
