@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
-from tasks.registry import load_task
+from mjlab.registry import load_task
 from tests.architecture import ROOT
 
 NUM_ENVS = 4

@@ -10,7 +10,7 @@ from tests.architecture import ROOT
 
 SYNTHETIC = """
 from dataclasses import dataclass
-from tasks.cartpole import CartpoleBalanceCfg
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
 
 @dataclass(kw_only=True)
 class SyntheticCfg(CartpoleBalanceCfg):

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.registry import entries, load_task
 from mjlab.threads import torch_threads
-from tasks.registry import BUILT_IN, load_task
 from tests.step_watch import watch
 from tests.synthetic import SyntheticCfg
 
@@ -32,7 +32,7 @@ def registered(task_id: str) -> MakeCfg:
 
 
 TASKS: dict[str, MakeCfg] = {"synthetic": SyntheticCfg}
-TASKS |= {task_id: registered(task_id) for task_id in BUILT_IN}
+TASKS |= {task_id: registered(task_id) for task_id in sorted(entries())}
 
 RESETS: dict[str, dict[str, Any]] = {
     "final_obs": {"when": "same_step", "final_obs": True},
