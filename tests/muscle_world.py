@@ -19,6 +19,10 @@ NEUTRAL = {"hip": 0.1, "knee": -0.2, "ankle": 0.1}
 
 @functools.cache
 def muscle_model(name: str) -> mujoco.MjModel:
+    if name == "geared arm6":
+        text = XML["arm6"].read_text("utf-8")
+        geared = text.replace('tendon="biceps"', 'tendon="biceps" gear="1.7"')
+        return mujoco.MjModel.from_xml_string(geared)
     return mujoco.MjModel.from_xml_path(str(XML[name]))
 
 

@@ -218,6 +218,9 @@ def test_images_are_seen_as_torch_sees_them(encoder):
         seen, groups, "actor", 3, (8,), obs_normalization=True, cnn_cfg=cnn
     ).eval()
     stir(model)
+    for layer in model.modules():
+        if isinstance(layer, torch.nn.LayerNorm | torch.nn.BatchNorm2d):
+            layer.eps = 0.1  # Not ONNX's default.
     graph = Graph()
     values = {name: graph.input(name, shape) for name, shape in shapes.items()}
     graph.output("action", add_network(graph, model, values), (3,))

@@ -103,6 +103,29 @@ def test_what_muscles_are_asked_for_belongs_to_the_state_of_that_substep():
         assert np.allclose(made[0].numpy(), active, atol=1e-3)
 
 
+def test_what_muscles_do_by_themselves_is_not_asked_of_them():
+    env, term = make_env(clip_torque=False)
+    asked, compute = [], term.law.compute
+    term.law.compute = lambda *given: asked.append(compute(*given)) or asked[-1].clone()
+    watch = Watch(env)
+    # Legs that are bent to their ends stretch muscles.
+    legs = list(term.map.qpos_ids)
+    lowest = [env.sim.mj_model.joint(name).range[0] for name in term.map.joint_names]
+    env.sim.data.qpos[:, legs] = 0.9 * torch.tensor(lowest, dtype=torch.float32)
+    env.step(torch.full((3, 6), 0.5))
+    data = mujoco.MjData(env.sim.mj_model)
+    dofs = list(term.map.dof_ids)
+    for substep in (0, SUBSTEPS - 1):
+        data.qpos, data.qvel = watch.qpos[substep][1], watch.qvel[substep][1]
+        mujoco.mj_forward(env.sim.mj_model, data)
+        # Without controls, only the passive forces of muscles act.
+        passive = data.qfrc_actuator[dofs]
+        assert np.abs(passive).max() > 1.0
+        wanted = watch.rows[substep][1, term.map.num_entries :].numpy()
+        expected = asked[substep][1].numpy() - passive
+        assert np.allclose(wanted, expected, atol=1e-3)
+
+
 def test_a_row_is_one_substep_stored_whole_and_drawn_with_equal_chances():
     env, term = make_env(num_envs=200)
     watch = Watch(env)

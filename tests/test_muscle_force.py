@@ -81,7 +81,7 @@ def test_activation_rate_is_that_of_mujoco(width):
     assert torch.allclose(own, float64(rate), rtol=1e-10, atol=1e-10)
 
 
-@pytest.mark.parametrize("name", ["arm6", "w18", "w54"])
+@pytest.mark.parametrize("name", ["arm6", "geared arm6", "w18", "w54"])
 def test_torques_are_those_of_mujoco_c_within_1e_10(name):
     fields, state = random_states(name, 200)
     dofs = list(muscle_map(name).dof_ids)

@@ -290,6 +290,18 @@ def test_missing_memory_on_native_is_counted_and_names_the_number_to_set() -> No
     )
 
 
+def test_counts_of_missing_memory_grow_as_much_after_a_reset_as_before() -> None:
+    sim = pile("250K")
+    totals = []
+    for _ in range(3):
+        sim.reset()
+        sim.step()
+        totals.append(sim.health.read().overflow)
+    first, second, third = totals
+    for kind, count in second.items():
+        assert third[kind] - count == count - first[kind] > 0
+
+
 def test_counts_of_missing_memory_go_on_from_a_snapshot() -> None:
     sim = pile("250K")
     sim.step()

@@ -413,6 +413,15 @@ def test_columns_follow_proportions_and_no_kind_is_left_out():
     assert built(cfg).column_kinds == ("much",) * 4 + ("little",)
 
 
+def test_columns_are_divided_as_seats_by_webster():
+    # The votes of three parties for seven seats, for which D'Hondt's divisors give 4,
+    # 2 and 1.
+    votes = {"a": 53.0, "b": 24.0, "c": 23.0}
+    kinds = {name: FlatCfg(proportion=share) for name, share in votes.items()}
+    cfg = TerrainGeneratorCfg(num_rows=1, num_cols=7, sub_terrains=kinds)
+    assert Counter(built(cfg).column_kinds) == {"a": 3, "b": 2, "c": 2}
+
+
 def test_column_shares_divide_worlds_by_proportion():
     for curriculum in (False, True):
         terrain = built(rough_terrains(curriculum=curriculum))

@@ -9,7 +9,7 @@ from mjlab.envs.autoreset import AutoReset, When, copied
 from mjlab.envs.config import ManagerBasedRlEnvCfg, check_config
 from mjlab.envs.nonfinite import NonfiniteGuard
 from mjlab.envs.state import EnvState
-from mjlab.managers import ManagedEnv, required_fields
+from mjlab.managers import ManagedEnv, Managers, required_fields
 from mjlab.scene import SceneSpec, build_scene
 from mjlab.sim import compile_model
 
@@ -45,6 +45,22 @@ def load(cfg: ManagerBasedRlEnvCfg) -> LoadedScene:
     built = build_scene(cfg.scene, seed=seed)
     vary = frozenset(required_fields(cfg.events))
     return LoadedScene(cfg, seed, built, compile_model(built.spec, cfg.sim, vary), vary)
+
+
+def managers_of(env: ManagedEnv) -> Managers:
+    """The managers of an environment, as one record."""
+    return Managers(
+        env.observation_manager,
+        env.action_manager,
+        env.reward_manager,
+        env.metrics_manager,
+        env.outcome_manager,
+        env.curriculum_manager,
+        env.command_manager,
+        env.event_manager,
+        env.termination_manager,
+        env.recorder_manager,
+    )
 
 
 def guard_nonfinite(env: ManagedEnv, max_share: float) -> NonfiniteGuard:

@@ -15,6 +15,7 @@ from mjlab.envs.build import (
     guard_nonfinite,
     load,
     make_resets,
+    managers_of,
 )
 from mjlab.envs.config import ManagerBasedRlEnvCfg
 from mjlab.envs.manual import Lifecycle
@@ -31,7 +32,6 @@ from mjlab.managers import (
     CurriculumManager,
     EpisodeLog,
     EventManager,
-    Managers,
     MetricsManager,
     ObservationManager,
     OutcomeManager,
@@ -73,10 +73,7 @@ class ManagerBasedRlEnv:
         self.cfg = cfg = loaded.cfg
         self.seed = loaded.seed
         """The seed in use."""
-        self.first_world = first_world
-        """Global index of world 0."""
-        self.task = task
-        """The id that the task is registered by. None where nobody said."""
+        self.first_world, self.task = first_world, task
         self.sim = Simulation(
             loaded.model, cfg.scene.num_envs, cfg.sim, device=device, vary=loaded.vary
         )
@@ -93,33 +90,6 @@ class ManagerBasedRlEnv:
         self.episode_length_buf = torch.zeros(self.num_envs, **ints)
         self.common_step_counter = torch.zeros((), **ints)
         self.episode_log = EpisodeLog(self.num_envs, self.device)
-        self._bind_managers()
-        self.nonfinite = guard_nonfinite(self, cfg.max_nonfinite_share)
-        """Ends episodes of worlds whose numbers are not finite, and counts these."""
-        self.state = collect_state(self, self.nonfinite)
-        """All that the future depends on."""
-        resets = make_resets(self, final_obs=cfg.final_obs)
-        self.program = StepProgram(self, cfg.decimation, resets, self.nonfinite)
-        """What a step and a reset consist of."""
-        self.lifecycle = Lifecycle(self.program, self._finish_phases)
-        """The same, called by hand."""
-        self.observers: list[StepObserver] = []
-        """What is called around every step."""
-        self.event_manager.apply("startup")
-        self.event_manager.recompute_constants(startup=True)
-        self.sim.forward()
-        self.scene.refresh()
-        self.runner: StepRunner = self._build_runner()
-        """How a step runs."""
-        self.single_observation_space: Dict = observation_space(self)
-        """What one world observes, by group."""
-        self.single_action_space: Box = action_space(self)
-        """The action that one world takes."""
-        self.observation_space = self.single_observation_space.batch(self.num_envs)
-        self.action_space = self.single_action_space.batch(self.num_envs)
-
-    def _bind_managers(self) -> None:
-        cfg = self.cfg
         self.event_manager = EventManager(cfg.events, self)
         self.command_manager = CommandManager(cfg.commands, self)
         self.action_manager = ActionManager(cfg.actions, self)
@@ -138,21 +108,31 @@ class ManagerBasedRlEnv:
             rewards=self.reward_manager,
             terminations=self.termination_manager,
             outcomes=self.outcome_manager,
-            provenance=lambda: describe(self, cfg, self.seed, task=self.task),
+            provenance=lambda: describe(self, cfg, self.seed, task=task),
         )
-        self.managers = Managers(
-            self.observation_manager,
-            self.action_manager,
-            self.reward_manager,
-            self.metrics_manager,
-            self.outcome_manager,
-            self.curriculum_manager,
-            self.command_manager,
-            self.event_manager,
-            self.termination_manager,
-            self.recorder_manager,
-        )
+        self.managers = managers_of(self)
         """All of them, in the order in which a reset reaches them."""
+        self.nonfinite = guard_nonfinite(self, cfg.max_nonfinite_share)
+        """Ends episodes of worlds whose numbers are not finite, and counts these."""
+        self.state = collect_state(self, self.nonfinite)
+        """All that the future depends on."""
+        resets = make_resets(self, final_obs=cfg.final_obs)
+        self.program = StepProgram(self, cfg.decimation, resets, self.nonfinite)
+        """What a step and a reset consist of."""
+        self.lifecycle = Lifecycle(self.program, self._finish_phases)
+        """The same, called by hand."""
+        self.observers: list[StepObserver] = []
+        """What is called around every step."""
+        self.event_manager.apply("startup")
+        self.event_manager.recompute_constants(startup=True)
+        self.sim.forward()
+        self.scene.refresh()
+        self.runner: StepRunner = self._build_runner()
+        """How a step runs."""
+        self.single_observation_space: Dict = observation_space(self)
+        self.single_action_space: Box = action_space(self)
+        self.observation_space = self.single_observation_space.batch(self.num_envs)
+        self.action_space = self.single_action_space.batch(self.num_envs)
 
     def _build_runner(self) -> StepRunner:
         return build_runner(

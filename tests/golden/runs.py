@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
-from mjlab.registry import OURS, entries, load_task
+from mjlab.registry import entries, load_task
 from mjlab.threads import torch_threads
 from tests.step_watch import watch
 from tests.synthetic import SyntheticCfg
@@ -32,8 +32,7 @@ def registered(task_id: str) -> MakeCfg:
 
 
 TASKS: dict[str, MakeCfg] = {"synthetic": SyntheticCfg}
-BUILT_IN = [name for name, entry in entries().items() if entry.origin == OURS]
-TASKS |= {task_id: registered(task_id) for task_id in BUILT_IN}
+TASKS |= {task_id: registered(task_id) for task_id in sorted(entries())}
 
 RESETS: dict[str, dict[str, Any]] = {
     "final_obs": {"when": "same_step", "final_obs": True},

@@ -12,15 +12,17 @@ from typing import Any
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.registry import load_task
+from mjlab.registry import entries, load_task
 from mjlab.rl import RslRlVecEnv, RunFolder, load_policy
 from mjlab.threads import torch_threads
 from tests.architecture import ROOT
-from tests.golden.runs import BUILT_IN, NUM_ENVS, STEPS, bytes_of
+from tests.golden.runs import NUM_ENVS, STEPS, bytes_of
 
-PACKAGES = ("mjlab", "tasks")
+FOLDERS = {"mjlab": ROOT / "mjlab", "mjlab.tasks": ROOT / "tasks"}
 SCRIPTS = sorted(path.stem for path in (ROOT / "scripts").glob("*.py"))
-TRAINED = {name: place for name in BUILT_IN if (place := load_task(name).trained)}
+TRAINED = {
+    name: place for name in sorted(entries()) if (place := load_task(name).trained)
+}
 
 
 def help_of(script: str) -> list[str]:
@@ -39,9 +41,9 @@ def help_of(script: str) -> list[str]:
 def public_names() -> dict[str, list[str]]:
     """Names that each package exports, wherever they are defined."""
     found = {}
-    for top in PACKAGES:
-        for file in sorted((ROOT / top).rglob("__init__.py")):
-            parts = file.parent.relative_to(ROOT).parts
+    for top, folder in FOLDERS.items():
+        for file in sorted(folder.rglob("__init__.py")):
+            parts = (top, *file.parent.relative_to(folder).parts)
             if not any(part.startswith("_") for part in parts):
                 found[".".join(parts)] = exported(file.read_text("utf-8"))
     return {package: names for package, names in sorted(found.items()) if names}
@@ -76,7 +78,7 @@ def policy_actions(task: str) -> dict[str, Any]:
     """What the policy that ships with a task does in a hundred steps of its worlds."""
     with torch_threads(1):
         run = RunFolder(TRAINED[task])
-        configs = run.configs(PACKAGES)
+        configs = run.configs()
         cfg, agent = configs["env"], configs["agent"]
         cfg.scene.num_envs = NUM_ENVS
         cfg.seed, cfg.sim.backend = 0, "native"
