@@ -48,18 +48,6 @@ CIRCLES = [
     {f"{room}.{file}" for file in files.split()}
     for room, files in [
         (
-            "mjlab.envs",
-            "beginnings env guard introspection lifecycle origin phases"
-            " profile program quarantine report resets snapshot spaces state_access"
-            " state_dict",
-        ),
-        (
-            "mjlab.managers",
-            "action command curriculum env event manager metrics"
-            " observation observation_columns observation_config observation_group"
-            " outcome reward term termination trial",
-        ),
-        (
             "mjlab.rl",
             "check config evaluation hook layout learners logging loop scores state",
         ),
@@ -102,6 +90,9 @@ LIMITS = {"lines": 400, "body": 60, "class": 300, "nesting": 3, "complexity": 10
 # "file[::Class.function] measure" -> why it may exceed its limit.
 EXCEPTIONS: dict[str, str] = {
     "mjlab/wrappers/conformance.py lines": "one file, so that others can copy it",
+    "mjlab/envs/step.py::StepProgram.advance complexity": (
+        "the whole step in one piece; most of its loops are over a manager in use"
+    ),
 }
 
 

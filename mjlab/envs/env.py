@@ -108,7 +108,7 @@ class ManagerBasedRlEnv:
             rewards=self.reward_manager,
             terminations=self.termination_manager,
             outcomes=self.outcome_manager,
-            provenance=lambda: describe(self, cfg, self.seed, task=task),
+            provenance=lambda: describe(self),
         )
         self.managers = managers_of(self)
         """All of them, in the order in which a reset reaches them."""
@@ -152,16 +152,13 @@ class ManagerBasedRlEnv:
         seed: int | list[int] | None = None,
         mask: torch.Tensor | None = None,
     ) -> tuple[Observations, dict[str, Any]]:
-        """Start new episodes.
+        """Start new episodes; return observations and extras.
 
         Args:
             seed: Seeds of the worlds' random numbers: seed + i for world i, or a list
                 with one for each. None goes on with the present ones.
             mask: The worlds to reset, shape (num_envs,), bool; the others are left as
                 they are. None means all.
-
-        Returns:
-            Observations, and extras.
         """
         self.lifecycle.initialise(mask, seed=seed)
         self.lifecycle.apply()
@@ -218,9 +215,8 @@ class ManagerBasedRlEnv:
         """Have episodes start from other states than those of reset events.
 
         Args:
-            write: Writes the states of worlds that have just been set to the model's
-                defaults, given their mask. It stands in the step, so it reads nothing
-                back to the host. None goes back to the reset events.
+            write: Writes states where a mask holds, over the model's defaults, and
+                reads nothing back to the host. None goes back to the reset events.
         """
         from_events = partial(self.event_manager.apply, "reset", None)
         self.program.initial_states = write or from_events
@@ -343,14 +339,7 @@ class ManagerBasedRlEnv:
 
     def startup_lines(self) -> list[str]:
         """How the environment runs: engine, mode and why, sizes, memory, exceptions."""
-        step = f"{self.cfg.decimation} physics steps of {self.physics_dt:g} s"
-        return [
-            inspect.engine_line(self.sim),
-            f"Step: {self.mode}, because {self.runner.reason}. {step}; forward() goes "
-            f"to the {self.sim.forward_stage.name.lower()} stage.",
-            f"Seed {self.seed}. Episodes of {self.max_episode_length} steps.",
-            *inspect.notes(self.sim, self.scene, self.managers),
-        ]
+        return inspect.startup_lines(self, self.runner, self.cfg.decimation, self.seed)
 
     def debug_vis(self, visualizer: Any) -> None:
         """Have terms and sensors draw into a viewer's collection of shapes."""

@@ -8,7 +8,8 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from mjlab.managers import Managers
+from mjlab.envs.runner import StepRunner
+from mjlab.managers import ManagedEnv, Managers
 from mjlab.scene import Scene
 from mjlab.sim import Simulation
 
@@ -30,14 +31,22 @@ def tables(lines: Iterable[str], managers: Managers) -> str:
     return file.getvalue().rstrip()
 
 
-def engine_line(sim: Simulation) -> str:
-    """Which engine runs how many worlds where, and why."""
-    backend = sim.backend
-    where = f"{backend.engine} ({backend.device})"
-    return f"{sim.num_envs} worlds on {where}: {backend.reason}."
+def startup_lines(
+    env: ManagedEnv, runner: StepRunner, decimation: int, seed: int
+) -> list[str]:
+    """How an environment runs: engine, mode and why, sizes, memory, exceptions."""
+    backend, stage = env.sim.backend, env.sim.forward_stage.name.lower()
+    return [
+        f"{env.num_envs} worlds on {backend.engine} ({backend.device}): "
+        f"{backend.reason}.",
+        f"Step: {runner.mode}, because {runner.reason}. {decimation} physics steps of "
+        f"{env.physics_dt:g} s; forward() goes to the {stage} stage.",
+        f"Seed {seed}. Episodes of {env.max_episode_length} steps.",
+        *_notes(env.sim, env.scene, env.managers),
+    ]
 
 
-def notes(sim: Simulation, scene: Scene, managers: Managers) -> list[str]:
+def _notes(sim: Simulation, scene: Scene, managers: Managers) -> list[str]:
     """Room, memory, terms that read back, variants, and remarks of sensors."""
     lines = []
     use = sim.health.use()

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -52,6 +53,19 @@ class _Patches:
         wrapped = wrap(getattr(owner, attribute))
         self._undo.append(patch_method(owner, attribute, wrapped))
 
+    def then(self, owner: Any, attribute: str, act: Callable[[], None]) -> None:
+        """Have `act` follow every call of a method."""
+
+        def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
+            def call(*args: Any, **kwargs: Any) -> Any:
+                result = original(*args, **kwargs)
+                act()
+                return result
+
+            return call
+
+        self.around(owner, attribute, wrap)
+
     def undo(self) -> None:
         """Put all methods back."""
         for restore in reversed(self._undo):
@@ -65,50 +79,41 @@ def no_writes_after_forward(env: ManagedEnv) -> Iterator[None]:
     Derived quantities of such a state would be stale in the observations, and the next
     step would continue from stages that are not its own.
     """
-    patches = _Patches()
-    versions: tuple[int, ...] | None = None
+    guard, patches = _WriteGuard(env), _Patches()
+    patches.then(env.scene, "refresh", guard.arm)
+    patches.then(env.observation_manager, "compute", guard.disarm)
+    for name, command in env.command_manager.terms.items():
+        for method in ("advance", "update"):
+            patches.then(command, method, partial(guard.check, "Command", name))
+    for name, term in env.observation_manager.terms.items():
+        patches.then(term, "_call", partial(guard.check, "Observation", name))
+    try:
+        yield
+    finally:
+        patches.undo()
 
-    def present() -> tuple[int, ...]:
-        return tuple(env.sim.engine.data(name)._version for name in FORWARD_FIELDS)
 
-    def arm() -> None:
-        nonlocal versions
-        versions = present()
+class _WriteGuard:
+    def __init__(self, env: ManagedEnv) -> None:
+        self._engine = env.sim.engine
+        self._versions: tuple[int, ...] | None = None
 
-    def disarm() -> None:
-        nonlocal versions
-        versions = None
+    def arm(self) -> None:
+        self._versions = self._present()
 
-    def check(kind: str, name: str) -> None:
-        if versions is not None and present() != versions:
+    def disarm(self) -> None:
+        self._versions = None
+
+    def check(self, kind: str, name: str) -> None:
+        if self._versions is not None and self._present() != self._versions:
             raise TermError(
                 f"{kind} term {name!r} wrote the state after forward(), so that what "
                 "is derived from it would be old. Write it in an event; a command "
                 "sets writes_state=True and writes it in _resample."
             )
 
-    def then(owner: Any, attribute: str, act: Callable[[], None]) -> None:
-        def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
-            def call(*args: Any, **kwargs: Any) -> Any:
-                result = original(*args, **kwargs)
-                act()
-                return result
-
-            return call
-
-        patches.around(owner, attribute, wrap)
-
-    then(env.scene, "refresh", arm)
-    then(env.observation_manager, "compute", disarm)
-    for name, command in env.command_manager.terms.items():
-        for method in ("advance", "update"):
-            then(command, method, lambda n=name: check("Command", n))
-    for name, term in env.observation_manager.terms.items():
-        then(term, "_call", lambda n=name: check("Observation", n))
-    try:
-        yield
-    finally:
-        patches.undo()
+    def _present(self) -> tuple[int, ...]:
+        return tuple(self._engine.data(name)._version for name in FORWARD_FIELDS)
 
 
 @dataclass(frozen=True)

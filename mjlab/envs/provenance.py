@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from mjlab.config_text import ConfigFileError, config_text
 from mjlab.envs.config import ManagerBasedRlEnvCfg
@@ -23,12 +23,29 @@ class Provenance(NamedTuple):
     with."""
 
 
+class Described(Env, Protocol):
+    """An environment that knows what it was made of."""
+
+    @property
+    def cfg(self) -> ManagerBasedRlEnvCfg:
+        """Its configuration."""
+        ...
+
+    @property
+    def seed(self) -> int:
+        """The seed in use."""
+        ...
+
+    @property
+    def task(self) -> str | None:
+        """The id that its task is registered by."""
+        ...
+
+
 def describe(
-    env: Env | None,
-    cfg: ManagerBasedRlEnvCfg | None = None,
-    seed: int | None = None,
+    env: Described | None,
     *,
-    task: str | None = None,
+    env_id: str | None = None,
     env_kwargs: Mapping[str, Any] | None = None,
     env_cfg: str | None = None,
 ) -> Provenance:
@@ -36,24 +53,21 @@ def describe(
 
     Args:
         env: The environment. None where others than ours are recorded.
-        cfg: Its configuration.
-        seed: The seed in use.
-        task: The id of its task.
+        env_id: The task's id. None takes the one that the environment was made by.
         env_kwargs: What it was made with.
-        env_cfg: Its configuration as text. None writes `cfg` down, as far as it can be
+        env_cfg: Its configuration as text. None writes it down, as far as it can be
             read back by another program: functions have to be in a module.
     """
-    attributes: dict[str, str | int] = {"env_id": task or ""}
+    attributes: dict[str, str | int] = {}
     if env is not None:
-        attributes["backend"] = env.sim.backend.engine
-    if seed is not None:
-        attributes["seed"] = seed
-    if env_cfg is None and cfg is not None:
-        env_cfg = _text_of(cfg)
+        env_id = env_id or env.task
+        env_cfg = _text_of(env.cfg) if env_cfg is None else env_cfg
+        attributes = {"backend": env.sim.backend.engine, "seed": env.seed}
+    attributes["env_id"] = env_id or ""
     if env_cfg:
         attributes["env_cfg"] = env_cfg
     info = {
-        "env_id": task,
+        "env_id": env_id,
         "env_kwargs": dict(env_kwargs or {}),
         "max_episode_steps": env and env.max_episode_length,
     }

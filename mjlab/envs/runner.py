@@ -4,6 +4,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import takewhile
 from typing import Any
 
 import torch
@@ -303,8 +304,7 @@ def rehearse(
             phases = advance()
             # Until then everything is as physics left it, which computes all stages.
             with reads.before_forward():
-                while next(phases) != "begin_again":
-                    pass
+                run_through(takewhile(lambda phase: phase != "begin_again", phases))
             run_through(phases)
     state.restore(before)
     reads.sealed = True

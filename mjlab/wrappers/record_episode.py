@@ -120,9 +120,7 @@ class RecordEpisode(TensorWrapper):
             spec = env.unwrapped.spec
             origin = describe(
                 base,
-                base and base.cfg,
-                base and base.seed,
-                task=env_id or (spec.id if spec is not None else base and base.task),
+                env_id=env_id or (None if spec is None else spec.id),
                 env_kwargs={
                     "num_envs": self.num_envs,
                     **(_settings(spec) if env_kwargs is None else env_kwargs),
