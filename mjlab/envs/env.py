@@ -102,13 +102,7 @@ class ManagerBasedRlEnv:
         self.metrics_manager = MetricsManager(cfg.metrics, self)
         self.outcome_manager = OutcomeManager(cfg.outcomes, self)
         self.recorder_manager = RecorderManager(
-            cfg.recorders,
-            self,
-            cfg.recording,
-            rewards=self.reward_manager,
-            terminations=self.termination_manager,
-            outcomes=self.outcome_manager,
-            provenance=lambda: describe(self),
+            cfg.recorders, self, cfg.recording, lambda: describe(self)
         )
         self.managers = managers_of(self)
         """All of them, in the order in which a reset reaches them."""

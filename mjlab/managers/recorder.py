@@ -32,6 +32,25 @@ _ROLES = {
 Values = dict[str, torch.Tensor]
 
 
+class JudgedEnv(Env, Protocol):
+    """The environment, with the managers that say what a step was worth."""
+
+    @property
+    def reward_manager(self) -> RewardManager:
+        """Rewards and their sums."""
+        ...
+
+    @property
+    def termination_manager(self) -> TerminationManager:
+        """Which worlds ended, and why."""
+        ...
+
+    @property
+    def outcome_manager(self) -> OutcomeManager:
+        """Which worlds succeed and which fail."""
+        ...
+
+
 class Provenance(Protocol):
     """Where recorded episodes come from, as files say it."""
 
@@ -75,12 +94,8 @@ class RecorderManager(Manager):
     def __init__(
         self,
         cfg: Mapping[str, RecorderTermCfg | None],
-        env: Env,
+        env: JudgedEnv,
         recording: RecordingCfg,
-        *,
-        rewards: RewardManager,
-        terminations: TerminationManager,
-        outcomes: OutcomeManager,
         provenance: Callable[[], Provenance],
     ) -> None:
         """Bind the terms, try each once, and begin to record.
@@ -89,9 +104,6 @@ class RecorderManager(Manager):
             cfg: The terms by name.
             env: The environment.
             recording: Where episodes go, and which.
-            rewards: Says what steps were worth.
-            terminations: Says which episodes ended.
-            outcomes: Says which succeeded and failed.
             provenance: Says where episodes come from, if there are files.
         """
         for name, term in cfg.items():
@@ -101,8 +113,7 @@ class RecorderManager(Manager):
                     + suggest(str(term.when), _WHENS)
                 )
         super().__init__(cfg, env)
-        self._rewards, self._terminations = rewards, terminations
-        self._outcomes = outcomes
+        self._env = env
         self._whens = {name: term.when for name, term in cfg.items() if term}
         self._begun = torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
         self._stepped = torch.zeros_like(self._begun)
@@ -110,7 +121,7 @@ class RecorderManager(Manager):
         self._last: Values | None = None
         self._recording = None
         if self.terms:
-            check_recording(recording, "success" in outcomes.terms)
+            check_recording(recording, "success" in env.outcome_manager.terms)
         if self.terms and recording.export != "none":
             self._recording = self._begin(recording, provenance())
 
@@ -226,11 +237,12 @@ class RecorderManager(Manager):
 
     def _judged(self) -> Values:
         """Copies of what the step was worth, and of how it ended."""
+        flags, outcomes = self._env.termination_manager, self._env.outcome_manager
         judged = {
-            "rewards": self._rewards.reward,
-            "terminated": self._terminations.terminated,
-            "truncated": self._terminations.time_outs,
-            **{name: self._outcomes.now(name) for name in self._outcomes.terms},
+            "rewards": self._env.reward_manager.reward,
+            "terminated": flags.terminated,
+            "truncated": flags.time_outs,
+            **{name: outcomes.now(name) for name in outcomes.terms},
         }
         return {name: value.clone() for name, value in judged.items()}
 
