@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mjlab.config_text import ConfigFileError, config_text
+from mjlab.schema import ConfigFileError, config_text
 
 if TYPE_CHECKING:
     from mjlab.envs.env import ManagerBasedRlEnv

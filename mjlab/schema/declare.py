@@ -1,0 +1,62 @@
+"""Declare what files may name.
+
+A file may name classes and functions of three kinds, and no others:
+
+- Configurations: dataclasses called `...Cfg`, and records that are marked `@declared`.
+- Terms: functions whose first parameter is `env`, and classes that are made from
+  `cfg` and `env`, of a module that ends with `declare_terms(__name__)`.
+- Models: functions that return a spec, marked `@declared`.
+"""
+
+import dataclasses
+import inspect
+import sys
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+_DECLARED: set[Any] = set()
+
+
+def declared(value: T) -> T:
+    """Let files name a record, a model or a term.
+
+    A function that is declared has to be harmless whatever arguments a file gives it.
+    """
+    _DECLARED.add(value)
+    return value
+
+
+def declare_terms(module: str) -> None:
+    """Let files name the public terms of a module and of its package, as it ends."""
+    package = sys.modules[module].__package__
+    for name, value in vars(sys.modules[module]).items():
+        if not name.startswith("_") and is_term(value):
+            if f"{value.__module__}.".startswith(f"{package}."):
+                _DECLARED.add(value)
+
+
+def is_declared(value: Any) -> bool:
+    """Tell if files may name it."""
+    return is_config(value) or (
+        (inspect.isroutine(value) or _is_class(value)) and (value in _DECLARED)
+    )
+
+
+def is_config(value: Any) -> bool:
+    """Tell if it is a dataclass that is called a configuration."""
+    is_record = _is_class(value) and dataclasses.is_dataclass(value)
+    return is_record and value.__name__.endswith("Cfg")
+
+
+def is_term(value: Any) -> bool:
+    """Tell if it is a function of an environment, or a class bound to one."""
+    if inspect.isfunction(value):
+        return next(iter(inspect.signature(value).parameters), None) == "env"
+    if not _is_class(value):
+        return False
+    return list(inspect.signature(value.__init__).parameters) == ["self", "cfg", "env"]
+
+
+def _is_class(value: Any) -> bool:
+    return isinstance(value, type)
