@@ -34,6 +34,7 @@ from mjlab.rl.parts import SymmetryCfg as SymmetryCfg
 from mjlab.schema import ConfigFileError as ConfigFileError
 
 if TYPE_CHECKING:
+    from mjlab.rl.categorical import CategoricalCfg as CategoricalCfg
     from mjlab.rl.check import check_agent as check_agent
     from mjlab.rl.check import groups_of as groups_of
     from mjlab.rl.checkpoint import CheckpointError as CheckpointError
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from mjlab.rl.vecenv import RslRlVecEnv as RslRlVecEnv
 
 _LAZY = {
+    "CategoricalCfg": "categorical",
     "check_agent": "check",
     "groups_of": "check",
     "CheckpointError": "checkpoint",

@@ -16,6 +16,8 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 _DECLARED: set[Any] = set()
+_TERM_MODULES: dict[str, str] = {}
+"""Modules that declare terms, each with the package that it speaks for."""
 
 
 def declared(value: T) -> T:
@@ -29,11 +31,23 @@ def declared(value: T) -> T:
 
 def declare_terms(module: str) -> None:
     """Let files name the public terms of a module and of its package, as it ends."""
-    package = sys.modules[module].__package__
+    package = sys.modules[module].__package__ or module
+    _TERM_MODULES[module] = package
     for name, value in vars(sys.modules[module]).items():
         if not name.startswith("_") and is_term(value):
             if f"{value.__module__}.".startswith(f"{package}."):
                 _DECLARED.add(value)
+
+
+def public_modules(module: str) -> list[str]:
+    """Modules that may give out what another one defines, in no order.
+
+    They are the packages that it is in, and those modules of them that declare terms.
+    """
+    parts = module.split(".")
+    packages = {".".join(parts[:end]) for end in range(1, len(parts))}
+    speakers = {at for at, package in _TERM_MODULES.items() if package in packages}
+    return sorted(packages | speakers)
 
 
 def is_declared(value: Any) -> bool:
@@ -45,8 +59,8 @@ def is_declared(value: Any) -> bool:
 
 def is_config(value: Any) -> bool:
     """Tell if it is a dataclass that is called a configuration."""
-    is_record = _is_class(value) and dataclasses.is_dataclass(value)
-    return is_record and value.__name__.endswith("Cfg")
+    is_record = dataclasses.is_dataclass(value)
+    return _is_class(value) and is_record and value.__name__.endswith("Cfg")
 
 
 def is_term(value: Any) -> bool:

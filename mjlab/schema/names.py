@@ -4,6 +4,8 @@ import importlib
 import re
 from typing import Any
 
+from mjlab.schema.declare import public_modules
+
 PUBLIC = re.compile(r"[a-zA-Z]\w*(\.[a-zA-Z]\w*)*:[a-zA-Z]\w*(\.[a-zA-Z]\w*)*")
 """A name without private parts, in the module's path or in its own."""
 
@@ -13,22 +15,34 @@ class ConfigFileError(ValueError):
 
 
 def name_of(value: Any, path: str) -> str:
-    """`module:name` of a class or function, if that is where it can be found."""
+    """The shortest public `module:name` of a class or function.
+
+    It is the name by which users import it, and stays when the definition moves to
+    another file.
+    """
     module = getattr(value, "__module__", None)
     name = getattr(value, "__qualname__", None)
     if module is None or name is None:
         raise ConfigFileError(f"{path} is {value!r}, which has no name to find it by.")
+    places = (m for m in public_modules(module) if _finds(f"{m}:{name}", value))
+    # Of equally short ones, the file of the definition comes last.
+    shortest = min(places, key=lambda m: (m.count("."), m), default=None)
+    if shortest is not None and shortest.count(".") <= module.count("."):
+        return f"{shortest}:{name}"
     text = f"{module}:{name}"
-    try:
-        found = find(text)
-    except (ImportError, AttributeError):
-        found = None
-    if found is not value:
+    if not _finds(text, value):
         raise ConfigFileError(
             f"{path} is {text!r}, which cannot be found by that name. Define it with "
             "`def` or `class` in a module, not within a function or as a lambda."
         )
     return text
+
+
+def _finds(text: str, value: Any) -> bool:
+    try:
+        return find(text) is value
+    except (ImportError, AttributeError):
+        return False
 
 
 def find(text: str) -> Any:

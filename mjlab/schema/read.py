@@ -120,7 +120,7 @@ def _read_partial(data: dict[str, Any], trust: Trust, path: str) -> functools.pa
 
 
 def _read_path(data: dict[str, Any], trust: Trust, path: str) -> Path:
-    return path_of(data["$path"], data.get("package"), path)
+    return path_of(data["$path"], data.get("package"), trust, path)
 
 
 def _read_enum(data: dict[str, Any], trust: Trust, path: str) -> Any:

@@ -87,6 +87,13 @@ class Trust:
             )
         return found
 
+    def trusts_package(self, name: Any) -> bool:
+        """Tell if a file may name a package, or one within it, for a path in there."""
+        if self.packages is None or not isinstance(name, str):
+            return self.packages is None
+        is_public = PUBLIC.fullmatch(f"{name}:x") is not None
+        return is_public and _package(name) in self.packages
+
     def _find_declared(self, text: Any, path: str) -> Any:
         if not isinstance(text, str) or ":" not in text:
             raise ConfigFileError(f"{path} is {text!r}, which is no `module:name`.")

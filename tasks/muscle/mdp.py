@@ -9,6 +9,7 @@ from mjlab.math import quat_rotate
 from mjlab.mdp.lookup import ROBOT
 from mjlab.schema import declare_terms
 from mjlab.tasks.muscle.commands import GaitCommand
+from mjlab.tasks.muscle.commands import GaitCommandCfg as GaitCommandCfg
 
 GAIT = "gait"
 """Name of the command."""

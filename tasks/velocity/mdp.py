@@ -5,6 +5,7 @@ from mjlab.tasks.velocity.commands import TwistCommand as TwistCommand
 from mjlab.tasks.velocity.commands import TwistCommandCfg as TwistCommandCfg
 from mjlab.tasks.velocity.commands import command_speed as command_speed
 from mjlab.tasks.velocity.commands import moving as moving
+from mjlab.tasks.velocity.foot_height import FootHeightSensorCfg as FootHeightSensorCfg
 from mjlab.tasks.velocity.observations import foot_air_time as foot_air_time
 from mjlab.tasks.velocity.observations import foot_contact as foot_contact
 from mjlab.tasks.velocity.observations import foot_contact_forces as foot_contact_forces
