@@ -11,9 +11,12 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mjlab.names import UnknownNameError, suggest
+
+if TYPE_CHECKING:
+    from mjlab.schema import Trust
 
 GROUP = "mjlab.tasks"
 
@@ -72,7 +75,7 @@ class Entry:
 
     @property
     def package(self) -> str:
-        """The package that whoever names the task trusts, so that its runs load."""
+        """The package that it is in, which whoever installed it trusts."""
         return self.place.partition(":")[0].partition(".")[0]
 
 
@@ -128,3 +131,28 @@ def load_task(task_id: str) -> Task:
             f"{type(task).__name__}, not a Task."
         )
     return task
+
+
+def trusted(task_id: str | None = None) -> "Trust":
+    """What a file of a task may name; see `Trust`.
+
+    Args:
+        task_id: The task. None, or one that is not installed, leaves what all installed
+            tasks' packages declare.
+    """
+    from mjlab.schema import TRUSTED, Trust
+
+    tasks: dict[str, list[str]] = {}
+    for entry in entries().values():
+        tasks.setdefault(entry.package, []).append(entry.id)
+    packages = {*TRUSTED, *tasks}
+    if task_id not in entries():
+        return Trust(packages, tasks=tasks)
+    return Trust(packages, configs=lambda: _configs(task_id), task=task_id, tasks=tasks)
+
+
+def _configs(task_id: str) -> list[Any]:
+    task = load_task(task_id)
+    on_cpu = None if task.on_cpu is None else task.on_cpu.rl
+    makers = (task.env, task.play, task.rl, on_cpu)
+    return [make() for make in makers if make is not None]

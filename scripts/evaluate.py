@@ -13,7 +13,7 @@ from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.hardware import choose_worlds, processors
 from mjlab.cli.overrides import apply
 from mjlab.cli.reference import reference
-from mjlab.registry import find_entry
+from mjlab.registry import trusted
 from mjlab.threads import prepare_threads, torch_threads
 
 prepare_threads()
@@ -112,10 +112,8 @@ def evaluate_file(line: Line, path: Path) -> None:
 
 def read_configs(line: Line, run: "RunFolder") -> dict[str, Any]:
     """The run's configurations with the user's settings."""
-    from mjlab.rl.config_io import TRUSTED
-
-    package = find_entry(run.info()["task"]).package
-    return apply(run.configs((*TRUSTED, package)), line.settings, line.disabled)
+    configs = run.configs(trusted(run.info()["task"]))
+    return apply(configs, line.settings, line.disabled)
 
 
 def build_worlds(line: Line, configs: dict[str, Any]) -> "RslRlVecEnv":

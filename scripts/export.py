@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mjlab.cli import Program, UsageError, read_line, run_program
 from mjlab.names import UnknownNameError, suggest
-from mjlab.registry import entries, find_entry
+from mjlab.registry import entries, find_entry, trusted
 from mjlab.threads import prepare_threads
 
 prepare_threads()
@@ -112,8 +112,8 @@ def find_run(place: str, options: Options) -> "RunFolder | None":
 def export_alone(path: Path, options: Options) -> "Exported":
     """Write the policy of a checkpoint that brings its own configuration."""
     from mjlab.rl.checkpoint import load_model
-    from mjlab.rl.config_io import parse_config
     from mjlab.rl.export import export_policy
+    from mjlab.schema import parse_config
 
     if options.task is None:
         raise UsageError(f"{path} is in no run's folder, so name its task with --task.")
@@ -128,13 +128,6 @@ def export_alone(path: Path, options: Options) -> "Exported":
         agent_cfg=configs["agent"],
         task=options.task,
     )
-
-
-def trusted(task: str) -> tuple[str, ...]:
-    """Packages that a task's configuration may name things of."""
-    from mjlab.rl.config_io import TRUSTED
-
-    return (*TRUSTED, find_entry(task).package)
 
 
 if __name__ == "__main__":

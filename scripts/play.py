@@ -13,7 +13,7 @@ from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.overrides import apply
 from mjlab.cli.reference import reference
 from mjlab.names import UnknownNameError, suggest
-from mjlab.registry import entries, load_task
+from mjlab.registry import entries, load_task, trusted
 from mjlab.render import prepare_gl
 from mjlab.threads import prepare_threads
 from mjlab.viewer.watched import watched
@@ -204,31 +204,25 @@ def find_file(place: str, options: Options) -> Source:
 
 def find_trained(place: str, options: Options) -> Source:
     """A run, or a checkpoint by itself, with the configuration that it brings."""
-    from mjlab.rl import load_config
+    from mjlab.cli import runs
     from mjlab.rl.checkpoint import load_model
-    from mjlab.rl.config_io import parse_config
+    from mjlab.schema import parse_config
 
-    packages = trusted()
     path = Path(place)
     text = load_model(path).get("config", "") if path.is_file() else ""
     if text:
-        configs, title = parse_config(text, packages, where=str(path)), str(path)
+        trust = trusted(runs.task_beside(path))
+        configs, title = parse_config(text, trust, where=str(path)), str(path)
     else:
         run = find_run(place, options)
         path = path if path.is_file() else run.path
-        configs = load_config(run.path / "config.json", packages)
-        title = f"{run.info()['task']}, {run.path.name}"
+        task = run.info()["task"]
+        configs = run.configs(trusted(task))
+        title = f"{task}, {run.path.name}"
     env = configs["env"] if options.as_trained else watched(configs["env"])
     if options.policy != "trained":
         return Source(f"{title}, {options.policy} actions", env, None, None)
     return Source(title, env, configs["agent"], path)
-
-
-def trusted() -> set[str]:
-    """Packages that a configuration may name: whoever installed a task trusts it."""
-    from mjlab.rl.config_io import TRUSTED
-
-    return {*TRUSTED, *(e.package for e in entries().values())}
 
 
 def find_run(place: str, options: Options) -> Any:
@@ -340,7 +334,7 @@ def replay(line: Line, place: Path, viewer: str) -> None:
     """Do the steps of a dump again, say what went wrong, and show them."""
     from mjlab.rl import dumped
 
-    recording, cfg = dumped.open_dump(place, trusted())
+    recording, cfg = dumped.open_dump(place, trusted)
     cfg = apply({"env": cfg}, line.settings, line.disabled)["env"]
     again, lines = dumped.replay(cfg, recording)
     print(*lines, sep="\n", flush=True)

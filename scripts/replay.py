@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.overrides import apply
 from mjlab.cli.reference import reference
-from mjlab.registry import entries, load_task
+from mjlab.registry import entries, load_task, trusted
 from mjlab.render import prepare_gl
 from mjlab.threads import prepare_threads
 
@@ -142,11 +142,12 @@ def find_config(recording: "Recording", options: Options) -> "ManagerBasedRlEnvC
 
 def written_config(recording: "Recording") -> "ManagerBasedRlEnvCfg":
     """The configuration that a recording brings along."""
-    from mjlab.config_text import TRUSTED, ConfigFileError, parse_config
+    from mjlab.schema import ConfigFileError, parse_config
+    from mjlab.wrappers.register import task_of
 
-    packages = {*TRUSTED, *(entry.package for entry in entries().values())}
+    trust = trusted(recording.env_id and task_of(recording.env_id))
     try:
-        found = parse_config(recording.env_cfg, packages, where=str(recording.path))
+        found = parse_config(recording.env_cfg, trust, where=str(recording.path))
     except ConfigFileError as error:
         task = recording.env_id or "TASK"
         raise UsageError(

@@ -70,7 +70,7 @@ def find_defaults(task_id: str) -> dict[str, Any] | None:
     except (UnknownNameError, BrokenTaskError) as error:
         print(f"The report goes without the task's defaults. {error}")
         return None
-    from mjlab.rl.config_io import to_data
+    from mjlab.schema import to_data
 
     made = {"env": task.env(), "agent": task.rl() if task.rl is not None else None}
     return {name: to_data(cfg) for name, cfg in made.items() if cfg is not None}

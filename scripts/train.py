@@ -14,7 +14,7 @@ from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.hardware import choose_worlds, processors
 from mjlab.cli.overrides import apply
 from mjlab.cli.reference import reference
-from mjlab.registry import Entry, Task, entries, find_entry, load_task
+from mjlab.registry import Entry, Task, entries, find_entry, load_task, trusted
 from mjlab.threads import prepare_threads
 
 prepare_threads()
@@ -109,11 +109,8 @@ def find_run(line: Line, entry: Entry) -> "RunFolder | None":
 
 def read_configs(line: Line, entry: Entry, run: "RunFolder | None") -> dict[str, Any]:
     """Environment and learner, of the task or of the run, with the user's settings."""
-    from mjlab.rl.config_io import TRUSTED
-
     if run is not None:
-        # Who names a task trusts the package that it is in.
-        configs = run.configs((*TRUSTED, entry.package))
+        configs = run.configs(trusted(entry.id))
     else:
         task = load_task(entry.id)
         if task.rl is None:

@@ -18,8 +18,8 @@ ROOT = Path(__file__).resolve().parents[1]
 FLOORS = {
     "mjlab.warp_stream": -1,
     **dict.fromkeys(["mjlab.math", "mjlab.names", "mjlab.rng"], 0),
-    **dict.fromkeys(["mjlab.masks", "mjlab.threads", "mjlab.type_check"], 0),
-    "mjlab.config_text": 1,
+    **dict.fromkeys(["mjlab.masks", "mjlab.threads"], 0),
+    "mjlab.schema": 1,
     **dict.fromkeys(["mjlab.buffers", "mjlab.noise"], 1),
     **dict.fromkeys(["mjlab.spec", "mjlab.sim"], 1),
     **dict.fromkeys(["mjlab.actuator", "mjlab.terrain"], 2),

@@ -22,6 +22,7 @@ from mjlab.faults.recording import DumpError, Recording, load_recording
 from mjlab.faults.replay import Replay, build_env, describe
 from mjlab.managers import EventTermCfg, RewardTermCfg
 from mjlab.rl import RunFolder, train
+from mjlab.schema import Trust
 from mjlab.sim.fields import STATE_FIELDS
 from scripts import play
 from tests.film_reader import read_film
@@ -511,7 +512,9 @@ def test_recording_may_be_switched_off(tmp_path: Path) -> None:
 
 def play_dump(run: RunFolder, monkeypatch: pytest.MonkeyPatch, *more: str) -> None:
     # The event of this test is in a package that nobody installed as a task.
-    monkeypatch.setattr(play, "trusted", lambda: {"mjlab", "tests"})
+    packages = ("mjlab", "tests")
+    held = Trust(packages, configs=lambda: [push_joint])
+    monkeypatch.setattr(play, "trusted", lambda task: held)
     play.main(["--dump", str(run.path / "dumps" / "000002_nonfinite"), *more])
 
 

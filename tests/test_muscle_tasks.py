@@ -14,9 +14,9 @@ from mjlab.muscle import MuscleLearnerCfg, WeightError, muscle_action
 from mjlab.registry import load_task
 from mjlab.rl import EvaluationCfg, LoggingCfg, load_policy, ship
 from mjlab.rl.checkpoint import find_checkpoint, load_model
-from mjlab.rl.config_io import config_text, parse_config
 from mjlab.rl.training import train
 from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.schema import config_text, parse_config
 from mjlab.tasks.muscle import TrackArm6Cfg, WalkW18Cfg, WalkW54Cfg, gait
 from mjlab.tasks.muscle.learning import MuscleHook, MuscleHookCfg, random_rows
 from tests.rl_runs import agent_cfg, differing

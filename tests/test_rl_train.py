@@ -15,13 +15,14 @@ from mjlab.rl import (
     Hook,
     LoggingCfg,
     RunFolder,
+    load_config,
     load_policy,
 )
 from mjlab.rl.checkpoint import load_model
-from mjlab.rl.config_io import load_config, parse_config
 from mjlab.rl.logging import read_metrics
 from mjlab.rl.training import train
 from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.schema import parse_config
 from tests.rl_runs import agent_cfg, env_cfg, make_env
 
 

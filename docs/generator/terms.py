@@ -50,7 +50,7 @@ def terms(package: str) -> dict[str, list[Term]]:
     found: dict[str, list[Term]] = {}
     for source, name in exported(package):
         place = find(source, name, "functions") or find(source, name, "classes")
-        if place is not None:
+        if place is not None and source.name.startswith(f"{package}."):
             found.setdefault(source.name, []).append(_term(*place))
     return found
 

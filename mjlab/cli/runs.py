@@ -37,6 +37,14 @@ def find_run(place: str | Path, logs: Path) -> RunFolder:
         return RunFolder(trained)
 
 
+def task_beside(checkpoint: Path) -> str | None:
+    """The task of the run that a checkpoint lies in, if it lies in one."""
+    try:
+        return RunFolder.find(checkpoint).info()["task"]
+    except UnknownNameError:
+        return None
+
+
 def ships(run: RunFolder) -> bool:
     """Whether a run came with a task, so that nothing is to be written into it."""
     trained = _trained(run.info()["task"])

@@ -4,9 +4,9 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
-from mjlab.config_text import ConfigFileError, config_text
 from mjlab.envs.config import ManagerBasedRlEnvCfg
 from mjlab.managers import Env
+from mjlab.schema import ConfigFileError, config_text
 
 LONGEST_TEXT = 60_000
 """Bytes: an attribute of an HDF5 file holds a little more, and nothing longer."""

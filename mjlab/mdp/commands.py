@@ -19,6 +19,7 @@ from mjlab.math import (
 )
 from mjlab.mdp.frame import Frame, FrameType
 from mjlab.names import suggest
+from mjlab.schema import declared
 
 Range = tuple[float, float]
 
@@ -46,6 +47,7 @@ class DrawRanges:
 # Poses.
 
 
+@declared
 @dataclass(kw_only=True)
 class PoseRanges:
     """What pose commands are drawn from."""

@@ -12,8 +12,10 @@ from mjlab.managers.managed_env import ManagedEnv
 from mjlab.masks import write_where
 from mjlab.math import wrap_to_pi
 from mjlab.mdp.commands import DrawRanges, Range
+from mjlab.schema import declared
 
 
+@declared
 @dataclass(kw_only=True)
 class VelocityRanges:
     """What velocity commands are drawn from."""

@@ -31,13 +31,14 @@ from mjlab.rl.parts import RndCfg as RndCfg
 from mjlab.rl.parts import RnnModelCfg as RnnModelCfg
 from mjlab.rl.parts import StepScheduleCfg as StepScheduleCfg
 from mjlab.rl.parts import SymmetryCfg as SymmetryCfg
+from mjlab.schema import ConfigFileError as ConfigFileError
 
 if TYPE_CHECKING:
+    from mjlab.rl.categorical import CategoricalCfg as CategoricalCfg
     from mjlab.rl.check import check_agent as check_agent
     from mjlab.rl.check import groups_of as groups_of
     from mjlab.rl.checkpoint import CheckpointError as CheckpointError
     from mjlab.rl.checkpoint import Checkpoints as Checkpoints
-    from mjlab.rl.config_io import ConfigFileError as ConfigFileError
     from mjlab.rl.config_io import load_config as load_config
     from mjlab.rl.config_io import save_config as save_config
     from mjlab.rl.distributed import Ranks as Ranks
@@ -53,11 +54,11 @@ if TYPE_CHECKING:
     from mjlab.rl.vecenv import RslRlVecEnv as RslRlVecEnv
 
 _LAZY = {
+    "CategoricalCfg": "categorical",
     "check_agent": "check",
     "groups_of": "check",
     "CheckpointError": "checkpoint",
     "Checkpoints": "checkpoint",
-    "ConfigFileError": "config_io",
     "load_config": "config_io",
     "save_config": "config_io",
     "Ranks": "distributed",

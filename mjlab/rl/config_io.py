@@ -1,16 +1,10 @@
-"""Files of configurations, as `mjlab.config_text` writes them."""
+"""Files of configurations."""
 
-from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from mjlab.config_text import TRUSTED as TRUSTED
-from mjlab.config_text import ConfigFileError as ConfigFileError
-from mjlab.config_text import config_text as config_text
-from mjlab.config_text import from_data as from_data
-from mjlab.config_text import parse_config as parse_config
-from mjlab.config_text import to_data as to_data
 from mjlab.rl.files import write_text
+from mjlab.schema import ConfigFileError, Trust, config_text, parse_config
 
 
 def save_config(path: Path, **parts: Any) -> None:
@@ -22,14 +16,15 @@ def save_config(path: Path, **parts: Any) -> None:
     write_text(path, config_text(**parts))
 
 
-def load_config(
-    path: Path, packages: Collection[str] | None = TRUSTED
-) -> dict[str, Any]:
+def load_config(path: Path, trust: Trust | None = None) -> dict[str, Any]:
     """Read what `save_config` wrote.
 
     Args:
         path: The file.
-        packages: Top-level packages that the file may name things of. None trusts all
-            that is installed.
+        trust: What it may name. None is what mjlab declares.
     """
-    return parse_config(Path(path).read_text("utf-8"), packages, where=str(path))
+    try:
+        text = Path(path).read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigFileError(f"{path} is no text: {error}.") from error
+    return parse_config(text, trust, where=str(path))

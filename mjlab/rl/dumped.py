@@ -1,27 +1,28 @@
 """A dump of a run, with the run's configuration, to be replayed."""
 
-from collections.abc import Collection
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from mjlab.envs import ManagerBasedRlEnvCfg
 from mjlab.faults.recording import Recording, load_recording
 from mjlab.faults.replay import Replay, build_env, describe
-from mjlab.rl.config_io import parse_config
+from mjlab.schema import Trust, parse_config
 
 
 def open_dump(
-    place: Path, packages: Collection[str]
+    place: Path, trusted: Callable[[str | None], Trust]
 ) -> tuple[Recording, ManagerBasedRlEnvCfg]:
     """A world of a dump, and the environment of its run.
 
     Args:
         place: A dump's folder, or the file of a world in it.
-        packages: Top-level packages that its configuration may name things of.
+        trusted: What a file of a task may name, by the task's id.
     """
     recording = load_recording(place)
     where = str(recording.path / "config.json")
-    configs: dict[str, Any] = parse_config(recording.config_text, packages, where=where)
+    trust = trusted(recording.record.get("task"))
+    configs: dict[str, Any] = parse_config(recording.config_text, trust, where=where)
     return recording, configs["env"]
 
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 from mjlab.rl.config import AgentCfg
-from mjlab.rl.config_io import to_data
 from mjlab.rl.learners import network_names
 from mjlab.rl.workers import TrainingEnv, terms_of
+from mjlab.schema import to_data
 
 
 def policy_layout(

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from mjlab.rl.checkpoint import Checkpoints
-from mjlab.rl.config_io import TRUSTED, load_config, save_config
+from mjlab.rl.config_io import load_config, save_config
 from mjlab.rl.files import write_text
 from mjlab.rl.places import LATEST, find_run
 from mjlab.rl.provenance import (
@@ -31,6 +31,7 @@ from mjlab.rl.provenance import (
     versions,
     without_places,
 )
+from mjlab.schema import Trust
 
 
 class RunFolderError(ValueError):
@@ -110,9 +111,9 @@ class RunFolder:
                 f"{self.path / 'run.json'} is damaged: {error}"
             ) from error
 
-    def configs(self, packages: tuple[str, ...] | None = TRUSTED) -> dict[str, Any]:
-        """The run's configurations by name; see `load_config` for `packages`."""
-        return load_config(self.path / "config.json", packages)
+    def configs(self, trust: Trust | None = None) -> dict[str, Any]:
+        """The run's configurations by name; see `load_config`."""
+        return load_config(self.path / "config.json", trust)
 
     def update(self, **changes: Any) -> None:
         """Change entries of `run.json`."""

@@ -17,7 +17,7 @@ from mjlab.report import KEPT_DEFAULTS, write_report
 from mjlab.rl.check import check_agent, groups_of
 from mjlab.rl.checkpoint import Checkpoints
 from mjlab.rl.config import AgentCfg
-from mjlab.rl.config_io import config_text, save_config, to_data
+from mjlab.rl.config_io import save_config
 from mjlab.rl.console import Display, open_display
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.export import INSTALL, ExportError, is_installed
@@ -29,6 +29,7 @@ from mjlab.rl.placement import Placement, placement_lines
 from mjlab.rl.provenance import versions
 from mjlab.rl.run_folder import RunFolder
 from mjlab.rl.workers import TrainingEnv, WorkerEnv
+from mjlab.schema import config_text, to_data
 
 _log = logging.getLogger(__name__)
 

@@ -8,6 +8,7 @@ import mujoco
 import torch
 
 from mjlab.names import UnknownNameError, match_names, suggest
+from mjlab.schema import declared
 from mjlab.sensor.air_time import AirTime
 from mjlab.sensor.contact_data import (
     FIELD_SIZES,
@@ -39,6 +40,7 @@ _MATCH_TYPES: dict[MatchMode, tuple[ObjType, mujoco.mjtObj]] = {
 }
 
 
+@declared
 @dataclass(kw_only=True)
 class ContactMatch:
     """Which geoms, bodies or subtrees take part in a contact."""

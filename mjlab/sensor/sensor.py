@@ -17,6 +17,7 @@ import mujoco
 import torch
 
 from mjlab.names import UnknownNameError, find_name, suggest
+from mjlab.schema import declared
 from mjlab.sim import Simulation
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class SensorError(ValueError):
     """A sensor was declared in a way that has no meaning."""
 
 
+@declared
 @dataclass(frozen=True, kw_only=True)
 class ObjRef:
     """A named thing of the scene that a sensor is attached to."""

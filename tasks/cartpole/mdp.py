@@ -6,6 +6,7 @@ import torch
 
 from mjlab.managers import ManagerTermBase, RewardTermCfg
 from mjlab.managers.managed_env import ManagedEnv
+from mjlab.schema import declare_terms
 
 _GAUSSIAN_SCALE = math.sqrt(-2.0 * math.log(0.1))
 """Makes a Gaussian 0.1 at a distance of 1."""
@@ -38,3 +39,6 @@ class smooth_reward(ManagerTermBase):
 
 def _gaussian(distance: torch.Tensor) -> torch.Tensor:
     return torch.exp(-0.5 * (distance * _GAUSSIAN_SCALE).square())
+
+
+declare_terms(__name__)

@@ -3,8 +3,15 @@
 from pathlib import Path
 
 from mjlab.registry import OnCpu, Task
+from mjlab.tasks.muscle.learning import MuscleHookCfg as MuscleHookCfg
+from mjlab.tasks.muscle.models import arm6_with_dynamics as arm6_with_dynamics
+from mjlab.tasks.muscle.models import w18_with_dynamics as w18_with_dynamics
+from mjlab.tasks.muscle.models import w54_with_dynamics as w54_with_dynamics
 from mjlab.tasks.muscle.rl import WORLDS_ON_CPU, track_rl, walk_rl, walk_rl_on_cpu
+from mjlab.tasks.muscle.track_arm6 import JointTargetCommandCfg as JointTargetCommandCfg
 from mjlab.tasks.muscle.track_arm6 import TrackArm6Cfg as TrackArm6Cfg
+from mjlab.tasks.muscle.track_arm6 import reach as reach
+from mjlab.tasks.muscle.track_arm6 import target_pose as target_pose
 from mjlab.tasks.muscle.walk import WalkW18Cfg as WalkW18Cfg
 from mjlab.tasks.muscle.walk_w54 import WalkW54Cfg as WalkW54Cfg
 

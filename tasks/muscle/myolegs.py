@@ -11,6 +11,7 @@ import warnings
 import mujoco
 
 from mjlab.entity import EntityCfg
+from mjlab.schema import declared
 from mjlab.tasks.muscle.models import muscle_entity
 
 TIED = (r"knee_angle_(beta_)?(translation|rotation)\d_[rl]",)
@@ -22,6 +23,7 @@ def myolegs_cfg() -> EntityCfg:
     return muscle_entity(myolegs)
 
 
+@declared
 def myolegs() -> mujoco.MjSpec:
     """Return the legs without the ground and lights that they come with.
 

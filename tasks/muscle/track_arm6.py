@@ -22,9 +22,10 @@ from mjlab.managers import (
     TerminationTermCfg,
 )
 from mjlab.masks import write_where
-from mjlab.muscle import terms as muscle_terms
+from mjlab.muscle import mdp as muscle_mdp
 from mjlab.muscle.action import MuscleActionCfg
 from mjlab.scene import SceneCfg
+from mjlab.schema import declared
 from mjlab.sim import MujocoCfg, SimulationCfg
 from mjlab.tasks.muscle.models import arm6_cfg
 from mjlab.tasks.muscle.walk import DECIMATION, TIMESTEP, metrics
@@ -86,11 +87,13 @@ class JointTargetCommand(CommandTerm):
         self._average(self.error().unsqueeze(1))
 
 
+@declared
 def target_pose(env: Env) -> torch.Tensor:
     """The angles to reach, which actions are added to, in rad, (num_envs, joints)."""
     return env.command_manager.term(TARGET).command
 
 
+@declared
 def reach(env: Env, std: float) -> torch.Tensor:
     """How near the joints are to the target, 0 to 1.
 
@@ -111,7 +114,7 @@ def observations() -> dict[str, ObservationGroupCfg | None]:
         "target": ObservationTermCfg(
             func=mdp.generated_commands, params={"command_name": TARGET}
         ),
-        "capacity": ObservationTermCfg(func=muscle_terms.muscle_torque_capacity),
+        "capacity": ObservationTermCfg(func=muscle_mdp.muscle_torque_capacity),
         "last_action": ObservationTermCfg(func=mdp.last_action),
     }
     return {
@@ -154,7 +157,7 @@ class TrackArm6Cfg(ManagerBasedRlEnvCfg):
                 func=reach, weight=1.0, params={"std": 0.08}
             ),
             "action_rate": RewardTermCfg(func=mdp.action_rate_l2, weight=-0.02),
-            "effort": RewardTermCfg(func=muscle_terms.muscle_effort, weight=-0.2),
+            "effort": RewardTermCfg(func=muscle_mdp.muscle_effort, weight=-0.2),
         }
     )
     terminations: dict[str, TerminationTermCfg | None] = field(

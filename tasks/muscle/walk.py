@@ -17,7 +17,7 @@ from mjlab.managers import (
     SceneEntityCfg,
     TerminationTermCfg,
 )
-from mjlab.muscle import terms as muscle_terms
+from mjlab.muscle import mdp as muscle_mdp
 from mjlab.muscle.action import MuscleActionCfg
 from mjlab.muscle.config import TorqueLawCfg
 from mjlab.scene import SceneCfg
@@ -73,7 +73,7 @@ def w18_observations() -> dict[str, ObservationGroupCfg | None]:
             func=mdp.generated_commands, params={"command_name": walking.GAIT}
         ),
         "pace_lag": ObservationTermCfg(func=walking.pace_lag),
-        "capacity": ObservationTermCfg(func=muscle_terms.muscle_torque_capacity),
+        "capacity": ObservationTermCfg(func=muscle_mdp.muscle_torque_capacity),
         "last_action": ObservationTermCfg(func=mdp.last_action),
     }
     return {
@@ -106,7 +106,7 @@ def rewards(*, pose_std: float = 0.5) -> dict[str, RewardTermCfg | None]:
             func=walking.imitate_velocity, weight=0.3, params={"std": 6.0}
         ),
         "action_rate": RewardTermCfg(func=mdp.action_rate_l2, weight=-0.02),
-        "effort": RewardTermCfg(func=muscle_terms.muscle_effort, weight=-0.5),
+        "effort": RewardTermCfg(func=muscle_mdp.muscle_effort, weight=-0.5),
     }
 
 
@@ -139,10 +139,10 @@ def w18_terminations() -> dict[str, TerminationTermCfg | None]:
 def metrics() -> dict[str, MetricsTermCfg | None]:
     """How well muscles do what they are asked for."""
     return {
-        "torque_residual": MetricsTermCfg(func=muscle_terms.torque_residual),
-        "effort": MetricsTermCfg(func=muscle_terms.muscle_effort),
-        "full_muscles": MetricsTermCfg(func=muscle_terms.full_share),
-        "idle_muscles": MetricsTermCfg(func=muscle_terms.idle_share),
+        "torque_residual": MetricsTermCfg(func=muscle_mdp.torque_residual),
+        "effort": MetricsTermCfg(func=muscle_mdp.muscle_effort),
+        "full_muscles": MetricsTermCfg(func=muscle_mdp.full_share),
+        "idle_muscles": MetricsTermCfg(func=muscle_mdp.idle_share),
     }
 
 

@@ -13,7 +13,7 @@ from mjlab.managers import (
     RewardTermCfg,
     TerminationTermCfg,
 )
-from mjlab.muscle import terms as muscle_terms
+from mjlab.muscle import mdp as muscle_mdp
 from mjlab.muscle.action import MuscleActionCfg
 from mjlab.scene import SceneCfg
 from mjlab.sim import SimulationCfg
@@ -63,7 +63,7 @@ def w54_observations() -> dict[str, ObservationGroupCfg | None]:
             func=mdp.generated_commands, params={"command_name": walking.GAIT}
         ),
         "pace_lag": ObservationTermCfg(func=walking.pace_lag),
-        "capacity": ObservationTermCfg(func=muscle_terms.muscle_torque_capacity),
+        "capacity": ObservationTermCfg(func=muscle_mdp.muscle_torque_capacity),
         "last_action": ObservationTermCfg(func=mdp.last_action),
     }
     return {

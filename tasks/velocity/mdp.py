@@ -1,9 +1,11 @@
 """The terms of walking, besides those that mjlab has for all tasks."""
 
+from mjlab.schema import declare_terms
 from mjlab.tasks.velocity.commands import TwistCommand as TwistCommand
 from mjlab.tasks.velocity.commands import TwistCommandCfg as TwistCommandCfg
 from mjlab.tasks.velocity.commands import command_speed as command_speed
 from mjlab.tasks.velocity.commands import moving as moving
+from mjlab.tasks.velocity.foot_height import FootHeightSensorCfg as FootHeightSensorCfg
 from mjlab.tasks.velocity.observations import foot_air_time as foot_air_time
 from mjlab.tasks.velocity.observations import foot_contact as foot_contact
 from mjlab.tasks.velocity.observations import foot_contact_forces as foot_contact_forces
@@ -25,3 +27,5 @@ from mjlab.tasks.velocity.rewards import track_linear_velocity as track_linear_v
 from mjlab.tasks.velocity.rewards import upright as upright
 from mjlab.tasks.velocity.rewards import variable_posture as variable_posture
 from mjlab.tasks.velocity.terminations import fell_over as fell_over
+
+declare_terms(__name__)

@@ -70,5 +70,8 @@ from mjlab.mdp.randomize.special import joint_default_pos as joint_default_pos
 from mjlab.mdp.randomize.special import joint_limits as joint_limits
 from mjlab.mdp.randomize.special import site_quat as site_quat
 from mjlab.mdp.randomize.special import tendon_range as tendon_range
+from mjlab.schema import declare_terms
 
 body_ipos = body_com_offset
+
+declare_terms(__name__)

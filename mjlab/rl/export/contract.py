@@ -15,13 +15,13 @@ from mjlab.actuator import ActuatorBinding
 from mjlab.entity import Entity
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.rl.config import AgentCfg
-from mjlab.rl.config_io import to_data
 from mjlab.rl.export.graph import State
 from mjlab.rl.export.inputs import Planned
 from mjlab.rl.export.quantities import root_frame
 from mjlab.rl.export.reader import FORMAT
 from mjlab.rl.export.targets import ACTION
 from mjlab.rl.provenance import versions
+from mjlab.schema import to_data
 
 
 def contract(

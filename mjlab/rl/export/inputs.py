@@ -20,11 +20,11 @@ from mjlab.managers.observation_group import ObservationGroup, Slot
 from mjlab.managers.term import BoundTerm
 from mjlab.mdp.lookup import ROBOT
 from mjlab.names import UnknownNameError, suggest
-from mjlab.rl.config_io import to_data
 from mjlab.rl.export.errors import ExportError
 from mjlab.rl.export.graph import Graph
 from mjlab.rl.export.quantities import describe, meaning
 from mjlab.scene import Selection
+from mjlab.schema import to_data
 
 GROUP = "onnx"
 """Name of the group that gives an environment's measurements, by input."""
