@@ -14,10 +14,10 @@ from mjlab.scene import SceneCfg, build_scene
 from mjlab.sim import SimulationCfg
 from mjlab.sim.compile import compile_model
 from mjlab.spec import apply_edits, load_spec
-from tasks.muscle.models import arm6_cfg, w18_cfg, w54_cfg
-from tasks.robots.cartpole import cartpole_cfg
-from tasks.robots.g1 import g1_cfg
-from tasks.robots.go1 import go1_cfg
+from mjlab.tasks.muscle.models import arm6_cfg, w18_cfg, w54_cfg
+from mjlab.tasks.robots.cartpole import cartpole_cfg
+from mjlab.tasks.robots.g1 import g1_cfg
+from mjlab.tasks.robots.go1 import go1_cfg
 
 Pair = tuple[int, int]
 

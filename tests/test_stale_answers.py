@@ -20,8 +20,8 @@ from mjlab.muscle import MuscleActionCfg, muscle_action
 from mjlab.scene import SceneCfg
 from mjlab.sensor import ContactMatch, ContactSensor, ContactSensorCfg
 from mjlab.sim import MujocoCfg, SimulationCfg, Stage
+from mjlab.tasks.muscle.models import w18_cfg
 from mjlab.terrain import TerrainCfg
-from tasks.muscle.models import w18_cfg
 
 DT = 0.002
 STEPS = 80
