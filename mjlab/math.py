@@ -269,3 +269,9 @@ def _sign(value: torch.Tensor) -> torch.Tensor:
 
 def _atan2(y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     return torch.atan2(y.double(), x.double()).to(y.dtype)
+
+
+def spread(bounds: torch.Tensor, unit: torch.Tensor) -> torch.Tensor:
+    """Map numbers in [0, 1), shape (..., n), to ranges low to high, shape (n, 2)."""
+    low, high = bounds.unbind(dim=1)
+    return torch.addcmul(low, unit, high - low)

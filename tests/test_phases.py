@@ -8,9 +8,8 @@ import torch
 from mujoco import batch as mj_batch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, load
-from mjlab.envs.autoreset import copied
 from mjlab.envs.manual import RESET, STEP, PhaseError
-from mjlab.managers import EventTermCfg, ManagerTermBase, RewardTermCfg
+from mjlab.managers import EventTermCfg, ManagerTermBase, RewardTermCfg, copied
 from tests.gym_tasks import cartpole, remembering
 from tests.synthetic import SyntheticCfg
 from tests.test_env_properties import actions, rows

@@ -7,7 +7,6 @@ from mjlab.entity.body_state import BodyState
 from mjlab.entity.defaults import Defaults
 from mjlab.entity.index import EntityIndex
 from mjlab.entity.joint_state import JointState
-from mjlab.entity.quantity import quantity
 from mjlab.entity.root import Root
 from mjlab.entity.root_state import RootState
 from mjlab.sim import Simulation
@@ -52,11 +51,6 @@ class EntityData(RootState, BodyState, JointState):
             device=sim.device,
         )
         """What the actuators are asked to do."""
-
-    @quantity
-    def joint_pos_biased(self) -> torch.Tensor:
-        """Positions as the encoders tell them, shape (num_envs, num_joints)."""
-        return self.joint_pos + self.encoder_bias
 
     # Names that other frameworks have for the root and the bodies.
 

@@ -14,12 +14,20 @@ class JointState(State):
     beginning of the last `step()`.
     """
 
+    encoder_bias: torch.Tensor
+    """What the joint encoders add, shape (num_envs, num_joints)."""
+
     # Joints.
 
     @quantity
     def joint_pos(self) -> torch.Tensor:
         """Positions, shape (num_envs, num_joints), metres or radians."""
         return self._index.joint_qpos.read(self._sim.data.qpos)
+
+    @quantity
+    def joint_pos_biased(self) -> torch.Tensor:
+        """Positions as the encoders tell them, shape (num_envs, num_joints)."""
+        return self.joint_pos + self.encoder_bias
 
     @quantity
     def joint_vel(self) -> torch.Tensor:

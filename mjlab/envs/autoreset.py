@@ -1,30 +1,16 @@
 """Resets of worlds that end: in the same step, in the next one, or never."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, get_args
 
 import torch
 
-from mjlab.managers import RewardManager, TerminationManager
+from mjlab.managers import Observations, RewardManager, TerminationManager
 from mjlab.masks import fill_where, write_where
 from mjlab.names import suggest
 
 When = Literal["same_step", "next_step", "never"]
 WHENS: tuple[When, ...] = get_args(When)
-
-Tensors = torch.Tensor | dict[str, torch.Tensor]
-Observations = dict[str, Tensors]
-"""What is observed, by group; by term in groups that are not concatenated."""
-
-
-def copied(observations: Mapping[str, Tensors]) -> Observations:
-    """Observations as tensors of the caller's own."""
-    return {
-        group: value.clone()
-        if isinstance(value, torch.Tensor)
-        else {name: term.clone() for name, term in value.items()}
-        for group, value in observations.items()
-    }
 
 
 class AutoReset:
@@ -79,6 +65,10 @@ class AutoReset:
         masks = {"same_step": (self.done,), "next_step": (self.held_back,), "never": ()}
         self.due: tuple[torch.Tensor, ...] = () if self.shows_ends else masks[when]
         """The mask of worlds that a step resets before it observes, if it does."""
+        self.corrections: tuple[Callable[[torch.Tensor], None], ...] = ()
+        """Called with lost worlds after flags, rewards and metrics, where due."""
+        if ignore_terminations or when == "next_step":
+            self.corrections = (self._discard,)
         self._figures = list(figures) if when == "next_step" else []
         self._kept = [torch.zeros_like(figure) for figure in self._figures]
 
@@ -94,12 +84,8 @@ class AutoReset:
         for kept, figure in zip(self._kept, self._figures, strict=True):
             kept.copy_(figure)
 
-    def discard_held_back(self, lost: torch.Tensor) -> None:
-        """After flags, rewards and metrics, take back what does not count.
-
-        Args:
-            lost: Worlds whose numbers are not finite, shape (num_envs,), bool.
-        """
+    def _discard(self, lost: torch.Tensor) -> None:
+        """Take back what does not count."""
         if self.ignore_terminations:
             self._terminations.keep_time_outs(lost)
         if self.when != "next_step":
@@ -109,7 +95,7 @@ class AutoReset:
         fill_where(self._rewards.reward, self.held_back, 0.0)
         self._terminations.spare(self.held_back)
 
-    def keep(self, observed: Mapping[str, Tensors], lost: torch.Tensor) -> None:
+    def keep(self, observed: Observations, lost: torch.Tensor) -> None:
         """Keep what was observed; zeros in the worlds of `lost`."""
         for group, value in observed.items():
             place = self.final_obs[group]

@@ -12,9 +12,9 @@ from typing import NamedTuple, Protocol
 
 import torch
 
-from mjlab.envs.autoreset import Observations
 from mjlab.envs.env import ManagerBasedRlEnv
 from mjlab.envs.spaces import Box, action_space
+from mjlab.managers import Observations
 from mjlab.names import UnknownNameError, suggest
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from mjlab.envs import inspect
-from mjlab.envs.autoreset import Observations, When, copied
+from mjlab.envs.autoreset import When
 from mjlab.envs.build import (
     LoadedScene,
     collect_state,
@@ -34,10 +34,12 @@ from mjlab.managers import (
     EventManager,
     MetricsManager,
     ObservationManager,
+    Observations,
     OutcomeManager,
     RecorderManager,
     RewardManager,
     TerminationManager,
+    copied,
 )
 from mjlab.rng import WorldRng
 from mjlab.scene import Scene

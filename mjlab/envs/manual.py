@@ -5,9 +5,9 @@ from typing import Any
 
 import torch
 
-from mjlab.envs.autoreset import Observations
 from mjlab.envs.runner import run_through
 from mjlab.envs.step import StepProgram
+from mjlab.managers import Observations
 
 RESET: tuple[str, ...] = ("initialise", "apply", "update_kinematics", "fetch")
 """Phases of a reset of an environment that there is, in their order."""

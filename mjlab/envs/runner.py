@@ -26,11 +26,14 @@ SELF_TEST_TOLERANCE = 1e-3
 """Largest difference, relative to a tensor's scale, that the order of atomic additions
 on a GPU may cause in these steps."""
 
-Advance = Callable[[], Iterator[str]]
-"""Begins a step; the iterator runs its phases and names each that is done."""
+Phases = Iterator[str]
+"""Runs the phases of a step or a reset, and names each that is done."""
+
+Advance = Callable[[], Phases]
+"""Begins a step."""
 
 
-def run_through(phases: Iterator[str]) -> None:
+def run_through(phases: Phases) -> None:
     """Run all phases, with nothing in between."""
     for _ in phases:
         pass
@@ -70,7 +73,7 @@ class StepRunner(ABC):
         reason: str,
     ) -> None:
         self._observers = observers
-        self._check = StaleStateCheck(sim)
+        self._checks = (StaleStateCheck(sim),) if sim.needs_graphs else ()
         self.mode = mode
         """How a step runs: "fused", "segmented" or "eager"."""
         self.reason = reason
@@ -86,7 +89,8 @@ class StepRunner(ABC):
         for observer in self._observers:
             observer.before_step()
         try:
-            self._check.refresh_if_written()
+            for check in self._checks:
+                check.refresh_if_written()
             yield
         except EngineError as error:
             for observer in self._observers:
@@ -101,12 +105,14 @@ class StepRunner(ABC):
 
     def mark_fresh(self) -> None:
         """Note that somebody else made derived quantities current."""
-        self._check.mark_fresh()
+        for check in self._checks:
+            check.mark_fresh()
         self._notify()
 
     def mark_stale(self) -> None:
         """Note that derived quantities are not current: the state was exchanged."""
-        self._check.mark_stale()
+        for check in self._checks:
+            check.mark_stale()
         self._notify()
 
     def _notify(self) -> None:
@@ -135,7 +141,8 @@ class EagerRunner(StepRunner):
             for phase in self._advance():
                 for observer in self._observers:
                     observer.after_phase(phase)
-            self._check.mark_fresh()
+            for check in self._checks:
+                check.mark_fresh()
 
 
 class GraphRunner(StepRunner):
@@ -167,7 +174,8 @@ class GraphRunner(StepRunner):
             # A late expansion exchanged arrays, and the recording has the old ones.
             self._graph.reset()
             self._graph = self._record()
-            self._check.refresh_if_written()
+            for check in self._checks:
+                check.refresh_if_written()
         self._graph.replay()
         # A replay runs no Python, so what was computed on request is stale now.
         self._sim.reads.fresh = self._fresh
@@ -193,7 +201,8 @@ class GraphRunner(StepRunner):
             return graph
         finally:
             self._state.restore(state)
-            self._check.mark_stale()
+            for check in self._checks:
+                check.mark_stale()
 
 
 class StaleStateCheck:
@@ -206,30 +215,26 @@ class StaleStateCheck:
 
     def __init__(self, sim: Simulation) -> None:
         self._sim = sim
-        self._is_needed = sim.needs_graphs
         self._model: object = None
         self._tensors: list[torch.Tensor] = []
         self._versions: tuple[int, ...] = self._present()
 
     def refresh_if_written(self) -> None:
         """Make derived quantities current if the state has been written."""
-        if self._is_needed and self._present() != self._versions:
+        if self._present() != self._versions:
             self._sim.forward()
             # A replay writes nothing that would be noticed, so this holds until next.
             self.mark_fresh()
 
     def mark_fresh(self) -> None:
         """Take the present state as the one that derived quantities belong to."""
-        if self._is_needed:
-            self._versions = self._present()
+        self._versions = self._present()
 
     def mark_stale(self) -> None:
         """Forget what derived quantities belong to."""
         self._versions = ()
 
     def _present(self) -> tuple[int, ...]:
-        if not self._is_needed:
-            return ()
         engine: Any = self._sim.engine
         if self._model is not engine.wp_model:  # A late expansion exchanged it.
             self._model = engine.wp_model

@@ -4,17 +4,16 @@
 between is up to who runs them: nothing in a graph, a user's calls in `env.lifecycle`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 from torch import Tensor
 
 from mjlab.envs.autoreset import AutoReset
 from mjlab.envs.nonfinite import NonfiniteGuard
+from mjlab.envs.runner import Phases
 from mjlab.managers import ManagedEnv, in_use
 from mjlab.sim import in_turn
-
-Phases = Iterator[str]
 
 
 class StepProgram:
@@ -73,7 +72,8 @@ class StepProgram:
         self.guard.end_episodes()
         for metrics in self.metrics:
             metrics.compute()
-        resets.discard_held_back(self.guard.found)
+        for correct in resets.corrections:
+            correct(self.guard.found)
         m.event.apply("step", env.step_dt)
         for recorder in self.recorders:
             recorder.post_step(resets.held_back)

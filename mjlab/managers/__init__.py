@@ -20,7 +20,9 @@ from mjlab.managers.metrics import MetricsManager as MetricsManager
 from mjlab.managers.metrics import MetricsTermCfg as MetricsTermCfg
 from mjlab.managers.observation import ObservationGroupCfg as ObservationGroupCfg
 from mjlab.managers.observation import ObservationManager as ObservationManager
+from mjlab.managers.observation import Observations as Observations
 from mjlab.managers.observation import ObservationTermCfg as ObservationTermCfg
+from mjlab.managers.observation import copied as copied
 from mjlab.managers.outcome import OutcomeManager as OutcomeManager
 from mjlab.managers.outcome import OutcomeTermCfg as OutcomeTermCfg
 from mjlab.managers.recorder import RecorderManager as RecorderManager

@@ -59,7 +59,7 @@ class CurriculumManager(Manager):
         for index, term in enumerate(self.terms.values()):
             value = term(mask)
             if value is not None:
-                self._values[index].copy_(_figure(term, value, self.num_envs))
+                self._values[index].copy_(_figure(term, value, self._env.num_envs))
 
     def reset(self, mask: torch.Tensor) -> None:
         """Log the present figures with the episodes that end in the worlds of `mask`.

@@ -204,7 +204,7 @@ class EventManager(Manager):
     def _due_by_clock(self, mask: torch.Tensor) -> dict[str, torch.Tensor]:
         due: dict[str, torch.Tensor] = {}
         for clock, names in zip(self._clocks, self._clocked, strict=True):
-            ringing = clock.take_due().expand(self.num_envs, len(names))
+            ringing = clock.take_due().expand(self._env.num_envs, len(names))
             if mask is not self._everyone:
                 ringing = ringing & mask.unsqueeze(1)
             due |= dict(zip(names, ringing.unbind(dim=1), strict=True))
@@ -220,7 +220,7 @@ class EventManager(Manager):
         ints = {"dtype": torch.int64, "device": self.device}
         self._gaps = torch.tensor(gaps, **ints)
         # When each event last happened, by the step counter of all worlds.
-        self._last_steps = torch.full((self.num_envs, len(gaps)), _NEVER, **ints)
+        self._last_steps = torch.full((self._env.num_envs, len(gaps)), _NEVER, **ints)
 
     def _start_clocks(self) -> None:
         own = self._interval_steps(is_global=False)

@@ -47,7 +47,8 @@ class Manager(ABC):
     def reset(self, mask: torch.Tensor) -> None:
         """Have all terms forget the past of the worlds of `mask`."""
         for term in self.terms.values():
-            term.reset(mask)
+            if term.instance is not None:
+                term.instance.reset(mask)
 
     def state(self) -> dict[str, torch.Tensor]:
         """The live tensors that change; copy into them to restore a snapshot."""

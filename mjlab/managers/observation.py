@@ -21,6 +21,19 @@ from mjlab.managers.term import BoundTerm, TermError
 from mjlab.managers.trial import forget
 from mjlab.names import UnknownNameError, suggest
 
+Observations = dict[str, Output]
+"""What is observed, by group; by term in groups that are not concatenated."""
+
+
+def copied(observations: Mapping[str, Output]) -> Observations:
+    """Observations as tensors of the caller's own."""
+    return {
+        group: value.clone()
+        if isinstance(value, torch.Tensor)
+        else {name: term.clone() for name, term in value.items()}
+        for group, value in observations.items()
+    }
+
 
 class NonfiniteObservationError(RuntimeError):
     """Observations of a group of `nan_policy="error"` were not finite."""

@@ -104,6 +104,7 @@ from mjlab.mdp.rewards import track_ang_vel_z_exp as track_ang_vel_z_exp
 from mjlab.mdp.rewards import track_lin_vel_xy_exp as track_lin_vel_xy_exp
 from mjlab.mdp.rewards import undesired_contacts as undesired_contacts
 from mjlab.mdp.terminations import bad_orientation as bad_orientation
+from mjlab.mdp.terminations import fell_over as fell_over
 from mjlab.mdp.terminations import illegal_contact as illegal_contact
 from mjlab.mdp.terminations import joint_pos_out_of_limit as joint_pos_out_of_limit
 from mjlab.mdp.terminations import joint_pos_out_of_range as joint_pos_out_of_range

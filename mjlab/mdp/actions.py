@@ -8,7 +8,7 @@ import torch
 
 from mjlab.actuator import Command, Transmission
 from mjlab.managers.action import ActionTerm
-from mjlab.managers.managed_env import ManagedEnv
+from mjlab.managers.env import Env
 from mjlab.mdp.driven import DrivenAction, DrivenActionCfg, Patterns
 
 Range = tuple[float, float]
@@ -29,7 +29,7 @@ class AffineActionCfg(DrivenActionCfg):
     """Smallest and largest value after scale and offset, or ranges by pattern. None
     leaves the value as it is."""
 
-    def bind(self, name: str, env: ManagedEnv) -> ActionTerm:
+    def bind(self, name: str, env: Env) -> ActionTerm:
         """Return the term of one environment."""
         return AffineAction(name, self, env)
 
@@ -37,7 +37,7 @@ class AffineActionCfg(DrivenActionCfg):
 class AffineAction(DrivenAction):
     """Sets targets to the scaled and offset action."""
 
-    def __init__(self, name: str, cfg: AffineActionCfg, env: ManagedEnv) -> None:
+    def __init__(self, name: str, cfg: AffineActionCfg, env: Env) -> None:
         super().__init__(name, cfg, env)
         self.scale = self._values(cfg.scale, 1.0, "scale")
         """Factor of each number of the action, shape (action_dim,)."""
@@ -88,7 +88,7 @@ class JointPositionActionCfg(AffineActionCfg):
     transmission: ClassVar[Transmission] = "joint"
     command: ClassVar[Command] = "position"
 
-    def bind(self, name: str, env: ManagedEnv) -> ActionTerm:
+    def bind(self, name: str, env: Env) -> ActionTerm:
         """Return the term of one environment."""
         return JointPositionAction(name, self, env)
 
@@ -100,7 +100,7 @@ class JointPositionAction(AffineAction):
     and the joint is sent to the target less the bias.
     """
 
-    def __init__(self, name: str, cfg: JointPositionActionCfg, env: ManagedEnv) -> None:
+    def __init__(self, name: str, cfg: JointPositionActionCfg, env: Env) -> None:
         super().__init__(name, cfg, env)
         self._use_default = cfg.use_default_offset
         self._has_offset = bool((self.offset != 0.0).any())
@@ -133,7 +133,7 @@ class RelativeJointPositionActionCfg(AffineActionCfg):
     transmission: ClassVar[Transmission] = "joint"
     command: ClassVar[Command] = "position"
 
-    def bind(self, name: str, env: ManagedEnv) -> ActionTerm:
+    def bind(self, name: str, env: Env) -> ActionTerm:
         """Return the term of one environment."""
         return RelativeJointPositionAction(name, self, env)
 
@@ -145,7 +145,7 @@ class RelativeJointPositionAction(AffineAction):
     """
 
     def __init__(
-        self, name: str, cfg: RelativeJointPositionActionCfg, env: ManagedEnv
+        self, name: str, cfg: RelativeJointPositionActionCfg, env: Env
     ) -> None:
         super().__init__(name, cfg, env)
         self._hold = cfg.hold
@@ -206,7 +206,7 @@ class BinaryActionCfg(DrivenActionCfg, ABC):
 
     transmission: ClassVar[Transmission] = "joint"
 
-    def bind(self, name: str, env: ManagedEnv) -> ActionTerm:
+    def bind(self, name: str, env: Env) -> ActionTerm:
         """Return the term of one environment."""
         return BinaryAction(name, self, env)
 
@@ -235,7 +235,7 @@ class BinaryJointEffortActionCfg(BinaryActionCfg):
 class BinaryAction(DrivenAction):
     """Sets targets to one of two values."""
 
-    def __init__(self, name: str, cfg: BinaryActionCfg, env: ManagedEnv) -> None:
+    def __init__(self, name: str, cfg: BinaryActionCfg, env: Env) -> None:
         super().__init__(name, cfg, env)
         self._open = self._complete(cfg.open_command, "open_command")
         self._close = self._complete(cfg.close_command, "close_command")

@@ -8,13 +8,14 @@ import torch
 
 from mjlab.entity import Entity
 from mjlab.managers.command import CommandTerm, CommandTermCfg
-from mjlab.managers.managed_env import ManagedEnv
+from mjlab.managers.env import Env
 from mjlab.masks import write_where
 from mjlab.math import (
     combine_frames,
     quat_angle,
     quat_from_euler_xyz,
     quat_positive,
+    spread,
     subtract_frames,
 )
 from mjlab.mdp.frame import Frame, FrameType
@@ -37,11 +38,6 @@ class DrawRanges:
         """Smallest and largest value of each number, shape (numbers, 2)."""
         self.by_name = dict(zip(ranges, self.bounds.unbind(), strict=True))
         """The same by name, each of shape (2,)."""
-
-    def spread(self, unit: torch.Tensor) -> torch.Tensor:
-        """Map uniform numbers in [0, 1), shape (num_envs, numbers), to the ranges."""
-        low, high = self.bounds.unbind(dim=1)
-        return torch.addcmul(low, unit, high - low)
 
 
 # Poses.
@@ -94,7 +90,7 @@ class PoseCommandCfg(CommandTermCfg):
     takes them along, or in the world, relative to each world's spawn origin. The
     command is in the root frame in both cases."""
 
-    def bind(self, name: str, env: ManagedEnv) -> CommandTerm:
+    def bind(self, name: str, env: Env) -> CommandTerm:
         """Return the term of one environment."""
         return PoseCommand(name, self, env)
 
@@ -104,7 +100,7 @@ class PoseCommand(CommandTerm):
 
     metric_names: ClassVar[tuple[str, ...]] = ("position_error", "orientation_error")
 
-    def __init__(self, name: str, cfg: PoseCommandCfg, env: ManagedEnv) -> None:
+    def __init__(self, name: str, cfg: PoseCommandCfg, env: Env) -> None:
         if cfg.command_frame not in ("base", "world"):
             hint = suggest(cfg.command_frame, ["base", "world"])
             raise ValueError(f"command_frame is {cfg.command_frame!r}. {hint}")
@@ -143,7 +139,7 @@ class PoseCommand(CommandTerm):
         self._average(torch.stack((away, turned), dim=-1))
 
     def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:
-        numbers = self._ranges.spread(unit)
+        numbers = spread(self._ranges.bounds, unit)
         quat = quat_from_euler_xyz(*numbers[:, 3:].unbind(dim=1))
         pose = torch.cat((numbers[:, :3], quat_positive(quat)), dim=-1)
         write_where(self._drawn, mask, pose)
@@ -163,7 +159,7 @@ class PoseCommand(CommandTerm):
         torch.cat((seen_pos, quat_positive(seen_quat)), dim=-1, out=self._command)
 
 
-def _identity_poses(env: ManagedEnv) -> torch.Tensor:
+def _identity_poses(env: Env) -> torch.Tensor:
     poses = torch.zeros(env.num_envs, 7, device=env.device)
     poses[:, 3].fill_(1.0)
     return poses
@@ -183,7 +179,7 @@ class UniformVectorCommandCfg(CommandTermCfg):
     ranges: Sequence[Range] = field(default_factory=list)
     """Range of each number."""
 
-    def bind(self, name: str, env: ManagedEnv) -> CommandTerm:
+    def bind(self, name: str, env: Env) -> CommandTerm:
         """Return the term of one environment."""
         return UniformVectorCommand(name, self, env)
 
@@ -191,9 +187,7 @@ class UniformVectorCommandCfg(CommandTermCfg):
 class UniformVectorCommand(CommandTerm):
     """Draws numbers."""
 
-    def __init__(
-        self, name: str, cfg: UniformVectorCommandCfg, env: ManagedEnv
-    ) -> None:
+    def __init__(self, name: str, cfg: UniformVectorCommandCfg, env: Env) -> None:
         if not cfg.ranges:
             raise ValueError("ranges is empty; give the range of each number.")
         super().__init__(name, cfg, env, num_draws=len(cfg.ranges))
@@ -213,4 +207,4 @@ class UniformVectorCommand(CommandTerm):
         return super().state() | {"ranges": self.ranges, "command": self._command}
 
     def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:
-        write_where(self._command, mask, self._ranges.spread(unit))
+        write_where(self._command, mask, spread(self._ranges.bounds, unit))

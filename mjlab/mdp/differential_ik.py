@@ -19,7 +19,7 @@ import torch
 from mjlab.actuator import Command, Transmission
 from mjlab.entity import Entity
 from mjlab.managers.action import ActionTerm
-from mjlab.managers.managed_env import ManagedEnv
+from mjlab.managers.env import Env
 from mjlab.math import (
     quat_box_minus,
     quat_box_plus,
@@ -105,7 +105,7 @@ class DifferentialIKActionCfg(DrivenActionCfg):
     transmission: ClassVar[Transmission] = "joint"
     command: ClassVar[Command] = "position"
 
-    def bind(self, name: str, env: ManagedEnv) -> ActionTerm:
+    def bind(self, name: str, env: Env) -> ActionTerm:
         """Return the term of one environment."""
         return DifferentialIKAction(name, self, env)
 
@@ -133,9 +133,7 @@ class DifferentialIKAction(DrivenAction):
 
     cfg: DifferentialIKActionCfg
 
-    def __init__(
-        self, name: str, cfg: DifferentialIKActionCfg, env: ManagedEnv
-    ) -> None:
+    def __init__(self, name: str, cfg: DifferentialIKActionCfg, env: Env) -> None:
         _check(cfg)
         super().__init__(name, cfg, env)
         self.cfg = cfg

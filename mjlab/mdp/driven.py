@@ -15,7 +15,7 @@ from mjlab.actuator.gains import actuators_by_target
 from mjlab.actuator.xml import XmlActuatorCfg
 from mjlab.entity import Entity
 from mjlab.managers.action import ActionTarget, ActionTerm, ActionTermCfg
-from mjlab.managers.managed_env import ManagedEnv
+from mjlab.managers.env import Env
 from mjlab.names import UnknownNameError, match_names, resolve_values
 
 Patterns = str | tuple[str, ...] | None
@@ -108,7 +108,7 @@ def driven_targets(
 class DrivenAction(ActionTerm):
     """Sets one field of an entity's targets, one column for each name."""
 
-    def __init__(self, name: str, cfg: DrivenActionCfg, env: ManagedEnv) -> None:
+    def __init__(self, name: str, cfg: DrivenActionCfg, env: Env) -> None:
         super().__init__(name, cfg, env)
         self.entity: Entity = env.scene.entity(cfg.entity_name)
         """The entity that is acted on."""

@@ -4,13 +4,13 @@ import mujoco
 import torch
 
 from mjlab.actuator.actuator import Columns
-from mjlab.managers.managed_env import ManagedEnv
+from mjlab.managers.env import Env
 
 
 class Jacobian:
     """How a point moves when joints do, from the joints' axes in the world."""
 
-    def __init__(self, env: ManagedEnv, joint_ids: list[int]) -> None:
+    def __init__(self, env: Env, joint_ids: list[int]) -> None:
         """Remember the joints.
 
         Args:

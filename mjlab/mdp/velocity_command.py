@@ -8,9 +8,9 @@ import torch
 
 from mjlab.entity import Entity
 from mjlab.managers.command import CommandTerm, CommandTermCfg
-from mjlab.managers.managed_env import ManagedEnv
+from mjlab.managers.env import Env
 from mjlab.masks import write_where
-from mjlab.math import wrap_to_pi
+from mjlab.math import spread, wrap_to_pi
 from mjlab.mdp.commands import DrawRanges, Range
 from mjlab.schema import declared
 
@@ -72,7 +72,7 @@ class UniformVelocityCommandCfg(CommandTermCfg):
     init_velocity_prob: float = 0.0
     """Probability that an episode begins with the root moving as commanded."""
 
-    def bind(self, name: str, env: ManagedEnv) -> CommandTerm:
+    def bind(self, name: str, env: Env) -> CommandTerm:
         """Return the term of one environment."""
         return UniformVelocityCommand(name, self, env)
 
@@ -84,9 +84,7 @@ class UniformVelocityCommand(CommandTerm):
 
     cfg: UniformVelocityCommandCfg
 
-    def __init__(
-        self, name: str, cfg: UniformVelocityCommandCfg, env: ManagedEnv
-    ) -> None:
+    def __init__(self, name: str, cfg: UniformVelocityCommandCfg, env: Env) -> None:
         self.entity: Entity = env.scene.entity(cfg.entity_name)
         """The entity that is commanded."""
         shares = _class_shares(cfg)
@@ -148,7 +146,7 @@ class UniformVelocityCommand(CommandTerm):
     def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:
         choice = unit[:, :1]
         classes = (choice >= self._class_starts) & (choice < self._class_ends)
-        drawn = self._ranges.spread(unit[:, 1:5])
+        drawn = spread(self._ranges.bounds, unit[:, 1:5])
         stopped = classes[:, 0:1]
         if self._has_forward:
             forward = classes[:, 2:3]

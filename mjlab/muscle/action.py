@@ -11,7 +11,7 @@ import mujoco
 import torch
 
 from mjlab.managers.action import ActionTarget, ActionTerm, ActionTermCfg
-from mjlab.managers.managed_env import ManagedEnv
+from mjlab.managers.env import Env
 from mjlab.muscle.buffer import MuscleTupleBuffer, TupleLayout
 from mjlab.muscle.config import MuscleNetworkCfg, TorqueLawCfg
 from mjlab.muscle.coordinator import (
@@ -57,7 +57,7 @@ class MuscleActionCfg(ActionTermCfg):
     use_default_offset: bool = True
     """Whether to add the default positions. Without effect beside a reference."""
 
-    reference: Callable[[ManagedEnv], torch.Tensor] | None = None
+    reference: Callable[[Env], torch.Tensor] | None = None
     """What returns the positions that the scaled action is added to, shape (num_envs,
     joints), in the order of the model."""
 
@@ -87,7 +87,7 @@ class MuscleActionCfg(ActionTermCfg):
     block: int = 64
     """Worlds that go through the network together on a CPU."""
 
-    def bind(self, name: str, env: ManagedEnv) -> ActionTerm:
+    def bind(self, name: str, env: Env) -> ActionTerm:
         """Return the term of one environment."""
         return MuscleAction(name, self, env)
 
@@ -135,7 +135,7 @@ class MuscleAction(ActionTerm):
 
     is_late: ClassVar[bool] = True
 
-    def __init__(self, name: str, cfg: MuscleActionCfg, env: ManagedEnv) -> None:
+    def __init__(self, name: str, cfg: MuscleActionCfg, env: Env) -> None:
         super().__init__(name, cfg, env)
         self.cfg: MuscleActionCfg = cfg
         model, device = env.sim.mj_model, env.device
@@ -354,7 +354,7 @@ class MuscleAction(ActionTerm):
         return network
 
 
-def muscle_action(env: ManagedEnv, name: str = "muscles") -> MuscleAction:
+def muscle_action(env: Env, name: str = "muscles") -> MuscleAction:
     """The muscle action called `name`, for terms that read it."""
     term = env.action_manager.term(name)
     if not isinstance(term, MuscleAction):

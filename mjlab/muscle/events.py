@@ -11,7 +11,7 @@ from typing import Any
 import mujoco
 import torch
 
-from mjlab.managers.managed_env import ManagedEnv
+from mjlab.managers.env import Env
 from mjlab.managers.term import ManagerTermBase, TermCfg, TermError
 from mjlab.masks import write_where
 from mjlab.mdp.lookup import ROBOT
@@ -33,7 +33,7 @@ class muscle_strength(ManagerTermBase):
         """Model fields that the term varies."""
         return _PRM_FIELDS if params.get("passive", True) else _PRM_FIELDS[:1]
 
-    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
         super().__init__(cfg, env)
         self._ids = _muscles(cfg, env)
         _check_range("strength_range", cfg.params["strength_range"])
@@ -43,7 +43,7 @@ class muscle_strength(ManagerTermBase):
 
     def __call__(
         self,
-        env: ManagedEnv,
+        env: Env,
         mask: torch.Tensor,
         strength_range: Range,
         together: bool = False,
@@ -76,7 +76,7 @@ class muscle_contracture(ManagerTermBase):
         """Model fields that the term varies."""
         return ("actuator_lengthrange",)
 
-    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
         super().__init__(cfg, env)
         self._ids = _muscles(cfg, env)
         _check_range("shortening_range", cfg.params["shortening_range"])
@@ -89,7 +89,7 @@ class muscle_contracture(ManagerTermBase):
 
     def __call__(
         self,
-        env: ManagedEnv,
+        env: Env,
         mask: torch.Tensor,
         shortening_range: Range,
         asset_cfg: Selection = ROBOT,
@@ -125,7 +125,7 @@ class muscle_fatigue(ManagerTermBase):
         """Model fields that the term varies."""
         return _PRM_FIELDS[:1]
 
-    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
         super().__init__(cfg, env)
         env.sim.expand(_PRM_FIELDS[0])
         # The action is bound after events.
@@ -138,7 +138,7 @@ class muscle_fatigue(ManagerTermBase):
 
     def __call__(
         self,
-        env: ManagedEnv,
+        env: Env,
         mask: torch.Tensor,
         tiring: float = 0.1,
         recovery: float = 0.01,
@@ -182,14 +182,14 @@ class muscle_fatigue(ManagerTermBase):
             "written": self._written,
         }
 
-    def _force(self, env: ManagedEnv) -> torch.Tensor:
+    def _force(self, env: Env) -> torch.Tensor:
         return env.sim.model.actuator_gainprm[..., _FORCE[0] : _FORCE[1] + 1]
 
-    def _write(self, env: ManagedEnv, mask: torch.Tensor) -> None:
+    def _write(self, env: Env, mask: torch.Tensor) -> None:
         write_where(self._force(env), mask, self._written)
 
 
-def _muscles(cfg: TermCfg, env: ManagedEnv) -> torch.Tensor:
+def _muscles(cfg: TermCfg, env: Env) -> torch.Tensor:
     """The chosen actuators, which all have to be muscles."""
     chosen: SceneEntityCfg = cfg.params.get("asset_cfg", ROBOT)
     ids = chosen.resolve(env.scene).global_ids("actuator")
@@ -208,7 +208,7 @@ def _check_range(name: str, given: Range) -> None:
 
 
 def _write_force(
-    env: ManagedEnv,
+    env: Env,
     field: str,
     compiled: torch.Tensor,
     ids: torch.Tensor,

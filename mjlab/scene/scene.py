@@ -14,7 +14,7 @@ from mjlab.scene.ground import Ground
 from mjlab.scene.pairs import contact_forces
 from mjlab.scene.variants import bind_variants
 from mjlab.scene.views import EntityView, SceneViews
-from mjlab.sensor import Sensor, bind_sensors
+from mjlab.sensor import ContactSensor, Sensor, bind_sensors
 from mjlab.sim import Control, Simulation
 from mjlab.sim.engine import Engine
 
@@ -49,12 +49,13 @@ class Scene(SceneViews):
                 self.entities |= self.variants[name].members
             else:
                 self.entities[name] = Entity(name, entity_cfg, sim, rng)
-        self.caches: list[Callable[[], None]] = []
-        """Called by `invalidate`: has others forget what they computed on request."""
         self.sensors: dict[str, Sensor] = bind_sensors(
             (*cfg.sensors, *(pair.sensor for pair in built.pairs)), sim
         )
         """Sensors by name; those of an entity's own file as `<entity>/<sensor>`."""
+        contacts = [s for s in self.sensors.values() if isinstance(s, ContactSensor)]
+        self.caches: list[Callable[[], None]] = [s.invalidate for s in contacts]
+        """Called by `invalidate`, where something was computed on request."""
         groups = {name: list(its.members) for name, its in self.variants.items()}
         forces = contact_forces(built.pairs, self.sensors, groups)
         super().__init__(sim, self.entities, forces)
@@ -188,8 +189,6 @@ class Scene(SceneViews):
         self._bodies.invalidate()
         for entity in self.entities.values():
             entity.data.invalidate()
-        for sensor in self.sensors.values():
-            sensor.invalidate()
         for forget in self.caches:
             forget()
 

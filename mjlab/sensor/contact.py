@@ -314,7 +314,10 @@ class ContactSensor(Sensor):
             self._take()
 
     def invalidate(self) -> None:
-        """Forget answers about times, and a late reading that is old by now."""
+        """Forget answers about times, and a late reading that is old by now.
+
+        A replayed graph, or a state that is put back, changes readings without Python.
+        """
         self._held.clear()
         self._is_taken &= self._sim.reads.fresh >= self._stage
 

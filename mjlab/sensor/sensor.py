@@ -79,12 +79,6 @@ class Sensor(ABC):
     def reset(self, mask: torch.Tensor) -> None:
         """Forget the past of the worlds of `mask`, shape (num_envs,)."""
 
-    def invalidate(self) -> None:  # noqa: B027 - few compute on request.
-        """Forget what was computed on request: readings changed without `update()`.
-
-        A replayed graph, or a state that is put back, writes them and runs no Python.
-        """
-
     def debug_vis(self, visualizer: Any) -> None:  # noqa: B027 - drawing is optional.
         """Draw what the sensor has to show; by default nothing."""
 

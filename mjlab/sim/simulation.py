@@ -55,8 +55,9 @@ class Simulation:
         self.mj_model = self._engine.mj_model
         """The compiled model that the worlds started from."""
         self.device = self._engine.device
-        self._reads = Reads()
-        self.data = DataView(self._engine, self._reads)
+        self.reads = Reads()
+        """What has been read so far."""
+        self.data = DataView(self._engine, self.reads)
         self.model = ModelView(self._engine)
         self.health = Health(self._engine)
         self._sense_passes: list[SensePass] = []
@@ -71,11 +72,6 @@ class Simulation:
     def engine(self) -> Engine:
         """The engine itself, for the rooms that have a part in each engine."""
         return self._engine
-
-    @property
-    def reads(self) -> Reads:
-        """What has been read so far."""
-        return self._reads
 
     @property
     def timestep(self) -> float:
@@ -94,7 +90,7 @@ class Simulation:
         """
         self.model.check_shared()
         self._engine.step(control, resume and self._is_forward)
-        self._reads.fresh = Stage.ACCELERATION
+        self.reads.fresh = Stage.ACCELERATION
         self._is_forward = False
 
     def forward(self, stage: Stage | None = None) -> None:
@@ -107,7 +103,7 @@ class Simulation:
         self.model.check_shared()
         stage = self.forward_stage if stage is None else stage
         self._engine.forward(stage)
-        self._reads.fresh = stage
+        self.reads.fresh = stage
         self._is_forward = stage >= Stage.VELOCITY
 
     def reset(self, mask: torch.Tensor | None = None) -> None:
@@ -197,13 +193,13 @@ class Simulation:
         The native engine lies on the host, which reads its own memory for nothing; but
         a rehearsal has to run, and so to read, all that any step may.
         """
-        return self.backend.engine == "native" and self._reads.sealed
+        return self.backend.engine == "native" and self.reads.sealed
 
     @property
     def forward_stage(self) -> Stage:
         """How far `forward()` goes at present."""
         if self.cfg.forward_stage == "auto":
-            return self._reads.needed
+            return self.reads.needed
         return Stage[self.cfg.forward_stage.upper()]
 
     def snapshot(self, *, model: bool = True) -> dict[str, torch.Tensor]:
@@ -232,7 +228,7 @@ class Simulation:
         if mask is not None and kept is not None:
             self._engine.restore(kept, ~mask)
         else:
-            self._reads.fresh = Stage.ACCELERATION
+            self.reads.fresh = Stage.ACCELERATION
         self._engine.restore(snapshot, mask)
         self._is_forward = False
 

@@ -9,7 +9,7 @@ from typing import Protocol
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.envs.autoreset import Observations
+from mjlab.managers import Observations
 from mjlab.threads import torch_threads
 from mjlab.viewer.drive import VelocityDrive, find_drives
 

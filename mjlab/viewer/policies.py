@@ -3,7 +3,7 @@
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.envs.autoreset import Observations
+from mjlab.managers import Observations
 
 
 class ZeroPolicy:

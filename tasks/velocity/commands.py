@@ -6,7 +6,7 @@ import torch
 
 from mjlab.envs import mdp
 from mjlab.managers import CommandTerm
-from mjlab.managers.managed_env import ManagedEnv
+from mjlab.managers.env import Env
 from mjlab.mdp.velocity_command import UniformVelocityCommand
 
 
@@ -20,7 +20,7 @@ class TwistCommandCfg(mdp.UniformVelocityCommandCfg):
     standing_speed: float = 0.05
     """Speed up to which a command means to stand."""
 
-    def bind(self, name: str, env: ManagedEnv) -> CommandTerm:
+    def bind(self, name: str, env: Env) -> CommandTerm:
         """Return the term of one environment."""
         return TwistCommand(name, self, env)
 
@@ -28,7 +28,7 @@ class TwistCommandCfg(mdp.UniformVelocityCommandCfg):
 class TwistCommand(UniformVelocityCommand):
     """Draws velocities, and derives their speed once a step for all rewards."""
 
-    def __init__(self, name: str, cfg: TwistCommandCfg, env: ManagedEnv) -> None:
+    def __init__(self, name: str, cfg: TwistCommandCfg, env: Env) -> None:
         super().__init__(name, cfg, env)
         if not cfg.standing_speed >= 0.0:
             raise ValueError(f"standing_speed is {cfg.standing_speed}; it is negative.")
@@ -54,15 +54,13 @@ def speed_of(command: torch.Tensor, out: torch.Tensor | None = None) -> torch.Te
     return linear.add_(command[:, 2].abs())
 
 
-def command_speed(env: ManagedEnv, command_name: str) -> torch.Tensor:
+def command_speed(env: Env, command_name: str) -> torch.Tensor:
     """How fast a command asks to move, m/s plus rad/s, shape (num_envs,)."""
     term = env.command_manager.term(command_name)
     return term.speed if isinstance(term, TwistCommand) else speed_of(term.command)
 
 
-def moving(
-    env: ManagedEnv, command_name: str, threshold: float | None = None
-) -> torch.Tensor:
+def moving(env: Env, command_name: str, threshold: float | None = None) -> torch.Tensor:
     """1 where a command asks to move faster than a threshold, else 0, (num_envs,).
 
     Args:

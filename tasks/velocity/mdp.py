@@ -26,6 +26,5 @@ from mjlab.tasks.velocity.rewards import (
 from mjlab.tasks.velocity.rewards import track_linear_velocity as track_linear_velocity
 from mjlab.tasks.velocity.rewards import upright as upright
 from mjlab.tasks.velocity.rewards import variable_posture as variable_posture
-from mjlab.tasks.velocity.terminations import fell_over as fell_over
 
 declare_terms(__name__)

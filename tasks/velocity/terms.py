@@ -266,7 +266,7 @@ def terminations(*, rough: bool) -> dict[str, TerminationTermCfg]:
     terms = {
         "time_out": TerminationTermCfg(func=mdp.time_out, time_out=True),
         "fell_over": TerminationTermCfg(
-            func=walking.fell_over, params={"limit_angle": math.radians(70.0)}
+            func=mdp.fell_over, params={"limit_angle": math.radians(70.0)}
         ),
     }
     if rough:

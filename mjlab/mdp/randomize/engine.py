@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import torch
 
-from mjlab.managers.managed_env import ManagedEnv
+from mjlab.managers.env import Env
 from mjlab.managers.term import ManagerTermBase, TermCfg
 from mjlab.mdp.lookup import ROBOT
 from mjlab.mdp.randomize.distributions import (
@@ -45,7 +45,7 @@ KINDS = {
 """What a model field has one row of, by the first word of its name."""
 
 
-def chosen(params: dict[str, Any], env: ManagedEnv) -> Selection:
+def chosen(params: dict[str, Any], env: Env) -> Selection:
     """The elements that a term's parameter `asset_cfg` names."""
     cfg: SceneEntityCfg = params.get("asset_cfg", ROBOT)
     return cfg.resolve(env.scene)
@@ -97,7 +97,7 @@ class FieldTerm(ManagerTermBase):
         """Model fields that the term varies, known before the model is compiled."""
         return (cls.field,)
 
-    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
         super().__init__(cfg, env)
         self._build(self.field, self.operation)
 
@@ -134,7 +134,7 @@ class FieldTerm(ManagerTermBase):
 
     def __call__(
         self,
-        env: ManagedEnv,
+        env: Env,
         mask: torch.Tensor,
         ranges: Ranges,
         asset_cfg: SceneEntityCfg = ROBOT,
@@ -208,7 +208,7 @@ class OptionTerm(ManagerTermBase):
         """Model fields that the term varies, known before the model is compiled."""
         return (f"opt.{cls.option}",)
 
-    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
         super().__init__(cfg, env)
         field = f"opt.{self.option}"
         choice = Choice(
@@ -231,7 +231,7 @@ class OptionTerm(ManagerTermBase):
 
     def __call__(
         self,
-        env: ManagedEnv,
+        env: Env,
         mask: torch.Tensor,
         ranges: Ranges,
         operation: Operation | None = None,
@@ -255,13 +255,13 @@ class randomize_field(FieldTerm):
         """Model fields that the term varies, known before the model is compiled."""
         return (params["field"],) if "field" in params else ()
 
-    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
         ManagerTermBase.__init__(self, cfg, env)
         self._build(cfg.params["field"], self.operation)
 
     def __call__(  # type: ignore[override]
         self,
-        env: ManagedEnv,
+        env: Env,
         mask: torch.Tensor,
         field: str,
         ranges: Ranges,

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from mjlab.entity.index import Columns
-from mjlab.managers.managed_env import ManagedEnv
+from mjlab.managers.env import Env
 from mjlab.mdp.randomize.distributions import (
     Choice,
     Operation,
@@ -128,7 +128,7 @@ class FieldNumbers:
         self.extremes = extremes
         """Smallest and largest value of each number, if they are bounded."""
 
-    def draw(self, env: ManagedEnv, stream: str, ranges: Any) -> torch.Tensor:
+    def draw(self, env: Env, stream: str, ranges: Any) -> torch.Tensor:
         """Return new values, shape (num_envs, numbers)."""
         live = ranges if isinstance(ranges, torch.Tensor) else None
         drawn = self._sampler.draw(env.rng, stream, live)

@@ -15,7 +15,7 @@ from mjlab.actuator.actuator import Columns
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.managers import ActionTerm, ActionTermCfg
 from mjlab.managers.action import ActionTarget
-from mjlab.managers.managed_env import ManagedEnv
+from mjlab.managers.env import Env
 from mjlab.names import find_name
 from mjlab.rl.export.errors import ExportError
 from mjlab.rl.export.inputs import GROUP, measured_group
@@ -140,7 +140,7 @@ class ToldCfg(ActionTermCfg):
     relative_to: str | None = None
     """What the targets are relative to, if to anything."""
 
-    def bind(self, name: str, env: ManagedEnv) -> ActionTerm:
+    def bind(self, name: str, env: Env) -> ActionTerm:
         """Return the term of one environment."""
         return Told(name, self, env)
 
@@ -148,7 +148,7 @@ class ToldCfg(ActionTermCfg):
 class Told(ActionTerm):
     """Sets targets to what a file says."""
 
-    def __init__(self, name: str, cfg: ToldCfg, env: ManagedEnv) -> None:
+    def __init__(self, name: str, cfg: ToldCfg, env: Env) -> None:
         super().__init__(name, cfg, env)
         self._kind, elements = _KINDS[cfg.quantity]
         self._entity = env.scene.entity(cfg.entity_name)
