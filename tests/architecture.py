@@ -61,8 +61,6 @@ CIRCLES = [
         ),
         ("mjlab.sensor", "ray_frames ray_pool rays sensor sight"),
         ("mjlab.sensor", "native_rays render render_warp"),
-        ("mjlab.faults", "files recorder"),
-        ("mjlab", "viewer viewer.native"),
     ]
 ]
 
