@@ -59,8 +59,6 @@ CIRCLES = [
             " observation observation_columns observation_config observation_group"
             " outcome reward term termination trial",
         ),
-        ("mjlab.sensor", "ray_frames ray_pool rays sensor sight"),
-        ("mjlab.sensor", "native_rays render render_warp"),
     ]
 ]
 
