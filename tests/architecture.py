@@ -43,20 +43,8 @@ FLOORS = {
 # (file, room it may import though the floors forbid it) -> why.
 ALLOWED: dict[tuple[str, str], str] = {}
 
-# Files that still import each other in a circle. This list only grows shorter.
-CIRCLES = [
-    {f"{room}.{file}" for file in files.split()}
-    for room, files in [
-        (
-            "mjlab.rl",
-            "check config evaluation hook layout learners logging loop scores state",
-        ),
-        ("mjlab.sensor", "ray_frames ray_pool rays sensor sight"),
-        ("mjlab.sensor", "native_rays render render_warp"),
-        ("mjlab.faults", "files recorder"),
-        ("mjlab", "viewer viewer.native"),
-    ]
-]
+# Files that may still import each other in a circle. This list only grows shorter.
+CIRCLES: list[set[str]] = []
 
 # Files that hold Warp kernels, beside the room that launches them.
 KERNEL_FILES = ["*/kernels.py", "*_kernel.py", "*_kernels.py"]

@@ -17,7 +17,7 @@ from mjlab.sensor import (
     SightError,
     bind_sensors,
 )
-from mjlab.sensor.render import SLOW_RENDERING
+from mjlab.sensor.render_native import SLOW_RENDERING
 from tests.gallery import (
     BALL,
     BOX,

@@ -11,7 +11,7 @@ import torch
 from mjlab.managers.term import TermError
 from mjlab.mdp import observations as mdp
 from mjlab.sensor import CameraData, CameraSensorCfg, ContactFieldError, ObjRef
-from mjlab.sensor.render import Images
+from mjlab.sensor.vision import Images
 from tests.fake_env import FakeEnv
 from tests.term_world import TermWorld, contacts, rays, roll, value, yaw
 

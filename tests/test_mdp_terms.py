@@ -12,7 +12,7 @@ from mjlab.managers.action import ActionManager
 from mjlab.mdp import metrics, observations, rewards, terminations
 from mjlab.scene import SceneEntityCfg
 from mjlab.sensor import CameraData
-from mjlab.sensor.render import Images
+from mjlab.sensor.vision import Images
 from tests.step_watch import watch
 from tests.term_world import IdleCfg, TermWorld, contacts, rays, tiles
 from tests.term_world import bound as bind_term

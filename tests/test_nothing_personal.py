@@ -2,11 +2,13 @@
 
 import io
 import json
+import os
 import platform
 import re
 import subprocess
 import zipfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -49,6 +51,11 @@ def faults_in(data: bytes, host: str = platform.node()) -> list[str]:
     return [each.decode("utf-8", "replace") for each in found]
 
 
+def content(path: Path) -> bytes:
+    """Return what git keeps of a file; of a link it is where that leads."""
+    return os.fsencode(os.readlink(path)) if path.is_symlink() else path.read_bytes()
+
+
 def parts_of(data: bytes) -> Iterator[bytes]:
     """Yield a file, and what in it is compressed."""
     yield data
@@ -68,7 +75,7 @@ def test_no_tracked_file_names_a_folder_or_host_of_its_maker():
         ["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, check=True
     )
     tracked = {name for name in listed.stdout.decode().split("\0") if name}
-    found = {name: faults_in((ROOT / name).read_bytes()) for name in sorted(tracked)}
+    found = {name: faults_in(content(ROOT / name)) for name in sorted(tracked)}
     faulty = {name: faults for name, faults in found.items() if faults}
     unlisted = {n: faults[:3] for n, faults in faulty.items() if n not in EXCEPTIONS}
     assert unlisted == {}
@@ -119,6 +126,12 @@ def checkpoint() -> bytes:
 )
 def test_a_planted_trace_of_a_machine_is_found(data):
     assert len(set(faults_in(data, host="anns-laptop-3"))) == 1
+
+
+def test_a_link_is_where_it_leads(tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to("/home/ann/mjlab")
+    assert faults_in(content(link)) == ["/home/ann/mjlab"]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import re
 import socket
+import sys
 import threading
 import time
 import urllib.error
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 import torch
 
+import mjlab.viewer
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.render import Marks
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
@@ -424,6 +426,13 @@ def test_a_browser_shows_the_page_and_asks_no_other_host(page, tmp_path):
     assert page.player.steps == steps + 1
     outside = {host for host in hosts if not host.startswith(("data:", "blob:"))}
     assert outside == {"http://127.0.0.1"}
+
+
+def test_a_viewer_whose_extra_is_not_installed_says_what_to_install(monkeypatch):
+    monkeypatch.delitem(sys.modules, "mjlab.viewer.web", raising=False)
+    monkeypatch.setitem(sys.modules, "viser", None)
+    with pytest.raises(ViewerError, match=r"pip install 'mjlab-fused\[viewer\]'"):
+        _ = mjlab.viewer.WebViewer
 
 
 # The window.

@@ -29,7 +29,6 @@ from mjlab.faults.config import DumpCfg
 
 if TYPE_CHECKING:
     from mjlab.envs import ManagerBasedRlEnv
-    from mjlab.faults.recorder import Window
 
 _log = logging.getLogger(__name__)
 
@@ -50,6 +49,9 @@ _SMALL = 64
 many rows as there are worlds."""
 
 
+State = dict[str, torch.Tensor]
+
+
 @dataclass(frozen=True)
 class Fault:
     """What went wrong in a world."""
@@ -62,6 +64,20 @@ class Fault:
 
     step: int | None
     """The recorded step in which it was found. None if that is not known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Window:
+    """Recorded steps, the oldest first."""
+
+    first: int
+    """Index of the first step."""
+
+    steps: State
+    """By field, shape (steps, num_envs, ...), on the device."""
+
+    start: State
+    """The whole state in which the first step begins."""
 
 
 class DumpFolder:
@@ -99,7 +115,7 @@ class DumpFolder:
         self,
         iteration: int,
         faults: Sequence[Fault],
-        window: "Window",
+        window: Window,
         env: "ManagerBasedRlEnv",
     ) -> Path | None:
         """Write a dump, if there is room for one.
@@ -172,7 +188,7 @@ class DumpFolder:
         iteration: int,
         faults: Sequence[Fault],
         kept: Sequence[int],
-        window: "Window",
+        window: Window,
         env: "ManagerBasedRlEnv",
     ) -> dict[str, Any]:
         """What `dump.json` says."""
@@ -248,7 +264,7 @@ def model_bytes(model: mujoco.MjModel) -> bytes:
 
 
 def _arrays_of(
-    window: "Window", world: int, env: "ManagerBasedRlEnv"
+    window: Window, world: int, env: "ManagerBasedRlEnv"
 ) -> dict[str, np.ndarray]:
     """What is kept of a world."""
     arrays = {

@@ -9,7 +9,7 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.envs.runner import StepObserver
-from mjlab.faults.files import ENGINE, NONFINITE, DumpFolder, Fault
+from mjlab.faults.files import ENGINE, NONFINITE, DumpFolder, Fault, State, Window
 from mjlab.sim.engine import EngineError
 
 _log = logging.getLogger(__name__)
@@ -17,8 +17,6 @@ _log = logging.getLogger(__name__)
 FIELDS = ("qpos", "qvel", "act", "ctrl", "episode_length", "action")
 """What is recorded of each step: the state in which it begins, the control that was
 set last, and the action."""
-
-State = dict[str, torch.Tensor]
 
 
 @dataclass(frozen=True)
@@ -30,20 +28,6 @@ class Keyframe:
 
     state: State
     """As of `ManagerBasedRlEnv.get_state`."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Window:
-    """Recorded steps, the oldest first."""
-
-    first: int
-    """Index of the first step."""
-
-    steps: State
-    """By field, shape (steps, num_envs, ...), on the device."""
-
-    start: State
-    """The whole state in which the first step begins."""
 
 
 @dataclass

@@ -12,10 +12,12 @@ from mjlab.rl.config import CheckpointCfg as CheckpointCfg
 from mjlab.rl.config import DistillationAgentCfg as DistillationAgentCfg
 from mjlab.rl.config import DumpCfg as DumpCfg
 from mjlab.rl.config import EvaluationCfg as EvaluationCfg
-from mjlab.rl.config import HookCfg as HookCfg
 from mjlab.rl.config import LoggingCfg as LoggingCfg
 from mjlab.rl.config import PpoAgentCfg as PpoAgentCfg
 from mjlab.rl.config import StopCfg as StopCfg
+from mjlab.rl.hook import Hook as Hook
+from mjlab.rl.hook import HookCfg as HookCfg
+from mjlab.rl.hook import Training as Training
 from mjlab.rl.parts import BetaCfg as BetaCfg
 from mjlab.rl.parts import CnnCfg as CnnCfg
 from mjlab.rl.parts import CnnModelCfg as CnnModelCfg
@@ -43,7 +45,6 @@ if TYPE_CHECKING:
     from mjlab.rl.config_io import save_config as save_config
     from mjlab.rl.distributed import Ranks as Ranks
     from mjlab.rl.distributed import relaunch as relaunch
-    from mjlab.rl.hook import Hook as Hook
     from mjlab.rl.learners import Learner as Learner
     from mjlab.rl.loop import Outcome as Outcome
     from mjlab.rl.loop import TrainingLoop as TrainingLoop
@@ -64,7 +65,6 @@ _LAZY = {
     "Ranks": "distributed",
     "relaunch": "distributed",
     "Learner": "learners",
-    "Hook": "hook",
     "Outcome": "loop",
     "TrainingLoop": "loop",
     "load_policy": "policy",

@@ -1,11 +1,10 @@
 """What a user says about learning: the parts of RSL-RL, and the loop around them."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
 from mjlab.faults import DumpCfg as DumpCfg
+from mjlab.rl.hook import HookCfg as HookCfg
 from mjlab.rl.parts import BetaCfg as BetaCfg
 from mjlab.rl.parts import CnnCfg as CnnCfg
 from mjlab.rl.parts import CnnModelCfg as CnnModelCfg
@@ -23,42 +22,6 @@ from mjlab.rl.parts import RnnModelCfg as RnnModelCfg
 from mjlab.rl.parts import ScheduleCfg as ScheduleCfg
 from mjlab.rl.parts import StepScheduleCfg as StepScheduleCfg
 from mjlab.rl.parts import SymmetryCfg as SymmetryCfg
-
-if TYPE_CHECKING:
-    from mjlab.envs import ManagerBasedRlEnv
-    from mjlab.rl.hook import Hook
-    from mjlab.rl.workers import TrainingEnv
-
-
-@dataclass(kw_only=True)
-class HookCfg(ABC):
-    """Declares what else happens after each iteration, such as learning of muscles."""
-
-    @abstractmethod
-    def bind(self, name: str, env: "TrainingEnv") -> "Hook":
-        """Return the hook of one run.
-
-        Args:
-            name: The key that the user gave it, which its state has in checkpoints.
-            env: The worlds that are trained in.
-        """
-
-    def equip(self, env: "ManagerBasedRlEnv", state: Mapping[str, Any]) -> None:
-        """Give worlds in which a trained policy acts what the hook had learned.
-
-        Args:
-            env: The worlds.
-            state: The hook's state of the checkpoint.
-        """
-        return
-
-    def acting(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return what `equip` needs of the hook's state, for a policy that ships.
-
-        Args:
-            state: The hook's state of the checkpoint.
-        """
-        return state
 
 
 @dataclass(kw_only=True)

@@ -2,15 +2,29 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
-import torch
+if TYPE_CHECKING:  # A configuration is read without torch.
+    import torch
 
-from mjlab.rl.figures import Number
-
-if TYPE_CHECKING:
     from mjlab.envs import ManagerBasedRlEnv
-    from mjlab.rl.loop import TrainingLoop
+    from mjlab.rl.figures import Number
+    from mjlab.rl.workers import TrainingEnv
+
+
+class Training(Protocol):
+    """The training that a hook acts in."""
+
+    @property
+    def env(self) -> "TrainingEnv":
+        """The worlds of this process."""
+        ...
+
+    @property
+    def iteration(self) -> int:
+        """Iterations that are done."""
+        ...
 
 
 class Hook(ABC):
@@ -23,7 +37,7 @@ class Hook(ABC):
     name: str
     """What its state is called in a checkpoint."""
 
-    def before_first_iteration(self, loop: "TrainingLoop") -> None:
+    def before_first_iteration(self, loop: Training) -> None:
         """Prepare a run that begins, not one that is resumed."""
         return
 
@@ -35,13 +49,13 @@ class Hook(ABC):
         return
 
     @abstractmethod
-    def after_iteration(self, loop: "TrainingLoop") -> Mapping[str, Number]:
+    def after_iteration(self, loop: Training) -> "Mapping[str, Number]":
         """Act, after the update, and return figures.
 
         A figure on the device is read together with all others.
         """
 
-    def tensors(self) -> Mapping[str, torch.device]:
+    def tensors(self) -> "Mapping[str, torch.device]":
         """Where its own tensors are, by what they are, for the start-up report."""
         return {}
 
@@ -55,3 +69,34 @@ class Hook(ABC):
             raise ValueError(
                 f"The hook {self.name!r} remembers nothing, but was saved."
             )
+
+
+@dataclass(kw_only=True)
+class HookCfg(ABC):
+    """Declares what else happens after each iteration, such as learning of muscles."""
+
+    @abstractmethod
+    def bind(self, name: str, env: "TrainingEnv") -> Hook:
+        """Return the hook of one run.
+
+        Args:
+            name: The key that the user gave it, which its state has in checkpoints.
+            env: The worlds that are trained in.
+        """
+
+    def equip(self, env: "ManagerBasedRlEnv", state: Mapping[str, Any]) -> None:
+        """Give worlds in which a trained policy acts what the hook had learned.
+
+        Args:
+            env: The worlds.
+            state: The hook's state of the checkpoint.
+        """
+        return
+
+    def acting(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what `equip` needs of the hook's state, for a policy that ships.
+
+        Args:
+            state: The hook's state of the checkpoint.
+        """
+        return state

@@ -22,7 +22,7 @@ from mjlab.rl.console import Display, Progress
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.evaluation import Evaluation
 from mjlab.rl.figures import IterationFigures, Number, merged
-from mjlab.rl.hook import Hook as Hook
+from mjlab.rl.hook import Hook
 from mjlab.rl.learners import Learner
 from mjlab.rl.logging import Writer
 from mjlab.rl.scores import Scores

@@ -12,6 +12,8 @@ from mjlab.sensor.contact_data import ContactData as ContactData
 from mjlab.sensor.contact_data import ContactFieldError as ContactFieldError
 from mjlab.sensor.native import MujocoSensor as MujocoSensor
 from mjlab.sensor.native import MujocoSensorCfg as MujocoSensorCfg
+from mjlab.sensor.objects import ObjRef as ObjRef
+from mjlab.sensor.objects import SensorError as SensorError
 from mjlab.sensor.patterns import GridPatternCfg as GridPatternCfg
 from mjlab.sensor.patterns import LidarPatternCfg as LidarPatternCfg
 from mjlab.sensor.patterns import PatternCfg as PatternCfg
@@ -21,12 +23,10 @@ from mjlab.sensor.patterns import RingPatternCfg as RingPatternCfg
 from mjlab.sensor.ray_pool import RayCastData as RayCastData
 from mjlab.sensor.rays import RayCastSensor as RayCastSensor
 from mjlab.sensor.rays import RayCastSensorCfg as RayCastSensorCfg
-from mjlab.sensor.render import SightError as SightError
-from mjlab.sensor.sensor import ObjRef as ObjRef
 from mjlab.sensor.sensor import Sensor as Sensor
 from mjlab.sensor.sensor import SensorCfg as SensorCfg
-from mjlab.sensor.sensor import SensorError as SensorError
 from mjlab.sensor.sight import Sight as Sight
 from mjlab.sensor.terrain_height import TerrainHeightData as TerrainHeightData
 from mjlab.sensor.terrain_height import TerrainHeightSensor as TerrainHeightSensor
 from mjlab.sensor.terrain_height import TerrainHeightSensorCfg as TerrainHeightSensorCfg
+from mjlab.sensor.vision import SightError as SightError

@@ -8,6 +8,7 @@ from mjlab.sensor.camera import CameraSensorCfg
 from mjlab.sensor.contact import ContactSensor, ContactSensorCfg
 from mjlab.sensor.contact_pool import ContactPool
 from mjlab.sensor.native import MujocoSensor
+from mjlab.sensor.ray_pool import RaySpec
 from mjlab.sensor.rays import RayCastSensorCfg
 from mjlab.sensor.sensor import Sensor, SensorCfg
 from mjlab.sensor.sight import Sight
@@ -30,11 +31,11 @@ def bind_sensors(cfgs: Sequence[SensorCfg], sim: Simulation) -> dict[str, Sensor
     return {**sensors, **{name: MujocoSensor(name, sim) for name in found}}
 
 
-def _caster(cfg: SensorCfg) -> RayCastSensorCfg | None:
+def _caster(cfg: SensorCfg) -> RaySpec | None:
     """The rays of a sensor, if it has any."""
     if isinstance(cfg, TerrainHeightSensorCfg):
-        return cfg.ray_cfg
-    return cfg if isinstance(cfg, RayCastSensorCfg) else None
+        cfg = cfg.ray_cfg
+    return cfg.ray_spec() if isinstance(cfg, RayCastSensorCfg) else None
 
 
 def _bind(

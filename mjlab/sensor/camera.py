@@ -8,18 +8,17 @@ import torch
 
 from mjlab.masks import fill_where
 from mjlab.names import UnknownNameError, find_name, suggest
-from mjlab.sensor.patterns import Vec3
-from mjlab.sensor.render import CameraView, Images
-from mjlab.sensor.sensor import (
+from mjlab.sensor.objects import (
     ObjRef,
-    Sensor,
-    SensorCfg,
     SensorError,
     object_id,
     object_names,
     require_object,
 )
+from mjlab.sensor.patterns import Vec3
+from mjlab.sensor.sensor import Sensor, SensorCfg
 from mjlab.sensor.sight import Sight
+from mjlab.sensor.vision import CameraView, Images
 from mjlab.sim import Simulation
 
 DataType = Literal["rgb", "depth", "segmentation"]

@@ -18,13 +18,8 @@ from mjlab.sensor.contact_data import (
     field_slices,
 )
 from mjlab.sensor.contact_pool import ContactPart, ContactPool
-from mjlab.sensor.sensor import (
-    ObjType,
-    Sensor,
-    SensorCfg,
-    SensorError,
-    names_of_entity,
-)
+from mjlab.sensor.objects import ObjType, SensorError, names_of_entity
+from mjlab.sensor.sensor import Sensor, SensorCfg
 from mjlab.sensor.sight import Sight
 from mjlab.sim import Simulation, Stage
 

@@ -6,7 +6,8 @@ import mujoco
 import torch
 
 from mjlab.names import UnknownNameError, find_name, suggest
-from mjlab.sensor.sensor import ObjRef, Sensor, SensorCfg, SensorError, require_object
+from mjlab.sensor.objects import ObjRef, SensorError, require_object
+from mjlab.sensor.sensor import Sensor, SensorCfg
 from mjlab.sensor.sight import Sight
 from mjlab.sim import Simulation, Stage
 

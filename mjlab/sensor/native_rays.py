@@ -1,23 +1,20 @@
 """Rays on the native engine: through a map of the ground, or through MuJoCo."""
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
 from mujoco import batch as mj_batch
 
 from mjlab.sensor.ground_map import GroundMap
-
-if TYPE_CHECKING:
-    from mjlab.sensor.render import Rays
+from mjlab.sensor.vision import Rays
 
 
 class NativeRays:
     """Casts one set of rays in all worlds."""
 
     def __init__(
-        self, batch: mj_batch.Batch, model: mujoco.MjModel, rays: "Rays"
+        self, batch: mj_batch.Batch, model: mujoco.MjModel, rays: Rays
     ) -> None:
         """Draw a map of the ground, if the rays can do with one."""
         self._batch = batch
@@ -74,7 +71,7 @@ def group_flags(groups: Collection[int]) -> np.ndarray:
     return flags
 
 
-def _map_for(model: mujoco.MjModel, rays: "Rays") -> GroundMap | None:
+def _map_for(model: mujoco.MjModel, rays: Rays) -> GroundMap | None:
     """The map of what the rays can meet, where they point down on still ground."""
     ground = GroundMap.of(model, rays.geom_groups) if rays.points_down else None
     if ground is None or ground.bodies & set(rays.excluded_bodies):

@@ -8,7 +8,7 @@ import mujoco
 import torch
 
 from mjlab.names import suggest
-from mjlab.sensor.sensor import ObjRef, SensorError, object_id, require_object
+from mjlab.sensor.objects import ObjRef, SensorError, object_id, require_object
 from mjlab.sim import Simulation
 
 # For each type of frame: its position, its matrix, and the body it is fixed to.

@@ -6,17 +6,57 @@ misses, however many sensors there are.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Literal
 
 import numpy as np
 import torch
 
+from mjlab.sensor.objects import ObjRef
 from mjlab.sensor.ray_frames import Headings, Orientations, Positions, bodies_of
-from mjlab.sensor.render import Rays
+from mjlab.sensor.vision import Rays
 from mjlab.sim import Simulation
 
-if TYPE_CHECKING:
-    from mjlab.sensor.rays import RayCastSensorCfg
+Alignment = Literal["base", "yaw", "world"]
+
+
+@dataclass(frozen=True, eq=False)
+class RaySpec:
+    """The rays of one sensor."""
+
+    sensor: str
+    """The sensor's name."""
+
+    frames: tuple[ObjRef, ...]
+    """What the pattern is fixed to, F of them."""
+
+    starts: np.ndarray
+    """In the aligned frame, in m, shape (R, 3)."""
+
+    directions: np.ndarray
+    """Unit vectors in the aligned frame, shape (R, 3)."""
+
+    alignment: Alignment
+    """How much of a frame's rotation the pattern follows."""
+
+    max_distance: float
+    """Meters beyond which nothing is seen."""
+
+    exclude_parent_body: bool
+    """Whether rays pass through the geoms of the body that their frame is fixed to."""
+
+    geom_groups: tuple[int, ...]
+    """Groups of the geoms that rays meet."""
+
+    @property
+    def num_rays(self) -> int:
+        """How many rays are cast in each world."""
+        return len(self.frames) * len(self.starts)
+
+    @property
+    def points_down(self) -> bool:
+        """Whether all of them point straight down at all times."""
+        is_down = bool((np.asarray(self.directions) == (0.0, 0.0, -1.0)).all())
+        return is_down and self.alignment != "base"
 
 
 @dataclass(frozen=True)
@@ -60,34 +100,34 @@ class RayPool:
 
     def __init__(
         self,
-        cfgs: Sequence["RayCastSensorCfg"],
+        specs: Sequence[RaySpec],
         sim: Simulation,
         add_rays: Callable[[Rays], Callable[[], None]],
     ) -> None:
         """Allocate inputs and outputs of all rays.
 
         Args:
-            cfgs: The sensors. All see the same geom groups.
+            specs: Those of each sensor. All see the same geom groups.
             sim: The simulation.
             add_rays: Returns what casts the rays.
         """
-        frames = [frame for cfg in cfgs for frame in cfg.frames]
+        frames = [frame for spec in specs for frame in spec.frames]
         self._positions = Positions(frames, sim)
-        limits = [cfg.max_distance for cfg in cfgs for _ in range(num_rays(cfg))]
+        limits = [spec.max_distance for spec in specs for _ in range(spec.num_rays)]
         self._limit = torch.tensor(limits, dtype=torch.float32, device=sim.device)
-        self._rays = _allocate(cfgs, sim)
+        self._rays = _allocate(specs, sim)
         self._data = self._allocate_data()
         self._followers: list[_Follower] = []
         self._parts: dict[str, RayCastData] = {}
         first_frame = first_ray = 0
-        for cfg in cfgs:
-            rays = slice(first_ray, first_ray + num_rays(cfg))
-            own = slice(first_frame, first_frame + len(cfg.frames))
+        for spec in specs:
+            rays = slice(first_ray, first_ray + spec.num_rays)
+            own = slice(first_frame, first_frame + len(spec.frames))
             first_ray, first_frame = rays.stop, own.stop
             part = {n: value[:, rays] for n, value in self._data.items()}
             position = self._positions.values[:, own]
-            self._parts[cfg.name] = RayCastData(**part, frame_pos_w=position)
-            self._followers.append(_Follower(cfg, sim, self._parts[cfg.name]))
+            self._parts[spec.sensor] = RayCastData(**part, frame_pos_w=position)
+            self._followers.append(_Follower(spec, sim, self._parts[spec.sensor]))
         self._nothing = torch.zeros((), device=sim.device)
         self._no_geom = torch.full((), -1, dtype=torch.int32, device=sim.device)
         self._cast = add_rays(self._rays)
@@ -139,24 +179,22 @@ class _Follower:
     worlds.
     """
 
-    def __init__(
-        self, cfg: "RayCastSensorCfg", sim: Simulation, data: RayCastData
-    ) -> None:
+    def __init__(self, spec: RaySpec, sim: Simulation, data: RayCastData) -> None:
         """Find what of the rays ever changes."""
-        axes, turned = _AXES[cfg.alignment]
+        axes, turned = _AXES[spec.alignment]
         starts, directions = (
             _Vectors(
                 torch.tensor(local, dtype=torch.float32, device=sim.device), turned
             )
-            for local in cfg.local_rays()
+            for local in (spec.starts, spec.directions)
         )
-        shape = (len(cfg.frames), -1)
+        shape = (len(spec.frames), -1)
         self._starts = data.starts_w.unflatten(1, shape)
         self._directions = data.directions_w.unflatten(1, shape)
         self._positions = data.frame_pos_w.unsqueeze(2)
         self._local_starts, self._local_directions = starts, directions
         needs_axes = starts.turn or directions.turn
-        self._axes = axes(cfg.frames, sim) if axes is not None and needs_axes else None
+        self._axes = axes(spec.frames, sim) if axes is not None and needs_axes else None
         self._directions.copy_(directions.still)
 
     def follow(self) -> None:
@@ -211,32 +249,20 @@ _AXES: dict[str, tuple[type[Headings] | type[Orientations] | None, int]] = {
 }
 
 
-def num_rays(cfg: "RayCastSensorCfg") -> int:
-    """How many rays a sensor casts in each world."""
-    return len(cfg.frames) * len(cfg.local_rays()[0])
-
-
-def points_down(cfg: "RayCastSensorCfg") -> bool:
-    """Whether all rays of a sensor point straight down at all times."""
-    _, directions = cfg.local_rays()
-    is_down = bool((np.asarray(directions) == (0.0, 0.0, -1.0)).all())
-    return is_down and cfg.alignment != "base"
-
-
-def _allocate(cfgs: Sequence["RayCastSensorCfg"], sim: Simulation) -> Rays:
+def _allocate(specs: Sequence[RaySpec], sim: Simulation) -> Rays:
     excluded: list[int] = []
-    for cfg in cfgs:
-        own = bodies_of(cfg.frames, sim.mj_model)
-        rays_per_frame = num_rays(cfg) // len(own)
+    for spec in specs:
+        own = bodies_of(spec.frames, sim.mj_model)
+        rays_per_frame = spec.num_rays // len(own)
         for body in own:
-            excluded += [body if cfg.exclude_parent_body else -1] * rays_per_frame
+            excluded += [body if spec.exclude_parent_body else -1] * rays_per_frame
     shape = (sim.num_envs, len(excluded))
     return Rays(
         starts=torch.zeros(*shape, 3, device=sim.device),
         directions=torch.zeros(*shape, 3, device=sim.device),
         excluded_bodies=tuple(excluded),
-        geom_groups=cfgs[0].geom_groups,
-        points_down=all(points_down(cfg) for cfg in cfgs),
+        geom_groups=specs[0].geom_groups,
+        points_down=all(spec.points_down for spec in specs),
         distance=torch.zeros(shape, device=sim.device),
         geom=torch.zeros(shape, dtype=torch.int32, device=sim.device),
         normal=torch.zeros(*shape, 3, device=sim.device),

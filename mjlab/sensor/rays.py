@@ -2,21 +2,20 @@
 
 import dataclasses
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import get_args
 
 import mujoco
 import numpy as np
 import torch
 
 from mjlab.names import suggest
+from mjlab.sensor.objects import ObjRef, SensorError
 from mjlab.sensor.patterns import GridPatternCfg, PatternCfg, Vec3
 from mjlab.sensor.ray_frames import check_frames
-from mjlab.sensor.ray_pool import RayCastData
-from mjlab.sensor.sensor import ObjRef, Sensor, SensorCfg, SensorError
+from mjlab.sensor.ray_pool import Alignment, RayCastData, RaySpec
+from mjlab.sensor.sensor import Sensor, SensorCfg
 from mjlab.sensor.sight import Sight
 from mjlab.sim import Simulation
-
-Alignment = Literal["base", "yaw", "world"]
 
 
 @dataclass(kw_only=True)
@@ -64,12 +63,26 @@ class RayCastSensorCfg(SensorCfg):
 
     def bind(self, sim: Simulation, sight: Sight | None = None) -> "RayCastSensor":
         """Make the sensor."""
-        return RayCastSensor(self, sight or Sight(sim, casters=[self]))
+        return RayCastSensor(self, sight or Sight(sim, casters=[self.ray_spec()]))
 
     def local_rays(self) -> tuple[np.ndarray, np.ndarray]:
         """Starts and unit directions in the aligned frame, both of shape (rays, 3)."""
         starts, directions = self.pattern.rays()
         return starts + self.start_offset, directions
+
+    def ray_spec(self) -> RaySpec:
+        """The rays, as those of all sensors are cast."""
+        starts, directions = self.local_rays()
+        return RaySpec(
+            sensor=self.name,
+            frames=self.frames,
+            starts=starts,
+            directions=directions,
+            alignment=self.alignment,
+            max_distance=self.max_distance,
+            exclude_parent_body=self.exclude_parent_body,
+            geom_groups=self.geom_groups,
+        )
 
     @property
     def frames(self) -> tuple[ObjRef, ...]:

@@ -8,7 +8,7 @@ import torch
 import warp as wp
 from mujoco_warp._src.types import vec6
 
-from mjlab.sensor.render import (
+from mjlab.sensor.vision import (
     CameraView,
     Eye,
     Images,

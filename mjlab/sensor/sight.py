@@ -1,14 +1,14 @@
 """What all sensors of a simulation that look at the world share."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
 
-from mjlab.sensor.ray_pool import RayCastData, RayPool, points_down
-from mjlab.sensor.render import CameraView, Eye, Images, SightError, engine_sight
+import mujoco
+
+from mjlab.sensor.ray_pool import RayCastData, RayPool, RaySpec
+from mjlab.sensor.render_native import NativeSight
+from mjlab.sensor.vision import CameraView, EngineSight, Eye, Images, SightError
 from mjlab.sim import Simulation
-
-if TYPE_CHECKING:
-    from mjlab.sensor.rays import RayCastSensorCfg
+from mjlab.sim.native_engine import NativeEngine
 
 
 class Sight:
@@ -22,27 +22,27 @@ class Sight:
         self,
         sim: Simulation,
         cameras: Sequence[CameraView] = (),
-        casters: Sequence["RayCastSensorCfg"] = (),
+        casters: Sequence[RaySpec] = (),
     ) -> None:
         """Prepare for everything that will look.
 
         Args:
             sim: The simulation.
             cameras: All cameras that will be added.
-            casters: All sensors whose rays will be asked for.
+            casters: The rays of all sensors that will ask for theirs.
         """
-        groups = [cfg.geom_groups for cfg in casters]
-        self._engine = engine_sight(sim, cameras, groups)
+        groups = [spec.geom_groups for spec in casters]
+        self._engine = _engine_sight(sim, cameras, groups)
         self.notes = self._engine.notes
         """What a user of its cameras should know."""
         self._pools: dict[str, RayPool] = {}
         # The native engine finds the ground below by a shorter way.
-        kinds = [(tuple(sorted(cfg.geom_groups)), points_down(cfg)) for cfg in casters]
+        kinds = [(tuple(sorted(s.geom_groups)), s.points_down) for s in casters]
         for kind in dict.fromkeys(kinds):
-            alike = [c for c, k in zip(casters, kinds, strict=True) if k == kind]
+            alike = [s for s, k in zip(casters, kinds, strict=True) if k == kind]
             pool = RayPool(alike, sim, self._engine.add_rays)
             sim.add_sense_pass(pool)
-            self._pools |= {cfg.name: pool for cfg in alike}
+            self._pools |= {spec.sensor: pool for spec in alike}
 
     def rays(self, sensor: str) -> RayCastData:
         """What the rays of a sensor meet, live."""
@@ -53,3 +53,39 @@ class Sight:
     def add_camera(self, view: CameraView, images: Images) -> Eye:
         """Return what draws a camera into `images`."""
         return self._engine.add_camera(view, images)
+
+
+def _engine_sight(
+    sim: Simulation,
+    cameras: Sequence[CameraView],
+    ray_groups: Collection[tuple[int, ...]],
+) -> EngineSight:
+    """Make the engine's way of looking, for everything that will look.
+
+    Args:
+        sim: The simulation.
+        cameras: All cameras that will be added.
+        ray_groups: The geom groups of each set of rays that will be added.
+    """
+    for groups in (*ray_groups, *(camera.geom_groups for camera in cameras)):
+        _require_visible(sim.mj_model, groups)
+    if isinstance(sim.engine, NativeEngine):
+        return NativeSight(sim.engine, cameras)
+    # Imported only here, so that the native engine works where Warp is not wanted.
+    from mjlab.sensor.render_warp import WarpSight
+
+    return WarpSight(sim, cameras, ray_groups)
+
+
+def _require_visible(model: mujoco.MjModel, groups: tuple[int, ...]) -> None:
+    outside = [group for group in groups if not 0 <= group < mujoco.mjNGROUP]
+    if outside or not groups:
+        raise SightError(
+            f"geom_groups={groups} has to name groups from 0 to {mujoco.mjNGROUP - 1}."
+        )
+    present = sorted({int(group) for group in model.geom_group})
+    if not set(groups) & set(present):
+        raise SightError(
+            f"geom_groups={groups} shows nothing: the geoms of the scene are in groups "
+            f"{present}."
+        )

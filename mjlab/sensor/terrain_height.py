@@ -7,9 +7,10 @@ import mujoco
 import torch
 
 from mjlab.names import suggest
+from mjlab.sensor.objects import ObjRef, SensorError
 from mjlab.sensor.patterns import PatternCfg, RingPatternCfg
 from mjlab.sensor.rays import RayCastSensor, RayCastSensorCfg
-from mjlab.sensor.sensor import ObjRef, Sensor, SensorCfg, SensorError
+from mjlab.sensor.sensor import Sensor, SensorCfg
 from mjlab.sensor.sight import Sight
 from mjlab.sim import Simulation
 
@@ -63,7 +64,7 @@ class TerrainHeightSensorCfg(SensorCfg):
         self, sim: Simulation, sight: Sight | None = None
     ) -> "TerrainHeightSensor":
         """Make the sensor."""
-        sight = sight or Sight(sim, casters=[self.ray_cfg])
+        sight = sight or Sight(sim, casters=[self.ray_cfg.ray_spec()])
         sensor = TerrainHeightSensor(self, sim, sight)
         sim.add_sense_pass(sensor)
         return sensor

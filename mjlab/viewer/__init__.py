@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from mjlab.viewer.native import NativeViewer as NativeViewer
     from mjlab.viewer.player import Player as Player
     from mjlab.viewer.player import Policy as Policy
+    from mjlab.viewer.player import ViewerError as ViewerError
     from mjlab.viewer.policies import RandomPolicy as RandomPolicy
     from mjlab.viewer.policies import ZeroPolicy as ZeroPolicy
     from mjlab.viewer.web import WebViewer as WebViewer
@@ -21,14 +22,11 @@ _LAZY = {
     "NativeViewer": "native",
     "Player": "player",
     "Policy": "player",
+    "ViewerError": "player",
     "RandomPolicy": "policies",
     "ZeroPolicy": "policies",
     "WebViewer": "web",
 }
-
-
-class ViewerError(RuntimeError):
-    """Nothing can be shown here."""
 
 
 def __getattr__(name: str) -> Any:
@@ -39,6 +37,8 @@ def __getattr__(name: str) -> Any:
         module = importlib.import_module(f"{__name__}.{_LAZY[name]}")
     except ModuleNotFoundError as error:
         if error.name in ("viser", "mjviser"):
+            from mjlab.viewer.player import ViewerError
+
             raise ViewerError(
                 f"The web viewer needs {error.name}: pip install 'mjlab-fused[viewer]'"
             ) from error

@@ -9,9 +9,8 @@ from typing import Any
 import mujoco
 
 from mjlab.render import add_contacts, color_muscles
-from mjlab.viewer import ViewerError
 from mjlab.viewer.marks import collect_marks
-from mjlab.viewer.player import SPEEDS, Player
+from mjlab.viewer.player import SPEEDS, Player, ViewerError
 
 _FRAME_S = 1.0 / 60.0
 

@@ -20,6 +20,10 @@ _BUDGET_S = 1.0 / 30.0
 _SMOOTHING = 0.9
 
 
+class ViewerError(RuntimeError):
+    """Nothing can be shown here."""
+
+
 class Policy(Protocol):
     """What acts."""
 

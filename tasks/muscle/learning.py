@@ -22,13 +22,11 @@ from mjlab.muscle import (
     muscle_action,
 )
 from mjlab.muscle.store import WeightError
-from mjlab.rl.config import HookCfg
-from mjlab.rl.hook import Hook
+from mjlab.rl import Hook, HookCfg, Training
 from mjlab.rl.workers import TrainingEnv, terms_of
 
 if TYPE_CHECKING:
     from mjlab.rl.figures import Number
-    from mjlab.rl.loop import TrainingLoop
 
 _SHOWN = {
     "loss": "loss",
@@ -105,7 +103,7 @@ class MuscleHook(Hook):
         self.version = 0
         """How often weights were published."""
 
-    def before_first_iteration(self, loop: TrainingLoop) -> None:
+    def before_first_iteration(self, loop: Training) -> None:
         """Learn from random poses."""
         if not self.cfg.pretraining_updates:
             return
@@ -125,7 +123,7 @@ class MuscleHook(Hook):
             "muscle network": self._term.network.muscle_scale.device,
         }
 
-    def after_iteration(self, loop: TrainingLoop) -> Mapping[str, Number]:
+    def after_iteration(self, loop: Training) -> Mapping[str, Number]:
         """Learn from the rollout, and publish."""
         found = self.learner.learn(self._term.rows())
         figures = {f"Muscle/{name}": found[key] for key, name in _SHOWN.items()}

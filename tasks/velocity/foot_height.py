@@ -15,7 +15,7 @@ from mjlab.sensor import (
     SensorError,
     Sight,
 )
-from mjlab.sensor.sensor import object_id
+from mjlab.sensor.objects import object_id
 from mjlab.sim import Simulation
 
 
@@ -44,7 +44,7 @@ class FootHeightSensorCfg(RayCastSensorCfg):
 
     def bind(self, sim: Simulation, sight: Sight | None = None) -> "FootHeightSensor":  # type: ignore[override]
         """Make the sensor."""
-        sight = sight or Sight(sim, casters=[self])
+        sight = sight or Sight(sim, casters=[self.ray_spec()])
         sensor = FootHeightSensor(self, sim, sight)
         sim.add_sense_pass(sensor)
         return sensor

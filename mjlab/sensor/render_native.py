@@ -1,16 +1,8 @@
-"""What rays and cameras share: each engine's way of looking at the worlds.
+"""Pictures of the native engine: one MuJoCo renderer per picture size."""
 
-`EngineSight` is that way. Native: one MuJoCo renderer per picture size, and rays
-through `mujoco.batch` or a map of the ground. Warp: one tree of bounding boxes per set
-of visible geoms (in `render_warp`), in which both rays and cameras search.
-"""
-
-import copy
 import logging
 import weakref
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Sequence
 
 import mujoco
 import numpy as np
@@ -18,151 +10,22 @@ import torch
 from mujoco import batch as mj_batch
 
 from mjlab.sensor.native_rays import NativeRays, group_flags
-from mjlab.sim import Simulation
+from mjlab.sensor.vision import (
+    CameraView,
+    Eye,
+    Images,
+    Rays,
+    SightError,
+    model_for_drawing,
+)
 from mjlab.sim.native_engine import NativeEngine
 
 _log = logging.getLogger(__name__)
-
-NEAR = 0.01
-"""Meters from a camera within which the native renderer shows nothing."""
 
 SLOW_RENDERING = (
     "drawn by MuJoCo's renderer, one world after another: the native engine has no "
     "batched renderer. Training from pixels wants backend='warp' on a CUDA device."
 )
-
-
-class SightError(ValueError):
-    """Nothing to see, or nothing to see with."""
-
-
-@dataclass(frozen=True)
-class CameraView:
-    """What is drawn of one camera."""
-
-    sensor: str
-    camera_id: int
-    width: int
-    height: int
-    data_types: tuple[str, ...]
-    geom_groups: tuple[int, ...]
-    use_textures: bool
-    use_shadows: bool
-    max_distance: float
-
-
-@dataclass(frozen=True)
-class Images:
-    """Outputs of one camera, in place; None is not drawn."""
-
-    rgb: torch.Tensor | None
-    """Shape (num_envs, height, width, 3), uint8."""
-
-    depth: torch.Tensor | None
-    """Along the optical axis, in m, shape (num_envs, height, width, 1)."""
-
-    segmentation: torch.Tensor | None
-    """Object id and type (mjtObj), shape (num_envs, height, width, 2), int32."""
-
-
-@dataclass(frozen=True)
-class Rays:
-    """Inputs and outputs of one set of rays, all in place. R is their number."""
-
-    starts: torch.Tensor
-    """World frame, in m, shape (num_envs, R, 3)."""
-
-    directions: torch.Tensor
-    """Unit vectors in the world frame, shape (num_envs, R, 3)."""
-
-    excluded_bodies: tuple[int, ...]
-    """For each ray the body that it passes through, or -1."""
-
-    geom_groups: tuple[int, ...]
-    """Groups of the geoms that can be hit."""
-
-    points_down: bool
-    """Whether all of them point straight down at all times."""
-
-    distance: torch.Tensor
-    """Output: distance to the hit in m, -1 for a miss, shape (num_envs, R)."""
-
-    geom: torch.Tensor
-    """Output: the geom that was hit, -1 for a miss, shape (num_envs, R), int32."""
-
-    normal: torch.Tensor
-    """Output: surface normal in the world frame, 0 for a miss, (num_envs, R, 3)."""
-
-
-class Eye(Protocol):
-    """Draws one camera. `due`, shape (num_envs,), is where a new picture is wanted."""
-
-    def launch(self, due: torch.Tensor) -> None:
-        """Run the engine's part."""
-        ...
-
-    def finish(self, due: torch.Tensor) -> None:
-        """Write the pictures of the worlds that are due."""
-        ...
-
-
-class EngineSight(Protocol):
-    """An engine's way of looking at the worlds."""
-
-    notes: tuple[str, ...]
-    """What a user of its cameras should know."""
-
-    def add_rays(self, rays: Rays) -> Callable[[], None]:
-        """Return what casts the rays, for the `launch` of a sense pass."""
-        ...
-
-    def add_camera(self, view: CameraView, images: Images) -> Eye:
-        """Return what draws a camera into `images`."""
-        ...
-
-
-def engine_sight(
-    sim: Simulation,
-    cameras: Sequence[CameraView],
-    ray_groups: Collection[tuple[int, ...]],
-) -> EngineSight:
-    """Make the engine's way of looking, for everything that will look.
-
-    Args:
-        sim: The simulation.
-        cameras: All cameras that will be added.
-        ray_groups: The geom groups of each set of rays that will be added.
-    """
-    for groups in (*ray_groups, *(camera.geom_groups for camera in cameras)):
-        _require_visible(sim.mj_model, groups)
-    if isinstance(sim.engine, NativeEngine):
-        return NativeSight(sim.engine, cameras)
-    # Imported only here, so that the native engine works where Warp is not wanted.
-    from mjlab.sensor.render_warp import WarpSight
-
-    return WarpSight(sim, cameras, ray_groups)
-
-
-def model_for_drawing(
-    model: mujoco.MjModel, cameras: Sequence[CameraView]
-) -> mujoco.MjModel:
-    """A copy of `model` whose cameras see from `NEAR` to the farthest distance asked.
-
-    MuJoCo's clipping planes are multiples of the model's extent, so that on a large
-    terrain a robot's camera would not see what is within meters of it.
-    """
-    model = copy.copy(model)
-    extent = float(model.stat.extent)
-    far = max([view.max_distance for view in cameras], default=0.0)
-    model.vis.map.znear = NEAR / extent
-    # A margin, so that a distance at the limit is told from the far plane.
-    model.vis.map.zfar = max(model.vis.map.zfar, 1.1 * far / extent)
-    widths = [view.width for view in cameras]
-    heights = [view.height for view in cameras]
-    buffer = model.vis.global_
-    buffer.offwidth = max([buffer.offwidth, *widths])
-    buffer.offheight = max([buffer.offheight, *heights])
-    return model
 
 
 class NativeSight:
@@ -297,17 +160,3 @@ def _scene_option(view: CameraView) -> mujoco.MjvOption:
         option.flags[getattr(mujoco.mjtVisFlag, f"mjVIS_{flag}")] = 0
     option.flags[mujoco.mjtVisFlag.mjVIS_TEXTURE] = view.use_textures
     return option
-
-
-def _require_visible(model: mujoco.MjModel, groups: tuple[int, ...]) -> None:
-    outside = [group for group in groups if not 0 <= group < mujoco.mjNGROUP]
-    if outside or not groups:
-        raise SightError(
-            f"geom_groups={groups} has to name groups from 0 to {mujoco.mjNGROUP - 1}."
-        )
-    present = sorted({int(group) for group in model.geom_group})
-    if not set(groups) & set(present):
-        raise SightError(
-            f"geom_groups={groups} shows nothing: the geoms of the scene are in groups "
-            f"{present}."
-        )
