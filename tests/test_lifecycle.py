@@ -1,6 +1,10 @@
 """The order and the number of all calls, from build to step."""
 
+import ast
 import copy
+import inspect
+import sys
+import textwrap
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -8,6 +12,8 @@ import pytest
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.envs import step as step_page
+from mjlab.envs.step import StepProgram
 from mjlab.managers import (
     CurriculumTermCfg,
     EventTermCfg,
@@ -15,6 +21,8 @@ from mjlab.managers import (
     MetricsTermCfg,
     ObservationGroupCfg,
     ObservationTermCfg,
+    OutcomeTermCfg,
+    RecorderTermCfg,
     RewardTermCfg,
     TerminationTermCfg,
 )
@@ -220,3 +228,123 @@ def test_the_config_is_never_written_to(journal: list[str]) -> None:
     for _ in range(50):
         env.step(torch.zeros(2, 1))
     assert cfg == before
+
+
+# --- The page and the calls -----------------------------------------------------------
+
+
+class Page:
+    """The calls of `StepProgram.advance` as its text says them, for one environment."""
+
+    def __init__(self, env: ManagerBasedRlEnv) -> None:
+        source = textwrap.dedent(inspect.getsource(StepProgram.advance))
+        function = ast.parse(source).body[0]
+        assert isinstance(function, ast.FunctionDef)
+        program = env.program
+        self.names: dict[str, Any] = {"self": program, "env": env, "resume": True}
+        self.names |= {"m": env.managers, "resets": program.resets}
+        self.calls: list[str] = []
+        self.owners: dict[str, tuple[Any, str]] = {}
+        # The first statement only gives these names.
+        self.read(function.body[2:])
+
+    def read(self, statements: list[ast.stmt]) -> None:
+        for node in statements:
+            if isinstance(node, ast.If):
+                self.read(node.body if self.value(node.test) else node.orelse)
+            elif isinstance(node, ast.For):
+                assert isinstance(node.target, ast.Name)
+                for value in self.value(node.iter):
+                    self.names[node.target.id] = value
+                    self.read(node.body)
+            elif isinstance(node, ast.With):
+                self.read(node.body)
+            else:
+                self.note(node)
+
+    def value(self, node: ast.expr) -> Any:
+        return eval(ast.unparse(node), {"range": range}, self.names)
+
+    def note(self, statement: ast.stmt) -> None:
+        """Write down what is called in a statement, the inner calls first."""
+        found = [n for n in ast.walk(statement) if isinstance(n, ast.Call)]
+        for call in reversed(found):
+            if isinstance(call.func, ast.Attribute):
+                label = ast.unparse(call.func)
+                self.calls.append(label)
+                self.owners[label] = (self.value(call.func.value), call.func.attr)
+
+
+def everything() -> ManagerBasedRlEnv:
+    cfg = recorded_cfg()
+    cfg.outcomes["success"] = OutcomeTermCfg(
+        func=RecordingFlag, params={"label": "outcome"}
+    )
+    cfg.recorders["seen"] = RecorderTermCfg(
+        func=RecordingValue, params={"label": "recorder"}
+    )
+    cfg.recording.export = "none"
+    return ManagerBasedRlEnv(cfg)
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {},
+        {"final_obs": True},
+        {"ignore_terminations": True},
+        {"when": "next_step"},
+        {"when": "never"},
+    ],
+)
+def test_calls_of_a_step_come_in_the_order_of_the_page(
+    choice: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    env = everything()
+    env.choose_resets(**choice)
+    env.reset()
+    page = Page(env)
+    made: list[str] = []
+
+    def recorded(label: str, original: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if sys._getframe(1).f_code is StepProgram.advance.__code__:
+                made.append(label)
+            return original(*args, **kwargs)
+
+        return call
+
+    for label, (owner, name) in page.owners.items():
+        if not isinstance(owner, torch.Tensor):
+            call = recorded(label, getattr(owner, name))
+            monkeypatch.setattr(owner, name, call)
+    env.step(torch.zeros(2, 1))
+    counters = [label for label in page.calls if label.endswith(".add_")]
+    assert counters == ["env.episode_length_buf.add_", "env.common_step_counter.add_"]
+    assert made == [label for label in page.calls if label not in counters]
+    assert len(made) > 25
+
+
+def test_the_whole_program_of_a_step_is_on_one_page() -> None:
+    assert inspect.getsource(step_page).count("\n") <= 150
+
+
+def test_a_manager_without_terms_leaves_the_step(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    env = ManagerBasedRlEnv(CartpoleBalanceCfg(seed=3))
+    env.reset()
+    idle = [manager for manager in env.managers if not manager.terms]
+    kinds = {type(manager).__name__ for manager in idle}
+    assert kinds == {
+        "CommandManager",
+        "CurriculumManager",
+        "MetricsManager",
+        "OutcomeManager",
+        "RecorderManager",
+    }
+    for manager in idle:
+        for verb in ("compute", "reset", "record", "pre_step", "compute_substep"):
+            if hasattr(manager, verb):
+                monkeypatch.setattr(manager, verb, None)
+    env.step(torch.zeros(env.num_envs, 1))

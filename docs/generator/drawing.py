@@ -92,7 +92,7 @@ _PHASES = (
     ("1  build", "Cfg → MjSpec", "CPU, no tensors"),
     ("2  compile", "MjSpec → MjModel", "varied fields are known"),
     ("3  bind", "names → index tensors", "Simulation, Scene, terms"),
-    ("4  step", "env._advance()", "recorded once, replayed"),
+    ("4  step", "program.advance()", "recorded once, replayed"),
 )
 
 _S, _M = "simulation", "manager"
