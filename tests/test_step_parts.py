@@ -1,0 +1,300 @@
+"""What surrounds a step, each part by itself: none of them needs an environment."""
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from mjlab.envs.autoreset import AutoReset
+from mjlab.envs.nonfinite import NonfiniteGuard, TooManyNonfiniteError
+from mjlab.envs.runner import EagerRunner, StaleStateCheck, StepObserver
+from mjlab.envs.state import EnvState, StateError, world_row
+from mjlab.sim import EngineError
+from mjlab.sim.fields import FORWARD_FIELDS
+
+
+def flags(*ended: bool) -> Any:
+    """Terminations of worlds, which can be taken back and added."""
+    dones = torch.tensor(ended)
+    terminated, time_outs = dones.clone(), torch.zeros_like(dones)
+
+    def end(mask: torch.Tensor) -> None:
+        terminated.logical_or_(mask)
+        dones.logical_or_(mask)
+
+    def spare(mask: torch.Tensor) -> None:
+        for each in (dones, terminated, time_outs):
+            each.masked_fill_(mask, False)
+
+    def keep_time_outs(besides: torch.Tensor) -> None:
+        terminated.copy_(besides)
+        torch.logical_or(time_outs, besides, out=dones)
+
+    return SimpleNamespace(
+        dones=dones,
+        terminated=terminated,
+        time_outs=time_outs,
+        end=end,
+        spare=spare,
+        keep_time_outs=keep_time_outs,
+    )
+
+
+def rewards(*values: float) -> Any:
+    nonfinite = torch.zeros(len(values), dtype=torch.bool)
+    return SimpleNamespace(reward=torch.tensor(values), nonfinite=nonfinite)
+
+
+NONE = torch.zeros(3, dtype=torch.bool)
+
+# --- Resets ---------------------------------------------------------------------------
+
+
+def test_in_the_same_step_the_worlds_that_ended_are_due() -> None:
+    ended = flags(False, True, False)
+    resets = AutoReset(ended, rewards(1.0, 2.0, 3.0))
+    assert resets.ends_early and not resets.corrections
+    (due,) = resets.due
+    ended.dones[2] = True
+    assert due.tolist() == [False, True, True], "the mask is live"
+
+
+def test_a_world_that_is_held_back_gets_neither_action_nor_reward_nor_figures() -> None:
+    ended, sums = flags(False, True, False), torch.tensor([1.0, 2.0, 3.0])
+    paid = rewards(7.0, 8.0, 9.0)
+    resets = AutoReset(ended, paid, "next_step", figures=[sums])
+    action = torch.ones(3, 2)
+    resets.hold_back(action)
+    assert action.tolist() == [[1.0, 1.0], [0.0, 0.0], [1.0, 1.0]]
+    sums.add_(10.0)
+    ended.dones.copy_(torch.tensor([True, True, False]))
+    for correct in resets.corrections:
+        correct(NONE)
+    assert sums.tolist() == [11.0, 2.0, 13.0]
+    assert paid.reward.tolist() == [7.0, 0.0, 9.0]
+    assert ended.dones.tolist() == [True, False, False]
+    (due,) = resets.due
+    assert due.tolist() == [False, True, False]
+
+
+def test_where_only_time_ends_episodes_a_world_that_is_lost_ends_all_the_same() -> None:
+    ended = flags(True, False, True)
+    ended.time_outs.copy_(torch.tensor([False, True, False]))
+    resets = AutoReset(ended, rewards(0.0, 0.0, 0.0), ignore_terminations=True)
+    for correct in resets.corrections:
+        correct(torch.tensor([False, False, True]))
+    assert ended.dones.tolist() == [False, True, True]
+
+
+def test_a_world_that_the_caller_resets_is_not_reset_again_in_the_next_step() -> None:
+    ended = flags(True, True, False)
+    resets = AutoReset(ended, rewards(0.0, 0.0, 0.0), "next_step")
+    resets.release(torch.tensor([True, False, False]))
+    resets.hold_back(torch.zeros(3, 1))
+    assert resets.held_back.tolist() == [False, True, False]
+
+
+def test_last_observations_are_kept_and_zero_in_worlds_that_are_lost() -> None:
+    ended = flags(True, True, False)
+    memory = {"actor": torch.zeros(3, 1), "parts": {"a": torch.zeros(3, 2)}}
+    resets = AutoReset(ended, rewards(0.0, 0.0, 0.0), final_obs=memory)
+    assert resets.shows_ends and resets.due == ()
+    seen = {"actor": torch.full((3, 1), 5.0), "parts": {"a": torch.full((3, 2), 6.0)}}
+    resets.keep(seen, torch.tensor([False, True, False]))
+    assert memory["actor"].flatten().tolist() == [5.0, 0.0, 5.0]
+    assert memory["parts"]["a"][:, 0].tolist() == [6.0, 0.0, 6.0]
+
+
+def test_an_unknown_moment_of_resets_names_the_known_ones() -> None:
+    with pytest.raises(ValueError, match="'same_step', 'never', 'next_step'"):
+        AutoReset(flags(True), rewards(0.0), "later")  # type: ignore[arg-type]
+
+
+# --- Numbers that are not finite ------------------------------------------------------
+
+
+def guard(ended: Any, paid: Any, bad: torch.Tensor, share: float) -> NonfiniteGuard:
+    report = SimpleNamespace(overflow={}, advice=())
+    health: Any = SimpleNamespace(check=lambda: bad, read=lambda: report)
+    counting = SimpleNamespace(take_nonfinite=lambda: {"reward/fast": 2, "reward/b": 0})
+    steps = torch.tensor(4)
+    return NonfiniteGuard(health, ended, paid, (counting,), steps, share)
+
+
+def test_a_lost_world_ends_and_is_counted_by_term() -> None:
+    ended, paid = flags(False, False, False), rewards(1.0, 1.0, 1.0)
+    found = guard(ended, paid, torch.tensor([False, True, False]), share=0.2)
+    found.detect()
+    paid.nonfinite[2] = True
+    found.end_episodes()
+    assert ended.dones.tolist() == [False, True, True]
+    assert found.take_counts() == {
+        "Health/nonfinite": 2.0,
+        "Health/nonfinite/reward/fast": 2.0,
+    }
+    assert found.take_counts()["Health/nonfinite"] == 0.0, "taken once"
+
+
+def test_too_many_lost_worlds_stop_the_run_with_their_share_and_terms() -> None:
+    found = guard(flags(False), rewards(1.0), torch.tensor([True]), share=0.2)
+    found.detect()
+    found.end_episodes()
+    with pytest.raises(TooManyNonfiniteError, match=r"share of 0\.250.*reward/fast 2"):
+        found.take_counts()
+
+
+# --- State ----------------------------------------------------------------------------
+
+
+class Physics:
+    """Worlds whose only state is a number each."""
+
+    def __init__(self, num_envs: int) -> None:
+        self.num_envs, self.device = num_envs, torch.device("cpu")
+        self.backend = SimpleNamespace(engine="native")
+        self.numbers = torch.zeros(num_envs)
+
+    def snapshot(self) -> dict[str, torch.Tensor]:
+        return {"state": self.numbers.clone()}
+
+    def restore(
+        self, snapshot: dict[str, torch.Tensor], mask: torch.Tensor | None
+    ) -> None:
+        where = torch.ones(self.num_envs, dtype=torch.bool) if mask is None else mask
+        self.numbers[where] = snapshot["state"][where]
+
+
+class Owner:
+    def __init__(self, num_envs: int) -> None:
+        self.memory, self.sums = torch.zeros(num_envs), torch.zeros(num_envs)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        return {"memory": self.memory, "sums": self.sums}
+
+
+def worlds(num_envs: int) -> tuple[Any, Owner, Owner, EnvState, list[str]]:
+    physics, term, log, forgets = (
+        Physics(num_envs),
+        Owner(num_envs),
+        Owner(num_envs),
+        [],
+    )
+    scene: Any = SimpleNamespace(invalidate=lambda: forgets.append("scene"))
+    length = torch.zeros(num_envs, dtype=torch.int64)
+    owners = {"term": term, "log": log}
+    sim: Any = physics
+    return (
+        physics,
+        term,
+        log,
+        EnvState(sim, scene, {"episode_length": length}, owners),
+        forgets,
+    )
+
+
+def test_a_state_of_some_worlds_touches_neither_the_others_nor_what_all_share() -> None:
+    physics, term, log, state, forgets = worlds(3)
+    for tensor in (physics.numbers, term.memory, log.memory):
+        tensor.copy_(torch.tensor([1.0, 2.0, 3.0]))
+    before = state.take()
+    for tensor in (physics.numbers, term.memory, log.memory):
+        tensor.zero_()
+    state.restore(before, torch.tensor([False, True, False]))
+    assert physics.numbers.tolist() == [0.0, 2.0, 0.0]
+    assert term.memory.tolist() == [0.0, 2.0, 0.0]
+    assert log.memory.tolist() == [0.0, 0.0, 0.0], "a log is of all worlds"
+    assert forgets == ["scene"]
+
+
+def test_a_row_goes_on_in_another_world_of_another_number_of_worlds() -> None:
+    physics, term, _, state, _ = worlds(3)
+    physics.numbers[2], term.memory[2] = 5.0, 6.0
+    row = world_row(state.take(), 2)
+    away, other, _, elsewhere, _ = worlds(2)
+    row |= {name: t for name, t in elsewhere.live().items() if name.startswith("log.")}
+    elsewhere.put_rows({1: row})
+    assert away.numbers.tolist() == [0.0, 5.0]
+    assert other.memory.tolist() == [0.0, 6.0]
+
+
+def test_a_state_of_other_terms_is_refused_by_name() -> None:
+    *_, state, _ = worlds(2)
+    given = state.take()
+    given["term.past"] = given.pop("term.memory")
+    with pytest.raises(StateError, match=r"term\.memory, term\.past"):
+        state.restore(given)
+
+
+# --- Running --------------------------------------------------------------------------
+
+
+class Watcher(StepObserver):
+    def __init__(self, lines: list[str]) -> None:
+        self.lines = lines
+
+    def before_step(self) -> None:
+        self.lines.append("before")
+
+    def after_phase(self, phase: str) -> None:
+        self.lines.append(f"seen {phase}")
+
+    def after_step(self) -> None:
+        self.lines.append("after")
+
+    def step_failed(self, error: EngineError) -> None:
+        self.lines.append(f"failed {error}")
+
+    def interrupted(self) -> None:
+        self.lines.append("interrupted")
+
+
+def runner(lines: list[str], error: EngineError | None = None) -> EagerRunner:
+    def advance() -> Iterator[str]:
+        for phase in ("one", "two"):
+            lines.append(phase)
+            yield phase
+        if error is not None:
+            raise error
+
+    sim: Any = SimpleNamespace(needs_graphs=False)
+    return EagerRunner(advance, sim, [Watcher(lines)], mode="eager", reason="a test")
+
+
+def test_observers_look_before_after_and_between_the_phases_of_a_step() -> None:
+    lines: list[str] = []
+    steps = runner(lines)
+    steps.run()
+    steps.mark_stale()
+    expected = ["before", "one", "seen one", "two", "seen two", "after", "interrupted"]
+    assert lines == expected
+
+
+def test_observers_hear_of_a_step_in_which_the_engine_failed() -> None:
+    lines: list[str] = []
+    with pytest.raises(EngineError):
+        runner(lines, EngineError("stuck", [0])).run()
+    assert lines[-1] == "failed stuck"
+
+
+def test_a_write_between_steps_is_noticed_once() -> None:
+    tensors = {name: torch.zeros(2) for name in FORWARD_FIELDS}
+    calls: list[str] = []
+    engine = SimpleNamespace(
+        wp_model=object(),
+        variable_fields=("body_mass",),
+        data=tensors.__getitem__,
+        model=lambda name: None,
+    )
+    sim: Any = SimpleNamespace(engine=engine, forward=lambda: calls.append("forward"))
+    check = StaleStateCheck(sim)
+    check.refresh_if_written()
+    assert calls == []
+    tensors["mocap_pos"].add_(1.0)
+    check.refresh_if_written()
+    check.refresh_if_written()
+    assert calls == ["forward"]
+    check.mark_stale()
+    check.refresh_if_written()
+    assert calls == ["forward", "forward"]
