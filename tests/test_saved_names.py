@@ -43,7 +43,7 @@ TASKS = VelocityGo1FlatCfg.__module__.removesuffix(".velocity.go1")
         (muscle_effort, "mjlab.muscle.mdp:muscle_effort"),
         (VelocityGo1FlatCfg, f"{TASKS}.velocity:VelocityGo1FlatCfg"),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_the_name_in_a_file_is_the_shortest_public_one(value: Any, name: str) -> None:
     assert to_data(value) == {"$callable": name}
