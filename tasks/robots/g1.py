@@ -6,6 +6,7 @@ from functools import partial
 
 from mjlab.entity import ArticulationCfg, EntityCfg, InitialStateCfg
 from mjlab.spec import CollisionCfg
+from mjlab.tasks.robots.mirror import Mirror
 from mjlab.tasks.robots.motor import Motor, reflected_inertia
 from mjlab.tasks.robots.robot import (
     ROBOTS_DIR,
@@ -98,6 +99,8 @@ TRACKING_BODIES = (
     "right_wrist_yaw_link",
 )
 """Bodies that a motion-tracking task compares; `torso_link` is its anchor."""
+
+MIRROR = Mirror(sides=(("left_", "right_"),), flipped_joints=".*_(roll|yaw)_joint")
 
 POSTURE_STD_STANDING = {".*": 0.05}
 POSTURE_STD_WALKING = {
@@ -225,5 +228,6 @@ G1 = Robot(
     posture_std_standing=POSTURE_STD_STANDING,
     posture_std_walking=POSTURE_STD_WALKING,
     posture_std_running=POSTURE_STD_RUNNING,
+    mirror=MIRROR,
     tracking_bodies=TRACKING_BODIES,
 )

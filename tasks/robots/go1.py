@@ -6,6 +6,7 @@ from functools import partial
 
 from mjlab.entity import ArticulationCfg, EntityCfg, InitialStateCfg
 from mjlab.spec import CollisionCfg
+from mjlab.tasks.robots.mirror import Mirror
 from mjlab.tasks.robots.motor import Motor, reflected_inertia
 from mjlab.tasks.robots.robot import (
     ROBOTS_DIR,
@@ -57,6 +58,8 @@ FOOT_GEOMS = (
 # Patterns of one dictionary exclude each other, so that their order cannot matter.
 _FEET = "(FR|FL|RR|RL)_foot_collision"
 _NOT_FEET = r"(?!.*_foot_).*_collision\d*"
+
+MIRROR = Mirror(sides=(("FL", "FR"), ("RL", "RR")), flipped_joints=".*_hip_joint")
 
 POSTURE_STD_STANDING = {
     ".*_hip_joint": 0.05,
@@ -143,4 +146,5 @@ GO1 = Robot(
     posture_std_standing=POSTURE_STD_STANDING,
     posture_std_walking=POSTURE_STD_MOVING,
     posture_std_running=POSTURE_STD_MOVING,
+    mirror=MIRROR,
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mjlab.actuator import PositionActuatorCfg
 from mjlab.entity import EntityCfg
+from mjlab.tasks.robots.mirror import Mirror
 from mjlab.tasks.robots.motor import Motor
 
 ROBOTS_DIR = Path(__file__).parent
@@ -50,6 +51,9 @@ class Robot:
 
     posture_std_running: Mapping[str, float]
     """The same at running speed."""
+
+    mirror: Mirror | None = None
+    """How the robot looks in a mirror; None where its sides differ."""
 
     tracking_bodies: tuple[str, ...] = ()
     """Bodies whose motion a tracking task compares; empty where there is none."""

@@ -1,0 +1,276 @@
+"""Mirror images of what walking robots see and do, for RSL-RL's symmetry.
+
+A term is mirrored by its name, in every group that has it; which columns that means
+follows from the names of joints, feet and rays that the term is about.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import torch
+from tensordict import TensorDict
+
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.managers.term import BoundTerm
+from mjlab.mdp.lookup import contact_sensor
+from mjlab.names import suggest
+from mjlab.rl.config import SymmetryCfg
+from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.rl.workers import terms_of
+from mjlab.schema import declared
+from mjlab.sensor import RayCastSensorCfg
+from mjlab.tasks.robots.g1 import G1
+from mjlab.tasks.robots.go1 import GO1
+from mjlab.tasks.robots.mirror import Mirror
+from mjlab.tasks.robots.robot import Robot
+
+
+class SymmetryError(ValueError):
+    """Something of which nobody has said how a mirror shows it."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A reflection of numbers in columns: where each comes from, and its sign."""
+
+    places: list[int]
+    """For each column the one that it shows."""
+
+    signs: list[float]
+    """1 or -1 for each column."""
+
+    def then(self, other: "Columns") -> "Columns":
+        """Return these columns with others on their right."""
+        shifted = [len(self.places) + place for place in other.places]
+        return Columns([*self.places, *shifted], [*self.signs, *other.signs])
+
+
+Rule = Callable[[ManagerBasedRlEnv, Mirror, BoundTerm], Columns]
+
+
+def _signs(*signs: float) -> Rule:
+    """A rule for numbers that stay where they are."""
+    columns = Columns(list(range(len(signs))), list(signs))
+    return lambda env, mirror, term: columns
+
+
+def _joints(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> Columns:
+    return _joint_columns(mirror, term.params["asset_cfg"].names("joint"))
+
+
+def _actions(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> Columns:
+    name = term.params.get("action_name")
+    return _action_columns(env, mirror, None if name is None else (name,))
+
+
+def _foot_sites(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> Columns:
+    sensor = term.params.get("height_name")
+    if sensor is None:
+        names = term.params["asset_cfg"].names("site")
+    else:
+        names = [frame.name for frame in _ray_cfg(env, sensor).frames]
+    return _part_columns(mirror, names)
+
+
+def _feet(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> Columns:
+    sensor = contact_sensor(env, term.params["sensor_name"])
+    names = [name.rpartition("/")[2] for name in sensor.primary_names]
+    return _part_columns(mirror, names)
+
+
+def _foot_forces(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> Columns:
+    """Forces in the world: as the plane of the mirror is upright, y changes sign."""
+    feet = _feet(env, mirror, term).places
+    places = [3 * foot + axis for foot in feet for axis in range(3)]
+    return Columns(places, [1.0, -1.0, 1.0] * len(feet))
+
+
+def _rays(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> Columns:
+    """Each ray shows the one that starts at its own place with y reversed."""
+    cfg = _ray_cfg(env, term.params["sensor_name"])
+    starts, directions = cfg.local_rays()
+    rays = np.concatenate((starts, directions), axis=1)
+    images = rays * np.array((1.0, -1.0, 1.0, 1.0, -1.0, 1.0))
+    distances = np.abs(images[:, None] - rays[None]).max(axis=2)
+    if distances.min(axis=1).max() > 1e-6:
+        raise SymmetryError(f"The rays of {cfg.name!r} are not symmetric.")
+    return Columns(distances.argmin(axis=1).tolist(), [1.0] * len(rays))
+
+
+def _ray_cfg(env: ManagerBasedRlEnv, name: str) -> RayCastSensorCfg:
+    cfgs = {sensor.name: sensor for sensor in env.cfg.scene.sensors}
+    cfg = cfgs[name]
+    assert isinstance(cfg, RayCastSensorCfg), f"{name!r} casts rays."
+    return cfg
+
+
+RULES: dict[str, Rule] = {
+    "base_lin_vel": _signs(1.0, -1.0, 1.0),
+    "base_ang_vel": _signs(-1.0, 1.0, -1.0),
+    "projected_gravity": _signs(1.0, -1.0, 1.0),
+    "joint_pos": _joints,
+    "joint_vel": _joints,
+    "actions": _actions,
+    "command": _signs(1.0, -1.0, -1.0),
+    "height_scan": _rays,
+    "foot_height": _foot_sites,
+    "foot_air_time": _feet,
+    "foot_contact": _feet,
+    "foot_contact_forces": _foot_forces,
+}
+"""How terms of observations are mirrored, by their names."""
+
+
+def _joint_columns(mirror: Mirror, joints: list[str]) -> Columns:
+    return Columns(mirror.permutation(joints), mirror.joint_signs(joints))
+
+
+def _part_columns(mirror: Mirror, parts: list[str]) -> Columns:
+    return Columns(mirror.permutation(parts), [1.0] * len(parts))
+
+
+def _action_columns(
+    env: ManagerBasedRlEnv, mirror: Mirror, names: tuple[str, ...] | None = None
+) -> Columns:
+    manager = env.action_manager
+    columns = Columns([], [])
+    for name in names or tuple(manager.active_terms):
+        term = manager.get_term(name)
+        joints = [target.name for target in term.targets]
+        if len(joints) != term.action_dim or {t.kind for t in term.targets} != {
+            "joint"
+        }:
+            raise SymmetryError(
+                f"Action term {name!r} is not one number a joint, so that its mirror "
+                "image is unknown."
+            )
+        columns = columns.then(_joint_columns(mirror, joints))
+    return columns
+
+
+class Reflection:
+    """The mirror images of one environment's observations and actions."""
+
+    def __init__(self, env: ManagerBasedRlEnv, mirror: Mirror) -> None:
+        """Find the columns of all groups whose terms are concatenated."""
+        manager = env.observation_manager
+        groups = {
+            group: self._group(env, mirror, group, terms)
+            for group, terms in manager.active_terms.items()
+            if isinstance(manager.group_obs_dim[group], tuple)
+        }
+        self._groups = {
+            name: _Tensors(columns, env.device) for name, columns in groups.items()
+        }
+        self._actions = _Tensors(_action_columns(env, mirror), env.device)
+
+    def observations(self, observations: TensorDict) -> TensorDict:
+        """Return what the robot in the mirror sees."""
+        seen = {name: self.group(name, observations[name]) for name in self._groups}
+        return TensorDict(dict(seen), batch_size=observations.batch_size)
+
+    def group(self, name: str, values: torch.Tensor) -> torch.Tensor:
+        """Return the image of one group, shape (..., columns)."""
+        if name not in self._groups:
+            hint = suggest(name, list(self._groups))
+            raise SymmetryError(f"The group {name!r} has no mirror image. {hint}")
+        return self._groups[name].image(values)
+
+    def actions(self, actions: torch.Tensor) -> torch.Tensor:
+        """Return what the robot in the mirror does, shape (..., actions)."""
+        return self._actions.image(actions)
+
+    @staticmethod
+    def _group(
+        env: ManagerBasedRlEnv, mirror: Mirror, group: str, terms: list[str]
+    ) -> Columns:
+        columns = Columns([], [])
+        shapes = env.observation_manager.group_obs_term_dim[group]
+        for name, shape in zip(terms, shapes, strict=True):
+            label = f"Observation term '{group}/{name}'"
+            if name not in RULES:
+                hint = suggest(name, list(RULES))
+                raise SymmetryError(f"{label} has no mirror image. {hint}")
+            term = env.observation_manager.term(f"{group}/{name}")
+            found = RULES[name](env, mirror, term)
+            if shape != (len(found.places),):
+                raise SymmetryError(
+                    f"{label} has shape {shape}; its mirror image is known for "
+                    f"({len(found.places)},), without history."
+                )
+            columns = columns.then(found)
+        return columns
+
+
+class _Tensors:
+    """Columns as tensors."""
+
+    def __init__(self, columns: Columns, device: torch.device) -> None:
+        self._places = torch.tensor(columns.places, device=device)
+        self._signs = torch.tensor(columns.signs, device=device)
+
+    def image(self, values: torch.Tensor) -> torch.Tensor:
+        return values.index_select(-1, self._places).mul_(self._signs)
+
+
+_reflections: WeakKeyDictionary[RslRlVecEnv, Reflection] = WeakKeyDictionary()
+
+
+def _with_images(
+    robot: Robot,
+    env: RslRlVecEnv,
+    obs: TensorDict | None,
+    actions: torch.Tensor | None,
+) -> tuple[TensorDict | None, torch.Tensor | None]:
+    """Append mirror images, as RSL-RL asks for it."""
+    if env not in _reflections:
+        if robot.mirror is None:
+            raise SymmetryError(f"{robot.name} declares no mirror.")
+        _reflections[env] = Reflection(terms_of(env.unwrapped), robot.mirror)
+    reflection = _reflections[env]
+    if obs is not None:
+        obs = torch.cat((obs, reflection.observations(obs)))  # type: ignore[arg-type]
+    if actions is not None:
+        actions = torch.cat((actions, reflection.actions(actions)))
+    return obs, actions
+
+
+@declared
+def mirror_g1(
+    env: RslRlVecEnv, obs: TensorDict | None, actions: torch.Tensor | None
+) -> tuple[TensorDict | None, torch.Tensor | None]:
+    """Append the mirror images of a G1's observations and actions."""
+    return _with_images(G1, env, obs, actions)
+
+
+@declared
+def mirror_go1(
+    env: RslRlVecEnv, obs: TensorDict | None, actions: torch.Tensor | None
+) -> tuple[TensorDict | None, torch.Tensor | None]:
+    """Append the mirror images of a Go1's observations and actions."""
+    return _with_images(GO1, env, obs, actions)
+
+
+@dataclass(kw_only=True)
+class G1SymmetryCfg(SymmetryCfg):
+    """Learning with the mirror images of a G1."""
+
+    data_augmentation_func: Callable[..., Any] = mirror_g1
+    """Appends the images."""
+
+    use_data_augmentation: bool = True
+    """Whether mirrored samples join every minibatch."""
+
+
+@dataclass(kw_only=True)
+class Go1SymmetryCfg(SymmetryCfg):
+    """Learning with the mirror images of a Go1."""
+
+    data_augmentation_func: Callable[..., Any] = mirror_go1
+    """Appends the images."""
+
+    use_data_augmentation: bool = True
+    """Whether mirrored samples join every minibatch."""
