@@ -86,7 +86,7 @@ def no_writes_after_forward(env: ManagedEnv) -> Iterator[None]:
         for method in ("advance", "update"):
             patches.then(command, method, partial(guard.check, "Command", name))
     for name, term in env.observation_manager.terms.items():
-        patches.then(term, "_call", partial(guard.check, "Observation", name))
+        patches.then(term, "function", partial(guard.check, "Observation", name))
     try:
         yield
     finally:
@@ -198,7 +198,7 @@ def _timers(env: ManagedEnv, spent: dict[str, float]) -> Iterator[None]:
     for verb in _VERBS:
         time_calls(env.sim.engine, verb, f"engine: {verb}")
     for term in env.managers.bound_terms():
-        time_calls(term, "_call", term.stream)
+        time_calls(term, "function", term.stream)
     for name, term in env.action_manager.terms.items():
         for method in _OF_ACTIONS:
             time_calls(term, method, f"action/{name}")

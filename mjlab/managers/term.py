@@ -93,19 +93,20 @@ class BoundTerm:
         """The term's object, if it has a memory."""
         if isinstance(cfg.func, type):
             self.instance = cfg.func(cfg, env)
-        self._call: Callable[..., Any] = (
+        self.function: Callable[..., Any] = (
             cfg.func if self.instance is None else self.instance
         )
+        """What is called: the function itself, or the term's object."""
 
     def __call__(self, mask: torch.Tensor | None = None) -> Any:
         """Call the term, for the worlds of `mask` if it acts on worlds."""
         if not self.needs_mask:
-            return self._call(self._env, **self.params)
+            return self.function(self._env, **self.params)
         assert mask is not None, f"{self.label} acts on worlds."
         if self.needs_ids:
             ids = mask.nonzero().squeeze(-1)
-            return self._call(self._env, env_ids=ids, **self.params)
-        return self._call(self._env, mask=mask, **self.params)
+            return self.function(self._env, env_ids=ids, **self.params)
+        return self.function(self._env, mask=mask, **self.params)
 
     def reset(self, mask: torch.Tensor) -> None:
         """Have the term forget the past of the worlds of `mask`."""
