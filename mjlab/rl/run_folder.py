@@ -19,9 +19,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from mjlab.files import write_text
 from mjlab.rl.checkpoint import Checkpoints
 from mjlab.rl.config_io import load_config, save_config
-from mjlab.rl.files import write_text
 from mjlab.rl.places import LATEST, find_run
 from mjlab.rl.provenance import (
     arguments,

@@ -9,8 +9,8 @@ import json
 import shutil
 from pathlib import Path
 
+from mjlab.files import write_text
 from mjlab.rl.checkpoint import find_checkpoint, load_model, write_model
-from mjlab.rl.files import write_text
 from mjlab.rl.learners import network_names
 from mjlab.rl.run_folder import RunFolder
 
