@@ -107,7 +107,7 @@ def test_links_are_written_seldom_enough_to_take_a_fifth_of_the_time(
     monkeypatch.setattr(time, "monotonic", lambda: now)
     published: list[float] = []
     monkeypatch.setattr(
-        files, "_write_whole", lambda path, data, before=None: published.append(now)
+        files, "write_atomic", lambda path, write: published.append(now)
     )
     file._is_published = False
     file.publish_when_due()

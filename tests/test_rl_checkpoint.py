@@ -112,9 +112,7 @@ def test_a_damaged_checkpoint_is_refused_by_its_own_name_too(tmp_path):
     """Beside its manifest by that, and alone by the sums in torch's archive."""
     path = save(Checkpoints(tmp_path), 2)
     flip_a_weight(path)
-    with pytest.raises(
-        CheckpointError, match=r"is damaged: it is not what .*json"
-    ):
+    with pytest.raises(CheckpointError, match=r"is damaged: it is not what .*json"):
         load_model(path)
     path.with_suffix(".json").unlink()
     with pytest.raises(CheckpointError, match=r"000002\.pt is damaged in .*data/0\. "):
@@ -133,9 +131,7 @@ def test_a_checkpoint_that_its_manifest_does_not_name_is_passed_over(tmp_path):
     manifest = json.loads(path.with_suffix(".json").read_text())
     path.with_suffix(".json").write_text(json.dumps(manifest | {"files": {}}))
     assert Checkpoints(tmp_path).newest() is None
-    with pytest.raises(
-        CheckpointError, match=r"is damaged: it is not what .*json"
-    ):
+    with pytest.raises(CheckpointError, match=r"is damaged: it is not what .*json"):
         load_model(path)
 
 

@@ -1,12 +1,12 @@
 """Replayed episodes as a new recording, with the observations of this time."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from mjlab.files import move_durably, write_text
 from mjlab.names import UnknownNameError, suggest
 from mjlab.recording.hdf5 import as_record, require_h5py
 from mjlab.wrappers.replay import Replay, Replayed, ReplayError, Values
@@ -64,7 +64,7 @@ class ReplayedFile:
     def close(self) -> None:
         """Finish the file, and write its sidecar."""
         self._file.close()
-        os.replace(self._unfinished, self.path)
+        move_durably(self._unfinished, self.path)
         about = dict(self._replay.recording.about)
         info = dict(about.get("env_info") or {})
         info["env_kwargs"] = dict(info.get("env_kwargs") or {}, groups=self.groups)
@@ -75,7 +75,7 @@ class ReplayedFile:
             "episodes": self._entries,
         }
         text = json.dumps(about, indent=1) + "\n"
-        self.path.with_suffix(".json").write_text(text, "utf-8")
+        write_text(self.path.with_suffix(".json"), text)
 
     def drop(self) -> None:
         """Leave no file."""

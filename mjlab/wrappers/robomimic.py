@@ -11,12 +11,12 @@ and otherwise the states of the entities side by side.
 """
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from mjlab.files import move_durably
 from mjlab.recording.hdf5 import require_h5py
 from mjlab.recording.reader import RecordedEpisode
 from mjlab.wrappers.replay import Replay, Replayed
@@ -85,7 +85,7 @@ class RobomimicFile:
         self._data.attrs["env_args"] = json.dumps(env_args)
         self._data.attrs["format_version"] = FORMAT_VERSION
         self._file.close()
-        os.replace(self._unfinished, self.path)
+        move_durably(self._unfinished, self.path)
 
     def drop(self) -> None:
         """Leave no file."""
