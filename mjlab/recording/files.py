@@ -24,7 +24,7 @@ from typing import Any
 from mjlab.files import append_text, move_durably, write_atomic, write_text
 from mjlab.recording.config import RecordingError
 from mjlab.recording.cutting import Episode
-from mjlab.recording.hdf5 import EpisodeWriter, Memory, require_h5py
+from mjlab.recording.hdf5 import LIBVER, EpisodeWriter, Memory, require_h5py
 
 PART_BYTES = 8 * 2**20
 """About how large a part grows."""
@@ -261,7 +261,7 @@ def read_index(path: Path) -> dict[str, Any]:
         return json.loads(sidecar.read_text("utf-8"))
     parts = Path(path).with_suffix(".parts")
     about, found = read_lines(Path(path).with_suffix(".jsonl"))
-    episodes = [entry for entry in found if (parts / entry["part"]).exists()]
+    episodes = [e for e in found if "part" not in e or (parts / e["part"]).exists()]
     return about | {"episodes": [_without_part(entry) for entry in episodes]}
 
 
@@ -286,7 +286,7 @@ def _merged(
     h5py = require_h5py()
     with (
         h5py.File(path, "r", locking=False) as links,
-        h5py.File(unfinished, "w", libver=("v110", "v110"), locking=False) as target,
+        h5py.File(unfinished, "w", libver=LIBVER, locking=False) as target,
     ):
         for key, value in links.attrs.items():
             target.attrs[key] = value

@@ -8,7 +8,7 @@ import torch
 
 from mjlab.files import move_durably, write_text
 from mjlab.names import UnknownNameError, suggest
-from mjlab.recording.hdf5 import as_record, require_h5py
+from mjlab.recording.hdf5 import LIBVER, as_record, require_h5py
 from mjlab.wrappers.replay import Replay, Replayed, ReplayError, Values
 
 _OWN = ("obs", "start")
@@ -44,7 +44,7 @@ class ReplayedFile:
         self._replay = replay
         self._unfinished = self.path.with_name(f"{self.path.name}.tmp")
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = require_h5py().File(self._unfinished, "w")
+        self._file = require_h5py().File(self._unfinished, "w", libver=LIBVER)
         self._file.attrs.update(replay.recording.attributes | (attributes or {}))
         self._entries: list[dict[str, Any]] = []
 
@@ -56,7 +56,8 @@ class ReplayedFile:
         old.copy_to(group, without=_OWN)
         group.attrs["episode_id"] = number
         for name, value in chosen_observations(replayed, self.groups).items():
-            group.create_dataset(f"obs/{name}", data=value.numpy())
+            path, values = f"obs/{name}", value.numpy()
+            group.create_dataset(path, data=values, fletcher32=bool(values.size))
         starts = {name: value.cpu().numpy() for name, value in replayed.start.items()}
         group.create_dataset("start", data=as_record(starts))
         self._entries.append({key: _plain(v) for key, v in group.attrs.items()})
