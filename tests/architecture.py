@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FLOORS = {
     "mjlab.warp_stream": -1,
     **dict.fromkeys(["mjlab.math", "mjlab.names", "mjlab.rng"], 0),
-    **dict.fromkeys(["mjlab.masks", "mjlab.threads"], 0),
+    **dict.fromkeys(["mjlab.files", "mjlab.masks", "mjlab.threads"], 0),
     "mjlab.schema": 1,
     **dict.fromkeys(["mjlab.buffers", "mjlab.noise"], 1),
     **dict.fromkeys(["mjlab.spec", "mjlab.sim"], 1),

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from mjlab.files import write_text
 from mjlab.registry import entries, load_task, trusted
 from mjlab.rl import RunFolder
 from mjlab.rl.checkpoint import find_checkpoint, load_model, write_model
-from mjlab.rl.files import write_text
 from mjlab.schema import config_text, parse_config, to_data
 
 

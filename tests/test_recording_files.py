@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import torch
 
-from mjlab.recording import RecordingCfg, files, merge, read_index
+from mjlab.recording import RecordingCfg, files, hdf5, merge, read_index
 from mjlab.recording.cutting import Cutter, Episode
 from mjlab.recording.files import EpisodeFile
 from mjlab.recording.hdf5 import EpisodeWriter
@@ -107,7 +107,7 @@ def test_links_are_written_seldom_enough_to_take_a_fifth_of_the_time(
     monkeypatch.setattr(time, "monotonic", lambda: now)
     published: list[float] = []
     monkeypatch.setattr(
-        files, "_write_whole", lambda path, data, before=None: published.append(now)
+        files, "write_atomic", lambda path, write: published.append(now)
     )
     file._is_published = False
     file.publish_when_due()
@@ -554,3 +554,52 @@ def test_a_chunk_is_handed_over_before_beginnings_find_no_room() -> None:
         store.write({"row": row}, everyone, lambda: ({"start": start}, {}))
         store.commit()
     assert handed == [2, 2, 2]
+
+
+# --- Checksums ------------------------------------------------------------------------
+
+
+def long_recording(folder: Path) -> Path:
+    """Two episodes of arrays that lie in their headers, and of arrays that do not."""
+    file = a_file(folder / "run.h5")
+    file.add([an_episode(0, 4), an_episode(1, 4000)])
+    file.finish(clean=True)
+    return file.path
+
+
+def test_every_array_bears_a_checksum_of_hdf5(tmp_path: Path) -> None:
+    kinds: set[int] = set()
+
+    def look(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset):
+            settings = item.id.get_create_plist()
+            kinds.add(settings.get_layout())
+            in_header = settings.get_layout() == h5py.h5d.COMPACT
+            assert in_header or item.fletcher32, name
+
+    path = long_recording(tmp_path)
+    # Headers have checksums from the second version of the format on.
+    assert path.read_bytes()[:9] == b"\x89HDF\r\n\x1a\n\x03"
+    with h5py.File(path) as file:
+        file.visititems(look)
+    assert kinds == {h5py.h5d.COMPACT, h5py.h5d.CHUNKED}
+
+
+@pytest.mark.parametrize("number", [30.0, 3999.0])
+def test_a_flipped_bit_of_an_array_is_not_read(tmp_path: Path, number: float) -> None:
+    path = long_recording(tmp_path)
+    data = bytearray(path.read_bytes())
+    data[data.index(np.float32(number + 100).tobytes())] ^= 1
+    path.write_bytes(data)
+    with h5py.File(path) as file, pytest.raises(OSError, match="read"):
+        np.asarray(file["traj_1/rewards"])
+
+
+def test_an_array_larger_than_a_chunk_is_read_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hdf5, "_CHUNK_BYTES", 5000)
+    with h5py.File(long_recording(tmp_path)) as file:
+        rewards = file["traj_1/rewards"]
+        assert rewards.chunks == (1250,)
+        np.testing.assert_array_equal(rewards, np.arange(4000) + 100)

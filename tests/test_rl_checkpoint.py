@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import torch
 
+from mjlab import files
 from mjlab.envs import ManagerBasedRlEnv, mdp
 from mjlab.managers import ObservationTermCfg, RewardTermCfg
 from mjlab.rl import (
@@ -25,7 +26,6 @@ from mjlab.rl import (
     MlpModelCfg,
     Ranks,
     TrainingLoop,
-    files,
 )
 from mjlab.rl.checkpoint import (
     find_checkpoint,
@@ -99,6 +99,40 @@ def test_a_damaged_checkpoint_is_passed_over(tmp_path, damage, ending):
     # The next save of that iteration makes it whole again.
     save(checkpoints, 2)
     assert value_of(checkpoints.newest()) == 2.0
+
+
+def flip_a_weight(path):
+    """One bit of a number, where only a checksum can see it."""
+    data = bytearray(path.read_bytes())
+    data[data.index(np.full(2, 2.0, np.float32).tobytes()) + 3] ^= 1
+    path.write_bytes(data)
+
+
+def test_a_damaged_checkpoint_is_refused_by_its_own_name_too(tmp_path):
+    """Beside its manifest by that, and alone by the sums in torch's archive."""
+    path = save(Checkpoints(tmp_path), 2)
+    flip_a_weight(path)
+    with pytest.raises(CheckpointError, match=r"is damaged: it is not what .*json"):
+        load_model(path)
+    path.with_suffix(".json").unlink()
+    with pytest.raises(CheckpointError, match=r"000002\.pt is damaged in .*data/0\. "):
+        load_model(path)
+
+
+def test_a_damaged_state_of_the_worlds_is_refused_by_name(tmp_path):
+    path = save(Checkpoints(tmp_path), 2)
+    flip_a_weight(path.with_suffix(".rank0.pt"))
+    with pytest.raises(CheckpointError, match=r"rank0\.pt is damaged"):
+        load_own(path, ALONE)
+
+
+def test_a_checkpoint_that_its_manifest_does_not_name_is_passed_over(tmp_path):
+    path = save(Checkpoints(tmp_path), 2)
+    manifest = json.loads(path.with_suffix(".json").read_text())
+    path.with_suffix(".json").write_text(json.dumps(manifest | {"files": {}}))
+    assert Checkpoints(tmp_path).newest() is None
+    with pytest.raises(CheckpointError, match=r"is damaged: it is not what .*json"):
+        load_model(path)
 
 
 class Killed(BaseException):

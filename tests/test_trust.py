@@ -74,7 +74,7 @@ def test_a_recording_that_would_have_git_run_a_command_is_refused(
         {"$callable": "mjlab.rl.distributed:os.execve"},
         {"$type": "mjlab.rl.run_folder:subprocess.Popen", "args": "true"},
         # What writes, deletes, loads or starts something.
-        partial("mjlab.rl.files:write_text", {"$path": "x"}, "y"),
+        partial("mjlab.files:write_text", {"$path": "x"}, "y"),
         partial("mjlab.rl.shipping:ship", None, {"$path": "x"}),
         partial("mjlab.rl:ship", None, {"$path": "x"}),
         partial("mjlab.tasks.muscle.mjcf:main"),

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.files import write_text
 
 SUCCESS = "success"
 """Name of the termination term, or of the metric, that says that a task was done."""
@@ -279,8 +280,7 @@ def save(
         "runs": [asdict(episode) for episode in episodes],
     }
     text = json.dumps(_finite(whole), indent=1, allow_nan=False, default=str)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text + "\n", "utf-8")
+    write_text(path, text + "\n")
     return figures
 
 

@@ -15,7 +15,6 @@ import datetime
 import json
 import logging
 import os
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -26,6 +25,7 @@ import numpy as np
 import torch
 
 from mjlab.faults.config import DumpCfg
+from mjlab.files import folder_beside, move_durably
 
 if TYPE_CHECKING:
     from mjlab.envs import ManagerBasedRlEnv
@@ -41,8 +41,6 @@ NONFINITE = "nonfinite"
 ENGINE = "engine"
 """Kind of the faults with which the engine could not go on. All others are of missing
 room."""
-
-_UNFINISHED = ".tmp"
 
 _SMALL = 64
 """Numbers of worlds up to which a tensor that all worlds share may happen to have as
@@ -133,15 +131,12 @@ class DumpFolder:
         if not self._has_room(size):
             return None
         path = self._free_name(f"{iteration:06d}_{_reason(faults)}")
-        unfinished = path.with_name(f"{path.name}{_UNFINISHED}")
         record = self._record(iteration, faults, kept, window, env)
         try:
-            shutil.rmtree(unfinished, ignore_errors=True)
-            unfinished.mkdir(parents=True)
-            self._write(unfinished, record, arrays, env.sim.mj_model)
-            unfinished.rename(path)
+            with folder_beside(path) as unfinished:
+                self._write(unfinished, record, arrays, env.sim.mj_model)
+                move_durably(unfinished, path)
         except (OSError, mujoco.FatalError) as error:
-            shutil.rmtree(unfinished, ignore_errors=True)
             self._complain(f"The dump {path} could not be written: {error}.")
             return None
         said = ", ".join(str(world) for world in kept)

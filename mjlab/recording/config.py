@@ -74,6 +74,12 @@ def files_of(cfg: RecordingCfg) -> dict[str, Path]:
         if cfg.export == "separate":
             sorts = ("succeeded", "failed")
             files = {sort: folder / f"{stem}_{sort}.h5" for sort in sorts}
-        if cfg.overwrite or not any(file.exists() for file in files.values()):
+        if cfg.overwrite or not any(map(_is_taken, files.values())):
             return files
     raise AssertionError("There is always a next number.")
+
+
+def _is_taken(file: Path) -> bool:
+    """Whether anything lies where a recording would put something."""
+    suffixes = (".h5", ".json", ".jsonl", ".parts")
+    return any(file.with_suffix(suffix).exists() for suffix in suffixes)

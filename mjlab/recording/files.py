@@ -7,20 +7,24 @@
 
 An HDF5 file that is being written to cannot be read after a kill. So nothing here is
 ever written to in place: a part and the file of links are made in memory, written under
-another name, and renamed when they are whole.
+another name, and renamed when they are whole and on disk. Nothing is deleted before
+what stands for it is on disk, too.
 """
 
 import itertools
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mjlab.files import append_text, move_durably, write_atomic, write_text
+from mjlab.recording.config import RecordingError
 from mjlab.recording.cutting import Episode
-from mjlab.recording.hdf5 import EpisodeWriter, Memory, require_h5py
+from mjlab.recording.hdf5 import LIBVER, EpisodeWriter, Memory, require_h5py
 
 PART_BYTES = 8 * 2**20
 """About how large a part grows."""
@@ -30,6 +34,7 @@ PUBLISH_S = 0.25
 writer's time however long it grows."""
 
 _RESERVE_BYTES = 2**18
+_PART = re.compile(r"\d{8}\.h5(\.\d+\.tmp)?")
 _ERRORS = (OSError, RuntimeError)  # HDF5 says by either that a disk is full.
 
 Say = Callable[[str], None]
@@ -74,7 +79,7 @@ class EpisodeFile:
         self._published_at = self._cost = 0.0
         self._clear()
         self._links = Memory(attributes)
-        self._lines.write_text(json.dumps(self._about) + "\n", "utf-8")
+        write_text(self._lines, json.dumps(self._about) + "\n")
         self._reserve.write_bytes(bytes(_RESERVE_BYTES))
         self.publish()
 
@@ -101,7 +106,7 @@ class EpisodeFile:
         """Make what was added reachable from the file."""
         start = time.monotonic()
         try:
-            _write_whole(self.path, self._links.image())
+            write_atomic(self.path, lambda file: file.write(self._links.image()))
         except OSError as error:
             self._complain(error)
             return
@@ -139,7 +144,9 @@ class EpisodeFile:
         size = self._lines.stat().st_size
         try:
             self._parts.mkdir(exist_ok=True)
-            _write_whole(part, image, before=lambda: _append(self._lines, text))
+            # A line without its part is passed over; a part without its line is lost.
+            append_text(self._lines, text)
+            write_atomic(part, lambda file: file.write(image))
         except OSError as error:
             part.unlink(missing_ok=True)
             os.truncate(self._lines, size)
@@ -169,7 +176,7 @@ class EpisodeFile:
 
     def _clear(self) -> None:
         """Remove what an earlier recording of this name left."""
-        shutil.rmtree(self._parts, ignore_errors=True)
+        remove_parts(self._parts)
         for suffix in (".h5", ".json", ".jsonl", ".reserve"):
             self.path.with_suffix(suffix).unlink(missing_ok=True)
 
@@ -211,8 +218,36 @@ def merge(path: Path, *, clean: bool = True, say: Say = lambda text: None) -> bo
     _write_sidecar(path.with_suffix(".json"), about, episodes)
     lines.unlink(missing_ok=True)
     if merged:
-        shutil.rmtree(parts, ignore_errors=True)
+        try:
+            remove_parts(parts)
+        except RecordingError as error:
+            say(str(error))
     return merged
+
+
+def remove_parts(folder: Path) -> None:
+    """Delete a folder of parts.
+
+    Raises:
+        RecordingError: If anything else is in it; then nothing is deleted.
+    """
+    if not folder.is_dir():
+        return
+    check_parts(folder)
+    for file in folder.iterdir():
+        file.unlink(missing_ok=True)
+    folder.rmdir()
+
+
+def check_parts(folder: Path) -> None:
+    """Raise if a folder has anything but parts, so that it is not ours to delete."""
+    found = sorted(file.name for file in folder.iterdir()) if folder.is_dir() else []
+    foreign = [name for name in found if not _PART.fullmatch(name)]
+    if foreign:
+        raise RecordingError(
+            f"{folder} is not deleted: {foreign[0]!r} in it is no part of a recording. "
+            "Move it away, or record under another name."
+        )
 
 
 def read_index(path: Path) -> dict[str, Any]:
@@ -224,7 +259,9 @@ def read_index(path: Path) -> dict[str, Any]:
     sidecar = Path(path).with_suffix(".json")
     if sidecar.exists():
         return json.loads(sidecar.read_text("utf-8"))
-    about, episodes = read_lines(Path(path).with_suffix(".jsonl"))
+    parts = Path(path).with_suffix(".parts")
+    about, found = read_lines(Path(path).with_suffix(".jsonl"))
+    episodes = [e for e in found if "part" not in e or (parts / e["part"]).exists()]
     return about | {"episodes": [_without_part(entry) for entry in episodes]}
 
 
@@ -249,7 +286,7 @@ def _merged(
     h5py = require_h5py()
     with (
         h5py.File(path, "r", locking=False) as links,
-        h5py.File(unfinished, "w", libver=("v110", "v110"), locking=False) as target,
+        h5py.File(unfinished, "w", libver=LIBVER, locking=False) as target,
     ):
         for key, value in links.attrs.items():
             target.attrs[key] = value
@@ -258,7 +295,7 @@ def _merged(
             h5py.h5o.copy(source.id, old, target.id, new)
             if old != new:
                 target[new.decode()].attrs["episode_id"] = index
-    os.replace(unfinished, path)
+    move_durably(unfinished, path)
     return True
 
 
@@ -278,33 +315,8 @@ def _write_sidecar(
     head = json.dumps(about, indent=1)[:-2]
     listed = ",\n  ".join(json.dumps(_without_part(entry)) for entry in episodes)
     text = f'{head},\n "episodes": [\n  {listed}\n ]\n}}\n'
-    _write_whole(path, text.encode())
+    write_text(path, text)
 
 
 def _without_part(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in entry.items() if key != "part"}
-
-
-def _write_whole(
-    path: Path, data: bytes, before: Callable[[], None] = lambda: None
-) -> None:
-    """Write a file under another name, and rename it when it is whole.
-
-    Args:
-        path: The file.
-        data: What it has.
-        before: Is called between the two.
-    """
-    unfinished = path.with_name(f"{path.name}.tmp")
-    try:
-        unfinished.write_bytes(data)
-        before()
-    except OSError:
-        unfinished.unlink(missing_ok=True)
-        raise
-    os.replace(unfinished, path)
-
-
-def _append(path: Path, text: str) -> None:
-    with path.open("a", encoding="utf-8") as file:
-        file.write(text)

@@ -18,8 +18,18 @@ from mjlab.recording.layout import CONTROL, Field, Layout
 FORMAT = "mjlab-episodes"
 FORMAT_VERSION = 1
 
+LIBVER = ("v110", "v110")
+"""The format of HDF5 1.10: smaller and faster than the oldest, with checksums of all
+that says where data lie, and any program of the last years reads it."""
+
 _SMALL = 4096
-"""Bytes up to which an array lies in its own header."""
+"""Bytes up to which an array lies in its own header, under the header's checksum."""
+
+_MOST_OF_HEADER = 60_000
+"""Bytes that a header has room for at most, which what has no rows is given."""
+
+_CHUNK_BYTES = 2**24
+"""About how large a chunk with a checksum of its own is."""
 
 _NUMBERS = itertools.count()
 
@@ -71,14 +81,12 @@ class Memory:
             attributes: Attributes of the file.
         """
         h5py = require_h5py()
-        # The format of HDF5 1.10: smaller and faster than the oldest, and any program
-        # of the last years reads it.
         self.file = h5py.File(
             f"memory {next(_NUMBERS)}",  # HDF5 knows files by their names.
             "w",
             driver="core",
             backing_store=False,
-            libver=("v110", "v110"),
+            libver=LIBVER,
             block_size=1 << 20,
         )
         self.file.attrs.update(attributes)
@@ -111,6 +119,8 @@ class EpisodeWriter:
         self._inline.set_layout(h5py.h5d.COMPACT)
         self._apart = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         self._apart.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+        self._apart.set_fletcher32()
+        self._bare = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         starts = [f for f in (*beginning.fields, *shared.fields) if f.role == "start"]
         self._records = _records(starts)
         self._types: dict[np.dtype, Any] = {}
@@ -174,11 +184,21 @@ class EpisodeWriter:
             shape = value.shape
             space = h5s.create_simple(shape) if shape else h5s.create(h5s.SCALAR)
             self._spaces[shape] = space
-        settings = self._inline if value.nbytes <= _SMALL else self._apart
+        settings = self._settings(value)
         kind = self._type(value.dtype)
         dataset = h5d.create(group, name.encode(), kind, space, settings)
         if value.size:
             dataset.write(h5s.ALL, h5s.ALL, np.ascontiguousarray(value), kind)
+
+    def _settings(self, value: np.ndarray) -> Any:
+        """How an array lies in the file: with a checksum, wherever HDF5 has one."""
+        if value.nbytes <= (_SMALL if value.shape else _MOST_OF_HEADER):
+            return self._inline
+        if not value.shape:
+            return self._bare
+        rows = max(1, min(len(value), _CHUNK_BYTES * len(value) // value.nbytes))
+        self._apart.set_chunk((rows, *value.shape[1:]))
+        return self._apart
 
     def _group(self, groups: dict[str, Any], path: str) -> Any:
         if path not in groups:

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from mjlab.recording.config import RecordingCfg, RecordingError, files_of
+from mjlab.recording.files import check_parts
 from mjlab.recording.hdf5 import FORMAT, FORMAT_VERSION, require_h5py
 from mjlab.recording.layout import CONTROL, Field, Layout
 from mjlab.recording.link import WriterProcess
@@ -159,6 +160,7 @@ class EpisodeRecording:
     def _open_folders(self) -> None:
         """Make the folders, and see now whether they can be written to."""
         for path in self.files.values():
+            check_parts(path.with_suffix(".parts"))
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 probe = path.with_suffix(".tmp")

@@ -3,11 +3,11 @@
 import base64
 import datetime
 import hashlib
-import os
 import time
 from pathlib import Path
 from typing import Any
 
+from mjlab.files import write_text
 from mjlab.report import curves, outcome
 from mjlab.report.head import head
 from mjlab.report.markup import Html, element, joined
@@ -31,13 +31,8 @@ def write_report(folder: Path, defaults: dict[str, Any] | None = None) -> Path:
         The file.
     """
     file = folder / REPORT
-    temporary = file.with_name(f"{REPORT}.{os.getpid()}.tmp")
-    try:
-        # Who looks at the page while it is written sees the old one.
-        temporary.write_text(render(folder, defaults), "utf-8")
-        os.replace(temporary, file)
-    finally:
-        temporary.unlink(missing_ok=True)
+    # Who looks at the page while it is written sees the old one.
+    write_text(file, render(folder, defaults))
     return file
 
 

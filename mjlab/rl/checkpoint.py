@@ -11,6 +11,9 @@ import logging
 import pickle
 import random
 import re
+import struct
+import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,8 +21,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from mjlab.files import TEMPORARY, sha256, write_atomic, write_text
 from mjlab.rl.distributed import Ranks
-from mjlab.rl.files import TEMPORARY, sha256, write_atomic, write_text
+from mjlab.schema import read_object
 
 _log = logging.getLogger(__name__)
 
@@ -30,6 +34,8 @@ BEST = "best"
 """Name of the best checkpoint."""
 
 _NAME = re.compile(r"model_(\d+)\.json")
+_MANIFEST = {"format": int, "iteration": int, "files": dict[str, str]}
+_REMEDY = "Take another checkpoint of its run, or copy it once more with its manifest."
 
 
 class CheckpointError(ValueError):
@@ -148,12 +154,14 @@ def find_checkpoint(place: Path, *, best: bool = False) -> Path:
 def find_fault(path: Path) -> str | None:
     """What is wrong with a checkpoint by its manifest, None if nothing is."""
     try:
-        manifest = json.loads(path.with_suffix(".json").read_text("utf-8"))
-        files = dict(manifest["files"])
-    except FileNotFoundError:
-        return "it has no manifest"
-    except (ValueError, KeyError, TypeError):
+        manifest = read_manifest(path)
+    except CheckpointError:
         return "its manifest is damaged"
+    if manifest is None:
+        return "it has no manifest"
+    files: dict[str, str] = manifest["files"]
+    if path.name not in files:
+        return "its manifest does not name it"
     for name, digest in files.items():
         file = path.parent / Path(name).name
         if not file.is_file():
@@ -163,9 +171,17 @@ def find_fault(path: Path) -> str | None:
     return None
 
 
+def read_manifest(path: Path) -> dict[str, Any] | None:
+    """What the manifest of a checkpoint says, None if there is none."""
+    file = path.with_suffix(".json")
+    if not file.is_file():
+        return None
+    return read_object(file, _MANIFEST, CheckpointError, remedy=_REMEDY)
+
+
 def load_model(path: Path, device: torch.device | str = "cpu") -> dict[str, Any]:
     """Read what all processes have in common: all that is needed to play."""
-    model = _read(path, device)
+    model = _read(path, device, path)
     if "learner" not in model:
         raise CheckpointError(
             f"{path} is not a checkpoint of this project: it holds "
@@ -186,7 +202,7 @@ def load_own(path: Path, ranks: Ranks) -> dict[str, Any]:
             f"{file} is missing: {path.name} was not saved by {ranks.world} processes "
             "on this machine, or without the state of its worlds."
         )
-    own = _read(file, "cpu")
+    own = _read(file, "cpu", path)
     if own["world"] != ranks.world:
         raise CheckpointError(
             f"{path} was saved by {own['world']} processes, and these are "
@@ -293,18 +309,57 @@ def _write_manifest(
     write_text(path.with_suffix(".json"), json.dumps(manifest, indent=1) + "\n")
 
 
-def _read(path: Path, device: torch.device | str) -> dict[str, Any]:
+def _read(path: Path, device: torch.device | str, checkpoint: Path) -> dict[str, Any]:
+    """Read a file of a checkpoint, and check it however the user came to name it."""
     if not path.is_file():
         raise CheckpointError(f"There is no file {path}.")
+    _check_sum(path, checkpoint)
     try:
         data = torch.load(path, map_location=device, weights_only=True)
     except pickle.UnpicklingError as error:
-        raise CheckpointError(
-            f"{path} is refused: it is damaged, or holds something other than tensors "
-            "and plain values, which could run code."
-        ) from error
+        raise _refusal(path) from error
     except (RuntimeError, EOFError, KeyError, ValueError) as error:
-        raise CheckpointError(f"{path} is damaged: {error}") from error
-    if not isinstance(data, dict) or "format" not in data:
+        raise CheckpointError(f"{path} is damaged: {error}. {_REMEDY}") from error
+    if not isinstance(data, dict) or not isinstance(data.get("format"), int):
         raise CheckpointError(f"{path} is not a checkpoint of this project.")
     return data
+
+
+def _check_sum(path: Path, checkpoint: Path) -> None:
+    """Raise if a file is not what its manifest says; without one, what torch says."""
+    manifest = read_manifest(checkpoint)
+    if manifest is not None:
+        if manifest["files"].get(path.name) != sha256(path):
+            name = checkpoint.with_suffix(".json").name
+            raise CheckpointError(
+                f"{path} is damaged: it is not what {name} says of it. {_REMEDY}"
+            )
+        return
+    if not zipfile.is_zipfile(path):
+        raise _refusal(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            damaged = archive.testzip()
+    except _ZIP_ERRORS as error:
+        raise CheckpointError(f"{path} is damaged: {error}. {_REMEDY}") from error
+    if damaged is not None:
+        raise CheckpointError(f"{path} is damaged in {damaged}. {_REMEDY}")
+
+
+def _refusal(path: Path) -> CheckpointError:
+    return CheckpointError(
+        f"{path} is refused: it is damaged, or holds something other than tensors "
+        f"and plain values, which could run code. {_REMEDY}"
+    )
+
+
+_ZIP_ERRORS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    OSError,
+    RuntimeError,
+    ValueError,
+)
+"""What `zipfile` raises for archives that are damaged."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from mjlab.rl.files import write_text
+from mjlab.files import write_text
 from mjlab.schema import ConfigFileError, Trust, config_text, parse_config
 
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+from mjlab.files import write_text
 from mjlab.rl.config import LoggingCfg
-from mjlab.rl.files import write_text
 
 _log = logging.getLogger(__name__)
 

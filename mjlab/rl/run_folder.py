@@ -19,9 +19,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from mjlab.files import write_text
 from mjlab.rl.checkpoint import Checkpoints
 from mjlab.rl.config_io import load_config, save_config
-from mjlab.rl.files import write_text
 from mjlab.rl.places import LATEST, find_run
 from mjlab.rl.provenance import (
     arguments,
@@ -128,8 +128,9 @@ class RunFolder:
                 as `config_until_<iteration>.json`.
         """
         file = self.path / "config.json"
-        if file.read_text("utf-8") != config:
-            file.replace(self.path / f"config_until_{iteration:06d}.json")
+        before = file.read_text("utf-8")
+        if before != config:
+            write_text(self.path / f"config_until_{iteration:06d}.json", before)
             write_text(file, config)
         now = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
         entry = {"iteration": iteration, "time": now, "command": command()}

@@ -5,14 +5,25 @@ came from. What is left out is what only training needs: the optimiser, the crit
 state of the worlds, and most lines of the metrics.
 """
 
-import json
+import os
+import re
 import shutil
 from pathlib import Path
 
-from mjlab.rl.checkpoint import find_checkpoint, load_model, write_model
-from mjlab.rl.files import write_text
+from mjlab.files import folder_beside, move_durably, write_text
+from mjlab.rl.checkpoint import (
+    CheckpointError,
+    find_checkpoint,
+    load_model,
+    read_manifest,
+    write_model,
+)
 from mjlab.rl.learners import network_names
-from mjlab.rl.run_folder import RunFolder
+from mjlab.rl.run_folder import RunFolder, RunFolderError
+
+_SHIPPED = re.compile(
+    r"(run|config)\.json|metrics\.jsonl|checkpoints/(model_\d+|best)\.(pt|json)"
+)
 
 MOST_LINES = 300
 """Lines of the metrics that are kept, evenly over the run, with all evaluations."""
@@ -24,9 +35,13 @@ def ship(run: RunFolder, to: Path, *, best: bool = False) -> RunFolder:
     Args:
         run: The run.
         to: The folder to make, such as "trained/<task>" beside the task's module. What
-            is there already is replaced.
+            was shipped there before is replaced.
         best: Whether to take its best checkpoint rather than its newest.
+
+    Raises:
+        RunFolderError: If anything else is there, which is not deleted.
     """
+    _check_shipped(to)
     source = find_checkpoint(run.path, best=best)
     model = load_model(source)
     agent = run.configs()["agent"]
@@ -38,15 +53,32 @@ def ship(run: RunFolder, to: Path, *, best: bool = False) -> RunFolder:
         if hook is not None
     }
     slim = {**model, "learner": {"algorithm": {acting: weights}}, "hooks": learned}
-    manifest = json.loads(source.with_suffix(".json").read_text("utf-8"))
+    manifest = read_manifest(source)
+    if manifest is None:
+        raise CheckpointError(f"{source} has no manifest, and is not shipped without.")
 
-    shutil.rmtree(to, ignore_errors=True)
-    to.mkdir(parents=True)
-    write_model(to / "checkpoints" / source.name, slim, manifest["iteration"])
-    for name in ("run.json", "config.json"):
-        shutil.copy(run.path / name, to / name)
-    _thin(run.path / "metrics.jsonl", to / "metrics.jsonl")
+    aside = to.with_name(f"{to.name}.{os.getpid()}.old")
+    with folder_beside(to) as draft:
+        write_model(draft / "checkpoints" / source.name, slim, manifest["iteration"])
+        for name in ("run.json", "config.json"):
+            shutil.copy(run.path / name, draft / name)
+        _thin(run.path / "metrics.jsonl", draft / "metrics.jsonl")
+        if to.exists():
+            to.rename(aside)
+        move_durably(draft, to)
+    shutil.rmtree(aside, ignore_errors=True)
     return RunFolder(to)
+
+
+def _check_shipped(folder: Path) -> None:
+    """Raise unless a folder is absent, empty, or has what `ship` writes and no more."""
+    inside = [folder] if folder.is_file() else folder.rglob("*")
+    for file in (each for each in inside if not each.is_dir()):
+        if not _SHIPPED.fullmatch(file.relative_to(folder).as_posix()):
+            raise RunFolderError(
+                f"{folder} is not replaced: {file} is no file of a run that was "
+                "shipped. Name another folder, or move it away."
+            )
 
 
 def _thin(source: Path, to: Path) -> None:

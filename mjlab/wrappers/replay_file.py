@@ -1,14 +1,14 @@
 """Replayed episodes as a new recording, with the observations of this time."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from mjlab.files import move_durably, write_text
 from mjlab.names import UnknownNameError, suggest
-from mjlab.recording.hdf5 import as_record, require_h5py
+from mjlab.recording.hdf5 import LIBVER, as_record, require_h5py
 from mjlab.wrappers.replay import Replay, Replayed, ReplayError, Values
 
 _OWN = ("obs", "start")
@@ -44,7 +44,7 @@ class ReplayedFile:
         self._replay = replay
         self._unfinished = self.path.with_name(f"{self.path.name}.tmp")
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = require_h5py().File(self._unfinished, "w")
+        self._file = require_h5py().File(self._unfinished, "w", libver=LIBVER)
         self._file.attrs.update(replay.recording.attributes | (attributes or {}))
         self._entries: list[dict[str, Any]] = []
 
@@ -56,7 +56,8 @@ class ReplayedFile:
         old.copy_to(group, without=_OWN)
         group.attrs["episode_id"] = number
         for name, value in chosen_observations(replayed, self.groups).items():
-            group.create_dataset(f"obs/{name}", data=value.numpy())
+            path, values = f"obs/{name}", value.numpy()
+            group.create_dataset(path, data=values, fletcher32=bool(values.size))
         starts = {name: value.cpu().numpy() for name, value in replayed.start.items()}
         group.create_dataset("start", data=as_record(starts))
         self._entries.append({key: _plain(v) for key, v in group.attrs.items()})
@@ -64,7 +65,7 @@ class ReplayedFile:
     def close(self) -> None:
         """Finish the file, and write its sidecar."""
         self._file.close()
-        os.replace(self._unfinished, self.path)
+        move_durably(self._unfinished, self.path)
         about = dict(self._replay.recording.about)
         info = dict(about.get("env_info") or {})
         info["env_kwargs"] = dict(info.get("env_kwargs") or {}, groups=self.groups)
@@ -75,7 +76,7 @@ class ReplayedFile:
             "episodes": self._entries,
         }
         text = json.dumps(about, indent=1) + "\n"
-        self.path.with_suffix(".json").write_text(text, "utf-8")
+        write_text(self.path.with_suffix(".json"), text)
 
     def drop(self) -> None:
         """Leave no file."""

@@ -11,13 +11,13 @@ and otherwise the states of the entities side by side.
 """
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from mjlab.recording.hdf5 import require_h5py
+from mjlab.files import move_durably
+from mjlab.recording.hdf5 import LIBVER, require_h5py
 from mjlab.recording.reader import RecordedEpisode
 from mjlab.wrappers.replay import Replay, Replayed
 from mjlab.wrappers.replay_file import check_groups, chosen_observations
@@ -48,7 +48,7 @@ class RobomimicFile:
         self._replay = replay
         self._unfinished = self.path.with_name(f"{self.path.name}.tmp")
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = require_h5py().File(self._unfinished, "w")
+        self._file = require_h5py().File(self._unfinished, "w", libver=LIBVER)
         self._data = self._file.create_group("data")
         self._samples = self._demos = 0
 
@@ -85,7 +85,7 @@ class RobomimicFile:
         self._data.attrs["env_args"] = json.dumps(env_args)
         self._data.attrs["format_version"] = FORMAT_VERSION
         self._file.close()
-        os.replace(self._unfinished, self.path)
+        move_durably(self._unfinished, self.path)
 
     def drop(self) -> None:
         """Leave no file."""
@@ -102,4 +102,5 @@ def _states(replayed: Replayed) -> torch.Tensor:
 
 
 def _write(group: Any, path: str, value: torch.Tensor) -> None:
-    group.create_dataset(path, data=value.cpu().numpy(), compression="gzip")
+    values = value.cpu().numpy()
+    group.create_dataset(path, data=values, compression="gzip", fletcher32=True)

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.files import write_atomic, write_text
 from mjlab.managers import ObservationGroupCfg, ObservationTermCfg
 from mjlab.mdp.driven import DrivenAction
 from mjlab.rl.checkpoint import find_checkpoint, load_model
@@ -27,7 +28,6 @@ from mjlab.rl.export.inputs import GROUP, Observer, Planned, measured_group, pla
 from mjlab.rl.export.network import add_network
 from mjlab.rl.export.reader import CONTRACT, OnnxPolicy
 from mjlab.rl.export.targets import ACTION, add_targets
-from mjlab.rl.files import write_atomic, write_text
 from mjlab.rl.learners import InferencePolicy, network_names
 from mjlab.rl.policy import load_network
 from mjlab.rl.run_folder import RunFolder
