@@ -44,6 +44,7 @@ PARAMS: dict[str, dict[str, Any]] = {
     "contact_force_excess": CRATE | {"force_threshold": 0.01},
     "illegal_contact": CRATE | {"force_threshold": 2.0},
     "bad_orientation": {"limit_angle": 1.0},
+    "fell_over": {"limit_angle": 1.0},
     "root_height_below_minimum": {"minimum_height": 0.2},
     "joint_pos_out_of_range": {"bounds": (-0.3, 0.4)},
     "joint_vel_out_of_limit": {"max_velocity": 1.0},

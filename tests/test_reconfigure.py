@@ -410,7 +410,7 @@ def test_the_old_environment_is_gone(num_envs: int) -> None:
     dying = [weakref.ref(part) for part in parts]
     del old, parts
     env.reset(options=AGAIN)
-    assert [each() for each in dying] == [None] * 6
+    assert [each() for each in dying] == [None] * 7
 
 
 def resident_mb() -> float:

@@ -12,6 +12,7 @@ import torch
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.managers import RewardTermCfg, SceneEntityCfg
 from mjlab.managers.term import TermError
+from mjlab.mdp import fell_over
 from mjlab.scene import Scene, SceneCfg, build_scene
 from mjlab.sensor import ObjRef, RayCastSensorCfg
 from mjlab.sim import Simulation, SimulationCfg, compile_model
@@ -140,7 +141,7 @@ def test_upright_is_about_one_body(go1: ManagerBasedRlEnv) -> None:
 def test_fallen_means_tilted_further_than_the_limit(go1: ManagerBasedRlEnv) -> None:
     def fell() -> list[bool]:
         robot = SceneEntityCfg("robot").resolve(go1.scene)
-        return mdp.fell_over(go1, math.radians(70.0), robot).tolist()
+        return fell_over(go1, math.radians(70.0), robot).tolist()
 
     tilt(go1, 69.9, 70.1, 180.0)
     assert fell() == [False, True, True]

@@ -64,13 +64,17 @@ def managers_of(env: ManagedEnv) -> Managers:
 
 
 def guard_nonfinite(env: ManagedEnv, max_share: float) -> NonfiniteGuard:
-    """The guard of an environment whose managers are bound."""
-    m = env.managers
-    counting = (m.action, m.reward, m.observation, m.metrics)
+    """The guard of an environment whose managers are bound, besides recorders."""
+    counting = (
+        env.action_manager,
+        env.reward_manager,
+        env.observation_manager,
+        env.metrics_manager,
+    )
     return NonfiniteGuard(
         env.sim.health,
-        m.termination,
-        m.reward,
+        env.termination_manager,
+        env.reward_manager,
         counting,
         env.common_step_counter,
         max_share,
@@ -78,8 +82,7 @@ def guard_nonfinite(env: ManagedEnv, max_share: float) -> NonfiniteGuard:
 
 
 def collect_state(env: ManagedEnv, guard: NonfiniteGuard) -> EnvState:
-    """The state of an environment whose managers are bound."""
-    m = env.managers
+    """The state of an environment whose managers are bound, besides recorders."""
     counters = {
         "episode_length": env.episode_length_buf,
         "step_counter": env.common_step_counter,
@@ -87,15 +90,15 @@ def collect_state(env: ManagedEnv, guard: NonfiniteGuard) -> EnvState:
     owners = {
         "rng": env.rng,
         "scene": env.scene,
-        "event": m.event,
-        "command": m.command,
-        "action": m.action,
-        "observation": m.observation,
-        "termination": m.termination,
-        "reward": m.reward,
-        "curriculum": m.curriculum,
-        "metrics": m.metrics,
-        "outcome": m.outcome,
+        "event": env.event_manager,
+        "command": env.command_manager,
+        "action": env.action_manager,
+        "observation": env.observation_manager,
+        "termination": env.termination_manager,
+        "reward": env.reward_manager,
+        "curriculum": env.curriculum_manager,
+        "metrics": env.metrics_manager,
+        "outcome": env.outcome_manager,
         "log": env.episode_log,
         "quarantine": guard,
     }

@@ -103,15 +103,15 @@ class ManagerBasedRlEnv:
         self.curriculum_manager = CurriculumManager(cfg.curriculum, self)
         self.metrics_manager = MetricsManager(cfg.metrics, self)
         self.outcome_manager = OutcomeManager(cfg.outcomes, self)
+        self.nonfinite = guard_nonfinite(self, cfg.max_nonfinite_share)
+        """Ends episodes of worlds whose numbers are not finite, and counts these."""
+        self.state = collect_state(self, self.nonfinite)
+        """All that the future depends on."""
         self.recorder_manager = RecorderManager(
             cfg.recorders, self, cfg.recording, lambda: describe(self)
         )
         self.managers = managers_of(self)
         """All of them, in the order in which a reset reaches them."""
-        self.nonfinite = guard_nonfinite(self, cfg.max_nonfinite_share)
-        """Ends episodes of worlds whose numbers are not finite, and counts these."""
-        self.state = collect_state(self, self.nonfinite)
-        """All that the future depends on."""
         resets = make_resets(self, final_obs=cfg.final_obs)
         self.program = StepProgram(self, cfg.decimation, resets, self.nonfinite)
         """What a step and a reset consist of."""

@@ -12,8 +12,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from mjlab.names import suggest
 from mjlab.schema.annotations import (
     WrongTypeError,
@@ -139,6 +137,13 @@ def _read_tensor(data: dict[str, Any], trust: Trust, path: str) -> Any:
     return torch.tensor(data["$tensor"], dtype=dtype)
 
 
+def _read_array(data: dict[str, Any], trust: Trust, path: str) -> Any:
+    # Imported here: listings and reports of runs do without it.
+    import numpy as np
+
+    return np.array(data["$array"], dtype=data["dtype"])
+
+
 def _read_callable(data: dict[str, Any], trust: Trust, path: str) -> Any:
     return trust.find(data["$callable"], path)
 
@@ -163,6 +168,6 @@ _READERS: dict[str, Callable[[dict[str, Any], Trust, str], Any]] = {
     "$path": _read_path,
     "$enum": _read_enum,
     "$float": lambda data, trust, path: float(data["$float"]),
-    "$array": lambda d, trust, path: np.array(d["$array"], dtype=d["dtype"]),
+    "$array": _read_array,
     "$tensor": _read_tensor,
 }

@@ -15,8 +15,6 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from mjlab.schema.annotations import field_names
 from mjlab.schema.names import ConfigFileError, name_of
 from mjlab.schema.paths import path_data
@@ -45,7 +43,7 @@ def to_data(value: Any, path: str = "config") -> Any:
         return _record(value, path)
     if _is_tensor(value):
         return _tensor(value)
-    for kind, write in _WRITERS.items():
+    for kind, write in (_WRITERS | _of_numpy()).items():
         if isinstance(value, kind):
             return write(value, path)
     if callable(value):
@@ -56,7 +54,7 @@ def to_data(value: Any, path: str = "config") -> Any:
     )
 
 
-def _number(value: float | np.floating, path: str) -> Any:
+def _number(value: Any, path: str) -> Any:
     number = float(value)
     return number if math.isfinite(number) else {"$float": repr(number)}
 
@@ -95,7 +93,7 @@ def _partial(value: functools.partial, path: str) -> dict[str, Any]:
     }
 
 
-def _array(value: np.ndarray, path: str) -> dict[str, Any]:
+def _array(value: Any, path: str) -> dict[str, Any]:
     return {"$array": value.tolist(), "dtype": str(value.dtype)}
 
 
@@ -103,9 +101,7 @@ _WRITERS: dict[type, Callable[[Any, str], Any]] = {
     enum.Enum: _enum,  # Before the kinds that some of them are as well.
     str: lambda value, path: str(value),
     int: lambda value, path: value,
-    np.integer: lambda value, path: int(value),
     float: _number,
-    np.floating: _number,
     tuple: _items,
     list: lambda value, path: {"$list": _items(value, path)},
     set: lambda value, path: {"$set": _items(sorted(value), path)},
@@ -115,8 +111,19 @@ _WRITERS: dict[type, Callable[[Any, str], Any]] = {
     range: lambda v, path: {"$range": [v.start, v.stop, v.step]},
     functools.partial: _partial,
     Path: lambda value, path: path_data(value),
-    np.ndarray: _array,
 }
+
+
+def _of_numpy() -> dict[type, Callable[[Any, str], Any]]:
+    """Writers of NumPy's kinds, if anybody has loaded it."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None:
+        return {}
+    return {
+        numpy.integer: lambda value, path: int(value),
+        numpy.floating: _number,
+        numpy.ndarray: _array,
+    }
 
 
 def _ends(value: slice) -> tuple[Any, Any, Any]:

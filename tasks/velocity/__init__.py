@@ -16,6 +16,8 @@ from mjlab.tasks.velocity.rl import go1_rl as go1_rl
 from mjlab.tasks.velocity.rl import rl_on_cpu as rl_on_cpu
 from mjlab.tasks.velocity.symmetry import G1SymmetryCfg as G1SymmetryCfg
 from mjlab.tasks.velocity.symmetry import Go1SymmetryCfg as Go1SymmetryCfg
+from mjlab.tasks.velocity.symmetry import mirror_g1 as mirror_g1
+from mjlab.tasks.velocity.symmetry import mirror_go1 as mirror_go1
 
 ON_CPU = OnCpu(num_envs=WORLDS_ON_CPU, rl=rl_on_cpu)
 
