@@ -18,7 +18,7 @@ def time_out(env: ManagedEnv) -> torch.Tensor:
 
 
 def fell_over(
-    env: ManagedEnv, limit_angle: float, asset_cfg: Selection = ROBOT
+    env: ManagedEnv, limit_angle: float | torch.Tensor, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
     """The root's z axis is tilted by more than `limit_angle`, rad, from the vertical.
 
@@ -26,7 +26,10 @@ def fell_over(
     x² + y² = sin²(tilt / 2). So no arc function is needed, which could be undefined.
     """
     horizontal = asset_cfg.entity.data.root_quat_w[:, 1:3]
-    return horizontal.square().sum(dim=1) > math.sin(0.5 * limit_angle) ** 2
+    half = 0.5 * limit_angle
+    # A curriculum may hold the limit, which is on the device then.
+    sine = half.sin() if isinstance(half, torch.Tensor) else math.sin(half)
+    return horizontal.square().sum(dim=1) > sine**2
 
 
 def bad_orientation(
