@@ -13,7 +13,7 @@ import torch
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.faults.files import DumpFolder
 from mjlab.faults.recorder import FlightRecorder
-from mjlab.report import KEPT_DEFAULTS, write_report
+from mjlab.report import KEPT_DEFAULTS, REPORT, write_report
 from mjlab.rl.check import check_agent, groups_of
 from mjlab.rl.checkpoint import Checkpoints
 from mjlab.rl.config import AgentCfg
@@ -21,6 +21,7 @@ from mjlab.rl.config_io import save_config
 from mjlab.rl.console import Display, open_display
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.export import INSTALL, ExportError, is_installed
+from mjlab.rl.files import CannotWriteError, saying_why
 from mjlab.rl.hook import Hook
 from mjlab.rl.logging import open_writers
 from mjlab.rl.loop import Outcome, TrainingLoop
@@ -86,6 +87,8 @@ def train(
     record = _recording(run) if ranks.is_first else contextlib.nullcontext()
     with contextlib.ExitStack() as stack:
         stack.callback(env.close)
+        if ranks.is_first:
+            stack.enter_context(run.lock())
         # A run that cannot be resumed stays as it was.
         if resume is None:
             stack.enter_context(record)
@@ -168,7 +171,10 @@ def _recording(run: RunFolder) -> Iterator[None]:
             yield
     finally:
         try:
-            write_report(run.path)
+            with saying_why(run.path / REPORT):
+                write_report(run.path)
+        except CannotWriteError as error:
+            _log.warning("%s", error)
         except Exception:
             # A run that is good must not fail for the page about it.
             _log.exception(
