@@ -297,7 +297,9 @@ def test_an_attribute_that_is_no_field_is_refused_with_the_nearest_name():
 
 def test_such_an_attribute_is_found_in_terms_lists_and_at_the_top():
     cfg = CartpoleBalanceCfg()
-    cfg.rewards["smooth"].wieght = 2.0
+    reward = cfg.rewards["smooth"]
+    assert reward is not None
+    reward.wieght = 2.0  # pyright: ignore[reportAttributeAccessIssue]
     with pytest.raises(ConfigError, match=r"^rewards\['smooth'\] \(a .*'wieght'"):
         check_config(cfg)
     cfg = CartpoleBalanceCfg()

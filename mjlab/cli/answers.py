@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
+from typing import Any
 
 FAULT_OF_USER = 2
 """Exit code for a command line or a configuration that cannot work."""
@@ -75,7 +76,7 @@ def _answer(main: Callable[[Sequence[str]], None], arguments: Sequence[str]) -> 
 @contextlib.contextmanager
 def _ending_in_order() -> Iterator[None]:
     """Have SIGTERM and a closed terminal end the program by way of its clean-up."""
-    before: dict[int, object] = {}
+    before: dict[int, Any] = {}
     if threading.current_thread() is threading.main_thread():
         numbers = (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM))
         heeded = {n for n in numbers if signal.getsignal(n) is not signal.SIG_IGN}
