@@ -176,8 +176,9 @@ def check_fields(cfg: Any, path: str = "") -> None:
     """
     if dataclasses.is_dataclass(cfg) and not isinstance(cfg, type):
         names = [found.name for found in dataclasses.fields(cfg)]
+        declared = dir(type(cfg))
         for name in getattr(cfg, "__dict__", ()):
-            if name not in names and name[0] != "_" and not hasattr(type(cfg), name):
+            if name not in (*names, *declared) and name[0] != "_":
                 owner = (
                     f"{path} (a {type(cfg).__name__})" if path else type(cfg).__name__
                 )

@@ -87,8 +87,7 @@ def train(
     record = _recording(run) if ranks.is_first else contextlib.nullcontext()
     with contextlib.ExitStack() as stack:
         stack.callback(env.close)
-        if ranks.is_first:
-            stack.enter_context(run.lock())
+        stack.enter_context(_lock(run, ranks))
         # A run that cannot be resumed stays as it was.
         if resume is None:
             stack.enter_context(record)
@@ -161,6 +160,11 @@ def _start(loop: TrainingLoop, placement: Placement | None) -> list[str]:
     if isinstance(env, WorkerEnv) and loop.cfg.dumps.enabled:
         lines.append("No dumps are made: worlds are in worker processes.")
     return lines if placement is None else [*lines, *placement_lines(placement, loop)]
+
+
+def _lock(run: RunFolder, ranks: Ranks) -> contextlib.AbstractContextManager[None]:
+    """Keep runs other than that of these processes out of the folder."""
+    return run.lock() if ranks.is_first else contextlib.nullcontext()
 
 
 @contextlib.contextmanager
