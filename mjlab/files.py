@@ -4,7 +4,9 @@ What is written lies under another name until it is on disk; only then does it t
 name, and only when the name is on disk, too, may what it replaces be deleted.
 """
 
+import errno
 import hashlib
+import io
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -16,16 +18,59 @@ TEMPORARY = ".tmp"
 """Suffix of a file that is being written. One that is left over may be deleted."""
 
 
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_CLOSED = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR)
+
+
+class CannotWriteError(OSError):
+    """A disk that is full, or a folder that nothing can be written to."""
+
+
 def write_atomic(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Write a file under another name, make sure it is on disk, then rename it."""
+    # `torch.save` hides the reason of a disk that refuses; memory refuses nothing.
+    data = io.BytesIO()
+    write(data)
+    with saying_why(path, data.getbuffer().nbytes):
+        _write_whole(path, data.getbuffer())
+
+
+def _write_whole(path: Path, data: memoryview) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY}")
     try:
-        with temporary.open("wb") as file:
-            write(file)
+        temporary.write_bytes(data)
         move_durably(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def saying_why(path: Path, size: int = 0) -> Iterator[None]:
+    """Word an error of the disk as an answer.
+
+    Args:
+        path: The file or folder that is written.
+        size: Its bytes.
+    """
+    try:
+        yield
+    except OSError as error:
+        folder = next((f for f in path.parents if f.is_dir()), path.parent)
+        if error.errno in _FULL:
+            free = shutil.disk_usage(folder).free
+            raise CannotWriteError(
+                f"No space left in {folder}: {path.name} needs {_size(size)}, and "
+                f"{_size(free)} are free."
+            ) from error
+        if error.errno in _CLOSED:
+            reason = os.strerror(error.errno).lower()
+            raise CannotWriteError(f"Cannot write to {path} ({reason}).") from error
+        raise
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:,.1f} MB" if count >= 1e6 else f"{count / 1e3:,.0f} kB"
 
 
 def write_text(path: Path, text: str) -> None:

@@ -13,6 +13,9 @@ T = TypeVar("T")
 
 _SHOWN_NAMES = 8
 
+_LIKE = 0.5
+"""Likeness, from 0 to 1, from which on one name of many may be meant by another."""
+
 
 class UnknownNameError(ValueError):
     """A name or pattern that matches nothing that exists."""
@@ -27,16 +30,22 @@ class InvalidPatternError(ValueError):
 
 
 def suggest(name: str, names: Iterable[str]) -> str:
-    """Return a sentence that lists the valid names, the nearest to `name` first."""
+    """Return a sentence that lists the valid names, the nearest to `name` first.
+
+    Of many names, it lists only what is like the name, if anything is.
+    """
     # Things without a name cannot be suggested.
     candidates = [candidate for candidate in dict.fromkeys(names) if candidate]
     if not candidates:
         return "There are none."
-    ranked = _nearest_first(name, candidates)
-    shown = ", ".join(repr(candidate) for candidate in ranked[:_SHOWN_NAMES])
-    hidden = len(ranked) - _SHOWN_NAMES
-    more = f" and {hidden} more" if hidden > 0 else ""
-    return f"Valid names, nearest first: {shown}{more}."
+    likeness = _likeness(name, candidates)
+    ranked = sorted(candidates, key=lambda candidate: -likeness[candidate])
+    near = [candidate for candidate in ranked if likeness[candidate] >= _LIKE]
+    chosen = near if near and len(ranked) > _SHOWN_NAMES else ranked
+    shown = [repr(candidate) for candidate in chosen[:_SHOWN_NAMES]]
+    hidden = len(ranked) - len(shown)
+    more = f" and {hidden} more" if hidden else ""
+    return f"Valid names, nearest first: {', '.join(shown)}{more}."
 
 
 def find_name(
@@ -144,17 +153,18 @@ def _match_one(
     )
 
 
-def _nearest_first(name: str, candidates: list[str]) -> list[str]:
+def _likeness(name: str, candidates: list[str]) -> dict[str, float]:
+    """Return for each candidate how like the name it is, from 0 to 1."""
     # What a pattern spells out is compared, not its operators.
     spelled = re.sub(r"\\.|[^\w/ .-]|\.(?=[*+?{])|\.$", "", name).lower()
     matcher = difflib.SequenceMatcher(autojunk=False)
     matcher.set_seq2(spelled)
 
-    def distance(candidate: str) -> float:
+    def ratio(candidate: str) -> float:
         matcher.set_seq1(candidate.lower())
-        return -matcher.ratio()
+        return matcher.ratio()
 
-    return sorted(candidates, key=distance)
+    return {candidate: ratio(candidate) for candidate in candidates}
 
 
 def _of(owner: str | None) -> str:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mjlab.cli import Program, UsageError, read_line, run_program
-from mjlab.names import UnknownNameError, suggest
-from mjlab.registry import entries, find_entry, trusted
+from mjlab.registry import find_entry, trusted
 from mjlab.threads import prepare_threads
 
 prepare_threads()
@@ -94,19 +93,9 @@ def find_run(place: str, options: Options) -> "RunFolder | None":
     """The run that is meant; None for a checkpoint that lies alone."""
     from mjlab.cli import runs
 
-    try:
-        return runs.find_run(place, options.logs)
-    except UnknownNameError as error:
-        if Path(place).is_file():
-            return None
-        task = place.removesuffix("/latest")
-        if place == "latest" or task in entries():
-            named = "" if place == "latest" else f" of {task!r}"
-            raise UsageError(
-                f"There is no run{named} in {options.logs}. Train one with train.py."
-            ) from error
-        hint = suggest(place, list(entries()))
-        raise UsageError(f"{error} There is no task {place!r} either. {hint}") from None
+    if Path(place).is_file() and runs.task_beside(Path(place)) is None:
+        return None
+    return runs.find_run(place, options.logs)
 
 
 def export_alone(path: Path, options: Options) -> "Exported":

@@ -5,14 +5,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.overrides import apply
 from mjlab.cli.reference import reference
-from mjlab.names import UnknownNameError, suggest
 from mjlab.registry import entries, load_task, trusted
 from mjlab.render import prepare_gl
 from mjlab.threads import prepare_threads
@@ -145,6 +144,9 @@ def main(arguments: Sequence[str]) -> None:
     configs = apply({"env": source.env}, line.settings, line.disabled)
     if line.reference is not None:
         raise Answer(reference(configs, line.reference))
+    if options.num_envs is None and line.sets("env.scene.num_envs"):
+        number = configs["env"].scene.num_envs
+        options = dataclasses.replace(options, num_envs=number)
     if options.export is not False:
         export(source, configs["env"], options)
         if options.viewer is None and options.video is None:
@@ -214,39 +216,17 @@ def find_trained(place: str, options: Options) -> Source:
         trust = trusted(runs.task_beside(path))
         configs, title = parse_config(text, trust, where=str(path)), str(path)
     else:
-        run = find_run(place, options)
+        watch = ", or watch the task with --policy random"
+        run = runs.find_run(place, options.logs, watch)
         path = path if path.is_file() else run.path
         task = run.info()["task"]
         configs = run.configs(trusted(task))
-        title = f"{task}, {run.path.name}"
+        # What ships with a task lies in a folder of its name.
+        title = task if run.path.name == task else f"{task}, {run.path.name}"
     env = configs["env"] if options.as_trained else watched(configs["env"])
     if options.policy != "trained":
         return Source(f"{title}, {options.policy} actions", env, None, None)
     return Source(title, env, configs["agent"], path)
-
-
-def find_run(place: str, options: Options) -> Any:
-    """The run that is meant, or what to do without one."""
-    from mjlab.cli import runs
-
-    try:
-        return runs.find_run(place, options.logs)
-    except UnknownNameError as error:
-        task = place.removesuffix("/latest")
-        if place == "latest":
-            raise UsageError(
-                f"There is no run in {options.logs}. Train one with train.py TASK, or "
-                "watch a task with --policy random."
-            ) from error
-        if task not in entries():
-            hint = suggest(place, list(entries()))
-            raise UsageError(
-                f"{error} There is no task {place!r} either. {hint}"
-            ) from error
-        raise UsageError(
-            f"There is no run of {task!r} in {options.logs}. Train one with train.py "
-            f"{task}, or watch it with --policy random."
-        ) from error
 
 
 def export(source: Source, cfg: "ManagerBasedRlEnvCfg", options: Options) -> None:
@@ -317,7 +297,8 @@ def show(
     steps = options.steps
     if viewer == "none" and steps is None:
         steps = max(1, round(SECONDS / env.step_dt))
-    print(f"{source.title}: {env.num_envs} worlds, seed {options.seed}.", flush=True)
+    worlds = "1 world" if env.num_envs == 1 else f"{env.num_envs} worlds"
+    print(f"{source.title}: {worlds}, seed {options.seed}.", flush=True)
     if options.video is not None:
         write_video(player, options.video, steps or 1, source.title)
     elif viewer == "web":

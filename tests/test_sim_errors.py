@@ -117,7 +117,7 @@ def test_an_unknown_flag_names_its_nearest() -> None:
     text = message(OptionError, lambda: ball(cfg))
     assert text.startswith(
         "mujoco.disable has the unknown flag 'contacts'. "
-        "Valid names, nearest first: 'contact', "
+        "Valid names, nearest first: 'contact' and "
     )
 
 

@@ -19,6 +19,8 @@ from mjlab.names import suggest
 HELP = ("help", "h")
 HELP_CONFIG = "help_config"
 DISABLE = "disable"
+SHORT = {"num_envs": "env.scene.num-envs"}
+"""What programs without an option of this name take it for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +87,7 @@ def read_line(
     subjects, settings = _split(arguments)
     if any(setting.name in HELP for setting in settings) or "-h" in subjects:
         raise Answer(help_text(program, closing))
+    settings = [_written_out(program, setting) for setting in settings]
     _check_options(program, settings)
     return Line(
         subject=_subject(program, subjects),
@@ -102,6 +105,9 @@ def help_text(program: Program, closing: Sequence[str]) -> str:
         Option.of(program.options, f) for f in dataclasses.fields(program.options)
     ]
     if program.configs:
+        own = [field.name for field in dataclasses.fields(program.options)]
+        if "env" in program.configs and "num_envs" not in own:
+            options.append(_NUM_ENVS)
         options += [_CONFIG_OPTIONS[config] for config in program.configs]
         options += _TERM_OPTIONS
     return short_help(
@@ -121,6 +127,7 @@ _CONFIG_OPTIONS = {
         "--agent.PART ...", "Value of any part of the learner's configuration."
     ),
 }
+_NUM_ENVS = Option("--num-envs NUMBER", "Worlds; short for --env.scene.num-envs.")
 _TERM_OPTIONS = [
     Option("--disable TERM ...", "Switch terms off, such as rewards.foot_slip."),
     Option("--help-config [PART]", "All parts below one, such as env.rewards."),
@@ -140,6 +147,18 @@ def _split(arguments: Sequence[str]) -> tuple[list[str], list[Setting]]:
         values = [value] if has_value else []
         settings.append(Setting(option, values))
     return subjects, settings
+
+
+def _written_out(program: Program, setting: Setting) -> Setting:
+    """A setting without abbreviation: `--no-exact`, or `--num-envs` of the scene."""
+    own = {f.name: f.type for f in dataclasses.fields(program.options)}
+    switch = setting.name.removeprefix("no_")
+    is_switch = own.get(switch) is bool and switch != setting.name
+    if is_switch and not setting.values:
+        return Setting(switch, ["False"])
+    if "env" in program.configs and setting.name not in own:
+        return Setting(SHORT.get(setting.name, setting.option), setting.values)
+    return setting
 
 
 def _check_options(program: Program, settings: Sequence[Setting]) -> None:

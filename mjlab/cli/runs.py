@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mjlab.names import UnknownNameError
+from mjlab.cli.answers import UsageError
+from mjlab.names import UnknownNameError, suggest
 from mjlab.registry import entries, load_task
 from mjlab.rl import RunFolder
 from mjlab.rl.export import OnnxPolicy
@@ -15,26 +16,42 @@ if TYPE_CHECKING:
     from mjlab.rl.export import Exported
 
 
-def find_run(place: str | Path, logs: Path) -> RunFolder:
+def find_run(place: str | Path, logs: Path, otherwise: str = "") -> RunFolder:
     """The run that a user means, or the one that ships with the task of that name.
 
     Args:
         place: As `RunFolder.find` takes it.
         logs: Folder of all runs.
+        otherwise: What the user can do without a run, besides training one.
     """
     try:
         return RunFolder.find(place, logs)
-    except UnknownNameError:
+    except UnknownNameError as error:
         task = str(place).removesuffix("/latest")
         trained = _trained(task)
         if trained is None:
-            raise
+            raise _no_run(task, logs, otherwise, error) from error
         sys.stdout.write(
             f"There is no run of {task} in {logs}: this is the policy that ships with "
             "it.\n"
         )
         sys.stdout.flush()
         return RunFolder(trained)
+
+
+def _no_run(
+    task: str, logs: Path, otherwise: str, error: UnknownNameError
+) -> UsageError:
+    if task == "latest":
+        train = f"train.py TASK{otherwise}"
+        return UsageError(f"There is no run in {logs}. Train one with {train}.")
+    if task in entries():
+        train = f"train.py {task}{otherwise}"
+        return UsageError(
+            f"There is no run of {task!r} in {logs}. Train one with {train}."
+        )
+    hint = suggest(task, list(entries()))
+    return UsageError(f"{error} There is no task {task!r} either. {hint}")
 
 
 def task_beside(checkpoint: Path) -> str | None:

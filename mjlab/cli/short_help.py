@@ -28,7 +28,8 @@ class Option:
     def of(cls, owner: Any, field: dataclasses.Field) -> "Option":
         """The option that a field of a dataclass is."""
         value = "" if field.type is bool else f" {field.name.split('_')[-1].upper()}"
-        usage = f"--{field.name.replace('_', '-')}{value}"
+        no = "[no-]" if field.type is bool and field.default is True else ""
+        usage = f"--{no}{field.name.replace('_', '-')}{value}"
         return cls(usage, field_texts(owner).get(field.name, ""))
 
 

@@ -27,15 +27,13 @@ def words_for(part: Part) -> str | None:
 
 
 def choices(kind: Any) -> list[str]:
-    """Words that can be chosen from."""
+    """Words that can be chosen from, besides None."""
     members = options_of(kind)
     if any(
         member not in (type(None),) and not is_literal(member) for member in members
     ):
         return []
-    return [str(a) for m in members for a in typing.get_args(m)] + (
-        ["None"] if type(None) in members else []
-    )
+    return [str(a) for m in members for a in typing.get_args(m)]
 
 
 def words(kind: Any) -> str:

@@ -1,7 +1,9 @@
 """What a user says about an environment."""
 
+import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from mjlab.managers import (
     ActionTermCfg,
@@ -10,11 +12,13 @@ from mjlab.managers import (
     EventTermCfg,
     MetricsTermCfg,
     ObservationGroupCfg,
+    ObservationTermCfg,
     OutcomeTermCfg,
     RecorderTermCfg,
     RewardTermCfg,
     TerminationTermCfg,
 )
+from mjlab.names import suggest
 from mjlab.recording.config import RecordingCfg
 from mjlab.scene import SceneCfg
 from mjlab.sim import SimulationCfg
@@ -139,6 +143,8 @@ class ConfigError(ValueError):
 
 def check_config(cfg: ManagerBasedRlEnvCfg) -> None:
     """Raise for what has no meaning, before anything is built."""
+    check_fields(cfg)
+    _check_terms(cfg)
     if cfg.decimation < 1:
         raise ConfigError(f"decimation={cfg.decimation} has to be 1 or more.")
     step = cfg.decimation * cfg.sim.mujoco.timestep
@@ -156,3 +162,66 @@ def check_config(cfg: ManagerBasedRlEnvCfg) -> None:
             f"mode={cfg.mode!r} is unknown. "
             "Valid: 'auto', 'fused', 'segmented', 'eager'."
         )
+
+
+def check_fields(cfg: Any, path: str = "") -> None:
+    """Raise for an attribute that is no field, anywhere in a configuration.
+
+    Python takes `cfg.scene.num_env = 3` without a word. Names that begin with an
+    underscore, and what a class declares by other means, are left alone.
+
+    Args:
+        cfg: The configuration, or a value in it.
+        path: Where it is, for the message.
+    """
+    if dataclasses.is_dataclass(cfg) and not isinstance(cfg, type):
+        names = [found.name for found in dataclasses.fields(cfg)]
+        declared = dir(type(cfg))
+        for name in getattr(cfg, "__dict__", ()):
+            if name not in (*names, *declared) and name[0] != "_":
+                owner = (
+                    f"{path} (a {type(cfg).__name__})" if path else type(cfg).__name__
+                )
+                raise ConfigError(
+                    f"{owner} has no field {name!r}. {suggest(name, names)}"
+                )
+        prefix = f"{path}." if path else ""
+        below = {f"{prefix}{name}": getattr(cfg, name, None) for name in names}
+    elif isinstance(cfg, Mapping):
+        below = {f"{path}[{key!r}]": value for key, value in cfg.items()}
+    elif isinstance(cfg, tuple | list):
+        below = {f"{path}[{index}]": value for index, value in enumerate(cfg)}
+    else:
+        return
+    for where, value in below.items():
+        check_fields(value, where)
+
+
+_FUNCTION_TERMS = {
+    "rewards": RewardTermCfg,
+    "terminations": TerminationTermCfg,
+    "events": EventTermCfg,
+    "curriculum": CurriculumTermCfg,
+    "metrics": MetricsTermCfg,
+    "outcomes": OutcomeTermCfg,
+    "recorders": RecorderTermCfg,
+}
+
+
+def _check_terms(cfg: ManagerBasedRlEnvCfg) -> None:
+    """Raise for a function where the configuration of a term belongs."""
+    places = [
+        (f"{key}", getattr(cfg, key), kind) for key, kind in _FUNCTION_TERMS.items()
+    ]
+    for name, group in cfg.observations.items():
+        if group is not None:
+            where = f"observations[{name!r}].terms"
+            places.append((where, group.terms, ObservationTermCfg))
+    for where, terms, kind in places:
+        for name, term in terms.items():
+            if callable(term):
+                called = getattr(term, "__name__", "it")
+                raise ConfigError(
+                    f"{where}[{name!r}] is {called}, where the configuration of a "
+                    f"term belongs. Wrap it: {kind.__name__}(func={called})."
+                )

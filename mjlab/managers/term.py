@@ -92,7 +92,11 @@ class BoundTerm:
         self.instance: ManagerTermBase | None = None
         """The term's object, if it has a memory."""
         if isinstance(cfg.func, type):
-            self.instance = cfg.func(cfg, env)
+            try:
+                self.instance = cfg.func(cfg, env)
+            except Exception as error:
+                self._note(error)
+                raise
         self.function: Callable[..., Any] = (
             cfg.func if self.instance is None else self.instance
         )
@@ -100,13 +104,17 @@ class BoundTerm:
 
     def __call__(self, mask: torch.Tensor | None = None) -> Any:
         """Call the term, for the worlds of `mask` if it acts on worlds."""
-        if not self.needs_mask:
-            return self.function(self._env, **self.params)
-        assert mask is not None, f"{self.label} acts on worlds."
-        if self.needs_ids:
-            ids = mask.nonzero().squeeze(-1)
-            return self.function(self._env, env_ids=ids, **self.params)
-        return self.function(self._env, mask=mask, **self.params)
+        try:
+            if not self.needs_mask:
+                return self.function(self._env, **self.params)
+            assert mask is not None, f"{self.label} acts on worlds."
+            if self.needs_ids:
+                ids = mask.nonzero().squeeze(-1)
+                return self.function(self._env, env_ids=ids, **self.params)
+            return self.function(self._env, mask=mask, **self.params)
+        except Exception as error:
+            self._note(error)
+            raise
 
     def reset(self, mask: torch.Tensor) -> None:
         """Have the term forget the past of the worlds of `mask`."""
@@ -144,6 +152,11 @@ class BoundTerm:
                 ) from None
             self.params[parameter] = value
         return value
+
+    def _note(self, error: Exception) -> None:
+        """Have an error name the term, unless it does."""
+        if self.label not in str(error):
+            error.add_note(f"This was in {self.label[0].lower()}{self.label[1:]}.")
 
     def _resolve(self, cfg: TermCfg, signature: inspect.Signature) -> dict[str, Any]:
         given = {"env", "mask", "env_ids"}

@@ -13,7 +13,7 @@ QUIET = 120.0
 """Seconds without new figures after which a run that says it is going may be dead."""
 
 _MIDDLE_DOT = " \N{MIDDLE DOT} "
-_STATUSES = ("running", "finished", "stopped", "failed")
+_STATUSES = ("running", "finished", "stopped", "failed", "died")
 
 
 def head(record: Record) -> Html:
@@ -45,11 +45,13 @@ def _name(record: Record) -> Html:
 def _reason(record: Record, status: str) -> str:
     """Why it stopped, or how it stands if it has not."""
     reason = str(record.info.get("reason") or "")
-    if status != "running":
+    if status not in ("running", "died"):
         return f"{reason[:1].upper()}{reason[1:]}" or "It does not say why."
     most = record.setting("agent", "max_iterations")
     done = record.span.last
     said = f"{done} of {most} iterations" if most else counted(done, "iteration")
+    if status == "died":
+        return f"Its process has gone without a note, after {said}."
     if record.age is None:
         return "It has no figures yet."
     ago = duration(record.age)

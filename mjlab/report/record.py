@@ -15,6 +15,9 @@ REPORT = "report.html"
 KEPT_DEFAULTS = "defaults.json"
 """Name of the file with the task's configurations before the user changed any."""
 
+LOCK = ".lock"
+"""Name of the file that the process of a run keeps locked while it trains."""
+
 VIDEOS = (".mp4", ".webm", ".gif")
 
 _FAULTS = ("dumps", "nan")
@@ -33,7 +36,8 @@ class Record:
     """The folder."""
 
     info: dict[str, Any]
-    """`run.json`: task, command, versions, status and its reason."""
+    """`run.json`: task, command, versions, status and its reason. The status is "died"
+    where it says that the run is going, and its process has gone."""
 
     metrics: Metrics
     """`metrics.jsonl`: the figures of training."""
@@ -95,6 +99,8 @@ def read_record(folder: Path, defaults: dict[str, Any] | None = None) -> Record:
     """
     faults: list[str] = []
     info = read_info(folder)
+    if info.get("status") == "running" and _is_left(folder / LOCK):
+        info = {**info, "status": "died"}
     metrics_file = folder / "metrics.jsonl"
     kept = _read(folder / KEPT_DEFAULTS, faults)
     told = "the task, as it was when the run began" if kept else ""
@@ -137,6 +143,18 @@ def read_info(folder: Path) -> dict[str, Any]:
         said = f"is damaged ({faults[0]})" if faults else "is missing"
         raise NoRunError(f"{folder} is not the folder of a run: run.json {said}.")
     return info
+
+
+def _is_left(lock: Path) -> bool:
+    """Whether the process that locked a file has gone."""
+    try:
+        import fcntl
+
+        with lock.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except (ImportError, OSError):  # No such locks, no such file, or it is locked.
+        return False
+    return True
 
 
 def _read(path: Path, faults: list[str]) -> dict[str, Any]:

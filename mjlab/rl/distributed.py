@@ -66,13 +66,19 @@ class Ranks:
 
     def device(self, wanted: str | None = None) -> str:
         """The device of this process: its own GPU, unless `wanted` says otherwise."""
+        if not torch.cuda.is_available() and (wanted or "cpu").startswith("cuda"):
+            raise DistributedError(
+                f"device={wanted!r}, but there is no CUDA device: {no_cuda()}. "
+                "Use --device cpu."
+            )
+        count = torch.cuda.device_count()
+        number = (wanted or "").removeprefix("cuda:")
+        if number.isdecimal() and int(number) >= count:
+            check_gpus([int(number)], count)
         if wanted is not None and wanted != "cuda":
             return wanted
         if not torch.cuda.is_available():
-            if wanted == "cuda":
-                raise DistributedError("There is no CUDA device; use device='cpu'.")
             return "cpu"
-        count = torch.cuda.device_count()
         if self.local >= count:
             raise DistributedError(
                 f"Process {self.local} on this machine finds {count} GPUs. Start as "
@@ -165,6 +171,15 @@ def check_gpus(gpus: Sequence[int], count: int) -> None:
     if missing:
         valid = ", ".join(map(str, range(count))) or "none, as torch finds no CUDA"
         raise DistributedError(f"There is no GPU {missing[0]}. Valid: {valid}.")
+
+
+def no_cuda() -> str:
+    """Why there is no CUDA device."""
+    if torch.version.cuda is None:
+        return f"this PyTorch ({torch.__version__}) was built without CUDA"
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    said = "" if visible is None else f" (CUDA_VISIBLE_DEVICES is {visible!r})"
+    return f"PyTorch sees none{said}"
 
 
 def torchrun_command(processes: int) -> list[str]:

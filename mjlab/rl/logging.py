@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from mjlab.files import write_text
+from mjlab.files import saying_why, write_text
 from mjlab.rl.config import LoggingCfg
 
 _log = logging.getLogger(__name__)
@@ -45,14 +45,16 @@ class JsonlWriter:
         """
         kept = [line for line in _lines(path) if _iteration(line) <= start]
         write_text(path, "".join(f"{line}\n" for line in kept))
+        self._path = path
         self._file = path.open("a", encoding="utf-8")
 
     def write(self, iteration: int, figures: Mapping[str, float]) -> None:
         """Write a line, so that who reads the file has it at once."""
         numbers = {k: v if math.isfinite(v) else None for k, v in figures.items()}
         line = json.dumps({"iteration": iteration, **numbers})
-        self._file.write(line + "\n")
-        self._file.flush()
+        with saying_why(self._path, len(line)):
+            self._file.write(line + "\n")
+            self._file.flush()
 
     def close(self) -> None:
         """Close the file."""

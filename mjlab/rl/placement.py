@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -11,7 +10,7 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.names import suggest
-from mjlab.rl.distributed import Ranks
+from mjlab.rl.distributed import Ranks, no_cuda
 from mjlab.rl.workers import TrainingEnv, WorkerEnv, terms_of
 from mjlab.rl.workers.shards import Shards
 
@@ -160,7 +159,7 @@ def _learner_device(name: str, device: str | None, ranks: Ranks) -> tuple[str, s
             )
         if not torch.cuda.is_available():
             raise PlacementError(
-                f"Placement 'gpu' needs a CUDA device, and {_no_cuda()}. Placements "
+                f"Placement 'gpu' needs a CUDA device, and {no_cuda()}. Placements "
                 "without one: 'dual', 'cpu', 'warp-cpu'."
             )
         return ranks.device(device), "the worlds are there"
@@ -169,19 +168,10 @@ def _learner_device(name: str, device: str | None, ranks: Ranks) -> tuple[str, s
             return ranks.device(device), "the device was chosen"
         if torch.cuda.is_available():
             return ranks.device(None), "a CUDA device is present"
-        return "cpu", _no_cuda()
+        return "cpu", no_cuda()
     if device not in (None, "cpu"):
         raise PlacementError(
             f"Placement {name!r} is on the CPU, and the device is {device!r}. Leave "
             "one of the two out."
         )
     return "cpu", "the worlds are there"
-
-
-def _no_cuda() -> str:
-    """Why there is no CUDA device."""
-    if torch.version.cuda is None:
-        return f"this PyTorch ({torch.__version__}) was built without CUDA"
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    said = "" if visible is None else f" (CUDA_VISIBLE_DEVICES is {visible!r})"
-    return f"PyTorch sees none{said}"

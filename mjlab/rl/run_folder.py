@@ -19,7 +19,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mjlab.files import write_text
+from mjlab.files import CannotWriteError, saying_why, write_text
+from mjlab.report import LOCK
 from mjlab.rl.checkpoint import Checkpoints
 from mjlab.rl.config_io import load_config, save_config
 from mjlab.rl.places import LATEST, find_run
@@ -72,6 +73,7 @@ class RunFolder:
             "task": task,
             "name": name,
             "status": "running",
+            "pid": os.getpid(),
             "reason": "",
             "started": now.isoformat(timespec="seconds"),
             "finished": None,
@@ -135,7 +137,8 @@ class RunFolder:
         now = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
         entry = {"iteration": iteration, "time": now, "command": command()}
         resumed = [*self.info().get("resumed", []), entry]
-        self.update(status="running", reason="", finished=None, resumed=resumed)
+        changes = {"status": "running", "pid": os.getpid(), "resumed": resumed}
+        self.update(**changes, reason="", finished=None)
         self.point_latest()
 
     def point_latest(self) -> None:
@@ -148,16 +151,39 @@ class RunFolder:
             link.unlink(missing_ok=True)
 
     @contextlib.contextmanager
+    def lock(self) -> Iterator[None]:
+        """Keep other processes out, until this block or this process ends."""
+        try:
+            import fcntl
+        except ImportError:  # Windows has no such locks.
+            yield
+            return
+        with saying_why(self.path):
+            file = (self.path / LOCK).open("a")
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise RunFolderError(
+                    f"Process {self.info().get('pid')} is training in {self.path}. "
+                    "Stop it first, or wait for its end."
+                ) from None
+            yield
+
+    @contextlib.contextmanager
     def recording(self) -> Iterator[None]:
         """Note how the work inside ends, if it ends badly."""
         try:
             yield
         except BaseException as error:
-            status = "stopped" if isinstance(error, KeyboardInterrupt) else "failed"
+            was_asked = isinstance(error, KeyboardInterrupt | SystemExit)
+            status = "stopped" if was_asked else "failed"
             reason = "".join(traceback.format_exception_only(error)).strip()
-            self.finish(status, without_places(reason))
             text = "".join(traceback.format_exception(error))
-            write_text(self.path / "error.txt", without_places(text))
+            # A disk that is full hides no error, least of all its own.
+            with contextlib.suppress(CannotWriteError):
+                self.finish(status, without_places(reason))
+                write_text(self.path / "error.txt", without_places(text))
             raise
 
     def finish(self, status: str, reason: str) -> None:
@@ -171,7 +197,12 @@ class RunFolder:
 
 def _make_folder(parent: Path, stem: str) -> Path:
     """A new folder; two runs that start in the same second get two."""
-    parent.mkdir(parents=True, exist_ok=True)
+    root = parent.parent
+    try:
+        with saying_why(root):
+            parent.mkdir(parents=True, exist_ok=True)
+    except CannotWriteError as error:
+        raise CannotWriteError(f"{error} --logs names another folder.") from error
     number = 1
     while True:
         path = parent / (stem if number == 1 else f"{stem}-{number}")

@@ -1,6 +1,7 @@
 """Being asked to stop, and the time things take."""
 
 import logging
+import os
 import signal
 import threading
 import time
@@ -11,13 +12,15 @@ import torch
 
 _log = logging.getLogger(__name__)
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_HANGUP = getattr(signal, "SIGHUP", None)
+"""What a closed terminal sends. Windows has no such signal."""
 
 
 class Interrupts:
-    """Notes SIGINT and SIGTERM, so that an iteration can be finished and saved.
+    """Notes SIGINT, SIGTERM and SIGHUP, so that an iteration is finished and saved.
 
-    A second one has the effect that it would have had without this.
+    A second one has the effect that it would have had without this. A SIGHUP that is
+    ignored, as under `nohup`, stays so.
     """
 
     def __init__(self) -> None:
@@ -26,12 +29,14 @@ class Interrupts:
         self.agreed = 0.0
         """What all processes know to have been received, averaged over them."""
         self._before: dict[int, Any] = {}
+        self._terminals: list[int] = []
 
     def __enter__(self) -> "Interrupts":
         """Begin to listen. Only the main thread can."""
         self.received = self.agreed = 0.0
         if threading.current_thread() is threading.main_thread():
-            self._before = {s: signal.signal(s, self._note) for s in _SIGNALS}
+            self._terminals = [number for number in (1, 2) if os.isatty(number)]
+            self._before = {s: signal.signal(s, self._note) for s in _heeded()}
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -51,16 +56,33 @@ class Interrupts:
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.received = float(number)
+        if number == _HANGUP:
+            self._leave_terminals()
         _log.warning(
             "%s: the iteration is finished and saved. Once more stops at once.",
             signal.Signals(number).name,
         )
         self._restore()
 
+    def _leave_terminals(self) -> None:
+        """Write no more to a terminal that is gone: it would raise in mid-iteration."""
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for number in self._terminals:
+            os.dup2(nowhere, number)
+        os.close(nowhere)
+
     def _restore(self) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
         self._before = {}
+
+
+def _heeded() -> list[int]:
+    """Signals that ask for an end."""
+    heeded: list[int] = [signal.SIGINT, signal.SIGTERM]
+    if _HANGUP is not None and signal.getsignal(_HANGUP) is not signal.SIG_IGN:
+        heeded.append(_HANGUP)
+    return heeded
 
 
 class Stopwatch:

@@ -23,6 +23,12 @@ from mjlab.rl.learners import Learner
 from mjlab.rl.scores import Scores
 from mjlab.rl.vecenv import RslRlVecEnv
 
+_INEXACT = (
+    "With --no-exact (in Python exact=False) it begins new episodes with what was "
+    "learned, which does not need that."
+)
+"""The way out, where a run cannot go on bit for bit."""
+
 
 class RunState:
     """The parts of a run that have a memory, as what a checkpoint can hold."""
@@ -89,11 +95,14 @@ class RunState:
 
     def _load_own(self, path: Path) -> dict[str, Any]:
         own = load_own(path, self._ranks)
-        check_layout(own["layout"], worlds_layout(self._worlds.env), path)
+        try:
+            check_layout(own["layout"], worlds_layout(self._worlds.env), path)
+        except CheckpointError as error:
+            raise CheckpointError(f"{error}\n{_INEXACT}") from None
         if own["worlds"] is None:
             raise CheckpointError(
                 f"{path} has no state of the worlds (checkpoint.env_state was False), "
-                "so the run cannot go on exactly."
+                f"so the run cannot go on exactly. {_INEXACT}"
             )
         return own
 

@@ -13,7 +13,8 @@ import torch
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.faults.files import DumpFolder
 from mjlab.faults.recorder import FlightRecorder
-from mjlab.report import KEPT_DEFAULTS, write_report
+from mjlab.files import CannotWriteError, saying_why
+from mjlab.report import KEPT_DEFAULTS, REPORT, write_report
 from mjlab.rl.check import check_agent, groups_of
 from mjlab.rl.checkpoint import Checkpoints
 from mjlab.rl.config import AgentCfg
@@ -86,6 +87,7 @@ def train(
     record = _recording(run) if ranks.is_first else contextlib.nullcontext()
     with contextlib.ExitStack() as stack:
         stack.callback(env.close)
+        stack.enter_context(_lock(run, ranks))
         # A run that cannot be resumed stays as it was.
         if resume is None:
             stack.enter_context(record)
@@ -160,6 +162,11 @@ def _start(loop: TrainingLoop, placement: Placement | None) -> list[str]:
     return lines if placement is None else [*lines, *placement_lines(placement, loop)]
 
 
+def _lock(run: RunFolder, ranks: Ranks) -> contextlib.AbstractContextManager[None]:
+    """Keep runs other than that of these processes out of the folder."""
+    return run.lock() if ranks.is_first else contextlib.nullcontext()
+
+
 @contextlib.contextmanager
 def _recording(run: RunFolder) -> Iterator[None]:
     """Note how training ends, and write the report of it, however it ends."""
@@ -168,7 +175,10 @@ def _recording(run: RunFolder) -> Iterator[None]:
             yield
     finally:
         try:
-            write_report(run.path)
+            with saying_why(run.path / REPORT):
+                write_report(run.path)
+        except CannotWriteError as error:
+            _log.warning("%s", error)
         except Exception:
             # A run that is good must not fail for the page about it.
             _log.exception(

@@ -30,7 +30,12 @@ def resolve_backend(name: BackendName, device: str | None = None) -> Backend:
         raise BackendError(
             f"sim.backend={name!r} is no engine. Valid: 'auto', 'warp', 'native'."
         )
-    wanted = None if device is None else torch.device(device)
+    try:
+        wanted = None if device is None else torch.device(device)
+    except RuntimeError:
+        raise BackendError(
+            f"device={device!r}. Valid: 'cpu', 'cuda', 'cuda:<index>'."
+        ) from None
     cuda = torch.cuda.is_available()
     if wanted is not None and wanted.type == "cuda" and not cuda:
         raise BackendError(

@@ -89,7 +89,15 @@ def missing_file(what: str, path: Path) -> str:
         )
         return f"{start} {wanted!r}. {suggest(wanted, sorted(entries))}"
     entries = [entry.name for entry in folder.iterdir() if entry.is_file()]
-    return f"The {what} {str(path)!r} does not exist. {suggest(path.name, entries)}"
+    names = _alike(path, entries)
+    return f"The {what} {str(path)!r} does not exist. {suggest(path.name, names)}"
+
+
+def _alike(path: Path, names: list[str]) -> list[str]:
+    """Files that may be meant: of the same kind, or else of the same name."""
+    kind, stem = path.suffix.lower(), path.stem.lower()
+    same = [name for name in names if Path(name).suffix.lower() == kind]
+    return same or [name for name in names if Path(name).stem.lower() == stem]
 
 
 def _references(element: Any, kind: str) -> Iterator[AssetFile]:
