@@ -415,6 +415,20 @@ def damage(name: str, change: Callable[[Path], object]) -> Callable[[Path], obje
     return lambda folder: change(folder / name)
 
 
+@pytest.mark.parametrize("name", ["../world_000005.npz", "/etc/world_1.npz", "x.npz"])
+def test_a_dump_that_names_a_file_elsewhere_is_refused(
+    name: str, dump: Path, tmp_path: Path
+) -> None:
+    import shutil
+
+    copy = Path(shutil.copytree(dump, tmp_path / "copy"))
+    shutil.copy(copy / "world_000005.npz", tmp_path)
+    text = (copy / "dump.json").read_text().replace("world_000005.npz", name)
+    (copy / "dump.json").write_text(text)
+    with pytest.raises(DumpError, match=r"dump\.json is damaged: it names '.*npz' as"):
+        load_recording(copy)
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -3,11 +3,14 @@
 import subprocess
 import sys
 import zipfile
+from collections.abc import Sequence
+from pathlib import Path
 
 import mujoco
 import numpy as np
 import pytest
 
+from mjlab.cli.answers import run_program
 from mjlab.names import AmbiguousNameError, UnknownNameError
 from mjlab.spec import (
     CameraCfg,
@@ -513,3 +516,21 @@ def test_an_asset_that_vanished_is_an_error_before_anything_is_written(leg, tmp_
 def test_spec_edits_import_no_torch():
     code = "import sys; import mjlab.spec; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [(None, "There is no model file"), ("<mujoco", "MuJoCo cannot")]
+)
+def test_a_program_answers_a_model_file_that_cannot_be_read(
+    text: str | None, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "robot.xml"
+    if text is not None:
+        file.write_text(text)
+
+    def main(arguments: Sequence[str]) -> None:
+        load_spec(file)
+
+    assert run_program(main, []) == 2
+    answer = capsys.readouterr().err
+    assert answer.startswith("error: ") and "robot.xml" in answer and said[:6] in answer

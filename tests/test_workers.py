@@ -344,6 +344,43 @@ def test_a_worker_that_dies_or_stands_still_ends_the_run_soon(
     assert not any(is_alive(process) for process in processes)
 
 
+def hangs(env: Any) -> torch.Tensor:
+    """A figure that a worker computes for ever from the third step on."""
+    while (
+        os.environ.get("CUDA_VISIBLE_DEVICES") == "" and env.episode_length_buf[0] > 2
+    ):
+        time.sleep(0.01)
+    return torch.zeros(env.num_envs)
+
+
+def hangs_at_once(env: Any) -> torch.Tensor:
+    """A figure that a worker never has, so that it is not built."""
+    while os.environ.get("CUDA_VISIBLE_DEVICES") == "":
+        time.sleep(0.01)
+    return torch.zeros(env.num_envs)
+
+
+def test_a_worker_that_hangs_in_a_term_is_found_within_its_patience() -> None:
+    cfg = env_cfg(worlds=4)
+    cfg.metrics["endless"] = MetricsTermCfg(func=hangs)
+    env = WorkerEnv(cfg, 2, patience_s=3.0)
+    processes = env.processes
+    began = time.monotonic()
+    with pytest.raises(WorkerError, match=r"Worker 0 .* no sign of life for 3 s\."):
+        for step in range(9):
+            env.step(actions(step, 4, 1))
+    # What ends a worker that does not listen takes 5 s more.
+    assert time.monotonic() - began < 15.0
+    assert not any(is_alive(process) for process in processes)
+
+
+def test_a_worker_that_hangs_while_it_builds_is_found_by_a_limit_of_its_own() -> None:
+    cfg = env_cfg(worlds=2)
+    cfg.metrics["endless"] = MetricsTermCfg(func=hangs_at_once)
+    with pytest.raises(WorkerError, match=r"Worker 0 .* no sign of life for 8 s\."):
+        WorkerEnv(cfg, 1, patience_s=1.0, build_patience_s=8.0)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 3, 7])
 def test_a_robot_with_everything_gives_the_same_bits_in_any_division(

@@ -1,6 +1,6 @@
 """A dump, read back."""
 
-import json
+import re
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +10,11 @@ import mujoco
 import numpy as np
 
 from mjlab.faults.files import FORMAT
+from mjlab.schema import read_object
+
+_RECORD = {"format": int, "worlds": list[dict[str, Any]]}
+_WORLD = re.compile(r"world_\d+\.npz")
+_REMEDY = "Copy it once more from the run, or name another."
 
 
 class DumpError(ValueError):
@@ -76,18 +81,24 @@ def load_recording(place: Path) -> Recording:
     """
     place = Path(place)
     folder = place.parent if place.suffix == ".npz" else place
-    try:
-        record = json.loads((folder / "dump.json").read_text("utf-8"))
-        worlds = {world["file"]: world for world in record["worlds"]}
-    except FileNotFoundError as error:
-        raise DumpError(f"{folder} is no dump: it has no dump.json.") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise DumpError(f"{folder / 'dump.json'} is damaged: {error}.") from error
+    file = folder / "dump.json"
+    if not file.is_file():
+        raise DumpError(f"{folder} is no dump: it has no dump.json.")
+    record = read_object(file, _RECORD, DumpError, remedy=_REMEDY)
     if record["format"] > FORMAT:
         raise DumpError(
             f"{folder} is of format {record['format']}; this version reads up to "
             f"{FORMAT}."
         )
+    worlds = {world.get("file"): world for world in record["worlds"]}
+    for named in worlds:
+        if not isinstance(named, str) or not _WORLD.fullmatch(named):
+            raise DumpError(
+                f"{file} is damaged: it names {named!r} as the file of a world. "
+                f"{_REMEDY}"
+            )
+    if not worlds:
+        raise DumpError(f"{file} is damaged: it names no world. {_REMEDY}")
     name = place.name if place.suffix == ".npz" else next(iter(worlds))
     if name not in worlds:
         listed = ", ".join(worlds)

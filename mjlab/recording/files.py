@@ -25,6 +25,7 @@ from mjlab.files import append_text, move_durably, write_atomic, write_text
 from mjlab.recording.config import RecordingError
 from mjlab.recording.cutting import Episode
 from mjlab.recording.hdf5 import LIBVER, EpisodeWriter, Memory, require_h5py
+from mjlab.schema import check_object, read_object
 
 PART_BYTES = 8 * 2**20
 """About how large a part grows."""
@@ -32,6 +33,12 @@ PART_BYTES = 8 * 2**20
 PUBLISH_S = 0.25
 """The file of links is written at most this often, s, and takes at most a fifth of the
 writer's time however long it grows."""
+
+REMEDY = "Copy it once more from where it was recorded, or record it again."
+"""What to do with a file that is damaged."""
+
+_LINE = {"episode_id": int, "elapsed_steps": int}
+_ABOUT = {"env_info": {"env_id": str | None, "env_kwargs": dict[str, Any] | None}}
 
 _RESERVE_BYTES = 2**18
 _PART = re.compile(r"\d{8}\.h5(\.\d+\.tmp)?")
@@ -258,7 +265,10 @@ def read_index(path: Path) -> dict[str, Any]:
     """
     sidecar = Path(path).with_suffix(".json")
     if sidecar.exists():
-        return json.loads(sidecar.read_text("utf-8"))
+        kinds = {"episodes": list[dict[str, Any]]}
+        return read_object(
+            sidecar, kinds, RecordingError, remedy=REMEDY, optional=_ABOUT
+        )
     parts = Path(path).with_suffix(".parts")
     about, found = read_lines(Path(path).with_suffix(".jsonl"))
     episodes = [e for e in found if "part" not in e or (parts / e["part"]).exists()]
@@ -268,11 +278,23 @@ def read_index(path: Path) -> dict[str, Any]:
 def read_lines(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """What an unfinished recording says of itself, and of each episode."""
     found: list[dict[str, Any]] = []
-    for line in path.read_text("utf-8").splitlines():
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise RecordingError(f"{path} cannot be read: {error}. {REMEDY}") from error
+    for number, line in enumerate(lines, 1):
+        where, kinds = f"{path}, line {number},", _LINE if found else {}
+        optional = {"part": str} if found else _ABOUT
         try:
-            found.append(json.loads(line))
-        except ValueError:
-            break  # The line at which a kill struck.
+            found.append(
+                check_object(
+                    line, where, kinds, RecordingError, remedy=REMEDY, optional=optional
+                )
+            )
+        except RecordingError:
+            if number < len(lines):
+                raise
+            # The line at which a kill struck.
     return (found[0], found[1:]) if found else ({}, [])
 
 

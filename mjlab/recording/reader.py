@@ -1,6 +1,7 @@
 """Recorded episodes, read back: each tensor when it is asked for."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -10,11 +11,36 @@ import torch
 
 from mjlab.names import UnknownNameError, suggest
 from mjlab.recording.config import RecordingError
-from mjlab.recording.files import read_index
+from mjlab.recording.files import REMEDY, read_index
 from mjlab.recording.hdf5 import FORMAT, FORMAT_VERSION, require_h5py
 
 Tree = torch.Tensor | dict[str, "Tree"]
 """One tensor, or several by name."""
+
+
+_DAMAGE = (
+    OSError,
+    RuntimeError,
+    LookupError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+    MemoryError,
+)
+"""What HDF5 and NumPy raise for files that are damaged."""
+
+
+@contextmanager
+def reading(place: str) -> Iterator[None]:
+    """Answer what a damaged file causes with one line that names the place."""
+    try:
+        yield
+    except (RecordingError, UnknownNameError):
+        raise
+    except _DAMAGE as error:
+        said = " ".join(str(error).split()).rstrip(".")
+        raise RecordingError(f"{place} is damaged: {said}. {REMEDY}") from error
 
 
 class RecordedEpisode:
@@ -52,22 +78,25 @@ class RecordedEpisode:
                 parts = item.dtype.names
                 found.extend([f"{path}/{part}" for part in parts] if parts else [path])
 
-        self._group.visititems(note)
+        with self._reading("its names"):
+            self._group.visititems(note)
         return found
 
     def __contains__(self, path: str) -> bool:
-        return path in self._group or self._of_record(path) is not None
+        with self._reading(path):
+            return path in self._group or self._of_record(path) is not None
 
     def read(self, path: str) -> torch.Tensor:
         """One tensor; the first dimension of most is the step."""
-        value = self._of_record(path)
-        if value is None and path in self.names:
-            value = self._group[path][()]
-        if value is None:
-            raise UnknownNameError(
-                f"{self} has no tensor {path!r}. {suggest(path, self.names)}"
-            )
-        return torch.as_tensor(value)
+        with self._reading(path):
+            value = self._of_record(path)
+            if value is None and path in self.names:
+                value = self._group[path][()]
+            if value is not None:
+                return torch.as_tensor(value)
+        raise UnknownNameError(
+            f"{self} has no tensor {path!r}. {suggest(path, self.names)}"
+        )
 
     def read_all(self, path: str) -> dict[str, torch.Tensor]:
         """All tensors below a path, by the rest of their paths; none if there are none.
@@ -80,7 +109,8 @@ class RecordedEpisode:
 
     def read_tree(self, path: str) -> Tree:
         """What is at a path: a tensor, or tensors by name as they are nested."""
-        return self._tree(self._group[path], path)
+        with self._reading(path):
+            return self._tree(self._group[path], path)
 
     def copy_to(self, group: Any, *, without: Collection[str] = ()) -> None:
         """Copy tensors and attributes into a group of another file.
@@ -93,6 +123,9 @@ class RecordedEpisode:
             if name not in without:
                 self._group.copy(name, group)
         group.attrs.update(self._group.attrs)
+
+    def _reading(self, place: str) -> AbstractContextManager[None]:
+        return reading(f"{self}, {place},")
 
     def _of_record(self, path: str) -> Any:
         """A part of a record, None where there is none of that name."""
@@ -142,11 +175,12 @@ class Recording(Sequence[RecordedEpisode]):
             raise RecordingError(
                 f"{self.path} is no recording: it is not an HDF5 file ({error})."
             ) from error
-        self.attributes: dict[str, Any] = dict(self._file.attrs)
-        """Attributes of the file."""
-        self._check_format()
-        self.numbers = _numbers(self._file)
-        """Numbers of the episodes that there are."""
+        with reading(str(self.path)):
+            self.attributes: dict[str, Any] = dict(self._file.attrs)
+            """Attributes of the file."""
+            self._check_format()
+            self.numbers = _numbers(self._file)
+            """Numbers of the episodes that there are."""
 
     def _check_format(self) -> None:
         given = self.attributes.get("format")
@@ -198,7 +232,8 @@ class Recording(Sequence[RecordedEpisode]):
     def seed(self) -> int | None:
         """The environment's own seed, None where it was not recorded."""
         given = self.attributes.get("seed", self.env_kwargs.get("seed"))
-        return None if given is None else int(given)
+        with reading(f"{self.path}, its seed,"):
+            return None if given is None else int(given)
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -217,7 +252,8 @@ class Recording(Sequence[RecordedEpisode]):
             raise UnknownNameError(
                 f"{self.path} has no episode {number}. {self._range()}"
             )
-        return RecordedEpisode(self._file[f"traj_{number}"])
+        with reading(f"{self.path}, episode {number},"):
+            return RecordedEpisode(self._file[f"traj_{number}"])
 
     def close(self) -> None:
         """Close the file. Closing twice is harmless."""

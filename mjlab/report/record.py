@@ -8,6 +8,7 @@ from typing import Any
 
 from mjlab.report.chart import Span
 from mjlab.report.metrics import Metrics, read_metrics
+from mjlab.schema import read_object
 
 REPORT = "report.html"
 """Name of the report in a run's folder."""
@@ -17,6 +18,24 @@ KEPT_DEFAULTS = "defaults.json"
 
 LOCK = ".lock"
 """Name of the file that the process of a run keeps locked while it trains."""
+
+RUN_ENTRIES = {
+    "name": str,
+    "status": str,
+    "reason": str,
+    "pid": int,
+    "started": str,
+    "finished": str | None,
+    "command": str,
+    "seed": int | None,
+    "git": dict[str, dict[str, Any]],
+    "versions": dict[str, Any],
+    "hardware": {"gpus": list[str], "cores": int | None},
+    "resumed": list[dict[str, Any]],
+}
+"""Annotations of what `run.json` may say besides its task."""
+
+RUN_REMEDY = "Copy it once more from where the run was, or name another run."
 
 VIDEOS = (".mp4", ".webm", ".gif")
 
@@ -137,12 +156,12 @@ def read_record(folder: Path, defaults: dict[str, Any] | None = None) -> Record:
 
 def read_info(folder: Path) -> dict[str, Any]:
     """What `run.json` says."""
-    faults: list[str] = []
-    info = _read(folder / "run.json", faults)
-    if not info:
-        said = f"is damaged ({faults[0]})" if faults else "is missing"
-        raise NoRunError(f"{folder} is not the folder of a run: run.json {said}.")
-    return info
+    file = folder / "run.json"
+    if not file.is_file():
+        raise NoRunError(f"{folder} is not the folder of a run: run.json is missing.")
+    return read_object(
+        file, {"task": str}, NoRunError, remedy=RUN_REMEDY, optional=RUN_ENTRIES
+    )
 
 
 def _is_left(lock: Path) -> bool:
@@ -166,7 +185,7 @@ def _read(path: Path, faults: list[str]) -> dict[str, Any]:
         if not isinstance(data, dict):
             raise ValueError("it is no object")
         return data
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         faults.append(f"{path.name}: {error}")
         return {}
 

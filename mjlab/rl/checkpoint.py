@@ -335,11 +335,13 @@ def _check_sum(path: Path, checkpoint: Path) -> None:
                 f"{path} is damaged: it is not what {name} says of it. {_REMEDY}"
             )
         return
-    if not zipfile.is_zipfile(path):
-        raise _refusal(path)
     try:
+        if not zipfile.is_zipfile(path):
+            raise _refusal(path)
         with zipfile.ZipFile(path) as archive:
             damaged = archive.testzip()
+    except CheckpointError:
+        raise
     except _ZIP_ERRORS as error:
         raise CheckpointError(f"{path} is damaged: {error}. {_REMEDY}") from error
     if damaged is not None:

@@ -21,6 +21,7 @@ from typing import Any
 
 from mjlab.files import CannotWriteError, saying_why, write_text
 from mjlab.report import LOCK
+from mjlab.report.record import RUN_ENTRIES, RUN_REMEDY
 from mjlab.rl.checkpoint import Checkpoints
 from mjlab.rl.config_io import load_config, save_config
 from mjlab.rl.places import LATEST, find_run
@@ -32,7 +33,7 @@ from mjlab.rl.provenance import (
     versions,
     without_places,
 )
-from mjlab.schema import Trust
+from mjlab.schema import Trust, read_object
 
 
 class RunFolderError(ValueError):
@@ -106,12 +107,13 @@ class RunFolder:
 
     def info(self) -> dict[str, Any]:
         """What `run.json` says."""
-        try:
-            return json.loads((self.path / "run.json").read_text("utf-8"))
-        except json.JSONDecodeError as error:
-            raise RunFolderError(
-                f"{self.path / 'run.json'} is damaged: {error}"
-            ) from error
+        return read_object(
+            self.path / "run.json",
+            {"task": str},
+            RunFolderError,
+            remedy=RUN_REMEDY,
+            optional=RUN_ENTRIES,
+        )
 
     def configs(self, trust: Trust | None = None) -> dict[str, Any]:
         """The run's configurations by name; see `load_config`."""

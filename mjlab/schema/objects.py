@@ -20,7 +20,8 @@ def read_object(
 
     Args:
         path: The file.
-        kinds: Annotations of the entries that it has to have.
+        kinds: Annotations of the entries that it has to have. Those of an object within
+            it, by name, are of what that may have.
         error: Is raised, with one line, for a file that holds anything else.
         remedy: What the user can do then.
         optional: Annotations of the entries that it may have. Others are not looked at.
@@ -49,14 +50,24 @@ def check_object(
     try:
         data = json.loads(text)
         check_type(data, dict, "The file")
-        for key, kind in kinds.items():
-            if key not in data:
-                raise WrongTypeError(f"{key} is missing")
-            check_type(data[key], kind, key)
-        for key, kind in (optional or {}).items():
-            if key in data:
-                check_type(data[key], kind, key)
+        _check_entries(data, kinds, "", is_needed=True)
+        _check_entries(data, optional or {}, "", is_needed=False)
     except (ValueError, RecursionError, WrongTypeError) as fault:
         said = str(fault).rstrip(".")
         raise error(f"{where} is damaged: {said}. {remedy}") from fault
     return data
+
+
+def _check_entries(
+    data: Mapping[str, Any], kinds: Mapping[str, Any], above: str, *, is_needed: bool
+) -> None:
+    for name, kind in kinds.items():
+        key = f"{above}{name}"
+        if name not in data:
+            if is_needed:
+                raise WrongTypeError(f"{key} is missing")
+        elif isinstance(kind, Mapping):
+            check_type(data[name], dict, key)
+            _check_entries(data[name], kind, f"{key}.", is_needed=False)
+        else:
+            check_type(data[name], kind, key)

@@ -5,9 +5,13 @@ from pathlib import Path
 
 import mujoco
 
-from mjlab.spec.assets import anchor_assets, missing_file
+from mjlab.spec.assets import MissingAssetError, anchor_assets, missing_file
 
 SpecSource = str | Path | mujoco.MjSpec | Callable[[], mujoco.MjSpec]
+
+
+class ModelFileError(ValueError):
+    """A file that MuJoCo cannot read as a model."""
 
 
 def load_spec(source: SpecSource) -> mujoco.MjSpec:
@@ -42,12 +46,12 @@ def load_spec(source: SpecSource) -> mujoco.MjSpec:
 
 def _from_file(path: Path) -> mujoco.MjSpec:
     if not path.is_file():
-        raise FileNotFoundError(missing_file("model file", path.absolute()))
+        raise MissingAssetError(missing_file("model file", path.absolute()))
     try:
         # An absolute path, because the spec remembers it as the folder of its assets.
         return mujoco.MjSpec.from_file(str(path.absolute()))
     except ValueError as error:
-        raise ValueError(f"MuJoCo cannot read {str(path)!r}: {error}") from error
+        raise ModelFileError(f"MuJoCo cannot read {str(path)!r}: {error}") from error
 
 
 def _name(source: object) -> str:

@@ -36,7 +36,8 @@ class WorkerEnv:
         *,
         device: str = "cpu",
         first_world: int = 0,
-        patience_s: float = 30.0,
+        patience_s: float = 60.0,
+        build_patience_s: float = 600.0,
     ) -> None:
         """Start the workers, and wait until their worlds are built.
 
@@ -45,7 +46,9 @@ class WorkerEnv:
             num_workers: Processes.
             device: Where the learner is: observations go there, and actions come from.
             first_world: Global index of world 0, for a process of several.
-            patience_s: Seconds without a sign of life after which a worker is given up.
+            patience_s: Seconds after which a worker that was told to step, or asked for
+                anything, and has not answered, is given up.
+            build_patience_s: The same for building its worlds.
         """
         check_config(cfg)
         self.cfg = cfg
@@ -70,7 +73,9 @@ class WorkerEnv:
         self._is_first_step = True
         self._steps = self._steps_then = 0
         self._pool = Pool(
-            self._jobs(first_world), self.memory["beat"], patience_s=patience_s
+            self._jobs(first_world),
+            patience_s=patience_s,
+            build_patience_s=build_patience_s,
         )
 
     # What an environment does.
@@ -208,7 +213,6 @@ class WorkerEnv:
                 "truncated": bools,
                 "episode_length": Field((worlds,), torch.int64),
                 "log": Field((workers, len(self.episode_log.keys) + 1), torch.float32),
-                "beat": Field((workers,), torch.int64),
             }
             | {
                 f"{kind}/{name}": Field.like(tensor, worlds)

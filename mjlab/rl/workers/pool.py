@@ -12,8 +12,6 @@ from collections.abc import Iterator, Sequence
 from multiprocessing import resource_tracker, util
 from typing import Any
 
-import torch
-
 from mjlab.rl.workers.channel import ClosedError, Turns
 from mjlab.rl.workers.worker import CALL, DONE, END, FIRST_STEP, STEP, Job, work
 
@@ -80,16 +78,15 @@ class Pool:
     """The workers of an environment."""
 
     def __init__(
-        self, jobs: Sequence[Job], beats: torch.Tensor, *, patience_s: float
+        self, jobs: Sequence[Job], *, patience_s: float, build_patience_s: float
     ) -> None:
         """Start them, and wait until their worlds are built.
 
         Args:
             jobs: What each is to do.
-            beats: Their signs of life, shape (workers,), int64, shared.
-            patience_s: Seconds without a sign of life after which one stands still.
+            patience_s: Seconds after which one that has not answered stands still.
+            build_patience_s: The same for building its worlds.
         """
-        self._beats = beats.numpy()
         self._patience_s = patience_s
         self._workers: list[_Worker] = []
         # Also when nobody says so, before multiprocessing waits for its children.
@@ -98,8 +95,9 @@ class Pool:
             with _worker_environment(), _signals_held():
                 for job in jobs:
                     self._workers.append(_Worker(job))
+            watch = _Watch(build_patience_s)
             for worker in self._workers:
-                self._answer(worker)
+                self._answer(worker, watch)
         except BaseException:
             self.close()
             raise
@@ -119,9 +117,10 @@ class Pool:
         with self._closing_if_failed():
             for worker in self._workers:
                 self._tell(worker, word)
+            watch = _Watch(self._patience_s)
             for worker in self._workers:
-                if self._hear(worker) != DONE:
-                    self._answer(worker)
+                if self._hear(worker, watch) != DONE:
+                    self._answer(worker, watch)
 
     def call(self, name: str, *arguments: Sequence[Any]) -> list[Any]:
         """Call a method of each one's shard, and return what they answer.
@@ -135,7 +134,8 @@ class Pool:
             for worker, row in zip(self._workers, rows, strict=True):
                 self._tell(worker, CALL)
                 self._send(worker, pickle.dumps((name, row)))
-            return [self._answer(worker) for worker in self._workers]
+            watch = _Watch(self._patience_s)
+            return [self._answer(worker, watch) for worker in self._workers]
 
     def close(self) -> None:
         """End them all. Closing twice is harmless."""
@@ -167,8 +167,7 @@ class Pool:
         except (BrokenPipeError, ConnectionResetError):
             raise self._fall(worker) from None
 
-    def _hear(self, worker: _Worker) -> bytes:
-        watch = _Watch(self._beats, self._patience_s)
+    def _hear(self, worker: _Worker, watch: _Watch) -> bytes:
         while True:
             try:
                 word = worker.turns.hear(_LOOK_S)
@@ -176,13 +175,12 @@ class Pool:
                 raise self._fall(worker) from None
             if word is not None:
                 return word
-            self._look(watch)
+            self._look(worker, watch)
 
-    def _answer(self, worker: _Worker) -> Any:
-        watch = _Watch(self._beats, self._patience_s)
+    def _answer(self, worker: _Worker, watch: _Watch) -> Any:
         try:
             while not worker.calls.poll(_LOOK_S):
-                self._look(watch)
+                self._look(worker, watch)
             word, answer = pickle.loads(worker.calls.recv_bytes())
         except (EOFError, ConnectionResetError):
             raise self._fall(worker) from None
@@ -190,16 +188,14 @@ class Pool:
             raise WorkerError(f"{worker.label} failed:\n{answer}")
         return answer
 
-    def _look(self, watch: _Watch) -> None:
-        """Raise if any worker is gone, or stands still."""
+    def _look(self, late: _Worker, watch: _Watch) -> None:
+        """Raise if any worker is gone, or the one that is waited for stands still."""
         for worker in self._workers:
             if worker.process.exitcode is not None:
                 raise self._fall(worker)
-        still = watch.still()
-        if still is not None:
+        if watch.is_over():
             raise WorkerError(
-                f"{self._workers[still].label} has given no sign of life for "
-                f"{self._patience_s:g} s."
+                f"{late.label} has given no sign of life for {watch.patience_s:g} s."
             )
 
     def _fall(self, worker: _Worker) -> WorkerError:
@@ -214,27 +210,23 @@ class Pool:
 
 
 class _Watch:
-    """Notices workers that stand still, from when it is made."""
+    """How long workers have owed an answer.
 
-    def __init__(self, beats: Any, patience_s: float) -> None:
-        self._beats = beats
-        self._patience_s = patience_s
-        self._last = beats.copy()
-        self._since = [time.monotonic()] * len(beats)
+    They owe it to whoever asked, so that nothing counts as life but the work itself. A
+    pause of this process too, as by Ctrl-Z, counts as one look and not as its length.
+    """
 
-    def still(self) -> int | None:
-        """A worker without a sign of life for too long, if there is one.
+    def __init__(self, patience_s: float) -> None:
+        self.patience_s = patience_s
+        self._waited = 0.0
+        self._looked = time.monotonic()
 
-        One that has never given one is still being built.
-        """
+    def is_over(self) -> bool:
+        """Whether patience is at its end."""
         now = time.monotonic()
-        for index, beat in enumerate(self._beats.tolist()):
-            if beat != self._last[index] or beat == 0:
-                self._last[index] = beat
-                self._since[index] = now
-            elif now - self._since[index] > self._patience_s:
-                return index
-        return None
+        self._waited += min(now - self._looked, 2.0 * _LOOK_S)
+        self._looked = now
+        return self._waited >= self.patience_s
 
 
 def _end(workers: list[_Worker]) -> None:

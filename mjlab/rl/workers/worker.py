@@ -7,8 +7,6 @@ import os
 import pickle
 import signal
 import sys
-import threading
-import time
 import traceback
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -29,9 +27,6 @@ end."""
 
 DONE, FAILED = b"k", b"e"
 """What it answers."""
-
-BEAT_S = 0.5
-"""Seconds between two signs of life."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +57,7 @@ class Shard:
         self._rows = {
             name: tensor[job.worlds]
             for name, tensor in job.block.tensors.items()
-            if not name.startswith(("log", "beat", "term/"))
+            if not name.startswith(("log", "term/"))
         }
         self._shared = dict(shared_parts(self.env))
         for name, part in self._shared.items():
@@ -175,7 +170,6 @@ def _work(job: Job, turns: Turns, calls: Connection) -> None:
         _reply(calls, FAILED, traceback.format_exc())
         return
     _reply(calls, DONE, None)
-    threading.Thread(target=_beat, args=(job,), daemon=True).start()
     _serve(shard, turns, calls)
 
 
@@ -212,11 +206,3 @@ def _answer(shard: Shard, calls: Connection) -> None:
 
 def _reply(calls: Connection, word: bytes, answer: Any) -> None:
     calls.send_bytes(pickle.dumps((word, answer)))
-
-
-def _beat(job: Job) -> None:
-    """Show, for ever, that the process is not standing still."""
-    own = job.block["beat"].numpy()[job.index : job.index + 1]
-    while True:
-        own += 1
-        time.sleep(BEAT_S)

@@ -1,0 +1,56 @@
+"""Seeded damage: bytes that are cut, put in or changed, and JSON with other values."""
+
+import json
+import random
+from typing import Any
+
+VALUES: tuple[Any, ...] = (
+    *(None, -1, 0, 1e308, 10**30, True, "", "x", "../../etc", [], {}, [1], {"a": 1}),
+    *({"$type": "mjlab:x"}, {"$float": "nan"}, {"$callable": "os:system"}),
+)
+"""What is put where something else was."""
+
+
+def damaged_bytes(data: bytes, chance: random.Random) -> bytes:
+    """A copy that is cut short, longer, shorter within, or has other bytes."""
+    kind, place = chance.random(), chance.randrange(len(data))
+    if kind < 0.15:
+        return data[:place]
+    if kind < 0.25:
+        return data[:place] + chance.randbytes(chance.randrange(1, 50)) + data[place:]
+    if kind < 0.35:
+        return data[:place] + data[place + chance.randrange(1, 500) :]
+    copy = bytearray(data)
+    for _ in range(chance.choice([1, 1, 2, 5, 20])):
+        copy[chance.randrange(len(copy))] = chance.randrange(256)
+    return bytes(copy)
+
+
+def damaged_json(data: bytes, chance: random.Random) -> bytes:
+    """A copy with other bytes, or that is JSON with other entries."""
+    if chance.random() < 0.3:
+        return damaged_bytes(data, chance)
+    whole = json.loads(data)
+    for _ in range(chance.choice([1, 1, 2])):
+        places = list(_places(whole))
+        if not places:
+            break
+        holder, key = chance.choice(places)
+        kind = chance.random()
+        if kind < 0.2:
+            del holder[key]
+        elif kind < 0.85:
+            holder[key] = chance.choice(VALUES)
+        elif isinstance(holder, dict):
+            holder[chance.choice(["x", "$type", "$foo", ""])] = holder.pop(key)
+        else:
+            holder.append(chance.choice(VALUES))
+    return json.dumps(whole).encode()
+
+
+def _places(data: Any) -> Any:
+    """Every entry of every object and list, as what holds it and its key."""
+    if isinstance(data, dict | list):
+        for key in list(data) if isinstance(data, dict) else range(len(data)):
+            yield data, key
+            yield from _places(data[key])
