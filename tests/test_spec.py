@@ -519,7 +519,7 @@ def test_spec_edits_import_no_torch():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [(None, "There is no model file"), ("<mujoco", "MuJoCo cannot")]
+    ("text", "said"), [(None, "does not exist"), ("<mujoco", "MuJoCo cannot read")]
 )
 def test_a_program_answers_a_model_file_that_cannot_be_read(
     text: str | None, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -533,4 +533,4 @@ def test_a_program_answers_a_model_file_that_cannot_be_read(
 
     assert run_program(main, []) == 2
     answer = capsys.readouterr().err
-    assert answer.startswith("error: ") and "robot.xml" in answer and said[:6] in answer
+    assert answer.startswith("error: ") and "robot.xml" in answer and said in answer

@@ -27,7 +27,6 @@ RUN_ENTRIES = {
     "started": str,
     "finished": str | None,
     "command": str,
-    "seed": int | None,
     "git": dict[str, dict[str, Any]],
     "versions": dict[str, Any],
     "hardware": {"gpus": list[str], "cores": int | None},
