@@ -177,7 +177,8 @@ def test_a_full_disk_is_said_once_and_what_was_written_stays(small_disk: Path) -
     assert 3 < kept < 60
     assert file.num_lost == 60 - kept
     assert len(said) == 1
-    assert f"{path} cannot be written to: No space left on device." in said[0]
+    assert f"{path} cannot be written to: No space left in {small_disk}" in said[0]
+    assert "kB are free. The" in said[0]
     assert "episodes that are written stay" in said[0]
     file.finish(clean=True)
     check_first(path, 4000)

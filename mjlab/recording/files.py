@@ -176,7 +176,7 @@ class EpisodeFile:
         if not self._has_said:
             self._has_said = True
             self._say(
-                f"{self.path} cannot be written to: {error.strerror or error}. The "
+                f"{self.path} cannot be written to: {str(error).rstrip('.')}. The "
                 f"{self.num_episodes} episodes that are written stay; those that end "
                 "now are lost until there is room. The run goes on."
             )
