@@ -7,7 +7,7 @@ EXTRAS = dev,viewer,video,gym,export
 PYTHON =
 # Options for `make train`, as in: make train ARGS="--env.scene.num-envs 4096"
 ARGS =
-# Options for pytest, as in: make test PYTEST_ARGS="-n 2 tests/test_sim.py"
+# Options for pytest, as in: make test PYTEST_ARGS="-n 2 tests/sim/test_sim.py"
 PYTEST_ARGS =
 
 BIN = $(VENV)/bin

@@ -69,7 +69,7 @@ def main() -> None:
 def task_cfg(name: str) -> ManagerBasedRlEnvCfg:
     """The configuration of a registered task, or of the synthetic one of the tests."""
     if name == "synthetic":
-        from tests.synthetic import SyntheticCfg
+        from tests.worlds.synthetic import SyntheticCfg
 
         return SyntheticCfg()
     return load_task(name).env()

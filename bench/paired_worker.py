@@ -56,7 +56,7 @@ def build(settings: dict[str, Any]) -> ManagerBasedRlEnv:
 def task_cfg(task: str) -> Any:
     """The configuration of a registered task, or of the synthetic one of the tests."""
     if task == "synthetic":
-        return importlib.import_module("tests.synthetic").SyntheticCfg()
+        return importlib.import_module("tests.worlds.synthetic").SyntheticCfg()
     # The table of tasks has not always been where it is.
     places = ("mjlab/registry.py", "tasks/registry.py")
     place = next(place for place in places if Path(place).exists())

@@ -29,9 +29,9 @@ from bench.record import save
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.muscle import MuscleNetwork, WeightStore
 from mjlab.registry import load_task
-from mjlab.rl.workers import TrainingEnv, WorkerEnv, terms_of
-from mjlab.rl.workers.channel import Turns
-from mjlab.rl.workers.memory import Block, Field
+from mjlab.workers import TrainingEnv, WorkerEnv, terms_of
+from mjlab.workers.channel import Turns
+from mjlab.workers.memory import Block, Field
 
 ROUNDS = 2000
 

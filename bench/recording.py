@@ -29,8 +29,9 @@ prepare_threads()
 import torch
 
 from bench.record import save
-from mjlab.gym import make_worlds
-from mjlab.wrappers import RecordEpisode, TorchVectorEnv
+from mjlab.gym import TorchVectorEnv
+from mjlab.gym.build import make_worlds
+from mjlab.replay import RecordEpisode
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ import torch
 
 from bench.record import save
 from mjlab.entity import EntityCfg, InitialStateCfg, VariantsCfg
-from mjlab.rng import WorldRng
+from mjlab.random import WorldRng
 from mjlab.scene import Scene, SceneCfg, build_scene
 from mjlab.sim import MujocoCfg, Simulation, SimulationCfg, compile_model
 from mjlab.terrain import TerrainCfg

@@ -43,7 +43,7 @@ from mjlab.envs import ManagerBasedRlEnv
 from mjlab.registry import load_task
 from mjlab.rl import TrainingLoop
 from mjlab.sim import Stage
-from tests.step_watch import StepWatch, watch
+from tests.tools.step_watch import StepWatch, watch
 
 TASKS = ("Velocity-G1-Flat", "Velocity-Go1-Flat", "Velocity-G1", "Velocity-Go1")
 LEARNS = ("Velocity-G1-Flat", "Velocity-Go1-Flat")

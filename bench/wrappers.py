@@ -27,8 +27,7 @@ from gymnasium.utils.performance import benchmark_vector_step
 
 from bench.record import save
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.registry import load_task
-from mjlab.wrappers import (
+from mjlab.gym import (
     FlattenActionSpace,
     FrameStack,
     ManagedWorlds,
@@ -36,6 +35,7 @@ from mjlab.wrappers import (
     TorchVectorEnv,
     VectorEnv,
 )
+from mjlab.registry import load_task
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from mjlab.report import write_report
-from tests.browser import Browser
+from tests.tools.browser import Browser
 
 RUN = ROOT / "tasks/velocity/trained/Velocity-Go1-Flat"
 IMAGE = ROOT / "docs/images/report.png"

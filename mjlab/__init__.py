@@ -8,7 +8,7 @@ TYPE_CHECKING = False  # As in `typing`, which takes longer to import than all o
 if TYPE_CHECKING:
     from typing import Any
 
-    from mjlab.wrappers import NumpyVectorEnv, TorchVectorEnv
+    from mjlab.gym import NumpyVectorEnv, TorchVectorEnv
 
 
 def _other_mjlab() -> str | None:
@@ -56,9 +56,9 @@ def make(
     Args:
         task: The task's id, such as "Velocity-G1".
         num_envs: Number of worlds.
-        **settings: Those of `mjlab.gym.make`.
+        **settings: Those of `mjlab.gym`.
     """
-    from mjlab.gym import make as make_task
+    from mjlab.gym.build import make as make_task
 
     return make_task(task, num_envs=num_envs, **settings)
 

@@ -96,7 +96,7 @@ def main(arguments: Sequence[str]) -> None:
 def evaluate_file(line: Line, path: Path) -> None:
     """Evaluate an ONNX file in its own task, as that is trained."""
     from mjlab.cli.runs import open_file
-    from mjlab.rl.export import FilePolicy
+    from mjlab.export import FilePolicy
 
     if line.options.policy != "trained":
         raise UsageError(f"{path} is a policy already: leave out --policy.")

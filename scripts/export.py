@@ -15,8 +15,8 @@ from mjlab.threads import prepare_threads
 prepare_threads()
 
 if TYPE_CHECKING:
+    from mjlab.export import Exported
     from mjlab.rl import RunFolder
-    from mjlab.rl.export import Exported
 
 
 @dataclass(kw_only=True)
@@ -100,8 +100,8 @@ def find_run(place: str, options: Options) -> "RunFolder | None":
 
 def export_alone(path: Path, options: Options) -> "Exported":
     """Write the policy of a checkpoint that brings its own configuration."""
+    from mjlab.export import export_policy
     from mjlab.rl.checkpoint import load_model
-    from mjlab.rl.export import export_policy
     from mjlab.schema import parse_config
 
     if options.task is None:

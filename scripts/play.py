@@ -21,8 +21,8 @@ prepare_threads()
 
 if TYPE_CHECKING:
     from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+    from mjlab.export import OnnxPolicy
     from mjlab.rl import AgentCfg
-    from mjlab.rl.export import OnnxPolicy
     from mjlab.viewer import Player, Policy
 
 SECONDS = 10.0
@@ -271,7 +271,7 @@ def choose_policy(
     from mjlab.viewer import RandomPolicy, ZeroPolicy
 
     if source.file is not None:
-        from mjlab.rl.export import FilePolicy
+        from mjlab.export import FilePolicy
 
         return FilePolicy(env, source.file)
     if source.agent is not None and source.place is not None:

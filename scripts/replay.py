@@ -23,8 +23,8 @@ prepare_threads()
 if TYPE_CHECKING:
     from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
     from mjlab.recording.reader import Recording
-    from mjlab.wrappers.replay import Replay, Watch
-    from mjlab.wrappers.replay_account import Account
+    from mjlab.replay.replay import Replay, Watch
+    from mjlab.replay.replay_account import Account
 
 NOT_EXACT = 1
 """Exit code where episodes that had to be exact are not."""
@@ -130,7 +130,7 @@ def find_config(recording: "Recording", options: Options) -> "ManagerBasedRlEnvC
             f"{recording.path} does not say what it is of: name the --task, one of "
             f"{', '.join(entries())}."
         )
-    from mjlab.wrappers.register import task_of
+    from mjlab.gym.register import task_of
 
     task, made = load_task(task_of(name)), recording.env_kwargs
     cfg = task.play() if made.get("play") else task.env()
@@ -142,8 +142,8 @@ def find_config(recording: "Recording", options: Options) -> "ManagerBasedRlEnvC
 
 def written_config(recording: "Recording") -> "ManagerBasedRlEnvCfg":
     """The configuration that a recording brings along."""
+    from mjlab.gym.register import task_of
     from mjlab.schema import ConfigFileError, parse_config
-    from mjlab.wrappers.register import task_of
 
     trust = trusted(recording.env_id and task_of(recording.env_id))
     try:
@@ -188,8 +188,8 @@ def replay(
     recording: "Recording", cfg: "ManagerBasedRlEnvCfg", line: Line
 ) -> "Account":
     """Do the episodes again; draw and write them as asked for."""
-    from mjlab.wrappers.replay import Replay
-    from mjlab.wrappers.replay_account import Account
+    from mjlab.replay.replay import Replay
+    from mjlab.replay.replay_account import Account
 
     options: Options = line.options
     env = build(recording, cfg, options)
@@ -222,8 +222,8 @@ def changes_observations(line: Line) -> bool:
 @contextlib.contextmanager
 def writing(again: "Replay", options: Options) -> Iterator[list[Any]]:
     """The files that are asked for; they are there if all goes well."""
-    from mjlab.wrappers.replay_file import ReplayedFile
-    from mjlab.wrappers.robomimic import RobomimicFile
+    from mjlab.replay.replay_file import ReplayedFile
+    from mjlab.replay.robomimic import RobomimicFile
 
     kinds: list[tuple[Any, Path | None]] = [
         (ReplayedFile, options.save),

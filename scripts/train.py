@@ -21,7 +21,7 @@ prepare_threads()
 
 if TYPE_CHECKING:
     from mjlab.rl import RunFolder
-    from mjlab.rl.placement import Placement
+    from mjlab.workers.placement import Placement
 
 
 @dataclass(kw_only=True)
@@ -166,7 +166,7 @@ def settle_device(line: Line, configs: dict[str, Any]) -> str:
 def find_place(line: Line) -> "Placement | None":
     """The placement, if one is asked for."""
     from mjlab.rl import Ranks
-    from mjlab.rl.placement import find_placement
+    from mjlab.workers.placement import find_placement
 
     options = line.options
     if options.placement is None:

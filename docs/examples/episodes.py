@@ -11,7 +11,8 @@ from typing import Any
 import torch
 
 import mjlab
-from mjlab.wrappers import FlattenActionSpace, RecordEpisode, VectorEnv
+from mjlab.gym import FlattenActionSpace, VectorEnv
+from mjlab.replay import RecordEpisode
 
 Policy = Callable[[Any], torch.Tensor]
 

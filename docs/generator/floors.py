@@ -1,4 +1,4 @@
-"""The floors of the house, as its rules say (`tests/architecture.py`)."""
+"""The floors of the house, as its rules say (`tests/tools/architecture.py`)."""
 
 import ast
 
@@ -12,7 +12,7 @@ def floors() -> dict[str, int]:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "FLOORS":
             names = {"dict": dict}
             return eval(ast.unparse(node.value), {"__builtins__": {}}, names)
-    raise ValueError("tests/architecture.py has no FLOORS.")
+    raise ValueError("tests/tools/architecture.py has no FLOORS.")
 
 
 def rooms() -> list[tuple[int, list[str]]]:

@@ -24,4 +24,4 @@ from mjlab.actuator.pd import IdealPdActuatorCfg as IdealPdActuatorCfg
 from mjlab.actuator.place import ActuatorError as ActuatorError
 from mjlab.actuator.place import Transmission as Transmission
 from mjlab.actuator.xml import XmlActuatorCfg as XmlActuatorCfg
-from mjlab.buffers import DelayCfg as DelayCfg
+from mjlab.tensors.buffers import DelayCfg as DelayCfg

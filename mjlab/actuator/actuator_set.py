@@ -32,10 +32,10 @@ from mjlab.actuator.groups import (
 from mjlab.actuator.parameters import Adjustable
 from mjlab.actuator.place import ActuatorError, Transmission
 from mjlab.actuator.xml import XmlActuatorCfg
-from mjlab.buffers import DelayBuffer
 from mjlab.names import match_names
-from mjlab.rng import WorldRng
+from mjlab.random.rng import WorldRng
 from mjlab.sim import Simulation
+from mjlab.tensors.buffers import DelayBuffer
 
 _ABSENT: dict[Quantity, float] = {
     "stiffness": 0.0,

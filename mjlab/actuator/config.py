@@ -16,8 +16,8 @@ from mjlab.actuator.place import (
     set_passive,
     target_names,
 )
-from mjlab.buffers import DelayCfg
 from mjlab.names import match_names
+from mjlab.tensors.buffers import DelayCfg
 
 Quantity = Literal["stiffness", "damping", "effort_limit"]
 """What can be changed per world on an actuator of any kind that has it."""

@@ -11,8 +11,8 @@ from mjlab.actuator.actuator import ActuatorBinding, ActuatorTargets, Columns, C
 from mjlab.actuator.compiled import Input
 from mjlab.actuator.explicit import Commands, ControlLaw
 from mjlab.actuator.place import Transmission
-from mjlab.buffers import DelayBuffer
 from mjlab.sim import Simulation
+from mjlab.tensors.buffers import DelayBuffer
 
 
 class Group(Protocol):

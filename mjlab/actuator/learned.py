@@ -19,7 +19,7 @@ from mjlab.actuator.explicit import (
 )
 from mjlab.actuator.pd import Clip, EffortClip, join_values, torque_speed_clip
 from mjlab.actuator.place import ActuatorError, values_per_target
-from mjlab.buffers import HistoryBuffer
+from mjlab.tensors.buffers import HistoryBuffer
 
 Network = Callable[[torch.Tensor], torch.Tensor]
 """Maps inputs of shape (rows, num_inputs) to outputs of shape (rows, 1)."""

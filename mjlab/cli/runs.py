@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mjlab.cli.answers import UsageError
+from mjlab.export import OnnxPolicy
 from mjlab.names import UnknownNameError, suggest
 from mjlab.registry import entries, load_task
 from mjlab.rl import RunFolder
-from mjlab.rl.export import OnnxPolicy
 
 if TYPE_CHECKING:
     from mjlab.envs import ManagerBasedRlEnvCfg
-    from mjlab.rl.export import Exported
+    from mjlab.export import Exported
 
 
 def find_run(place: str | Path, logs: Path, otherwise: str = "") -> RunFolder:
@@ -82,7 +82,7 @@ def open_file(
         path: The file.
         as_trained: Whether they are as in training, or to be watched.
     """
-    from mjlab.rl.export import driven_by
+    from mjlab.export import driven_by
 
     file = OnnxPolicy(path)
     task = load_task(file.task)
@@ -109,7 +109,7 @@ def write_file(
         checkpoint: One of its checkpoints. None takes the newest, or the best.
         best: Whether to take the best.
     """
-    from mjlab.rl.export import export_run
+    from mjlab.export import export_run
 
     task = run.info()["task"]
     own = (logs / task if ships(run) else run.path) / "export"

@@ -5,8 +5,8 @@ import torch
 from mjlab.entity.index import Elements, EntityIndex
 from mjlab.entity.quantity import State, quantity
 from mjlab.entity.root import Root
-from mjlab.math import quat_mul
 from mjlab.sim import Simulation
+from mjlab.tensors.math import quat_mul
 
 
 class _Attached:

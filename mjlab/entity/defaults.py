@@ -7,8 +7,8 @@ import numpy as np
 import torch
 
 from mjlab.entity.index import EntityIndex
-from mjlab.masks import write_where
 from mjlab.sim import Simulation
+from mjlab.tensors.masks import write_where
 
 
 class Defaults:

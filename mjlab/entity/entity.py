@@ -15,10 +15,10 @@ from mjlab.entity.defaults import Defaults
 from mjlab.entity.index import EntityIndex
 from mjlab.entity.root import bind_root
 from mjlab.entity.write import EntityWriter
-from mjlab.masks import write_where
 from mjlab.names import find_name
-from mjlab.rng import WorldRng
+from mjlab.random.rng import WorldRng
 from mjlab.sim import Simulation
+from mjlab.tensors.masks import write_where
 
 Found = tuple[list[int], list[str]]
 """Local indices, and the names they belong to."""

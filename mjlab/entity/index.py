@@ -10,8 +10,8 @@ import numpy as np
 import torch
 
 from mjlab.entity.base import MOCAP_BASE
-from mjlab.masks import write_where
 from mjlab.names import match_names
+from mjlab.tensors.masks import write_where
 
 _OBJ = mujoco.mjtObj
 _FREE = int(mujoco.mjtJoint.mjJNT_FREE)

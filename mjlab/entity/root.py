@@ -6,9 +6,9 @@ import mujoco
 import torch
 
 from mjlab.entity.index import EntityIndex
-from mjlab.masks import write_where
-from mjlab.math import quat_rotate_inverse
 from mjlab.sim import Simulation
+from mjlab.tensors.masks import write_where
+from mjlab.tensors.math import quat_rotate_inverse
 
 
 class FixedBaseError(RuntimeError):

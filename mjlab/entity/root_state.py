@@ -5,14 +5,14 @@ import torch
 from mjlab.entity.index import EntityIndex
 from mjlab.entity.quantity import State, quantity
 from mjlab.entity.root import Root, down
-from mjlab.math import (
+from mjlab.sim import Simulation
+from mjlab.tensors.math import (
     normalize,
     quat_heading,
     quat_mul,
     quat_rotate,
     quat_rotate_inverse,
 )
-from mjlab.sim import Simulation
 
 
 class RootState(State):

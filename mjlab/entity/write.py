@@ -6,9 +6,9 @@ from mjlab.entity.data import EntityData
 from mjlab.entity.defaults import Defaults
 from mjlab.entity.index import EntityIndex, LocalIds
 from mjlab.entity.root import Root
-from mjlab.masks import write_where
-from mjlab.math import quat_rotate
 from mjlab.sim import Simulation
+from mjlab.tensors.masks import write_where
+from mjlab.tensors.math import quat_rotate
 
 Value = torch.Tensor | float
 

@@ -6,8 +6,8 @@ from typing import Literal, get_args
 import torch
 
 from mjlab.managers import Observations, RewardManager, TerminationManager
-from mjlab.masks import fill_where, write_where
 from mjlab.names import suggest
+from mjlab.tensors.masks import fill_where, write_where
 
 When = Literal["same_step", "next_step", "never"]
 WHENS: tuple[When, ...] = get_args(When)

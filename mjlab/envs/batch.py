@@ -2,7 +2,7 @@
 
 A `BatchEnv` is stepped with one tensor and answers with one tensor for each quantity.
 RSL-RL's interface is made from it by `mjlab.rl.batch_vecenv.BatchVecEnv`. Gymnasium's
-`VectorEnv` can be made from it in `mjlab/wrappers`: all that it asks for is here
+`VectorEnv` can be made from it in `mjlab/gym`: all that it asks for is here
 (spaces of one world, seeds as an integer or a list, a reset of some worlds, what was
 observed last before a reset, and whether worlds that end begin anew by themselves).
 """

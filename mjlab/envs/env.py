@@ -41,7 +41,7 @@ from mjlab.managers import (
     TerminationManager,
     copied,
 )
-from mjlab.rng import WorldRng
+from mjlab.random.rng import WorldRng
 from mjlab.scene import Scene
 from mjlab.sim import Simulation
 

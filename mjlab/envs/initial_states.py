@@ -8,8 +8,8 @@ import torch
 from mjlab.envs.state import EnvState
 from mjlab.envs.step import StepProgram
 from mjlab.managers import EventTermCfg, required_fields
-from mjlab.masks import write_where
 from mjlab.sim.fields import STATE_FIELDS
+from mjlab.tensors.masks import write_where
 
 
 class CacheError(ValueError):

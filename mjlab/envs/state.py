@@ -12,9 +12,9 @@ from typing import Protocol
 
 import torch
 
-from mjlab.masks import ids_to_mask, write_where
 from mjlab.scene import Scene
 from mjlab.sim import Simulation
+from mjlab.tensors.masks import ids_to_mask, write_where
 
 Row = Mapping[str, torch.Tensor]
 """One world's part of a state."""

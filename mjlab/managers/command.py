@@ -10,8 +10,8 @@ import torch
 
 from mjlab.managers.env import Env
 from mjlab.managers.term import TermError
-from mjlab.masks import fill_where
 from mjlab.names import UnknownNameError, suggest
+from mjlab.tensors.masks import fill_where
 
 _MOST_STEPS = 2**53
 

@@ -14,7 +14,7 @@ from mjlab.managers.manager import Manager
 from mjlab.managers.term import BoundTerm, TermCfg, TermError
 from mjlab.managers.timers import IntervalTimers, steps_of
 from mjlab.names import suggest
-from mjlab.rng import WorldRng
+from mjlab.random.rng import WorldRng
 from mjlab.scene import Selection
 
 EventMode = Literal["startup", "reset", "interval", "step"]

@@ -10,8 +10,8 @@ from mjlab.managers.env import Env
 from mjlab.managers.manager import Manager
 from mjlab.managers.term import BoundTerm, TermCfg, TermError
 from mjlab.managers.trial import try_terms
-from mjlab.masks import fill_where
 from mjlab.names import suggest
+from mjlab.tensors.masks import fill_where
 
 Reduction = Literal["mean", "sum", "max", "last"]
 _REDUCTIONS: tuple[Reduction, ...] = get_args(Reduction)

@@ -13,8 +13,9 @@ import torch
 
 from mjlab.managers.observation_config import ObservationTermCfg
 from mjlab.managers.term import TermError
-from mjlab.masks import write_where
-from mjlab.noise import (
+from mjlab.random.rng import WorldRng
+from mjlab.tensors.masks import write_where
+from mjlab.tensors.noise import (
     ConstantNoiseCfg,
     GaussianNoiseCfg,
     NoiseCfg,
@@ -24,7 +25,6 @@ from mjlab.noise import (
     UniformNoiseCfg,
     build_noise,
 )
-from mjlab.rng import WorldRng
 
 Shape = tuple[int, ...]
 

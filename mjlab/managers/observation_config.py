@@ -5,10 +5,10 @@ from typing import Literal, get_args
 
 import torch
 
-from mjlab.buffers import DelayCfg
 from mjlab.managers.term import TermCfg, TermError
 from mjlab.names import suggest
-from mjlab.noise import NoiseCfg, NoiseModelCfg
+from mjlab.tensors.buffers import DelayCfg
+from mjlab.tensors.noise import NoiseCfg, NoiseModelCfg
 
 NanPolicy = Literal["disabled", "warn", "sanitize", "error"]
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import torch
 
-from mjlab.buffers import DelayBuffer, HistoryBuffer
 from mjlab.managers.observation_columns import Column, ColumnStages
 from mjlab.managers.observation_config import (
     ObservationGroupCfg,
@@ -13,8 +12,9 @@ from mjlab.managers.observation_config import (
     resolve_delay,
 )
 from mjlab.managers.term import TermError
-from mjlab.masks import write_where
-from mjlab.rng import WorldRng
+from mjlab.random.rng import WorldRng
+from mjlab.tensors.buffers import DelayBuffer, HistoryBuffer
+from mjlab.tensors.masks import write_where
 
 Shape = tuple[int, ...]
 Values = Mapping[str, torch.Tensor]

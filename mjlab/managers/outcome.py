@@ -9,8 +9,8 @@ from mjlab.managers.env import Env
 from mjlab.managers.manager import Manager
 from mjlab.managers.term import TermCfg, TermError
 from mjlab.managers.trial import try_terms
-from mjlab.masks import fill_where
 from mjlab.names import UnknownNameError, suggest
+from mjlab.tensors.masks import fill_where
 
 OUTCOMES = ("success", "fail")
 """What a term can be called."""

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import torch
 
-from mjlab.masks import write_where
-from mjlab.rng import WorldRng
+from mjlab.random.rng import WorldRng
+from mjlab.tensors.masks import write_where
 
 _MOST_STEPS = 2**24
 """Uniform random numbers have 24 bits."""

@@ -9,8 +9,11 @@ import torch
 from mjlab.entity import Entity
 from mjlab.managers.command import CommandTerm, CommandTermCfg
 from mjlab.managers.env import Env
-from mjlab.masks import write_where
-from mjlab.math import (
+from mjlab.mdp.frame import Frame, FrameType
+from mjlab.names import suggest
+from mjlab.schema import declared
+from mjlab.tensors.masks import write_where
+from mjlab.tensors.math import (
     combine_frames,
     quat_angle,
     quat_from_euler_xyz,
@@ -18,9 +21,6 @@ from mjlab.math import (
     spread,
     subtract_frames,
 )
-from mjlab.mdp.frame import Frame, FrameType
-from mjlab.names import suggest
-from mjlab.schema import declared
 
 Range = tuple[float, float]
 

@@ -20,18 +20,18 @@ from mjlab.actuator import Command, Transmission
 from mjlab.entity import Entity
 from mjlab.managers.action import ActionTerm
 from mjlab.managers.env import Env
-from mjlab.math import (
+from mjlab.mdp.actions import Range
+from mjlab.mdp.driven import DrivenAction, DrivenActionCfg, Patterns
+from mjlab.mdp.frame import Frame, FrameType, find_frame
+from mjlab.mdp.jacobian import DampedInverse, Jacobian
+from mjlab.names import resolve_values, suggest
+from mjlab.tensors.math import (
     quat_box_minus,
     quat_box_plus,
     quat_mul,
     quat_normalize,
     quat_rotate,
 )
-from mjlab.mdp.actions import Range
-from mjlab.mdp.driven import DrivenAction, DrivenActionCfg, Patterns
-from mjlab.mdp.frame import Frame, FrameType, find_frame
-from mjlab.mdp.jacobian import DampedInverse, Jacobian
-from mjlab.names import resolve_values, suggest
 
 _COMMAND_TYPES = ("position", "pose")
 _COMMAND_FRAMES = ("base", "world")

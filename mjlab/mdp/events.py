@@ -11,7 +11,6 @@ import torch
 from mjlab.entity import Entity
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import ManagerTermBase, TermCfg
-from mjlab.math import quat_from_axis_angle, quat_from_euler_xyz, quat_mul
 from mjlab.mdp.forces import apply_body_impulse as apply_body_impulse
 from mjlab.mdp.forces import (
     apply_external_force_torque as apply_external_force_torque,
@@ -22,6 +21,7 @@ from mjlab.mdp.randomize.engine import chosen
 from mjlab.names import UnknownNameError, suggest
 from mjlab.scene import SceneEntityCfg
 from mjlab.scene.ground import Ground
+from mjlab.tensors.math import quat_from_axis_angle, quat_from_euler_xyz, quat_mul
 
 Box = Mapping[str, Range]
 """Ranges by axis: "x", "y", "z", "roll", "pitch", "yaw". One that is left out is 0."""

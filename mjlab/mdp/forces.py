@@ -8,11 +8,11 @@ import torch
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import ManagerTermBase, TermCfg
 from mjlab.managers.timers import steps_of
-from mjlab.masks import fill_where, write_where
 from mjlab.mdp.lookup import ROBOT
 from mjlab.mdp.randomize.distributions import Choice, Range, Sampler
 from mjlab.mdp.randomize.engine import chosen
 from mjlab.scene import SceneEntityCfg
+from mjlab.tensors.masks import fill_where, write_where
 
 Box = Mapping[str, Range]
 """Ranges by axis: "x", "y", "z". One that is left out is 0."""

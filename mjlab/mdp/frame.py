@@ -6,9 +6,9 @@ import mujoco
 import torch
 
 from mjlab.entity import Entity
-from mjlab.math import quat_mul
 from mjlab.names import find_name, suggest
 from mjlab.sim import Simulation
+from mjlab.tensors.math import quat_mul
 
 FrameType = Literal["body", "site", "geom"]
 _KINDS: tuple[FrameType, ...] = ("body", "site", "geom")

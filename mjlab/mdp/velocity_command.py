@@ -9,10 +9,10 @@ import torch
 from mjlab.entity import Entity
 from mjlab.managers.command import CommandTerm, CommandTermCfg
 from mjlab.managers.env import Env
-from mjlab.masks import write_where
-from mjlab.math import spread, wrap_to_pi
 from mjlab.mdp.commands import DrawRanges, Range
 from mjlab.schema import declared
+from mjlab.tensors.masks import write_where
+from mjlab.tensors.math import spread, wrap_to_pi
 
 
 @declared

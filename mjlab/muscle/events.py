@@ -13,10 +13,10 @@ import torch
 
 from mjlab.managers.env import Env
 from mjlab.managers.term import ManagerTermBase, TermCfg, TermError
-from mjlab.masks import write_where
 from mjlab.mdp.lookup import ROBOT
 from mjlab.muscle.action import MuscleAction, muscle_action
 from mjlab.scene import SceneEntityCfg, Selection
+from mjlab.tensors.masks import write_where
 
 Range = tuple[float, float]
 _PRM_FIELDS = ("actuator_gainprm", "actuator_biasprm")

@@ -8,7 +8,7 @@ import torch
 
 from mjlab.rl.counts import count_nonfinite, count_overflow
 from mjlab.rl.distributed import Ranks
-from mjlab.rl.workers import TrainingEnv, WorkerEnv
+from mjlab.workers import TrainingEnv, WorkerEnv
 
 Number = float | torch.Tensor
 

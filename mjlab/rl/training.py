@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.export import INSTALL, ExportError, is_installed
 from mjlab.faults.files import DumpFolder
 from mjlab.faults.recorder import FlightRecorder
 from mjlab.files import CannotWriteError, saying_why
@@ -21,16 +22,15 @@ from mjlab.rl.config import AgentCfg
 from mjlab.rl.config_io import save_config
 from mjlab.rl.console import Display, open_display
 from mjlab.rl.distributed import Ranks
-from mjlab.rl.export import INSTALL, ExportError, is_installed
 from mjlab.rl.hook import Hook
 from mjlab.rl.logging import open_writers
 from mjlab.rl.loop import Outcome, TrainingLoop
 from mjlab.rl.memory import require_memory
-from mjlab.rl.placement import Placement, placement_lines
 from mjlab.rl.provenance import versions
 from mjlab.rl.run_folder import RunFolder
-from mjlab.rl.workers import TrainingEnv, WorkerEnv
 from mjlab.schema import config_text, to_data
+from mjlab.workers import TrainingEnv, WorkerEnv
+from mjlab.workers.placement import Placement, placement_lines
 
 _log = logging.getLogger(__name__)
 
@@ -194,7 +194,7 @@ def _export(run: RunFolder, configs: Mapping[str, Any]) -> str:
     """
     if not is_installed():
         return f"No ONNX file was written, which needs more packages: {INSTALL}"
-    from mjlab.rl.export import export_run
+    from mjlab.export import export_run
 
     try:
         return f"ONNX file {export_run(run, configs).path}."

@@ -8,7 +8,7 @@ from rsl_rl.env import VecEnv
 from tensordict import TensorDict
 
 from mjlab.names import UnknownNameError, suggest
-from mjlab.rl.workers import TrainingEnv, WorkerEnv, terms_of
+from mjlab.workers import TrainingEnv, WorkerEnv, terms_of
 
 Env = TypeVar("Env", bound=TrainingEnv)
 

@@ -11,10 +11,10 @@ from mjlab.scene.scene import Scene as Scene
 from mjlab.scene.select import SceneEntityCfg as SceneEntityCfg
 from mjlab.scene.select import Selection as Selection
 from mjlab.scene.variants import Variants as Variants
-from mjlab.scene.views import BodyView as BodyView
-from mjlab.scene.views import EntityView as EntityView
-from mjlab.scene.views import JointView as JointView
-from mjlab.scene.views import MergeError as MergeError
-from mjlab.scene.views import Pose as Pose
-from mjlab.scene.views import PoseError as PoseError
-from mjlab.scene.views import ViewError as ViewError
+from mjlab.views import BodyView as BodyView
+from mjlab.views import EntityView as EntityView
+from mjlab.views import JointView as JointView
+from mjlab.views import MergeError as MergeError
+from mjlab.views import Pose as Pose
+from mjlab.views import PoseError as PoseError
+from mjlab.views import ViewError as ViewError

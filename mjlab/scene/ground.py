@@ -2,8 +2,8 @@
 
 import torch
 
-from mjlab.masks import write_where
-from mjlab.rng import WorldRng
+from mjlab.random.rng import WorldRng
+from mjlab.tensors.masks import write_where
 from mjlab.terrain import Terrain
 
 

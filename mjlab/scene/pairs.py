@@ -8,8 +8,8 @@ import mujoco
 
 from mjlab.names import match_names
 from mjlab.scene.config import ContactPairCfg
-from mjlab.scene.views import ContactForces
 from mjlab.sensor import ContactMatch, ContactSensor, ContactSensorCfg, Sensor
+from mjlab.views import ContactForces
 
 
 class ContactPairError(ValueError):

@@ -7,16 +7,16 @@ import torch
 
 from mjlab.entity import Entity, VariantsCfg
 from mjlab.names import UnknownNameError, suggest
-from mjlab.rng import WorldRng
+from mjlab.random.rng import WorldRng
 from mjlab.scene.build import SceneSpec
 from mjlab.scene.config import SceneCfg
 from mjlab.scene.ground import Ground
 from mjlab.scene.pairs import contact_forces
 from mjlab.scene.variants import bind_variants
-from mjlab.scene.views import EntityView, SceneViews
 from mjlab.sensor import ContactSensor, Sensor, bind_sensors
 from mjlab.sim import Control, Simulation
 from mjlab.sim.engine import Engine
+from mjlab.views import EntityView, SceneViews
 
 
 class Scene(SceneViews):

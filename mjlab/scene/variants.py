@@ -8,13 +8,13 @@ import torch
 from mjlab.entity import Entity, EntityIndex, Slot, VariantsCfg, default_rows
 from mjlab.entity.index import Columns
 from mjlab.entity.variants import option_shares
-from mjlab.masks import write_where
-from mjlab.rng import WorldRng
+from mjlab.random.rng import WorldRng
 from mjlab.scene.build import SceneSpec
 from mjlab.scene.config import SceneCfg
 from mjlab.scene.singles import compile_singles
 from mjlab.scene.variant_tables import POSITION_WIDTH, Tables, owned
 from mjlab.sim import Simulation
+from mjlab.tensors.masks import write_where
 
 
 def bind_variants(

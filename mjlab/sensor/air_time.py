@@ -2,7 +2,7 @@
 
 import torch
 
-from mjlab.masks import fill_where
+from mjlab.tensors.masks import fill_where
 
 
 class AirTime:

@@ -6,7 +6,6 @@ from typing import Literal, get_args
 import mujoco
 import torch
 
-from mjlab.masks import fill_where
 from mjlab.names import UnknownNameError, find_name, suggest
 from mjlab.sensor.objects import (
     ObjRef,
@@ -20,6 +19,7 @@ from mjlab.sensor.sensor import Sensor, SensorCfg
 from mjlab.sensor.sight import Sight
 from mjlab.sensor.vision import CameraView, Images
 from mjlab.sim import Simulation
+from mjlab.tensors.masks import fill_where
 
 DataType = Literal["rgb", "depth", "segmentation"]
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import mujoco
 import torch
 
-from mjlab.buffers import HistoryBuffer
-from mjlab.masks import fill_where
 from mjlab.sim import Simulation
+from mjlab.tensors.buffers import HistoryBuffer
+from mjlab.tensors.masks import fill_where
 
 
 @dataclass(frozen=True)

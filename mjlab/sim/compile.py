@@ -42,7 +42,7 @@ _SAME_NAME = (
     "o_solref o_solimp o_friction"
 ).split()
 # Flags that MuJoCo Warp 4.0.0 has no counterpart of (its EnableBit and DisableBit);
-# tests/test_sim_errors.py compares this with what Warp says.
+# tests/sim/test_errors.py compares this with what Warp says.
 _WARP_IGNORES_ENABLED = {"override", "fwdinv", "diagexact", "ipc", "speculative"}
 _WARP_IGNORES_DISABLED = {"midphase", "autoreset"}
 _INERTIAL_FRAME = {"body_ipos", "body_iquat"}

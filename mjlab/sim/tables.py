@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from mjlab.masks import write_where
 from mjlab.sim.fields import surface_dtype, surface_shape
+from mjlab.tensors.masks import write_where
 
 
 class ModelTable:

@@ -7,7 +7,6 @@ import mujoco_warp as mjw
 import torch
 import warp as wp
 
-from mjlab.masks import write_where
 from mjlab.sim.config import SimulationCfg
 from mjlab.sim.engine import Control, Launch, SensePass, Use
 from mjlab.sim.fields import STATE_FIELDS, Stage
@@ -16,6 +15,7 @@ from mjlab.sim.sizes import choose_sizes
 from mjlab.sim.tables import ModelTable
 from mjlab.sim.warp_fields import VARIABLE_FIELDS, WarpFields
 from mjlab.sim.warp_launches import WarpLaunches
+from mjlab.tensors.masks import write_where
 
 _OVERFLOWS = {
     "constraints": (mjw.OverflowType.NEFC, "njmax"),

@@ -12,10 +12,10 @@ import torch
 import warp as wp
 from mujoco_warp._src.types import BroadphaseType
 
-from mjlab.masks import write_where
 from mjlab.sim.config import SimulationCfg
 from mjlab.sim.fields import STATE_FIELDS, model_value, surface_shape
 from mjlab.sim.sizes import Sizes
+from mjlab.tensors.masks import write_where
 
 CONSTANTS = frozenset(mujoco.MjModel._setconst_outputs)
 _CONSTANT_INPUTS = frozenset(mujoco.MjModel._setconst_inputs)

@@ -10,9 +10,9 @@ import torch
 
 from mjlab.entity import Entity
 from mjlab.managers import CommandTerm, CommandTermCfg, Env
-from mjlab.masks import write_where
 from mjlab.tasks.muscle import gait
 from mjlab.tasks.muscle.root import FloatingRoot, JointRoot, Root
+from mjlab.tensors.masks import write_where
 
 
 @dataclass(kw_only=True)

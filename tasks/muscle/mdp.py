@@ -5,11 +5,11 @@ from __future__ import annotations
 import torch
 
 from mjlab.managers import Env, Selection
-from mjlab.math import quat_rotate
 from mjlab.mdp.lookup import ROBOT
 from mjlab.schema import declare_terms
 from mjlab.tasks.muscle.commands import GaitCommand
 from mjlab.tasks.muscle.commands import GaitCommandCfg as GaitCommandCfg
+from mjlab.tensors.math import quat_rotate
 
 GAIT = "gait"
 """Name of the command."""

@@ -10,9 +10,9 @@ import numpy as np
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.gym import ManagedWorlds, SingleEnv
 from mjlab.muscle import MuscleMap, muscle_action
 from mjlab.registry import load_task
-from mjlab.wrappers import ManagedWorlds, SingleEnv
 
 
 class MuscleEnv(SingleEnv):

@@ -21,7 +21,6 @@ from mjlab.managers import (
     RewardTermCfg,
     TerminationTermCfg,
 )
-from mjlab.masks import write_where
 from mjlab.muscle import mdp as muscle_mdp
 from mjlab.muscle.action import MuscleActionCfg
 from mjlab.scene import SceneCfg
@@ -29,6 +28,7 @@ from mjlab.schema import declared
 from mjlab.sim import MujocoCfg, SimulationCfg
 from mjlab.tasks.muscle.models import arm6_cfg
 from mjlab.tasks.muscle.walk import DECIMATION, TIMESTEP, metrics
+from mjlab.tensors.masks import write_where
 
 TARGET = "target"
 

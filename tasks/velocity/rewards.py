@@ -16,12 +16,12 @@ import torch
 from mjlab.managers import ManagerTermBase
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import TermCfg, TermError
-from mjlab.math import normalize
 from mjlab.mdp.lookup import ROBOT, contact_sensor, ray_caster, reading
 from mjlab.names import resolve_values
 from mjlab.scene import Selection
 from mjlab.tasks.velocity.commands import command_speed, moving
 from mjlab.tasks.velocity.observations import foot_height
+from mjlab.tensors.math import normalize
 
 _SPEEDS = (0.05, 1.5)
 """Speeds of the command from which on a robot walks, and runs, m/s plus rad/s."""

@@ -17,7 +17,6 @@ from mjlab.managers import (
     SceneEntityCfg,
     TerminationTermCfg,
 )
-from mjlab.noise import UniformNoiseCfg
 from mjlab.sensor import SensorCfg
 from mjlab.tasks.robots.robot import Robot
 from mjlab.tasks.velocity import mdp as walking
@@ -28,6 +27,7 @@ from mjlab.tasks.velocity.scene import (
     SCAN_DISTANCE,
     TERRAIN_SCAN,
 )
+from mjlab.tensors import UniformNoiseCfg
 
 COMMAND = "twist"
 FASTER = {"lin_vel_x": (-1.5, 2.0), "ang_vel_z": (-0.7, 0.7)}

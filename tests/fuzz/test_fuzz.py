@@ -20,8 +20,8 @@ from mjlab.report.page import render
 from mjlab.rl import Checkpoints, Ranks, RunFolder
 from mjlab.rl.checkpoint import find_fault, load_model
 from tests.fuzz.mutate import damaged_bytes, damaged_json
-from tests.test_recording_files import a_file, an_episode
-from tests.test_shipped import TRAINED
+from tests.recording.test_files import a_file, an_episode
+from tests.tasks.test_shipped import TRAINED
 
 COUNT = 300
 MANY = 5000

@@ -12,8 +12,8 @@ import torch
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.registry import entries, load_task
 from mjlab.threads import torch_threads
-from tests.step_watch import watch
-from tests.synthetic import SyntheticCfg
+from tests.tools.step_watch import watch
+from tests.worlds.synthetic import SyntheticCfg
 
 NUM_ENVS = 4
 STEPS = 100

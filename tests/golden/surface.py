@@ -15,8 +15,8 @@ from mjlab.envs import ManagerBasedRlEnv
 from mjlab.registry import entries, load_task
 from mjlab.rl import RslRlVecEnv, RunFolder, load_policy
 from mjlab.threads import torch_threads
-from tests.architecture import ROOT
 from tests.golden.runs import NUM_ENVS, STEPS, bytes_of
+from tests.tools.architecture import ROOT
 
 FOLDERS = {"mjlab": ROOT / "mjlab", "mjlab.tasks": ROOT / "tasks"}
 SCRIPTS = sorted(path.stem for path in (ROOT / "scripts").glob("*.py"))

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import torch
 
 from mjlab.names import resolve_values, suggest
-from mjlab.rng import WorldRng
+from mjlab.random.rng import WorldRng
 
 Distribution = Literal["uniform", "log_uniform", "gaussian"]
 """How numbers are distributed. A range is the bounds of a uniform one (of the number,

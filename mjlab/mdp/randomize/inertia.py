@@ -7,7 +7,6 @@ import torch
 
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import ManagerTermBase, TermCfg
-from mjlab.math import quat_from_matrix, quat_to_matrix
 from mjlab.mdp.lookup import ROBOT
 from mjlab.mdp.randomize.distributions import (
     Axis,
@@ -28,6 +27,7 @@ from mjlab.mdp.randomize.engine import (
 from mjlab.mdp.randomize.numbers import FieldPart
 from mjlab.mdp.randomize.principal import principal_axes
 from mjlab.scene import SceneEntityCfg
+from mjlab.tensors.math import quat_from_matrix, quat_to_matrix
 
 _FIELDS = ("body_mass", "body_ipos", "body_inertia", "body_iquat")
 _ANY = Range | dict[Axis, Range]

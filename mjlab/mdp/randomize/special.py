@@ -8,7 +8,6 @@ import torch
 from mjlab.entity.index import Columns
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import ManagerTermBase, TermCfg
-from mjlab.math import quat_from_euler_xyz, quat_mul
 from mjlab.mdp.lookup import ROBOT
 from mjlab.mdp.randomize.distributions import (
     Choice,
@@ -26,6 +25,7 @@ from mjlab.mdp.randomize.engine import (
 )
 from mjlab.mdp.randomize.numbers import FieldPart
 from mjlab.scene import SceneEntityCfg
+from mjlab.tensors.math import quat_from_euler_xyz, quat_mul
 
 _GEOM = mujoco.mjtGeom
 

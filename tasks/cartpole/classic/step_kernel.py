@@ -16,8 +16,8 @@ from typing import Any
 import torch
 import warp as wp
 
-from mjlab.rng import WorldRng, stream_id
-from mjlab.rng_kernel import uniform
+from mjlab.random import WorldRng, stream_id
+from mjlab.random.kernels import uniform
 from mjlab.tasks.cartpole.classic import equations as eq
 from mjlab.tasks.cartpole.classic.worlds import Memory
 from mjlab.warp_stream import current_warp_stream, warp_stream

@@ -3,7 +3,7 @@
 import torch
 
 from mjlab.envs.batch import Step
-from mjlab.rng import WorldRng
+from mjlab.random import WorldRng
 from mjlab.tasks.cartpole.classic.equations import (
     ACTION_SPACE,
     MAX_ANGLE,

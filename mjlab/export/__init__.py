@@ -1,0 +1,38 @@
+"""Policies as ONNX files that say all that a robot has to know.
+
+A file takes what sensors measure, in SI units and by name, and returns the targets of
+joints. Everything in between is inside. `OnnxPolicy` reads such a file, and needs
+neither torch nor the task.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from mjlab.export.errors import INSTALL as INSTALL
+from mjlab.export.errors import ExportError as ExportError
+from mjlab.export.errors import is_installed as is_installed
+from mjlab.export.errors import require_installed
+from mjlab.export.reader import OnnxPolicy as OnnxPolicy
+
+if TYPE_CHECKING:
+    from mjlab.export.drive import FilePolicy as FilePolicy
+    from mjlab.export.drive import driven_by as driven_by
+    from mjlab.export.write import Exported as Exported
+    from mjlab.export.write import export_policy as export_policy
+    from mjlab.export.write import export_run as export_run
+
+_LAZY = {
+    "FilePolicy": "drive",
+    "driven_by": "drive",
+    "Exported": "write",
+    "export_policy": "write",
+    "export_run": "write",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a part that needs torch and ONNX, now that somebody asks for it."""
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    require_installed()
+    return getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)

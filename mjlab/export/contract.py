@@ -1,0 +1,232 @@
+"""The contract of a file: all that must be known to run its policy on a robot."""
+
+import dataclasses
+import datetime
+import importlib.metadata
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from mjlab.actuator import ActuatorBinding
+from mjlab.entity import Entity
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.export.graph import State
+from mjlab.export.inputs import Planned
+from mjlab.export.quantities import root_frame
+from mjlab.export.reader import FORMAT
+from mjlab.export.targets import ACTION
+from mjlab.rl.config import AgentCfg
+from mjlab.rl.provenance import versions
+from mjlab.schema import to_data
+
+
+def contract(
+    env: ManagerBasedRlEnv,
+    agent: AgentCfg,
+    *,
+    task: str,
+    origin: Mapping[str, Any],
+    inputs: Sequence[Mapping[str, Any]],
+    states: Sequence[State],
+    actions: Sequence[Mapping[str, Any]],
+    planned: Sequence[Planned],
+    network: str,
+) -> dict[str, Any]:
+    """The whole contract, as plain values that JSON can hold.
+
+    Args:
+        env: The environment in its nominal form: nothing of it is randomised.
+        agent: How the policy was trained.
+        task: The task's id.
+        origin: Where the policy comes from.
+        inputs: What is taken.
+        states: What is remembered.
+        actions: What the action's terms are.
+        planned: The observation terms, in the order of the network.
+        network: Which of the agent's networks acts.
+    """
+    whole = {
+        "format": FORMAT,
+        "task": task,
+        "made": {
+            "at": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
+            "by": versions() | {"onnx": importlib.metadata.version("onnx")},
+            **origin,
+        },
+        "conventions": CONVENTIONS,
+        "rates": _rates(env),
+        "inputs": list(inputs),
+        "states": [dataclasses.asdict(state) for state in states],
+        "outputs": _outputs(env, actions),
+        "actions": list(actions),
+        "action_clip": agent.clip_actions,
+        "observations": [_term(env, each) for each in planned],
+        "network": to_data(getattr(agent, network)),
+        "entities": {
+            name: _entity(env, entity) for name, entity in env.scene.entities.items()
+        },
+    }
+    return _plain(whole)
+
+
+def to_text(whole: Mapping[str, Any]) -> str:
+    """The contract as JSON."""
+    return json.dumps(whole, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+CONVENTIONS = {
+    "units": "SI; angles in radians",
+    "quaternions": "wxyz",
+    "frames": "names of bodies and sites of the model, or world with z up",
+    "call": "once a control step, with the latest measurements; give each state its "
+    "initial value in all places at the start, and then what its next output said",
+}
+
+
+def _rates(env: ManagerBasedRlEnv) -> dict[str, Any]:
+    return {
+        "physics_dt": env.physics_dt,
+        "decimation": env.cfg.decimation,
+        "control_dt": env.step_dt,
+        "control_hz": 1.0 / env.step_dt,
+    }
+
+
+def _outputs(
+    env: ManagerBasedRlEnv, actions: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    outputs = [
+        {
+            "name": term["output"],
+            "shape": [len(term["targets"])],
+            "unit": term["unit"],
+            "elements": term["targets"],
+            "meaning": f"Targets of {term['entity']}, {term['quantity']}.",
+        }
+        for term in actions
+    ]
+    raw = {
+        "name": ACTION,
+        "shape": [env.action_manager.total_action_dim],
+        "unit": "1",
+        "elements": None,
+        "meaning": "The action as the network puts it out. A robot does not need it.",
+    }
+    return [*outputs, raw]
+
+
+def _term(env: ManagerBasedRlEnv, planned: Planned) -> dict[str, Any]:
+    group = env.observation_manager.groups[planned.group]
+    slot = next(slot for slot in group.slots if slot.name == planned.term)
+    return {
+        "term": planned.place,
+        "input": planned.input if planned.is_measured else None,
+        "shape": list(slot.output_shape),
+        "clip": planned.cfg.clip,
+        "scale": to_data(planned.cfg.scale),
+        "history": slot.history,
+    }
+
+
+# The robot.
+
+
+def _entity(env: ManagerBasedRlEnv, entity: Entity) -> dict[str, Any]:
+    data = entity.data
+    root = data.default_root_state[0].tolist()
+    return {
+        "root": {
+            "frame": root_frame(env, entity),
+            "is_fixed": entity.is_fixed_base,
+            "default_pos": root[:3],
+            "default_quat": root[3:7],
+        },
+        "joints": _joints(env, entity),
+        "actuators": _actuators(env, entity),
+    }
+
+
+def _joints(env: ManagerBasedRlEnv, entity: Entity) -> list[dict[str, Any]]:
+    model, data = env.sim.mj_model, entity.data
+    limits = data.joint_pos_limits[0].tolist()
+    soft = data.soft_joint_pos_limits[0].tolist()
+    pose, speed = data.default_joint_pos[0].tolist(), data.default_joint_vel[0].tolist()
+    joints = []
+    for index, name in enumerate(entity.joint_names):
+        joint = model.joint(f"{entity.name}/{name}")
+        dof = int(joint.dofadr[0])
+        is_slide = int(joint.type[0]) == int(mujoco.mjtJoint.mjJNT_SLIDE)
+        joints.append(
+            {
+                "name": name,
+                "type": "slide" if is_slide else "hinge",
+                "unit": "m" if is_slide else "rad",
+                "limits": limits[index],
+                "soft_limits": soft[index],
+                "default_pos": pose[index],
+                "default_vel": speed[index],
+                "armature": float(model.dof_armature[dof]),
+                "damping": float(model.dof_damping[dof].flat[0]),
+                "frictionloss": float(model.dof_frictionloss[dof]),
+            }
+        )
+    return joints
+
+
+def _actuators(env: ManagerBasedRlEnv, entity: Entity) -> list[dict[str, Any]]:
+    actuators = entity.actuators
+    stiffness = actuators.stiffness[0].tolist()
+    damping = actuators.damping[0].tolist()
+    effort = actuators.effort_limit[0].tolist()
+    bindings = [b for b in actuators.bindings for _ in b.target_names]
+    return [
+        {
+            "target": name,
+            "transmission": binding.cfg.transmission,
+            "kind": binding.cfg.kind,
+            "stiffness": stiffness[index],
+            "damping": damping[index],
+            "effort_limit": effort[index],
+            **_motor(env.sim.mj_model, binding, name),
+            "delay_in_physics_steps": to_data(binding.cfg.delay),
+        }
+        for index, (name, binding) in enumerate(
+            zip(actuators.names, bindings, strict=True)
+        )
+    ]
+
+
+def _motor(
+    model: mujoco.MjModel, binding: ActuatorBinding, name: str
+) -> dict[str, Any]:
+    """Gear and range of the control of a target's actuator in MuJoCo."""
+    place = binding.target_names.index(name)
+    control = int(binding.ctrl_adr[place])
+    is_limited = bool(model.actuator_ctrllimited[control])
+    return {
+        "gear": float(model.actuator_gear[int(binding.actuator_ids[place]), 0]),
+        "control_range": model.actuator_ctrlrange[control].tolist()
+        if is_limited
+        else None,
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A copy that JSON can hold: what is not finite, such as no limit, is None."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return _short(value) if math.isfinite(value) else None
+    return value
+
+
+def _short(value: float) -> float:
+    """The shortest number that is the same in single precision, if it is of that."""
+    single = np.float32(value)
+    return float(str(single)) if float(single) == value else value

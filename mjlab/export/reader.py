@@ -1,0 +1,140 @@
+"""A policy in an ONNX file, run by what the file itself says.
+
+Here are neither torch nor tasks: NumPy and onnxruntime are all that is needed.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mjlab.export.errors import INSTALL, ExportError
+from mjlab.names import UnknownNameError, suggest
+
+CONTRACT = "contract"
+"""Key of the file's metadata under which it says what it takes and gives, as JSON."""
+
+FORMAT = 1
+"""Version of that. A change that older readers would misunderstand raises it."""
+
+
+class OnnxPolicy:
+    """The policy of one robot.
+
+    It remembers what the file's policy remembers, such as a history or its last action,
+    from call to call. `reset` forgets it.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        """Load a file.
+
+        Args:
+            path: The file.
+        """
+        self.path = Path(path)
+        """The file."""
+        self._session = _open(self.path)
+        self.contract: dict[str, Any] = _read_contract(self._session, self.path)
+        """What the file says of itself; `mjlab/export/contract.py` writes it."""
+        self._inputs = {entry["name"]: entry for entry in self.contract["inputs"]}
+        self.state: dict[str, NDArray[Any]] = {}
+        """What is remembered, by the name of the tensor that takes it."""
+        self.reset()
+
+    @property
+    def task(self) -> str:
+        """The task that it was trained in."""
+        return self.contract["task"]
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """What it has to be told."""
+        return tuple(self._inputs)
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        """What it answers."""
+        return tuple(entry["name"] for entry in self.contract["outputs"])
+
+    def another(self) -> "OnnxPolicy":
+        """The same policy for another robot, with a memory of its own."""
+        twin = object.__new__(OnnxPolicy)
+        twin.__dict__.update(self.__dict__)
+        twin.state = {}
+        twin.reset()
+        return twin
+
+    def reset(self) -> None:
+        """Forget everything, as at the start of an episode."""
+        self.state = {
+            entry["name"]: np.full(entry["shape"], entry["initial"], entry["dtype"])
+            for entry in self.contract["states"]
+        }
+
+    def __call__(self, inputs: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
+        """Act for one control step.
+
+        Args:
+            inputs: What was measured, by name, in the units and frames of the contract.
+
+        Returns:
+            Targets and the raw action, by name.
+        """
+        fed = {name: self._checked(name, inputs) for name in self._inputs}
+        wanted = [*self.output_names, *(s["next"] for s in self.contract["states"])]
+        found = self._session.run(wanted, fed | self.state)
+        by_name = dict(zip(wanted, found, strict=True))
+        self.state = {s["name"]: by_name[s["next"]] for s in self.contract["states"]}
+        return {name: by_name[name] for name in self.output_names}
+
+    def _checked(self, name: str, inputs: Mapping[str, ArrayLike]) -> NDArray[Any]:
+        entry = self._inputs[name]
+        if name not in inputs:
+            raise UnknownNameError(
+                f"{self.path.name} has to be told {name!r} ({entry['meaning']}). Of "
+                f"what it was told: {suggest(name, inputs)}"
+            )
+        value = np.asarray(inputs[name], entry["dtype"])
+        if list(value.shape) != entry["shape"]:
+            raise ValueError(
+                f"{name!r} has shape {value.shape}; {self.path.name} takes "
+                f"{tuple(entry['shape'])}."
+            )
+        return value
+
+
+def _open(path: Path) -> Any:
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise ExportError(f"ONNX files need onnxruntime: {INSTALL}") from error
+    if not path.is_file():
+        raise ExportError(f"There is no file {path}.")
+    options = onnxruntime.SessionOptions()
+    # The network is small, and more threads would only take turns with physics.
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    try:
+        return onnxruntime.InferenceSession(
+            str(path), options, providers=["CPUExecutionProvider"]
+        )
+    except Exception as error:  # Its errors have no base class of their own.
+        raise ExportError(f"{path} cannot be loaded as ONNX: {error}") from error
+
+
+def _read_contract(session: Any, path: Path) -> dict[str, Any]:
+    text = session.get_modelmeta().custom_metadata_map.get(CONTRACT)
+    if text is None:
+        raise ExportError(
+            f"{path} says nothing about its inputs and outputs: it was not written by "
+            "export.py."
+        )
+    contract = json.loads(text)
+    if contract["format"] > FORMAT:
+        raise ExportError(
+            f"{path} is of format {contract['format']}; this version reads up to "
+            f"{FORMAT}."
+        )
+    return contract

@@ -1,0 +1,156 @@
+"""From the network's action to what the robot is told, in physical units."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from mjlab import mdp
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.export.errors import ExportError
+from mjlab.export.graph import Graph
+from mjlab.export.quantities import Units, joint_units
+from mjlab.managers import ActionTerm
+from mjlab.mdp.actions import BinaryActionCfg
+from mjlab.mdp.driven import DrivenAction
+
+ACTION = "action"
+"""Name of the output that is the network's own action."""
+
+Described = dict[str, Any]
+
+
+def add_targets(
+    graph: Graph, env: ManagerBasedRlEnv, action: str, clip: float | None
+) -> tuple[str, list[Described]]:
+    """Add outputs for all action terms, then the action itself.
+
+    Args:
+        graph: Where to add them.
+        env: The environment in its nominal form.
+        action: What the network puts out, shape (total_action_dim,).
+        clip: Largest size of an action, None for any.
+
+    Returns:
+        The action after that clip, and what the terms are, for the contract.
+    """
+    if clip is not None:
+        bounds = (graph.constant(-float(clip)), graph.constant(float(clip)))
+        action = graph.add("Clip", action, *bounds)
+    terms, start = [], 0
+    for term in env.action_manager.terms.values():
+        stop = start + term.action_dim
+        add = _TERMS.get(type(term))
+        if add is None or not isinstance(term, DrivenAction):
+            known = ", ".join(kind.__name__ for kind in _TERMS)
+            raise ExportError(
+                f"Action term {term.name!r} is a {type(term).__name__}, which cannot "
+                f"be written to an ONNX file. What can: {known}."
+            )
+        value, described = add(graph, env, term, graph.part(action, start, stop))
+        output = f"{term.name}_target"
+        graph.output(output, value, (len(term.target_names),))
+        terms.append(_described(env, term, output, (start, stop)) | described)
+        start = stop
+    graph.output(ACTION, action, (start,))
+    return action, terms
+
+
+def default_offset(term: mdp.JointPositionAction) -> torch.Tensor:
+    """What an action of zero means, shape (action_dim,)."""
+    offset = term.offset.cpu()
+    if term.cfg.use_default_offset:  # pyright: ignore[reportAttributeAccessIssue]
+        names = term.entity.joint_names
+        columns = [names.index(name) for name in term.target_names]
+        offset = offset + term.entity.data.default_joint_pos[0].cpu()[columns]
+    return offset
+
+
+def _affine(
+    graph: Graph, term: mdp.AffineAction, value: str, offset: torch.Tensor
+) -> tuple[str, Described]:
+    scale = term.scale.cpu()
+    value = graph.add("Mul", value, graph.constant(scale.numpy()))
+    value = graph.add("Add", value, graph.constant(offset.numpy()))
+    clip = None
+    if term.clip is not None:
+        low, high = (bound.cpu() for bound in term.clip)
+        value = graph.add("Max", value, graph.constant(low.numpy()))
+        value = graph.add("Min", value, graph.constant(high.numpy()))
+        clip = [[*pair] for pair in zip(low.tolist(), high.tolist(), strict=True)]
+    return value, {
+        "scale": scale.tolist(),
+        "offset": offset.tolist(),
+        "clip": clip,
+        "relative_to": None,
+    }
+
+
+def _add_affine(
+    graph: Graph, env: ManagerBasedRlEnv, term: Any, value: str
+) -> tuple[str, Described]:
+    return _affine(graph, term, value, term.offset.cpu())
+
+
+def _add_position(
+    graph: Graph, env: ManagerBasedRlEnv, term: Any, value: str
+) -> tuple[str, Described]:
+    return _affine(graph, term, value, default_offset(term))
+
+
+def _add_relative(
+    graph: Graph, env: ManagerBasedRlEnv, term: Any, value: str
+) -> tuple[str, Described]:
+    value, described = _affine(graph, term, value, term.offset.cpu())
+    when = "control step" if term.cfg.hold else "physics step"
+    return value, described | {"relative_to": f"position at each {when}"}
+
+
+def _add_binary(
+    graph: Graph, env: ManagerBasedRlEnv, term: mdp.BinaryAction, value: str
+) -> tuple[str, Described]:
+    assert isinstance(term.cfg, BinaryActionCfg)
+    ends: dict[str, np.ndarray] = {}
+    for name, sign in (("open", 1.0), ("closed", -1.0)):
+        term.process_actions(torch.full((term.num_envs, 1), sign, device=term.device))
+        ends[name] = term.processed_action[0].cpu().numpy().copy()
+    is_closed = graph.add("Less", value, graph.constant(0.0))
+    closed, opened = graph.constant(ends["closed"]), graph.constant(ends["open"])
+    value = graph.add("Where", is_closed, closed, opened)
+    lists = {name: numbers.tolist() for name, numbers in ends.items()}
+    return value, lists | {"relative_to": None}
+
+
+_TERMS: dict[type[ActionTerm], Callable[..., tuple[str, Described]]] = {
+    mdp.JointPositionAction: _add_position,
+    mdp.RelativeJointPositionAction: _add_relative,
+    mdp.AffineAction: _add_affine,
+    mdp.BinaryAction: _add_binary,
+}
+
+
+def _described(
+    env: ManagerBasedRlEnv, term: DrivenAction, output: str, place: tuple[int, int]
+) -> Described:
+    target = term.targets[0]
+    return {
+        "name": term.name,
+        "kind": type(term.cfg).__name__,
+        "output": output,
+        "action": list(place),
+        "entity": target.entity,
+        "quantity": target.quantity,
+        "unit": _unit(env, term, target.quantity),
+        "targets": list(term.target_names),
+    }
+
+
+def _unit(env: ManagerBasedRlEnv, term: DrivenAction, quantity: str) -> Units:
+    if quantity == "joint_pos":
+        return joint_units(env, term.entity, term.target_names, "rad", "m")
+    if quantity == "joint_vel":
+        return joint_units(env, term.entity, term.target_names, "rad/s", "m/s")
+    units = {"tendon_len": "m", "tendon_vel": "m/s"}
+    # A force or a torque before the gear, or what else the actuator is controlled by.
+    return units.get(quantity, "control")

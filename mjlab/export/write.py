@@ -1,0 +1,285 @@
+"""Writes a trained policy to an ONNX file, and proves that it acts like the original.
+
+The environment is built once more, with one world and nothing randomised: defaults,
+limits and gains are then the nominal ones. There the file and the network act side by
+side, and a file that acts differently is refused.
+"""
+
+import dataclasses
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.export.contract import contract, to_text
+from mjlab.export.errors import ExportError
+from mjlab.export.graph import Graph
+from mjlab.export.inputs import GROUP, Observer, Planned, measured_group, plan
+from mjlab.export.network import add_network
+from mjlab.export.reader import CONTRACT, OnnxPolicy
+from mjlab.export.targets import ACTION, add_targets
+from mjlab.files import write_atomic, write_text
+from mjlab.managers import ObservationGroupCfg, ObservationTermCfg
+from mjlab.mdp.driven import DrivenAction
+from mjlab.rl.checkpoint import find_checkpoint, load_model
+from mjlab.rl.config import AgentCfg
+from mjlab.rl.learners import InferencePolicy, network_names
+from mjlab.rl.policy import load_network
+from mjlab.rl.run_folder import RunFolder
+from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.threads import torch_threads
+
+TOLERANCE = 1e-5
+"""Largest difference between the file and the network: of actions and targets, or of
+their share where they are larger than 1."""
+
+CHECKED_STEPS = 50
+"""Steps over which every file is compared."""
+
+_SIZE_OF_ACTIONS = 0.5
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written."""
+
+    path: Path
+    """The ONNX file."""
+
+    contract_path: Path
+    """The contract beside it, as JSON."""
+
+    contract: dict[str, Any]
+    """The contract."""
+
+    error: float
+    """Largest difference between the file and the network when they were compared, as
+    a share where numbers are larger than 1."""
+
+    @property
+    def summary(self) -> str:
+        """What was written, for the user."""
+        sizes = {
+            kind: ", ".join(f"{e['name']} {_size(e['shape'])}" for e in entries)
+            for kind, entries in self.contract.items()
+            if kind in ("inputs", "outputs", "states")
+        }
+        remembers = f"\nIt remembers {sizes['states']}." if sizes["states"] else ""
+        return (
+            f"Wrote {self.path} and {self.contract_path.name}.\n"
+            f"It takes {sizes['inputs']}.{remembers}\n"
+            f"It gives {sizes['outputs']}, at {self.contract['rates']['control_hz']:g} "
+            f"Hz.\nIn simulation it differs from the network by {self.error:.1g}."
+        )
+
+
+def export_run(
+    run: RunFolder,
+    configs: Mapping[str, Any],
+    *,
+    checkpoint: Path | None = None,
+    best: bool = False,
+    to: Path | None = None,
+) -> Exported:
+    """Write the policy of a run.
+
+    Args:
+        run: The run.
+        configs: Its configurations by name.
+        checkpoint: One of its checkpoints. None takes the newest, or the best.
+        best: Whether to take the best.
+        to: The file to write. None is export/<task>.onnx in the run's folder.
+    """
+    info = run.info()
+    git = {Path(top).name: found for top, found in info["git"].items()}
+    return export_policy(
+        checkpoint or find_checkpoint(run.path, best=best),
+        to or run.path / "export" / f"{info['task']}.onnx",
+        env_cfg=configs["env"],
+        agent_cfg=configs["agent"],
+        task=info["task"],
+        origin={
+            "run": run.path.name,
+            "trained_with": info["versions"],
+            "git": git,
+            "seed": info["seed"],
+        },
+    )
+
+
+def export_policy(
+    checkpoint: Path,
+    to: Path,
+    *,
+    env_cfg: ManagerBasedRlEnvCfg,
+    agent_cfg: AgentCfg,
+    task: str,
+    origin: Mapping[str, Any] | None = None,
+) -> Exported:
+    """Write the policy of a checkpoint, with its contract beside it.
+
+    Args:
+        checkpoint: The checkpoint.
+        to: The file to write, such as "policy.onnx".
+        env_cfg: The environment that it was trained in.
+        agent_cfg: How it was trained.
+        task: The task's id, by which `play.py` finds it.
+        origin: More about where it comes from, for the contract.
+    """
+    name = network_names(agent_cfg)[0]
+    seen = agent_cfg.obs_groups[name]
+    planned = plan(env_cfg, seen)
+    env = ManagerBasedRlEnv(_nominal(env_cfg, planned), device="cpu")
+    worlds = RslRlVecEnv(env, groups=seen)
+    network = load_network(checkpoint, worlds, agent_cfg)
+
+    graph = Graph()
+    observer = Observer(graph, env)
+    groups = observer.add(planned, seen)
+    action = add_network(graph, network.eval(), groups)
+    action, actions = add_targets(graph, env, action, agent_cfg.clip_actions)
+    if observer.last_action is not None:
+        graph.remember("last_action", action)
+    whole = contract(
+        env,
+        agent_cfg,
+        task=task,
+        origin={
+            "checkpoint": checkpoint.name,
+            "iteration": load_model(checkpoint)["progress"]["iteration"],
+            **(origin or {}),
+        },
+        inputs=observer.inputs,
+        states=graph.states,
+        actions=actions,
+        planned=planned,
+        network=name,
+    )
+    model = graph.model({CONTRACT: to_text(whole), "task": task})
+    return _write(to, model, whole, worlds, network, agent_cfg.clip_actions)
+
+
+def _size(shape: Sequence[int]) -> str:
+    return f"({' x '.join(map(str, shape))})"
+
+
+def _nominal(cfg: ManagerBasedRlEnvCfg, planned: list[Planned]) -> ManagerBasedRlEnvCfg:
+    """One world, with nothing drawn, that also shows what the file takes."""
+    groups: dict[str, ObservationGroupCfg | None] = {}
+    for name, group in cfg.observations.items():
+        if group is not None:
+            terms = {key: term and _on_time(term) for key, term in group.terms.items()}
+            groups[name] = dataclasses.replace(
+                group, terms=terms, enable_corruption=False
+            )
+    nominal = dataclasses.replace(cfg, observations=groups)
+    places = {each.input: each.place for each in planned if each.is_measured}
+    groups[GROUP] = measured_group(nominal, places)
+    return dataclasses.replace(
+        nominal,
+        scene=dataclasses.replace(cfg.scene, num_envs=1),
+        sim=dataclasses.replace(cfg.sim, backend="native"),
+        events={},
+        curriculum={},
+        seed=0,
+        mode="eager",
+    )
+
+
+def _on_time(term: ObservationTermCfg) -> ObservationTermCfg:
+    """A term without its delay, which is not the file's business."""
+    return dataclasses.replace(term, delay=None, delay_min_lag=0, delay_max_lag=0)
+
+
+def _write(
+    to: Path,
+    model: Any,
+    whole: dict[str, Any],
+    worlds: RslRlVecEnv,
+    network: torch.nn.Module,
+    clip: float | None,
+) -> Exported:
+    """Write the file once it is known to be right."""
+    content = model.SerializeToString()
+    with tempfile.TemporaryDirectory() as folder:
+        draft = Path(folder) / to.name
+        draft.write_bytes(content)
+        with torch_threads(1):
+            error = compare(OnnxPolicy(draft), worlds, network, clip=clip)
+    worlds.env.close()
+    if not error <= TOLERANCE:
+        raise ExportError(
+            f"The policy cannot be written to {to}: in simulation the file acts "
+            f"differently from the network, by {error:.2g}. Please report this."
+        )
+    contract_path = to.with_suffix(".contract.json")
+    write_atomic(to, lambda file: file.write(content))
+    write_text(contract_path, to_text(whole))
+    return Exported(to, contract_path, whole, error)
+
+
+def compare(
+    policy: OnnxPolicy,
+    worlds: RslRlVecEnv,
+    network: torch.nn.Module,
+    *,
+    clip: float | None,
+    steps: int = CHECKED_STEPS,
+) -> float:
+    """Run file and network on the same measurements; return how much they differ.
+
+    The world is moved by chance, so that it goes where no policy would take it.
+
+    Args:
+        policy: The file.
+        worlds: One world, which also measures what the file takes.
+        network: The network.
+        clip: Largest size of an action, None for any.
+        steps: How long.
+    """
+    env = worlds.env
+    original = InferencePolicy(network)
+    original.reset()
+    policy.reset()
+    chance = torch.Generator().manual_seed(0)
+    observations = worlds.reset(seed=0)
+    worst = 0.0
+    for _ in range(steps):
+        action = original(observations)
+        action = action if clip is None else action.clamp(-clip, clip)
+        measured = env.observation_manager.output[GROUP]
+        assert isinstance(measured, dict), "The group is not concatenated."
+        found = policy({name: value[0].numpy() for name, value in measured.items()})
+        for name, expected in _expected(env, action).items():
+            worst = max(worst, _difference(found[name], expected))
+        taken = _SIZE_OF_ACTIONS * torch.randn(action.shape, generator=chance)
+        if "state_last_action" in policy.state:
+            policy.state["state_last_action"] = taken[0].numpy()
+        observations, _, dones, _ = worlds.step(taken)
+        original.reset(dones)
+        if dones.item():
+            policy.reset()
+    return worst
+
+
+def _expected(env: ManagerBasedRlEnv, action: torch.Tensor) -> dict[str, np.ndarray]:
+    """What the environment makes of an action, by output."""
+    expected, start = {ACTION: action[0].numpy()}, 0
+    for name, term in env.action_manager.terms.items():
+        assert isinstance(term, DrivenAction), "Others were refused."
+        term.process_actions(action[:, start : start + term.action_dim])
+        expected[f"{name}_target"] = term.processed_action[0].numpy()
+        start += term.action_dim
+    return expected
+
+
+def _difference(found: np.ndarray, expected: np.ndarray) -> float:
+    size = np.maximum(1.0, np.abs(expected))
+    difference = np.max(np.abs(found - expected) / size)
+    # What is not a number is as different as can be.
+    return float(np.nan_to_num(difference, nan=np.inf))

@@ -1,0 +1,147 @@
+"""Worlds of a task, in each of Gymnasium's forms."""
+
+import copy
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from mjlab.gym.register import gym_id, gymnasium, task_of
+from mjlab.registry import load_task
+
+if TYPE_CHECKING:
+    from gymnasium.envs.registration import EnvSpec
+
+    from mjlab.envs import ManagerBasedRlEnvCfg
+    from mjlab.gym.numpy_env import NumpyVectorEnv
+    from mjlab.gym.single_env import SingleEnv
+    from mjlab.gym.torch_env import TorchVectorEnv
+    from mjlab.gym.worlds import ManagedWorlds
+
+
+def make_worlds(
+    task: str,
+    num_envs: int = 1,
+    *,
+    play: bool = False,
+    seed: int | None = None,
+    device: str | None = None,
+    backend: Literal["auto", "warp", "native"] | None = None,
+    max_episode_steps: int | None = None,
+    first_world: int = 0,
+    groups: str | Sequence[str] | None = "actor",
+    action_bound: float = 1.0,
+) -> "ManagedWorlds":
+    """Build the worlds of a task.
+
+    Args:
+        task: The task's id, ours or Gymnasium's.
+        num_envs: Number of worlds.
+        play: Whether to take the configuration to watch with.
+        seed: Seed of all chance. None draws one.
+        device: Where tensors live. None lets the engine choose.
+        backend: The engine. None takes what the task says.
+        max_episode_steps: Steps after which an episode is truncated. None takes what
+            the task says.
+        first_world: Global index of the first world.
+        groups: The observation group that is shown; several make a Dict, None takes
+            all.
+        action_bound: Largest size of an action in the action space.
+    """
+    chosen = load_task(task_of(task))
+    cfg = chosen.play() if play else chosen.env()
+    cfg.scene.num_envs = num_envs
+    cfg.final_obs = True
+    cfg.seed = cfg.seed if seed is None else seed
+    if backend is not None:
+        cfg.sim.backend = backend
+    if max_episode_steps is not None:
+        _limit(cfg, max_episode_steps)
+    from mjlab.envs import ManagerBasedRlEnv
+    from mjlab.gym.worlds import ManagedWorlds
+
+    env = ManagerBasedRlEnv(
+        cfg, device=device, first_world=first_world, task=task_of(task)
+    )
+    return ManagedWorlds(env, groups=groups, action_bound=action_bound)
+
+
+def make(
+    task: str, *, num_envs: int = 1, numpy: bool = False, **settings: Any
+) -> "TorchVectorEnv | NumpyVectorEnv":
+    """Make worlds of a task, stepped together.
+
+    Args:
+        task: The task's id, ours or Gymnasium's.
+        num_envs: Number of worlds.
+        numpy: Whether to show arrays instead of tensors.
+        **settings: `autoreset_mode`, `render_mode`, `reconfiguration_freq`, and those
+            of `make_worlds`.
+    """
+    if numpy:
+        settings["numpy"] = True
+    env = make_vector(task, num_envs, **settings)
+    env.unwrapped.spec = _spec_of(task_of(task), num_envs, settings)
+    return env
+
+
+def make_vector(
+    task: str,
+    num_envs: int = 1,
+    *,
+    numpy: bool = False,
+    autoreset_mode: Any = None,
+    render_mode: str | None = None,
+    reconfiguration_freq: int = 0,
+    **settings: Any,
+) -> "TorchVectorEnv | NumpyVectorEnv":
+    """Make the vector form; this is what `gymnasium.make_vec` calls."""
+    from mjlab.gym.numpy_env import NumpyVectorEnv
+    from mjlab.gym.torch_env import TorchVectorEnv
+
+    form = NumpyVectorEnv if numpy else TorchVectorEnv
+    chosen = {} if autoreset_mode is None else {"autoreset_mode": autoreset_mode}
+    worlds = make_worlds(task, num_envs, **settings)
+    return form(
+        worlds,
+        render_mode=render_mode,
+        reconfiguration_freq=reconfiguration_freq,
+        **chosen,
+    )
+
+
+def make_single(
+    task: str,
+    *,
+    num_envs: int = 1,
+    render_mode: str | None = None,
+    reconfiguration_freq: int = 0,
+    **settings: Any,
+) -> "SingleEnv":
+    """Make the single form; this is what `gymnasium.make` calls."""
+    if num_envs != 1:
+        raise gymnasium.error.Error(
+            f"gymnasium.make makes one world, and num_envs is {num_envs}. Use "
+            f"mjlab.make({task!r}, num_envs={num_envs}) or "
+            f"gymnasium.make_vec({gym_id(task)!r}, num_envs={num_envs})."
+        )
+    from mjlab.gym.single_env import SingleEnv
+
+    return SingleEnv(
+        make_worlds(task, **settings),
+        render_mode=render_mode,
+        reconfiguration_freq=reconfiguration_freq,
+    )
+
+
+def _spec_of(task: str, num_envs: int, settings: dict[str, Any]) -> "EnvSpec":
+    """What `gymnasium.make_vec` would have noted of the same worlds."""
+    spec = copy.deepcopy(gymnasium.spec(gym_id(task)))
+    number = {} if num_envs == 1 else {"num_envs": num_envs}
+    mode = gymnasium.VectorizeMode.VECTOR_ENTRY_POINT.value
+    spec.kwargs = spec.kwargs | settings | number | {"vectorization_mode": mode}
+    return spec
+
+
+def _limit(cfg: "ManagerBasedRlEnvCfg", steps: int) -> None:
+    if steps < 1:
+        raise ValueError(f"max_episode_steps={steps} has to be 1 or more.")
+    cfg.episode_length_s = steps * cfg.decimation * cfg.sim.mujoco.timestep

@@ -1,0 +1,132 @@
+"""Outermost: episodes begin anew, terminations may be ignored, figures are reported."""
+
+from typing import Any
+
+import torch
+from gymnasium.vector import AutoresetMode
+
+from mjlab.gym.torch_env import Info
+from mjlab.gym.worlds import Tree
+from mjlab.gym.wrapper import Stepped, TensorEnv, TensorWrapper
+from mjlab.tensors.masks import fill_where
+
+OUTCOMES = ("success", "fail")
+"""What a task may declare."""
+
+
+class VectorEnv(TensorWrapper):
+    """The outermost wrapper, as ManiSkill's users know it.
+
+    With `auto_reset`, rows that end begin anew in the same step. Infos then have, on
+    every step and for all rows, `final_observation` and `final_info` with the masks
+    `_final_observation` and `_final_info` of the rows that ended; `final_obs` is
+    another name of the same tensor.
+
+    With `record_metrics`, infos have `episode` on every step, of all rows: the `return`
+    so far, `episode_len`, the mean `reward`, and `success_once` and `fail_once` where
+    the task declares these outcomes; with `ignore_terminations` also `success_at_end`
+    and `fail_at_end`, as of this step. Of a row that ends in this step, they are the
+    whole episode's, here and in `final_info`.
+    """
+
+    def __init__(
+        self,
+        env: TensorEnv,
+        *,
+        auto_reset: bool = True,
+        ignore_terminations: bool = False,
+        record_metrics: bool = False,
+    ) -> None:
+        """Wrap an environment, and choose when its rows begin anew.
+
+        Args:
+            env: The environment. Nothing should be wrapped around this wrapper.
+            auto_reset: Whether rows that end begin anew. If not, they go on.
+            ignore_terminations: Whether only time ends episodes.
+            record_metrics: Whether to report figures of episodes.
+        """
+        super().__init__(env)
+        self.auto_reset = auto_reset
+        self.ignore_terminations = ignore_terminations
+        self.record_metrics = record_metrics
+        chosen = AutoresetMode.SAME_STEP if auto_reset else AutoresetMode.DISABLED
+        env.use_autoreset(chosen, ignore_terminations=ignore_terminations, goes_on=True)
+        self._metrics = _Metrics(self.num_envs, self.device, ignore_terminations)
+
+    def reset(
+        self, *, seed: Any = None, options: dict[str, Any] | None = None
+    ) -> tuple[Tree, Info]:
+        """Begin new episodes, and figures of these rows."""
+        rows = self.rows_of(options)
+        result = self.env.reset(seed=seed, options=options)
+        self._metrics.reset(rows)
+        return result
+
+    def step(self, actions: Any) -> Stepped:
+        """Step all rows."""
+        observations, reward, terminated, truncated, info = self.env.step(actions)
+        info = dict(info)
+        if self.record_metrics:
+            last = info["final_info"] if self.auto_reset else info
+            episode = self._metrics.update(reward, last)
+            info["episode"] = episode
+            info["_episode"] = torch.ones_like(terminated)
+        if self.auto_reset:
+            self._add_final(info)
+            self._metrics.reset(terminated | truncated)
+        return observations, reward, terminated, truncated, info
+
+    def _add_final(self, info: Info) -> None:
+        """Add ManiSkill's names, and the episode to what is final."""
+        ended = info["_final_obs"]
+        info["final_observation"] = info["final_obs"]
+        info["_final_observation"] = ended.clone()
+        if self.record_metrics:
+            episode = {key: value.clone() for key, value in info["episode"].items()}
+            info["final_info"] = info["final_info"] | {
+                "episode": episode,
+                "_episode": ended.clone(),
+            }
+
+
+class _Metrics:
+    """Figures of the episode that each row is in."""
+
+    def __init__(
+        self, num_envs: int, device: torch.device, ignore_terminations: bool
+    ) -> None:
+        self._at_end = ignore_terminations
+        self._return = torch.zeros(num_envs, device=device)
+        self._steps = torch.zeros(num_envs, dtype=torch.int64, device=device)
+        self._once = {
+            name: torch.zeros(num_envs, dtype=torch.bool, device=device)
+            for name in OUTCOMES
+        }
+
+    def update(self, reward: torch.Tensor, info: Info) -> dict[str, torch.Tensor]:
+        """Take a step in; return the figures as tensors of their own.
+
+        Args:
+            reward: The reward of the step.
+            info: What holds of each row at the step's end, before any reset.
+        """
+        self._return += reward
+        self._steps += 1
+        figures = {
+            "return": self._return.clone(),
+            "episode_len": self._steps.clone(),
+            "reward": self._return / self._steps,
+        }
+        for name in OUTCOMES:
+            if name not in info:
+                continue
+            self._once[name] |= info[name]
+            figures[f"{name}_once"] = self._once[name].clone()
+            if self._at_end:
+                figures[f"{name}_at_end"] = info[name].clone()
+        return figures
+
+    def reset(self, rows: torch.Tensor) -> None:
+        """Begin new episodes in the rows of a mask, shape (num_envs,)."""
+        for tensor in (self._return, self._steps, *self._once.values()):
+            fill_where(tensor, rows, 0)

@@ -1,0 +1,261 @@
+"""Gymnasium's vector environment with tensors on the device."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+import torch
+from gymnasium import Space, spaces
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from mjlab.gym.reconfigure import Reconfigurations
+from mjlab.gym.requests import WHEN, to_mask, to_mode, to_seeds
+from mjlab.gym.worlds import Outcome, Tree, Worlds
+
+Info = dict[str, Any]
+
+
+class EndedRowsError(RuntimeError):
+    """Rows that ended were stepped where nothing resets them."""
+
+
+class TorchVectorEnv(VectorEnv[Any, Any, torch.Tensor]):
+    """Worlds as a `gymnasium.vector.VectorEnv` whose arrays are tensors on the device.
+
+    Nothing that is returned is ever changed later. Infos have a mask "_key" for each
+    "key". In the mode SAME_STEP they have on every step, so that nobody has to wait for
+    the device, `final_obs` and `final_info` of all rows, with masks of those that ended
+    in this step. In the mode DISABLED the device is waited for once a step, because
+    only the host can object to stepping what has ended.
+    """
+
+    def __init__(
+        self,
+        worlds: Worlds,
+        *,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+        render_mode: str | None = None,
+        reconfiguration_freq: int = 0,
+    ) -> None:
+        """Take over the worlds.
+
+        Args:
+            worlds: The worlds. Nobody else should step or reset them.
+            autoreset_mode: When rows that end begin anew.
+            render_mode: "rgb_array", or None for no pictures.
+            reconfiguration_freq: 0 builds the scene once; k builds it anew in every
+                k-th full reset. See `Reconfigurations`.
+        """
+        check_render_mode(render_mode)
+        self.worlds = worlds
+        self.num_envs = worlds.num_envs
+        self.device = worlds.device
+        self.single_observation_space = worlds.single_observation_space
+        self.single_action_space = worlds.single_action_space
+        self.observation_space = batch_space(
+            self.single_observation_space, self.num_envs
+        )
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.render_mode = render_mode
+        self.metadata = metadata_of(worlds)
+        self._is_reset = False
+        self._ended = torch.zeros(self.num_envs, dtype=torch.bool, device=self.device)
+        self._checks_ended = True
+        self._reconfigurations = Reconfigurations(worlds, reconfiguration_freq)
+        self._choose(to_mode(autoreset_mode))
+
+    @property
+    def autoreset_mode(self) -> AutoresetMode:
+        """When rows that end begin anew."""
+        return self.metadata["autoreset_mode"]
+
+    def use_autoreset(
+        self,
+        mode: AutoresetMode | str,
+        *,
+        ignore_terminations: bool = False,
+        goes_on: bool = False,
+    ) -> None:
+        """Choose anew when rows that end begin anew.
+
+        Args:
+            mode: The mode.
+            ignore_terminations: Whether only time ends episodes.
+            goes_on: Whether the mode DISABLED lets rows go on that ended.
+        """
+        self._choose(to_mode(mode), ignore_terminations, goes_on)
+        self._reconfigurations.check()
+
+    def reset(
+        self, *, seed: Any = None, options: dict[str, Any] | None = None
+    ) -> tuple[Tree, Info]:
+        """Begin new episodes.
+
+        Args:
+            seed: An integer s seeds row i with s + i; a list has one for each row, and
+                None where a row goes on with its present numbers. None for all rows.
+            options: "reset_mask", a bool for each row, or "env_idx", indices of rows:
+                the rows to reset. The others are left as they are. "reconfigure", a
+                bool: whether the scene is built anew first, which takes a full reset.
+
+        Returns:
+            Observations and infos. The infos' masks hold for the rows that were reset.
+            Where "reconfigure" was given or full resets are counted, an info of that
+            name says whether the scene is a new one.
+        """
+        seeds = to_seeds(seed, self.num_envs)
+        mask = to_mask(options, self.num_envs, self.device)
+        if isinstance(seed, int | np.integer):
+            super().reset(seed=int(seed))
+        rebuilt = self._reconfigurations.before_reset(options, seeds, mask)
+        observations, info = self.worlds.reset(seeds, mask)
+        info = info | rebuilt
+        everyone = self._everyone()
+        self._ended = self._ended & ~(everyone if mask is None else mask)
+        self._is_reset = True
+        return observations, with_masks(info, everyone if mask is None else mask)
+
+    def step(
+        self, actions: Any
+    ) -> tuple[Tree, torch.Tensor, torch.Tensor, torch.Tensor, Info]:
+        """Step all rows.
+
+        Args:
+            actions: Of the action space: a tensor or an array, or these by name.
+
+        Returns:
+            Observations, reward, terminated, truncated and infos.
+        """
+        if not self._is_reset:
+            raise ResetNeeded("Call reset() before the first step().")
+        if self._checks_ended:
+            self._refuse_ended()
+        outcome = self._reconfigurations.step(self.to_tensor(actions))
+        if self._checks_ended:
+            self._ended = outcome.terminated | outcome.truncated
+        return (*outcome[:4], self._infos(outcome))
+
+    def render(self) -> tuple[np.ndarray, ...] | None:
+        """A picture of each row, or None without a render mode."""
+        if self.render_mode is None:
+            gymnasium.logger.warn(NO_RENDER_MODE)
+            return None
+        return tuple(self.worlds.frames())
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Let go of the worlds."""
+        self.worlds.close()
+
+    def to_tensor(self, actions: Any) -> torch.Tensor:
+        """Actions of the action space as one tensor on the device."""
+        return joined_actions(
+            actions, self.single_action_space, (self.num_envs,), self.device
+        )
+
+    def _choose(
+        self,
+        mode: AutoresetMode,
+        ignore_terminations: bool = False,
+        goes_on: bool = False,
+    ) -> None:
+        self.metadata = self.metadata | {"autoreset_mode": mode}
+        self._checks_ended = mode is AutoresetMode.DISABLED and not goes_on
+        for each in (self.worlds.choose_resets, self._reconfigurations.choose):
+            each(WHEN[mode], ignore_terminations=ignore_terminations)
+
+    def _infos(self, outcome: Outcome) -> Info:
+        infos = with_masks(outcome.info, self._everyone())
+        if outcome.final_observations is not None:
+            ended = outcome.terminated | outcome.truncated
+            infos["final_obs"] = outcome.final_observations
+            infos["_final_obs"] = ended
+            infos["final_info"] = with_masks(outcome.final_info, ended)
+            infos["_final_info"] = ended.clone()
+        return infos
+
+    def _refuse_ended(self) -> None:
+        ended = self._ended.nonzero()[:, 0].tolist()
+        if ended:
+            raise EndedRowsError(
+                f"Rows {ended[:8]} have ended. In the mode DISABLED, reset them before "
+                "the next step: reset(options={'reset_mask': terminated | truncated})."
+            )
+
+    def _everyone(self) -> torch.Tensor:
+        return torch.ones_like(self._ended)
+
+
+NO_RENDER_MODE = (
+    "render() has nothing to show: no render_mode was chosen. Make the environment "
+    "with render_mode='rgb_array'."
+)
+
+
+def metadata_of(worlds: Worlds) -> dict[str, Any]:
+    """What an environment says of its pictures."""
+    return {
+        "render_modes": ["rgb_array"],
+        "render_fps": max(1, round(worlds.frames_per_second)),
+    }
+
+
+def check_render_mode(render_mode: str | None) -> None:
+    """Raise for a way of drawing that there is not."""
+    if render_mode not in (None, "rgb_array"):
+        raise ValueError(
+            f"render_mode={render_mode!r} is unknown. Valid: None, 'rgb_array'. To "
+            "watch, use scripts/play.py."
+        )
+
+
+def with_masks(info: Mapping[str, Tree], mask: torch.Tensor) -> Info:
+    """Infos with a mask of its own for each key."""
+    return {
+        name: part
+        for key, value in info.items()
+        for name, part in ((key, value), (f"_{key}", mask.clone()))
+    }
+
+
+def joined_actions(
+    actions: Any, space: Space, batch: tuple[int, ...], device: torch.device
+) -> torch.Tensor:
+    """Actions as one float32 tensor, the parts of a Dict side by side.
+
+    Args:
+        actions: A tensor or an array, or these by the names of the space.
+        space: The action space of one world.
+        batch: Shape before that of one world's action.
+        device: Where the tensor is wanted.
+    """
+    if not isinstance(space, spaces.Dict):
+        return _as_tensor(actions, batch, space, "", device)
+    if not isinstance(actions, dict) or actions.keys() != space.spaces.keys():
+        shown = sorted(actions) if isinstance(actions, dict) else type(actions).__name__
+        raise ValueError(
+            f"The action has {shown}; it has to be a dict of {list(space.spaces)}. "
+            "FlattenActionSpace takes one array for all."
+        )
+    parts = [
+        _as_tensor(actions[name], batch, part, f" {name!r}", device)
+        for name, part in space.spaces.items()
+    ]
+    return torch.cat(parts, dim=-1)
+
+
+def _as_tensor(
+    value: Any, batch: tuple[int, ...], space: Space, name: str, device: torch.device
+) -> torch.Tensor:
+    dtype = torch.float32 if isinstance(space, spaces.Box) else torch.int64
+    # Whoever rolls out without `no_grad` gets no gradient through physics.
+    tensor = torch.as_tensor(value, dtype=dtype, device=device).detach()
+    expected = (*batch, *(space.shape or ()))
+    if tuple(tensor.shape) != expected:
+        raise ValueError(
+            f"The action{name} has shape {tuple(tensor.shape)}; it has to be "
+            f"{expected}."
+        )
+    return tensor

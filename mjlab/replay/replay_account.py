@@ -1,0 +1,144 @@
+"""Whether episodes came out as they were recorded, and by how much not."""
+
+from dataclasses import dataclass, field
+
+import torch
+
+from mjlab.replay.replay import Replay, Replayed, recorded_values
+
+
+@dataclass
+class Tally:
+    """How one quantity of all episodes compares."""
+
+    rows: int = 0
+    """Steps, or states, that were compared."""
+
+    unequal: int = 0
+    """Those that are not equal bit for bit."""
+
+    largest: float = 0.0
+    """Largest difference of a number."""
+
+    first: tuple[int, int] | None = None
+    """The first that is not equal: the episode's number, and which row of it."""
+
+
+@dataclass
+class Account:
+    """What is to be said of a replay."""
+
+    replay: Replay
+    """The replay."""
+
+    episodes: int = 0
+    """Episodes that were done again."""
+
+    steps: int = 0
+    """Their steps."""
+
+    claimed: int = 0
+    """Episodes that have to be exact."""
+
+    broken: list[int] = field(default_factory=list)
+    """Numbers of those that are not."""
+
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    """What was compared, by path."""
+
+    left_out: dict[str, str] = field(default_factory=dict)
+    """What was recorded and could not be compared, with the reason."""
+
+    def add(self, replayed: Replayed) -> None:
+        """Compare an episode with its record."""
+        episode = replayed.episode
+        self.episodes += 1
+        self.steps += episode.length
+        is_equal = True
+        for name, expected in recorded_values(self.replay, episode).items():
+            value = replayed.values.get(name)
+            if name.startswith("physics/") and value is None:
+                continue  # The states of entities say it on any engine.
+            if value is None or value.shape != expected.shape:
+                self.left_out.setdefault(name, _why_not(value, expected))
+                continue
+            is_equal &= self._compare(name, episode.number, value, expected)
+        if self.replay.claims_exact(episode):
+            self.claimed += 1
+            if not is_equal:
+                self.broken.append(episode.number)
+
+    @property
+    def is_as_claimed(self) -> bool:
+        """Whether all that had to be exact is."""
+        return not self.broken
+
+    def lines(self) -> list[str]:
+        """What a user is told."""
+        engine = self.replay.env.sim.backend.engine
+        lines = [
+            f"{self.replay.recording.path}: {self.episodes} episodes of {self.steps} "
+            f"steps, done again by {self.replay.by} on the {engine} engine."
+        ]
+        lines += [_said(name, tally) for name, tally in self.tallies.items()]
+        lines += [f"{name}: not compared, {why}" for name, why in self.left_out.items()]
+        return [*lines, self._verdict(engine)]
+
+    def _compare(
+        self, name: str, number: int, value: torch.Tensor, expected: torch.Tensor
+    ) -> bool:
+        tally = self.tallies.setdefault(name, Tally())
+        tally.rows += len(value)
+        ours, theirs = (each.reshape(len(value), -1) for each in (value, expected))
+        if value.is_floating_point():
+            equal = (ours == theirs) | (ours.isnan() & theirs.isnan())
+            gaps = (ours.double() - theirs.double()).abs().nan_to_num(nan=torch.inf)
+            gaps = torch.where(equal, 0.0, gaps)
+        else:
+            equal = ours == theirs
+            gaps = (~equal).double()
+        wrong = (~equal.all(dim=1)).nonzero()[:, 0].tolist()
+        if not wrong:
+            return True
+        tally.unequal += len(wrong)
+        tally.largest = max(tally.largest, float(gaps.max()))
+        tally.first = tally.first or (number, wrong[0])
+        return False
+
+    def _verdict(self, engine: str) -> str:
+        if self.broken:
+            listed = ", ".join(str(number) for number in self.broken[:8])
+            more = len(self.broken) - 8
+            return (
+                f"NOT EXACT: episodes {listed}"
+                + (f" and {more} more" if more > 0 else "")
+                + " had to be equal bit for bit, and are not. Is it the same task, "
+                "with the same configuration and the same version?"
+            )
+        if self.claimed == self.episodes:
+            what = " in what was compared" if self.left_out else ""
+            return f"All {self.episodes} episodes are exact{what}, bit for bit."
+        recorded = self.replay.recording.backend or "an engine that was not recorded"
+        return (
+            f"{self.claimed} of {self.episodes} episodes had to be exact. Only the "
+            "native engine repeats itself bit for bit, from a recorded start; this was "
+            f"recorded on {recorded} and done again on {engine}."
+        )
+
+
+def _said(name: str, tally: Tally) -> str:
+    if not tally.unequal:
+        return f"{name}: equal bit for bit, {tally.rows} of {tally.rows}."
+    assert tally.first is not None, "What is unequal has a first."
+    episode, row = tally.first
+    return (
+        f"{name}: {tally.unequal} of {tally.rows} differ, by {tally.largest:.3g} at "
+        f"most; the first is number {row} of episode {episode}."
+    )
+
+
+def _why_not(value: torch.Tensor | None, expected: torch.Tensor) -> str:
+    if value is None:
+        return "because the environment has nothing of that name."
+    before, now = tuple(expected.shape), tuple(value.shape)
+    return f"because its shape was {before} and is {now} now."

@@ -1,0 +1,258 @@
+"""Memory of past values: a history that is read whole, and a delay that is read once.
+
+Both hold one row per world, write in place, and keep every number that changes in a
+device tensor, so that a captured CUDA graph replays them faithfully.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from mjlab.random.rng import WorldRng
+from mjlab.tensors.masks import fill_where, write_where
+
+
+class HistoryBuffer:
+    """The last `length` values of every world.
+
+    The first value appended after a reset fills all of that world's entries, so that a
+    history never mixes an episode with zeros or with the episode before it. Between a
+    reset and that first value the world's entries are zero.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        shape: Sequence[int],
+        length: int,
+        device: torch.device | str,
+        dtype: torch.dtype = torch.float32,
+        *,
+        newest_first: bool = True,
+    ) -> None:
+        """Allocate the history.
+
+        Args:
+            num_envs: Number of worlds.
+            shape: Shape of one world's value.
+            length: Number of values remembered.
+            device: Where the history lies.
+            dtype: Type of the values.
+            newest_first: Whether entry 0 is the newest value or the oldest.
+        """
+        if length < 1:
+            raise ValueError(f"A history remembers at least 1 value, not {length}.")
+        self.length = length
+        self._newest_first = newest_first
+        self._values = torch.zeros(
+            (num_envs, length, *shape), dtype=dtype, device=device
+        )
+        self._empty = torch.ones(num_envs, dtype=torch.bool, device=device)
+        self._empty_rows = self._empty.view(-1, *(1,) * (self._values.ndim - 1))
+
+    @property
+    def values(self) -> torch.Tensor:
+        """The remembered values, shape (num_envs, length, ...).
+
+        Entry 0 of dimension 1 is the newest value, or the oldest if so built. This is
+        the live buffer: the next `append` changes it.
+        """
+        return self._values
+
+    def append(self, value: torch.Tensor, mask: torch.Tensor | None = None) -> None:
+        """Remember `value` as the newest, and forget the oldest.
+
+        Args:
+            value: Shape (num_envs, ...).
+            mask: Shape (num_envs,), bool: the worlds that take the value; None for all
+                of them. The other worlds keep their bits.
+        """
+        self._check(value)
+        entry = value.unsqueeze(1)
+        if self._newest_first:
+            shifted = torch.cat((entry, self._values[:, :-1]), dim=1)
+        else:
+            shifted = torch.cat((self._values[:, 1:], entry), dim=1)
+        if mask is None:
+            torch.where(self._empty_rows, entry, shifted, out=self._values)
+            self._empty.fill_(False)
+            return
+        write_where(self._values, mask, torch.where(self._empty_rows, entry, shifted))
+        fill_where(self._empty, mask, False)
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Forget the values of the worlds where `mask`, shape (num_envs,), holds."""
+        fill_where(self._values, mask, 0)
+        fill_where(self._empty, mask, True)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return the live tensors that change; copy into them to restore a snapshot."""
+        return {"values": self._values, "empty": self._empty}
+
+    def _check(self, value: torch.Tensor) -> None:
+        expected = (self._values.shape[0], *self._values.shape[2:])
+        if value.shape != expected or value.dtype != self._values.dtype:
+            raise ValueError(
+                f"This buffer takes {self._values.dtype} values of shape {expected}, "
+                f"not {value.dtype} of shape {tuple(value.shape)}."
+            )
+
+
+@dataclass(kw_only=True)
+class DelayCfg:
+    """How many steps old a value is when it is read."""
+
+    min_lag: int = 0
+    """Smallest lag, in steps of the caller. 0 is no delay."""
+
+    max_lag: int = 0
+    """Largest lag, in steps of the caller. It may be drawn too."""
+
+    hold_prob: float = 0.0
+    """Probability that a world keeps its lag when it is due for a new one. With 1 the
+    lag that is drawn at the reset lasts for the whole episode."""
+
+    update_period: int = 0
+    """Number of steps between the times at which a new lag is due. 0 and 1 both mean
+    every step."""
+
+    per_world_phase: bool = True
+    """Whether the worlds' updates are spread over the period instead of being due in
+    the same step after each world's reset."""
+
+
+class DelayBuffer:
+    """Returns values some steps after they were appended.
+
+    With lag 0, `append_and_read(x)` returns x; with lag k, what was appended k calls
+    before. Where a world has fewer values since its reset, it returns the oldest.
+
+    A world draws a lag at each reset, uniformly in [min_lag, max_lag], and again when
+    `update_period` calls have passed, unless it holds (`hold_prob`). The draws are
+    keyed by the world's seed, the world's counter, the stream and the number of the
+    call since the reset, so that several calls within one step of the environment
+    differ.
+    """
+
+    def __init__(
+        self,
+        cfg: DelayCfg,
+        shape: Sequence[int],
+        rng: WorldRng,
+        stream: str,
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        """Allocate the buffer and draw the first lags.
+
+        Args:
+            cfg: The delay.
+            shape: Shape of one world's value.
+            rng: The worlds' random numbers.
+            stream: The name of this buffer's draws, unique within the environment.
+            dtype: Type of the values.
+        """
+        _check_delay(cfg)
+        self._min_lag, self._max_lag = cfg.min_lag, cfg.max_lag
+        self._hold_prob = cfg.hold_prob
+        self._period = max(1, cfg.update_period)
+        self._has_phase = cfg.per_world_phase and self._period > 1
+        self._rng, self._stream = rng, stream
+        num_envs, device = rng.num_envs, rng.device
+        self._history = HistoryBuffer(num_envs, shape, cfg.max_lag + 1, device, dtype)
+        # All of shape (num_envs,): lag in force, calls since the reset, phase in calls.
+        self._lags = torch.full((num_envs,), cfg.min_lag, device=device)
+        self._ticks = torch.zeros(num_envs, dtype=torch.int64, device=device)
+        self._phases = torch.zeros(num_envs, dtype=torch.int64, device=device)
+        self._worlds = torch.arange(num_envs, device=device)
+        self.reset(torch.ones(num_envs, dtype=torch.bool, device=device))
+
+    @property
+    def lags(self) -> torch.Tensor:
+        """The lag in force in each world, in steps, shape (num_envs,), int64."""
+        return self._lags
+
+    def append_and_read(
+        self, value: torch.Tensor, mask: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """Append `value` and return the delayed value, both of shape (num_envs, ...).
+
+        Args:
+            value: The newest value.
+            mask: Shape (num_envs,), bool: the worlds that take part; None for all of
+                them. The others change nothing and return what they returned last.
+        """
+        self._update_lags(mask)
+        self._history.append(value, mask)
+        self._ticks.add_(1 if mask is None else mask)
+        return self.read()
+
+    def read(self) -> torch.Tensor:
+        """Return the delayed value, shape (num_envs, ...), without appending."""
+        return self._history.values[self._worlds, self._lags]
+
+    def set_lags(self, mask: torch.Tensor, lags: torch.Tensor | int) -> None:
+        """Give the worlds where `mask` holds these lags until their next update.
+
+        Args:
+            mask: Shape (num_envs,), bool.
+            lags: One lag, or lags of shape (num_envs,), int64. The entries of a tensor
+                are clamped to [0, max_lag], because a graph cannot raise an error.
+        """
+        if isinstance(lags, int):
+            if not 0 <= lags <= self._max_lag:
+                raise ValueError(
+                    f"A lag of {lags} is outside of this buffer's 0 to {self._max_lag}."
+                )
+            fill_where(self._lags, mask, lags)
+            return
+        write_where(self._lags, mask, lags.clamp(0, self._max_lag))
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Forget the values where `mask`, shape (num_envs,), holds; draw new lags."""
+        self._history.reset(mask)
+        fill_where(self._ticks, mask, 0)
+        if self._min_lag == self._max_lag:
+            fill_where(self._lags, mask, self._min_lag)
+        else:
+            write_where(self._lags, mask, self._draw_lags())
+        if self._has_phase:
+            phases = self._rng.integers(0, self._period, (), f"{self._stream}/phase")
+            write_where(self._phases, mask, phases)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return the live tensors that change; copy into them to restore a snapshot."""
+        own = {"lags": self._lags, "ticks": self._ticks, "phases": self._phases}
+        return {**self._history.state(), **own}
+
+    def _update_lags(self, mask: torch.Tensor | None) -> None:
+        if self._min_lag == self._max_lag or self._hold_prob == 1.0:
+            return
+        # The lag drawn at the reset serves the first call.
+        due = self._ticks > 0
+        if self._period > 1:
+            due &= (self._ticks + self._phases) % self._period == 0
+        if self._hold_prob > 0.0:
+            stream = f"{self._stream}/hold"
+            due &= ~self._rng.bernoulli(self._hold_prob, (), stream, tick=self._ticks)
+        if mask is not None:
+            due &= mask
+        write_where(self._lags, due, self._draw_lags())
+
+    def _draw_lags(self) -> torch.Tensor:
+        stream = f"{self._stream}/lag"
+        high = self._max_lag + 1
+        return self._rng.integers(self._min_lag, high, (), stream, tick=self._ticks)
+
+
+def _check_delay(cfg: DelayCfg) -> None:
+    if cfg.min_lag < 0:
+        raise ValueError(f"min_lag is {cfg.min_lag}; a lag cannot be negative.")
+    if cfg.max_lag < cfg.min_lag:
+        raise ValueError(
+            f"max_lag is {cfg.max_lag}, below min_lag, which is {cfg.min_lag}."
+        )
+    if not 0.0 <= cfg.hold_prob <= 1.0:
+        raise ValueError(f"hold_prob is {cfg.hold_prob}; it is a probability, 0 to 1.")
+    if cfg.update_period < 0:
+        raise ValueError(f"update_period is {cfg.update_period}, which is negative.")

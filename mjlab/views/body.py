@@ -1,0 +1,181 @@
+"""One body of each world, whichever it is."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import torch
+
+from mjlab.entity import Entity
+from mjlab.views.bodies import body_joint_ids, point_velocity
+from mjlab.views.choice import ViewError
+from mjlab.views.joint import JointView
+from mjlab.views.pose import Pose
+from mjlab.views.source import ViewSource
+from mjlab.views.view import TouchingView, slow
+
+
+class BodyView(TouchingView):
+    """A body in each world: a link of a robot, an object, or the world itself.
+
+    What is read is that of the last `forward()`, or of the beginning of the last
+    `step()`: a write shows after `forward()`.
+    """
+
+    kind = "body"
+
+    def __init__(
+        self,
+        source: ViewSource,
+        names: Sequence[str],
+        which: torch.Tensor | None = None,
+        present: torch.Tensor | None = None,
+    ) -> None:
+        """Find bodies by their full names, `<entity>/<body>`."""
+        super().__init__(source, names, which, present)
+        self._ids = source.bodies.ids(self.names)
+        self._roots = source.bodies.roots.index_select(0, self._ids)
+
+    @property
+    def pose(self) -> Pose:
+        """Poses of the bodies' frames in the world."""
+        data = self.source.sim.data
+        pos = self.choice.column(data.xpos, self._ids)
+        quat = self.choice.column(data.xquat, self._ids)
+        return Pose(self.choice.blank_pose(torch.cat((pos, quat), dim=-1)))
+
+    @property
+    def velocity(self) -> torch.Tensor:
+        """Linear velocity of the frame's origin and angular velocity, (..., 6).
+
+        Both in world axes, m/s and rad/s.
+        """
+        data, column = self.source.sim.data, self.choice.column
+        twist, pos = column(data.cvel, self._ids), column(data.xpos, self._ids)
+        return point_velocity(twist, pos, column(data.subtree_com, self._roots))
+
+    @property
+    def lin_vel_w(self) -> torch.Tensor:
+        """Velocities of the frames' origins in world axes, shape (..., 3), m/s."""
+        return self.velocity[..., :3]
+
+    @property
+    def ang_vel_w(self) -> torch.Tensor:
+        """Angular velocities in world axes, shape (..., 3), rad/s."""
+        return self.velocity[..., 3:]
+
+    @property
+    def mass(self) -> torch.Tensor:
+        """Masses of the bodies without what hangs in them, shape (...), kg."""
+        return self.choice.column(self.source.sim.model.body_mass, self._ids)
+
+    def is_static(self, lin: float = 1e-2, ang: float = 1e-1) -> torch.Tensor:
+        """Whether it moves at most this fast, in m/s and rad/s, bool, shape (...)."""
+        velocity = self.velocity
+        return slow(velocity[..., :3], velocity[..., 3:], lin, ang)
+
+    @cached_property
+    def joint(self) -> JointView:
+        """The hinge or slide joint that holds each body."""
+        return JointView(
+            self.source,
+            [joint_of(self.source, name) for name in self.names],
+            self.choice.which,
+            self.choice.present,
+        )
+
+    def write_pose(self, mask: torch.Tensor, pose: Pose | torch.Tensor) -> None:
+        """Place the bodies in the worlds of `mask`: poses in the world, (..., 7).
+
+        Only the root body of an entity can be placed.
+        """
+        raw = pose.raw if isinstance(pose, Pose) else pose
+        for member, owner in enumerate(self._placed()):
+            where, value = self.choice.part(member, mask, raw, (7,))
+            assert isinstance(value, torch.Tensor)
+            owner.write_root_pose_w(where, value)
+
+    def write_velocity(self, mask: torch.Tensor, velocity: torch.Tensor) -> None:
+        """Set the bodies in motion: linear and angular, world axes, (..., 6).
+
+        Only a floating root body can be. The orientation counts that it has now, so
+        write its pose first.
+        """
+        owners = self._placed()
+        check_floating(owners)
+        for member, owner in enumerate(owners):
+            where, value = self.choice.part(member, mask, velocity, (6,))
+            assert isinstance(value, torch.Tensor)
+            owner.write_root_velocity_w(where, value)
+
+    def write_wrench(
+        self, mask: torch.Tensor, force: torch.Tensor, torque: torch.Tensor
+    ) -> None:
+        """Push the bodies at their centres of mass until something else is written.
+
+        Args:
+            mask: The worlds.
+            force: World axes, N, shape (..., 3).
+            torque: World axes, N m, shape (..., 3).
+        """
+        for member, name in enumerate(self.names):
+            owner = self._owner(name, "pushed")
+            column = owner.index.bodies.names.index(name.removeprefix(f"{owner.name}/"))
+            where, push = self.choice.part(member, mask, force, (3,))
+            _, twist = self.choice.part(member, mask, torque, (3,))
+            assert isinstance(push, torch.Tensor) and isinstance(twist, torch.Tensor)
+            owner.write_external_wrench(
+                where,
+                push.unsqueeze(1),
+                twist.unsqueeze(1),
+                slice(column, column + 1),
+            )
+
+    # Names that other frameworks have for these.
+
+    linear_velocity = lin_vel_w
+    angular_velocity = ang_vel_w
+
+    def _placed(self) -> list[Entity]:
+        """The entities whose root bodies these are."""
+        return [self._placed_one(name) for name in self.names]
+
+    def _placed_one(self, name: str) -> Entity:
+        owner = self._owner(name, "placed")
+        if owner.index.root_body_id != self.source.bodies.index[name]:
+            raise ViewError(
+                f"The body {name!r} follows from what it hangs in and cannot be placed "
+                f"by itself. Write the joints or the root pose of the entity "
+                f"{owner.name!r}: scene.view({owner.name!r})."
+            )
+        return owner
+
+    def _owner(self, name: str, done: str) -> Entity:
+        owner = self.source.owner(name)
+        if owner is None:
+            raise ViewError(
+                f"The body {name!r} is a part of the scene itself and cannot be {done}."
+            )
+        return owner
+
+
+def check_floating(entities: Sequence[Entity]) -> None:
+    """Raise before anything is written, if one of the roots cannot move."""
+    fixed = [entity.name for entity in entities if entity.is_fixed_base]
+    if fixed:
+        raise ViewError(
+            f"The entity {fixed[0]!r} has a fixed base, and no root velocity to write."
+        )
+
+
+def joint_of(source: ViewSource, body: str) -> str:
+    """The full name of the one hinge or slide joint of a body."""
+    model = source.sim.mj_model
+    ids = body_joint_ids(model, source.bodies.index[body])
+    names = [model.joint(i).name for i in ids]
+    if len(names) != 1:
+        listed = f": {', '.join(map(repr, names))}" if names else ""
+        raise ViewError(
+            f"The body {body!r} has {len(names)} hinge and slide joints{listed}. Its "
+            "`joint` needs exactly one; name it with scene.joint(...)."
+        )
+    return names[0]

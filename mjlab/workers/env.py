@@ -1,0 +1,281 @@
+"""An environment whose worlds live in worker processes."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.envs.config import check_config
+from mjlab.envs.nonfinite import TooManyNonfiniteError
+from mjlab.workers.log import MergedLog
+from mjlab.workers.memory import Block, Field
+from mjlab.workers.pool import Pool
+from mjlab.workers.shards import Shards, StateShape, check_independent, shard_cfg
+from mjlab.workers.terms import shared_parts, term_fields, term_memory
+from mjlab.workers.worker import Job, flat
+
+Observations = dict[str, torch.Tensor | dict[str, torch.Tensor]]
+
+
+class WorkerEnv:
+    """Worlds of a task on the native engine, divided among worker processes.
+
+    It is stepped as `ManagerBasedRlEnv` is, and gives the same numbers, bit for bit,
+    whatever the number of workers: a world's future depends on its global index and on
+    nothing else. Workers never import Warp and see no GPU; what they share with this
+    process are tensors in shared memory, one a kind.
+    """
+
+    def __init__(
+        self,
+        cfg: ManagerBasedRlEnvCfg,
+        num_workers: int,
+        *,
+        device: str = "cpu",
+        first_world: int = 0,
+        patience_s: float = 60.0,
+        build_patience_s: float = 600.0,
+    ) -> None:
+        """Start the workers, and wait until their worlds are built.
+
+        Args:
+            cfg: The environment, with all worlds.
+            num_workers: Processes.
+            device: Where the learner is: observations go there, and actions come from.
+            first_world: Global index of world 0, for a process of several.
+            patience_s: Seconds after which a worker that was told to step, or asked for
+                anything, and has not answered, is given up.
+            build_patience_s: The same for building its worlds.
+        """
+        check_config(cfg)
+        self.cfg = cfg
+        self.seed: int = secrets.randbits(31) if cfg.seed is None else cfg.seed
+        """The seed in use."""
+        self.shards = Shards(cfg.scene.num_envs, num_workers)
+        self.num_envs = cfg.scene.num_envs
+        self.device = torch.device(device)
+        sample = shard_cfg(cfg, self.shards.sample, self.seed)
+        self.sample = ManagerBasedRlEnv(sample, device="cpu")
+        """An environment of the same terms, to ask about these. It is not stepped."""
+        check_independent(self.sample, self.shards)
+        self._shape = StateShape(self.sample.get_state(), self.shards.sample)
+        self.max_episode_length = self.sample.max_episode_length
+        self.step_dt = self.sample.step_dt
+        self.episode_log = MergedLog(self.sample.episode_log.keys, self.device)
+        """Figures of episodes that ended, of all worlds."""
+        self.memory = Block(self._fields())
+        """What the workers and this process share."""
+        for name, part in shared_parts(self.sample):
+            part.share(term_memory(self.memory, name))
+        self._is_first_step = True
+        self._steps = self._steps_then = 0
+        self._pool = Pool(
+            self._jobs(first_world),
+            patience_s=patience_s,
+            build_patience_s=build_patience_s,
+        )
+
+    # What an environment does.
+
+    @property
+    def episode_length_buf(self) -> torch.Tensor:
+        """Steps since each world was reset, shape (num_envs,), int64, live."""
+        return self.memory["episode_length"]
+
+    def reset(
+        self,
+        *,
+        seed: int | list[int] | None = None,
+        mask: torch.Tensor | None = None,
+    ) -> tuple[Observations, dict[str, Any]]:
+        """Start new episodes; see `ManagerBasedRlEnv.reset`."""
+        slices = self.shards.slices
+        masks: list[Any] = [None] * len(slices)
+        if mask is not None:
+            masks = [mask[worlds].cpu().numpy() for worlds in slices]
+        self._pool.call("reset", self._seeds(seed), masks)
+        self._take_log()
+        return self._observed("obs"), {"log": self.episode_log.latest()}
+
+    def step(
+        self, action: torch.Tensor
+    ) -> tuple[Observations, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, Any]]:
+        """Advance every world by one step; see `ManagerBasedRlEnv.step`."""
+        shared = self.memory["action"]
+        if action.shape != shared.shape:
+            raise ValueError(
+                f"The action has shape {tuple(action.shape)}; it has to be "
+                f"{tuple(shared.shape)}: worlds, and numbers of the action."
+            )
+        shared.copy_(action.detach())
+        self._pool.step(is_first=self._is_first_step)
+        self._is_first_step = False
+        self._steps += 1
+        self._take_log()
+        extras: dict[str, Any] = {"log": self.episode_log.latest()}
+        if self.cfg.final_obs:
+            extras["final_obs"] = self._observed("final_obs")
+        return (
+            self._observed("obs"),
+            self._copied("reward"),
+            self._copied("terminated"),
+            self._copied("truncated"),
+            extras,
+        )
+
+    def get_state(self) -> dict[str, torch.Tensor]:
+        """Everything that the future depends on, as copies.
+
+        It is the state that one environment with all worlds would have.
+        """
+        parts = [
+            {name: torch.from_numpy(array) for name, array in part.items()}
+            for part in self._pool.call("state")
+        ]
+        return self._shape.merged(parts) | self.episode_log.state()
+
+    def set_state(self, state: dict[str, torch.Tensor]) -> None:
+        """Continue as if from the moment of `get_state`, bit for bit."""
+        own = self.episode_log.load_state(state)
+        parts = self._shape.divided(own, self.shards)
+        arrays = [{name: t.cpu().numpy() for name, t in p.items()} for p in parts]
+        self._pool.call("load_state", arrays)
+
+    def take_log(self) -> dict[str, float]:
+        """Means over the episodes that ended since the last call, and health counters.
+
+        It stops the run if too many worlds were not finite.
+        """
+        figures, episodes = self.episode_log.take()
+        health: dict[str, float] = {}
+        for part in self._pool.call("take_health"):
+            for name, number in part.items():
+                health[name] = health.get(name, 0.0) + number
+        self._judge(health)
+        return (figures if episodes else {}) | health
+
+    def health(self) -> tuple[int, int]:
+        """How much was not finite, and how often there was no room, in all worlds."""
+        nonfinite, overflow = zip(*self._pool.call("health"), strict=True)
+        return sum(nonfinite), sum(overflow)
+
+    def close(self) -> None:
+        """End the workers, and let go of what is shared. Twice is harmless."""
+        self._pool.close()
+        self.memory.close()
+        self.sample.close()
+
+    # What is particular to workers.
+
+    def begin_rollout(self) -> None:
+        """Have workers take what the learner has given to terms, in their next step."""
+        self._is_first_step = True
+
+    @property
+    def processes(self) -> list[int]:
+        """Process ids of the workers."""
+        return self._pool.processes
+
+    def evidence(self) -> list[dict[str, Any]]:
+        """What shows of each worker whether it has anything to do with a GPU."""
+        return self._pool.call("evidence")
+
+    def startup_lines(self) -> list[str]:
+        """How the environment runs, as for `ManagerBasedRlEnv`."""
+        _, step, seed, *rest = self.sample.startup_lines()
+        each = " or ".join(str(n) for n in sorted(set(self.shards.sizes)))
+        return [
+            f"{self.num_envs} worlds on native (cpu), in {self.shards.num_workers} "
+            f"worker processes of {each} worlds.",
+            step,
+            seed,
+            *rest,
+        ]
+
+    # Inside.
+
+    def _fields(self) -> dict[str, Field]:
+        """Tensors that are shared."""
+        worlds, workers = self.num_envs, self.shards.num_workers
+        bools = Field((worlds,), torch.bool)
+        output = self.sample.observation_manager.output
+        kinds = ("obs", "final_obs") if self.cfg.final_obs else ("obs",)
+        return (
+            {
+                "action": Field(
+                    (worlds, self.sample.action_manager.total_action_dim), torch.float32
+                ),
+                "reward": Field((worlds,), torch.float32),
+                "terminated": bools,
+                "truncated": bools,
+                "episode_length": Field((worlds,), torch.int64),
+                "log": Field((workers, len(self.episode_log.keys) + 1), torch.float32),
+            }
+            | {
+                f"{kind}/{name}": Field.like(tensor, worlds)
+                for kind in kinds
+                for name, tensor in flat(output).items()
+            }
+            | term_fields(self.sample, worlds, workers)
+        )
+
+    def _jobs(self, first_world: int) -> list[Job]:
+        return [
+            Job(
+                index=index,
+                worlds=worlds,
+                first_world=first_world + worlds.start,
+                cfg=shard_cfg(self.cfg, worlds.stop - worlds.start, self.seed),
+                block=self.memory,
+            )
+            for index, worlds in enumerate(self.shards.slices)
+        ]
+
+    def _seeds(self, seed: int | list[int] | None) -> list[Any]:
+        slices = self.shards.slices
+        if isinstance(seed, int):
+            return [seed + worlds.start for worlds in slices]
+        if seed is None:
+            return [None] * len(slices)
+        if len(seed) != self.num_envs:
+            raise ValueError(
+                f"seed has {len(seed)} entries for {self.num_envs} worlds."
+            )
+        return [seed[worlds] for worlds in slices]
+
+    def _copied(self, name: str) -> torch.Tensor:
+        return self.memory[name].to(self.device, copy=True)
+
+    def _observed(self, kind: str) -> Observations:
+        output = self.sample.observation_manager.output
+        return {
+            group: self._copied(f"{kind}/{group}")
+            if isinstance(value, torch.Tensor)
+            else {term: self._copied(f"{kind}/{group}/{term}") for term in value}
+            for group, value in output.items()
+        }
+
+    def _take_log(self) -> None:
+        self.episode_log.add(self.memory["log"].sum(dim=0))
+
+    def _judge(self, health: dict[str, float]) -> None:
+        """Raise if too many world steps were not finite since the last account."""
+        steps = (self._steps - self._steps_then) * self.num_envs
+        self._steps_then = self._steps
+        worlds = health["Health/nonfinite"]
+        share = worlds / max(1, steps)
+        if share > self.cfg.max_nonfinite_share:
+            said = ", ".join(
+                f"{name.removeprefix('Health/nonfinite/')} {number:g}"
+                for name, number in health.items()
+                if name.startswith("Health/nonfinite/") and number
+            )
+            raise TooManyNonfiniteError(
+                f"{worlds:g} of {steps} world steps ended in numbers that are not "
+                f"finite, a share of {share:.3f}; max_nonfinite_share is "
+                f"{self.cfg.max_nonfinite_share}. By term: "
+                f"{said or 'none but physics'}."
+            )

@@ -1,0 +1,177 @@
+"""Where the worlds are, and where the learner: four ways to share a machine."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.names import suggest
+from mjlab.rl.distributed import Ranks, no_cuda
+from mjlab.workers import TrainingEnv, WorkerEnv, terms_of
+from mjlab.workers.shards import Shards
+
+if TYPE_CHECKING:
+    from mjlab.rl.loop import TrainingLoop
+
+PlacementName = Literal["gpu", "dual", "cpu", "warp-cpu"]
+
+_BACKENDS = {"gpu": "warp", "dual": "native", "cpu": "native", "warp-cpu": "warp"}
+
+
+class PlacementError(ValueError):
+    """Something that cannot be placed so on this machine."""
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where everything of a run is."""
+
+    name: PlacementName
+    """How it is called."""
+
+    device: str
+    """Where the learner is."""
+
+    workers: int | None
+    """Worker processes that have the worlds, None if this process has them."""
+
+    is_chosen: bool
+    """Whether the number of workers has to be that."""
+
+    reason: str
+    """Why the learner is there, for the start-up report."""
+
+    @property
+    def physics(self) -> str:
+        """The device of the worlds."""
+        return self.device if self.name == "gpu" else "cpu"
+
+    def for_worlds(self, num_envs: int) -> Placement:
+        """The placement with as many workers as have worlds, unless they are chosen.
+
+        Args:
+            num_envs: Worlds of this process.
+        """
+        if self.workers is None:
+            return self
+        workers = self.workers if self.is_chosen else min(self.workers, num_envs)
+        Shards(num_envs, workers)
+        return dataclasses.replace(self, workers=workers)
+
+    def applied(self, cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
+        """The environment with the engine that the placement means."""
+        wanted, backend = cfg.sim.backend, _BACKENDS[self.name]
+        if wanted not in ("auto", backend):
+            raise PlacementError(
+                f"Placement {self.name!r} runs the {backend} engine, and "
+                f"env.sim.backend is {wanted!r}. Leave one of the two out."
+            )
+        sim = dataclasses.replace(cfg.sim, backend=backend)
+        one_graph = self.name == "gpu" and cfg.mode == "auto"
+        mode = "fused" if one_graph else cfg.mode
+        return dataclasses.replace(cfg, sim=sim, mode=mode)
+
+    def build(self, cfg: ManagerBasedRlEnvCfg, *, first_world: int = 0) -> TrainingEnv:
+        """The environment to train in."""
+        cfg = self.applied(cfg)
+        workers = self.for_worlds(cfg.scene.num_envs).workers
+        if workers is not None:
+            return WorkerEnv(cfg, workers, device=self.device, first_world=first_world)
+        return ManagerBasedRlEnv(cfg, device=self.device, first_world=first_world)
+
+
+def find_placement(
+    name: str,
+    *,
+    workers: int | None = None,
+    cores: int = 1,
+    device: str | None = None,
+    ranks: Ranks | None = None,
+) -> Placement:
+    """The placement that a user means, on this machine.
+
+    Args:
+        name: How it is called.
+        workers: Worker processes, for "dual". None takes one a processor.
+        cores: Processors of this process.
+        device: Where the learner has to be. None lets the placement choose.
+        ranks: This process among those that train together.
+    """
+    known = get_args(PlacementName)
+    if name not in known:
+        raise PlacementError(f"There is no placement {name!r}. {suggest(name, known)}")
+    if workers is not None and name != "dual":
+        raise PlacementError(
+            f"workers={workers} is for placement 'dual'; {name!r} has none."
+        )
+    ranks = ranks or Ranks()
+    chosen, reason = _learner_device(name, device, ranks)
+    count = None
+    if name == "dual":
+        count = cores if workers is None else workers
+    return Placement(
+        name,  # pyright: ignore[reportArgumentType]
+        chosen,
+        count,
+        is_chosen=workers is not None,
+        reason=reason,
+    )
+
+
+def placement_lines(placement: Placement, loop: TrainingLoop) -> list[str]:
+    """What to say at the start: the placement, and where each group of tensors is."""
+    env, bound = loop.env, terms_of(loop.env)
+    where = "this process"
+    if isinstance(env, WorkerEnv):
+        count = env.shards.num_workers
+        where = f"{count} worker process{'es' if count > 1 else ''}"
+    groups = {
+        "physics state": str(bound.device),
+        "actions, observations, rewards": str(env.device),
+        "rollout": str(loop.learner.algorithm.storage.rewards.device),
+        "networks": str(next(loop.learner.policy.parameters()).device),
+    }
+    if isinstance(env, WorkerEnv):
+        size = f"shared memory of {env.memory.nbytes / 1e6:.2f} MB"
+        ferry = "" if env.device.type == "cpu" else f", copied to {env.device}"
+        groups["actions, observations, rewards"] = f"cpu, {size}{ferry}"
+    for hook in loop.hooks:
+        groups |= {name: str(device) for name, device in hook.tensors().items()}
+    listed = "; ".join(f"{name}: {device}" for name, device in groups.items())
+    return [
+        f"Placement {placement.name}: worlds in {where} on {bound.device}, learner on "
+        f"{placement.device}, because {placement.reason}.",
+        f"Tensors: {listed}.",
+    ]
+
+
+def _learner_device(name: str, device: str | None, ranks: Ranks) -> tuple[str, str]:
+    """Where the learner is, and why."""
+    if name == "gpu":
+        if device == "cpu":
+            raise PlacementError(
+                "Placement 'gpu' is on a CUDA device, and the device is 'cpu'. Leave "
+                "one of the two out."
+            )
+        if not torch.cuda.is_available():
+            raise PlacementError(
+                f"Placement 'gpu' needs a CUDA device, and {no_cuda()}. Placements "
+                "without one: 'dual', 'cpu', 'warp-cpu'."
+            )
+        return ranks.device(device), "the worlds are there"
+    if name == "dual":
+        if device is not None:
+            return ranks.device(device), "the device was chosen"
+        if torch.cuda.is_available():
+            return ranks.device(None), "a CUDA device is present"
+        return "cpu", no_cuda()
+    if device not in (None, "cpu"):
+        raise PlacementError(
+            f"Placement {name!r} is on the CPU, and the device is {device!r}. Leave "
+            "one of the two out."
+        )
+    return "cpu", "the worlds are there"

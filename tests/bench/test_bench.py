@@ -1,0 +1,87 @@
+"""`bench.py` and `bench/velocity.py`: what they measure, and what they answer."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from mjlab.cli import UsageError
+from mjlab.cli.speed import count_operations, measure, random_actions, run_steps
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.registry import load_task
+from scripts import bench
+from tests.tools.step_watch import watch
+
+ROOT = Path(__file__).resolve().parents[2]
+TASK = "Cartpole-Balance"
+
+
+def cartpole(num_envs: int) -> ManagerBasedRlEnv:
+    cfg = load_task(TASK).env()
+    cfg.scene.num_envs = num_envs
+    cfg.seed = 0
+    env = ManagerBasedRlEnv(cfg)
+    env.reset()
+    return env
+
+
+def test_bench_prints_figures_and_writes_them(tmp_path, capsys) -> None:
+    out = tmp_path / "figures.json"
+    line = f"{TASK} --env.scene.num-envs 8 --blocks 2 --steps 3 --out {out}"
+    bench.main(line.split())
+    shown = capsys.readouterr().out
+    figures = json.loads(out.read_text())
+    assert f"{TASK}, 8 worlds on native (cpu, eager)" in shown
+    assert f"{figures['operations_per_step']:,}" in shown
+    assert "whole step" in shown and "engine: step" in shown
+    # Which of the two is faster cannot be told from a few steps on a busy machine.
+    assert min(figures["physics_steps_per_s"], figures["env_steps_per_s"]) > 0.0
+    assert sum(figures["parts_s"].values()) == pytest.approx(figures["step_s"])
+    assert {"hardware", "versions", "date", "command"} <= figures.keys()
+
+
+def test_operations_are_those_that_a_watched_step_has(monkeypatch) -> None:
+    env, action = cartpole(4), torch.zeros(4, 1)
+    with watch(env, monkeypatch) as step:
+        env.step(action)
+    assert count_operations(env) == step.launches > 20
+
+
+def test_measuring_goes_on_as_if_nobody_had_measured() -> None:
+    """Physics alone is measured from the same states, and taken back."""
+    measured, stepped = cartpole(4), cartpole(4)
+    random = torch.Generator().manual_seed(0)
+    speed = measure(measured, blocks=1, steps=3)
+    for _ in range(2):  # One block warms up.
+        run_steps(stepped, random_actions(stepped, 3, random))
+    assert torch.equal(measured.sim.data.qpos, stepped.sim.data.qpos)
+    assert len(speed.step_s) == len(speed.physics_s) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("", "Name a task first: bench.py TASK [options]. Tasks and studies: Cart"),
+        (f"{TASK} --blocks 0", "--blocks has to be 1 or more, not 0."),
+        (f"{TASK} --steps -1", "--steps has to be 1 or more, not -1."),
+        (f"{TASK} --out /nowhere/x.json", "--out /nowhere/x.json: there is no folder"),
+        (f"{TASK} --blcks 3", "There is no option '--blcks'. Valid names, nearest"),
+    ],
+)
+def test_wrong_lines_of_bench_are_answered(line: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        bench.main(line.split())
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("study", bench.STUDIES)
+def test_a_study_gets_its_own_arguments(study: str) -> None:
+    script = str(ROOT / "scripts/bench.py")
+    done = subprocess.run(
+        [sys.executable, script, study, "--help"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"usage: {bench.STUDIES[study]}")

@@ -1,0 +1,80 @@
+"""`bench/paired.py`: two checkouts, stepped in turns."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from bench.paired import commit_of, compare, described, median_rank, ratio_figures
+from tests.tools.architecture import ROOT
+
+SYNTHETIC = """
+from dataclasses import dataclass
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
+
+@dataclass(kw_only=True)
+class SyntheticCfg(CartpoleBalanceCfg):
+    decimation: int = {decimation}
+"""
+
+
+def checkout(folder: Path, decimation: int) -> Path:
+    """This project, but for a task that takes so many physics steps."""
+    (folder / "tests").mkdir(parents=True)
+    for name in ("mjlab",):
+        (folder / name).symlink_to(ROOT / name)
+    (folder / "tests/__init__.py").touch()
+    (folder / "tests/worlds/synthetic.py").write_text(
+        SYNTHETIC.format(decimation=decimation)
+    )
+    return folder
+
+
+@pytest.mark.slow
+def test_each_side_steps_the_code_of_its_own_checkout(tmp_path: Path) -> None:
+    """Fifty physics steps take longer than one does, whatever else happens here."""
+    quick, slow = checkout(tmp_path / "quick", 1), checkout(tmp_path / "slow", 50)
+    found = compare(quick, slow, "synthetic:64", pairs=3, steps=5, threads=1)
+    for name in ("speed", "speed_by_processor_time"):
+        assert len(found[name]["pairs"]) == 3
+        assert max(found[name]["pairs"]) < 0.5
+    assert found["after_step_ms"] > 2.0 * found["before_step_ms"] > 0.0
+    assert "synthetic:64: 0." in described("synthetic:64", found)
+
+
+def test_a_side_with_code_from_elsewhere_is_an_error(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(RuntimeError, match=r"A side ended with 1\."):
+        compare(tmp_path, tmp_path, "Cartpole-Balance:4", pairs=1, steps=1)
+    assert f"not from {tmp_path}" in capfd.readouterr().err
+
+
+# Values of the published table of the sign test's intervals, e.g. Conover (1999), A3.
+@pytest.mark.parametrize(
+    ("number", "rank"), [(5, 1), (6, 1), (9, 2), (10, 2), (15, 4), (20, 6), (30, 10)]
+)
+def test_the_interval_of_a_median_is_that_of_the_sign_test(number, rank) -> None:
+    assert median_rank(number) == rank
+
+
+def test_figures_of_ratios_are_the_middle_and_the_ranked_ends() -> None:
+    shuffled = [1.0 + 0.01 * ((7 * i) % 10) for i in range(10)]
+    found = ratio_figures(shuffled)
+    assert found["median"] == pytest.approx(1.045)
+    assert found["interval"] == pytest.approx([1.01, 1.08])
+    assert found["pairs"] == shuffled
+
+
+def test_a_commit_is_named_and_changes_are_said(tmp_path: Path) -> None:
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(tmp_path), *arguments]
+        return subprocess.run(command, capture_output=True, text=True).stdout.strip()
+
+    git("init")
+    git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "--allow-empty", "-mx")
+    commit = git("rev-parse", "HEAD")
+    assert len(commit) == 40
+    assert commit_of(tmp_path) == {"commit": commit, "changed": False}
+    (tmp_path / "new.py").touch()
+    assert commit_of(tmp_path) == {"commit": commit, "changed": True}

@@ -1,0 +1,425 @@
+"""Answers to what goes wrong beyond the line: signals, disks, slips of typing."""
+
+import contextlib
+import errno
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from mjlab.cli import read_line, run_program
+from mjlab.cli.runs import find_run
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.envs.config import ConfigError, check_config
+from mjlab.files import CannotWriteError
+from mjlab.managers import RewardTermCfg
+from mjlab.mdp import joint_vel_l2
+from mjlab.registry import entries, load_task
+from mjlab.report import render
+from mjlab.rl import PpoAgentCfg, RunFolder
+from mjlab.rl.check import check_agent
+from mjlab.rl.checkpoint import write_model
+from mjlab.rl.run_folder import RunFolderError
+from mjlab.rl.signals import Interrupts
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
+from scripts import bench, evaluate, export, play, train
+from tests.worlds.rl_runs import agent_cfg, env_cfg
+
+ROOT = Path(__file__).resolve().parents[2]
+TASK = "Cartpole-Balance"
+
+
+def small(*more: str) -> list[str]:
+    line = "--env.episode-length-s 1.0 --agent.num-steps-per-env 4 --seed 3"
+    fixed = "--agent.evaluation.every 0 --agent.logging.tensorboard False"
+    return [TASK, *line.split(), *fixed.split(), *more]
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory) -> Path:
+    """A run of one iteration with 8 worlds."""
+    root = tmp_path_factory.mktemp("logs")
+    line = small("--num-envs", "8", "--agent.max-iterations", "1")
+    assert run_program(train.main, [*line, "--logs", str(root)]) == 0
+    return root
+
+
+def answer(capsys: pytest.CaptureFixture, main: Callable, *line: str) -> str:
+    """What a program says when it refuses."""
+    assert run_program(main, line) == 2
+    return capsys.readouterr().err
+
+
+def forked(work: Callable[[], object]) -> int:
+    """Start a child that works and ends with code 0; return its process id."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+            os._exit(0)
+        except SystemExit as error:
+            os._exit(int(str(error)))
+        finally:
+            os._exit(99)
+    return child
+
+
+def wait_for(is_so: Callable[[], bool], seconds: float = 20.0) -> None:
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+# --- Signals -------------------------------------------------------------------------
+
+
+def test_a_closed_terminal_ends_training_like_sigterm(tmp_path):
+    """The kernel hangs up on a process whose terminal is closed, and fails its output.
+
+    What saves after the hangup writes to both streams, as an iteration does.
+    """
+    ready, saved = tmp_path / "ready", tmp_path / "saved"
+    child, terminal = pty.fork()
+    if child == 0:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        with contextlib.suppress(OSError), Interrupts() as interrupts:
+            ready.touch()
+            wait_for(lambda: bool(interrupts.received))
+            os.write(1, b"4/9  23,456 steps/s\n")
+            os.write(2, b"a warning\n")
+            saved.write_text(interrupts.name)
+        os._exit(0)
+    wait_for(ready.exists)
+    os.close(terminal)
+    assert os.waitpid(child, 0)[1] == 0
+    assert saved.read_text() == "SIGHUP"
+
+
+def test_a_hangup_that_nohup_ignores_stays_ignored():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with Interrupts() as interrupts:
+            os.kill(os.getpid(), signal.SIGHUP)
+        assert not interrupts.received
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_program_that_is_ended_cleans_up(tmp_path, number):
+    def main(arguments: object) -> None:
+        try:
+            (tmp_path / "ready").touch()
+            time.sleep(20.0)
+        finally:
+            (tmp_path / "clean").touch()
+
+    def work() -> None:
+        signal.signal(number, signal.SIG_DFL)
+        run_program(main, [])
+
+    child = forked(work)
+    wait_for((tmp_path / "ready").exists)
+    os.kill(child, number)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 128 + number
+    assert (tmp_path / "clean").exists()
+
+
+def test_ctrl_c_ends_a_program_without_a_traceback(capsys):
+    def main(arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    assert run_program(main, []) == 130
+    assert capsys.readouterr().err == "Stopped by Ctrl-C.\n"
+
+
+def test_a_reader_that_has_enough_ends_a_program_without_a_traceback():
+    script = [sys.executable, "scripts/list_tasks.py"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(script, cwd=ROOT, stdout=pipe, stderr=pipe) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 128 + signal.SIGPIPE
+
+
+# --- Runs that are going, and that have gone -----------------------------------------
+
+
+@contextlib.contextmanager
+def training(run: RunFolder, tmp_path: Path) -> Iterator[int]:
+    """A process that trains in a run's folder, killed at the end."""
+    ready = tmp_path / "ready"
+
+    def work() -> None:
+        with run.lock():
+            run.update(status="running", pid=os.getpid())
+            ready.touch()
+            time.sleep(60.0)
+
+    child = forked(work)
+    try:
+        wait_for(ready.exists)
+        yield child
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def test_the_report_tells_a_run_that_is_going_from_one_that_died(tmp_path):
+    configs = {"env": env_cfg(), "agent": PpoAgentCfg()}
+    run = RunFolder.create(tmp_path, TASK, configs=configs, seed=3)
+    assert run.info()["pid"] == os.getpid()
+    with training(run, tmp_path):
+        assert 'class="status running">running<' in render(run.path)
+    page = render(run.path)
+    assert 'class="status died">died<' in page
+    assert "Its process has gone without a note" in page
+    run.finish("finished", "all is done")
+    assert 'class="status finished">finished<' in render(run.path)
+
+
+def test_a_run_is_resumed_by_one_process_at_a_time(logs, tmp_path, capsys):
+    run = RunFolder.find(TASK, logs)
+    before = run.info()
+    line = [*small(), "--resume", "latest", "--logs", str(logs)]
+    with training(run, tmp_path) as child:
+        said = answer(capsys, train.main, *line)
+    assert said == (
+        f"error: Process {child} is training in {run.path}. Stop it first, or wait for "
+        "its end.\n"
+    )
+    run.update(**before)
+
+
+def test_a_run_resumed_with_other_worlds_names_the_way_out(logs, capsys):
+    line = [*small(), "--resume", "latest", "--logs", str(logs), "--num-envs", "4"]
+    said = answer(capsys, train.main, *line)
+    assert "num_envs: 8, 4 here" in said
+    assert "With --no-exact (in Python exact=False) it begins new episodes" in said
+    assert run_program(train.main, [*line, "--no-exact"]) == 0
+
+
+# --- Devices, disks and folders ------------------------------------------------------
+
+
+@pytest.mark.parametrize("line", ["--device cuda:0", "--device cuda"])
+@pytest.mark.parametrize("main", [train.main, play.main, evaluate.main, bench.main])
+def test_a_device_that_is_not_there_is_one_line(main, line, logs, capsys, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    place = ["--policy", "zero"] if main is play.main else []
+    folder = [] if main is bench.main else ["--logs", str(logs)]
+    said = answer(capsys, main, TASK, *line.split(), *place, *folder)
+    assert said.startswith(f"error: device={line.split()[1]!r}, but ")
+    assert "no CUDA device" in said and "cpu" in said
+    assert said.count("\n") == 1
+
+
+def test_a_gpu_beyond_the_last_is_one_line(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.chdir(tmp_path)
+    said = answer(capsys, train.main, TASK, "--device", "cuda:2")
+    assert said == "error: There is no GPU 2. Valid: 0, 1.\n"
+
+
+def test_a_full_disk_is_one_line_that_names_folder_and_space(tmp_path, capsys):
+    """The kernel refuses what is written to /dev/full as a full disk does."""
+    path = tmp_path / "model_000004.pt"
+    path.with_name(f"{path.name}.{os.getpid()}.tmp").symlink_to("/dev/full")
+    model = {"weights": torch.zeros(50_000)}
+
+    def main(arguments: object) -> None:
+        write_model(path, model, 4)
+
+    said = answer(capsys, main)
+    wanted = r"error: No space left in (\S+): model_000004.pt needs (\d+) kB, and "
+    found = re.match(wanted, said)
+    assert found is not None, said
+    assert found[1] == str(tmp_path)
+    assert 200 <= int(found[2]) < 210
+    assert said.endswith("B are free.\n") and said.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_on_a_full_disk_keeps_its_own_error(tmp_path, monkeypatch):
+    configs = {"env": env_cfg(), "agent": PpoAgentCfg()}
+    run = RunFolder.create(tmp_path, TASK, configs=configs, seed=3)
+
+    def full(handle: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(ZeroDivisionError), run.recording():
+        monkeypatch.setattr(os, "fsync", full)
+        _ = 1 / 0
+
+
+def test_a_folder_of_runs_that_cannot_be_written_is_one_line(tmp_path, capsys):
+    file = tmp_path / "file"
+    file.touch()
+    line = small("--num-envs", "8", "--logs", str(file / "logs"))
+    assert answer(capsys, train.main, *line) == (
+        f"error: Cannot write to {file / 'logs'} (not a directory). --logs names "
+        "another folder.\n"
+    )
+
+
+def test_a_folder_that_may_only_be_read_is_said_so(tmp_path, monkeypatch):
+    def refuse(path: object, mode: int = 0o777) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+
+    monkeypatch.setattr(os, "mkdir", refuse)
+    configs = {"env": env_cfg(), "agent": PpoAgentCfg()}
+    said = r"Cannot write to .*/logs \(read-only file system\)\. --logs names another"
+    with pytest.raises(CannotWriteError, match=said):
+        RunFolder.create(tmp_path / "logs", TASK, configs=configs, seed=3)
+
+
+# --- Slips in Python -----------------------------------------------------------------
+
+
+def test_an_attribute_that_is_no_field_is_refused_with_the_nearest_name():
+    cfg = CartpoleBalanceCfg()
+    cfg.scene.num_env = 3  # pyright: ignore[reportAttributeAccessIssue]
+    wanted = "scene (a SceneCfg) has no field 'num_env'. Valid names, nearest first: "
+    with pytest.raises(ConfigError, match=re.escape(f"{wanted}'num_envs', ")):
+        ManagerBasedRlEnv(cfg)
+
+
+def test_such_an_attribute_is_found_in_terms_lists_and_at_the_top():
+    cfg = CartpoleBalanceCfg()
+    reward = cfg.rewards["smooth"]
+    assert reward is not None
+    reward.wieght = 2.0  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(ConfigError, match=r"^rewards\['smooth'\] \(a .*'wieght'"):
+        check_config(cfg)
+    cfg = CartpoleBalanceCfg()
+    cfg.decimaton = 2
+    with pytest.raises(ConfigError, match=r"^CartpoleBalanceCfg has .*'decimation'"):
+        check_config(cfg)
+    agent = agent_cfg()
+    agent.algorithm.learning_rat = 2
+    with pytest.raises(ConfigError, match=r"^agent\.algorithm .* has no field"):
+        check_agent(agent, {"actor": None, "critic": None}, 8)
+
+
+def test_what_a_class_declares_or_keeps_to_itself_is_no_slip():
+    class Own(CartpoleBalanceCfg):
+        note = "of the class"
+
+        def __post_init__(self):
+            self._cache = 1
+
+    cfg = Own()
+    cfg.note = "of the object"
+    check_config(cfg)
+
+
+@pytest.mark.parametrize("name", sorted(entries()))
+def test_no_task_that_ships_has_a_slip(name):
+    task = load_task(name)
+    check_config(task.env())
+    check_config(task.play())
+
+
+def test_a_function_where_a_term_belongs_says_how_to_wrap_it():
+    cfg = CartpoleBalanceCfg()
+    cfg.rewards["speed"] = joint_vel_l2  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ConfigError) as error:
+        ManagerBasedRlEnv(cfg)
+    assert str(error.value) == (
+        "rewards['speed'] is joint_vel_l2, where the configuration of a term belongs. "
+        "Wrap it: RewardTermCfg(func=joint_vel_l2)."
+    )
+    cfg = CartpoleBalanceCfg()
+    group = cfg.observations["actor"]
+    assert group is not None
+    group.terms["speed"] = joint_vel_l2  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ConfigError, match=r"ObservationTermCfg\(func=joint_vel_l2\)"):
+        check_config(cfg)
+
+
+def test_an_error_inside_a_term_names_the_term(capsys):
+    def bad(env: ManagerBasedRlEnv) -> torch.Tensor:
+        return env.scene["robo"].data.joint_pos[:, 0]
+
+    cfg = CartpoleBalanceCfg()
+    cfg.rewards["bad"] = RewardTermCfg(func=bad, weight=1.0)
+    said = answer(capsys, lambda arguments: ManagerBasedRlEnv(cfg))
+    assert said.startswith("error: The scene has no 'robo'. ")
+    assert said.endswith(" This was in reward term 'bad'.\n")
+
+
+# --- Short forms and near names ------------------------------------------------------
+
+
+@pytest.mark.parametrize("program", [train.PROGRAM, evaluate.PROGRAM, bench.PROGRAM])
+def test_the_number_of_worlds_has_a_short_form_everywhere(program):
+    line = read_line(program, ["T", "--num-envs", "16"])
+    (setting,) = line.settings
+    assert (setting.name, setting.values) == ("env.scene.num_envs", ["16"])
+    assert line.sets("env.scene.num_envs")
+
+
+def test_a_switch_is_switched_off_by_no():
+    assert not read_line(train.PROGRAM, ["T", "--no-exact"]).options.exact
+    assert not read_line(play.PROGRAM, ["T", "--best", "--no-best"]).options.best
+    assert read_line(train.PROGRAM, ["T"]).options.exact
+
+
+def test_the_help_shows_that_a_switch_can_be_switched_off(capsys):
+    assert run_program(train.main, ["--help"]) == 0
+    said = capsys.readouterr().out
+    assert "  --[no-]exact " in said and "  --num-envs NUMBER " in said
+
+
+def test_none_is_no_name_to_choose(capsys):
+    said = answer(capsys, play.main, TASK, "--viewer", "webb")
+    assert said == (
+        "error: --viewer cannot be 'webb'. Valid names, nearest first: 'web', "
+        "'none', 'native'.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("main", "more"),
+    [
+        (play.main, ", or watch the task with --policy random"),
+        (evaluate.main, ""),
+        (export.main, ""),
+    ],
+)
+def test_a_task_without_a_run_is_answered_alike_everywhere(
+    main, more, capsys, tmp_path
+):
+    task = next(name for name in entries() if load_task(name).trained is None)
+    assert answer(capsys, main, task, "--logs", str(tmp_path)) == (
+        f"error: There is no run of {task!r} in {tmp_path}. Train one with train.py "
+        f"{task}{more}.\n"
+    )
+
+
+def test_a_policy_that_ships_is_called_by_its_task_alone(tmp_path, capsys):
+    ships = next(name for name in sorted(entries()) if load_task(name).trained)
+    source = play.find_trained(ships, play.Options(logs=tmp_path))
+    assert source.title == ships
+    assert find_run(ships, tmp_path).path.name == ships
+
+
+def test_a_run_that_is_locked_in_this_process_is_locked_too(tmp_path):
+    configs = {"env": env_cfg(), "agent": PpoAgentCfg()}
+    run = RunFolder.create(tmp_path, TASK, configs=configs, seed=3)
+    with run.lock(), pytest.raises(RunFolderError, match=str(os.getpid())):
+        with run.lock():
+            pass
+    with run.lock():
+        pass

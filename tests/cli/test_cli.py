@@ -1,0 +1,605 @@
+"""The command line: what it understands, what it answers, and how soon."""
+
+import copy
+import json
+import os
+import resource
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from mjlab.cli import Answer, Program, UsageError, read_line, run_program
+from mjlab.cli.hardware import choose_worlds
+from mjlab.cli.listing import find_summary
+from mjlab.cli.overrides import Setting, apply, find_part
+from mjlab.cli.reference import reference
+from mjlab.cli.short_help import field_texts
+from mjlab.registry import find_entry, load_task
+from mjlab.rl import BetaCfg, MlpModelCfg, PpoAgentCfg, RndCfg, RnnModelCfg
+from mjlab.tasks.cartpole import CartpoleAgentCfg, CartpoleBalanceCfg
+from mjlab.tasks.velocity import VelocityG1FlatCfg
+from scripts import evaluate, list_tasks, new_task, train
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPTS = sorted(file.stem for file in (ROOT / "scripts").glob("*.py"))
+TASK = "Cartpole-Balance"
+WITHOUT_TORCH = """
+import runpy, sys
+for name in ("torch", "warp", "mujoco", "mujoco_warp", "rsl_rl", "tyro"):
+    sys.modules[name] = None  # Importing it raises.
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def settings(text: str) -> list[Setting]:
+    line = read_line(train.PROGRAM, ["T", *text.split()])
+    return list(line.settings)
+
+
+def cartpole(text: str, disabled: tuple[str, ...] = ()):
+    configs = {"env": CartpoleBalanceCfg(), "agent": CartpoleAgentCfg()}
+    return apply(configs, settings(text), disabled)
+
+
+# --- At once, and without what takes seconds to import -------------------------------
+
+
+def blocked(*command: str) -> tuple[subprocess.CompletedProcess, float]:
+    """Run a script that cannot import torch; return it and its processor time."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_TORCH, *command],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return done, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_help_is_short_and_comes_at_once_without_torch(script):
+    done, seconds = blocked(f"scripts/{script}.py", "--help")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith(f"usage: {script}.py")
+    assert len(lines) < 80
+    assert max(map(len, lines)) < 120
+    assert seconds < 0.5
+
+
+def test_tasks_are_listed_at_once_without_torch():
+    done, seconds = blocked("scripts/list_tasks.py")
+    assert done.returncode == 0, done.stderr
+    assert (
+        "Velocity-G1        mjlab-fused  Unitree G1 walks as told on rough"
+        in done.stdout
+    )
+    assert seconds < 0.5
+
+
+def test_a_wrong_task_is_answered_without_torch():
+    done, seconds = blocked("scripts/train.py", "Velocity-G2")
+    assert done.returncode == 2
+    assert "no task 'Velocity-G2'. Valid names, nearest first: 'Velocity-G1'" in (
+        done.stderr
+    )
+    assert seconds < 0.5
+
+
+# --- Wrong command lines -------------------------------------------------------------
+
+WRONG = {
+    "": "Name a task first: train.py TASK [options]. Tasks: Cartpole-Balance, ",
+    "Cartpole-Balanse": "There is no task 'Cartpole-Balanse'. Valid names, nearest "
+    "first: 'Cartpole-Balance', ",
+    "Cartpole-Balance extra": "train.py takes one TASK before its options, and 'extra' "
+    "is one too many. Options begin with two dashes.",
+    "--evn.decimation 4": "There is no option '--evn.decimation'. What is in "
+    "the configuration begins with --env. or --agent.",
+    "--sed 1": "There is no option '--sed'. Valid names, nearest first: '--seed', ",
+    "--seed": "--seed needs a value: a whole number or None.",
+    "--seed one": "--seed takes a whole number or None, not 'one'. It is None now.",
+    "--logs a b": "--logs takes a path, not 'a b'. It is logs now.",
+    "--device gpu": '--device cannot be \'gpu\'. Valid: "cpu", "cuda", '
+    '"cuda:0", "cuda:1" and so on.',
+    "--gpus 99": "There is no GPU 99. Valid: ",
+    "--resume latest --logs /nowhere": "There is no run 'Cartpole-Balance/"
+    "latest'. There are no runs in /nowhere.",
+    "--help-config env.rewrds": "--help-config env.rewrds: env has no part "
+    "'rewrds'. Valid names, nearest first: 'rewards', ",
+    "--env.decimatoin 4": "--env.decimatoin: env has no part 'decimatoin'. "
+    "Valid names, nearest first: 'decimation', ",
+    "--env.decimation four": "--env.decimation takes a whole number, not "
+    "'four'. It is 5 now.",
+    "--env.decimation 4 5": "--env.decimation takes a whole number, not '4 5'. "
+    "It is 5 now.",
+    "--env.decimation.x 4": "--env.decimation.x: env.decimation is 5, which has "
+    "no part 'x'.",
+    "--env.decimation 0": "decimation=0 has to be 1 or more.",
+    "--env.scene.num-envs 0": "--env.scene.num-envs 0: it has to be 1 or more.",
+    "--env.final-obs maybe": "--env.final-obs takes True or False, not 'maybe'. "
+    "It is False now.",
+    "--env.sim.backend wrap": "--env.sim.backend cannot be 'wrap'. Valid names, "
+    "nearest first: 'warp', 'auto', 'native'.",
+    "--env.sim.mujoco.gravity 0 0": "--env.sim.mujoco.gravity takes 3 numbers, "
+    "not '0 0'. It is (0.0, 0.0, -9.81) now.",
+    "--env.sim.mujoco.disable": "--env.sim.mujoco.disable needs a value: words. "
+    "Write '()' for none.",
+    "--env.scene.entities.cart.x 1": "--env.scene.entities.cart.x: "
+    "env.scene.entities has no part 'cart'. Valid names, nearest first: 'cartpole'.",
+    "--env.rewards x": "--env.rewards is set by its parts: --env.rewards.PART.",
+    "--env.rewards.smoth.weight 1": "--env.rewards.smoth.weight: env.rewards "
+    "has no part 'smoth'. Valid names, nearest first: 'smooth'.",
+    "--env.rewards.smooth 1": "--env.rewards.smooth cannot be '1'. Valid names, "
+    "nearest first: 'RewardTermCfg'. To change a part of it, write "
+    "--env.rewards.smooth.PART.",
+    "--env.rewards.smooth.func f": "--env.rewards.smooth.func cannot be set on "
+    "the command line: it is smooth_reward. Subclass the configuration instead.",
+    "--env.events.reset_hinge.params.positions 0 1": "--env.events.reset_hinge."
+    "params.positions: env.events.reset_hinge.params has no part 'positions'. Valid "
+    "names, nearest first: 'position_range', ",
+    "--disable rewards.smoth": "--disable rewards.smoth: env.rewards has no part "
+    "'smoth'. Valid names, nearest first: 'smooth'.",
+    "--disable decimation": "--disable decimation: it cannot be switched off. "
+    "What can is a term, such as rewards.NAME, or another part that may be None.",
+    "--agent.actor Rnn": "--agent.actor cannot be 'Rnn'. Valid names, nearest "
+    "first: 'RnnModelCfg', 'CnnModelCfg', 'MlpModelCfg'. To change a part of it, write "
+    "--agent.actor.PART.",
+    "--agent.algorithm.rnd-cfg.weight 1": "--agent.algorithm.rnd-cfg.weight: "
+    "agent.algorithm.rnd_cfg is None, so that it has no part 'weight'. It can be "
+    "RndCfg.",
+    "--agent.algorithm.num-mini-batches 7 --env.scene.num-envs 8": "agent."
+    "algorithm.num_mini_batches=7 does not divide the 256 samples of an iteration.",
+    "--agent.obs-groups.actor actr": "agent.obs_groups['actor'] names 'actr'. "
+    "Valid names, nearest first: 'actor', 'critic'.",
+    "--agent.max-iterations -1": "agent.max_iterations=-1 has to be 0 or more.",
+}
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_a_wrong_line_gets_its_answer_and_leaves_nothing(
+    line, capsys, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    arguments = [TASK, *line.split()] if line.startswith("--") else line.split()
+    assert run_program(train.main, arguments) == 2
+    said, complaint = capsys.readouterr()
+    answer = WRONG[line]
+    whole = f"error: {answer}\n"
+    assert (
+        complaint == whole
+        if answer.endswith(".")
+        else (complaint.startswith(f"error: {answer}") and complaint.count("\n") == 1)
+    )
+    assert said == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_fault_of_the_program_keeps_its_traceback():
+    def broken(arguments):
+        raise ValueError("not one of ours")
+
+    with pytest.raises(ValueError, match="not one of ours"):
+        run_program(broken, [])
+
+
+def test_a_traceback_can_be_asked_for(monkeypatch):
+    monkeypatch.setenv("MJLAB_TRACEBACK", "1")
+    with pytest.raises(UsageError):
+        run_program(train.main, ["--nothing"])
+
+
+# --- Right command lines -------------------------------------------------------------
+
+
+def test_settings_give_what_python_would():
+    found = cartpole(
+        "--env.decimation 4 --env.scene.num_envs=7 --env.sim.mujoco.gravity 0 0 -1.6 "
+        "--env.rewards.smooth.weight -2.0 --env.final-obs --env.sim.backend native "
+        "--env.events.reset_hinge.params.position-range -1 0.5 --env.seed 5 "
+        "--agent.algorithm.learning-rate 5e-4 --agent.actor.hidden-dims 32 16 "
+        "--agent.critic.hidden-dims (8,) --agent.stop.max-seconds 60 "
+        "--agent.obs-groups.critic actor critic --env.sim.mujoco.disable ()"
+    )
+    env, agent = CartpoleBalanceCfg(), CartpoleAgentCfg()
+    env.decimation, env.scene.num_envs, env.seed, env.final_obs = 4, 7, 5, True
+    env.sim.mujoco.gravity, env.sim.mujoco.disable = (0.0, 0.0, -1.6), ()
+    env.sim.backend = "native"
+    env.rewards["smooth"].weight = -2.0
+    env.events["reset_hinge"].params["position_range"] = (-1.0, 0.5)
+    agent.algorithm.learning_rate, agent.stop.max_seconds = 5e-4, 60.0
+    agent.actor.hidden_dims, agent.critic.hidden_dims = (32, 16), (8,)
+    agent.obs_groups["critic"] = ("actor", "critic")
+    assert found == {"env": env, "agent": agent}
+
+
+def test_the_configuration_that_is_given_stays_as_it_is():
+    configs = {"env": CartpoleBalanceCfg(), "agent": CartpoleAgentCfg()}
+    before = copy.deepcopy(configs)
+    line = (
+        "--env.scene.entities.cartpole.init-state.pos 1 2 3 --agent.actor RnnModelCfg"
+    )
+    found = apply(configs, settings(line), ["rewards.smooth"])
+    assert found != configs
+    assert configs == before
+
+
+def test_a_term_that_two_groups_share_changes_only_in_one():
+    name = "observations.actor.terms.velocity"
+    env = cartpole(f"--env.{name}.history-length 3")["env"]
+    assert env.observations["actor"].terms["velocity"].history_length == 3
+    assert env.observations["critic"].terms["velocity"].history_length == 0
+
+
+def test_disabled_terms_are_none_with_and_without_the_name_of_the_configuration():
+    line = read_line(
+        train.PROGRAM,
+        ["T", "--disable", "rewards.smooth", "env.terminations.time-out"],
+    )
+    env = cartpole("", line.disabled)["env"]
+    assert env.rewards == {"smooth": None}
+    assert env.terminations == {"time_out": None}
+
+
+def test_a_parameter_may_be_set_that_has_only_a_default():
+    env = VelocityG1FlatCfg()
+    assert "command_threshold" not in env.rewards["foot_slip"].params
+    name = "--env.rewards.foot-slip.params.command-threshold"
+    found = apply({"env": env}, settings(f"{name} 0.25"))["env"]
+    assert found.rewards["foot_slip"].params["command_threshold"] == 0.25
+    (changed,) = [n for n in env.rewards if env.rewards[n] != found.rewards[n]]
+    assert changed == "foot_slip"
+
+
+def test_an_element_of_a_tuple_is_found_by_its_name():
+    env = VelocityG1FlatCfg()
+    line = settings("--env.scene.sensors.feet_contact.num-slots 3")
+    found = apply({"env": env}, line)["env"]
+    slots = {s.name: s.num_slots for s in found.scene.sensors}
+    assert slots["feet_contact"] == 3
+    assert slots["self_contact"] == env.scene.sensors[1].num_slots
+
+
+def test_a_network_changes_its_type_and_keeps_what_both_have():
+    agent = cartpole(
+        "--agent.actor RnnModelCfg --agent.actor.rnn-type gru "
+        "--agent.actor.distribution-cfg BetaCfg --agent.algorithm.rnd-cfg RndCfg "
+        "--agent.algorithm.rnd-cfg.weight 0.5"
+    )["agent"]
+    assert agent.actor == RnnModelCfg(
+        hidden_dims=(64, 64), rnn_type="gru", distribution_cfg=BetaCfg()
+    )
+    assert agent.algorithm.rnd_cfg == RndCfg(weight=0.5)
+    back = apply({"agent": agent}, settings("--agent.algorithm.rnd-cfg None"))
+    assert back["agent"].algorithm.rnd_cfg is None
+    assert type(agent.critic) is MlpModelCfg
+
+
+@dataclass(kw_only=True)
+class Ordered:
+    """Checks itself."""
+
+    low: float = 0.0
+    """The lower bound."""
+
+    high: float = 1.0
+
+    table: dict[str, float] = field(default_factory=lambda: {".*_hip.*": 0.1, "a": 1.0})
+    """Numbers by
+    pattern."""
+
+    def __post_init__(self):
+        if self.low >= self.high:
+            raise ValueError(f"low={self.low} has to be below high={self.high}.")
+
+
+def test_settings_that_fit_only_together_come_in_any_order():
+    for line in ("--env.low 5 --env.high 6", "--env.high 6 --env.low 5"):
+        assert apply({"env": Ordered()}, settings(line))["env"].low == 5.0
+    with pytest.raises(UsageError, match=r"env: low=5.0 has to be below high=1.0."):
+        apply({"env": Ordered()}, settings("--env.low 5"))
+
+
+def test_keys_with_dots_and_whole_dictionaries_can_be_given():
+    env = apply({"env": Ordered()}, settings("--env.table..*_hip.* 0.3"))["env"]
+    assert env.table == {".*_hip.*": 0.3, "a": 1.0}
+    line = [Setting("env.table", ["{'.*knee': 0.2}"])]
+    assert apply({"env": Ordered()}, line)["env"].table == {".*knee": 0.2}
+
+
+def test_commas_part_numbers_and_not_words():
+    options = read_line(train.PROGRAM, ["T", "--gpus", "0,1"]).options
+    assert options.gpus == (0, 1)
+    mujoco = cartpole("--env.sim.mujoco.disable a,b")["env"].sim.mujoco
+    assert mujoco.disable == ("a,b",)
+
+
+def test_what_is_not_a_value_of_the_line_is_left_to_the_defaults():
+    line = read_line(train.PROGRAM, ["T"])
+    assert line.options == train.Options()
+    assert line.settings == () and line.disabled == () and line.reference is None
+
+
+# --- What explains -------------------------------------------------------------------
+
+
+def test_docstrings_below_fields_are_found():
+    assert field_texts(Ordered) == {
+        "low": "The lower bound.",
+        "table": "Numbers by pattern.",
+    }
+    assert field_texts(PpoAgentCfg)["max_iterations"] == "Iterations of the whole run."
+
+
+def test_the_reference_shows_options_with_kind_value_and_text():
+    text = reference({"agent": PpoAgentCfg()}, "agent.checkpoint")
+    assert text.startswith(
+        "agent.checkpoint is a CheckpointCfg.\n"
+        "  --agent.checkpoint.every\n"
+        "      Iterations between checkpoints. The last iteration is saved in any "
+        "case.\n"
+        "      a whole number; 50 now.\n"
+    )
+
+
+def typed(value) -> list[str]:
+    """A value as a user types it."""
+    if isinstance(value, tuple | list):
+        return [text for item in value for text in typed(item)] or ["()"]
+    return [str(value)]
+
+
+def listed(value):
+    """A value with lists for tuples."""
+    if isinstance(value, dict):
+        return {key: listed(item) for key, item in value.items()}
+    return [listed(x) for x in value] if isinstance(value, tuple | list) else value
+
+
+def is_nested(value) -> bool:
+    """Whether values in a row would not say where one collection ends."""
+    return isinstance(value, dict | tuple | list) and any(
+        isinstance(item, tuple | list) for item in value
+    )
+
+
+@pytest.mark.parametrize("name", ["Velocity-G1", "Velocity-Go1-Flat", TASK])
+def test_every_option_of_the_reference_can_be_set_to_what_it_is(name):
+    task = load_task(name)
+    configs = {"env": task.env(), "agent": task.rl()}
+    lines = "\n".join(reference(configs, part) for part in configs).splitlines()
+    options = [line.strip()[2:] for line in lines if line.startswith("  --")]
+    assert len(options) > 200
+    before = {name: find_part(configs, name).value for name in options}
+    line = [
+        Setting(name, [repr(value)] if is_nested(value) else typed(value))
+        for name, value in before.items()
+    ]
+    found = apply(configs, line)
+    after = {name: find_part(found, name).value for name in options}
+    # A list in a configuration may come back as a tuple, which says the same.
+    changed = [n for n in options if listed(after[n]) != listed(before[n])]
+    assert changed == []
+
+
+def test_the_summary_of_a_task_is_read_without_importing_it(tmp_path, monkeypatch):
+    package = tmp_path / "outside_tasks"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise RuntimeError('imported')\n")
+    (package / "walk.py").write_text("WALK = Task(env=1, summary='Walks.')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert find_summary("outside_tasks.walk:WALK") == "Walks."
+    assert find_summary("outside_tasks.walk:RUN") == ""
+    assert find_summary("outside_tasks.gone:WALK") == ""
+    assert find_summary("nowhere_at_all:WALK") == ""
+
+
+def plug_in(folder: Path, monkeypatch: pytest.MonkeyPatch, task: str) -> None:
+    """Install a distribution, found before ours, whose module cannot be imported."""
+    (folder / "broken_plugin.py").write_text("import no_such_module\n")
+    info = folder / "broken_plugin-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Name: broken-plugin\nVersion: 1.0\n")
+    points = f"[mjlab.tasks]\n{task} = broken_plugin:TASK\n"
+    (info / "entry_points.txt").write_text(points)
+    monkeypatch.syspath_prepend(str(folder))
+
+
+def test_a_plugin_cannot_take_the_name_of_a_task_of_ours(tmp_path, monkeypatch):
+    plug_in(tmp_path, monkeypatch, "Velocity-G1")
+    assert find_entry("Velocity-G1").origin == "mjlab-fused"
+    assert load_task("Velocity-G1").summary
+
+
+def test_a_broken_plugin_is_listed_with_its_reason(tmp_path, monkeypatch, capsys):
+    plug_in(tmp_path, monkeypatch, "Broken-Walk")
+    assert run_program(list_tasks.main, ["broken"]) == 0
+    assert capsys.readouterr().out == "Broken-Walk  broken-plugin\n"
+    assert run_program(list_tasks.main, ["broken", "--check"]) == 2
+    said, complaint = capsys.readouterr()
+    assert "Broken-Walk  broken-plugin  BROKEN: " in said
+    assert "No module named 'no_such_module'" in said
+    assert complaint == "error: 1 of 1 tasks are broken.\n"
+
+
+# --- The machine ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wanted", "on_gpu", "cores", "backend", "number"),
+    [
+        (1, False, 2, "auto", 256),
+        (1, False, 16, "native", 2048),
+        (4096, False, 2, "auto", 256),
+        (64, False, 2, "auto", 64),
+        (1, False, 2, "warp", 8),
+        (1, True, 2, "auto", 4096),
+        (8192, True, 2, "warp", 8192),
+    ],
+)
+def test_the_number_of_worlds_suits_the_machine(wanted, on_gpu, cores, backend, number):
+    found = choose_worlds(wanted, on_gpu=on_gpu, cores=cores, backend=backend)
+    assert found.number == number
+    assert str(number) in found.reason
+
+
+def test_a_task_that_knows_a_cpu_says_how_many_worlds():
+    found = choose_worlds(1, on_gpu=False, cores=2, on_cpu=2048)
+    assert found.number == 2048 and "2048 worlds" in found.reason
+    assert choose_worlds(1, on_gpu=True, cores=2, on_cpu=2048).number == 4096
+    on_warp = choose_worlds(1, on_gpu=False, cores=2, backend="warp", on_cpu=2048)
+    assert on_warp.number == 8
+
+
+@pytest.mark.parametrize(
+    ("line", "hidden"),
+    [
+        ("", "256, 128, 64"),
+        ("--env.sim.backend native", "256, 128, 64"),
+        ("--device cpu", "256, 128, 64"),
+        ("--device cuda:0", "512, 256, 128"),
+        ("--gpus 0 1", "512, 256, 128"),
+    ],
+)
+def test_settings_of_the_learner_suit_the_device(line, hidden, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    arguments = f"Velocity-Go1-Flat {line} --help-config agent.actor.hidden-dims"
+    with pytest.raises(Answer, match=hidden):
+        train.main(arguments.split())
+
+
+# --- From the line to the run --------------------------------------------------------
+
+SMALL = (
+    "--env.scene.num-envs 8 --env.episode-length-s 1.0 --agent.num-steps-per-env 4 "
+    "--agent.evaluation.every 0 --agent.logging.tensorboard False --seed 3"
+).split()
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory) -> Path:
+    """Runs of two iterations."""
+    root = tmp_path_factory.mktemp("logs")
+    line = [TASK, *SMALL, "--agent.max-iterations", "2", "--logs", str(root)]
+    assert run_program(train.main, [*line, "--env.rewards.smooth.weight", "2"]) == 0
+    return root
+
+
+def test_training_leaves_a_run_with_what_was_asked_for(logs):
+    run = logs / TASK / "latest"
+    info = json.loads((run / "run.json").read_text())
+    assert (info["status"], info["task"], info["seed"]) == ("finished", TASK, 3)
+    lines = (run / "metrics.jsonl").read_text().splitlines()
+    assert [json.loads(line)["iteration"] for line in lines] == [1, 2]
+    config = json.loads((run / "config.json").read_text())
+    assert config["env"]["rewards"]["smooth"]["weight"] == 2.0
+    assert (run / "checkpoints" / "model_000002.pt").exists()
+
+
+def test_a_run_goes_on_where_it_was(logs, capsys):
+    more = ["--agent.max-iterations", "3", "--logs", str(logs)]
+    assert run_program(train.main, [TASK, "--resume", "latest", *more]) == 0
+    run = logs / TASK / "latest"
+    lines = (run / "metrics.jsonl").read_text().splitlines()
+    assert [json.loads(line)["iteration"] for line in lines] == [1, 2, 3]
+    assert "all 3 iterations are done" in capsys.readouterr().out
+
+
+def test_a_run_of_another_task_is_refused(logs, capsys):
+    line = ["Cartpole-Swingup", "--resume", f"{TASK}/latest", "--logs", str(logs)]
+    assert run_program(train.main, line) == 2
+    assert "is a run of 'Cartpole-Balance', not of 'Cartpole-Swingup'" in (
+        capsys.readouterr().err
+    )
+
+
+def figures(logs: Path, *more: str) -> dict:
+    path = logs / "figures.json"
+    line = [TASK, "--logs", str(logs), "--json", str(path), "--seed", "7", *more]
+    assert run_program(evaluate.main, line) == 0
+    return json.loads(path.read_text())
+
+
+def test_evaluation_returns_what_stepping_by_hand_returns(logs, capsys):
+    import torch
+
+    from mjlab.envs import ManagerBasedRlEnv
+
+    found = figures(logs, "--episodes", "3", "--policy", "zero")
+    cfg = CartpoleBalanceCfg(episode_length_s=1.0)
+    cfg.rewards["smooth"].weight = 2.0
+    cfg.scene.num_envs = 1
+    for episode, run in enumerate(found["runs"]):
+        env = ManagerBasedRlEnv(cfg, device="cpu")
+        env.reset(seed=7 + episode)
+        total = sum(float(env.step(torch.zeros(1, 1))[1][0]) for _ in range(20))
+        assert run["seed"] == 7 + episode
+        assert (run["steps"], run["ended_by"]) == (20, ["time_out"])
+        assert run["total"] == pytest.approx(total, abs=1e-6)
+        env.close()
+    totals = [run["total"] for run in found["runs"]]
+    assert len(set(totals)) == 3
+    assert found["summary"]["return"]["mean"] == pytest.approx(sum(totals) / 3)
+    assert found["summary"]["falls"] == 0.0
+    assert "ended by" in capsys.readouterr().out
+
+
+def test_episodes_are_the_same_in_any_number_of_worlds(logs):
+    wide = figures(logs, "--episodes", "5", "--policy", "zero")
+    narrow = figures(
+        logs, "--episodes", "5", "--policy", "zero", "--env.scene.num-envs", "2"
+    )
+    assert wide["runs"] == narrow["runs"]
+
+
+def test_the_trained_policy_acts_unlike_zeros(logs):
+    trained = figures(logs, "--episodes", "2")
+    zero = figures(logs, "--episodes", "2", "--policy", "zero")
+    assert trained["policy"].endswith(".pt")
+    assert trained["summary"]["return"] != zero["summary"]["return"]
+
+
+def test_falls_are_ends_before_the_time_is_over(logs, capsys):
+    """A pole that starts within the bound falls out of it under a constant push."""
+    line = ["--episodes", "4", "--policy", "random", "--env.episode-length-s", "0.5"]
+    found = figures(logs, *line)
+    assert [run["steps"] for run in found["runs"]] == [10] * 4
+    assert found["summary"]["success_once"] is None
+    assert "the task does not say" in capsys.readouterr().out
+
+
+def test_a_program_without_configurations_takes_no_settings():
+    program = Program(name="p", summary="P.", subject=None, options=list_tasks.Options)
+    with pytest.raises(UsageError, match=r"no option '--env.decimation'"):
+        read_line(program, ["--env.decimation", "4"])
+    with pytest.raises(UsageError, match=r"p takes no argument before its options"):
+        read_line(program, ["x"])
+
+
+def test_a_new_task_passes_the_test_that_it_comes_with(tmp_path, capsys):
+    line = ["Pole-On-Ice", "--like", TASK, "--folder", str(tmp_path)]
+    assert run_program(new_task.main, line) == 0
+    assert run_program(new_task.main, line) == 2
+    assert "is there already; nothing was written" in capsys.readouterr().err
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        cwd=tmp_path / "pole_on_ice",
+        env=os.environ | {"PYTHONPATH": f"{ROOT}:."},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "2 passed" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["Pole On", "../up", "", "a--b"])
+def test_a_name_that_cannot_be_a_package_is_refused(name, tmp_path, capsys):
+    line = [name, "--like", TASK, "--folder", str(tmp_path)]
+    assert run_program(new_task.main, line) == 2
+    assert "is no name for a task" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

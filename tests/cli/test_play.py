@@ -1,0 +1,205 @@
+"""What `play.py` plays, where it shows it, and what it answers to mistakes."""
+
+import dataclasses
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mjlab.cli import Answer, UsageError
+from mjlab.envs import ManagerBasedRlEnvCfg
+from mjlab.rl import RunFolder, train
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
+from mjlab.tasks.velocity import VelocityGo1FlatCfg
+from mjlab.viewer import ViewerError
+from scripts import play
+from tests.tools.film_reader import read_film
+from tests.worlds.rl_runs import agent_cfg, env_cfg
+
+ROOT = Path(__file__).resolve().parents[2]
+TASK = "Cartpole-Balance"
+SMALL = ("--env.viewer.width", "96", "--env.viewer.height", "64")
+WITHOUT_TORCH = """
+import runpy, sys
+for name in ("torch", "warp", "mujoco", "mujoco_warp", "rsl_rl", "viser"):
+    sys.modules[name] = None  # Importing it raises.
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory) -> Path:
+    """A folder of runs with one run of two iterations."""
+    root = tmp_path_factory.mktemp("logs")
+    train(env_cfg(), agent_cfg(2), task=TASK, root=root, device="cpu")
+    return root
+
+
+# Where nobody trained.
+
+
+def test_a_video_of_random_actions_is_written_and_its_frames_move(
+    renderer_works, tmp_path, capsys
+):
+    pytest.importorskip("imageio_ffmpeg")
+    path = tmp_path / "out.mp4"
+    arguments = [TASK, "--policy", "random", "--video", str(path), "--steps", "12"]
+    play.main([*arguments, *SMALL, "--env.viewer.lookat", "0", "0", "1"])
+    frames = read_film(path).frames
+    assert frames.shape == (12, 64 * 96 * 3)
+    moved = np.abs(np.diff(frames.astype(int), axis=0)).max(axis=1)
+    assert (moved > 30).all()
+    assert capsys.readouterr().out.endswith(f"Wrote {path}: 12 frames, 0.6 s.\n")
+
+
+def test_several_worlds_are_side_by_side_in_a_video(renderer_works, tmp_path):
+    pytest.importorskip("imageio_ffmpeg")
+    path = tmp_path / "out.mp4"
+    arguments = [TASK, "--policy", "zero", "--video", str(path), "--steps", "1"]
+    play.main([*arguments, "--num-envs", "3", *SMALL])
+    assert read_film(path).frames.shape == (1, (2 * 64 + 2) * (2 * 96 + 2) * 3)
+
+
+def test_nothing_is_shown_where_nothing_is_asked_for(capsys):
+    arguments = ["--task", TASK, "--policy", "zero", "--viewer", "none", "--steps", "4"]
+    play.main([*arguments, "--num-envs", "2", "--seed", "7"])
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == f"{TASK}, zero actions: 2 worlds, seed 7."
+    # Upright, centred, calm and without force is worth nearly 1 a second.
+    assert 0.04 < float(second.rpartition(" ")[2].rstrip(".")) <= 0.05
+
+
+# What was trained.
+
+
+def play_unseen(place: str, logs: Path, *more: str) -> None:
+    play.main([place, "--logs", str(logs), "--viewer", "none", "--steps", "3", *more])
+
+
+@pytest.mark.parametrize(
+    "place", ["latest", TASK, f"{TASK}/latest", "RUN", "CHECKPOINT"]
+)
+def test_a_run_is_played_whatever_it_is_called_by(place: str, logs, capsys):
+    run = RunFolder.find("latest", logs)
+    known = {
+        "RUN": str(run.path),
+        "CHECKPOINT": str(run.path / "checkpoints" / "model_000002.pt"),
+    }
+    play_unseen(known.get(place, place), logs)
+    title = known[place] if place == "CHECKPOINT" else f"{TASK}, {run.path.name}"
+    assert capsys.readouterr().out.startswith(f"{title}: 1 world, seed 0.\n")
+
+
+def test_a_checkpoint_alone_brings_its_configuration(logs, tmp_path, capsys):
+    run = RunFolder.find("latest", logs)
+    alone = tmp_path / "alone.pt"
+    shutil.copy(run.path / "checkpoints" / "model_000002.pt", alone)
+    play_unseen(str(alone), tmp_path)
+    assert capsys.readouterr().out.startswith(f"{alone}: 1 world,")
+
+
+def test_a_run_is_played_with_its_own_configuration_and_the_users(logs):
+    options = play.Options(logs=logs)
+    source = play.find_source("latest", options)
+    assert source.env.events == env_cfg().events
+    assert source.env.episode_length_s == 1e9
+    trained = play.find_source("latest", dataclasses.replace(options, as_trained=True))
+    assert trained.env.episode_length_s == env_cfg().episode_length_s
+
+
+def test_the_policy_of_a_run_acts_as_its_network_does(logs):
+    import torch
+
+    from mjlab.envs import ManagerBasedRlEnv
+    from mjlab.rl import RslRlVecEnv
+    from mjlab.rl.policy import TrainedPolicy, load_policy
+
+    run = RunFolder.find("latest", logs)
+    env = ManagerBasedRlEnv(env_cfg(worlds=4))
+    policy = TrainedPolicy(env, agent_cfg(2), run.path, best=False)
+    observations, _ = env.reset()
+    actions = policy(observations)
+    worlds = RslRlVecEnv(ManagerBasedRlEnv(env_cfg(worlds=4)), groups=["actor"])
+    network = load_policy(run.path, worlds, agent_cfg(2))
+    seen = worlds.get_observations()
+    seen["actor"] = observations["actor"]
+    assert torch.equal(actions, network(seen))
+    assert actions.shape == (4, 1) and actions.abs().max() > 0
+
+
+# The form in which one watches.
+
+
+def test_to_watch_is_without_noise_pushes_and_end_of_time():
+    watched = play.watched(VelocityGo1FlatCfg())
+    assert watched.events["push_robot"] is None
+    groups = [group for group in watched.observations.values() if group is not None]
+    assert not any(group.enable_corruption for group in groups)
+    assert watched.episode_length_s == 1e9
+
+
+def test_a_configuration_that_has_no_form_of_its_own_is_watched_as_well():
+    before = CartpoleBalanceCfg()
+    for group in before.observations.values():
+        assert group is not None
+        group.enable_corruption = True
+    watched: ManagerBasedRlEnvCfg = play.watched(before)
+    actor = watched.observations["actor"]
+    assert actor is not None and not actor.enable_corruption
+    assert watched.episode_length_s == 1e9 and before.episode_length_s == 50.0
+
+
+# Answers.
+
+
+@pytest.mark.parametrize(
+    ("arguments", "answer"),
+    [
+        ("Cartpole-Balanse", r"no task 'Cartpole-Balanse' either.*'Cartpole-Balance'"),
+        ("Cartpole-Swingup", r"no run of 'Cartpole-Swingup'.*train.py.*--policy rand"),
+        ("latest --logs nowhere", r"There is no run in nowhere. Train one"),
+        ("--policy zero", r"--policy zero needs a task. Tasks: Cartpole-Balance"),
+        ("--polcy zero", r"no option '--polcy'.*'--policy'"),
+        ("latest --steps 0", r"--steps 0: it has to be 1 or more"),
+        ("latest --num-envs 0", r"--num-envs 0: it has to be 1 or more"),
+        ("latest --speed 0", r"--speed 0.0: it has to be above 0"),
+        ("latest --task Velocity-G1", r"'latest' or --task Velocity-G1, not both"),
+        ("latest --video a.mp4 --viewer web", r"--video goes without --viewer web"),
+        ("policy.onnx", r"There is no file policy.onnx"),
+    ],
+)
+def test_a_line_that_cannot_work_is_answered(arguments, answer, logs):
+    words = arguments.split()
+    if "--logs" not in words:
+        words += ["--logs", str(logs)]
+    with pytest.raises(UsageError, match=answer):
+        play.main(words)
+
+
+def test_a_window_without_a_display_is_refused_before_anything_is_built(monkeypatch):
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setattr(play, "find_source", None)
+    with pytest.raises(ViewerError, match="--viewer web"):
+        play.main([TASK, "--policy", "zero", "--viewer", "native"])
+
+
+def test_what_can_be_set_is_explained(logs):
+    with pytest.raises(Answer, match=r"--env.viewer.distance"):
+        play.main(["latest", "--logs", str(logs), "--help-config", "env.viewer"])
+
+
+def test_help_comes_without_torch_and_fits_a_screen():
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_TORCH, "scripts/play.py", "--help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "--video" in done.stdout and len(done.stdout.splitlines()) < 80

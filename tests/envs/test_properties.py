@@ -1,0 +1,257 @@
+"""What every task must have: independent worlds, reproducible runs, exact resume."""
+
+import hashlib
+import itertools
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.envs.state import is_per_world
+from mjlab.registry import entries, load_task
+from mjlab.sim.fields import STAGE_OF
+from tests.worlds.synthetic import SyntheticCfg
+
+MakeCfg = Callable[[], ManagerBasedRlEnvCfg]
+
+
+def registered(task_id: str) -> MakeCfg:
+    return lambda: load_task(task_id).env()
+
+
+TASKS: dict[str, MakeCfg] = {"synthetic": SyntheticCfg}
+TASKS |= {task_id: registered(task_id) for task_id in entries()}
+
+# Warp compiles kernels for each model, 45 s the first time; by default tests take four.
+CARTPOLE_ON_WARP = pytest.param("warp", "Cartpole-Balance", marks=pytest.mark.slow)
+# Walkers with muscles take seconds for a few steps; the arm has the same action.
+HEAVY = ("Muscle-Walk-W18", "Muscle-Walk-W54")
+
+
+def marks(name: str) -> tuple[pytest.MarkDecorator, ...]:
+    return (pytest.mark.slow,) if name in HEAVY else ()
+
+
+NAMES = [pytest.param(name, marks=marks(name)) for name in TASKS]
+ON_BOTH = [pytest.param("native", name, marks=marks(name)) for name in TASKS]
+ON_BOTH += [("warp", "synthetic"), CARTPOLE_ON_WARP]
+
+
+def make(
+    name: str,
+    num_envs: int,
+    *,
+    engine: str = "native",
+    num_threads: int | None = None,
+    seed: int = 11,
+) -> ManagerBasedRlEnv:
+    cfg = TASKS[name]()
+    cfg.scene.num_envs = num_envs
+    cfg.sim.backend = engine
+    cfg.sim.num_threads = num_threads
+    cfg.seed = seed
+    cfg.episode_length_s = min(cfg.episode_length_s, 30 * cfg.decimation * 0.01)
+    # With few worlds the pool of contacts of MuJoCo Warp is a small one.
+    cfg.sim.nconmax, cfg.sim.njmax = 256, 256
+    env = ManagerBasedRlEnv(cfg, device="cpu")
+    env.reset()
+    return env
+
+
+def actions(env: ManagerBasedRlEnv, steps: int, worlds: int = 64) -> torch.Tensor:
+    """The same numbers for world i whatever the number of worlds."""
+    random = torch.Generator().manual_seed(2)
+    size = (steps, worlds, env.action_manager.total_action_dim)
+    return torch.randn(size, generator=random)[:, : env.num_envs]
+
+
+def rows(env: ManagerBasedRlEnv) -> dict[str, torch.Tensor]:
+    """Copies of all tensors that have a row for each world."""
+    tensors = env.state.live() | env.sim.snapshot()
+    for name in STAGE_OF:
+        tensors[f"data.{name}"] = env.sim.engine.data(name)
+    return {
+        name: tensor.clone()
+        for name, tensor in tensors.items()
+        if is_per_world(name, tensor, env.num_envs)
+    }
+
+
+def disturb(env: ManagerBasedRlEnv, step: int) -> None:
+    """Something happens to world 0 alone."""
+    mask = torch.zeros(env.num_envs, dtype=torch.bool)
+    mask[0] = True
+    if step % 17 == 3:
+        env.reset(mask=mask)
+    if step % 17 == 8:
+        env.sim.data.qvel[0] += 0.7
+    if step % 17 == 12:
+        env.sim.data.qpos[0] = float("nan")
+
+
+@pytest.mark.parametrize("engine, name", ON_BOTH)
+def test_what_happens_to_world_0_changes_no_bit_of_another(
+    engine: str, name: str
+) -> None:
+    steps = 100 if engine == "native" else 40
+    calm, rough = (make(name, 4, engine=engine) for _ in range(2))
+    for step, action in enumerate(actions(calm, steps)):
+        disturb(rough, step)
+        ours, theirs = calm.step(action), rough.step(action)
+        for value, other in zip(ours[1:4], theirs[1:4], strict=True):
+            assert torch.equal(value[1:], other[1:]), f"step {step}"
+        for group, value in ours[0].items():
+            assert torch.equal(value[1:], theirs[0][group][1:]), f"{group}, {step}"
+    before, after = rows(calm), rows(rough)
+    assert before.keys() == after.keys()
+    for key, value in before.items():
+        assert torch.equal(value[1:], after[key][1:]), key
+    changed = [
+        key for key, value in before.items() if not _same(value[0], after[key][0])
+    ]
+    assert changed
+    assert rough.sim.health.read().nonfinite > 0
+    assert not any(rough.sim.health.read().overflow.values())
+
+
+def _same(a: torch.Tensor, b: torch.Tensor) -> bool:
+    return torch.equal(a.nan_to_num() if a.is_floating_point() else a, b)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_world_draws_the_same_numbers_whatever_their_number(name: str) -> None:
+    drawn = []
+    for num_envs in (1, 4, 16, 64):
+        env = make(name, num_envs)
+        draw = env.rng
+        numbers = [draw.draw("a", 5), draw.normal(0.0, 1.0, 3, "b")]
+        numbers.append(draw.integers(0, 1000, 2, "c").float())
+        drawn.append(torch.cat(numbers, dim=1))
+    for few, many in itertools.pairwise(drawn):
+        assert torch.equal(few, many[: len(few)])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_worlds_trajectory_is_the_same_with_16_and_64_worlds(name: str) -> None:
+    ends = []
+    for num_envs in (16, 64):
+        env = make(name, num_envs)
+        for action in actions(env, 60):
+            observations, reward, *_ = env.step(action)
+        ends.append((observations["actor"][:16], reward[:16], env.sim.data.qpos[:16]))
+    for ours, theirs in zip(*ends, strict=True):
+        assert torch.equal(ours, theirs)
+
+
+def fingerprint(env: ManagerBasedRlEnv, steps: int) -> str:
+    digest = hashlib.sha256()
+    for action in actions(env, steps):
+        observations, reward, terminated, truncated, _ = env.step(action)
+        for tensor in (*observations.values(), reward, terminated, truncated):
+            digest.update(tensor.numpy().tobytes())
+    return digest.hexdigest()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_seed_gives_the_same_run_at_any_number_of_threads(name: str) -> None:
+    runs = [
+        fingerprint(make(name, 4, num_threads=threads, seed=seed), 200)
+        for threads, seed in ((1, 1), (2, 1), (2, 2))
+    ]
+    assert runs[0] == runs[1]
+    assert runs[1] != runs[2]
+
+
+@pytest.mark.parametrize("engine, name", ON_BOTH)
+def test_continuing_from_a_state_is_bit_equal_to_not_stopping(
+    engine: str, name: str
+) -> None:
+    env = make(name, 4, engine=engine)
+    plan = actions(env, 60)
+    for action in plan[:20]:
+        env.step(action)
+    state = env.get_state()
+    straight = [env.step(action) for action in plan[20:]]
+    env.reset(seed=99)
+    for action in plan[:7]:
+        env.step(action)
+    env.set_state(state)
+    again = [env.step(action) for action in plan[20:]]
+    for ours, theirs in zip(straight, again, strict=True):
+        for group, value in ours[0].items():
+            assert torch.equal(value, theirs[0][group]), group
+        for value, other in zip(ours[1:4], theirs[1:4], strict=True):
+            assert torch.equal(value, other)
+
+
+def test_a_state_goes_to_another_environment_of_the_same_config() -> None:
+    first, second = make("synthetic", 4, seed=1), make("synthetic", 4, seed=2)
+    plan = actions(first, 40)
+    for action in plan[:20]:
+        first.step(action)
+    second.set_state(first.get_state())
+    for action in plan[20:]:
+        ours, theirs = first.step(action), second.step(action)
+        assert torch.equal(ours[0]["actor"], theirs[0]["actor"])
+        assert torch.equal(ours[1], theirs[1])
+
+
+def test_what_step_returned_never_changes() -> None:
+    env = make("synthetic", 4)
+    plan = actions(env, 12)
+    kept = [env.step(action) for action in plan[:3]]
+    copies = [
+        ({k: v.clone() for k, v in obs.items()}, reward.clone(), done.clone())
+        for obs, reward, done, *_ in kept
+    ]
+    for action in plan[3:]:
+        env.step(action)
+    for (obs, reward, done, *_), (obs_copy, reward_copy, done_copy) in zip(
+        kept, copies, strict=True
+    ):
+        assert all(torch.equal(v, obs_copy[k]) for k, v in obs.items())
+        assert torch.equal(reward, reward_copy) and torch.equal(done, done_copy)
+
+
+def test_an_explicit_seed_starts_the_same_episode_whatever_went_before() -> None:
+    # The same seed for both, because startup events have drawn with it.
+    first, second = make("synthetic", 4), make("synthetic", 4)
+    for action in actions(first, 9):
+        first.step(action)
+    ours, _ = first.reset(seed=42)
+    theirs, _ = second.reset(seed=42)
+    assert torch.equal(ours["actor"], theirs["actor"])
+    listed, _ = second.reset(seed=[42, 43, 44, 45])
+    assert torch.equal(ours["actor"], listed["actor"])
+    other, _ = second.reset(seed=[42, 43, 44, 7])
+    assert torch.equal(ours["actor"][:3], other["actor"][:3])
+    assert not torch.equal(ours["actor"][3], other["actor"][3])
+
+
+def test_two_resets_in_a_row_begin_differently_in_the_worlds_asked_for() -> None:
+    env = make("synthetic", 4)
+    mask = torch.tensor([False, True, False, True])
+    begun = []
+    for _ in range(2):
+        env.reset(mask=mask)
+        joints = env.scene.entity("robot").data.joint_pos
+        begun.append((joints.clone(), env.sim.model.body_mass.clone()))
+    for first, second in zip(*begun, strict=True):
+        assert (first != second).any(dim=1).equal(mask)
+
+
+def test_a_partial_reset_leaves_the_other_worlds_where_they_are() -> None:
+    env = make("synthetic", 4)
+    for action in actions(env, 9):
+        observations, *_ = env.step(action)
+    before = rows(env)
+    mask = torch.tensor([False, True, False, True])
+    fresh, _ = env.reset(mask=mask)
+    after = rows(env)
+    assert torch.equal(fresh["actor"][~mask], observations["actor"][~mask])
+    assert not torch.equal(fresh["actor"][mask], observations["actor"][mask])
+    derived = {f"data.{name}" for name, stage in STAGE_OF.items() if stage}
+    for key in before.keys() - derived:
+        assert torch.equal(before[key][~mask], after[key][~mask]), key
+    assert (env.episode_length_buf[mask] == 0).all()

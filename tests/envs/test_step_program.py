@@ -1,0 +1,335 @@
+"""The step as a device program: no host reads, the same operations at every step."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.managers import ManagerTermBase, RewardTermCfg
+from mjlab.registry import entries, load_task
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
+from tests.tools.reachable import reachable_tensors
+from tests.tools.step_watch import StepWatch, watch
+from tests.worlds.synthetic import SyntheticCfg
+
+NUM_ENVS = 4
+
+
+def synthetic() -> ManagerBasedRlEnvCfg:
+    return SyntheticCfg(seed=1)
+
+
+def registered(task_id: str) -> Callable[[], ManagerBasedRlEnvCfg]:
+    return lambda: load_task(task_id).env()
+
+
+TASKS = {"synthetic": synthetic} | {id_: registered(id_) for id_ in entries()}
+# Walkers with muscles take seconds for a few steps; the arm has the same action.
+HEAVY = {"Muscle-Walk-W18", "Muscle-Walk-W54"}
+NAMES = [
+    pytest.param(name, marks=[pytest.mark.slow] if name in HEAVY else [])
+    for name in TASKS
+]
+
+
+def make(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnv:
+    cfg.scene.num_envs = NUM_ENVS
+    # Short episodes, so that some worlds end while others go on.
+    cfg.episode_length_s = 12 * cfg.decimation * cfg.sim.mujoco.timestep
+    env = ManagerBasedRlEnv(cfg)
+    env.reset(seed=5)
+    env.episode_length_buf.copy_(torch.arange(NUM_ENVS) * 3)
+    return env
+
+
+def tensors_of(env: ManagerBasedRlEnv) -> dict[str, torch.Tensor]:
+    """All tensors that hang onto the environment, by the way to them.
+
+    What entities have computed since the last step is forgotten, as after a replay.
+    """
+    env.scene.invalidate()
+    return reachable_tensors(env)
+
+
+def moved(before: dict[str, torch.Tensor], after: dict[str, torch.Tensor]) -> list[str]:
+    """Tensors that came, went, or lie elsewhere.
+
+    Whoever holds `before` keeps its memory, which no new tensor can get then.
+    """
+    places = [
+        {name: tensor.data_ptr() for name, tensor in tensors.items()}
+        for tensors in (before, after)
+    ]
+    names = places[0].keys() | places[1].keys()
+    return sorted(n for n in names if places[0].get(n) != places[1].get(n))
+
+
+def actions(env: ManagerBasedRlEnv, steps: int) -> torch.Tensor:
+    random = torch.Generator().manual_seed(0)
+    size = (steps, env.num_envs, env.action_manager.total_action_dim)
+    return torch.randn(size, generator=random)
+
+
+def watch_steps(
+    env: ManagerBasedRlEnv, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> list[tuple[StepWatch, int]]:
+    """Watch steps; for each, what it did and how many worlds ended in it."""
+    seen = []
+    for action in actions(env, steps):
+        with watch(env, monkeypatch) as step:
+            env.step(action)
+        seen.append((step, int(env.termination_manager.dones.sum())))
+    return seen
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_step_reads_anything_back_to_the_host(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    env = make(TASKS[name]())
+    steps = watch_steps(env, monkeypatch, 40)
+    ended = [number for _, number in steps]
+    assert any(ended) and not all(ended)
+    problems = {problem for step, _ in steps for problem in step.problems}
+    assert problems == set()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_step_does_the_same_operations_on_the_same_memory(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    env = make(TASKS[name]())
+    before = tensors_of(env)
+    steps = watch_steps(env, monkeypatch, 100)
+    env.reset(mask=torch.arange(NUM_ENVS) % 2 == 0)
+    first = steps[0][0].operations
+    for step, _ in steps:
+        assert step.operations == first
+    assert moved(before, tensors_of(env)) == []
+    known = {tensor.data_ptr() for tensor in before.values()}
+    assert {tensor.data_ptr() for tensor in env.state.live().values()} <= known
+    # The same program runs when worlds end and when none does.
+    ended = [number for _, number in steps]
+    assert any(ended) and not all(ended)
+
+
+def test_cartpole_takes_at_most_180_launches(monkeypatch: pytest.MonkeyPatch) -> None:
+    env = make(CartpoleBalanceCfg())
+    launches = {step.launches for step, _ in watch_steps(env, monkeypatch, 20)}
+    assert len(launches) == 1
+    print("cartpole launches", launches)
+    assert launches.pop() <= 180
+
+
+# Each watch is able to fail.
+
+
+def item(env: Any) -> torch.Tensor:
+    return env.episode_length_buf.float() * env.common_step_counter.item()
+
+
+def nonzero(env: Any) -> torch.Tensor:
+    reward = torch.zeros(env.num_envs)
+    reward[(env.episode_length_buf > 2).nonzero()[:, 0]] = 1.0
+    return reward
+
+
+def boolean_index(env: Any) -> torch.Tensor:
+    reward = torch.zeros(env.num_envs)
+    reward[env.episode_length_buf > 2] = 1.0
+    return reward
+
+
+def masked_select(env: Any) -> torch.Tensor:
+    return torch.masked_select(
+        env.episode_length_buf, env.episode_length_buf > -1
+    ).float()
+
+
+def unique(env: Any) -> torch.Tensor:
+    return env.episode_length_buf.unique().sum().expand(env.num_envs).float()
+
+
+def equal(env: Any) -> torch.Tensor:
+    same = torch.equal(env.episode_length_buf, env.episode_length_buf)
+    return torch.full((env.num_envs,), float(same))
+
+
+def allclose(env: Any) -> torch.Tensor:
+    length = env.episode_length_buf.float()
+    return torch.full((env.num_envs,), float(torch.allclose(length, length)))
+
+
+def repeat_interleave(env: Any) -> torch.Tensor:
+    ones = torch.ones_like(env.episode_length_buf)
+    return torch.repeat_interleave(ones, ones).float()
+
+
+def from_list(env: Any) -> torch.Tensor:
+    return torch.tensor([1.0, 2.0]).sum().expand(env.num_envs).clone()
+
+
+def to_list(env: Any) -> torch.Tensor:
+    return torch.full((env.num_envs,), float(sum(env.episode_length_buf.tolist())))
+
+
+def to_numpy(env: Any) -> torch.Tensor:
+    return torch.full((env.num_envs,), float(env.episode_length_buf.numpy().sum()))
+
+
+def to_cpu(env: Any) -> torch.Tensor:
+    return env.episode_length_buf.cpu().float()
+
+
+def send_by_name(env: Any) -> torch.Tensor:
+    return env.episode_length_buf.to("cpu").float()
+
+
+def send_by_device(env: Any) -> torch.Tensor:
+    return env.episode_length_buf.to(device=torch.device("cpu")).float()
+
+
+def planted(func: Any) -> ManagerBasedRlEnvCfg:
+    cfg = CartpoleBalanceCfg()
+    cfg.rewards["planted"] = RewardTermCfg(func=func, weight=1.0)
+    return cfg
+
+
+@pytest.mark.parametrize(
+    "func",
+    [
+        item,
+        nonzero,
+        boolean_index,
+        masked_select,
+        unique,
+        equal,
+        allclose,
+        repeat_interleave,
+        from_list,
+        to_list,
+        to_numpy,
+        to_cpu,
+        send_by_name,
+        send_by_device,
+    ],
+)
+def test_a_planted_host_read_is_found(
+    func: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    env = make(planted(func))
+    assert any(step.problems for step, _ in watch_steps(env, monkeypatch, 3))
+
+
+class python_counter(ManagerTermBase):
+    """Counts in Python what a recording would see once."""
+
+    def __init__(self, cfg: Any, env: Any) -> None:
+        super().__init__(cfg, env)
+        self.count = 0
+
+    def __call__(self, env: Any) -> torch.Tensor:
+        self.count += 1
+        return torch.zeros(env.num_envs).add_(self.count)
+
+
+class new_tensor(ManagerTermBase):
+    """Keeps its memory in another place each time, and does not own up to it."""
+
+    def __init__(self, cfg: Any, env: Any) -> None:
+        super().__init__(cfg, env)
+        self.memory = torch.zeros(env.num_envs)
+
+    def __call__(self, env: Any) -> torch.Tensor:
+        self.memory = self.memory + 1.0
+        return self.memory
+
+
+class new_tensor_in_a_list(ManagerTermBase):
+    """Hides it in a list in a dictionary."""
+
+    def __init__(self, cfg: Any, env: Any) -> None:
+        super().__init__(cfg, env)
+        self.memory = {"past": [torch.zeros(env.num_envs)]}
+
+    def __call__(self, env: Any) -> torch.Tensor:
+        self.memory["past"][0] = self.memory["past"][0] + 1.0
+        return self.memory["past"][0]
+
+
+class new_tensor_in_a_closure(ManagerTermBase):
+    """Hides it in what a function closes over."""
+
+    def __init__(self, cfg: Any, env: Any) -> None:
+        super().__init__(cfg, env)
+        memory = torch.zeros(env.num_envs)
+
+        def count() -> torch.Tensor:
+            nonlocal memory
+            memory = memory + 1.0
+            return memory
+
+        self.count = count
+
+    def __call__(self, env: Any) -> torch.Tensor:
+        return self.count()
+
+
+class growing(ManagerTermBase):
+    """Keeps one more tensor each time."""
+
+    def __init__(self, cfg: Any, env: Any) -> None:
+        super().__init__(cfg, env)
+        self.past: list[torch.Tensor] = []
+
+    def __call__(self, env: Any) -> torch.Tensor:
+        self.past.append(torch.zeros(env.num_envs))
+        return self.past[-1]
+
+
+class new_at_reset(ManagerTermBase):
+    """Keeps its memory in another place after each reset."""
+
+    def __init__(self, cfg: Any, env: Any) -> None:
+        super().__init__(cfg, env)
+        self.memory = torch.zeros(env.num_envs)
+
+    def __call__(self, env: Any) -> torch.Tensor:
+        return self.memory.add_(1.0)
+
+    def reset(self, mask: torch.Tensor) -> None:
+        self.memory = torch.where(mask, 0.0, self.memory)
+
+
+def data_sized(env: Any) -> torch.Tensor:
+    grown = torch.zeros(int(env.common_step_counter.max()) + 1)
+    return grown.sum().expand(env.num_envs).clone()
+
+
+@pytest.mark.parametrize("func", [python_counter, data_sized])
+def test_planted_operations_that_change_are_found(
+    func: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = watch_steps(make(planted(func)), monkeypatch, 6)
+    assert any(step.operations != steps[0][0].operations for step, _ in steps)
+
+
+@pytest.mark.parametrize(
+    "func",
+    [
+        new_tensor,
+        new_tensor_in_a_list,
+        new_tensor_in_a_closure,
+        growing,
+        new_at_reset,
+    ],
+)
+def test_planted_memory_that_moves_is_found(func: Any) -> None:
+    env = make(planted(func))
+    before = tensors_of(env)
+    for action in actions(env, 6):
+        env.step(action)
+    found = moved(before, tensors_of(env))
+    assert found and all("planted" in name for name in found)

@@ -1,0 +1,617 @@
+"""ONNX files: that they act as the network does, and say what a robot must know."""
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+import torch
+from rsl_rl.models import CNNModel, MLPModel
+from tensordict import TensorDict
+
+from mjlab.envs import ManagerBasedRlEnv, mdp
+from mjlab.export import ExportError, FilePolicy, OnnxPolicy, driven_by
+from mjlab.export.graph import Graph
+from mjlab.export.network import add_network
+from mjlab.managers import ManagerTermBase, ObservationGroupCfg, ObservationTermCfg
+from mjlab.names import UnknownNameError
+from mjlab.rl import (
+    BetaCfg,
+    GaussianCfg,
+    HeteroscedasticGaussianCfg,
+    MlpModelCfg,
+    RnnModelCfg,
+)
+from mjlab.rl.policy import TrainedPolicy
+from mjlab.tasks.cartpole.env import CartpoleBalanceCfg
+from mjlab.tasks.velocity import VelocityGo1FlatCfg
+from mjlab.tensors import DelayCfg
+from tests.worlds.export_runs import errors, record, stir, write
+from tests.worlds.rl_runs import agent_cfg
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def perceptron(**more) -> MlpModelCfg:
+    given = {"obs_normalization": True, "distribution_cfg": GaussianCfg()}
+    return MlpModelCfg(hidden_dims=(16, 8), **(given | more))
+
+
+def recurrent(**more) -> RnnModelCfg:
+    given = {"obs_normalization": True, "distribution_cfg": GaussianCfg()}
+    sizes = {"rnn_hidden_dim": 6, "rnn_num_layers": 2}
+    return RnnModelCfg(hidden_dims=(8,), **(given | sizes | more))
+
+
+def cartpole() -> CartpoleBalanceCfg:
+    """Episodes of two seconds; the actor sees all stages and its own past."""
+    cfg = CartpoleBalanceCfg(episode_length_s=2.0, seed=3)
+    old = cfg.observations["actor"]
+    assert old is not None
+    joints = old.terms["velocity"].params
+    terms = dict(old.terms) | {
+        "cart_pos": replace(
+            old.terms["cart_pos"],
+            history_length=4,
+            scale=2.5,
+            delay=DelayCfg(min_lag=2, max_lag=2),
+        ),
+        "velocity": replace(old.terms["velocity"], clip=(-0.3, 0.2), scale=(3.0, 0.5)),
+        "relative": ObservationTermCfg(
+            func=mdp.joint_vel_rel, params=joints, history_length=2
+        ),
+        "share": ObservationTermCfg(
+            func=mdp.joint_pos_limit_normalized, params=joints, clip=(-0.01, 1.0)
+        ),
+        "past": ObservationTermCfg(func=mdp.last_action, history_length=3, scale=0.5),
+    }
+    cfg.observations["actor"] = ObservationGroupCfg(
+        terms=terms, nan_policy="sanitize", enable_corruption=False
+    )
+    force = cfg.actions["force"]
+    cfg.actions["force"] = replace(
+        force, scale=0.3, offset=0.05, clip={"slider": (-0.2, 0.25)}
+    )
+    return cfg
+
+
+def go1() -> VelocityGo1FlatCfg:
+    """The robot as it is trained, with encoders that are off, but without noise."""
+    cfg = VelocityGo1FlatCfg(seed=1, episode_length_s=1.0)
+    actor = cfg.observations["actor"]
+    assert actor is not None
+    actor.enable_corruption = False
+    actor.terms["joint_vel"].scale = 0.05
+    actor.terms["joint_vel"].history_length = 3
+    actor.terms["base_ang_vel"].clip = (-2.0, 2.0)
+    actor.terms["base_ang_vel"].scale = (0.2, 0.3, 0.4)
+    actor.terms["projected_gravity"].delay = DelayCfg(min_lag=1, max_lag=1)
+    return cfg
+
+
+# --- It acts as the network does -----------------------------------------------------
+
+NETWORKS = {
+    "mlp": perceptron(),
+    "lstm, a spread that depends on the state": recurrent(
+        rnn_type="lstm", distribution_cfg=HeteroscedasticGaussianCfg()
+    ),
+    "gru, beta, no normaliser": recurrent(
+        rnn_type="gru",
+        distribution_cfg=BetaCfg(action_range=(-0.5, 2.0)),
+        obs_normalization=False,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_the_file_does_what_torch_did_in_200_recorded_steps(kind, tmp_path):
+    cfg = cartpole()
+    agent = agent_cfg(1, actor=NETWORKS[kind], clip_actions=0.9)
+    checkpoint, exported = write(tmp_path, cfg, agent)
+    file = OnnxPolicy(exported.path)
+    moments = record(
+        checkpoint, cfg, agent, file.contract, entity="cartpole", steps=200
+    )
+    assert sum(moment.ends.sum() for moment in moments) >= 8  # Of both worlds.
+    actions = np.stack([moment.action for moment in moments])
+    assert np.ptp(actions) > 0.1
+    assert max(errors(file, moments)) < 1e-5
+
+
+def test_a_robot_with_twelve_joints_is_told_what_torch_told_it(tmp_path):
+    cfg = go1()
+    actor = MlpModelCfg(
+        hidden_dims=(512, 256, 128),
+        obs_normalization=True,
+        distribution_cfg=GaussianCfg(),
+    )
+    agent = agent_cfg(1, actor=actor, clip_actions=1.5)
+    checkpoint, exported = write(tmp_path, cfg, agent, "Velocity-Go1-Flat")
+    assert exported.error < 1e-5
+    file = OnnxPolicy(exported.path)
+    moments = record(checkpoint, cfg, agent, file.contract, entity="robot", steps=200)
+    assert sum(moment.ends.sum() for moment in moments) >= 6
+    assert max(errors(file, moments)) < 1e-5
+    # A history, a delay or a clip that is left out would be seen.
+    without = [replace(m, begins=np.ones(2, bool)) for m in moments]
+    assert errors(file, without)[0] > 1e-3
+    check_contract_of_go1(exported.contract)
+    check_ways_to_play(checkpoint, agent, file, cfg)
+
+
+def check_ways_to_play(checkpoint, agent, file, cfg):
+    """The file moves the worlds as the network does, whatever scales they have."""
+    cfg = replace(cfg, scene=replace(cfg.scene, num_envs=2))
+    worlds = ManagerBasedRlEnv(cfg, device="cpu")
+    other = go1()  # What the file does by itself, the task may say otherwise.
+    terms = other.observations["actor"].terms
+    terms["joint_vel"] = replace(terms["joint_vel"], scale=9.0, history_length=0)
+    terms["base_ang_vel"] = replace(terms["base_ang_vel"], clip=None)
+    terms["actions"] = None
+    action = other.actions["joint_pos"]
+    other.actions["joint_pos"] = replace(action, scale=9.0, use_default_offset=False)
+    other.scene.num_envs = 2
+    driven = ManagerBasedRlEnv(driven_by(other, file.contract), device="cpu")
+    network = TrainedPolicy(worlds, agent, checkpoint, best=False)
+    policies = ((worlds, network), (driven, FilePolicy(driven, file)))
+    totals = []
+    for env, policy in policies:
+        observations, _ = env.reset(seed=4)
+        total = torch.zeros(2)
+        for _ in range(15):
+            observations, reward, ended, late, _ = env.step(policy(observations))
+            policy.reset(ended | late)
+            total += reward
+        totals.append(total)
+    assert torch.allclose(*totals, rtol=1e-4, atol=1e-5)
+    first, second = (env.sim.data.qpos for env, _ in policies)
+    assert torch.allclose(first, second, atol=1e-4)
+
+
+def session_of(graph: Graph) -> onnxruntime.InferenceSession:
+    content = graph.model({}).SerializeToString()
+    return onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
+
+
+@pytest.mark.parametrize(
+    "activation",
+    "elu selu relu crelu lrelu tanh sigmoid softplus gelu swish mish identity".split(),
+)
+def test_activations_are_those_of_torch(activation):
+    seen = TensorDict({"a": torch.randn(1, 5)}, batch_size=[1])
+    model = MLPModel(seen, {"actor": ["a"]}, "actor", 3, (7, 6), activation).eval()
+    stir(model)
+    graph = Graph()
+    value = add_network(graph, model, {"a": graph.input("a", (5,))})
+    graph.output("action", value, (3,))
+    session = session_of(graph)
+    for _ in range(5):
+        vector = 3.0 * torch.randn(5)
+        (found,) = session.run(["action"], {"a": vector.numpy()})
+        with torch.no_grad():
+            seen["a"] = vector[None]
+            assert np.abs(found - model(seen)[0].numpy()).max() < 1e-5
+
+
+@pytest.mark.parametrize(
+    "encoder",
+    [
+        {"kernel_size": 3, "padding": "reflect", "norm": "layer", "max_pool": True},
+        {"kernel_size": [5, 3], "stride": 2, "norm": "batch", "global_pool": "avg"},
+        {"kernel_size": 3, "dilation": 2, "padding": "zeros", "global_pool": "max"},
+        {"kernel_size": 3, "padding": "replicate"},
+    ],
+)
+def test_images_are_seen_as_torch_sees_them(encoder):
+    shapes = {"a": (4,), "b": (2, 12, 14)}
+    seen = TensorDict({k: torch.rand(1, *s) for k, s in shapes.items()}, batch_size=[1])
+    groups = {"actor": ["a", "b"]}
+    cnn = {"output_channels": [3, 4], **encoder}
+    model = CNNModel(
+        seen, groups, "actor", 3, (8,), obs_normalization=True, cnn_cfg=cnn
+    ).eval()
+    stir(model)
+    for layer in model.modules():
+        if isinstance(layer, torch.nn.LayerNorm | torch.nn.BatchNorm2d):
+            layer.eps = 0.1  # Not ONNX's default.
+    graph = Graph()
+    values = {name: graph.input(name, shape) for name, shape in shapes.items()}
+    graph.output("action", add_network(graph, model, values), (3,))
+    fed = {name: seen[name][0].numpy() for name in shapes}
+    (found,) = session_of(graph).run(["action"], fed)
+    with torch.no_grad():
+        expected = model(seen)[0].numpy()
+    assert np.abs(found - expected).max() < 1e-5 * max(1.0, np.abs(expected).max())
+
+
+def test_padding_that_onnx_has_no_word_for_is_refused():
+    seen = TensorDict({"b": torch.rand(1, 2, 8, 8)}, batch_size=[1])
+    cnn = {"output_channels": [3], "kernel_size": 3, "padding": "circular"}
+    model = CNNModel(seen, {"actor": ["b"]}, "actor", 2, (8,), cnn_cfg=cnn)
+    graph = Graph()
+    with pytest.raises(ExportError, match="'circular' padding"):
+        add_network(graph, model, {"b": graph.input("b", (2, 8, 8))})
+
+
+def test_a_network_that_may_compute_something_else_is_refused():
+    class Own(MLPModel):
+        pass
+
+    seen = TensorDict({"a": torch.zeros(1, 5)}, batch_size=[1])
+    model = Own(seen, {"actor": ["a"]}, "actor", 3, (7,))
+    graph = Graph()
+    with pytest.raises(ExportError, match=r"Own, which cannot .* MLPModel, RNNModel"):
+        add_network(graph, model, {"a": graph.input("a", (5,))})
+
+
+def test_other_kinds_of_actions_say_what_they_mean(tmp_path):
+    cfg = cartpole()
+    cfg.actions["force"] = mdp.BinaryJointEffortActionCfg(
+        entity_name="cartpole",
+        joint_names="slider",
+        open_command=0.25,
+        close_command={"slider": -0.5},
+    )
+    agent = agent_cfg(1, actor=perceptron())
+    _, exported = write(tmp_path, cfg, agent)
+    (term,) = exported.contract["actions"]
+    assert (term["open"], term["closed"]) == ([0.25], [-0.5])
+    chance = np.random.default_rng(0)
+    file = OnnxPolicy(exported.path)
+    seen = set()
+    for _ in range(50):
+        inputs = told(file)
+        found = file({k: 9.0 * chance.normal(size=v.shape) for k, v in inputs.items()})
+        expected = -0.5 if found["action"] < 0.0 else 0.25
+        assert found["force_target"] == [expected]
+        seen.add(expected)
+    assert len(seen) == 2
+
+
+# --- What it says ---------------------------------------------------------------------
+
+
+def check_contract_of_go1(contract):
+    """Every number, against the compiled model and the task."""
+    model = ManagerBasedRlEnv(VelocityGo1FlatCfg(), device="cpu").sim.mj_model
+    robot = contract["entities"]["robot"]
+    assert contract["rates"] == pytest.approx(
+        {"physics_dt": 0.005, "decimation": 4, "control_dt": 0.02, "control_hz": 50.0}
+    )
+    assert model.opt.timestep == contract["rates"]["physics_dt"]
+    names = [joint["name"] for joint in robot["joints"]]
+    joints = [model.joint(i) for i in range(model.njnt) if model.jnt_type[i] != 0]
+    assert [f"robot/{name}" for name in names] == [joint.name for joint in joints]
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, 0)
+    for said, joint in zip(robot["joints"], joints, strict=True):
+        assert said["type"] == "hinge" and said["unit"] == "rad"
+        assert said["limits"] == pytest.approx(list(joint.range), rel=1e-6)
+        middle = float(np.mean(joint.range))
+        soft = [middle + 0.9 * (end - middle) for end in joint.range]
+        assert said["soft_limits"] == pytest.approx(soft, rel=1e-5)
+        pose = data.qpos[joint.qposadr[0]]
+        assert said["default_pos"] == pytest.approx(pose, abs=1e-6)
+        assert said["default_vel"] == 0.0
+        assert said["armature"] == pytest.approx(float(joint.armature[0]))
+        assert said["frictionloss"] == pytest.approx(float(joint.frictionloss[0]))
+        assert said["damping"] == pytest.approx(float(joint.damping.flat[0]))
+    assert sorted(a["target"] for a in robot["actuators"]) == sorted(names)
+    by_joint = {model.actuator_trnid[i, 0]: i for i in range(model.nactuator)}
+    for said in robot["actuators"]:
+        index = by_joint[model.joint(f"robot/{said['target']}").id]
+        assert said["stiffness"] == pytest.approx(model.actuator_gainprm[index, 0])
+        assert said["damping"] == pytest.approx(-model.actuator_biasprm[index, 2])
+        limit = model.actuator_forcerange[index, 1]
+        assert said["effort_limit"] == pytest.approx(limit)
+        assert said["gear"] == model.actuator_gear[index, 0] == 1.0
+        assert said["delay_in_physics_steps"] is None
+    root = robot["root"]
+    assert root["default_pos"] == pytest.approx(list(data.qpos[:3]))
+    assert root["default_quat"] == [1.0, 0.0, 0.0, 0.0] and not root["is_fixed"]
+    check_inputs_of_go1(contract, names)
+
+
+def check_inputs_of_go1(contract, names):
+    said = {
+        e["name"]: (e["unit"], e["frame"], e["elements"]) for e in contract["inputs"]
+    }
+    xyz = ["x", "y", "z"]
+    velocity = ["lin_vel_x", "lin_vel_y", "ang_vel_z"]
+    assert said == {
+        "base_lin_vel": ("m/s", "robot/imu", xyz),
+        "base_ang_vel": ("rad/s", "robot/imu", xyz),
+        "projected_gravity": ("1", "robot/imu", xyz),
+        "joint_pos": ("rad", None, names),
+        "joint_vel": ("rad/s", None, names),
+        "command": (["m/s", "m/s", "rad/s"], "robot/trunk", velocity),
+    }
+    inputs = {entry["name"]: entry for entry in contract["inputs"]}
+    assert inputs["base_ang_vel"]["sensor"] == "robot/imu_ang_vel"
+    assert inputs["projected_gravity"]["delay_in_training"]["max_lag"] == 1
+    assert inputs["joint_pos"]["delay_in_training"] is None
+    (action,) = contract["actions"]
+    assert action["targets"] == names and action["quantity"] == "joint_pos"
+    joints = contract["entities"]["robot"]["joints"]
+    poses = {joint["name"]: joint["default_pos"] for joint in joints}
+    assert action["offset"] == pytest.approx([poses[name] for name in names], abs=1e-6)
+    assert contract["outputs"][0]["name"] == action["output"] == "joint_pos_target"
+    assert contract["outputs"][0]["unit"] == "rad"
+    assert contract["action_clip"] == 1.5
+    order = [entry["term"].removeprefix("actor/") for entry in contract["observations"]]
+    assert order == list(VelocityGo1FlatCfg().observations["actor"].terms)
+    assert contract["task"] == "Velocity-Go1-Flat"
+    assert contract["made"]["iteration"] == 7
+    assert contract["made"]["by"]["mujoco"] == mujoco.__version__
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """A file with all kinds of state, and the recording of what torch did."""
+    folder = tmp_path_factory.mktemp("written")
+    cfg, agent = cartpole(), agent_cfg(1, actor=recurrent(rnn_type="gru"))
+    checkpoint, exported = write(folder, cfg, agent, "Cartpole-Balance")
+    contract = exported.contract
+    moments = record(checkpoint, cfg, agent, contract, entity="cartpole", steps=20)
+    return exported, moments
+
+
+def test_the_file_is_valid_for_one_world_and_carries_its_contract(written):
+    exported, _ = written
+    model = onnx.load(exported.path)
+    onnx.checker.check_model(model, full_check=True)
+    assert json.loads(exported.contract_path.read_text()) == exported.contract
+    props = {prop.key: prop.value for prop in model.metadata_props}
+    assert json.loads(props["contract"]) == exported.contract
+    shapes = {
+        value.name: [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+        for value in [*model.graph.input, *model.graph.output]
+    }
+    contract = exported.contract
+    said = {e["name"]: e["shape"] for e in contract["inputs"] + contract["outputs"]}
+    for state in contract["states"]:
+        said |= {state["name"]: state["shape"], state["next"]: state["shape"]}
+    assert shapes == said
+    assert shapes["cart_pos"] == [1] and shapes["pole_angle"] == [2]
+    assert shapes["state_history_actor_cart_pos"] == [3, 1]
+    assert shapes["state_hidden"] == [2, 6]
+
+
+def test_the_contract_of_a_slide_and_a_hinge_has_two_units(written):
+    exported, _ = written
+    inputs = {entry["name"]: entry for entry in exported.contract["inputs"]}
+    assert inputs["velocity"]["unit"] == ["m/s", "rad/s"]
+    assert inputs["velocity"]["elements"] == ["slider", "hinge_1"]
+    assert inputs["share"]["unit"] == ["m", "rad"]
+    assert inputs["pole_angle"]["unit"] == "1"
+    slider, hinge = exported.contract["entities"]["cartpole"]["joints"]
+    assert (slider["limits"], hinge["limits"]) == ([-1.8, 1.8], [None, None])
+    (motor,) = exported.contract["entities"]["cartpole"]["actuators"]
+    assert (motor["gear"], motor["control_range"]) == (10.0, [-1.0, 1.0])
+    (force,) = exported.contract["actions"]
+    assert force["clip"] == [[-0.2, 0.25]]
+
+
+PLAIN = """
+import sys
+for name in ("torch", "mjlab", "rsl_rl", "mujoco"):
+    sys.modules[name] = None  # Importing it raises.
+
+import json, numpy, onnxruntime
+
+session = onnxruntime.InferenceSession(sys.argv[1])
+contract = json.loads(session.get_modelmeta().custom_metadata_map["contract"])
+states = contract["states"]
+memory = {s["name"]: numpy.full(s["shape"], s["initial"], s["dtype"]) for s in states}
+outputs = [o["name"] for o in contract["outputs"]] + [s["next"] for s in states]
+for line in sys.stdin:
+    told = {name: numpy.float32(value) for name, value in json.loads(line).items()}
+    found = dict(zip(outputs, session.run(outputs, told | memory)))
+    memory = {s["name"]: found[s["next"]] for s in states}
+    print(json.dumps({name: found[name].tolist() for name in outputs}))
+"""
+
+
+def test_twenty_lines_of_plain_python_run_it_without_torch_and_mjlab(written):
+    exported, moments = written
+    lines = [
+        json.dumps({name: value[0].tolist() for name, value in moment.measured.items()})
+        for moment in moments
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", PLAIN, str(exported.path)],
+        input="\n".join(lines),
+        capture_output=True,
+        text=True,
+        cwd=exported.path.parent,
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(PLAIN.strip().splitlines()) <= 20
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert not any(moment.ends[0] for moment in moments)
+    for answer, moment in zip(answers, moments, strict=True):
+        assert np.abs(answer["action"] - moment.action[0]).max() < 1e-5
+        told = moment.targets["joint_effort"][0, :1]
+        assert np.abs(answer["force_target"] - told).max() < 1e-5
+
+
+def test_our_own_reader_needs_no_torch_either(written):
+    exported, _ = written
+    code = (
+        "import sys\n"
+        "for name in ('torch', 'rsl_rl', 'mujoco', 'warp'): sys.modules[name] = None\n"
+        "from mjlab.export import OnnxPolicy\n"
+        "print(OnnxPolicy(sys.argv[1]).input_names)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(exported.path)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    assert "'cart_pos', 'pole_angle'" in done.stdout, done.stderr
+
+
+# --- What it is told ------------------------------------------------------------------
+
+
+def told(file: OnnxPolicy) -> dict[str, np.ndarray]:
+    return {e["name"]: np.zeros(e["shape"]) for e in file.contract["inputs"]}
+
+
+def test_a_file_that_is_told_too_little_says_what_is_missing(written):
+    file = OnnxPolicy(written[0].path)
+    inputs = told(file)
+    inputs["velocit"] = inputs.pop("velocity")
+    with pytest.raises(UnknownNameError, match=r"'velocity' \(Velocities of.*'veloc"):
+        file(inputs)
+
+
+def test_a_file_that_is_told_another_shape_says_so(written):
+    file = OnnxPolicy(written[0].path)
+    with pytest.raises(ValueError, match=r"'velocity' has shape \(3,\).*takes \(2,\)"):
+        file(told(file) | {"velocity": np.zeros(3)})
+
+
+def test_two_robots_remember_apart_and_forget_when_they_are_reset(written):
+    one = OnnxPolicy(written[0].path)
+    other = one.another()
+    first = one(told(one))["action"]
+    second = one(told(one))["action"]
+    assert not np.array_equal(first, second)
+    assert np.array_equal(other(told(one))["action"], first)
+    one.reset()
+    assert np.array_equal(one(told(one))["action"], first)
+
+
+def test_files_of_others_are_refused(tmp_path, written):
+    path = tmp_path / "a.onnx"
+    with pytest.raises(ExportError, match="There is no file"):
+        OnnxPolicy(path)
+    path.write_bytes(b"no onnx")
+    with pytest.raises(ExportError, match="cannot be loaded as ONNX"):
+        OnnxPolicy(path)
+    model = onnx.load(written[0].path)
+    onnx.helper.set_model_props(model, {})
+    onnx.save(model, path)
+    with pytest.raises(ExportError, match=r"was not written by export\.py"):
+        OnnxPolicy(path)
+    onnx.helper.set_model_props(model, {"contract": json.dumps({"format": 99})})
+    onnx.save(model, path)
+    with pytest.raises(ExportError, match="of format 99; this version reads up to 1"):
+        OnnxPolicy(path)
+
+
+# --- What cannot be written, or driven ------------------------------------------------
+
+
+class Clock(ManagerTermBase):
+    """Counts."""
+
+    def __init__(self, cfg, env):
+        super().__init__(cfg, env)
+        self._count = torch.zeros(self.num_envs, 1)
+
+    def state(self):
+        return {"count": self._count}
+
+    def __call__(self, env):
+        return self._count.add_(1.0)
+
+
+@dataclass(kw_only=True)
+class OwnForceCfg(mdp.JointEffortActionCfg):
+    """An action that is somebody's own."""
+
+    def bind(self, name, env):
+        return OwnForce(name, self, env)
+
+
+class OwnForce(mdp.AffineAction):
+    """It might do anything."""
+
+
+def with_memory(cfg):
+    cfg.observations["actor"].terms["clock"] = ObservationTermCfg(func=Clock)
+
+
+def with_late_action(cfg):
+    cfg.observations["actor"].terms["past"].delay_max_lag = 1
+
+
+def with_own_action(cfg):
+    cfg.actions["force"] = OwnForceCfg(entity_name="cartpole", joint_names="slider")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (with_memory, r"'actor/clock' is a Clock, which remembers count"),
+        (with_late_action, r"'actor/past' is the last action with a delay"),
+        (with_own_action, r"'force' is a OwnForce, .*can: JointPositionAction"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_by_name(change, message, tmp_path):
+    cfg = cartpole()
+    change(cfg)
+    with pytest.raises(ExportError, match=message):
+        write(tmp_path, cfg, agent_cfg(1, actor=perceptron()))
+    assert not (tmp_path / "policy.onnx").exists()
+
+
+def test_a_file_that_acts_differently_is_not_written(tmp_path, monkeypatch):
+    from mjlab.export import network
+
+    cfg, agent = cartpole(), agent_cfg(1, actor=perceptron())
+    wrong = network._plain("Elu", alpha="alpha")
+    layers = network._LAYERS | {
+        torch.nn.Linear: lambda graph, layer, value: wrong(
+            graph, torch.nn.ELU(), network._linear(graph, layer, value)
+        )
+    }
+    monkeypatch.setattr(network, "_LAYERS", layers)
+    with pytest.raises(ExportError, match="the file acts differently from the network"):
+        write(tmp_path, cfg, agent)
+    assert not (tmp_path / "policy.onnx").exists()
+
+
+def test_groups_that_share_a_term_share_its_input_unless_it_differs(tmp_path):
+    cfg = cartpole()
+    velocity = CartpoleBalanceCfg().observations["actor"].terms["velocity"]
+    angle = cfg.observations["actor"].terms["pole_angle"]
+    cfg.observations["more"] = ObservationGroupCfg(
+        terms={
+            "pole_angle": replace(angle, scale=2.0),
+            "velocity": replace(velocity, func=mdp.joint_pos),
+        }
+    )
+    groups = {"actor": ("actor", "more"), "critic": ("critic",)}
+    agent = agent_cfg(1, actor=perceptron(), obs_groups=groups)
+    _, exported = write(tmp_path, cfg, agent)
+    names = [entry["name"] for entry in exported.contract["inputs"]]
+    assert names.count("pole_angle") == 1
+    assert "velocity" in names and "more_velocity" in names
+
+
+def test_a_task_that_does_not_measure_or_act_as_the_file_does_is_refused(written):
+    contract = written[0].contract
+    with pytest.raises(UnknownNameError, match=r"'relative' .*'actor/relative', which"):
+        driven_by(CartpoleBalanceCfg(), contract)
+    with pytest.raises(ExportError, match=r"every 0.05 s, and the task every 0.1 s"):
+        driven_by(replace(cartpole(), decimation=10), contract)
+    cfg = cartpole()
+    velocity = cfg.observations["actor"].terms["velocity"]
+    cart_pos = cfg.observations["actor"].terms["cart_pos"]
+    cfg.observations["actor"].terms["velocity"] = replace(
+        velocity, scale=None, params=cart_pos.params
+    )
+    env = ManagerBasedRlEnv(driven_by(cfg, contract), device="cpu")
+    with pytest.raises(ExportError, match=r"'velocity' with shape \(1,\).*\(2,\)"):
+        FilePolicy(env, OnnxPolicy(written[0].path))

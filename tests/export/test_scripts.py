@@ -1,0 +1,235 @@
+"""`export.py`, and ONNX files in `play.py`, in `evaluate.py` and after training."""
+
+import json
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mjlab.cli import UsageError
+from mjlab.export import INSTALL, ExportError, OnnxPolicy
+from mjlab.names import UnknownNameError
+from mjlab.rl import LoggingCfg, RunFolder, train, training
+from scripts import evaluate, play
+from scripts import export as export_script
+from tests.worlds.rl_runs import agent_cfg, env_cfg
+
+ROOT = Path(__file__).resolve().parents[2]
+TASK = "Cartpole-Balance"
+WITHOUT_TORCH = """
+import runpy, sys
+for name in ("torch", "warp", "mujoco", "rsl_rl", "onnx", "onnxruntime", "numpy"):
+    sys.modules[name] = None  # Importing it raises.
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+class Said:
+    """A display that keeps what it is told."""
+
+    def __init__(self):
+        self.lines = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def show(self, progress, figures):
+        pass
+
+    def say(self, text):
+        self.lines.append(text)
+
+
+def trained(root: Path) -> tuple[RunFolder, list[str]]:
+    said = Said()
+    agent = agent_cfg(1, logging=LoggingCfg(tensorboard=False))
+    run, _ = train(env_cfg(), agent, task=TASK, root=root, device="cpu", display=said)
+    return run, said.lines
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory) -> Path:
+    """A folder of runs with one run of one iteration."""
+    root = tmp_path_factory.mktemp("logs")
+    trained(root)
+    return root
+
+
+@pytest.fixture(scope="module")
+def file(logs) -> Path:
+    """The file that training wrote."""
+    return RunFolder.find("latest", logs).path / "export" / f"{TASK}.onnx"
+
+
+# --- Written --------------------------------------------------------------------------
+
+
+def test_training_leaves_a_file_that_says_where_it_comes_from(logs, file):
+    run = RunFolder.find("latest", logs)
+    made = OnnxPolicy(file).contract["made"]
+    assert made["run"] == run.path.name and made["iteration"] == 1
+    assert made["checkpoint"] == "model_000001.pt" and made["seed"] == 3
+    (commit,) = {git["commit"] for git in made["git"].values()}
+    found = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True
+    )
+    if found.returncode == 0:
+        (known,) = {git["commit"] for git in run.info()["git"].values()}
+        assert commit == known
+    assert made["trained_with"] == run.info()["versions"]
+
+
+def test_training_goes_on_without_the_packages_and_says_what_to_install(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(training, "is_installed", lambda: False)
+    run, said = trained(tmp_path)
+    assert said[-1] == f"No ONNX file was written, which needs more packages: {INSTALL}"
+    assert run.info()["status"] == "finished"
+    assert not (run.path / "export").exists()
+
+
+def test_training_goes_on_where_the_policy_cannot_be_written(tmp_path, monkeypatch):
+    def refuse(*given, **options):
+        raise ExportError("Action term 'x' is odd.")
+
+    monkeypatch.setattr("mjlab.export.write.export_run", refuse)
+    run, said = trained(tmp_path)
+    assert said[-1] == "No ONNX file was written. Action term 'x' is odd."
+    assert run.info()["status"] == "finished"
+
+
+def test_the_script_writes_the_policy_of_a_run_and_says_what_it_takes(
+    logs, tmp_path, capsys
+):
+    out = tmp_path / "policy.onnx"
+    export_script.main([TASK, "--logs", str(logs), "--out", str(out)])
+    first, *said = capsys.readouterr().out.splitlines()
+    assert first == f"Wrote {out} and policy.contract.json."
+    assert said[:2] == [
+        "It takes cart_pos (1), pole_angle (2), velocity (2).",
+        "It gives force_target (1), action (1), at 20 Hz.",
+    ]
+    assert OnnxPolicy(out).task == TASK
+    contract = json.loads(out.with_name("policy.contract.json").read_text())
+    assert contract == OnnxPolicy(out).contract
+
+
+def test_a_checkpoint_alone_is_written_if_its_task_is_named(logs, tmp_path, capsys):
+    checkpoint = RunFolder.find("latest", logs).path / "checkpoints/model_000001.pt"
+    alone = tmp_path / "model.pt"
+    shutil.copy(checkpoint, alone)
+    with pytest.raises(UsageError, match=r"model.pt is in no run's folder.*--task"):
+        export_script.main([str(alone), "--logs", str(logs)])
+    export_script.main([str(alone), "--task", TASK, "--logs", str(logs)])
+    assert OnnxPolicy(tmp_path / "model.onnx").task == TASK
+
+
+def test_what_ships_with_a_task_is_written_beside_the_users_runs(tmp_path, capsys):
+    export_script.main([TASK, "--logs", str(tmp_path)])
+    assert (tmp_path / TASK / "export" / f"{TASK}.onnx").is_file()
+
+
+@pytest.mark.parametrize("folder", [True, False])
+def test_playing_writes_the_file_and_shows_nothing(
+    folder, logs, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(play, "build", None)
+    where = [str(tmp_path)] if folder else []
+    play.main(["latest", "--logs", str(logs), "--export", *where])
+    own = RunFolder.find("latest", logs).path / "export"
+    path = (tmp_path if folder else own) / f"{TASK}.onnx"
+    assert capsys.readouterr().out.startswith(f"Wrote {path} and {TASK}.contract.json")
+    assert path.is_file()
+
+
+# --- Played ---------------------------------------------------------------------------
+
+
+def test_a_file_plays_like_the_policy_that_it_was_made_of(logs, file, capsys):
+    more = ["--viewer", "none", "--steps", "30", "--num-envs", "3", "--seed", "2"]
+    play.main(["latest", "--logs", str(logs), *more])
+    play.main([str(file), *more])
+    said = capsys.readouterr().out.splitlines()
+    assert said[2] == f"{file}, {TASK}: 3 worlds, seed 2."
+    assert said[3] == said[1]
+
+
+def test_a_file_is_evaluated_in_its_task(file, tmp_path, capsys):
+    out = tmp_path / "found.json"
+    line = [str(file), "--episodes", "2", "--json", str(out)]
+    evaluate.main([*line, "--env.episode-length-s", "1.5"])
+    found = json.loads(out.read_text())
+    assert found["task"] == TASK and found["policy"] == str(file)
+    assert found["summary"]["length_steps"]["mean"] == 30
+    assert capsys.readouterr().out.endswith(f"Written to {out}\n")
+
+
+def test_an_evaluation_agrees_with_that_of_the_checkpoint(logs, file, tmp_path, capsys):
+    totals = []
+    for place in (str(file), "latest"):
+        out = tmp_path / "found.json"
+        line = [place, "--episodes", "3", "--json", str(out), "--logs", str(logs)]
+        evaluate.main([*line, "--env.episode-length-s", "1.0"])
+        totals.append([run["total"] for run in json.loads(out.read_text())["runs"]])
+    assert totals[0] == pytest.approx(totals[1], rel=1e-5)
+
+
+# --- Answers --------------------------------------------------------------------------
+
+
+def test_help_comes_at_once_without_torch_and_fits_a_screen():
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_TORCH, "scripts/export.py", "--help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("usage: export.py [PLACE] [options]")
+    assert "--out" in done.stdout and len(done.stdout.splitlines()) < 80
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert used < 0.5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "answer"),
+    [
+        ("Cartpole-Balanse", r"no task 'Cartpole-Balanse' either.*'Cartpole-Balance'"),
+        ("Cartpole-Swingup", r"There is no run of 'Cartpole-Swingup' in .*train.py"),
+        ("latest --logs nowhere", r"There is no run in nowhere. Train one"),
+        ("latest --out policy.pt", r"--out policy.pt: its name has to end in .onnx"),
+        ("policy.onnx", r"policy.onnx is an ONNX file already. Watch it with play.py"),
+        ("latest --bset", r"no option '--bset'.*'--best'"),
+        ("latest latest", r"takes one \[PLACE\].*'latest' is one too many"),
+        ("latest --task Cartpole", r"no task 'Cartpole'.*'Cartpole-Balance'"),
+    ],
+)
+def test_a_line_that_cannot_work_is_answered(arguments, answer, logs):
+    words = arguments.split()
+    if "--logs" not in words:
+        words += ["--logs", str(logs)]
+    with pytest.raises((UsageError, UnknownNameError), match=answer):
+        export_script.main(words)
+
+
+@pytest.mark.parametrize("program", [play, evaluate])
+def test_a_file_brings_its_own_policy(program, file):
+    with pytest.raises(UsageError, match=r"already: leave out --policy"):
+        program.main([str(file), "--policy", "zero"])
+
+
+def test_a_file_is_not_written_again(file):
+    with pytest.raises(UsageError, match=r"already: leave out --export"):
+        play.main([str(file), "--export"])
+    with pytest.raises(UsageError, match=r"--export needs a policy that was trained"):
+        play.main([TASK, "--policy", "zero", "--export", "--viewer", "none"])

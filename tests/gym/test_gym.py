@@ -1,0 +1,355 @@
+"""What Gymnasium's own tools say of our environments, and what bad input is told."""
+
+import subprocess
+import sys
+import warnings
+from functools import partial
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+import torch
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.error import ResetNeeded
+from gymnasium.utils.env_checker import check_env, data_equivalence
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.wrappers import vector as their_wrappers
+
+import mjlab
+from mjlab.gym import (
+    ActionRepeat,
+    FlattenActionSpace,
+    FrameStack,
+    NumpyVectorEnv,
+    SingleEnv,
+    TorchVectorEnv,
+)
+from mjlab.gym.torch_env import EndedRowsError
+from mjlab.names import UnknownNameError
+from tests.worlds import gym_tasks
+
+ID = "mjlab/Cartpole-Balance-v0"
+
+
+def cartpole(num_envs: int = 3, **settings: Any) -> TorchVectorEnv:
+    worlds = gym_tasks.worlds(gym_tasks.cartpole(), num_envs)
+    return TorchVectorEnv(worlds, **settings)
+
+
+# The outside checkers.
+
+
+@pytest.mark.usefixtures("renderer_works")
+@pytest.mark.parametrize(
+    "task",
+    ["Cartpole-Balance", pytest.param("Velocity-Go1-Flat", marks=pytest.mark.slow)],
+)
+def test_gymnasiums_checker_finds_nothing_in_the_single_form(task: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env = gymnasium.make(f"mjlab/{task}-v0", backend="native", seed=1)
+        check_env(env.unwrapped)
+
+
+def test_the_checker_of_every_step_finds_nothing() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env = gymnasium.make(ID, backend="native", max_episode_steps=40)
+        env.action_space.seed(0)
+        env.reset(seed=0)
+        ends = 0
+        for _ in range(100):
+            _, _, terminated, truncated, _ = env.step(env.action_space.sample())
+            if terminated or truncated:
+                ends += 1
+                env.reset()
+    assert ends == 2
+
+
+@pytest.mark.parametrize("mode", ["next_step", "same_step"])
+def test_their_statistics_of_episodes_are_those_of_single_environments(
+    mode: str,
+) -> None:
+    arrays = NumpyVectorEnv(
+        gym_tasks.worlds(gym_tasks.cartpole(), 3), autoreset_mode=mode
+    )
+    rows = [
+        partial(
+            lambda row: SingleEnv(
+                gym_tasks.worlds(gym_tasks.cartpole(), 1, first_world=row)
+            ),
+            row,
+        )
+        for row in range(3)
+    ]
+    singles = SyncVectorEnv(rows, autoreset_mode=arrays.metadata["autoreset_mode"])
+    ours, theirs = (
+        their_wrappers.ClipReward(their_wrappers.RecordEpisodeStatistics(env), 0.0, 0.9)
+        for env in (arrays, singles)
+    )
+    ours.reset(seed=2), theirs.reset(seed=2)
+    ours.action_space.seed(0)
+    ends = 0
+    for _ in range(60):
+        action = ours.action_space.sample()
+        (*seen, info), (*others, other_info) = ours.step(action), theirs.step(action)
+        assert data_equivalence(seen, others, exact=True)
+        for each in (info, other_info):
+            for part in (each, each.get("final_info", {})):
+                part.get("episode", {}).pop("t", None)  # The time of day.
+        assert data_equivalence(info, other_info, exact=True)
+        ends += int((seen[2] | seen[3]).sum())
+    assert ends >= 6
+
+
+def test_their_normaliser_takes_the_form_with_arrays() -> None:
+    arrays = NumpyVectorEnv(gym_tasks.worlds(gym_tasks.cartpole(), 3))
+    assert arrays.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    env = their_wrappers.NormalizeObservation(arrays)
+    env.reset(seed=0)
+    for _ in range(30):
+        seen, *_ = env.step(np.zeros((3, 1), np.float32))
+    assert np.abs(seen).max() < 20.0 and env.obs_rms.count > 90.0
+
+
+# Registration.
+
+
+def test_all_tasks_are_known_to_gymnasium_by_name() -> None:
+    from mjlab.registry import entries
+
+    known = {name for name in gymnasium.registry if name.startswith("mjlab/")}
+    assert known == {f"mjlab/{task_id}-v0" for task_id in entries()}
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import mjlab.gym, gymnasium",
+        "import gymnasium, mjlab.gym",
+        "import gymnasium",
+    ],
+)
+def test_an_id_is_known_whatever_is_imported_first(program: str) -> None:
+    prefix = "" if "mjlab" in program else "mjlab.gym:"
+    program += f"\nprint(gymnasium.envs.registration._find_spec('{prefix}{ID}').id)"
+    result = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=240
+    )
+    assert result.stdout.strip() == ID, result.stderr
+
+
+def test_a_spec_goes_to_json_and_back() -> None:
+    env = gymnasium.make(ID, backend="native", max_episode_steps=7, seed=1)
+    again = gymnasium.make(EnvSpec.from_json(env.spec.to_json()))  # pyright: ignore[reportOptionalMemberAccess]
+    assert data_equivalence(env.reset(seed=5), again.reset(seed=5), exact=True)
+    many = gymnasium.make_vec(
+        ID, num_envs=3, backend="native", autoreset_mode="disabled", numpy=True
+    )
+    more = gymnasium.make_vec(EnvSpec.from_json(many.spec.to_json()))  # pyright: ignore[reportOptionalMemberAccess]
+    assert isinstance(more, NumpyVectorEnv) and more.num_envs == 3
+    assert more.metadata["autoreset_mode"] is AutoresetMode.DISABLED
+    assert many.spec == more.spec
+
+
+def test_make_vec_gives_tensors_and_its_steps_are_limited() -> None:
+    env = gymnasium.make_vec(ID, num_envs=2, backend="native", max_episode_steps=2)
+    assert isinstance(env, TorchVectorEnv)
+    env.reset(seed=0)
+    assert not env.step(env.action_space.sample())[3].any()
+    assert env.step(env.action_space.sample())[3].all()
+
+
+@pytest.mark.usefixtures("renderer_works")
+def test_each_row_has_a_picture_of_its_own() -> None:
+    env = cartpole(2, render_mode="rgb_array")
+    env.reset(seed=0)
+    env.worlds.env.sim.data.qpos[1, 0] = 1.0  # pyright: ignore[reportAttributeAccessIssue]
+    env.worlds.env.sim.forward()  # pyright: ignore[reportAttributeAccessIssue]
+    frames = env.render()
+    assert frames is not None and len(frames) == 2
+    single = SingleEnv(
+        gym_tasks.worlds(gym_tasks.cartpole(), 1), render_mode="rgb_array"
+    )
+    single.reset(seed=0)
+    own = single.render()
+    assert own is not None and own.shape == frames[0].shape == (480, 640, 3)
+    assert np.array_equal(frames[0], own) and not np.array_equal(frames[0], frames[1])
+
+
+def test_closing_twice_is_harmless() -> None:
+    env = cartpole()
+    env.close()
+    env.close()
+    assert env.closed
+
+
+# Seeds and rows.
+
+
+def test_a_seed_of_none_in_a_list_leaves_that_row_its_numbers() -> None:
+    env, other = cartpole(), cartpole()
+    first, _ = env.reset(seed=[5, 6, 7])
+    other.reset(seed=[5, 6, 7])
+    mixed, _ = env.reset(seed=[5, None, 7])
+    going_on, _ = other.reset()
+    assert torch.equal(mixed[[0, 2]], first[[0, 2]])
+    assert torch.equal(mixed[1], going_on[1])
+
+
+def test_a_row_is_the_same_whatever_their_number() -> None:
+    seen = []
+    for num_envs in (1, 4, 16):
+        env = cartpole(num_envs)
+        env.reset(seed=3)
+        for _ in range(40):
+            observations, *_ = env.step(torch.full((num_envs, 1), 0.3))
+        seen.append(observations[0])
+    assert torch.equal(seen[0], seen[1]) and torch.equal(seen[1], seen[2])
+
+
+@pytest.mark.parametrize("rows", [[1], np.array([1]), torch.tensor([1]), slice(1, 2)])
+def test_a_reset_of_some_rows_leaves_the_others_alone(rows: Any) -> None:
+    env = cartpole()
+    env.reset(seed=0)
+    before, *_ = env.step(torch.ones(3, 1))
+    options = {"env_idx": rows}
+    after, info = env.reset(options=options)
+    assert options == {"env_idx": rows} or options["env_idx"] is rows
+    assert torch.equal(after[[0, 2]], before[[0, 2]])
+    assert not torch.equal(after[1], before[1])
+    assert info["elapsed_steps"].tolist() == [1, 0, 1]
+    nobody, _ = env.reset(options={"env_idx": []})
+    assert torch.equal(nobody, after)
+
+
+BAD_RESETS: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"seed": "7"}, TypeError, "seed is a str; it has to be an integer, or a list"),
+    ({"seed": 1.5}, TypeError, "seed is a float; it has to be an integer"),
+    ({"seed": True}, TypeError, "seed is a bool; it has to be an integer"),
+    ({"seed": -1}, ValueError, r"seed is -1; it has to be from 0 to 2\*\*63 - 1"),
+    ({"seed": [1, 2]}, ValueError, "seed has 2 entries for 3 rows"),
+    ({"seed": [1, 2, 0.5]}, TypeError, r"seed\[2\] is 0.5, a float"),
+    (
+        {"options": {"reset_mask": np.ones(3, bool), "env_idx": [0]}},
+        ValueError,
+        "which both say which rows to reset. Give one of them",
+    ),
+    (
+        {"options": {"reset_maks": np.ones(3, bool)}},
+        ValueError,
+        "no reset option 'reset_maks'.*'reset_mask'",
+    ),
+    (
+        {"options": {"reset_mask": [True, False, False]}},
+        TypeError,
+        r"options\['reset_mask'\] is a list; it has to be an array or a tensor",
+    ),
+    (
+        {"options": {"reset_mask": torch.ones(3)}},
+        ValueError,
+        r"type torch.float32; it has to be bools of shape \(3,\)",
+    ),
+    (
+        {"options": {"reset_mask": np.ones(4, bool)}},
+        ValueError,
+        r"has shape \(4,\) and type bool; it has to be bools of shape \(3,\)",
+    ),
+    ({"options": {"reset_mask": np.zeros(3, bool)}}, ValueError, "holds for no row"),
+    ({"options": {"env_idx": [3]}}, ValueError, "has 3; rows are numbered 0 to 2"),
+    ({"options": {"env_idx": [-1]}}, ValueError, "has -1; rows are numbered 0 to 2"),
+    (
+        {"options": {"env_idx": np.ones(3, bool)}},
+        TypeError,
+        "has to be integers. Bools go into 'reset_mask'",
+    ),
+]
+
+
+@pytest.mark.parametrize("call, error, words", BAD_RESETS)
+def test_a_reset_that_cannot_be_meant_is_told_why(
+    call: dict[str, Any], error: type[Exception], words: str
+) -> None:
+    env = _CARTPOLE[0] if _CARTPOLE else cartpole()
+    _CARTPOLE.append(env)
+    for each in (env, FrameStack(env, 2)):
+        with pytest.raises(error, match=words):
+            each.reset(**call)
+
+
+_CARTPOLE: list[TorchVectorEnv] = []
+
+
+def test_stepping_too_early_or_too_late_is_an_error() -> None:
+    env = cartpole(autoreset_mode="disabled")
+    with pytest.raises(ResetNeeded, match=r"Call reset\(\) before the first step"):
+        env.step(torch.zeros(3, 1))
+    env.reset(seed=0)
+    with pytest.raises(EndedRowsError, match=r"Rows \[.*have ended.*reset_mask"):
+        for _ in range(30):
+            env.step(torch.ones(3, 1))
+
+
+def test_what_cannot_be_made_says_what_can() -> None:
+    with pytest.raises(gymnasium.error.Error, match=r"mjlab\.make\('Cartpole-Balance'"):
+        gymnasium.make(ID, num_envs=4)
+    with pytest.raises(ValueError, match=r"autoreset_mode='nextstep'.*'next_step'"):
+        cartpole(autoreset_mode="nextstep")
+    with pytest.raises(ValueError, match="render_mode='human' is unknown"):
+        cartpole(render_mode="human")
+    with pytest.raises(
+        UnknownNameError, match=r"'actr'.*'actor'.*groups=None takes all"
+    ):
+        gym_tasks.worlds(gym_tasks.cartpole(), 1, groups="actr")
+    with pytest.raises(UnknownNameError, match="no task 'Cartpole-Balanse'"):
+        mjlab.make("Cartpole-Balanse")
+    with pytest.raises(ValueError, match="has 1 world, not 3"):
+        SingleEnv(cartpole().worlds)
+    with pytest.raises(ValueError, match="no reset option 'seed'"):
+        SingleEnv(gym_tasks.worlds(gym_tasks.cartpole(), 1)).reset(options={"seed": 1})
+
+
+def test_an_action_of_another_shape_is_told_the_right_one() -> None:
+    env = cartpole()
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match=r"has shape \(3, 2\); it has to be \(3, 1\)"):
+        env.step(torch.zeros(3, 2))
+    two = TorchVectorEnv(gym_tasks.worlds(gym_tasks.two_terms(), 2))
+    two.reset(seed=0)
+    with pytest.raises(
+        ValueError, match=r"dict of .'rear', 'front'.*FlattenActionSpace"
+    ):
+        two.step(torch.zeros(2, 12))
+    with pytest.raises(ValueError, match=r"'front' has shape \(2, 5\)"):
+        two.step({"rear": torch.zeros(2, 6), "front": torch.zeros(2, 5)})
+    with pytest.raises(ValueError, match=r"\(2, 12\): .'rear': 6, 'front': 6. side by"):
+        FlattenActionSpace(two).step(torch.zeros(2, 11))
+
+
+def test_wrappers_say_what_they_wrap() -> None:
+    arrays = NumpyVectorEnv(gym_tasks.worlds(gym_tasks.scripted(), 2))
+    for wrap in (FlattenActionSpace, lambda env: FrameStack(env, 2)):
+        with pytest.raises(TypeError, match="wraps environments with tensors"):
+            wrap(arrays)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ValueError, match="num_stack=0 has to be 1 or more"):
+        FrameStack(arrays.tensors, 0)
+    with pytest.raises(ValueError, match="repeat=0 has to be 1 or more"):
+        ActionRepeat(arrays.tensors, 0)
+
+
+def test_without_gymnasium_the_extra_is_named() -> None:
+    program = (
+        "import sys; sys.modules['gymnasium'] = None\n"
+        "import mjlab.gym\n"
+        "try: mjlab.gym.VectorEnv\n"
+        "except ImportError as error: print(error)\n"
+        "try: mjlab.make('Cartpole-Balance')\n"
+        "except ImportError as error: print(error)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=240
+    )
+    lines = result.stdout.splitlines()
+    assert len(lines) == 2, result.stderr
+    assert all('pip install "mjlab-fused[gym]"' in line for line in lines)

@@ -1,0 +1,152 @@
+"""Rows are alone, specs travel, and packages that are missing are named."""
+
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import gymnasium
+import pytest
+import torch
+from gymnasium.envs.registration import find_highest_version
+from gymnasium.utils.env_checker import data_equivalence
+
+import mjlab.gym  # noqa: F401 - makes the ids known
+from mjlab.gym import FrameStack, TorchVectorEnv, VectorEnv
+from tests.worlds import gym_tasks
+
+STEPS = 40
+
+
+def stacked(num_envs: int) -> VectorEnv:
+    """Noise, delays, histories, a stack and figures."""
+    worlds = gym_tasks.worlds(gym_tasks.remembering(), num_envs, groups="actor")
+    stack = FrameStack(TorchVectorEnv(worlds), 3)
+    return VectorEnv(stack, record_metrics=True)
+
+
+def draw(num_envs: int) -> torch.Tensor:
+    """The same actions for row i whatever their number."""
+    random = torch.Generator().manual_seed(1)
+    return torch.rand((STEPS, 64, 1), generator=random)[:, :num_envs] * 2 - 1
+
+
+def told(result: Any, row: int) -> list[Any]:
+    """All that a step says of a row."""
+    observations, reward, terminated, truncated, info = result
+    figures = info["final_info"]["episode"]
+    return [
+        observations[row].tolist(),
+        info["final_observation"][row].tolist(),
+        *(value[row].item() for value in (reward, terminated, truncated)),
+        *(figures[key][row].item() for key in sorted(figures) if key[0] != "_"),
+    ]
+
+
+def test_a_row_lives_the_same_life_among_any_number_of_others() -> None:
+    """T-19, with 1, 4, 16 and 64 rows."""
+    lives = []
+    for num_envs in (1, 4, 16, 64):
+        env = stacked(num_envs)
+        env.reset(seed=3)
+        lives.append([told(env.step(action), 0) for action in draw(num_envs)])
+    assert sum(step[3] or step[4] for step in lives[0]) >= 2  # It ends on the way.
+    assert all(life == lives[0] for life in lives[1:])
+
+
+@pytest.mark.parametrize("num_envs", [4, 16])
+def test_resets_of_other_rows_do_not_matter(num_envs: int) -> None:
+    """T-19."""
+    calm, rough = stacked(num_envs), stacked(num_envs)
+    calm.reset(seed=3)
+    rough.reset(seed=3)
+    for step, action in enumerate(draw(num_envs)):
+        ours, theirs = calm.step(action), rough.step(action)
+        for row in (0, 2):
+            assert told(ours, row) == told(theirs, row), f"step {step}"
+        if step % 3 == 1:
+            rough.reset(options={"env_idx": [1, 3]}, seed=step if step % 2 else None)
+
+
+@pytest.mark.parametrize("num_envs", [4, 16])
+@pytest.mark.parametrize("how", ["thrown", "lost"])
+def test_what_happens_to_one_row_shows_in_no_other(how: str, num_envs: int) -> None:
+    """T-13. One is 1 km away, or is no number any more."""
+    calm, rough = stacked(num_envs), stacked(num_envs)
+    calm.reset(seed=3)
+    rough.reset(seed=3)
+    differs = False
+    for step, action in enumerate(draw(num_envs)):
+        if step % 7 == 2:
+            data = rough.unwrapped.worlds.env.sim.data  # pyright: ignore[reportAttributeAccessIssue]
+            data.qpos[1, 0] = 1000.0 if how == "thrown" else float("nan")
+        ours, theirs = calm.step(action), rough.step(action)
+        differs |= told(ours, 1) != told(theirs, 1)
+        for row in range(num_envs):
+            same = told(ours, row) == told(theirs, row)
+            assert same or row == 1, f"row {row}, step {step}"
+    assert differs
+
+
+# Specs.
+
+
+def test_a_spec_survives_a_pickle() -> None:
+    """T-15."""
+    made: dict[str, Any] = {"backend": "native", "seed": 1}
+    name = "mjlab/Cartpole-Balance-v0"
+    env = gymnasium.make(name, max_episode_steps=7, **made)
+    again = gymnasium.make(pickle.loads(pickle.dumps(env.spec)))
+    assert again.spec == env.spec
+    assert data_equivalence(env.reset(seed=5), again.reset(seed=5), exact=True)
+    many = gymnasium.make_vec(name, num_envs=2, numpy=True, **made)
+    more: Any = gymnasium.make_vec(pickle.loads(pickle.dumps(many.spec)))
+    assert more.spec == many.spec and more.num_envs == 2
+    assert data_equivalence(many.reset(seed=5), more.reset(seed=5), exact=True)
+
+
+def test_the_namespace_is_searched_for_names_and_versions() -> None:
+    """T-15."""
+    assert find_highest_version("mjlab", "Cartpole-Balance") == 0
+    listed = gymnasium.pprint_registry(disable_print=True) or ""
+    assert "mjlab/Cartpole-Balance-v0" in listed
+    with pytest.raises(gymnasium.error.NameNotFound, match="`Cartpole-Balance`"):
+        gymnasium.make("mjlab/Cartpole-Balanse-v0")
+    with pytest.raises(gymnasium.error.VersionNotFound, match="`v0`"):
+        gymnasium.make("mjlab/Cartpole-Balance-v7")
+
+
+# Packages.
+
+
+def test_a_package_that_is_missing_is_named_with_the_way_to_install_it() -> None:
+    """T-15."""
+    program = """
+import sys
+for name in ("stable_baselines3", "skrl", "torchrl", "h5py"):
+    sys.modules[name] = None
+import importlib
+for name in ("sb3", "skrl", "torchrl"):
+    try:
+        importlib.import_module("mjlab.gym." + name)
+    except ModuleNotFoundError as error:
+        print(error)
+from mjlab.replay import RecordEpisode
+from tests.worlds import gym_tasks
+from mjlab.gym import TorchVectorEnv
+env = TorchVectorEnv(gym_tasks.worlds(gym_tasks.scripted(), 1))
+try:
+    RecordEpisode(env, "nowhere", save_video=False)
+except ImportError as error:
+    print(error)
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=240
+    )
+    needs = "which is not installed: pip install"
+    assert result.stdout.splitlines() == [
+        f"mjlab.gym.sb3 needs Stable-Baselines3, {needs} stable-baselines3.",
+        f"mjlab.gym.skrl needs skrl, {needs} skrl.",
+        f"mjlab.gym.torchrl needs TorchRL, {needs} torchrl.",
+        f'Recording episodes needs h5py, {needs} "mjlab-fused[gym]".',
+    ], result.stderr

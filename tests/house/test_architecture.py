@@ -1,0 +1,298 @@
+"""Imports point down, third parties stay in their rooms, nothing outgrows its size.
+
+The rules and what checks them stand in `architecture.py`; here they are applied to the
+project, and to planted faults that they must find.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.tools.architecture import (
+    CIRCLES,
+    EXCEPTIONS,
+    FLOORS,
+    LIMITS,
+    ROOT,
+    Source,
+    banned_faults,
+    circle_faults,
+    excesses,
+    floor_of,
+    import_faults,
+    imports_at_load,
+    measures,
+    read_sources,
+    room_of,
+)
+
+# --- The house ----------------------------------------------------------------------
+
+SOURCES = read_sources("mjlab", "tasks", "scripts", "bench")
+
+
+def test_every_room_has_a_floor():
+    rooms = {room_of(source.module) for source in SOURCES}
+    assert [room for room in sorted(rooms) if floor_of(room) is None] == []
+
+
+def test_floors_are_whole_numbers():
+    assert [room for room, floor in FLOORS.items() if type(floor) is not int] == []
+
+
+def test_imports_point_down_and_third_parties_stay_in_their_rooms():
+    faults = import_faults(SOURCES)
+    assert not faults, "\n".join(faults)
+
+
+def test_no_files_import_each_other_in_a_circle_that_is_not_listed():
+    faults = circle_faults(SOURCES, CIRCLES)
+    assert not faults, "\n".join(faults)
+
+
+def test_no_room_says_nothing_and_nothing_guesses_or_prints():
+    faults = [fault for source in SOURCES for fault in banned_faults(source)]
+    assert not faults, "\n".join(faults)
+
+
+def test_what_exceeds_its_size_is_listed_with_a_reason(record_property):
+    found = excesses(SOURCES)
+    table = [f"Sizes above their aim {LIMITS}: {len(found) or 'none'}"]
+    for key, value in sorted(found.items()):
+        table.append(f"  {value:4d}  {key}: {EXCEPTIONS.get(key, 'NOT LISTED')}")
+    record_property("summary", "\n".join(table))
+    unlisted = found.keys() - EXCEPTIONS.keys()
+    assert not unlisted, "\n".join(table)
+    assert EXCEPTIONS.keys() <= found.keys(), "an exception no longer needed: remove it"
+
+
+def test_warp_loads_only_when_a_warp_engine_is_asked_for():
+    """Import every module that does not itself hold Warp code, in one interpreter."""
+    modules = [
+        source.module
+        for source in SOURCES
+        if source.path.startswith(("mjlab/", "tasks/"))
+        and not imports_at_load(source, "warp", "mujoco_warp")
+    ]
+    code = (
+        "import importlib, sys\n"
+        "for name in sys.argv[1:]:\n"
+        "    try: importlib.import_module(name)\n"
+        "    except ModuleNotFoundError as error:\n"
+        "        if error.name.split('.')[0] == 'mjlab': raise\n"
+        "    assert 'warp' not in sys.modules, f'{name} loads warp'\n"
+    )
+    command = [sys.executable, "-c", code, *modules]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+# --- The checker itself, on planted faults -------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "fault"),
+    [
+        ("mjlab/sim/a.py", "import mjlab.scene", "mjlab.sim (floor 1) imports"),
+        ("mjlab/sim/a.py", "from mjlab import scene", "imports mjlab.scene (floor 4)"),
+        ("mjlab/sim/a.py", "from ..scene import x", "imports mjlab.scene (floor 4)"),
+        ("mjlab/sim/__init__.py", "from ..mdp import x", "imports mjlab.mdp"),
+        ("mjlab/names.py", "from . import tensors", "mjlab.tensors (floor 0)"),
+        ("mjlab/names.py", "from .tensors import x", "mjlab.tensors (floor 0)"),
+        ("mjlab/sim/a.py", "from mjlab.spec import x", "imports mjlab.spec (floor 1)"),
+        ("mjlab/sim/a.py", "def f():\n import mjlab.rl", "imports mjlab.rl (floor 8)"),
+        ("mjlab/sim/a.py", "if TYPE_CHECKING:\n import mjlab.tasks", "(floor 10)"),
+        ("mjlab/sim/a.py", "import_module('mjlab.rl')", "imports mjlab.rl (floor 8)"),
+        (
+            "mjlab/random/kernels.py",
+            "import mjlab.tensors.math",
+            "mjlab.random (floor -1) imports",
+        ),
+        ("mjlab/mdp/a.py", "import mjlab.envs", "imports mjlab.envs (floor 7)"),
+        ("mjlab/rl/a.py", "import mjlab.attic", "mjlab.attic has no floor"),
+        ("mjlab/rl/a.py", "from mjlab.tasks.robots import x", "robots (floor 9)"),
+        (
+            "mjlab/gym/make.py",
+            "from mjlab import tasks",
+            "imports mjlab.tasks (floor 10)",
+        ),
+        ("tasks/velocity/a.py", "import mjlab.tasks.muscle", "(floor 10) imports"),
+        ("tasks/robots/a.py", "from mjlab.tasks import muscle", "muscle (floor 10)"),
+        ("tasks/velocity/a.py", "import mjlab.cli", "imports mjlab.cli (floor 11)"),
+        ("tasks/velocity/a.py", "from mjlab import viewer", "mjlab.viewer is not"),
+        ("scripts/a.py", "from scripts import train", "scripts (floor 12) imports"),
+        ("mjlab/sim/fields.py", "import warp as wp", "warp is imported only in"),
+        ("mjlab/sim/fields.py", "from warp.types import x", "warp is imported only"),
+        (
+            "mjlab/random/rng.py",
+            "def f():\n import mujoco_warp",
+            "mujoco_warp is imported",
+        ),
+        ("tasks/velocity/a.py", "import rsl_rl.runners", "rsl_rl is imported only in"),
+        ("mjlab/rl/a.py", "import tyro", "tyro is imported only in"),
+        ("mjlab/rl/a.py", "import gymnasium", "gymnasium is imported only in"),
+        ("mjlab/rl/a.py", "import h5py", "h5py is imported only in"),
+        ("scripts/play.py", "import viser", "viser is imported only in"),
+        ("mjlab/sim/config.py", "import torch", "torch is not imported in"),
+        ("mjlab/spec.py", "from torch import nn", "torch is not imported in"),
+        ("mjlab/terrain/a.py", "import torch.nn", "torch is not imported in"),
+    ],
+)
+def test_a_planted_import_is_found(path, text, fault):
+    faults = import_faults([Source.parse(path, text)])
+    assert len(faults) == 1
+    assert fault in faults[0]
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("mjlab/scene/a.py", "from mjlab.entity import x\nfrom .b import y"),
+        ("mjlab/entity/a.py", "import mjlab.actuator, torch, mujoco"),
+        ("mjlab/envs/__init__.py", "def f():\n from mjlab import mdp"),
+        ("mjlab/random/kernels.py", "import warp"),
+        ("mjlab/random/rng.py", "def f():\n from mjlab.random import kernels"),
+        ("mjlab/entity/kernels.py", "import warp"),
+        ("mjlab/sensor/rays.py", "import warp, torch"),
+        ("mjlab/terrain/a.py", "import torchless"),
+        ("tasks/velocity/a.py", "import mjlab.tasks.robots.g1, mjlab.rl"),
+        ("scripts/train.py", "import tyro, mjlab.registry, mjlab.tasks.muscle"),
+        ("bench/sim.py", "import warp, mujoco_warp, mjlab.sim"),
+    ],
+)
+def test_an_import_that_points_down_is_no_fault(path, text):
+    assert import_faults([Source.parse(path, text)]) == []
+
+
+def plant(root: Path, **texts: str) -> list[Source]:
+    """Write a package of these files and read it."""
+    folder = root / "mjlab" / "sim"
+    folder.mkdir(parents=True)
+    for name, text in texts.items():
+        (folder / f"{name}.py").write_text(text)
+    return read_sources("mjlab", root=root)
+
+
+A_AND_B = {"mjlab.sim.a", "mjlab.sim.b"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import mjlab.sim.b",
+        "from mjlab.sim import b",
+        "from mjlab.sim.b import B",
+        "from .b import B",
+        "from . import B",
+        "from mjlab.sim import Handed",
+        "def f():\n from mjlab.sim.b import B",
+        "class A:\n def f(self):\n  from . import b",
+        "if TYPE_CHECKING:\n from mjlab.sim import B",
+        "b = importlib.import_module('mjlab.sim.b')",
+        "def f():\n return import_module('.b', __package__)",
+    ],
+)
+def test_a_planted_circle_is_found_listed_and_taken_off(tmp_path, text):
+    package = "from .b import B\nfrom .b import B as Handed"
+    circle = plant(tmp_path, __init__=package, a=text, b="from mjlab.sim.a import A")
+    faults = circle_faults(circle, [])
+    assert faults[0] == "a circle of 2 files:"
+    assert [fault.split() for fault in faults[1:]] == [
+        ["mjlab.sim.a", "line", str(text.count("\n") + 1), "imports", "mjlab.sim.b"],
+        ["mjlab.sim.b", "line", "1", "imports", "mjlab.sim.a"],
+    ]
+    assert circle_faults(circle, [A_AND_B]) == []
+
+
+def test_a_circle_goes_through_as_many_files_as_it_takes(tmp_path):
+    link = "from .{} import x".format
+    sources = plant(tmp_path, a=link("b"), b=link("c"), c=link("a"), d=link("a"))
+    assert circle_faults(sources, [])[0] == "a circle of 3 files:"
+
+
+def test_a_name_that_a_package_defines_is_an_import_of_the_package(tmp_path):
+    package = "VERSION = 1\nfrom .b import B"
+    sources = plant(tmp_path, __init__=package, a="from . import VERSION", b="")
+    assert circle_faults(sources, []) == []
+    (tmp_path / "mjlab" / "sim" / "b.py").write_text("from .a import A")
+    sources = read_sources("mjlab", root=tmp_path)
+    assert circle_faults(sources, [])[0] == "a circle of 3 files:"
+
+
+def test_a_listed_circle_that_is_gone_or_smaller_must_be_taken_off(tmp_path):
+    sources = plant(tmp_path, a="from .b import B", b="", c="")
+    (fault,) = circle_faults(sources, [A_AND_B])
+    assert fault.startswith("not a circle any more, take it off the list: mjlab.sim.a")
+    (tmp_path / "mjlab" / "sim" / "b.py").write_text("from .a import A")
+    sources = read_sources("mjlab", root=tmp_path)
+    faults = circle_faults(sources, [A_AND_B | {"mjlab.sim.c"}])
+    assert faults[0].endswith("mjlab.sim.a, mjlab.sim.b, mjlab.sim.c")
+    assert faults[1] == "a circle of 2 files:"
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("mjlab/utils/a.py", ""),
+        ("tasks/common.py", ""),
+        ("mjlab/sim/a.py", "from math import *"),
+        ("tasks/a.py", "if hasattr(x, 'y'): pass"),
+        ("mjlab/a.py", "print('here')"),
+    ],
+)
+def test_a_planted_ban_is_found(path, text):
+    assert len(banned_faults(Source.parse(path, text))) == 1
+
+
+def test_sizes_are_those_counted_by_hand():
+    text = '''
+class A:
+    def f(self, x):
+        """Say.
+
+        More.
+        """
+        if x:
+            pass
+        elif x > 1:
+            for i in x:
+                with i:
+                    pass
+        else:
+            try:
+                return 1
+            except ValueError:
+                return 2
+
+    def g(self): return [i for i in self if i]
+'''
+    found = {(w, m): v for w, m, v in measures(Source.parse("a.py", text))}
+    assert found == {
+        ("a.py", "lines"): 20,
+        ("a.py::A", "class"): 19,
+        ("a.py::A.f", "body"): 11,
+        ("a.py::A.f", "nesting"): 3,
+        ("a.py::A.f", "complexity"): 5,
+        ("a.py::A.g", "body"): 1,
+        ("a.py::A.g", "nesting"): 0,
+        ("a.py::A.g", "complexity"): 1,
+    }
+
+
+@pytest.mark.parametrize("extra", [0, 1])
+def test_an_excess_begins_one_above_the_limit(extra):
+    functions = {
+        "lines": "x = 1\n" * (400 + extra),
+        "body": "def f():\n" + " x = 1\n" * (60 + extra),
+        "class": "class A:\n" + " x = 1\n" * (299 + extra),
+        "complexity": "def f():\n" + " if x: y\n" * (9 + extra),
+        "nesting": "def f():\n"
+        + "".join(f"{' ' * depth}if x:\n" for depth in range(1, 4 + extra))
+        + " " * 9
+        + "y\n",
+    }
+    for measure, text in functions.items():
+        found = excesses([Source.parse("a.py", text)])
+        assert [key.split()[-1] for key in found] == [measure] * extra

@@ -1,0 +1,508 @@
+"""The documentation is current, whole, true to the code, and its examples run.
+
+A block of Python that is marked `python runnable` is run, page by page from the top, as
+a reader would. A `text` block right below it is what it prints, or the error that it
+ends in; lines may be wrapped elsewhere. What has no such mark has to be Python, and no
+more: a sketch, or a part of a tutorial that another test runs. In the README every
+block of Python is run.
+"""
+
+import ast
+import builtins
+import contextlib
+import functools
+import importlib
+import io
+import keyword
+import re
+import sys
+import types
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import pytest
+
+from mjlab.registry import entries, load_task
+from tests.tools.architecture import ROOT
+
+DOCS = ROOT / "docs"
+README = ROOT / "README.md"
+sys.path.insert(0, str(DOCS))
+
+import generate  # noqa: E402 - it stands in docs.
+from generator import performance  # noqa: E402
+from generator.pages import NOTE  # noqa: E402
+from generator.term_pages import warp_fields  # noqa: E402
+
+PAGES = [*sorted(DOCS.rglob("*.md")), README]
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+pages = pytest.mark.parametrize("page", PAGES, ids=name_of)
+
+
+# --- Reading a page -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: what follows its fence, its text, and its first line's number."""
+
+    info: str
+    text: str
+    line: int
+
+
+def parts_of(text: str) -> tuple[list[Block], str]:
+    """Fenced blocks, and the text around them, line for line."""
+    blocks: list[Block] = []
+    prose: list[str] = []
+    inside: list[str] | None = None
+    info, start = "", 0
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("```"):
+            if inside is None:
+                inside, info, start = [], line[3:].strip(), number + 1
+            else:
+                blocks.append(Block(info, "\n".join(inside) + "\n", start))
+                inside = None
+            prose.append("")
+        elif inside is not None:
+            inside.append(line)
+            prose.append("")
+        else:
+            prose.append(line)
+    assert inside is None, f"The block of line {start} has no end."
+    return blocks, "\n".join(prose)
+
+
+@functools.cache
+def read(page: Path) -> tuple[list[Block], str]:
+    return parts_of(page.read_text("utf-8"))
+
+
+def squeezed(text: str) -> str:
+    return " ".join(text.split())
+
+
+# --- Current ------------------------------------------------------------------------
+
+
+def test_generated_pages_say_what_the_code_says():
+    stale = [name_of(path) for path in generate.stale()]
+    assert not stale, f"Run `python docs/generate.py`: {', '.join(stale)}."
+
+
+def test_a_changed_docstring_makes_a_page_stale(monkeypatch):
+    """The check itself is checked, with a page that says something else."""
+    page = DOCS / "terms.md"
+    found = {page: page.read_text("utf-8")}
+    monkeypatch.setattr(generate, "made", lambda: found)
+    assert page not in generate.stale()
+    found[page] += "And one more line.\n"
+    assert page in generate.stale()
+
+
+def test_fields_that_vary_on_both_engines_are_those_of_the_engines():
+    from mujoco import batch
+
+    from mjlab.sim.warp_fields import VARIABLE_FIELDS
+
+    assert set(warp_fields()) == VARIABLE_FIELDS & batch.MODEL_FIELDS
+
+
+def test_results_of_every_kind_become_tables(monkeypatch):
+    """With figures made up, in the shape in which the scripts in `bench` write them."""
+    where = {"date": "2026-01-31T00:00:00", "versions": {"mujoco": "4.0.0"}}
+    where["machine"] = dict(processor="P", cores=2, system="S", python="3", gpu="H200")
+    task = dict(env_steps_per_s=4567.8, bare_env_steps_per_s=6000.0)
+    task |= dict(share_of_bare=0.7613, share_of_bare_spread=[0.7, 0.8])
+    task |= dict(operations_per_step=312, host_reads_per_step=0)
+    errors = dict(linear_error=0.12, turning_error=0.2, falls=0.05, as_told=True)
+    mode = dict(step_ms=8.25, physics_ms=7.5, of_the_floor=1.1, memory_mb=2048.0)
+    mode |= dict(env_steps_per_s=992970.0)
+    walking = dict(task="T", trained_s=3600.0, episodes_per_command=64, episode_s=10.0)
+    walking["commands"] = {"left": {"trained": errors, "standing": errors}}
+    point = {"num_envs": 8192, "fused": mode, "eager": {"missing": "no room"}}
+    found = {
+        "velocity": where | {"num_envs": 256, "threads": 2, "tasks": {"G1": task}},
+        "walking_go1": where | walking,
+        "gpu": where | {"checks": {"velocity": {"G1": [point]}}},
+        "new": where | {"steps": {"a": 1234.5, "curve": [1.0] * 9}},
+    }
+    monkeypatch.setattr(performance, "results", lambda: found)
+    text = performance.performance_part("")
+    for part in (
+        "| G1 | 256 | 2 | 4,568 | 6,000 | 0.76 (0.70 to 0.80) | 312 | 0 |  |  |",
+        "`T`, trained for 60 minutes; 64 episodes of 10 s",
+        "| left | 0.12 m/s | 0.20 rad/s | 5% | yes | 0.12 m/s, 0.20 rad/s | 5% |",
+        "| G1 | 8,192 | fused | 8.25 ms | 7.50 ms | 1.10 | 992,970 | 2,048 MB |",
+        "| G1 | 8,192 | eager | no room |  |  |  |  |",
+        "| `steps.a` | 1,234 |",
+        "- [gpu.json](../bench/results/gpu.json), 2026-01-31: P, 2 cores, H200, S",
+    ):
+        assert part in text
+    assert "curve" not in text
+    assert "not measured on a GPU" not in text
+
+
+# --- Links --------------------------------------------------------------------------
+
+_LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)|(?:src|srcset|href)=\"([^\"]+)\"")
+
+
+def links_of(prose: str) -> list[str]:
+    without_code = re.sub(r"`[^`]*`", "`", prose)
+    return [a or b for a, b in _LINK.findall(without_code)]
+
+
+def anchors_of(page: Path) -> set[str]:
+    """The anchors that GitHub gives to a page's headings."""
+    found: dict[str, int] = {}
+    anchors = set()
+    for line in read(page)[1].splitlines():
+        if not re.match(r"#{1,6} ", line):
+            continue
+        words = re.sub(r"[^\w\- ]", "", line.lstrip("#").strip().lower())
+        slug = words.replace(" ", "-")
+        count = found.get(slug, 0)
+        anchors.add(f"{slug}-{count}" if count else slug)
+        found[slug] = count + 1
+    return anchors
+
+
+def broken_links(page: Path, prose: str) -> list[str]:
+    broken = []
+    for link in links_of(prose):
+        if re.match(r"[a-z]+:", link):
+            continue
+        file, _, anchor = link.partition("#")
+        target = (page.parent / file).resolve() if file else page
+        if not target.exists():
+            broken.append(link)
+        elif anchor and target.suffix == ".md" and anchor not in anchors_of(target):
+            broken.append(link)
+    return broken
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=name_of)
+def test_links_and_images_lead_somewhere(page):
+    assert broken_links(page, read(page)[1]) == []
+
+
+def test_a_broken_link_is_found():
+    planted = "[a](nowhere.md) ![b](images/none.png) [c](terms.md#none) [d](terms.md)"
+    expected = ["nowhere.md", "images/none.png", "terms.md#none"]
+    assert broken_links(DOCS / "README.md", planted) == expected
+
+
+def test_every_page_is_reached_from_the_index():
+    seen: set[Path] = set()
+    todo = [DOCS / "README.md"]
+    while todo:
+        page = todo.pop()
+        seen.add(page)
+        for link in links_of(read(page)[1]):
+            target = (page.parent / link.partition("#")[0]).resolve()
+            if target.suffix == ".md" and target.is_file() and target not in seen:
+                todo.append(target)
+    assert [name_of(page) for page in PAGES if page not in seen | {README}] == []
+
+
+# --- Names --------------------------------------------------------------------------
+
+FOLDERS = ("mjlab/", "tasks/", "scripts/", "bench/", "tests/", "docs/")
+
+# Names that are right though they are nowhere in our sources.
+OUTSIDE = {
+    *("Isaac", "IsaacLab", "ManiSkill", "MuJoCo", "GitHub", "TensorBoard", "PyTorch"),
+    *("MuJoCo_GL", "MUJOCO_GL", "nvidia", "README"),
+}
+# Pages that name what other projects have, and what was once.
+NAMES_OF_OTHERS = {"decisions.md", "coming_from.md"}
+BUILT_IN_FLAGS = {"--help", "--help-config", "--disable", "--check"}
+
+
+def spans_of(prose: str) -> list[str]:
+    return re.findall(r"`([^`\n]+(?:\n[^`\n]+)*)`", prose)
+
+
+@functools.cache
+def known_names() -> frozenset[str]:
+    """Whatever has a name in our sources, in MuJoCo's model and data, or in Python."""
+    import mujoco
+
+    found = set(dir(builtins)) | set(keyword.kwlist) | OUTSIDE
+    found |= {word for task_id in entries() for word in task_id.split("-")}
+    for kind in (mujoco.MjModel, mujoco.MjData, mujoco.MjOption, mujoco.MjSpec):
+        found |= set(dir(kind))
+    found |= set(dir(mujoco))
+    for folder in FOLDERS:
+        for file in (ROOT / folder).rglob("*.py"):
+            found.add(file.stem)
+            found |= set(file.relative_to(ROOT).parts[:-1])
+            if folder != "tests/":
+                found |= set(names_in(ast.parse(file.read_text("utf-8"))))
+    for file in (ROOT / "tasks").rglob("*.xml"):
+        found |= set(re.findall(r"\bname=\"(\w+)\"", file.read_text("utf-8")))
+    return frozenset(found)
+
+
+def names_in(tree: ast.AST) -> Iterator[str]:
+    """Names that a file defines or uses, and words of its short texts."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            yield node.name
+        elif isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.keyword) and node.arg:
+            yield node.arg
+        elif isinstance(node, ast.alias):
+            yield from node.name.split(".")
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            # Texts that are sentences, such as docstrings, name nothing by themselves.
+            if not re.search(r"[.:;,] |\.$", node.value):
+                yield from re.findall(r"\w+", node.value)
+
+
+def unknown_names(prose: str, blocks: Iterable[Block] = ()) -> list[str]:
+    """Names in spans of code that are nowhere; words of plain English are passed.
+
+    What the page's own blocks define is known: these are run.
+    """
+    own = {word for block in blocks for word in re.findall(r"\w+", block.text)}
+    unknown = []
+    for span in spans_of(prose):
+        # Paths and commands have checks of their own; `_w` and `_b` end names.
+        if "/" in span.split()[0] or re.match(r"\.|--|(pip|make|python) |_\w$", span):
+            continue
+        text = re.sub(r"\"[^\"]*\"|'[^']*'|<[^>]*>|--[\w.-]+", " ", span)
+        for word in re.findall(r"[A-Za-z_]\w*", text):
+            is_name = "_" in word or re.search(r"[a-z][A-Z]|^[A-Z]\w*[a-z]", word)
+            is_used = re.search(rf"\.{word}\b|\b{word}\(", text)
+            if (is_name or is_used) and word not in known_names() | own:
+                unknown.append(f"{word} (in `{span}`)")
+    return unknown
+
+
+def missing_files(page: Path, prose: str) -> list[str]:
+    """Paths in spans of code, and dotted names of ours, that do not exist."""
+    missing = []
+    for span in map(squeezed, spans_of(prose)):
+        if re.fullmatch(r"[\w./*-]+", span) and span.startswith(FOLDERS):
+            if not (list(ROOT.glob(span.rstrip("/"))) or (page.parent / span).exists()):
+                missing.append(span)
+        elif re.fullmatch(r"\w+\.(py|md|sh|toml)", span):
+            if not any(ROOT.glob(span)) and not any_file(span):
+                missing.append(span)
+        elif re.fullmatch(r"mjlab(\.\w+)+", span) and not resolves(span):
+            missing.append(span)
+    return missing
+
+
+@functools.cache
+def any_file(name: str) -> bool:
+    return any(any((ROOT / folder).rglob(name)) for folder in FOLDERS)
+
+
+def resolves(dotted: str) -> bool:
+    """Whether a dotted name is a module, or something in one."""
+    parts = dotted.split(".")
+    for cut in range(len(parts), 0, -1):
+        try:
+            thing = importlib.import_module(".".join(parts[:cut]))
+        except ImportError:
+            continue
+        for attribute in parts[cut:]:
+            if attribute in getattr(thing, "__annotations__", {}):
+                return True
+            thing = getattr(thing, attribute, None)
+        return thing is not None
+    return False
+
+
+@functools.cache
+def flags_of(script: str) -> frozenset[str]:
+    options = importlib.import_module(f"scripts.{script}").Options
+    names = (field.name.replace("_", "-") for field in fields(options))
+    return frozenset(f"--{name}" for name in names) | BUILT_IN_FLAGS
+
+
+@functools.cache
+def is_setting(flag: str) -> bool:
+    """Whether a flag is a path in the configuration of some task."""
+
+    from mjlab.cli.overrides import find_part
+
+    path = flag.removeprefix("--").replace("-", "_")
+    for task in map(load_task, sorted(entries(), reverse=True)):
+        assert task.rl is not None
+        try:
+            find_part({"env": task.env(), "agent": task.rl()}, path)
+        except ValueError:
+            continue
+        return True
+    return False
+
+
+def unknown_flags(text: str, script: str | None) -> list[str]:
+    """Flags that a script, or any script where none is named, does not have."""
+    scripts = [script] if script else scripts_with_options()
+    unknown = []
+    for flag in re.findall(r"(?<![\w-])--[a-z][\w.-]*", text):
+        if flag.startswith(("--env.", "--agent.")):
+            ok = is_setting(flag.rstrip("."))
+        else:
+            ok = any(flag in flags_of(each) for each in scripts)
+        if not ok:
+            unknown.append(flag)
+    return unknown
+
+
+@functools.cache
+def scripts_with_options() -> list[str]:
+    files = sorted((ROOT / "scripts").glob("*.py"))
+    return [f.stem for f in files if "class Options" in f.read_text("utf-8")]
+
+
+def wrong_commands(text: str) -> list[str]:
+    """What is wrong with commands of a shell: scripts and their flags."""
+    wrong = []
+    for line in text.replace("\\\n", " ").splitlines():
+        command = line.partition(" #")[0]
+        found = re.search(r"\b((?:scripts|bench|docs)/\w+\.py)", command)
+        if found is None:
+            continue
+        file = ROOT / found[1]
+        if not file.is_file():
+            wrong.append(found[1])
+        elif file.stem in scripts_with_options() and file.parent.name == "scripts":
+            wrong += unknown_flags(command, file.stem)
+    return wrong
+
+
+def is_generated(page: Path) -> bool:
+    return NOTE in page.read_text("utf-8")
+
+
+@pages
+def test_what_pages_name_exists(page):
+    blocks, prose = read(page)
+    if is_generated(page):
+        return  # It is what the code says.
+    wrong = missing_files(page, prose)
+    if page.name not in NAMES_OF_OTHERS:
+        wrong += unknown_names(prose, blocks)
+        wrong += unknown_flags(" ".join(spans_of(prose)), None)
+    for block in blocks:
+        if block.info in ("sh", "bash", "", "console"):
+            wrong += wrong_commands(block.text)
+    for span in spans_of(prose):
+        wrong += wrong_commands(squeezed(span))
+    assert not wrong, "\n".join(wrong)
+
+
+def test_names_that_do_not_exist_are_found():
+    assert unknown_names("Use `RewardTermConfig` and `env.step_all()`.") == [
+        "RewardTermConfig (in `RewardTermConfig`)",
+        "step_all (in `env.step_all()`)",
+    ]
+    page = DOCS / "README.md"
+    planted = "`mjlab/none.py`, `mjlab.envs.NoEnv`, `no_such.md`, `mjlab.envs.mdp`"
+    expected = ["mjlab/none.py", "mjlab.envs.NoEnv", "no_such.md"]
+    assert missing_files(page, planted) == expected
+    command = "python scripts/train.py Velocity-G1 --env.scene.no 1 --nme two"
+    assert wrong_commands(command) == ["--env.scene.no", "--nme"]
+
+
+# --- Examples -----------------------------------------------------------------------
+
+
+def examples() -> list[Path]:
+    return [page for page in PAGES if any(is_run(page, b) for b in read(page)[0])]
+
+
+def is_run(page: Path, block: Block) -> bool:
+    word = "python" if page == README else "python runnable"
+    return block.info == word
+
+
+def test_marks_of_python_blocks_are_known():
+    known = {"python", "python runnable", "python sketch"}
+    unknown = [
+        f"{name_of(page)}:{block.line}: {block.info}"
+        for page in PAGES
+        for block in read(page)[0]
+        if block.info.startswith("python") and block.info not in known
+    ]
+    assert unknown == []
+
+
+@pages
+def test_blocks_that_are_not_run_are_python(page):
+    for block in read(page)[0]:
+        if block.info.startswith("python") and not is_run(page, block):
+            ast.parse(block.text, f"{name_of(page)}:{block.line}")
+
+
+def run_page(page: Path, blocks: list[Block], module: types.ModuleType) -> list[str]:
+    """Run a page's blocks in one namespace; return what is not as the page says."""
+    wrong = []
+    for index, block in enumerate(blocks):
+        if not is_run(page, block):
+            continue
+        after = blocks[index + 1] if index + 1 < len(blocks) else None
+        is_next = after is not None and after.info == "text"
+        expected = squeezed(after.text) if after is not None and is_next else None
+        place = f"{name_of(page)}:{block.line}"
+        said, is_error = run_block(block, module, place)
+        if expected is None and is_error:
+            wrong.append(f"line {block.line} ends in {said!r}")
+        elif expected is not None and said != expected:
+            wrong.append(f"line {block.line} says {said!r}, not {expected!r}")
+    return wrong
+
+
+def run_block(block: Block, module: types.ModuleType, place: str) -> tuple[str, bool]:
+    """What a block prints, with the error that it ends in, and whether it does."""
+    out = io.StringIO()
+    # Lines of an error are those of the page.
+    code = compile("\n" * (block.line - 1) + block.text, place, "exec")
+    try:
+        with contextlib.redirect_stdout(out):
+            exec(code, module.__dict__)
+    except Exception as error:
+        said = f"{out.getvalue()} {type(error).__name__}: {error}"
+        return squeezed(said), True
+    return squeezed(out.getvalue()), False
+
+
+@pytest.mark.parametrize("page", examples(), ids=name_of)
+def test_examples_run(page, tmp_path, monkeypatch, request):
+    blocks = read(page)[0]
+    if any("Offscreen" in b.text for b in blocks if is_run(page, b)):
+        request.getfixturevalue("renderer_works")
+    module = types.ModuleType(f"page_{page.stem}")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.chdir(tmp_path)
+    wrong = run_page(page, blocks, module)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_an_example_that_says_something_else_is_found():
+    text = "```python runnable\nprint(1 + 1)\n```\n\n```text\n3\n```\n"
+    text += "```python runnable\n1 / 0\n```\n"
+    blocks = parts_of(text)[0]
+    wrong = run_page(DOCS / "README.md", blocks, types.ModuleType("planted"))
+    assert wrong == [
+        "line 2 says '2', not '3'",
+        "line 9 ends in 'ZeroDivisionError: division by zero'",
+    ]

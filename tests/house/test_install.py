@@ -1,0 +1,144 @@
+"""A checkout, an editable install and a wheel, used from a folder with `tasks/` in it.
+
+Each has an environment of its own that borrows all packages but this project, so that
+only its own metadata can be found.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+import torch
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = Path(torch.__file__).parents[1]
+PYTHON = f"python{sys.version_info.major}.{sys.version_info.minor}"
+
+STEPS = """
+import importlib.metadata, sys
+import mjlab, mjlab.tasks.velocity
+assert "gymnasium" not in sys.modules
+env = mjlab.make("Cartpole-Balance", num_envs=4, backend="native", seed=0)
+env.reset(seed=0)
+observations, *_ = env.step(env.action_space.sample())
+print(tuple(observations.shape))
+print(mjlab.__file__)
+for distribution in importlib.metadata.distributions(name="mjlab-fused"):
+    print(distribution.locate_file(""))
+"""
+FINDS_FIRST = (
+    "import importlib.util, mjlab; importlib.util.find_spec('gymnasium'); "
+    "mjlab.make('Cartpole-Balance', num_envs=2)"
+)
+BY_ITS_ID = (
+    "import gymnasium; env = gymnasium.make('mjlab.gym:mjlab/Cartpole-Balance-v0'); "
+    "env.reset(seed=0); print(env.spec.id)"
+)
+
+
+def run(*command: str | Path, **options) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, **options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def copy_checkout(to: Path) -> Path:
+    """What git has of the packages, with the link from one to the other as a link."""
+    ignore = shutil.ignore_patterns("__pycache__")
+    for name in ("mjlab", "tasks"):
+        shutil.copytree(ROOT / name, to / name, symlinks=True, ignore=ignore)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, to)
+    return to
+
+
+def build(what: str, source: Path, to: Path) -> Path:
+    """Have setuptools build a "wheel", an "editable" one or an "sdist"."""
+    to.mkdir()
+    call = f"import setuptools.build_meta as b; b.build_{what}({str(to)!r})"
+    run(sys.executable, "-c", call, cwd=source)
+    (built,) = to.iterdir()
+    return built
+
+
+def build_wheel_of_sdist(source: Path, scratch: Path) -> Path:
+    """Build a wheel as an index's users get it: out of the archive of sources."""
+    with tarfile.open(build("sdist", source, scratch / "sdist")) as archive:
+        archive.extractall(scratch / "unpacked", filter="data")
+    (unpacked,) = (scratch / "unpacked").iterdir()
+    return build("wheel", unpacked, scratch / "wheel")
+
+
+def make_environment(folder: Path) -> Path:
+    """Make an environment with every package but this project; return its packages."""
+    run(sys.executable, "-m", "venv", "--without-pip", folder)
+    site = folder / "lib" / PYTHON / "site-packages"
+    for package in PACKAGES.iterdir():
+        if "mjlab" not in package.name:
+            (site / package.name).symlink_to(package)
+    return site
+
+
+@pytest.fixture(scope="module", params=["checkout", "editable", "wheel"])
+def python(request, tmp_path_factory) -> list[str | Path]:
+    """A command that runs Python where the project is there in this way."""
+    top = tmp_path_factory.mktemp(request.param)
+    source = copy_checkout(top / "source")
+    site = make_environment(top / "environment")
+    interpreter = top / "environment/bin/python"
+    if request.param == "checkout":
+        return ["env", f"PYTHONPATH={source}", interpreter]
+    if request.param == "editable":
+        built = build("editable", source, top / "editable")
+    else:
+        built = build_wheel_of_sdist(source, top)
+        shutil.rmtree(source)
+    pip = (sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index")
+    run(*pip, "--target", site, built)
+    return ["env", "-u", "PYTHONPATH", interpreter]
+
+
+@pytest.fixture
+def elsewhere(tmp_path) -> Path:
+    """A folder with a package `tasks` of somebody else."""
+    (tmp_path / "tasks").mkdir()
+    (tmp_path / "tasks/__init__.py").write_text("raise RuntimeError('foreign')\n")
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_tasks_are_found_and_stepped_beside_a_foreign_folder(python, elsewhere):
+    said = run(*python, "-c", STEPS, cwd=elsewhere).splitlines()
+    own = Path(python[-1]).parents[2]
+    assert said[0] == "(4, 5)"
+    assert all(Path(place).is_relative_to(own) for place in said[1:])
+    assert len(said[2:]) == (0 if "checkout" in own.name else 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", [FINDS_FIRST, BY_ITS_ID], ids=["find_spec", "id"])
+def test_a_task_is_made_whatever_came_before(python, elsewhere, program):
+    run(*python, "-c", program, cwd=elsewhere)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("by_sdist", [False, True], ids=["checkout", "sdist"])
+def test_a_wheel_holds_every_file_below_mjlab_and_nothing_beside(tmp_path, by_sdist):
+    source = copy_checkout(tmp_path / "source")
+    expected = {
+        (Path(folder) / name).relative_to(source).as_posix()
+        for folder, _, names in os.walk(source / "mjlab", followlinks=True)
+        for name in names
+    }
+    assert "mjlab/tasks/robots/go1.xml" in expected
+    if by_sdist:
+        built = build_wheel_of_sdist(source, tmp_path)
+    else:
+        built = build("wheel", source, tmp_path / "wheel")
+    names = zipfile.ZipFile(built).namelist()
+    assert {name for name in names if ".dist-info/" not in name} == expected

@@ -1,0 +1,209 @@
+"""Set-up, packaging, and the other distribution that is called mjlab."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import mjlab
+
+ROOT = Path(__file__).resolve().parents[2]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT, TOOLS = PYPROJECT["project"], PYPROJECT["tool"]
+MAKE_EXTRAS = ("dev", "viewer", "video", "gym", "export")
+needs_make = pytest.mark.skipif(not shutil.which("make"), reason="make is absent")
+
+
+def run(*command: str | Path, **options) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, **options)
+
+
+# --- Importing ------------------------------------------------------------------------
+
+
+def import_mjlab(*path: Path, then: str = "") -> subprocess.CompletedProcess[str]:
+    code = f"import sys; sys.path[:0] = {[str(p) for p in path]}; import mjlab; {then}"
+    return run(sys.executable, "-I", "-c", code)
+
+
+def test_the_mjlab_under_test_is_this_one():
+    assert Path(mjlab.__file__).parent == ROOT / "mjlab"
+
+
+def test_import_is_silent_where_no_other_mjlab_is_installed():
+    done = import_mjlab(ROOT)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("metadata", ["mjlab-1.6.0.dist-info", "mjlab-1.6.0.egg-info"])
+def test_another_mjlab_elsewhere_on_the_path_is_named_in_a_warning(tmp_path, metadata):
+    (tmp_path / metadata).mkdir()
+    done = import_mjlab(ROOT, tmp_path, then="print('went on')")
+    assert done.stdout == "went on\n"
+    assert str(tmp_path / metadata) in done.stderr
+    assert "pip uninstall mjlab" in done.stderr
+
+
+def test_another_mjlab_in_the_same_folder_is_an_error(tmp_path):
+    shutil.copytree(ROOT / "mjlab", tmp_path / "mjlab")
+    (tmp_path / "mjlab-1.6.0.dist-info").mkdir()
+    done = import_mjlab(tmp_path)
+    assert done.returncode != 0
+    assert "ImportError: the distribution 'mjlab' is installed" in done.stderr
+    assert str(tmp_path / "mjlab-1.6.0.dist-info") in done.stderr
+
+
+def test_tasks_are_refused_under_the_name_of_their_folder():
+    done = import_mjlab(ROOT, then="import mjlab.tasks, tasks")
+    assert done.returncode != 0
+    assert done.stderr.endswith(
+        "\nImportError: These are mjlab's tasks: import them as `mjlab.tasks`.\n"
+    )
+
+
+def test_our_own_metadata_is_not_taken_for_another_mjlab(tmp_path):
+    (tmp_path / "mjlab_fused-0.1.0.dist-info").mkdir()
+    (tmp_path / "mjlab_extras-1.0.dist-info").mkdir()
+    assert import_mjlab(ROOT, tmp_path).stderr == ""
+
+
+def test_importing_mjlab_takes_milliseconds_and_loads_nothing_heavy():
+    code = (
+        "import sys, time; sys.path.insert(0, sys.argv[1])\n"
+        "before = time.perf_counter(); import mjlab\n"
+        "print(1e3 * (time.perf_counter() - before))\n"
+        "print(*{'torch', 'warp', 'mujoco', 'numpy', 'email'} & sys.modules.keys())"
+    )
+    outputs = [run(sys.executable, "-I", "-c", code, ROOT).stdout for _ in range(5)]
+    times, heavy = zip(*(output.split("\n")[:2] for output in outputs), strict=True)
+    assert set(heavy) == {""}
+    assert min(map(float, times)) < 10.0  # 2 ms on an idle core.
+
+
+# --- Versions and package data --------------------------------------------------------
+
+
+def pinned_versions() -> dict[str, str]:
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pins = [line.split("==") for line in lines if line and not line.startswith("#")]
+    return {canonicalize_name(name): version for name, version in pins}
+
+
+def make_requirements() -> list[Requirement]:
+    extras = PROJECT["optional-dependencies"]
+    lists = [PROJECT["dependencies"], *(extras[name] for name in MAKE_EXTRAS)]
+    return [Requirement(line) for lines in lists for line in lines]
+
+
+@pytest.mark.parametrize("requirement", make_requirements(), ids=str)
+def test_every_requirement_is_pinned_within_its_range(requirement):
+    version = pinned_versions()[canonicalize_name(requirement.name)]
+    assert requirement.specifier.contains(version)
+    assert "+" not in version, "a local build exists on one machine only"
+
+
+def test_make_installs_the_extras_that_the_tests_need():
+    assert f"EXTRAS = {','.join(MAKE_EXTRAS)}\n" in (ROOT / "Makefile").read_text()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "pyproject.toml",
+        "constraints.txt",
+        "Makefile",
+        ".ci/run",
+        "scripts/setup_venv.sh",
+    ],
+)
+def test_no_file_of_the_set_up_names_a_package_index(name):
+    text = (ROOT / name).read_text()
+    assert not re.search(r"https?://|index-url|find-links", text)
+
+
+def package_files() -> list[Path]:
+    files = [file for name in ("mjlab", "tasks") for file in (ROOT / name).rglob("*")]
+    return [file for file in files if file.is_file() and file.suffix != ".pyc"]
+
+
+def test_every_folder_with_python_files_is_a_package():
+    modules = [file for file in package_files() if file.suffix == ".py"]
+    assert [
+        file for file in modules if not file.with_name("__init__.py").exists()
+    ] == []
+
+
+def test_every_other_file_is_declared_as_package_data():
+    patterns = TOOLS["setuptools"]["package-data"]["*"]
+    data = [file for file in package_files() if file.suffix != ".py"]
+    names = [file.relative_to(ROOT).as_posix() for file in data]
+    assert [
+        name
+        for name in names
+        if not any(fnmatch(name, f"*{pattern}") for pattern in patterns)
+    ] == []
+
+
+# --- make -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A checkout whose set-up step only counts how often it ran."""
+    (tmp_path / "scripts").mkdir()
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    step = tmp_path / "scripts/setup_venv.sh"
+    step.write_text('mkdir -p "$1/bin"\necho run >> runs.txt\n')
+    return tmp_path
+
+
+@needs_make
+def test_set_up_runs_again_only_when_what_it_installs_has_changed(checkout):
+    def runs() -> int:
+        run("make", "setup", cwd=checkout, check=True)
+        return len((checkout / "runs.txt").read_text().splitlines())
+
+    assert [runs(), runs()] == [1, 1]
+    stamp = checkout / ".venv/.ready"
+    for expected, name in enumerate(["constraints.txt", "pyproject.toml"], start=2):
+        os.utime(stamp, (0, 0))  # Older than everything that set-up depends on,
+        for file in checkout.glob("*.t*"):
+            os.utime(file, (0, 0))
+        os.utime(checkout / "scripts/setup_venv.sh", (0, 0))
+        os.utime(checkout / name, (10, 10))  # but only this file has changed since.
+        assert [runs(), runs()] == [expected, expected]
+
+
+@needs_make
+def test_make_train_without_its_script_says_so_and_fails(checkout):
+    done = run("make", "train", cwd=checkout)
+    assert done.returncode != 0
+    assert "scripts/train.py does not exist yet" in done.stderr
+
+
+@needs_make
+def test_make_train_passes_args_to_the_velocity_task(checkout):
+    (checkout / "scripts/train.py").touch()
+    done = run("make", "-n", "train", "ARGS=--seed 3", cwd=checkout)
+    assert ".venv/bin/python scripts/train.py Velocity-G1 --seed 3\n" in done.stdout
+
+
+def test_a_python_that_is_too_old_is_refused_by_name(tmp_path):
+    old = tmp_path / "python3.10"
+    old.write_text("#!/bin/sh\nexit 1\n")
+    old.chmod(0o755)
+    script = ROOT / "scripts/setup_venv.sh"
+    done = run("sh", script, tmp_path / "venv", "dev", old)
+    assert done.returncode != 0
+    assert "needs Python 3.11 or newer" in done.stderr
+    assert f"PYTHON={old} is not that" in done.stderr
+    assert not (tmp_path / "venv").exists()

@@ -1,0 +1,279 @@
+"""Muscle networks that act in one process and learn in another."""
+
+import importlib.util
+import multiprocessing
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.muscle import (
+    MuscleLearnerCfg,
+    MuscleNetwork,
+    TupleLayout,
+    WeightStore,
+    muscle_action,
+)
+from mjlab.muscle.buffer import MuscleTupleBuffer
+from mjlab.muscle.shared import SharedMuscles
+from mjlab.rl import TrainingLoop
+from mjlab.tasks.muscle.learning import MuscleHookCfg
+from mjlab.tasks.muscle.walk import WalkW18Cfg
+from mjlab.workers import TrainingEnv, WorkerEnv, terms_of
+from mjlab.workers.memory import Block, Field
+from tests.worlds.rl_runs import agent_cfg, differing, flat_state
+
+ROOT = Path(__file__).resolve().parents[2]
+SIZES = (30, 6, 18)
+PUBLISHES = 10_000
+
+
+def megabyte_network() -> MuscleNetwork:
+    """A network of a little more than 1 MB of weights."""
+    return MuscleNetwork(72, 13, 54, hidden=(420, 340, 256))
+
+
+def marked(network: MuscleNetwork, number: float) -> dict[str, torch.Tensor]:
+    """Weights that all are the same number."""
+    return {n: torch.full_like(t, number) for n, t in network.state_dict().items()}
+
+
+# Weights on their way.
+
+
+def read_for_ever(
+    store: WeightStore, network: MuscleNetwork, last: int
+) -> tuple[list[int], int]:
+    """Fetch until version `last`; return the versions, and how many were torn."""
+    versions, torn = [0], 0
+    while versions[-1] < last:
+        version = store.fetch(network)
+        if version:
+            values = {float(t.min()) for t in network.state_dict().values()}
+            values |= {float(t.max()) for t in network.state_dict().values()}
+            torn += values != {float(version)}
+        versions.append(version)
+    return versions, torn
+
+
+def test_no_reader_sees_half_of_two_publishings() -> None:
+    writer = MuscleNetwork(*SIZES, hidden=(16, 16))
+    memory = bytearray(WeightStore.nbytes_for(writer))
+    store = WeightStore(writer, memory)
+    reader = MuscleNetwork(*SIZES, hidden=(16, 16))
+    found: list[tuple[list[int], int]] = []
+    thread = threading.Thread(
+        target=lambda: found.append(
+            read_for_ever(WeightStore(reader, memory), reader, PUBLISHES)
+        )
+    )
+    with torch.no_grad():
+        states = [marked(writer, float(version)) for version in range(8)]
+        thread.start()
+        for version in range(1, PUBLISHES + 1):
+            state = states[version % 8]
+            for tensor in state.values():
+                tensor.fill_(float(version))
+            assert store.publish(state) == version
+        thread.join()
+    ((versions, torn),) = found
+    assert torn == 0
+    assert versions == sorted(versions)
+    assert len(set(versions)) > 10, "The reader was never in the way."
+
+
+def read_in_process(block: Block, network: MuscleNetwork, answer: Any) -> None:
+    """Read from shared memory in a process of its own."""
+    torch.set_num_threads(1)
+    store = WeightStore(network, block["weights"].numpy().data)
+    answer.send("ready")
+    with torch.no_grad():
+        versions, torn = read_for_ever(store, network, PUBLISHES)
+    answer.send((versions == sorted(versions), len(set(versions)), torn))
+
+
+@pytest.mark.slow
+def test_no_process_sees_half_of_two_publishings() -> None:
+    network = MuscleNetwork(*SIZES)
+    nbytes = WeightStore.nbytes_for(network)
+    block = Block({"weights": Field((nbytes,), torch.uint8)})
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    reader = context.Process(target=read_in_process, args=(block, network, there))
+    reader.start()
+    assert here.recv() == "ready"
+    store = WeightStore(network, block["weights"].numpy().data)
+    state = marked(network, 0.0)
+    for version in range(1, PUBLISHES + 1):
+        for tensor in state.values():
+            tensor.fill_(float(version))
+        store.publish(state)
+    monotone, seen, torn = here.recv()
+    reader.join()
+    assert (monotone, torn) == (True, 0)
+    assert seen > 10
+
+
+def test_a_megabyte_is_published_in_less_than_a_millisecond() -> None:
+    network = megabyte_network()
+    nbytes = WeightStore.nbytes_for(network)
+    assert nbytes > 2 * 2**20  # Two copies.
+    block = Block({"weights": Field((nbytes,), torch.uint8)})
+    store = WeightStore(network, block["weights"].numpy().data)
+    state = network.state_dict()
+    times = []
+    for _ in range(300):
+        begun = time.perf_counter()
+        store.publish(state)
+        times.append(time.perf_counter() - begun)
+    # The best of many: others use this machine as well.
+    assert min(times) < 1e-3
+    other = megabyte_network()
+    assert store.fetch(other) == 300
+    assert differing(dict(other.state_dict()), dict(state)) == []
+
+
+def test_weights_change_only_when_a_rollout_begins() -> None:
+    networks = [MuscleNetwork(*SIZES, seed=seed) for seed in (1, 1)]
+    buffers = [MuscleTupleBuffer(TupleLayout(*SIZES), n, 4, 1) for n in (5, 3)]
+    learner, worker = map(SharedMuscles, networks, buffers)
+    fields = learner.fields(5, 2)
+    memory = {name: torch.zeros(s, dtype=t) for name, (s, t) in fields.items()}
+    learner.share(memory)
+    worker.share(memory, worlds=slice(2, 5), worker=1)
+    before = {k: v.clone() for k, v in networks[1].state_dict().items()}
+    worker.begin_rollout()
+    assert worker.version == 0
+    assert differing(dict(networks[1].state_dict()), before) == []
+    state = marked(networks[0], 0.5)
+    learner.publish(state)
+    assert differing(dict(networks[1].state_dict()), before) == []
+    worker.begin_rollout()
+    assert worker.version == 1
+    assert differing(dict(networks[1].state_dict()), state) == []
+
+
+def test_rows_stand_by_step_and_world_whoever_writes_first() -> None:
+    layout = TupleLayout(2, 1, 1)
+    steps, sizes = 6, (2, 3)
+    whole = torch.arange(steps * 5 * 3, dtype=torch.float32).view(steps, 5, 3)
+
+    def written(order: list[tuple[int, int]]) -> torch.Tensor:
+        network = MuscleNetwork(2, 1, 1, hidden=(4,))
+        buffers = [MuscleTupleBuffer(layout, n, 4, 1) for n in (*sizes, 5)]
+        parts = [SharedMuscles(network, buffer) for buffer in buffers]
+        fields = parts[2].fields(5, 2)
+        memory = {name: torch.zeros(s, dtype=t) for name, (s, t) in fields.items()}
+        worlds = slice(0, 2), slice(2, 5)
+        for worker in (0, 1):
+            parts[worker].share(memory, worlds=worlds[worker], worker=worker)
+        parts[2].share(memory)
+        done = [0, 0]
+        for worker, count in order:
+            for _ in range(count):
+                row = whole[done[worker], worlds[worker]]
+                buffers[worker].begin(torch.zeros(sizes[worker]))
+                buffers[worker].record(red=row[:, :2], torque=row[:, 2:])
+                buffers[worker].end()
+                done[worker] += 1
+        return buffers[2].rows().clone()
+
+    in_step = written([(0, 1), (1, 1)] * steps)
+    far_apart = written([(1, 5), (0, 2), (1, 1), (0, 4)])
+    assert torch.equal(in_step, far_apart)
+    # Six steps on four places: the last two have made room for themselves.
+    assert torch.equal(in_step, whole[[4, 5, 2, 3]].reshape(-1, 3))
+
+
+# Whole runs.
+
+
+def walk_cfg() -> WalkW18Cfg:
+    cfg = WalkW18Cfg(seed=5, episode_length_s=0.3)
+    cfg.scene.num_envs = 5
+    cfg.sim.backend = "native"
+    cfg.actions["muscles"].kept_steps = 12  # pyright: ignore
+    return cfg
+
+
+def trained(env: TrainingEnv) -> dict[str, torch.Tensor]:
+    """All that three iterations leave behind: policy, muscle network, rows, worlds."""
+    learner = MuscleLearnerCfg(teacher_iterations=5, epochs=2, batch_size=16)
+    hook = MuscleHookCfg(
+        learner=learner, pretraining_rows=64, pretraining_updates=1
+    ).bind("muscles", env)
+    agent = agent_cfg(3, num_steps_per_env=4)
+    loop = TrainingLoop(env, agent, hooks=[hook])
+    loop.run()
+    term = muscle_action(terms_of(env))
+    found = flat_state(loop)
+    timed = ("learn_ms", "publish_ms")
+    return {name: t for name, t in found.items() if not name.endswith(timed)} | {
+        "rows": term.rows().clone(),
+        **{f"acting/{name}": t for name, t in term.network_state().items()},
+    }
+
+
+@pytest.fixture(scope="module")
+def alone() -> dict[str, torch.Tensor]:
+    return trained(ManagerBasedRlEnv(walk_cfg(), device="cpu"))
+
+
+@pytest.mark.parametrize(
+    "count",
+    [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 3, 5))],
+)
+def test_muscles_in_workers_learn_what_muscles_in_one_process_do(
+    alone: dict[str, torch.Tensor], count: int
+) -> None:
+    env = WorkerEnv(walk_cfg(), count)
+    try:
+        workers = trained(env)
+    finally:
+        env.close()
+    assert alone["rows"].shape[0] == 5 * 12
+    assert alone["rows"].abs().sum() > 0.0
+    figures = {"log.sums_and_count", "log.latest", "curriculum.values"}
+    differences = {
+        name
+        for name in differing(alone, workers)
+        if name.rsplit("/", 1)[-1] not in figures and "figures/" not in name
+    }
+    assert differences == set()
+    # Figures are sums over worlds, whose order is another.
+    for name in (n for n in alone if n.startswith("figures/")):
+        torch.testing.assert_close(workers[name], alone[name], rtol=1e-4, atol=1e-6)
+
+
+# The programme of before.
+
+
+def example() -> Any:
+    path = ROOT / "docs/examples/ppo_hierarchical.py"
+    spec = importlib.util.spec_from_file_location("ppo_hierarchical", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def check_example(figures: list[dict[str, float]], tuples: int) -> None:
+    assert len(figures) == 3
+    assert all(figure["tuples"] == tuples for figure in figures)
+    assert all(np.isfinite(list(figure.values())).all() for figure in figures)
+    assert figures[2]["muscle_loss"] < figures[0]["muscle_loss"]
+
+
+@pytest.mark.slow
+def test_the_original_programme_runs_in_one_file() -> None:
+    check_example(example().train("Muscle-Walk-W18", 2, 16, 3, 1), 2 * 16)
+
+
+@pytest.mark.slow
+def test_the_original_programme_runs_with_sixteen_workers() -> None:
+    check_example(example().train("Muscle-Walk-W18", 16, 8, 3, 1), 16 * 8)

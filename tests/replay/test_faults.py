@@ -1,0 +1,588 @@
+"""Faults seen: recorded as they happen, kept in files, and found again by replaying."""
+
+import errno
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+import pytest
+import torch
+
+from mjlab.cli import run_program
+from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.envs.nonfinite import TooManyNonfiniteError
+from mjlab.faults import DumpCfg, files
+from mjlab.faults.files import DumpFolder, model_bytes
+from mjlab.faults.naming import element_name
+from mjlab.faults.recorder import FlightRecorder
+from mjlab.faults.recording import DumpError, Recording, load_recording
+from mjlab.faults.replay import Replay, build_env, describe
+from mjlab.managers import EventTermCfg, RewardTermCfg
+from mjlab.rl import RunFolder, train
+from mjlab.schema import Trust
+from mjlab.sim.fields import STATE_FIELDS
+from scripts import play
+from tests.rl.test_train import Quiet
+from tests.tools.film_reader import read_film
+from tests.worlds.rl_runs import agent_cfg, env_cfg
+
+WORLD = 5
+"""The world in which something goes wrong."""
+
+
+def break_joint(env: Any, mask: torch.Tensor, seed: int, step: int) -> None:
+    """Set a joint's velocity to infinity in one world, in one step of its episode.
+
+    Which world is told by its seed, so that it is that world wherever it is simulated.
+    """
+    is_due = (env.rng.world_seed == seed) & (env.episode_length_buf == step)
+    env.sim.data.qvel[:, 1].masked_fill_(is_due & mask, torch.inf)
+
+
+def push_joint(env: Any, mask: torch.Tensor, seed: int, step: int) -> None:
+    """Apply a force without end instead, which only the next physics step shows."""
+    is_due = (env.rng.world_seed == seed) & (env.episode_length_buf == step)
+    env.sim.data.qfrc_applied[:, 1].masked_fill_(is_due & mask, torch.inf)
+
+
+def seed_of(world: int) -> int:
+    env = ManagerBasedRlEnv(env_cfg())
+    return int(env.rng.world_seed[world])
+
+
+def broken_cfg(step: int = 7, func: Any = break_joint) -> ManagerBasedRlEnvCfg:
+    cfg = env_cfg()
+    cfg.max_nonfinite_share = 1.0
+    params = {"seed": seed_of(WORLD), "step": step}
+    cfg.events["break"] = EventTermCfg(func=func, mode="step", params=params)
+    return cfg
+
+
+def make(
+    cfg: ManagerBasedRlEnvCfg, folder: Path, *, steps: int = 10, **more: Any
+) -> tuple[ManagerBasedRlEnv, FlightRecorder, list[str]]:
+    env = ManagerBasedRlEnv(cfg)
+    env.reset()
+    said: list[str] = []
+    dumps = DumpFolder(folder, DumpCfg(**more), say=said.append)
+    recorder = FlightRecorder(env, dumps, steps=steps, iteration=lambda: 3)
+    return env, recorder, said
+
+
+def walk(env: ManagerBasedRlEnv, steps: int, seed: int = 0) -> None:
+    random = torch.Generator().manual_seed(seed)
+    for _ in range(steps):
+        env.step(torch.randn(env.num_envs, 1, generator=random))
+
+
+@pytest.fixture(scope="module")
+def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dump of a world that broke after its seventh step."""
+    folder = tmp_path_factory.mktemp("dumps")
+    env, _, _ = make(broken_cfg(), folder)
+    walk(env, 14)
+    env.take_log()
+    return folder / "000003_nonfinite"
+
+
+def replay(dump: Path) -> tuple[Recording, Replay]:
+    recording = load_recording(dump)
+    return recording, Replay(build_env(broken_cfg(), recording), recording)
+
+
+# --- Kept -----------------------------------------------------------------------------
+
+
+def test_a_world_that_is_not_finite_is_dumped_without_a_pickle(dump: Path) -> None:
+    assert {file.name for file in dump.iterdir()} == {
+        "dump.json",
+        "config.json",
+        "model.mjb",
+        f"world_{WORLD:06d}.npz",
+    }
+    record = json.loads((dump / "dump.json").read_text())
+    assert record["what"] == "nonfinite in 1 worlds"
+    assert (record["iteration"], record["num_envs"]) == (3, 8)
+    (world,) = record["worlds"]
+    # Written at the end of the seventh step, number 6, where it is observed.
+    assert world["faults"] == [{"kind": "nonfinite", "step": 6}]
+    with np.load(dump / world["file"], allow_pickle=False) as arrays:
+        assert arrays["recorded/wrong"].nonzero()[0].tolist() == [6, 7]
+        assert np.isinf(arrays["recorded/qvel"]).nonzero()[0].tolist() == [7]
+        assert arrays["recorded/action"].shape == (14, 1)
+
+
+def test_a_dumped_model_names_its_meshes_without_their_folder(tmp_path: Path) -> None:
+    corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
+    faces = "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+    for name in ("one", "another"):
+        (tmp_path / f"{name}.obj").write_text(corners + faces)
+    (tmp_path / "model.xml").write_text(
+        "<mujoco><asset><mesh file='one.obj'/><mesh file='another.obj'/></asset>"
+        "<worldbody><geom type='mesh' mesh='another'/></worldbody></mujoco>"
+    )
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "model.xml"))
+    assert str(tmp_path).encode() in model.paths
+    (tmp_path / "model.mjb").write_bytes(model_bytes(model))
+    read = mujoco.MjModel.from_binary_path(str(tmp_path / "model.mjb"))
+    names = [read.paths[start:].split(b"\0")[0] for start in read.mesh_pathadr]
+    assert names == [b"one.obj", b"another.obj"]
+    assert str(tmp_path).encode() not in (tmp_path / "model.mjb").read_bytes()
+    np.testing.assert_array_equal(read.mesh_vert, model.mesh_vert)
+
+
+def test_mujoco_alone_steps_from_one_record_to_the_next(dump: Path) -> None:
+    """The model and the rows are whole: MuJoCo C gets from each row to the next."""
+    recording = load_recording(dump)
+    model = recording.model()
+    data = mujoco.MjData(model)
+    for step in range(6):
+        data.qpos, data.qvel = (recording.steps[n][step] for n in ("qpos", "qvel"))
+        data.ctrl = recording.steps["ctrl"][step + 1]
+        for _ in range(env_cfg().decimation):
+            mujoco.mj_step(model, data)
+        for name in ("qpos", "qvel"):
+            found = getattr(data, name)
+            np.testing.assert_allclose(
+                found, recording.steps[name][step + 1], rtol=1e-5, atol=1e-6
+            )
+
+
+def test_all_that_happened_since_the_last_iteration_but_one_is_kept(
+    tmp_path: Path,
+) -> None:
+    env, _, said = make(broken_cfg(step=3), tmp_path, steps=4)
+    walk(env, 13)
+    env.take_log()
+    # Broken in steps 3 and, after a reset there, in others; the last 4 to 8 are there.
+    recording = load_recording(tmp_path / "000003_nonfinite")
+    assert recording.start == 8
+    assert recording.length == 5
+    assert "world 5" in said[0] and "--dump" in said[0]
+
+
+def test_a_fault_is_told_once(tmp_path: Path) -> None:
+    env, _, said = make(broken_cfg(), tmp_path, steps=40)
+    walk(env, 10)
+    env.take_log()
+    walk(env, 2)
+    env.take_log()
+    assert len(said) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["000003_nonfinite"]
+
+
+def test_it_is_kept_even_if_the_run_is_stopped_for_it(tmp_path: Path) -> None:
+    cfg = broken_cfg()
+    cfg.max_nonfinite_share = 0.0
+    env, _, _ = make(cfg, tmp_path)
+    walk(env, 10)
+    with pytest.raises(TooManyNonfiniteError):
+        env.take_log()
+    assert load_recording(tmp_path / "000003_nonfinite").world == WORLD
+
+
+def nan_reward(env: Any) -> torch.Tensor:
+    values = torch.zeros(env.num_envs)
+    return values.masked_fill(env.episode_length_buf == 4, torch.nan)
+
+
+def test_a_reward_that_is_not_finite_is_a_fault_of_all_worlds_that_have_it(
+    tmp_path: Path,
+) -> None:
+    cfg = env_cfg()
+    cfg.max_nonfinite_share = 1.0
+    cfg.rewards["odd"] = RewardTermCfg(func=nan_reward, weight=1.0)
+    env, _, said = make(cfg, tmp_path, max_worlds=2)
+    walk(env, 6)
+    env.take_log()
+    recording = load_recording(tmp_path / "000003_nonfinite")
+    assert recording.record["what"] == "nonfinite in 8 worlds"
+    assert recording.others == ["world_000001.npz"]
+    assert "in world 0, 1 and 6 more" in said[0]
+    account = Replay(build_env(cfg, recording), recording).run()
+    assert str(account.findings[0]) == (
+        "Step 3, in the rewards: reward term 'odd' is nan."
+    )
+
+
+@pytest.mark.parametrize(
+    "kinds", [("contacts", "constraints"), ("constraints", "contact_candidates")]
+)
+def test_missing_room_is_dumped_with_what_to_set(
+    kinds: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counters by kind and world, as those of either engine."""
+    env = ManagerBasedRlEnv(env_cfg())
+    env.reset()
+    counts = {kind: torch.zeros(8, dtype=torch.int64) for kind in kinds}
+    engine = env.sim.engine
+    monkeypatch.setattr(engine, "overflow", lambda: counts)
+    monkeypatch.setattr(engine, "advice", lambda kind: f"{kind}: set more")
+    dumps = DumpFolder(tmp_path, DumpCfg())
+    FlightRecorder(env, dumps, steps=10)
+    walk(env, 3)
+    env.take_log()
+    assert not list(tmp_path.iterdir())
+    counts[kinds[0]][2] += 1
+    walk(env, 2)
+    with pytest.warns(RuntimeWarning, match=f"{kinds[0]}: set more"):
+        env.take_log()
+    recording = load_recording(tmp_path / "000000_overflow")
+    assert recording.world == 2
+    assert recording.about["faults"] == [{"kind": kinds[0], "step": None}]
+    assert recording.record["advice"] == [f"{kinds[0]}: set more"]
+    assert recording.length == 5
+
+
+def test_an_engine_that_cannot_go_on_leaves_a_dump(tmp_path: Path) -> None:
+    """An error that names its worlds, as that of a world without memory does."""
+    from mjlab.sim.engine import EngineError
+
+    env, _, _ = make(env_cfg(), tmp_path)
+    walk(env, 2)
+    engine = env.sim.engine
+
+    def fail(*arguments: Any, **more: Any) -> None:
+        raise EngineError("no room", [4])
+
+    original, engine.step = engine.step, fail  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(EngineError):
+        walk(env, 1)
+    engine.step = original  # pyright: ignore[reportAttributeAccessIssue]
+    recording = load_recording(tmp_path / "000003_engine")
+    assert (recording.world, recording.length) == (4, 3)
+    assert recording.about["faults"] == [{"kind": "engine", "step": 2}]
+
+
+# --- Bounded --------------------------------------------------------------------------
+
+
+def break_again(env: ManagerBasedRlEnv, times: int) -> None:
+    for _ in range(times):
+        env.reset()
+        walk(env, 9)
+        env.take_log()
+
+
+def test_dumps_are_bounded_in_number_which_is_said_once(tmp_path: Path) -> None:
+    env, _, said = make(broken_cfg(), tmp_path, max_dumps=2)
+    break_again(env, 4)
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["000003_nonfinite", "000003_nonfinite-2"]
+    assert len(said) == 3
+    assert "as many as agent.dumps.max_dumps allows" in said[2]
+
+
+def test_dumps_are_bounded_in_size_which_is_said_once(tmp_path: Path) -> None:
+    env, _, said = make(broken_cfg(), tmp_path, max_megabytes=0.01)
+    break_again(env, 2)
+    assert not list(tmp_path.iterdir())
+    assert len(said) == 1
+    assert "agent.dumps.max_megabytes=0.01 does not allow" in said[0]
+
+
+def test_a_full_disk_ends_no_run_and_leaves_no_half_of_a_dump(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*arguments: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    env, _, said = make(broken_cfg(), tmp_path)
+    monkeypatch.setattr(files.Path, "write_bytes", full)
+    break_again(env, 2)
+    assert not list(tmp_path.iterdir())
+    assert len(said) == 1 and "No space left on device" in said[0]
+
+
+# --- Cheap and harmless ---------------------------------------------------------------
+
+
+def test_a_run_with_a_record_is_the_run_without_it() -> None:
+    plain = ManagerBasedRlEnv(env_cfg())
+    plain.reset()
+    recorded, recorder, _ = make(env_cfg(), Path("unused"), steps=4)
+    for env in (plain, recorded):
+        walk(env, 11)
+    first, second = plain.get_state(), recorded.get_state()
+    assert all(torch.equal(first[name], second[name]) for name in first)
+    recorder.detach()
+    assert recorder not in recorded.observers
+    walk(recorded, 1)
+
+
+def test_the_record_has_its_memory_from_the_start() -> None:
+    env, recorder, _ = make(env_cfg(), Path("unused"), steps=3)
+    before = {name: ring.data_ptr() for name, ring in recorder._ring.items()}
+    walk(env, 14)
+    assert {name: ring.data_ptr() for name, ring in recorder._ring.items()} == before
+    assert len(recorder._keyframes) == 2
+
+
+def test_worlds_that_are_reset_by_hand_begin_a_new_record(tmp_path: Path) -> None:
+    env, recorder, _ = make(env_cfg(), tmp_path)
+    walk(env, 5)
+    env.reset(mask=torch.arange(8) < 3)
+    walk(env, 2)
+    assert recorder.window().first == 0
+    assert len(recorder.window().steps["wrong"]) == 2
+    assert int(recorder.window().start["step_counter"]) == 5
+
+
+# --- Replayed -------------------------------------------------------------------------
+
+
+def test_a_replay_equals_the_record_and_says_what_broke_where(dump: Path) -> None:
+    recording, again = replay(dump)
+    account = again.run()
+    assert account.equal == recording.length == 14
+    assert account.worst is None
+    text = "\n".join(describe(recording, account))
+    assert "World 5 of 8 on native, 14 steps from step 0 of its run on" in text
+    assert "All 14 steps begin as they were recorded, bit for bit." in text
+    assert (
+        "Step 7, when it begins, so that something wrote it in the step before: "
+        "qvel[1] (body 'cartpole/pole_1', joint 'cartpole/hinge_1') is inf." in text
+    )
+    assert len(account.findings) == 1
+
+
+def test_a_replay_from_the_middle_of_a_run_equals_the_record(tmp_path: Path) -> None:
+    """World 5 alone, from step 8 on, does what it did among eight worlds."""
+    env, _, _ = make(broken_cfg(step=3), tmp_path, steps=4)
+    walk(env, 13)
+    env.take_log()
+    recording = load_recording(tmp_path / "000003_nonfinite")
+    account = Replay(build_env(broken_cfg(step=3), recording), recording).run()
+    assert account.equal == recording.length == 5
+    assert account.findings
+
+
+def test_a_replay_that_differs_says_by_how_much(dump: Path) -> None:
+    recording, again = replay(dump)
+    recording.steps["qpos"][4, 0] += 0.25
+    account = again.run()
+    assert account.equal == 4
+    assert account.worst == ("qpos", 4)
+    assert account.differences["qpos"] == pytest.approx(0.25)
+    assert "qpos is the first to differ, in step 4" in describe(recording, account)[2]
+
+
+def test_a_record_of_another_engine_is_replayed_on_the_native_one(dump: Path) -> None:
+    """In the layout of MuJoCo Warp: float32 fields instead of a float64 state."""
+    recording, again = replay(dump)
+    again.restart()
+    rows = {k: v for k, v in recording.rows.items() if not k.startswith("sim.")}
+    for name in STATE_FIELDS:
+        live = again.env.sim.engine.data(name)
+        rows[f"sim.data.{name}"] = live.numpy().copy()
+    record = recording.record | {"engine": "warp"}
+    other = Recording(**{**vars(recording), "rows": rows, "record": record})
+    account = Replay(again.env, other).run()
+    # The state was rounded to float32 once.
+    assert max(account.differences.values()) < 1e-4
+    assert account.findings[0].step == 7
+
+
+def test_an_action_that_is_not_finite_is_named(tmp_path: Path) -> None:
+    cfg = env_cfg()
+    cfg.max_nonfinite_share = 1.0
+    env, _, _ = make(cfg, tmp_path)
+    walk(env, 2)
+    action = torch.zeros(8, 1)
+    action[WORLD] = torch.nan
+    env.step(action)
+    env.take_log()
+    recording = load_recording(tmp_path / "000003_nonfinite")
+    account = Replay(build_env(cfg, recording), recording).run()
+    assert [str(found) for found in account.findings] == [
+        "Step 2, before physics: number 0 of the action is nan."
+    ]
+
+
+def test_after_the_last_step_a_replay_goes_back_to_the_first(dump: Path) -> None:
+    recording, again = replay(dump)
+    positions = []
+    for _ in range(recording.length + 3):
+        again.env.step(again(None))
+        positions.append(again.env.sim.data.qpos[0].tolist())
+    assert positions[recording.length :] == positions[:3]
+
+
+def damage(name: str, change: Callable[[Path], object]) -> Callable[[Path], object]:
+    return lambda folder: change(folder / name)
+
+
+@pytest.mark.parametrize("name", ["../world_000005.npz", "/etc/world_1.npz", "x.npz"])
+def test_a_dump_that_names_a_file_elsewhere_is_refused(
+    name: str, dump: Path, tmp_path: Path
+) -> None:
+    import shutil
+
+    copy = Path(shutil.copytree(dump, tmp_path / "copy"))
+    shutil.copy(copy / "world_000005.npz", tmp_path)
+    text = (copy / "dump.json").read_text().replace("world_000005.npz", name)
+    (copy / "dump.json").write_text(text)
+    with pytest.raises(DumpError, match=r"dump\.json is damaged: it names '.*npz' as"):
+        load_recording(copy)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (damage("dump.json", Path.unlink), "is no dump: it has no dump.json"),
+        (damage("dump.json", lambda p: p.write_text("{")), "is damaged"),
+        (damage("dump.json", lambda p: p.write_text("[]")), "is damaged"),
+        (damage("world_000005.npz", lambda p: p.write_bytes(b"x")), "cannot be read"),
+        (
+            damage("dump.json", lambda p: p.write_text('{"format": 9, "worlds": []}')),
+            "is of format 9; this version reads up to 1",
+        ),
+    ],
+)
+def test_a_dump_that_is_damaged_is_refused_by_name(
+    change: Callable[[Path], object], said: str, dump: Path, tmp_path: Path
+) -> None:
+    import shutil
+
+    copy = Path(shutil.copytree(dump, tmp_path / "copy"))
+    change(copy)
+    with pytest.raises(DumpError, match=said):
+        load_recording(copy)
+
+
+def test_a_dump_of_pickles_is_refused_and_runs_nothing(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import os
+    import shutil
+
+    class Attack:
+        def __reduce__(self) -> Any:
+            return os.mkdir, ("attacked",)
+
+    monkeypatch.chdir(tmp_path)
+    copy = Path(shutil.copytree(dump, tmp_path / "copy"))
+    odd: Any = np.array([Attack()], dtype=object)
+    np.savez(copy / "world_000005.npz", odd=odd, allow_pickle=True)
+    assert not (tmp_path / "attacked").exists()
+    with pytest.raises(DumpError, match="cannot be read"):
+        load_recording(copy)
+    assert not (tmp_path / "attacked").exists()
+
+
+# --- In a run -------------------------------------------------------------------------
+
+
+def train_broken(
+    root: Path, func: Any = push_joint, **dumps: Any
+) -> tuple[RunFolder, list[str]]:
+    """A run of two iterations of six steps, whose world 5 breaks in the second."""
+    display = Quiet()
+    cfg = agent_cfg(2, dumps=DumpCfg(**dumps), init_at_random_ep_len=False)
+    run, _ = train(
+        broken_cfg(func=func), cfg, task="Cartpole-Balance", root=root, display=display
+    )
+    return run, display.said
+
+
+@pytest.fixture(scope="module")
+def broken_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[RunFolder, list[str]]:
+    return train_broken(tmp_path_factory.mktemp("logs"))
+
+
+def test_a_run_keeps_its_faults_and_says_where(
+    broken_run: tuple[RunFolder, list[str]],
+) -> None:
+    run, said = broken_run
+    assert run.info()["status"] == "finished"
+    (path,) = (run.path / "dumps").iterdir()
+    assert path.name == "000002_nonfinite"
+    assert any(f"play.py --dump {path}" in line for line in said)
+    recording = load_recording(path)
+    assert recording.config_text == (run.path / "config.json").read_text()
+    assert recording.record["task"] == "Cartpole-Balance"
+    assert recording.record["versions"]["mujoco"] == mujoco.__version__
+    # Six steps before the iteration in which it broke, and those six.
+    assert (recording.start, recording.length) == (0, 12)
+
+
+def test_a_run_that_ends_for_a_fault_keeps_it(tmp_path: Path) -> None:
+    """What is observed and not finite makes the policy's numbers not finite."""
+    with pytest.raises(RuntimeError, match="std >= 0"):
+        train_broken(tmp_path, func=break_joint)
+    run = RunFolder.find("latest", tmp_path)
+    assert run.info()["status"] == "failed"
+    recording = load_recording(run.path / "dumps" / "000001_nonfinite")
+    assert recording.about["faults"] == [{"kind": "nonfinite", "step": 6}]
+
+
+def test_recording_may_be_switched_off(tmp_path: Path) -> None:
+    run, _ = train_broken(tmp_path, enabled=False)
+    assert not (run.path / "dumps").exists()
+
+
+def play_dump(run: RunFolder, monkeypatch: pytest.MonkeyPatch, *more: str) -> None:
+    # The event of this test is in a package that nobody installed as a task.
+    packages = ("mjlab", "tests")
+    held = Trust(packages, configs=lambda: [push_joint])
+    monkeypatch.setattr(play, "trusted", lambda task: held)
+    play.main(["--dump", str(run.path / "dumps" / "000002_nonfinite"), *more])
+
+
+def test_a_dump_is_played_and_what_broke_is_said(
+    broken_run: tuple[RunFolder, list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    play_dump(broken_run[0], monkeypatch, "--viewer", "none")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2:4] == [
+        "All 12 steps begin as they were recorded, bit for bit.",
+        "Step 7, after physics step 1 of 5: qvel[0] (body 'cartpole/cart', joint "
+        "'cartpole/slider') is -inf, and 1 more of 2.",
+    ]
+    assert lines[-1].startswith("Mean reward of a step, over 12 steps: ")
+
+
+def test_a_dump_is_filmed(
+    renderer_works: None,
+    broken_run: tuple[RunFolder, list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("imageio_ffmpeg")
+    path = tmp_path / "fault.mp4"
+    size = ("--env.viewer.width", "96", "--env.viewer.height", "64")
+    play_dump(broken_run[0], monkeypatch, "--video", str(path), *size)
+    assert read_film(path).frames.shape == (12, 64 * 96 * 3)
+
+
+def test_a_place_that_is_no_dump_is_answered(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = ["--dump", str(tmp_path), "--viewer", "none"]
+    assert run_program(play.main, line) == 2
+    assert capsys.readouterr().err == (
+        f"error: {tmp_path} is no dump: it has no dump.json.\n"
+    )
+
+
+# --- Small parts ----------------------------------------------------------------------
+
+
+def test_numbers_of_the_state_are_told_by_body_and_joint() -> None:
+    model = mujoco.MjModel.from_xml_string(
+        "<mujoco><worldbody><body name='a'><freejoint name='f'/><geom size='1'/>"
+        "<body name='b'><joint name='j'/><geom size='1'/></body></body></worldbody>"
+        "<actuator><motor name='m' joint='j'/>"
+        "<general name='g' joint='j' dyntype='filter'/></actuator></mujoco>"
+    )
+    assert element_name(model, "qpos", 6) == "body 'a', joint 'f'"
+    assert element_name(model, "qpos", 7) == "body 'b', joint 'j'"
+    assert element_name(model, "qvel", 5) == "body 'a', joint 'f'"
+    assert element_name(model, "qvel", 6) == "body 'b', joint 'j'"
+    assert element_name(model, "ctrl", 1) == "actuator 'g'"
+    assert element_name(model, "act", 0) == "actuator 'g'"

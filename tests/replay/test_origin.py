@@ -1,0 +1,113 @@
+"""Recordings say what they are of, so that a replay needs to be told nothing."""
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import pytest
+import torch
+
+import mjlab
+from mjlab.cli import UsageError, read_line
+from mjlab.envs import ManagerBasedRlEnv, mdp
+from mjlab.gym import TorchVectorEnv
+from mjlab.managers import RecorderTermCfg, RewardTermCfg
+from mjlab.recording.config import RecordingCfg
+from mjlab.recording.reader import Recording
+from mjlab.registry import load_task
+from mjlab.replay.record_episode import RecordEpisode
+from mjlab.replay.replay_account import Account
+from scripts import replay as script
+
+
+def record_by_terms(folder: Path, **settings: Any) -> Path:
+    """Record a registered task by `cfg.recorders`; return the file."""
+    cfg = load_task("Cartpole-Balance").env()
+    cfg.episode_length_s, cfg.seed = 0.3, 7
+    cfg.scene.num_envs, cfg.sim.backend = 3, "native"
+    cfg.recording = RecordingCfg(folder=str(folder), name="terms")
+    cfg.recorders = {
+        "actions": RecorderTermCfg(func=mdp.raw_actions),
+        "start": RecorderTermCfg(func=mdp.world_states, when="post_reset"),
+    }
+    for name, value in settings.items():
+        setattr(cfg, name, value)
+    env = ManagerBasedRlEnv(cfg, "cpu", task="Cartpole-Balance")
+    env.reset(seed=3)
+    random = torch.Generator().manual_seed(0)
+    for _ in range(25):
+        env.step(torch.rand((3, 1), generator=random) * 2.0 - 1.0)
+    env.close()
+    return folder / "terms.h5"
+
+
+def replayed_by_script(path: Path, *options: str) -> Account:
+    """What `scripts/replay.py` does with a file, in this process."""
+    line = read_line(script.PROGRAM, [str(path), *options])
+    with Recording(path) as recording:
+        cfg = script.find_config(recording, line.options)
+        return script.replay(recording, cfg, line)
+
+
+def test_what_terms_of_a_task_recorded_is_done_again_without_being_told_the_task(
+    tmp_path: Path,
+) -> None:
+    path = record_by_terms(tmp_path)
+    with Recording(path) as recording:
+        assert (recording.env_id, recording.seed) == ("Cartpole-Balance", 7)
+        assert recording.backend == "native"
+        cfg = script.find_config(recording, script.Options())
+        assert cfg.episode_length_s == 0.3
+        assert len(recording) == 15
+    written = path.read_bytes()
+    account = replayed_by_script(path)
+    assert account.is_as_claimed
+    assert "exact" in "\n".join(account.lines())
+    # To do it again records nothing, least of all over what is read.
+    assert [file.name for file in sorted(tmp_path.iterdir())] == [
+        "terms.h5",
+        "terms.json",
+    ]
+    assert path.read_bytes() == written
+
+
+def test_a_recording_of_what_mjlab_make_made_names_the_task(tmp_path: Path) -> None:
+    made = mjlab.make(
+        "Cartpole-Balance", num_envs=3, seed=2, max_episode_steps=6, groups=None
+    )
+    assert isinstance(made, TorchVectorEnv)
+    assert made.spec is not None
+    assert made.spec.id == "mjlab/Cartpole-Balance-v0"
+    assert made.spec == gymnasium.make_vec(made.spec).spec
+    venv = RecordEpisode(made, tmp_path, save_video=False, trajectory_name="made")
+    venv.reset(seed=1)
+    for _ in range(15):
+        venv.step(torch.full((3, 1), 0.3))
+    venv.close()
+    with Recording(tmp_path / "made.h5") as recording:
+        assert recording.env_id == "mjlab/Cartpole-Balance-v0"
+        assert recording.seed == 2
+        assert recording.env_kwargs["max_episode_steps"] == 6
+    account = replayed_by_script(tmp_path / "made.h5")
+    assert account.is_as_claimed
+    # The task's own configuration is another way to the same worlds.
+    again = replayed_by_script(tmp_path / "made.h5", "--task", "Cartpole-Balance")
+    assert again.lines() == account.lines()
+
+
+def custom_reward(env: Any) -> torch.Tensor:
+    """A term of a program that is no package."""
+    return torch.ones(env.num_envs)
+
+
+def test_a_configuration_that_cannot_be_read_says_that_the_task_can_be_named(
+    tmp_path: Path,
+) -> None:
+    rewards = {"own": RewardTermCfg(func=custom_reward, weight=1.0)}
+    path = record_by_terms(tmp_path, rewards=rewards)
+    with Recording(path) as recording, pytest.raises(UsageError) as error:
+        script.find_config(recording, script.Options())
+    assert "trust the package 'tests' as well" in str(error.value)
+    assert str(error.value).endswith(
+        "With --task Cartpole-Balance, the task's own configuration is taken instead."
+    )

@@ -1,0 +1,710 @@
+"""The page about a run: what it draws, what it says, and what it never does."""
+
+import base64
+import hashlib
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mjlab.report import NoRunError, render, write_report
+from mjlab.report.curve import MOST_POINTS, STRETCHES
+from mjlab.report.outcome import EMBEDDED
+from mjlab.report.scale import Scale, scale_for
+from mjlab.report.words import duration, file_size, number
+from mjlab.rl import EvaluationCfg, Hook, LoggingCfg
+from mjlab.rl.training import train
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
+from scripts import report as script
+from tests.tools.browser import Browser, find_browser
+from tests.worlds.rl_runs import agent_cfg, env_cfg
+
+ROOT = Path(__file__).resolve().parents[2]
+SHIPPED = ROOT / "tasks/cartpole/trained/Cartpole-Balance"
+EVIL = "<script>alert('evil')</script>\"><img src=//evil.example/x>"
+
+CONFIG = {
+    "env": {
+        "$type": "mjlab.envs.config:ManagerBasedRlEnvCfg",
+        "scene": {"$type": "mjlab.scene.config:SceneCfg", "num_envs": 64},
+        "rewards": {
+            "upright": {"$type": "m:RewardTermCfg", "weight": 2.0},
+            "effort": {"$type": "m:RewardTermCfg", "weight": -0.5},
+        },
+    },
+    "agent": {"$type": "mjlab.rl.config:PpoAgentCfg", "max_iterations": 40},
+}
+
+
+# --- A page, taken apart by Python's own parser ---------------------------------------
+
+
+@dataclass
+class Chart:
+    """A figure with its drawing."""
+
+    text: str = ""
+    x: tuple[float, float] = (0.0, 0.0)
+    y: tuple[float, float] = (0.0, 0.0)
+    is_log: bool = False
+    paths: list[dict[str, str]] = field(default_factory=list)
+
+    def outline(self, kind: str) -> str:
+        """The one path of a kind."""
+        (found,) = (p["d"] for p in self.paths if kind in p["class"].split())
+        return found
+
+    def points(self, kind: str = "line") -> list[tuple[float, float]]:
+        """Corners of a path as iterations and values, by the chart's own scales."""
+        pairs = re.findall(r"[ML]([\d.-]+) ([\d.-]+)", self.outline(kind))
+        (x0, x1), (y0, y1) = self.x, self.y
+        found = []
+        for x, y in pairs:
+            share = 1.0 - float(y) / 400.0
+            value = y0 * (y1 / y0) ** share if self.is_log else y0 + (y1 - y0) * share
+            found.append((x0 + (x1 - x0) * float(x) / 1000.0, value))
+        return found
+
+    @property
+    def error(self) -> float:
+        """What a coordinate with one decimal cannot tell, in values."""
+        return 0.051 / 400.0 * (self.y[1] - self.y[0])
+
+
+class Page(HTMLParser):
+    """Charts by figure, addresses, text, scripts."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.charts: dict[str, Chart] = {}
+        self.figures: list[Chart] = []
+        self.addresses: list[str] = []
+        self.elements: list[str] = []
+        self.raw: dict[str, list[str]] = {"script": [], "style": []}
+        self.text = ""
+        self.policy = ""
+        self._open: list[str] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        self.elements.append(tag)
+        assert not [name for name in values if name.startswith("on")]
+        self.addresses += [values[n] for n in ("src", "href") if n in values]
+        if values.get("http-equiv") == "Content-Security-Policy":
+            self.policy = values["content"]
+        if tag == "figure":
+            self.figures.append(Chart())
+        elif tag == "svg":
+            chart = self.figures[-1]
+            chart.x, chart.y = (_pair(values["data-x"]), _pair(values["data-y"]))
+            chart.is_log = "data-log" in values
+        elif tag == "path":
+            self.figures[-1].paths.append(values)
+            if "data-name" in values:
+                # A figure may be drawn twice; the first is the one of its own.
+                self.charts.setdefault(values["data-name"], self.figures[-1])
+        if tag in ("script", "style", "figure"):
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._open and self._open[-1] == tag:
+            self._open.pop()
+
+    def handle_data(self, data: str) -> None:
+        last = self._open[-1] if self._open else ""
+        if last in self.raw:
+            self.raw[last].append(data)
+            return
+        self.text += data
+        if last == "figure":
+            self.figures[-1].text += data
+
+
+def _pair(text: str) -> tuple[float, float]:
+    first, second = text.split()
+    return float(first), float(second)
+
+
+def make_run(folder: Path, lines: list[Any], **info: Any) -> Path:
+    """A run's folder with figures, of which a text stays as it is."""
+    folder.mkdir(parents=True, exist_ok=True)
+    whole = {"task": "Some-Task", "name": "", "status": "finished", "reason": "done"}
+    folder.joinpath("run.json").write_text(json.dumps(whole | info))
+    folder.joinpath("config.json").write_text(json.dumps(CONFIG))
+    rows = [row if isinstance(row, str) else json.dumps(row) + "\n" for row in lines]
+    folder.joinpath("metrics.jsonl").write_text("".join(rows))
+    return folder
+
+
+def page_of(folder: Path, **more: Any) -> Page:
+    return Page(render(folder, **more))
+
+
+def lines_of(count: int, **figures: Any) -> list[dict[str, Any]]:
+    """Lines with figures that are functions of the iteration, "_" for "/"."""
+    return [
+        {"iteration": i}
+        | {k.replace("__", "/"): f(i) for k, f in figures.items() if f(i) != "absent"}
+        for i in range(1, count + 1)
+    ]
+
+
+# --- Curves ---------------------------------------------------------------------------
+
+
+def test_every_term_of_the_reward_has_a_curve_with_all_its_points(tmp_path):
+    lines = lines_of(
+        30,
+        Episode_Reward__upright=lambda i: math.sin(i) + 1.2,
+        Episode_Reward__effort=lambda i: -0.003 * i,
+        Episode_Reward__not_in_config=lambda i: float(i),
+    )
+    page = page_of(make_run(tmp_path, lines))
+    for name in ("upright", "effort", "not_in_config"):
+        chart = page.charts[f"Episode_Reward/{name}"]
+        points = chart.points()
+        assert len(points) == 30
+        for (x, y), line in zip(points, lines, strict=True):
+            assert x == pytest.approx(line["iteration"], abs=0.01)
+            assert y == pytest.approx(line[f"Episode_Reward/{name}"], abs=chart.error)
+        assert chart.y[0] <= 0.0 <= chart.y[1]
+    assert "2" in page.charts["Episode_Reward/upright"].text
+    assert "\N{MINUS SIGN}0.5" in page.charts["Episode_Reward/effort"].text
+    assert "c1" in page.charts["Episode_Reward/effort"].paths[-1]["class"]
+
+
+def test_every_figure_of_a_run_that_was_trained_is_drawn_or_told(tmp_path):
+    folder = shutil.copytree(SHIPPED, tmp_path / "run")
+    lines = [json.loads(row) for row in (folder / "metrics.jsonl").open()]
+    names = {name for line in lines for name in line} - {"iteration"}
+    page = page_of(folder)
+    told = {"Perf/seconds", "Train/env_steps"}  # The head says how much.
+    told |= {"Health/nonfinite", "Health/overflow"}  # Nothing went wrong.
+    assert names - set(page.charts) == told
+    assert "every number was finite" in page.text
+    reward = page.charts["Episode_Reward/smooth"]
+    last = lines[-1]["Episode_Reward/smooth"]
+    assert reward.points()[-1][1] == pytest.approx(last, abs=reward.error)
+
+
+def test_a_term_without_an_episode_says_so_rather_than_being_left_out(tmp_path):
+    page = page_of(make_run(tmp_path, lines_of(1, Loss__value=lambda i: 1.0)))
+    said = [f.text for f in page.figures if "no episode has ended yet" in f.text]
+    assert len(said) == 3  # The reward, and its two terms.
+    assert any("upright" in text for text in said)
+
+
+def test_a_gap_breaks_the_line_and_is_marked_and_absence_does_neither(tmp_path):
+    lines = lines_of(
+        20,
+        Loss__value=lambda i: None if 8 <= i <= 10 else float(i),
+        Eval__mean_reward=lambda i: float(i) if i % 5 == 0 else "absent",
+        Late__figure=lambda i: 1.0 * i if i > 15 else "absent",
+        Loss__never=lambda i: float("nan"),
+    )
+    page = page_of(make_run(tmp_path, lines))
+    loss = page.charts["Loss/value"]
+    assert loss.outline("line").count("M") == 2
+    assert [round(x) for x, _ in loss.points()] == [*range(1, 8), *range(11, 21)]
+    marks = re.findall(r"M([\d.]+) 400", loss.outline("bad"))
+    assert [round(1 + 19 * float(x) / 1000) for x in marks] == [8, 9, 10]
+    evaluation = page.charts["Eval/mean_reward"]
+    assert evaluation.outline("line").count("M") == 1
+    assert [round(x) for x, _ in evaluation.points()] == [5, 10, 15, 20]
+    assert [round(x) for x, _ in page.charts["Late/figure"].points()] == [
+        *range(16, 21)
+    ]
+    assert "Loss/never" not in page.charts
+    assert "never a finite value" in page.text
+    # The table of what was not finite: how often, and since when.
+    assert "Loss/value38" in page.text and "Loss/never201" in page.text
+
+
+def test_a_long_run_keeps_its_extremes_and_means_its_stretches(tmp_path):
+    count = 10 * STRETCHES
+    spikes = {1234: 50.0, 2001: -30.0}
+    lines = lines_of(count, Loss__value=lambda i: spikes.get(i, float(i % 10)))
+    chart = page_of(make_run(tmp_path, lines)).charts["Loss/value"]
+    line = chart.points()
+    assert len(line) == STRETCHES
+    # Stretches of ten: 1 to 10, whose values are 1 to 9 and 0, and so on.
+    assert line[0] == pytest.approx((5.5, 4.5), abs=2 * chart.error + 0.2)
+    assert line[123][1] == pytest.approx((45 - 4 + 50) / 10, abs=chart.error)
+    band = chart.points("band")
+    assert len(band) == 2 * STRETCHES
+    assert max(y for _, y in band) == pytest.approx(50.0, abs=chart.error)
+    assert min(y for _, y in band) == pytest.approx(-30.0, abs=chart.error)
+    assert chart.y[0] < -30.0 and 50.0 < chart.y[1]
+
+
+def test_a_run_is_drawn_point_by_point_as_long_as_there_is_room(tmp_path):
+    lines = lines_of(MOST_POINTS, Loss__value=lambda i: float(i))
+    chart = page_of(make_run(tmp_path, lines)).charts["Loss/value"]
+    assert len(chart.points()) == MOST_POINTS
+    assert not [path for path in chart.paths if "band" in path["class"]]
+
+
+def test_a_rate_over_decades_is_drawn_by_ratios(tmp_path):
+    lines = lines_of(4, Policy__learning_rate=lambda i: 10.0**-i)
+    chart = page_of(make_run(tmp_path, lines)).charts["Policy/learning_rate"]
+    assert chart.is_log
+    heights = [y for _, y in chart.points()]
+    assert heights == pytest.approx([1e-1, 1e-2, 1e-3, 1e-4], rel=0.01)
+
+
+def test_a_single_iteration_is_a_dot_in_the_middle(tmp_path):
+    chart = page_of(make_run(tmp_path, lines_of(1, Loss__value=lambda i: 3.0))).charts[
+        "Loss/value"
+    ]
+    assert chart.outline("dots") == "M500 200h0"
+
+
+def test_the_balance_of_the_reward_is_of_the_last_tenth(tmp_path):
+    lines = lines_of(101, Episode_Reward__upright=lambda i: 4.0 if i > 90 else 0.0)
+    page = page_of(make_run(tmp_path, lines))
+    (balance,) = (f for f in page.figures if "together" in f.text)
+    assert balance.text.startswith("Iterations 91\N{EN DASH}101: together 4 a second")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "most", "ticks"),
+    [
+        (0.0, 10.0, 5, ["0", "2", "4", "6", "8", "10"]),
+        (-0.3, 0.3, 3, ["\N{MINUS SIGN}0.2", "0", "0.2"]),
+        (0.0, 2.5e6, 3, ["0", "1M", "2M"]),
+        (17.01, 17.09, 4, ["17.02", "17.04", "17.06", "17.08"]),
+    ],
+)
+def test_ticks_are_round_numbers(low, high, most, ticks):
+    assert [text for _, text in Scale(low, high).ticks(most)] == ticks
+
+
+def test_zero_is_on_a_scale_where_it_is_near_or_asked_for():
+    assert scale_for(10.0, 11.0, zero="near").low > 9.0
+    assert scale_for(10.0, 11.0, zero="always").low == 0.0
+    assert scale_for(1.0, 11.0, zero="near").low == 0.0
+    assert scale_for(-11.0, -1.0, zero="near").high == 0.0
+    assert scale_for(3.0, 3.0, zero="near").place(3.0) == 0.5
+
+
+# --- Files as they are found ----------------------------------------------------------
+
+
+def test_a_torn_last_line_is_left_out_and_a_damaged_one_is_counted(tmp_path):
+    lines: list[Any] = lines_of(5, Loss__value=lambda i: float(i))
+    lines.insert(3, '{"iteration": 3, "Loss/val\0\0\n')
+    page = page_of(make_run(tmp_path, [*lines, '{"iteration": 6, "Loss/value": 6']))
+    assert len(page.charts["Loss/value"].points()) == 5
+    assert "1 line of metrics.jsonl" in page.text
+    whole = page_of(
+        make_run(tmp_path, [*lines[:3], '{"iteration": 6, "Loss/value": 6'])
+    )
+    assert len(whole.charts["Loss/value"].points()) == 3
+    assert "metrics.jsonl could not be read" not in whole.text
+
+
+def test_what_was_done_again_after_a_resume_takes_the_place_of_the_first(tmp_path):
+    first = lines_of(8, Loss__value=lambda i: float(i))
+    again = lines_of(10, Loss__value=lambda i: 20.0 + i)[5:]
+    noted = {"iteration": 2, "time": "2026-01-02T03:04:05+00:00", "command": "t --x"}
+    page = page_of(make_run(tmp_path, [*first, *again], resumed=[noted]))
+    chart = page.charts["Loss/value"]
+    values = [y for _, y in chart.points()]
+    assert values == pytest.approx([1, 2, 3, 4, 5, *range(26, 31)], abs=chart.error)
+    resumed = re.findall(r"M([\d.]+) 0V400", chart.outline("resumed"))
+    assert [1 + 9 * float(x) / 1000 for x in resumed] == pytest.approx([2, 5], abs=0.01)
+    assert "after iteration 2, 2 January 2026, 03:04:05, by t --x" in page.text
+
+
+def test_a_run_that_is_going_says_how_far_it_is_and_that_it_may_be_dead(tmp_path):
+    lines = lines_of(5, Loss__value=lambda i: 1.0)
+    folder = make_run(tmp_path, lines, status="running")
+    text = page_of(folder).text
+    assert "5 of 40 iterations, the newest" in text
+    assert "killed" not in text
+    old = folder.joinpath("metrics.jsonl").stat().st_mtime - 3600
+    os.utime(folder / "metrics.jsonl", (old, old))
+    assert "1 h old: it may have been killed" in page_of(folder).text
+
+
+def test_a_run_without_any_figure_has_a_page(tmp_path):
+    folder = make_run(tmp_path, [], status="failed", reason="ValueError: bad")
+    folder.joinpath("error.txt").write_text("Traceback\nValueError: bad <i>")
+    folder.joinpath("config.json").write_text('{"env": ')
+    page = page_of(folder)
+    assert "ValueError: bad <i>" in page.text
+    assert "config.json is missing or damaged" in page.text
+
+
+def test_a_folder_that_is_no_run_is_refused(tmp_path):
+    with pytest.raises(NoRunError, match=r"run\.json is missing"):
+        render(tmp_path)
+    tmp_path.joinpath("run.json").write_text("{")
+    with pytest.raises(NoRunError, match="is damaged"):
+        render(tmp_path)
+
+
+# --- A page that needs nothing and trusts nobody --------------------------------------
+
+
+def evil_run(folder: Path) -> Path:
+    lines = [
+        {"iteration": i, f"Episode_Reward/{EVIL}": 1.0, EVIL: 2.0, "Eval/x": 1.0}
+        for i in range(1, 4)
+    ]
+    make_run(folder, lines, name=EVIL, task=EVIL, reason=EVIL, command=EVIL, seed=EVIL)
+    config = {"env": {EVIL: EVIL, "rewards": {EVIL: {"weight": 1.0}}}}
+    folder.joinpath("config.json").write_text(json.dumps(config))
+    folder.joinpath("defaults.json").write_text(json.dumps({"env": {EVIL: "tame"}}))
+    folder.joinpath("error.txt").write_text(EVIL)
+    evaluation = {"policy": EVIL, "settings": {EVIL: [EVIL]}, "summary": {}}
+    folder.joinpath("evaluation.json").write_text(json.dumps(evaluation))
+    dumps = folder / "dumps"
+    dumps.mkdir()
+    (dumps / "<script>alert(1)<%2F.npz").write_bytes(b"")
+    (dumps / "javascript:alert(1)").write_bytes(b"")
+    return folder
+
+
+def test_text_is_shown_and_never_run(tmp_path):
+    page = page_of(evil_run(tmp_path))
+    assert page.elements.count("script") == 1
+    assert "img" not in page.elements
+    assert page.text.count("<script>alert('evil')") > 8
+    (own,) = page.raw["script"]
+    assert own == (ROOT / "mjlab/report/page.js").read_text()
+    digest = base64.b64encode(hashlib.sha256(own.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in page.policy
+    assert page.policy.startswith("default-src 'none';")
+
+
+@pytest.mark.parametrize(
+    "make", [evil_run, lambda f: shutil.copytree(SHIPPED, f / "r")]
+)
+def test_no_address_leads_outside(tmp_path, make):
+    page = page_of(make(tmp_path))
+    assert page.addresses
+    for address in page.addresses:
+        assert re.match(r"(\./|#|data:video/)", address), address
+    (style,), (own,) = page.raw["style"], page.raw["script"]
+    assert "url(" not in style and "@import" not in style
+    namespace = "http://www.w3.org/2000/svg"
+    assert re.findall(r"\w+://[^\"]*", style + own) == [namespace]
+
+
+def test_links_lead_to_files_of_the_run(tmp_path):
+    folder = make_run(tmp_path / "a run", lines_of(1, Loss__value=lambda i: 1.0))
+    (folder / "export").mkdir()
+    (folder / "export" / "a policy#1.onnx").write_bytes(b"x")
+    page = page_of(folder)
+    assert page.addresses.count("./export/a%20policy%231.onnx") == 2
+    assert "Exported policy" in page.text
+
+
+def test_a_film_is_in_the_page_up_to_a_size_and_beside_it_beyond(tmp_path):
+    folder = make_run(tmp_path, lines_of(1, Loss__value=lambda i: 1.0))
+    (folder / "videos").mkdir()
+    (folder / "videos" / "small.mp4").write_bytes(b"film" * 100)
+    with (folder / "videos" / "large #1.mp4").open("wb") as file:
+        file.truncate(EMBEDDED + 1)
+    page = page_of(folder)
+    (embedded,) = (a for a in page.addresses if a.startswith("data:video/mp4;base64,"))
+    assert base64.b64decode(embedded.partition(",")[2]) == b"film" * 100
+    assert page.addresses.count("./videos/large%20%231.mp4") >= 2  # Film and link.
+
+
+# --- Configuration, evaluation, words -------------------------------------------------
+
+
+def test_only_what_the_user_changed_is_told(tmp_path):
+    folder = make_run(tmp_path, lines_of(1, Loss__value=lambda i: 1.0))
+    defaults = json.loads(json.dumps(CONFIG))
+    defaults["env"]["scene"]["num_envs"] = 4096
+    defaults["env"]["rewards"]["slip"] = {"$type": "m:RewardTermCfg", "weight": -0.1}
+    defaults["env"]["rewards"]["effort"] = None
+    defaults["agent"]["$type"] = "mjlab.rl.config:DistillationAgentCfg"
+    folder.joinpath("defaults.json").write_text(json.dumps(defaults))
+    text = page_of(folder).text
+    table = text[text.index("4 differences") : text.index("All of env")]
+    assert table == (
+        "4 differencesdefaultthis run"
+        "env.scene.num_envs409664"
+        "env.rewards.effortNoneRewardTermCfg(weight=-0.5)"
+        "env.rewards.slipRewardTermCfg(weight=-0.1)absent"
+        "agentDistillationAgentCfg()PpoAgentCfg()"
+    )
+
+
+def test_a_run_as_it_comes_and_one_without_defaults_say_so(tmp_path):
+    folder = make_run(tmp_path, lines_of(1, Loss__value=lambda i: 1.0))
+    assert "defaults of the task are not known" in page_of(folder).text
+    text = page_of(folder, defaults=CONFIG).text
+    assert "Nothing was changed." in text
+    assert "as it is today" in text
+
+
+def test_tables_of_evaluations_are_shown(tmp_path):
+    folder = make_run(tmp_path, lines_of(1, Loss__value=lambda i: 1.0))
+    spread = {"mean": 51.25, "deviation": 2.0, "least": 40.0, "most": 60.5}
+    evaluation = {
+        "policy": "/somewhere/best.pt",
+        "seed": 7,
+        "settings": {"env.decimation": ["4"]},
+        "disabled": ["events.push"],
+        "summary": {
+            "episodes": 100,
+            "return": spread,
+            "falls": 0.035,
+            "success_once": None,
+            "ended_by": {"fell_over": 3, "time_out": 97},
+            "figures": {"Metrics/error": spread},
+        },
+    }
+    folder.joinpath("evaluation.json").write_text(json.dumps(evaluation))
+    (folder / "checkpoints").mkdir()
+    best = json.dumps({"iteration": 30, "score": 51.5})
+    folder.joinpath("checkpoints", "best.json").write_text(best)
+    text = page_of(folder).text
+    assert "100 episodes of best.pt, seeds from 7 (evaluation.json)" in text
+    assert "falls 3.5%; ended by fell_over 3, time_out 97." in text
+    assert "With env.decimation 4, no events.push." in text
+    assert "return51.2524060.5" in text and "Metrics/error51.2524060.5" in text
+    assert "The best checkpoint scored 51.5 at iteration 30" in text
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0.0, "0"),
+        (-0.5, "\N{MINUS SIGN}0.5"),
+        (971.2124, "971.2"),
+        (12345.6, "12346"),
+        (1_234_567.0, "1.235M"),
+        (3e-4, "3e\N{MINUS SIGN}4"),
+        (9.96e-4, "9.96e\N{MINUS SIGN}4"),
+        (None, "not finite"),
+        (math.inf, "not finite"),
+    ],
+)
+def test_numbers_are_short(value, shown):
+    assert number(value) == shown
+
+
+def test_durations_and_sizes_are_short():
+    said = [duration(s) for s in (0.25, 59.6, 93.0, 7200.0, 9660.0, 90_000.0)]
+    assert said == ["0.2 s", "1 min", "1 min 33 s", "2 h", "2 h 41 min", "1 d 1 h"]
+    assert [file_size(s) for s in (2, 25_300, 4_460_000)] == [
+        "2 bytes",
+        "25.3 kB",
+        "4.46 MB",
+    ]
+
+
+# --- Who writes it --------------------------------------------------------------------
+
+
+class Quiet:
+    """A display that shows nothing."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def show(self, progress, figures):
+        pass
+
+    def say(self, text):
+        pass
+
+
+def run_training(root: Path, **more: Any):
+    agent = agent_cfg(
+        2, logging=LoggingCfg(tensorboard=False), evaluation=EvaluationCfg(every=0)
+    )
+    defaults = {"env": CartpoleBalanceCfg(), "agent": agent}
+    return train(
+        env_cfg(),
+        agent,
+        task="Cartpole-Balance",
+        root=root,
+        display=Quiet(),
+        defaults=defaults,
+        **more,
+    )
+
+
+def test_training_leaves_a_report_and_so_does_going_on(tmp_path):
+    folder, _ = run_training(tmp_path)
+    page = Page(folder.path.joinpath("report.html").read_text("utf-8"))
+    assert "finished" in page.text and "All 2 iterations are done" in page.text
+    assert len(page.charts["Loss/value"].points()) == 2
+    # What `env_cfg` sets.
+    usual = CartpoleBalanceCfg().episode_length_s
+    assert f"env.episode_length_s{usual}1.0" in page.text
+    assert "as it was when the run began" in page.text
+    agent = agent_cfg(3, logging=LoggingCfg(tensorboard=False))
+    train(
+        env_cfg(),
+        agent,
+        task="Cartpole-Balance",
+        root=tmp_path,
+        display=Quiet(),
+        resume=folder.path,
+    )
+    page = Page(folder.path.joinpath("report.html").read_text("utf-8"))
+    assert len(page.charts["Loss/value"].points()) == 3
+    assert "after iteration 2" in page.text
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(RuntimeError, "failed"), (KeyboardInterrupt, "stopped")]
+)
+def test_training_that_ends_badly_leaves_a_report(tmp_path, error, status):
+    class Fail(Hook):
+        name = "fail"
+
+        def after_iteration(self, loop):
+            if loop.iteration == 2:
+                raise error("no more")
+            return {}
+
+    with pytest.raises(error, match="no more"):
+        run_training(tmp_path, make_hooks=lambda env: [Fail()])
+    (file,) = tmp_path.glob("Cartpole-Balance/2*/report.html")
+    page = Page(file.read_text("utf-8"))
+    assert f"{status}{error.__name__}: no more" in page.text
+    assert len(page.charts["Train/mean_step_reward"].points()) == 1
+    assert "Traceback" in page.text
+
+
+def test_a_report_that_cannot_be_written_spoils_no_run(tmp_path, monkeypatch, caplog):
+    def refuse(folder):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("mjlab.rl.training.write_report", refuse)
+    folder, _ = run_training(tmp_path)
+    assert folder.info()["status"] == "finished"
+    assert "report of" in caplog.text and "disk full" in caplog.text
+
+
+def test_the_script_writes_it_without_torch_where_the_run_kept_its_defaults(tmp_path):
+    folder = make_run(
+        tmp_path / "Some-Task" / "now", lines_of(3, Loss__value=lambda i: 1.0 * i)
+    )
+    folder.joinpath("defaults.json").write_text(json.dumps(CONFIG))
+    blocked = (
+        "import runpy, sys\n"
+        "for name in ('torch', 'mujoco', 'numpy', 'tyro'): sys.modules[name] = None\n"
+        "sys.argv = sys.argv[1:]\n"
+        "runpy.run_path(sys.argv[0], run_name='__main__')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", blocked, "scripts/report.py", str(folder)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"{folder / 'report.html'} (")
+    assert "Nothing was changed." in folder.joinpath("report.html").read_text("utf-8")
+
+
+def test_the_script_compares_an_older_run_with_the_task_of_today(tmp_path, capsys):
+    folder = shutil.copytree(SHIPPED, tmp_path / "run")
+    (folder / "defaults.json").unlink(missing_ok=True)
+    script.main([str(folder)])
+    assert "report.html" in capsys.readouterr().out
+    page = Page(folder.joinpath("report.html").read_text("utf-8"))
+    assert "the task as it is today" in page.text
+    num_envs = json.loads((folder / "config.json").read_text())["env"]["scene"]
+    default = CartpoleBalanceCfg().scene.num_envs
+    if num_envs["num_envs"] != default:
+        assert f"env.scene.num_envs{default}{num_envs['num_envs']}" in page.text
+
+
+def test_the_script_does_without_the_defaults_of_a_task_that_is_gone(tmp_path, capsys):
+    folder = make_run(tmp_path, lines_of(1, Loss__value=lambda i: 1.0))
+    script.main([str(folder)])
+    assert "There is no task 'Some-Task'" in capsys.readouterr().out
+    assert folder.joinpath("report.html").is_file()
+
+
+# --- In a browser ---------------------------------------------------------------------
+
+
+class Listening(Browser):
+    """A page that keeps what its console says."""
+
+    def __init__(self, url: str, **more: Any) -> None:
+        self.complaints: list[Any] = []
+        super().__init__("about:blank", **more)
+        self.call("Log.enable")
+        self.call("Page.navigate", url=url)
+
+    def _note(self, message: dict[str, Any]) -> None:
+        super()._note(message)
+        kinds = (
+            "Runtime.exceptionThrown",
+            "Log.entryAdded",
+            "Runtime.consoleAPICalled",
+        )
+        if message.get("method") in kinds:
+            self.complaints.append(message["params"])
+
+
+@pytest.mark.skipif(find_browser() is None, reason="there is no Chromium")
+def test_a_browser_shows_every_term_and_follows_the_pointer(tmp_path):
+    lines = lines_of(
+        50,
+        Episode_Reward__upright=lambda i: 0.1 * i,
+        Episode_Reward__effort=lambda i: None if i == 20 else -0.01 * i,
+        Train__mean_reward=lambda i: 2.0 * i,
+    )
+    file = write_report(make_run(tmp_path, lines))
+    browser = Listening(file.as_uri())
+    try:
+        browser.wait("document.querySelectorAll('path.cursor').length > 0")
+        sizes = browser.run(
+            "Object.fromEntries([...document.querySelectorAll('path.line')]"
+            ".map(p => [p.dataset.name, p.getBoundingClientRect().width]))"
+        )
+        assert {f"Episode_Reward/{n}" for n in ("upright", "effort")} < sizes.keys()
+        assert min(sizes.values()) > 100
+        # Where iteration 20 is, of 1 to 50.
+        browser.run("document.querySelector('svg').scrollIntoView()")
+        x, y = browser.run(
+            "(r => [r.x + r.width * 19 / 49, r.y + r.height / 2])"
+            "(document.querySelector('svg').getBoundingClientRect())"
+        )
+        browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        browser.wait("document.querySelector('.at')?.textContent === '20'")
+        shown = browser.run(
+            "[...document.querySelectorAll('#rewards figure.chart output')]"
+            ".map(o => o.textContent)"
+        )
+        assert float(shown[0]) == pytest.approx(2.0, abs=0.01)
+        assert shown[1] == "none"  # It was not finite then.
+        browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=2, y=2)
+        browser.wait("document.querySelector('.at') === null")
+        wide = "document.documentElement.scrollWidth > innerWidth"
+        assert not browser.run(wide)
+        assert browser.complaints == []
+        assert set(browser.requested) <= {file.as_uri(), "about:blank"}
+    finally:
+        browser.close()

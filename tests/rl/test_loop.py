@@ -1,0 +1,449 @@
+"""The training loop: what it repeats exactly, when it stops, and what it waits for."""
+
+import math
+import os
+import signal
+import threading
+from typing import ClassVar
+
+import numpy as np
+import pytest
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.rl import (
+    CheckpointCfg,
+    DistillationAgentCfg,
+    DistillationCfg,
+    EvaluationCfg,
+    GaussianCfg,
+    Hook,
+    PpoCfg,
+    RndCfg,
+    RnnModelCfg,
+    StopCfg,
+)
+from mjlab.rl.logging import JsonlWriter, read_metrics
+from mjlab.rl.loop import TrainingLoop
+from mjlab.rl.vecenv import RslRlVecEnv
+from tests.tools.step_watch import watch
+from tests.worlds.rl_runs import (
+    STEPS,
+    WORLDS,
+    agent_cfg,
+    differing,
+    env_cfg,
+    flat_state,
+    make_env,
+    make_loop,
+    network,
+)
+
+
+def recurrent(**more):
+    return RnnModelCfg(hidden_dims=(8,), rnn_hidden_dim=4, **more)
+
+
+CURIOUS = PpoCfg(
+    num_learning_epochs=1,
+    num_mini_batches=2,
+    rnd_cfg=RndCfg(weight=1.0, state_normalization=True, reward_normalization=True),
+)
+AGENTS = {
+    "perceptron": lambda n: agent_cfg(n),
+    "recurrent and curious": lambda n: agent_cfg(
+        n,
+        actor=recurrent(distribution_cfg=GaussianCfg()),
+        critic=recurrent(),
+        algorithm=CURIOUS,
+        obs_groups={
+            "actor": ("actor",),
+            "critic": ("critic",),
+            "rnd_state": ("actor",),
+        },
+    ),
+}
+
+
+class Learning(Hook):
+    """A hook with a model of its own: a mean that it learns by drawing numbers."""
+
+    name = "learning"
+
+    def __init__(self):
+        self.mean = torch.zeros(())
+        self.calls: list[int] = []
+
+    def after_iteration(self, loop):
+        self.calls.append(loop.iteration)
+        self.mean += torch.rand(())
+        return {"Hook/mean": self.mean, "Hook/iteration": float(loop.iteration)}
+
+    def state(self):
+        return {"mean": self.mean}
+
+    def load_state(self, state):
+        self.mean.copy_(state["mean"])
+
+
+# --- Exactness -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", AGENTS)
+def test_ten_iterations_equal_five_and_five_after_a_resume_bit_for_bit(tmp_path, kind):
+    whole = make_loop(AGENTS[kind](10), hooks=[Learning()])
+    whole.run()
+
+    first = make_loop(AGENTS[kind](5), hooks=[Learning()], folder=tmp_path)
+    first.run()
+    # Whatever happens in between must not matter.
+    torch.manual_seed(99)
+    np.random.seed(99)
+    second = make_loop(AGENTS[kind](10), hooks=[Learning()], folder=tmp_path)
+    second.resume(tmp_path)
+    assert second.iteration == 5
+    second.run()
+
+    assert second.hooks[0].calls == [6, 7, 8, 9, 10]
+    assert len(flat_state(whole)) > 50
+    assert differing(flat_state(whole), flat_state(second)) == []
+
+
+def test_a_run_that_goes_on_without_its_worlds_starts_new_episodes(tmp_path):
+    first = make_loop(agent_cfg(3, init_at_random_ep_len=False), folder=tmp_path)
+    first.run()
+    assert first.env.episode_length_buf.tolist() == [3 * STEPS] * WORLDS
+    second = make_loop(agent_cfg(4, init_at_random_ep_len=False), folder=tmp_path)
+    second.resume(tmp_path, exact=False)
+    assert second.iteration == 3
+    assert second.env.episode_length_buf.tolist() == [0] * WORLDS
+    name = "shared/algorithm/actor_state_dict/mlp.0.weight"
+    assert torch.equal(flat_state(first)[name], flat_state(second)[name])
+
+
+def test_evaluations_leave_training_as_it_would_be_without_them():
+    with_them = make_loop(
+        agent_cfg(4, evaluation=EvaluationCfg(every=2, num_envs=4)), evaluates=True
+    )
+    with_them.run()
+    without = make_loop(agent_cfg(4))
+    without.run()
+    first, second = flat_state(with_them), flat_state(without)
+    first = {k: v for k, v in first.items() if not k.startswith("figures/Eval")}
+    assert differing(first, second) == []
+    assert with_them.figures["Eval/finished"] == 1.0
+
+
+def test_an_evaluation_scores_the_mean_action_over_one_episode_of_each_world():
+    """Against a second roll-out, written down plainly."""
+    loop = make_loop(
+        agent_cfg(2, evaluation=EvaluationCfg(every=1, seed=5)), evaluates=True
+    )
+    loop.run()
+    worlds = RslRlVecEnv(make_env(worlds=4))
+    seen = worlds.reset(seed=5)
+    total = torch.zeros(4)
+    for _ in range(worlds.max_episode_length):
+        with torch.no_grad():
+            actions = loop.learner.policy(seen)
+        seen, reward, _, _ = worlds.step(actions)
+        total += reward
+    assert loop.figures["Eval/mean_reward"] == pytest.approx(total.mean().item())
+    assert loop.figures["Eval/mean_episode_length"] == worlds.max_episode_length
+
+
+# --- Figures -------------------------------------------------------------------------
+
+
+def look_away_from_physics(env, seen, monkeypatch):
+    """What an engine reads on the CPU is its own affair."""
+
+    def hidden(verb):
+        def call(*args, **kwargs):
+            with seen.pause():
+                return verb(*args, **kwargs)
+
+        return call
+
+    for verb in ("step", "forward", "reset", "sense", "snapshot", "restore"):
+        original = getattr(env.sim.engine, verb)
+        monkeypatch.setattr(env.sim.engine, verb, hidden(original))
+
+
+def test_an_iteration_waits_for_the_device_once_outside_of_the_update(
+    monkeypatch, record_property
+):
+    loop = make_loop(
+        agent_cfg(9, evaluation=EvaluationCfg(every=1)),
+        evaluates=True,
+        hooks=[Learning()],
+    )
+    loop._begin()
+    loop._iterate()  # Builds the worlds of the evaluation.
+    algorithm = loop.learner.algorithm
+    inside: list[str] = []
+    evaluated = loop._evaluation._env.env
+    with watch(loop.env, monkeypatch) as seen:
+        look_away_from_physics(evaluated, seen, monkeypatch)
+        original = algorithm.update
+
+        def update():
+            before, seen.problems = seen.problems, inside
+            try:
+                return original()
+            finally:
+                seen.problems = before
+
+        monkeypatch.setattr(algorithm, "update", update)
+        loop._iterate()
+    # What goes to the device, or is there already, waits for nothing.
+    sent = ("aten.lift_fresh", "Tensor.to ")
+    reads = [name for name in seen.problems if not f"{name} ".startswith(sent)]
+    assert reads == ["Tensor.tolist"]
+    inside = [name for name in inside if not f"{name} ".startswith(sent)]
+    said = f"Host reads of an iteration: 1, and {len(inside)} in RSL-RL's update"
+    record_property("summary", f"{said} of {2 * 2} minibatches")
+
+
+def test_mean_reward_and_length_are_those_of_the_episodes_that_ended():
+    """The environment's own figures are another account of the same episodes."""
+    cfg = agent_cfg(1, num_steps_per_env=40, init_at_random_ep_len=False)
+    loop = make_loop(cfg)
+    loop.run()
+    length = loop.env.max_episode_length
+    assert loop.figures["Train/episodes"] == WORLDS * (40 // length)
+    assert loop.figures["Train/mean_episode_length"] == length
+    # The log's reward is a mean per second of a whole episode, which takes a second.
+    seconds = loop.env.max_episode_length_s
+    mean = loop.figures["Episode_Reward/smooth"] * seconds
+    assert loop.figures["Train/mean_reward"] == pytest.approx(mean, rel=1e-5)
+
+
+def test_metrics_are_written_a_line_an_iteration_and_rewritten_after_a_resume(tmp_path):
+    path = tmp_path / "metrics.jsonl"
+    first = make_loop(agent_cfg(3), writers=[JsonlWriter(path)])
+    first.run()
+    with path.open("a") as file:
+        file.write('{"iteration": 4, "torn')
+    second = make_loop(agent_cfg(2), writers=[JsonlWriter(path, start=1)])
+    second.iteration = 1
+    second.run()
+    lines = read_metrics(path)
+    assert [line["iteration"] for line in lines] == [1, 2]
+    assert lines[0]["Train/env_steps"] == WORLDS * STEPS
+    assert all(math.isfinite(line["Loss/value"]) for line in lines)
+
+
+# --- Reasons to stop -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_finishes_the_iteration_saves_and_leaves_cleanly(tmp_path, number):
+    class Kill(Hook):
+        name = "kill"
+
+        def after_iteration(self, loop):
+            if loop.iteration == 2:
+                os.kill(os.getpid(), number)
+            return {}
+
+    before = signal.getsignal(number)
+    loop = make_loop(agent_cfg(9), folder=tmp_path, hooks=[Kill()])
+    outcome = loop.run()
+    assert outcome.interrupted
+    assert outcome.iteration == 2
+    assert signal.Signals(number).name in outcome.reason
+    assert signal.getsignal(number) is before
+    again = make_loop(agent_cfg(9), folder=tmp_path, hooks=[Kill()])
+    assert again.resume(tmp_path) == outcome.checkpoint
+    assert again.iteration == 2
+
+
+@pytest.fixture
+def usual_sigint():
+    """What Ctrl-C does in a terminal: a job in the background is born deaf to it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("usual_sigint")
+def test_a_second_signal_stops_at_once():
+    class Twice(Hook):
+        name = "twice"
+
+        def after_iteration(self, loop):
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
+            return {}
+
+    with pytest.raises(KeyboardInterrupt):
+        make_loop(agent_cfg(9), hooks=[Twice()]).run()
+
+
+def test_training_runs_in_a_thread_that_can_take_no_signals():
+    loop = make_loop(agent_cfg(1))
+    thread = threading.Thread(target=loop.run)
+    thread.start()
+    thread.join()
+    assert loop.iteration == 1
+
+
+@pytest.mark.parametrize(
+    ("stop", "iterations", "said"),
+    [
+        (StopCfg(), 6, "all 6 iterations"),
+        (StopCfg(max_env_steps=2 * STEPS * WORLDS + 1), 3, "stop.max_env_steps"),
+        (StopCfg(max_seconds=1e-6), 1, "stop.max_seconds"),
+        (StopCfg(metric="Train/mean_step_reward", target=0.0), 1, "stop.target"),
+        (StopCfg(metric="Train/mean_step_reward", target=9.0), 6, "all 6"),
+        # The step size never beats its first value, 1e-3, when it is fixed.
+        (StopCfg(metric="Policy/learning_rate", patience=2), 4, "stop.patience"),
+    ],
+)
+def test_training_ends_for_each_reason(stop, iterations, said):
+    algorithm = PpoCfg(num_learning_epochs=1, num_mini_batches=1, schedule="fixed")
+    cfg = agent_cfg(
+        6, stop=stop, algorithm=algorithm, checkpoint=CheckpointCfg(every=1)
+    )
+    outcome = make_loop(cfg).run()
+    assert outcome.iteration == iterations
+    assert said in outcome.reason
+    assert not outcome.interrupted
+
+
+def test_the_best_policy_is_kept(tmp_path):
+    class Rising(Hook):
+        name = "rising"
+        scores: ClassVar = [1.0, 3.0, 2.0, float("nan")]
+
+        def after_iteration(self, loop):
+            return {"Hook/score": self.scores[loop.iteration - 1]}
+
+    cfg = agent_cfg(
+        4, stop=StopCfg(metric="Hook/score"), checkpoint=CheckpointCfg(every=1, keep=1)
+    )
+    loop = make_loop(cfg, folder=tmp_path, hooks=[Rising()])
+    assert loop.run().best == 3.0
+    again = make_loop(cfg, hooks=[Rising()])
+    again.resume(tmp_path / "best.pt", exact=False)
+    assert again.iteration == 2
+
+
+# --- Other ways of learning ----------------------------------------------------------
+
+
+def test_a_student_learns_from_a_teacher_and_resumes_exactly(tmp_path):
+    teacher = make_loop(agent_cfg(2), folder=tmp_path / "teacher")
+    teacher.run()
+
+    def cfg(iterations, **more):
+        return DistillationAgentCfg(
+            max_iterations=iterations,
+            num_steps_per_env=STEPS,
+            obs_groups={"student": ("actor",), "teacher": ("actor",)},
+            student=network(distribution_cfg=GaussianCfg(init_std=0.1)),
+            teacher=network(distribution_cfg=GaussianCfg()),
+            teacher_checkpoint=str(tmp_path / "teacher"),
+            algorithm=DistillationCfg(gradient_length=3, learning_rate=0.05),
+            evaluation=EvaluationCfg(every=0),
+            **more,
+        )
+
+    whole = make_loop(cfg(4))
+    whole.run()
+    losses = []
+
+    class Note(Hook):
+        name = "note"
+
+        def after_iteration(self, loop):
+            return {}
+
+    first = make_loop(cfg(2), folder=tmp_path / "student", hooks=[Note()])
+    losses.append(first.run().figures["Loss/behavior"])
+    second = make_loop(cfg(4), folder=tmp_path / "student", hooks=[Note()])
+    second.resume(tmp_path / "student")
+    losses.append(second.run().figures["Loss/behavior"])
+    assert losses[1] < losses[0]
+    assert differing(flat_state(whole), flat_state(second)) == []
+    weights = flat_state(teacher)["shared/algorithm/actor_state_dict/mlp.0.weight"]
+    name = "shared/algorithm/teacher_state_dict/mlp.0.weight"
+    assert torch.equal(flat_state(second)[name], weights)
+
+
+# --- The environment as RSL-RL sees it -----------------------------------------------
+
+
+def worlds_and_actions(**more):
+    cfg = env_cfg()
+    for name, value in more.items():
+        setattr(cfg, name, value)
+    return RslRlVecEnv(ManagerBasedRlEnv(cfg)), torch.ones(WORLDS, 1)
+
+
+def test_asking_for_observations_changes_nothing_and_gives_what_step_gave():
+    worlds, actions = worlds_and_actions()
+    stepped = worlds.step(actions)[0]
+    state = worlds.state()
+    assert worlds.get_observations() is worlds.get_observations() is stepped
+    assert differing(flat(state), flat(worlds.state())) == []
+
+
+def test_what_a_step_returned_never_changes():
+    worlds, actions = worlds_and_actions()
+    seen, reward, dones, extras = worlds.step(actions)
+    kept = [seen["actor"].clone(), reward.clone(), dones.clone()]
+    log = {name: value.clone() for name, value in extras["log"].items()}
+    for _ in range(worlds.max_episode_length + 1):
+        worlds.step(actions)
+    assert torch.equal(seen["actor"], kept[0])
+    assert torch.equal(reward, kept[1])
+    assert torch.equal(dones, kept[2])
+    assert all(torch.equal(extras["log"][name], log[name]) for name in log)
+    assert worlds.step(actions)[3]["log"] is not extras["log"]
+
+
+@pytest.mark.parametrize("finite", [False, True])
+def test_time_outs_are_told_unless_the_horizon_is_part_of_the_task(finite):
+    worlds, actions = worlds_and_actions(is_finite_horizon=finite)
+    for _ in range(worlds.max_episode_length):
+        _, _, dones, extras = worlds.step(actions)
+    assert dones.all()
+    assert ("time_outs" in extras) is not finite
+    assert finite or extras["time_outs"].all()
+
+
+def test_a_failure_in_the_last_step_is_no_time_out():
+    worlds, actions = worlds_and_actions()
+    worlds.episode_length_buf.fill_(worlds.max_episode_length - 1)
+    # Not a number, so that the episode fails.
+    worlds.env.sim.data.qpos[0].fill_(math.nan)
+    _, _, dones, extras = worlds.step(actions)
+    assert dones.all()
+    assert extras["time_outs"].tolist() == [False] + [True] * (WORLDS - 1)
+
+
+def test_actions_are_clipped_before_they_reach_the_worlds():
+    clipped = RslRlVecEnv(make_env(), clip_actions=0.5)
+    plain = RslRlVecEnv(make_env())
+    first = clipped.step(torch.full((WORLDS, 1), -7.0))[0]["actor"]
+    second = plain.step(torch.full((WORLDS, 1), -0.5))[0]["actor"]
+    assert torch.equal(first, second)
+
+
+def test_only_the_groups_that_a_learner_sees_are_returned():
+    worlds = RslRlVecEnv(make_env(), groups=["critic"])
+    assert set(worlds.step(torch.zeros(WORLDS, 1))[0].keys()) == {"critic"}
+    with pytest.raises(ValueError, match=r"'actr'.*'actor'"):
+        RslRlVecEnv(make_env(), groups=["actr"])
+
+
+def flat(state):
+    return {f"{part}/{k}": v for part, inner in state.items() for k, v in inner.items()}
+
+
+def test_the_loop_refuses_a_learner_that_cannot_work_before_it_builds_one():
+    cfg = agent_cfg(2, obs_groups={"actor": ("actr",), "critic": ("critic",)})
+    with pytest.raises(ValueError, match=r"obs_groups\['actor'\] names 'actr'"):
+        TrainingLoop(make_env(), cfg)

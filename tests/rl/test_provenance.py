@@ -1,0 +1,96 @@
+"""A run says what was run, on what, and nothing of whose machine that was."""
+
+import json
+import platform
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from mjlab.report import write_report
+from mjlab.rl import PpoAgentCfg, RunFolder
+from mjlab.rl.provenance import arguments, command, without_places
+from tests.worlds.rl_runs import env_cfg
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch) -> Path:
+    """A home folder with a repository in it, where one works."""
+    monkeypatch.setenv("HOME", "/home/ann smith")
+    monkeypatch.setattr(Path, "cwd", lambda: Path("/home/ann smith/robots/walker"))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("scripts/train.py", "scripts/train.py"),
+        ("/home/ann smith/robots/walker/scripts/train.py", "scripts/train.py"),
+        (str(ROOT / "scripts/train.py"), "scripts/train.py"),
+        ("/home/ann smith/.venv/bin/train", "'~/.venv/bin/train'"),
+        ("--logs=/home/ann smith/logs", "'--logs=~/logs'"),
+        ("--logs=/tmp/runs of ann/logs", "--logs=.../logs"),
+        ("/scratch/bob", ".../bob"),
+        (
+            "--weights=[/data/bob/a.pt,/data/bob/b.pt]",
+            "'--weights=[.../a.pt,.../b.pt]'",
+        ),
+        ("https://example.org/a/b", "https://example.org/a/b"),
+        ("Velocity-G1/latest", "Velocity-G1/latest"),
+        ("--env.x=0.5", "--env.x=0.5"),
+    ],
+)
+@pytest.mark.usefixtures("place")
+def test_a_command_is_kept_without_the_folders_of_its_machine(given, kept, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["train.py", given])
+    assert command() == f"python train.py {kept}"
+    assert arguments() == [kept.strip("'")]
+
+
+@pytest.mark.usefixtures("place")
+def test_a_message_keeps_what_happened_and_not_where():
+    said = (
+        'File "/usr/lib/python3.11/json/decoder.py", line 3\n'
+        'File "/home/ann smith/robots/walker/tasks/a.py", line 12, in step\n'
+        "OSError: [Errno 28] No space: '/mnt/bob/disk/x.pt', rad/s and m/s/s, 1/2"
+    )
+    assert without_places(said) == (
+        'File ".../decoder.py", line 3\n'
+        'File "tasks/a.py", line 12, in step\n'
+        "OSError: [Errno 28] No space: '.../x.pt', rad/s and m/s/s, 1/2"
+    )
+
+
+def test_nothing_in_the_folder_of_a_run_leads_back_to_its_machine(
+    tmp_path, monkeypatch
+):
+    script = str(ROOT / "scripts/train.py")
+    outside = str(tmp_path / "elsewhere")
+    monkeypatch.setattr(sys, "argv", [script, "Task", "--logs", outside])
+    configs = {"env": env_cfg(), "agent": PpoAgentCfg()}
+    run = RunFolder.create(tmp_path / "a", "Task", configs=configs, seed=3)
+    run.reopen(2, (run.path / "config.json").read_text())
+    with pytest.raises(FileNotFoundError), run.recording():
+        (tmp_path / "absent").read_bytes()
+    shutil.rmtree(run.path / "git", ignore_errors=True)  # The user's own source.
+    write_report(run.path)
+    info = run.info()
+    assert info["command"] == "python scripts/train.py Task --logs .../elsewhere"
+    assert info["resumed"][0]["command"] == info["command"]
+    assert info["reason"].endswith("No such file or directory: '.../absent'")
+    assert info["hardware"]["system"] == f"{platform.system()} {platform.machine()}"
+    assert set(info["hardware"]) == {
+        "system",
+        "processor",
+        "cores",
+        "memory_gb",
+        "gpus",
+    }
+    for file in run.path.rglob("*"):
+        text = file.read_text("utf-8")
+        assert str(ROOT) not in text and str(tmp_path) not in text, file
+        assert json.dumps(platform.node()) not in text, file
+        assert sys.prefix not in text and str(Path.home()) not in text, file

@@ -1,0 +1,241 @@
+"""A whole run: from configurations to a folder, to a policy that plays."""
+
+import json
+import os
+import signal
+
+import pytest
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv, mdp
+from mjlab.managers import RewardTermCfg
+from mjlab.rl import (
+    CheckpointError,
+    EvaluationCfg,
+    Hook,
+    LoggingCfg,
+    RunFolder,
+    load_config,
+    load_policy,
+)
+from mjlab.rl.checkpoint import load_model
+from mjlab.rl.logging import read_metrics
+from mjlab.rl.training import train
+from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.schema import parse_config
+from tests.worlds.rl_runs import agent_cfg, env_cfg, make_env
+
+
+class Quiet:
+    """A display that keeps what it is told."""
+
+    def __init__(self):
+        self.said = []
+        self.shown = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def show(self, progress, figures):
+        self.shown.append(progress)
+
+    def say(self, text):
+        self.said.append(text)
+
+
+def agent(iterations, **more):
+    logging = LoggingCfg(tensorboard=False)
+    evaluation = EvaluationCfg(every=2, num_envs=4)
+    return agent_cfg(iterations, logging=logging, evaluation=evaluation, **more)
+
+
+def run(tmp_path, iterations=2, **more):
+    return train(
+        env_cfg(),
+        agent(iterations),
+        task="Cartpole-Balance",
+        root=tmp_path,
+        **({"display": Quiet()} | more),
+    )
+
+
+def test_a_run_leaves_everything_in_its_folder_and_its_policy_plays(tmp_path):
+    folder, outcome = run(tmp_path, name="x")
+    assert outcome.iteration == 2
+    assert RunFolder.find("latest", tmp_path).path == folder.path
+    info = folder.info()
+    assert (info["status"], info["seed"]) == ("finished", 3)
+    assert info["reason"] == outcome.reason == "all 2 iterations are done"
+    lines = read_metrics(folder.path / "metrics.jsonl")
+    assert "Eval/mean_reward" in lines[1]
+    assert folder.checkpoints.best() is not None
+
+    configs = folder.configs()
+    configs["env"].scene.num_envs = 3
+    worlds = RslRlVecEnv(ManagerBasedRlEnv(configs["env"]))
+    policy = load_policy(folder.path, worlds, configs["agent"])
+    actions = policy(worlds.get_observations())
+    weights = load_model(outcome.checkpoint)["learner"]["algorithm"]["actor_state_dict"]
+    seen = worlds.get_observations()["actor"]
+    # The network, written down: normalise, a hidden layer of ELU, and the mean.
+    mean, std = weights["obs_normalizer._mean"], weights["obs_normalizer._std"]
+    hidden = torch.nn.functional.elu(
+        (seen - mean) / (std + 0.01) @ weights["mlp.0.weight"].T + weights["mlp.0.bias"]
+    )
+    expected = hidden @ weights["mlp.2.weight"].T + weights["mlp.2.bias"]
+    assert torch.allclose(actions, expected, atol=1e-6)
+
+
+def test_a_checkpoint_alone_carries_its_configuration(tmp_path):
+    folder, outcome = run(tmp_path, iterations=1)
+    text = load_model(outcome.checkpoint)["config"]
+    assert parse_config(text) == folder.configs()
+
+
+def test_a_run_that_was_interrupted_goes_on_in_its_folder(tmp_path):
+    class Kill(Hook):
+        name = "kill"
+
+        def after_iteration(self, loop):
+            if loop.iteration == 2:
+                os.kill(os.getpid(), signal.SIGTERM)
+            return {}
+
+    told = Quiet()
+    first, _ = run(tmp_path, 4, make_hooks=lambda env: [Kill()], display=told)
+    assert told.said[-1] == (
+        "No ONNX file was written, because the run was stopped. Its last checkpoint "
+        f"becomes one with: python scripts/export.py {first.path}"
+    )
+    assert first.info()["status"] == "stopped"
+    assert "SIGTERM" in first.info()["reason"]
+    configs = first.configs()
+    display = Quiet()
+    second, outcome = train(
+        configs["env"],
+        configs["agent"],
+        task="Cartpole-Balance",
+        root=tmp_path,
+        resume=first.path,
+        display=display,
+    )
+    assert second.path == first.path
+    assert outcome.iteration == 4
+    assert second.info()["status"] == "finished"
+    assert [p.iteration for p in display.shown] == [3, 4]
+    lines = read_metrics(first.path / "metrics.jsonl")
+    assert [line["iteration"] for line in lines] == [1, 2, 3, 4]
+
+    whole, _ = run(tmp_path / "whole", 4)
+    ends = [
+        json.loads(f.path.joinpath("metrics.jsonl").read_text().splitlines()[-1])
+        for f in (whole, second)
+    ]
+    kept = [{k: v for k, v in e.items() if not k.startswith("Perf/")} for e in ends]
+    assert kept[0] == kept[1]
+
+
+def go_on(tmp_path, env, agent_config):
+    return train(
+        env,
+        agent_config,
+        task="Cartpole-Balance",
+        root=tmp_path,
+        resume=RunFolder.find("latest", tmp_path).path,
+        display=Quiet(),
+    )
+
+
+def test_what_is_set_when_a_run_goes_on_is_its_configuration_from_then_on(tmp_path):
+    folder, _ = run(tmp_path)
+    before = folder.configs()
+    more = agent(3)
+    more.algorithm.entropy_coef = 0.125
+    _, outcome = go_on(tmp_path, env_cfg(), more)
+    configs = folder.configs()
+    assert configs["agent"].max_iterations == 3
+    assert configs["agent"].algorithm.entropy_coef == 0.125
+    assert load_config(folder.path / "config_until_000002.json") == before
+    # And the new checkpoint brings the new one.
+    assert outcome.checkpoint is not None
+    assert parse_config(load_model(outcome.checkpoint)["config"]) == configs
+    (entry,) = folder.info()["resumed"]
+    assert entry["iteration"] == 2
+
+
+def test_a_run_that_goes_on_unchanged_keeps_its_one_configuration(tmp_path):
+    folder, _ = run(tmp_path)
+    text = (folder.path / "config.json").read_text()
+    go_on(tmp_path, env_cfg(), agent(2))
+    assert (folder.path / "config.json").read_text() == text
+    assert not list(folder.path.glob("config_until_*"))
+
+
+def test_a_run_that_cannot_go_on_so_stays_as_it_was(tmp_path):
+    folder, _ = run(tmp_path)
+
+    def everything():
+        files = [file for file in folder.path.rglob("*") if file.is_file()]
+        return {file: file.read_bytes() for file in files}
+
+    before = everything()
+    cfg = env_cfg()
+    cfg.rewards["alive"] = RewardTermCfg(func=mdp.is_alive, weight=1.0)
+    with pytest.raises(CheckpointError, match="reward/alive: absent, present here"):
+        go_on(tmp_path, cfg, agent(3))
+    assert folder.info()["status"] == "finished"
+    assert everything() == before
+
+
+def test_a_run_that_fails_says_why_in_its_folder(tmp_path):
+    class Fail(Hook):
+        name = "fail"
+
+        def after_iteration(self, loop):
+            raise RuntimeError("no more")
+
+    with pytest.raises(RuntimeError, match="no more"):
+        run(tmp_path, make_hooks=lambda env: [Fail()])
+    info = RunFolder.find("latest", tmp_path).info()
+    assert (info["status"], info["reason"]) == ("failed", "RuntimeError: no more")
+
+
+def test_a_seed_that_is_left_open_is_drawn_and_kept(tmp_path):
+    cfg = env_cfg()
+    cfg.seed = None
+    folder, _ = train(cfg, agent(1), task="T", root=tmp_path, display=Quiet())
+    assert cfg.seed is None
+    assert folder.configs()["env"].seed == folder.info()["seed"]
+
+
+def test_a_policy_plays_where_only_what_it_does_not_see_is_different(tmp_path):
+    folder, _ = run(tmp_path, iterations=1)
+    cfg = env_cfg()
+    cfg.rewards["alive"] = RewardTermCfg(func=mdp.is_alive, weight=1.0)
+    cfg.observations["critic"] = None
+    worlds = RslRlVecEnv(ManagerBasedRlEnv(cfg), groups=["actor"])
+    load_policy(folder.path, worlds, agent(1))
+    cfg = env_cfg()
+    cfg.observations["actor"].terms["cart_pos"] = None
+    worlds = RslRlVecEnv(ManagerBasedRlEnv(cfg), groups=["actor"])
+    with pytest.raises(ValueError, match="observation/actor/cart_pos"):
+        load_policy(folder.path, worlds, agent(1))
+
+
+def test_public_names_are_the_things_themselves_whatever_was_imported():
+    import mjlab.rl
+
+    for _ in range(2):
+        for name in mjlab.rl._LAZY:
+            assert callable(getattr(mjlab.rl, name)), name
+
+
+def test_worlds_of_later_processes_go_on_counting():
+    """World 8 of a run of 16 is world 0 of its second process of 8."""
+    whole, part = make_env(worlds=16), make_env(worlds=8, first=8)
+    first, second = RslRlVecEnv(whole), RslRlVecEnv(part)
+    both = [first.get_observations()["actor"][8:], second.get_observations()["actor"]]
+    assert torch.equal(*both)

@@ -1,0 +1,116 @@
+"""The pages about the first own task and about export, done as they say."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "first_task.md"
+FILE = re.compile(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """The files of the page, installed as far as Python is concerned."""
+    folder = tmp_path_factory.mktemp("my_tasks")
+    for name, text in FILE.findall(PAGE.read_text("utf-8")):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, "utf-8")
+    # What `pip install -e` writes, which needs a network for its build tools.
+    project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    info = folder / f"{project['name']}-{project['version']}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {project['name']}\n"
+        f"Version: {project['version']}\n"
+    )
+    points = [
+        f"[{group}]\n" + "".join(f"{name} = {place}\n" for name, place in table.items())
+        for group, table in project["entry-points"].items()
+    ]
+    (info / "entry_points.txt").write_text("\n".join(points))
+    return folder
+
+
+def run(folder: Path, script: str, *arguments: str) -> str:
+    """What a script says in that folder."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / script), *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_files_of_the_page_make_a_task_that_is_listed(folder):
+    (line,) = [
+        line
+        for line in run(folder, "list_tasks.py").splitlines()
+        if line.startswith("Pendulum ")
+    ]
+    assert line.split(maxsplit=2)[1:] == [
+        "pendulum",
+        "Swing a pendulum up and keep it there.",
+    ]
+
+
+def test_the_task_of_the_page_is_trained_and_played(folder):
+    small = ["--env.scene.num-envs", "64", "--agent.evaluation.every", "0"]
+    said = run(folder, "train.py", "Pendulum", "--agent.max-iterations", "2", *small)
+    assert "all 2 iterations are done" in said
+    said = run(folder, "play.py", "Pendulum", "--viewer", "none", "--steps", "5")
+    assert "Mean reward of a step, over 5 steps" in said
+
+
+def test_the_variant_of_the_page_builds_and_steps(folder):
+    program = (
+        "import torch\n"
+        "from mjlab.envs import ManagerBasedRlEnv\n"
+        "from pendulum.strong import CalmPendulumCfg\n"
+        "env = ManagerBasedRlEnv(CalmPendulumCfg(seed=0), device='cpu')\n"
+        "env.reset()\n"
+        "env.step(torch.zeros(1, 1))\n"
+        "print(env.reward_manager.active_terms, env.max_episode_length)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.stdout.strip().endswith("['upright', 'speed'] 125"), done.stderr
+
+
+def test_the_program_that_runs_an_exported_policy_works_as_printed(tmp_path):
+    pytest.importorskip("onnxruntime")
+    page = (ROOT / "docs" / "play_and_export.md").read_text("utf-8")
+    (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    program += (
+        "zeros = {i['name']: np.zeros(i['shape'], i['dtype']) "
+        "for i in contract['inputs']}\n"
+        "print(act(zeros)['force_target'].shape)\n"
+    )
+    run(tmp_path, "export.py", "Cartpole-Balance", "--out", "go1.onnx")
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.stdout == "(1,)\n", done.stderr
+
+
+@pytest.mark.slow
+def test_the_pendulum_of_the_page_learns_to_stand(folder):
+    run(folder, "train.py", "Pendulum", "--env.seed", "1")
+    metrics = (folder / "logs/latest/metrics.jsonl").read_text().splitlines()
+    score = re.findall(r'"Eval/mean_reward": ([\d.]+)', metrics[-1])
+    assert float(score[0]) > 8.5

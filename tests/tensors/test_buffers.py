@@ -1,0 +1,302 @@
+"""History and delay, against plain Python lists that keep everything."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from mjlab.random import WorldRng
+from mjlab.tensors import (
+    DelayBuffer,
+    DelayCfg,
+    GaussianNoiseCfg,
+    HistoryBuffer,
+    NoiseModelWithAdditiveBiasCfg,
+    UniformNoiseCfg,
+    build_noise,
+)
+
+# What happens at one step to three worlds: which reset first, which append.
+STEPS = st.lists(
+    st.tuples(
+        st.lists(st.booleans(), min_size=3, max_size=3),
+        st.lists(st.booleans(), min_size=3, max_size=3),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(STEPS, st.integers(1, 4), st.booleans())
+def test_a_history_remembers_what_a_list_remembers(steps, length, newest_first):
+    history = HistoryBuffer(3, (2,), length, "cpu", newest_first=newest_first)
+    lists = [[], [], []]
+    for number, (resets, appends) in enumerate(steps):
+        history.reset(torch.tensor(resets))
+        value = torch.arange(6.0).view(3, 2) + 10.0 * number
+        history.append(value, torch.tensor(appends))
+        for world in range(3):
+            if resets[world]:
+                lists[world].clear()
+            if appends[world]:
+                lists[world].append(value[world].tolist())
+            expected = _last(lists[world], length)
+            if newest_first:
+                expected.reverse()
+            assert history.values[world].tolist() == expected
+
+
+def _last(values, length):
+    if not values:
+        return [[0.0, 0.0]] * length
+    padded = [values[0]] * length + values
+    return padded[-length:]
+
+
+def test_a_history_takes_integers_and_scalars_per_world():
+    history = HistoryBuffer(2, (), 2, "cpu", torch.int64)
+    history.append(torch.tensor([1, 2]))
+    history.append(torch.tensor([3, 4]))
+    assert history.values.tolist() == [[3, 1], [4, 2]]
+
+
+def test_a_history_is_written_in_place():
+    history = HistoryBuffer(2, (1,), 3, "cpu")
+    address = history.values.data_ptr()
+    history.append(torch.ones(2, 1))
+    history.reset(torch.tensor([True, False]))
+    assert history.values.data_ptr() == address
+    assert history.state()["values"] is history.values
+
+
+@pytest.mark.parametrize("value", [torch.zeros(2), torch.zeros(2, 1).double()])
+def test_a_value_of_another_shape_or_type_is_an_error(value):
+    with pytest.raises(
+        ValueError, match=r"takes torch.float32 values of shape \(2, 1\)"
+    ):
+        HistoryBuffer(2, (1,), 3, "cpu").append(value)
+
+
+def test_a_history_of_no_length_is_an_error():
+    with pytest.raises(ValueError, match="at least 1 value, not 0"):
+        HistoryBuffer(2, (1,), 0, "cpu")
+
+
+@settings(deadline=None, max_examples=60)
+@given(STEPS, st.lists(st.integers(0, 3), min_size=3, max_size=3))
+def test_a_delay_returns_what_was_appended_lag_calls_before(steps, lags):
+    buffer = DelayBuffer(
+        DelayCfg(max_lag=3, hold_prob=1.0), (), WorldRng(3, 0, "cpu"), "d"
+    )
+    everyone = torch.ones(3, dtype=torch.bool)
+    buffer.set_lags(everyone, torch.tensor(lags))
+    lists, last = [[], [], []], [0.0] * 3
+    for number, (resets, appends) in enumerate(steps):
+        buffer.reset(torch.tensor(resets))
+        buffer.set_lags(everyone, torch.tensor(lags))
+        value = torch.tensor([1.0, 2.0, 3.0]) + 10.0 * number
+        out = buffer.append_and_read(value, torch.tensor(appends)).tolist()
+        for world in range(3):
+            if resets[world]:
+                lists[world].clear()
+                last[world] = 0.0
+            if appends[world]:
+                lists[world].append(value[world].item())
+                last[world] = lists[world][max(0, len(lists[world]) - 1 - lags[world])]
+            assert out[world] == last[world]
+
+
+def test_lag_zero_is_the_value_just_appended():
+    buffer = DelayBuffer(DelayCfg(), (2,), WorldRng(4, 0, "cpu"), "d")
+    for _ in range(3):
+        value = torch.randn(4, 2)
+        assert torch.equal(buffer.append_and_read(value), value)
+
+
+def test_a_reset_touches_no_other_world_bit_for_bit():
+    cfg = DelayCfg(max_lag=4, update_period=3, hold_prob=0.3)
+    rngs = WorldRng(8, 5, "cpu"), WorldRng(8, 5, "cpu")
+    alone, disturbed = (DelayBuffer(cfg, (3,), rng, "d") for rng in rngs)
+    odd = torch.arange(8) % 2 == 1
+    generator = torch.Generator().manual_seed(0)
+    for step in range(30):
+        value = torch.randn(8, 3, generator=generator)
+        if step % 7 == 3:
+            disturbed.reset(odd)
+            rngs[1].advance(odd)
+        first, second = alone.append_and_read(value), disturbed.append_and_read(value)
+        assert torch.equal(first[~odd], second[~odd])
+        for name, tensor in alone.state().items():
+            assert torch.equal(tensor[~odd], disturbed.state()[name][~odd])
+        for rng in rngs:
+            rng.advance()
+    assert not torch.equal(first[odd], second[odd])
+
+
+def test_world_delays_do_not_depend_on_the_number_of_worlds():
+    cfg = DelayCfg(max_lag=5, update_period=4)
+    buffers = [DelayBuffer(cfg, (), WorldRng(n, 7, "cpu"), "d") for n in (4, 9)]
+    for step in range(12):
+        for buffer in buffers:
+            buffer.append_and_read(torch.full_like(buffer.lags, step).float())
+        assert torch.equal(buffers[0].lags, buffers[1].lags[:4])
+
+
+def test_lags_are_uniform_over_their_range():
+    cfg = DelayCfg(min_lag=1, max_lag=4)
+    buffer = DelayBuffer(cfg, (), WorldRng(2000, 0, "cpu"), "d")
+    counts = torch.zeros(5)
+    for _ in range(10):
+        buffer.append_and_read(torch.zeros(2000))
+        counts += torch.bincount(buffer.lags, minlength=5)
+    assert counts[0] == 0
+    # 20000 draws of 4 equal chances: a standard deviation is 61.
+    assert (counts[1:] - 5000).abs().max() < 5 * 61
+
+
+def test_substeps_of_one_environment_step_draw_different_lags():
+    buffer = DelayBuffer(DelayCfg(max_lag=9), (), WorldRng(64, 0, "cpu"), "d")
+    drawn = []
+    for _ in range(4):
+        buffer.append_and_read(torch.zeros(64))
+        drawn.append(buffer.lags.clone())
+    assert all(not torch.equal(drawn[0], later) for later in drawn[1:])
+
+
+def test_held_lags_last_for_the_episode_and_are_drawn_at_the_reset():
+    rng = WorldRng(64, 0, "cpu")
+    buffer = DelayBuffer(DelayCfg(max_lag=9, hold_prob=1.0), (), rng, "d")
+    first = buffer.lags.clone()
+    for _ in range(20):
+        buffer.append_and_read(torch.zeros(64))
+        rng.advance()
+    assert torch.equal(buffer.lags, first)
+    buffer.reset(torch.ones(64, dtype=torch.bool))
+    assert not torch.equal(buffer.lags, first)
+
+
+def test_after_a_reset_lags_are_those_of_a_delay_that_has_no_past():
+    rng = WorldRng(64, 0, "cpu")
+    cfg = DelayCfg(max_lag=9, update_period=3)
+    used = DelayBuffer(cfg, (), rng, "d")
+    for _ in range(5):
+        used.append_and_read(torch.zeros(64))
+    fresh = DelayBuffer(cfg, (), rng, "d")
+    used.reset(torch.ones(64, dtype=torch.bool))
+    drawn = used.lags.clone()
+    for call in range(7):
+        assert torch.equal(used.lags, fresh.lags)
+        for buffer in (used, fresh):
+            buffer.append_and_read(torch.zeros(64))
+        if call == 0:
+            assert torch.equal(used.lags, drawn)
+
+
+def test_hold_probability_is_the_share_of_updates_that_keep_the_lag():
+    rng = WorldRng(4000, 0, "cpu")
+    buffer = DelayBuffer(DelayCfg(max_lag=999, hold_prob=0.7), (), rng, "d")
+    buffer.append_and_read(torch.zeros(4000))
+    before = buffer.lags.clone()
+    buffer.append_and_read(torch.zeros(4000))
+    kept = (buffer.lags == before).float().mean().item()
+    # A standard deviation is 0.007; one update in 1000 draws the old lag again.
+    assert kept == pytest.approx(0.7, abs=0.03)
+
+
+@pytest.mark.parametrize("spread", [False, True])
+def test_updates_come_once_a_period_and_spread_over_it_by_the_phase(spread):
+    buffer = DelayBuffer(
+        DelayCfg(max_lag=50, update_period=4, per_world_phase=spread),
+        (),
+        WorldRng(400, 0, "cpu"),
+        "d",
+    )
+    changed = []
+    for _ in range(9):
+        before = buffer.lags.clone()
+        buffer.append_and_read(torch.zeros(400))
+        changed.append((buffer.lags != before).float().mean().item())
+    if spread:
+        # Of 400 worlds a quarter is due at each call but the first.
+        assert all(0.12 < share < 0.38 for share in changed[1:])
+    else:
+        due = [share > 0.9 for share in changed]
+        assert due == [number in (4, 8) for number in range(9)]
+
+
+def test_lags_set_by_hand_are_clamped_or_refused():
+    buffer = DelayBuffer(DelayCfg(max_lag=2), (), WorldRng(3, 0, "cpu"), "d")
+    mask = torch.tensor([True, True, False])
+    buffer.set_lags(torch.ones(3, dtype=torch.bool), 1)
+    buffer.set_lags(mask, torch.tensor([-3, 9, 0]))
+    assert buffer.lags.tolist() == [0, 2, 1]
+    with pytest.raises(ValueError, match="lag of 3 is outside of this buffer's 0 to 2"):
+        buffer.set_lags(mask, 3)
+
+
+@pytest.mark.parametrize(
+    ("cfg", "message"),
+    [
+        (DelayCfg(min_lag=-1, max_lag=2), "min_lag is -1; a lag cannot be negative"),
+        (DelayCfg(min_lag=3, max_lag=2), "max_lag is 2, below min_lag, which is 3"),
+        (DelayCfg(hold_prob=1.5), "hold_prob is 1.5; it is a probability"),
+        (DelayCfg(update_period=-4), "update_period is -4, which is negative"),
+    ],
+)
+def test_an_impossible_delay_is_an_error_when_the_buffer_is_built(cfg, message):
+    with pytest.raises(ValueError, match=message):
+        DelayBuffer(cfg, (), WorldRng(1, 0, "cpu"), "d")
+
+
+def test_a_restored_state_repeats_the_same_outputs():
+    rng = WorldRng(16, 0, "cpu")
+    cfg = DelayCfg(max_lag=4, update_period=2, hold_prob=0.5)
+    buffer = DelayBuffer(cfg, (2,), rng, "d")
+    values = torch.randn(12, 16, 2)
+    for value in values[:6]:
+        buffer.append_and_read(value)
+    saved = {name: tensor.clone() for name, tensor in buffer.state().items()}
+    first = [buffer.append_and_read(value) for value in values[6:]]
+    for name, tensor in buffer.state().items():
+        tensor.copy_(saved[name])
+    second = [buffer.append_and_read(value) for value in values[6:]]
+    assert all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
+
+
+class _Operations(TorchDispatchMode):
+    def __init__(self):
+        super().__init__()
+        self.names = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.names.append(func.name())
+        return func(*args, **(kwargs or {}))
+
+
+def test_delay_history_and_noise_use_no_operation_that_a_graph_cannot_hold():
+    rng = WorldRng(4, 0, "cpu")
+    cfg = DelayCfg(max_lag=3, update_period=2, hold_prob=0.5)
+    delay = DelayBuffer(cfg, (2,), rng, "d")
+    history = HistoryBuffer(4, (2,), 3, "cpu")
+    noise_cfg = NoiseModelWithAdditiveBiasCfg(
+        noise_cfg=GaussianNoiseCfg(std=(0.1, 0.2)), bias_noise_cfg=UniformNoiseCfg()
+    )
+    noise = build_noise(noise_cfg, (2,), rng, "n")
+    value, mask = torch.ones(4, 2), torch.tensor([True, False, True, False])
+    lags = torch.tensor([0, 1, 2, 9])
+    with _Operations() as operations:
+        for part in (delay, history, noise):
+            part.reset(mask)
+        history.append(noise(delay.append_and_read(value)))
+        history.append(value, mask)
+        delay.append_and_read(value, mask)
+        delay.set_lags(mask, lags)
+        rng.integers(0, 5, 2, "i")
+        rng.bernoulli(0.5, 2, "b")
+        rng.advance(mask)
+        rng.reseed(mask, rng.world_seed)
+    forbidden = ("nonzero", "lift", "_local_scalar_dense", "index_put", "masked_select")
+    assert not [n for n in operations.names if any(word in n for word in forbidden)]
+    assert "mjlab::draw_normal" in operations.names

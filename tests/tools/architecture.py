@@ -1,0 +1,392 @@
+"""The rules of the house, and what reads a file to see whether it keeps them.
+
+Who may import whom, which words are banned, how large things may grow. Everything is
+read with `ast`: nothing here imports the project. `test_architecture.py` applies it.
+"""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# A room imports only from rooms with a smaller number. The rooms of `mjlab.tasks` that
+# are not named here stand above its robots, and are blind to each other.
+FLOORS = {
+    "mjlab.warp_stream": -2,
+    **dict.fromkeys(["mjlab.names", "mjlab.files", "mjlab.threads"], -1),
+    "mjlab.random": -1,
+    **dict.fromkeys(["mjlab.tensors", "mjlab.schema", "mjlab.parallel"], 0),
+    **dict.fromkeys(["mjlab.spec", "mjlab.sim"], 1),
+    **dict.fromkeys(["mjlab.actuator", "mjlab.terrain"], 2),
+    **dict.fromkeys(["mjlab.entity", "mjlab.sensor"], 3),
+    **dict.fromkeys(["mjlab.scene", "mjlab.recording"], 4),
+    "mjlab.managers": 5,
+    "mjlab.mdp": 6,
+    **dict.fromkeys(["mjlab.envs", "mjlab.render", "mjlab.registry"], 7),
+    # The wings: each knows the core, and none of its own floor.
+    **dict.fromkeys(["mjlab.rl", "mjlab.gym", "mjlab.views"], 8),
+    **dict.fromkeys(["mjlab.muscle", "mjlab.viewer"], 8),
+    **dict.fromkeys(["mjlab.replay", "mjlab.export", "mjlab.workers"], 9),
+    **dict.fromkeys(["mjlab.report", "mjlab.faults"], 9),
+    "mjlab.tasks.robots": 9,
+    "mjlab.tasks.*": 10,
+    # The front door: `mjlab.make`.
+    "mjlab": 10,
+    # It alone joins wings, such as a run and the task that it is of.
+    "mjlab.cli": 11,
+    **dict.fromkeys(["scripts", "bench"], 12),
+}
+
+# (file, room it may import though the floors forbid it) -> why.
+ALLOWED: dict[tuple[str, str], str] = {
+    ("mjlab/rl/config.py", "mjlab.faults"): "to be undone by issue 13",
+    ("mjlab/rl/dumped.py", "mjlab.faults"): "to be undone by issue 13",
+    ("mjlab/rl/figures.py", "mjlab.workers"): "to be undone by issue 13",
+    ("mjlab/rl/hook.py", "mjlab.workers"): "to be undone by issue 13",
+    ("mjlab/rl/layout.py", "mjlab.workers"): "to be undone by issue 13",
+    ("mjlab/rl/loop.py", "mjlab.workers"): "to be undone by issue 13",
+    ("mjlab/rl/run_folder.py", "mjlab.report"): "to be undone by issue 13",
+    ("mjlab/rl/training.py", "mjlab.export"): "to be undone by issue 13",
+    ("mjlab/rl/training.py", "mjlab.faults"): "to be undone by issue 13",
+    ("mjlab/rl/training.py", "mjlab.report"): "to be undone by issue 13",
+    ("mjlab/rl/training.py", "mjlab.workers"): "to be undone by issue 13",
+    ("mjlab/rl/vecenv.py", "mjlab.workers"): "to be undone by issue 13",
+    ("mjlab/scene/__init__.py", "mjlab.views"): "to be undone by issue 13",
+    ("mjlab/scene/pairs.py", "mjlab.views"): "to be undone by issue 13",
+    ("mjlab/scene/scene.py", "mjlab.views"): "to be undone by issue 13",
+}
+
+# Files that may still import each other in a circle. This list only grows shorter.
+CIRCLES: list[set[str]] = []
+
+# Files that hold Warp kernels, beside the room that launches them.
+KERNEL_FILES = ["*/kernels.py", "*_kernel.py", "*_kernels.py"]
+WARP_FILES = ["mjlab/sim/warp_*.py", "mjlab/sim/graphs.py", "mjlab/sensor/*"]
+WARP_FILES += ["mjlab/warp_stream.py"]
+GYM = ["mjlab/gym/*", "mjlab/replay/*"]
+VIEWER = ["mjlab/viewer/*"]
+
+# Third-party package -> the only files that may import it, lazily or not.
+ONLY_IN = {
+    "warp": WARP_FILES + KERNEL_FILES,
+    "mujoco_warp": WARP_FILES + KERNEL_FILES,
+    "rsl_rl": ["mjlab/rl/*", "mjlab/export/*"],
+    "tyro": ["scripts/*", "mjlab/cli/*", "mjlab/cli.py"],
+    "viser": VIEWER,
+    "mjviser": VIEWER,
+    "gymnasium": GYM,
+    "h5py": ["mjlab/recording/*", *GYM],
+    "stable_baselines3": ["mjlab/gym/sb3.py"],
+    "skrl": ["mjlab/gym/skrl.py"],
+    "torchrl": ["mjlab/gym/torchrl.py"],
+}
+# Third-party package -> the files that must do without it.
+NOT_IN = {
+    "torch": ["mjlab/spec.py", "mjlab/spec/*", "mjlab/terrain/*", "*/config.py"],
+    "mjlab.viewer": ["tasks/*"],
+}
+
+LIMITS = {"lines": 400, "body": 60, "class": 300, "nesting": 3, "complexity": 10}
+
+# "file[::Class.function] measure" -> why it may exceed its limit.
+EXCEPTIONS: dict[str, str] = {
+    "mjlab/gym/conformance.py lines": "one file, so that others can copy it",
+    "mjlab/envs/step.py::StepProgram.advance complexity": (
+        "the whole step in one piece; most of its loops are over a manager in use"
+    ),
+}
+
+
+# --- What a file imports ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Source:
+    """One parsed file; `path` is relative to the repository."""
+
+    path: str
+    tree: ast.Module
+    lines: int
+
+    @classmethod
+    def parse(cls, path: str, text: str) -> "Source":
+        return cls(path, ast.parse(text, path), len(text.splitlines()))
+
+    @property
+    def module(self) -> str:
+        path = self.path.removesuffix(".py").removesuffix("/__init__")
+        # Installed under this name, by the link `mjlab/tasks`.
+        path = f"mjlab/{path}" if path.startswith("tasks") else path
+        return path.replace("/", ".")
+
+    @property
+    def is_package(self) -> bool:
+        return self.path.endswith("__init__.py")
+
+    def absolute(self, level: int, *names: str | None) -> str:
+        """Return the dotted name that an import of this level means here."""
+        package = self.module.split(".")
+        up = level - self.is_package
+        above = package[: len(package) - up] if level else []
+        return ".".join([*above, *filter(None, names)])
+
+
+def read_sources(*folders: str, root: Path = ROOT) -> list[Source]:
+    return [
+        Source.parse(file.relative_to(root).as_posix(), file.read_text("utf-8"))
+        for folder in folders
+        for file in sorted((root / folder).rglob("*.py"))
+    ]
+
+
+def imported_names(source: Source) -> Iterator[tuple[str, int]]:
+    """Yield (dotted name, line) of every import, wherever in the file it stands."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                name = source.absolute(node.level, node.module, alias.name)
+                yield name, node.lineno
+        elif isinstance(node, ast.Call) and node.args:
+            name, argument = ast.unparse(node.func), node.args[0]
+            if name.endswith(("import_module", "__import__")):
+                if isinstance(argument, ast.Constant):
+                    bare = str(argument.value).lstrip(".")
+                    dots = len(str(argument.value)) - len(bare)
+                    yield source.absolute(dots, bare), node.lineno
+
+
+def room_of(module: str) -> str:
+    """`mjlab.sim.fields` -> `mjlab.sim`; `scripts.train` -> `scripts`."""
+    parts = module.split(".")
+    if parts[0] in ("scripts", "bench"):
+        return parts[0]
+    parts = parts[: 3 if parts[:2] == ["mjlab", "tasks"] else 2]
+    # A kernel file beside a room of one file belongs to that room.
+    parts[-1] = parts[-1].removesuffix("_kernels").removesuffix("_kernel")
+    return ".".join(parts)
+
+
+def floor_of(room: str) -> int | None:
+    is_task = room.startswith("mjlab.tasks")
+    return FLOORS.get(room, FLOORS["mjlab.tasks.*"] if is_task else None)
+
+
+def matches(path: str, patterns: list[str]) -> bool:
+    return any(fnmatch(path, pattern) for pattern in patterns)
+
+
+def room_fault(source: Source, target: str) -> str | None:
+    """Return what is wrong with this import between two rooms, if anything."""
+    here, there = room_of(source.module), room_of(target)
+    if there.split(".")[0] not in ("mjlab", "tasks", "scripts", "bench"):
+        return None
+    if (here == there and here != "scripts") or (source.path, there) in ALLOWED:
+        return None
+    below, above = floor_of(there), floor_of(here)
+    if below is None:
+        return f"{there} has no floor: add it to FLOORS"
+    if above is None or below < above:
+        return None
+    return f"{here} (floor {above}) imports {there} (floor {below})"
+
+
+def third_party_fault(source: Source, target: str) -> str | None:
+    """Return what is wrong with importing this package in this file, if anything."""
+    if source.path.startswith("bench/"):
+        return None  # The benchmarks measure the bare packages.
+    package = target.split(".")[0]
+    if package in ONLY_IN and not matches(source.path, ONLY_IN[package]):
+        return f"{package} is imported only in {', '.join(ONLY_IN[package])}"
+    for banned, patterns in NOT_IN.items():
+        if f"{target}.".startswith(f"{banned}.") and matches(source.path, patterns):
+            return f"{banned} is not imported in {', '.join(patterns)}"
+    return None
+
+
+def import_faults(sources: list[Source]) -> list[str]:
+    faults = [
+        f"{source.path}:{line}: {fault}"
+        for source in sources
+        for target, line in imported_names(source)
+        for fault in (room_fault(source, target), third_party_fault(source, target))
+        if fault
+    ]
+    return list(dict.fromkeys(faults))  # One line may import several names of a room.
+
+
+def imports_at_load(source: Source, *packages: str) -> bool:
+    """Whether the file's own top level imports one of the packages."""
+    top = ast.Module([n for n in source.tree.body if is_import(n)], type_ignores=[])
+    names = imported_names(Source(source.path, top, 0))
+    return any(name.split(".")[0] in packages for name, _ in names)
+
+
+def is_import(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Import | ast.ImportFrom)
+
+
+# --- Circles between files ----------------------------------------------------------
+
+
+def defining_file(name: str, sources: dict[str, Source]) -> str | None:
+    """Return the module that defines a dotted name, if it is one of ours.
+
+    A package that only imports the name hands it on: the module behind it counts.
+    """
+    if name in sources or "." not in name:
+        return name if name in sources else None
+    base, _, last = name.rpartition(".")
+    if base not in sources:
+        return defining_file(base, sources)
+    handed = handed_on(sources[base]).get(last, name)
+    return base if handed == name else defining_file(handed, sources) or base
+
+
+@cache
+def handed_on(source: Source) -> dict[str, str]:
+    """Return the names that a package imports, with their full names."""
+    return {
+        alias.asname or alias.name: source.absolute(node.level, node.module, alias.name)
+        for node in (ast.walk(source.tree) if source.is_package else ())
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+
+def import_graph(sources: list[Source]) -> dict[str, dict[str, int]]:
+    """Return which module imports which, and on which line."""
+    modules = {source.module: source for source in sources}
+    graph: dict[str, dict[str, int]] = {module: {} for module in modules}
+    for module, source in modules.items():
+        for name, line in imported_names(source):
+            target = defining_file(name, modules)
+            if target and target != module:
+                graph[module].setdefault(target, line)
+    return graph
+
+
+def find_circles(graph: dict[str, dict[str, int]]) -> set[frozenset[str]]:
+    """Return the groups of modules in which each reaches each other one."""
+    reached: dict[str, set[str]] = {}
+    for start in graph:
+        found, todo = set[str](), [start]
+        while todo:
+            new = graph[todo.pop()].keys() - found
+            found |= new
+            todo.extend(new)
+        reached[start] = found
+    return {
+        frozenset(other for other in reached[module] if module in reached[other])
+        for module in graph
+        if module in reached[module]
+    }
+
+
+def circle_faults(sources: list[Source], listed: list[set[str]]) -> list[str]:
+    """Return the circles that are not listed, and the listed ones that are gone."""
+    graph = import_graph(sources)
+    found = find_circles(graph)
+    faults = [
+        f"not a circle any more, take it off the list: {', '.join(sorted(circle))}"
+        for circle in listed
+        if circle not in found
+    ]
+    for circle in found - {frozenset(circle) for circle in listed}:
+        faults.append(f"a circle of {len(circle)} files:")
+        faults += [
+            f"    {module} line {line} imports {target}"
+            for module in sorted(circle)
+            for target, line in graph[module].items()
+            if target in circle
+        ]
+    return faults
+
+
+# --- What a file must not hold ------------------------------------------------------
+
+
+def banned_faults(source: Source) -> list[str]:
+    """Rooms that say nothing, guesses at an interface, output past the logger."""
+    faults = []
+    names = set(source.path.removesuffix(".py").split("/"))
+    for name in names & {"utils", "util", "helpers", "common", "misc"}:
+        faults.append(f"{source.path}: a room called {name!r} says nothing")
+    in_library = source.path.startswith("mjlab/")
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+            faults.append(f"{source.path}:{node.lineno}: import *")
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            called = node.func.id
+            if called == "hasattr" or (called == "print" and in_library):
+                faults.append(f"{source.path}:{node.lineno}: {called}()")
+    return faults
+
+
+# --- How large things are -----------------------------------------------------------
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)
+BRANCHES = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.match_case)
+
+
+def body_lines(function: Function) -> int:
+    """Lines from the first statement to the last, without the docstring."""
+    first = 1 if ast.get_docstring(function, clean=False) is not None else 0
+    body = function.body[first:]
+    return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
+
+
+def nesting(node: ast.AST) -> int:
+    """Blocks inside blocks; `elif` counts as the `if` that it continues."""
+    depth = 0
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, Function | ast.Lambda | ast.ClassDef):
+            continue  # Measured on its own.
+        block = isinstance(child, (*BLOCKS, ast.Try, ast.Match))
+        is_elif = isinstance(node, ast.If) and node.orelse == [child]
+        depth = max(depth, nesting(child) + (block and not is_elif))
+    return depth
+
+
+def complexity(function: Function) -> int:
+    """McCabe's number: the branches of the function and of those in it, plus one."""
+    return 1 + sum(
+        isinstance(node, (*BRANCHES, Function)) and node is not function
+        for node in ast.walk(function)
+    )
+
+
+def measures(source: Source) -> Iterator[tuple[str, str, int]]:
+    """Yield (where, measure, value) for the file, its classes and its functions."""
+    yield source.path, "lines", source.lines
+    todo: list[tuple[str, ast.AST]] = [("", source.tree)]
+    while todo:
+        prefix, parent = todo.pop()
+        for node in ast.iter_child_nodes(parent):
+            if not isinstance(node, Function | ast.ClassDef):
+                todo.append((prefix, node))
+                continue
+            name = f"{prefix}{node.name}"
+            where = f"{source.path}::{name}"
+            if isinstance(node, ast.ClassDef):
+                yield where, "class", (node.end_lineno or 0) - node.lineno + 1
+            else:
+                yield where, "body", body_lines(node)
+                yield where, "nesting", nesting(node)
+                yield where, "complexity", complexity(node)
+            todo.append((f"{name}.", node))
+
+
+def excesses(sources: list[Source]) -> dict[str, int]:
+    return {
+        f"{where} {measure}": value
+        for source in sources
+        for where, measure, value in measures(source)
+        if value > LIMITS[measure]
+    }

@@ -1,0 +1,468 @@
+"""Players and viewers: what steps the worlds, what a page asks for, who may listen."""
+
+import re
+import socket
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import mjlab.viewer
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.render import Marks
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
+from mjlab.tasks.muscle import WalkW18Cfg
+from mjlab.tasks.velocity import VelocityGo1FlatCfg
+from mjlab.viewer import (
+    Player,
+    RandomPolicy,
+    ViewerError,
+    ZeroPolicy,
+    add_velocities,
+)
+from mjlab.viewer.native import NativeViewer
+from tests.tools.browser import Browser, find_browser
+
+STEP = 0.05
+
+
+class Clock:
+    """Time that passes when the test says so."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def cartpoles(num_envs: int = 3) -> ManagerBasedRlEnv:
+    cfg = CartpoleBalanceCfg(seed=1)
+    cfg.scene.num_envs = num_envs
+    return ManagerBasedRlEnv(cfg)
+
+
+@pytest.fixture(scope="module")
+def dogs() -> ManagerBasedRlEnv:
+    cfg = VelocityGo1FlatCfg(seed=1).play()
+    cfg.scene.num_envs = 4
+    return ManagerBasedRlEnv(cfg)
+
+
+def make_player(env: ManagerBasedRlEnv | None = None) -> tuple[Player, Clock]:
+    clock = Clock()
+    env = cartpoles() if env is None else env
+    return Player(env, ZeroPolicy(env), seed=0, clock=clock), clock
+
+
+# Players.
+
+
+@pytest.mark.parametrize(("speed", "steps"), [(0.5, 10), (1.0, 20), (2.0, 40)])
+def test_a_second_holds_as_many_steps_as_the_speed_says(speed: float, steps: int):
+    player, clock = make_player()
+    player.set_speed(speed)
+    done = player.tick()
+    for _ in range(100):
+        clock.now += 0.01
+        done += player.tick()
+    assert done == player.steps
+    assert abs(done - steps) <= 1
+
+
+def test_a_long_wait_is_not_made_up_for():
+    player, clock = make_player()
+    times = iter([clock.now + 60.0] + [clock.now + 60.0 + 0.02 * i for i in range(99)])
+    player._clock = lambda: next(times)  # Each look at the clock costs 20 ms.
+    assert player.tick() == 2
+    assert player.tick() <= 2
+
+
+def test_time_stands_still_while_it_is_paused_and_single_steps_count():
+    player, clock = make_player()
+    player.pause()
+    clock.now += 1.0
+    assert player.tick() == 0
+    player.step_once()
+    player.step_once()
+    clock.now += 1.0
+    assert player.tick() == 2 and player.is_paused
+    player.toggle()
+    player.tick()
+    clock.now += 1.01 * STEP
+    assert player.tick() == 1 and not player.is_paused
+
+
+def test_one_world_is_reset_and_the_others_go_on():
+    player, _ = make_player()
+    for _ in range(3):
+        player.step()
+    player.reset(1)
+    player.answer()
+    assert player.env.episode_length_buf.tolist() == [3, 0, 3]
+    player.reset()
+    player.answer()
+    assert player.env.episode_length_buf.tolist() == [0, 0, 0]
+
+
+def test_what_acts_is_told_which_worlds_begin_anew():
+    env = ManagerBasedRlEnv(CartpoleBalanceCfg(seed=1, episode_length_s=2 * STEP))
+    told: list[list[bool]] = []
+
+    class Listener(ZeroPolicy):
+        def reset(self, dones: torch.Tensor) -> None:
+            told.append(dones.tolist())
+
+    player = Player(env, Listener(env))
+    for _ in range(3):
+        player.step()
+    assert told == [[False], [True], [False]]
+
+
+def test_random_actions_follow_the_seed_and_fill_their_range():
+    env = cartpoles(1000)
+    first = RandomPolicy(env, seed=3)({})
+    assert torch.equal(first, RandomPolicy(env, seed=3)({}))
+    assert not torch.equal(first, RandomPolicy(env, seed=4)({}))
+    assert -1.0 <= first.min() < -0.99 and 0.99 < first.max() <= 1.0
+    assert abs(first.mean()) < 0.1
+
+
+def test_a_speed_that_is_none_is_refused():
+    player, _ = make_player()
+    with pytest.raises(ValueError, match="speed=0"):
+        player.set_speed(0.0)
+
+
+# Commands by hand.
+
+
+def test_a_driven_command_holds_and_a_released_one_is_drawn_again(dogs):
+    player, _ = make_player(dogs)
+    name, drive = next(iter(player.drives.items()))
+    command = dogs.command_manager.get_command(name)
+    before = command.clone()
+    drive.steer((0.5, -0.25, 0.1), world=2)
+    for _ in range(3):
+        player.step()
+    target = torch.tensor([0.5, -0.25, 0.1])
+    assert torch.allclose(command[2], target)
+    # Turning follows the heading in some worlds; velocities stay as they were drawn.
+    assert torch.equal(command[[0, 1, 3], :2], before[[0, 1, 3], :2])
+    player.reset(2)
+    player.answer()
+    player.step()
+    assert torch.allclose(command[2], target)
+    drive.steer((1.0, 0.0, 0.0), world=None)
+    player.step()
+    assert torch.allclose(command, torch.tensor([1.0, 0.0, 0.0]).expand(4, 3))
+    drive.release()
+    player.step()
+    assert not (command == torch.tensor([1.0, 0.0, 0.0])).all(dim=1).any()
+
+
+def test_the_policy_observes_the_command_that_is_driven(dogs):
+    player, _ = make_player(dogs)
+    drive = next(iter(player.drives.values()))
+    drive.steer((0.5, -0.25, 0.1), world=None)
+    player.step()
+    manager = dogs.observation_manager
+    seen = manager.active_terms["actor"].index("command")
+    start = sum(shape[0] for shape in manager.group_obs_term_dim["actor"][:seen])
+    observed = player._observations["actor"]
+    assert isinstance(observed, torch.Tensor)
+    expected = torch.tensor([0.5, -0.25, 0.1]).expand(4, 3)
+    assert torch.allclose(observed[:, start : start + 3], expected)
+    drive.release()
+    player.step()
+
+
+def test_arrows_point_where_a_turned_robot_is_to_go(dogs):
+    """A robot that is turned by 90 degrees and told to go forward goes along y."""
+    player, _ = make_player(dogs)
+    name, drive = next(iter(player.drives.items()))
+    term: Any = dogs.command_manager.term(name)
+    everyone = torch.ones(4, dtype=torch.bool)
+    half = 0.5**0.5
+    pose = torch.tensor([0.0, 0.0, 0.4, half, 0.0, 0.0, half]).expand(4, 7)
+    drive.steer((1.0, 0.0, 0.0), world=None)
+    drive.apply()
+    term.entity.write_root_pose_w(everyone, pose)
+    dogs.sim.forward()
+    dogs.scene.refresh()
+    marks = Marks((1,))
+    add_velocities(marks, term)
+    arrow = marks.arrows[1][0]
+    direction = torch.from_numpy(arrow.end - arrow.start)
+    expected = torch.tensor([0.0, 0.6, 0.0], dtype=torch.float64)
+    assert torch.allclose(direction, expected, atol=1e-5)
+    drive.release()
+
+
+def test_what_is_not_a_velocity_is_not_driven():
+    player, _ = make_player()
+    assert player.drives == {}
+
+
+# The page.
+
+
+@pytest.fixture
+def page(dogs) -> Iterator[Any]:
+    pytest.importorskip("mjviser", reason="the extra `viewer` is not installed")
+    from mjlab.viewer import WebViewer
+
+    player, _ = make_player(dogs)
+    viewer = WebViewer(player, port=0, title="test")
+    yield viewer
+    viewer.close()
+
+
+def test_the_page_shows_which_muscles_of_the_chosen_world_work():
+    pytest.importorskip("mjviser", reason="the extra `viewer` is not installed")
+    from mjlab.viewer import WebViewer
+
+    cfg = WalkW18Cfg(seed=0)
+    cfg.scene.num_envs = 2
+    player, _ = make_player(ManagerBasedRlEnv(cfg, device="cpu"))
+    viewer = WebViewer(player, port=0, title="test")
+    try:
+        shown = viewer.scene.mj_model.tendon_rgba
+        player.env.sim.data.ctrl.copy_(torch.tensor([[0.0], [1.0]]).expand(2, 18))
+        viewer.draw()
+        assert (shown[:, 2] > shown[:, 0]).all(), "Idle muscles are blue."
+        viewer.chosen.world = 1
+        viewer.draw()
+        assert (shown[:, 0] > shown[:, 2]).all(), "Muscles at work are red."
+    finally:
+        viewer.close()
+
+
+def press(handle: Any) -> None:
+    """Do what viser does when a visitor uses a control."""
+    from viser import GuiEvent
+
+    callbacks = list(handle._impl.update_cb)
+    assert callbacks, "nothing happens when it is used"
+    for callback in callbacks:
+        callback(GuiEvent(client=None, client_id=None, target=handle))
+
+
+def listening(port: int) -> set[str]:
+    """Addresses, as the kernel writes them, on which a port is open."""
+    found = set()
+    for table in ("tcp", "tcp6"):
+        path = Path("/proc/net") / table
+        for line in path.read_text().splitlines()[1:]:
+            local, state = line.split()[1], line.split()[3]
+            address, _, hexadecimal = local.partition(":")
+            if state == "0A" and int(hexadecimal, 16) == port:
+                found.add(address)
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux says")
+def test_the_page_is_served_to_this_machine_and_to_no_other(page):
+    port = int(page.url.rpartition(":")[2])
+    assert listening(port) == {"0100007F"}  # 127.0.0.1, and nothing else.
+    with urllib.request.urlopen(page.url) as answer:
+        text = answer.read().decode()
+    assert answer.status == 200 and "<html" in text
+    page.close()
+    with pytest.raises((urllib.error.URLError, socket.timeout)):
+        urllib.request.urlopen(page.url, timeout=5)
+
+
+def test_no_visitor_opens_a_tunnel(page, monkeypatch):
+    """viser's own handler of the visitor's request leads to our refusal."""
+    import viser._viser
+    from viser._messages import ShareUrlRequest
+
+    def tunnel(*arguments: Any) -> None:
+        raise AssertionError("a tunnel was opened")
+
+    monkeypatch.setattr(viser._viser, "ViserTunnel", tunnel)
+    handlers = page.server._websock_server._incoming_handlers[ShareUrlRequest]
+    assert len(handlers) == 1
+    handlers[0](0, ShareUrlRequest())
+    page.server._thread_executor.shutdown(wait=True)
+    assert page.server.request_share_url() is None
+    assert page.server._share_tunnel is None
+
+
+def test_buttons_pause_step_and_reset(page):
+    controls, player = page.controls, page.player
+    player.step()
+    press(controls.pause)
+    page.update()
+    assert player.is_paused
+    steps = player.steps
+    press(controls.step)
+    page.update()
+    assert player.steps == steps + 1
+    press(controls.reset_world)
+    page.update()
+    lengths = player.env.episode_length_buf.tolist()
+    assert lengths[page.chosen.world] == 0 and max(lengths) > 0
+    press(controls.reset_all)
+    page.update()
+    assert player.env.episode_length_buf.tolist() == [0] * 4
+    controls.speed.value = "0.25x"
+    page.update()
+    assert player.speed == 0.25
+
+
+def test_sliders_and_joystick_drive_the_chosen_world(page):
+    player = page.player
+    (name, panel), (drive,) = next(iter(page.commands.items())), player.drives.values()
+    command = player.env.command_manager.get_command(name)
+    player.pause()
+    panel.drives.value = True
+    panel.sliders[0].value = 0.75
+    page.update()
+    assert drive.is_active and drive.world == 0 and drive.target[0] == 0.75
+    player.step_once()
+    page.update()
+    assert torch.allclose(command[0], torch.tensor([0.75, 0.0, 0.0]))
+    panel.push("turn left")
+    page.update()
+    assert drive.target[2] == pytest.approx(0.2 * panel.sliders[2].max, abs=0.02)
+    page.scene.env_idx = 3
+    page.update()
+    page.update()
+    assert drive.world == 3 and page.chosen.world == 3
+    panel.push("stop")
+    page.update()
+    assert drive.target == (0.0, 0.0, 0.0)
+    panel.drives.value = False
+    page.update()
+    assert not drive.is_active
+
+
+def test_bars_and_plot_show_what_each_term_added(page):
+    player = page.player
+    player.pause()
+    for _ in range(3):
+        player.step_once()
+        page.update()
+    page.rewards.update()
+    manager = player.env.reward_manager
+    assert page.rewards.samples == 3
+    for name, value in zip(
+        manager.terms, manager.contributions[0].tolist(), strict=True
+    ):
+        shown = re.search(
+            rf">{name}</span><span>([-+.\d]+)<", page.rewards.bars.content
+        )
+        assert shown is not None and float(shown[1]) == pytest.approx(value, abs=5e-5)
+    times, total = page.rewards.plot.data
+    assert len(times) == 3
+    assert total[-1] == pytest.approx(float(manager.reward[0]), abs=1e-6)
+    page.rewards.term.value = "upright"
+    page.rewards.update()
+    column = list(manager.terms).index("upright")
+    shown = page.rewards.plot.data[1][-1]
+    assert shown == pytest.approx(float(manager.contributions[0, column]), abs=1e-7)
+
+
+def test_worlds_are_drawn_apart_with_the_chosen_one_in_its_place(page):
+    origins = page.player.env.scene.env_origins.numpy()
+    page.chosen.world = 2
+    offsets = page._offsets()
+    assert not offsets[2].any()
+    assert (offsets[0] == origins[0] - origins[2]).all()
+    assert len({tuple(offset) for offset in offsets.tolist()}) == 4
+
+
+def test_drawing_the_page_changes_no_bit_of_the_simulation(page):
+    before = page.player.env.get_state()
+    page.draw()
+    marks = page.marks.update(page.player.env, 0, torch.zeros(3).numpy())
+    after = page.player.env.get_state()
+    assert all(torch.equal(value, after[name]) for name, value in before.items())
+    assert marks.arrows[0], "nothing was drawn"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_browser() is None, reason="there is no Chromium")
+def test_a_browser_shows_the_page_and_asks_no_other_host(page, tmp_path):
+    """A visitor pauses, makes a step, and looks at the rewards, with a mouse.
+
+    The browser finds no other host, so the page works without one.
+    """
+    page.player._clock = time.perf_counter
+    stop = threading.Event()
+    browser = Browser(page.url)
+
+    def loop() -> None:
+        while not stop.is_set():
+            page.update()
+            stop.wait(0.02)
+
+    thread = threading.Thread(target=loop)
+    thread.start()
+    try:
+        browser.wait("document.body.innerText.includes('State')")
+        browser.click("Pause / play")
+        browser.wait("document.body.innerText.includes('paused')")
+        steps = page.player.steps
+        browser.click("One step")
+        browser.wait(f"document.body.innerText.includes('{steps + 1}')")
+        browser.click("Rewards")
+        browser.wait("document.body.innerText.includes('track_linear_velocity')")
+        browser.screenshot(tmp_path / "page.png")
+        hosts = {re.sub(r"^(\w+://[^/:]*).*", r"\1", a) for a in browser.requested}
+    finally:
+        stop.set()
+        thread.join()
+        browser.close()
+    assert page.player.steps == steps + 1
+    outside = {host for host in hosts if not host.startswith(("data:", "blob:"))}
+    assert outside == {"http://127.0.0.1"}
+
+
+def test_a_viewer_whose_extra_is_not_installed_says_what_to_install(monkeypatch):
+    monkeypatch.delitem(sys.modules, "mjlab.viewer.web", raising=False)
+    monkeypatch.setitem(sys.modules, "viser", None)
+    with pytest.raises(ViewerError, match=r"pip install 'mjlab-fused\[viewer\]'"):
+        _ = mjlab.viewer.WebViewer
+
+
+# The window.
+
+
+def test_without_a_display_the_window_says_what_else_there_is(monkeypatch):
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setattr("sys.platform", "linux")
+    player, _ = make_player()
+    with pytest.raises(ViewerError, match=r"no display.*--viewer web"):
+        NativeViewer(player)
+
+
+def test_keys_of_the_window_do_what_they_say():
+    player, _ = make_player()
+    window = object.__new__(NativeViewer)
+    window.player, window.world = player, 0
+    window.press(32)
+    player.answer()
+    assert player.is_paused
+    window.press(262)
+    assert player.tick() == 1
+    window.press(44)
+    assert window.world == 2
+    window.press(46)
+    assert window.world == 0
+    window.press(61)
+    player.answer()
+    assert player.speed == 2.0
+    window.press(259)
+    player.answer()
+    assert player.env.episode_length_buf.tolist() == [0, 1, 1]

@@ -1,0 +1,248 @@
+"""Where worlds and learner are: chosen, refused, and said."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from mjlab.rl.checkpoint import find_checkpoint, find_fault
+from mjlab.workers import ShardError
+from mjlab.workers.placement import PlacementError, find_placement
+from tests.worlds.rl_runs import env_cfg
+
+ROOT = Path(__file__).resolve().parents[2]
+without_cuda = pytest.mark.skipif(
+    torch.cuda.is_available(), reason="is about machines without CUDA"
+)
+
+
+@without_cuda
+def test_each_placement_says_where_everything_is() -> None:
+    found = {
+        name: find_placement(name, cores=5) for name in ("dual", "cpu", "warp-cpu")
+    }
+    assert [place.device for place in found.values()] == ["cpu"] * 3
+    assert [place.workers for place in found.values()] == [5, None, None]
+    backends = [place.applied(env_cfg()).sim.backend for place in found.values()]
+    assert backends == ["native", "native", "warp"]
+    assert found["dual"].reason.endswith("was built without CUDA")
+
+
+@without_cuda
+def test_the_gpu_is_asked_for_in_vain_where_there_is_none() -> None:
+    with pytest.raises(PlacementError) as caught:
+        find_placement("gpu")
+    why = f"this PyTorch ({torch.__version__}) was built without CUDA"
+    if torch.version.cuda is not None:
+        why = "PyTorch sees none"
+    message = str(caught.value)
+    assert message.startswith(f"Placement 'gpu' needs a CUDA device, and {why}")
+    assert message.endswith("Placements without one: 'dual', 'cpu', 'warp-cpu'.")
+
+
+def test_a_gpu_runs_all_of_a_step_as_one_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    place = find_placement("gpu")
+    assert (place.device, place.physics, place.workers) == ("cuda:0", "cuda:0", None)
+    applied = place.applied(env_cfg())
+    assert (applied.sim.backend, applied.mode) == ("warp", "fused")
+    # Worlds of workers stay on the CPU, whatever the learner has.
+    dual = find_placement("dual", cores=2)
+    assert (dual.device, dual.physics) == ("cuda:0", "cpu")
+    assert dual.reason == "a CUDA device is present"
+
+
+def test_what_contradicts_itself_is_refused() -> None:
+    with pytest.raises(PlacementError, match=r"workers=2 is for placement 'dual'; "):
+        find_placement("cpu", workers=2)
+    with pytest.raises(PlacementError) as caught:
+        find_placement("duel")
+    assert str(caught.value) == (
+        "There is no placement 'duel'. Valid names, nearest first: 'dual', 'gpu', "
+        "'cpu', 'warp-cpu'."
+    )
+    with pytest.raises(PlacementError) as caught:
+        find_placement("cpu", device="cuda:0")
+    assert str(caught.value) == (
+        "Placement 'cpu' is on the CPU, and the device is 'cuda:0'. Leave one of the "
+        "two out."
+    )
+    cfg = env_cfg()
+    cfg.sim.backend = "warp"
+    with pytest.raises(PlacementError) as caught:
+        find_placement("dual", cores=2).applied(cfg)
+    assert str(caught.value) == (
+        "Placement 'dual' runs the native engine, and env.sim.backend is 'warp'. Leave "
+        "one of the two out."
+    )
+
+
+def test_more_workers_than_worlds_are_only_refused_if_they_were_chosen() -> None:
+    assert find_placement("dual", cores=16).for_worlds(3).workers == 3
+    with pytest.raises(ShardError) as caught:
+        find_placement("dual", workers=16).for_worlds(3)
+    assert str(caught.value) == (
+        "There are 16 workers for 3 worlds, so that some would have none. Use at most "
+        "3 workers, or more worlds (env.scene.num_envs)."
+    )
+
+
+# The script.
+
+
+def start(folder: Path, *more: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-u", "scripts/train.py", "Cartpole-Balance"]
+    command += ["--env.scene.num-envs", "8", "--env.episode-length-s", "1"]
+    command += ["--agent.num-steps-per-env", "8", "--agent.evaluation.every", "0"]
+    command += ["--agent.checkpoint.every", "1", "--seed", "3", "--logs", str(folder)]
+    return subprocess.Popen(
+        [*command, *more],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        start_new_session=True,
+    )
+
+
+def read_until(process: subprocess.Popen[str], pattern: str) -> str:
+    assert process.stdout is not None
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if re.search(pattern, line):
+            return "".join(lines)
+    pytest.fail("".join(lines))
+
+
+def children_of(process: int) -> list[int]:
+    listed = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    found = [int(child) for child in listed]
+    commands = {c: Path(f"/proc/{c}/cmdline").read_bytes() for c in found}
+    return [c for c in found if b"spawn_main" in commands[c]]
+
+
+def shared_files(processes: list[int]) -> set[Path]:
+    """Files of shared memory that processes have open or mapped."""
+    found = set()
+    for process in processes:
+        maps = Path(f"/proc/{process}/maps").read_text()
+        assert "/memfd:mjlab-worlds" in maps
+        found |= set(re.findall(r"/dev/shm/\S+", maps))
+        for file in Path(f"/proc/{process}/fd").iterdir():
+            found |= set(re.findall(r"/dev/shm/\S+", os.readlink(file)))
+    return {Path(name) for name in found}
+
+
+def assert_gone(processes: list[int], shared: set[Path]) -> None:
+    deadline = time.monotonic() + 10.0
+    while any(Path(f"/proc/{process}").exists() for process in processes):
+        assert time.monotonic() < deadline, "A worker outlived its run."
+        time.sleep(0.05)
+    assert not any(file.exists() for file in shared)
+
+
+@pytest.mark.slow
+@without_cuda
+def test_the_script_says_the_placement_and_every_tensors_device(
+    tmp_path: Path,
+) -> None:
+    process = start(
+        tmp_path, *("--placement", "dual", "--workers", "2"), "--agent.max-iterations=1"
+    )
+    output, _ = process.communicate(timeout=300)
+    assert process.returncode == 0, output
+    assert "8 worlds on native (cpu), in 2 worker processes of 4 worlds." in output
+    why = find_placement("dual", cores=1).reason
+    assert (
+        "Placement dual: worlds in 2 worker processes on cpu, learner on cpu, because "
+        f"{why}.\n"
+    ) in output
+    assert re.search(
+        r"Tensors: physics state: cpu; actions, observations, rewards: cpu, shared "
+        r"memory of 0\.00 MB; rollout: cpu; networks: cpu\.\n",
+        output,
+    )
+
+
+@pytest.mark.slow
+def test_the_script_refuses_more_workers_than_worlds(tmp_path: Path) -> None:
+    process = start(tmp_path, "--placement", "dual", "--workers", "9")
+    output, _ = process.communicate(timeout=300)
+    assert process.returncode == 2
+    assert output.strip() == (
+        "error: There are 9 workers for 8 worlds, so that some would have none. Use at "
+        "most 8 workers, or more worlds (env.scene.num_envs)."
+    )
+
+
+@pytest.mark.slow
+def test_killing_a_worker_ends_the_run_and_leaves_a_good_checkpoint(
+    tmp_path: Path,
+) -> None:
+    process = start(tmp_path, "--placement", "dual", "--workers", "2")
+    read_until(process, r"^5/")
+    workers = children_of(process.pid)
+    shared = shared_files([process.pid, *workers])
+    assert len(workers) == 2
+    os.kill(workers[0], signal.SIGKILL)
+    began = time.monotonic()
+    output, _ = process.communicate(timeout=60)
+    assert time.monotonic() - began < 10.0
+    assert process.returncode == 2
+    assert "was ended by SIGKILL, as when memory runs out." in output
+    assert_gone([process.pid, *workers], shared)
+    (run,) = (tmp_path / "Cartpole-Balance").glob("20*")
+    assert json.loads((run / "run.json").read_text())["status"] == "failed"
+    checkpoint = find_checkpoint(run)
+    assert find_fault(checkpoint) is None
+    # And the run goes on from there, with another number of workers.
+    done = int(checkpoint.stem.removeprefix("model_"))
+    resumed = start(
+        tmp_path,
+        *("--placement", "dual", "--workers", "3", "--resume", "latest"),
+        f"--agent.max-iterations={done + 2}",
+    )
+    output, _ = resumed.communicate(timeout=300)
+    assert resumed.returncode == 0, output
+    assert f"{done + 2}/{done + 2}" in output
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_all_processes_finishes_the_iteration_and_saves(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    process = start(tmp_path, "--placement", "dual", "--workers", "2")
+    read_until(process, r"^3/")
+    workers = children_of(process.pid)
+    shared = shared_files([process.pid, *workers])
+    # As a terminal does, and a scheduler.
+    os.killpg(process.pid, number)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0, output
+    assert f"a signal ({number.name}) asked for it" in output
+    assert_gone([process.pid, *workers], shared)
+    (run,) = (tmp_path / "Cartpole-Balance").glob("20*")
+    assert find_fault(find_checkpoint(run)) is None
+
+
+@pytest.mark.slow
+def test_workers_end_when_the_learner_is_killed(tmp_path: Path) -> None:
+    process = start(tmp_path, "--placement", "dual", "--workers", "2")
+    read_until(process, r"^2/")
+    workers = children_of(process.pid)
+    shared = shared_files([process.pid, *workers])
+    assert len(workers) == 2
+    process.kill()
+    process.communicate(timeout=60)
+    assert_gone([process.pid, *workers], shared)

@@ -1,0 +1,160 @@
+"""Policies with weights by chance, for the tests of ONNX files."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.export import Exported, OnnxPolicy, export_policy
+from mjlab.export.inputs import GROUP, measured_group
+from mjlab.rl import AgentCfg, Ranks
+from mjlab.rl.checkpoint import write_model
+from mjlab.rl.layout import policy_layout
+from mjlab.rl.learners import Learner
+from mjlab.rl.policy import load_policy
+from mjlab.rl.vecenv import RslRlVecEnv
+
+Numbers = np.ndarray
+
+
+def stir(network: torch.nn.Module, seed: int = 0) -> None:
+    """Give every weight, bias and running mean a value by chance."""
+    chance = torch.Generator().manual_seed(seed)
+    for name, tensor in network.state_dict().items():
+        if not tensor.is_floating_point():
+            continue
+        drawn = torch.randn(tensor.shape, generator=chance)
+        if name.endswith(("_std", "_var", "running_var")):
+            drawn = 0.5 + drawn.abs()
+        elif tensor.ndim > 1 and not name.startswith("obs_normalizer"):
+            drawn = drawn / tensor.shape[1] ** 0.5
+        tensor.copy_(drawn)
+
+
+def save(folder: Path, env_cfg: ManagerBasedRlEnvCfg, agent: AgentCfg) -> Path:
+    """Save a policy that nobody trained; return the checkpoint."""
+    scene = dataclasses.replace(env_cfg.scene, num_envs=2)
+    env = ManagerBasedRlEnv(dataclasses.replace(env_cfg, scene=scene), device="cpu")
+    groups = sorted({group for seen in agent.obs_groups.values() for group in seen})
+    learner = Learner(RslRlVecEnv(env, groups=groups), agent, Ranks())
+    stir(learner.policy)
+    state = learner.algorithm.save()
+    weights = {name: state[name] for name in ("actor_state_dict",)}
+    model = {
+        "layout": policy_layout(env, agent),
+        "learner": {"algorithm": weights},
+        "progress": {"iteration": 7},
+    }
+    env.close()
+    path = folder / "model_000007.pt"
+    write_model(path, model, 7)
+    return path
+
+
+def write(
+    folder: Path, env_cfg: ManagerBasedRlEnvCfg, agent: AgentCfg, task: str = "T"
+) -> tuple[Path, Exported]:
+    """Save a policy and write its file; return the checkpoint and what was written."""
+    checkpoint = save(folder, env_cfg, agent)
+    exported = export_policy(
+        checkpoint,
+        folder / "policy.onnx",
+        env_cfg=env_cfg,
+        agent_cfg=agent,
+        task=task,
+    )
+    return checkpoint, exported
+
+
+@dataclasses.dataclass
+class Moment:
+    """A control step that was recorded, shapes (num_envs, ...)."""
+
+    measured: dict[str, Numbers]
+    """What the file's inputs would have been told."""
+
+    action: Numbers
+    """What the network did."""
+
+    begins: Numbers
+    """Whether an episode began with this step, bool."""
+
+    ends: Numbers
+    """Whether it ended with it, bool."""
+
+    targets: dict[str, Numbers]
+    """Targets of the robot after it, by quantity."""
+
+
+def record(
+    checkpoint: Path,
+    env_cfg: ManagerBasedRlEnvCfg,
+    agent: AgentCfg,
+    contract: dict[str, Any],
+    *,
+    entity: str,
+    steps: int,
+    worlds: int = 2,
+) -> list[Moment]:
+    """What torch does in an environment, and what could be measured there."""
+    places = {entry["name"]: entry["observation"] for entry in contract["inputs"]}
+    groups = {**env_cfg.observations, GROUP: measured_group(env_cfg, places)}
+    scene = dataclasses.replace(env_cfg.scene, num_envs=worlds)
+    cfg = dataclasses.replace(env_cfg, scene=scene, observations=groups)
+    env = ManagerBasedRlEnv(cfg, device="cpu")
+    wrapped = RslRlVecEnv(
+        env, groups=agent.obs_groups["actor"], clip_actions=agent.clip_actions
+    )
+    policy = load_policy(checkpoint, wrapped, agent)
+    data = env.scene.entity(entity).data
+    observations = wrapped.reset(seed=5)
+    begins = np.ones(worlds, bool)
+    found = []
+    for _ in range(steps):
+        measured = env.observation_manager.output[GROUP]
+        assert isinstance(measured, dict)
+        kept = {name: value.numpy().copy() for name, value in measured.items()}
+        action = policy(observations)
+        observations, _, dones, _ = wrapped.step(action)
+        policy.reset(dones)
+        targets = {name: t.numpy().copy() for name, t in vars(data.targets).items()}
+        targets["joint_pos"] = targets["joint_pos"] + data.encoder_bias.numpy()
+        ends = dones.numpy().copy()
+        found.append(Moment(kept, action.numpy().copy(), begins, ends, targets))
+        begins = ends
+    env.close()
+    return found
+
+
+def errors(file: OnnxPolicy, moments: list[Moment]) -> tuple[float, float]:
+    """Largest error of the file's actions, and of its targets, over a recording.
+
+    The targets of a world that was reset in the step are gone.
+    """
+    worlds = len(moments[0].begins)
+    policies = [file.another() for _ in range(worlds)]
+    clip = file.contract["action_clip"] or np.inf
+    by_action = by_target = 0.0
+    for moment in moments:
+        for world, policy in enumerate(policies):
+            if moment.begins[world]:
+                policy.reset()
+            found = policy({k: v[world] for k, v in moment.measured.items()})
+            expected = moment.action[world].clip(-clip, clip)
+            by_action = max(by_action, np.abs(found["action"] - expected).max())
+            if moment.ends[world]:
+                continue
+            for term in file.contract["actions"]:
+                robot = moment.targets[term["quantity"]][world]
+                names = [j["name"] for j in _joints(file, term)]
+                told = robot[[names.index(name) for name in term["targets"]]]
+                error = np.abs(found[term["output"]] - told).max()
+                by_target = max(by_target, error)
+    return float(by_action), float(by_target)
+
+
+def _joints(file: OnnxPolicy, term: dict[str, Any]) -> list[dict[str, Any]]:
+    return file.contract["entities"][term["entity"]]["joints"]
