@@ -7,7 +7,7 @@ from generator.sources import ROOT
 
 def floors() -> dict[str, int]:
     """The floor of every room, read from the rules without importing them."""
-    source = (ROOT / "tests" / "architecture.py").read_text("utf-8")
+    source = (ROOT / "tests/tools/architecture.py").read_text("utf-8")
     for node in ast.parse(source).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "FLOORS":
             names = {"dict": dict}
