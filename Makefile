@@ -7,17 +7,36 @@ EXTRAS = dev,viewer,video,gym,export
 PYTHON =
 # Options for `make train`, as in: make train ARGS="--env.scene.num-envs 4096"
 ARGS =
-# Options for pytest, as in: make test PYTEST_ARGS="-n 2 tests/sim/test_sim.py"
+# Options for pytest, as in: make test PYTEST_ARGS="-k contact"
 PYTEST_ARGS =
+# One room of the tests, as in: make test ROOM=managers
+ROOM =
+# Processes for all tests; a room runs in one, which begins sooner.
+JOBS = auto
 
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 SOURCES = mjlab tasks scripts bench tests
 
-.PHONY: test train format type check setup
+.PHONY: test slow train format type check setup
 
 test: $(READY)
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	@if [ -z "$(ROOM)" ]; then \
+	  set -- -n $(JOBS) --maxprocesses 8 $(PYTEST_ARGS); \
+	elif [ -d "tests/$(ROOM)" ]; then \
+	  set -- "tests/$(ROOM)" $(PYTEST_ARGS); \
+	else \
+	  echo "make test: no room '$(ROOM)' among" $$(cd tests && echo */) >&2; exit 2; \
+	fi; \
+	echo "$(BIN)/python -m pytest $$*"; exec $(BIN)/python -m pytest "$$@"
+
+# As many slow tests as fit into MINUTES, beginning where TURN says.
+MINUTES = 30
+TURN = 0
+slow: $(READY)
+	$(BIN)/python -m pytest -p tests.tools.slow_share -m "slow and not gpu" -n $(JOBS) \
+	  --maxprocesses 8 --dist loadfile --no-loadscope-reorder \
+	  --share-minutes $(MINUTES) --share-turn $(TURN) $(PYTEST_ARGS)
 
 train: $(READY)
 	@test -f scripts/train.py || { \
@@ -36,7 +55,7 @@ check: $(READY)
 	$(BIN)/python -m ruff check $(SOURCES)
 	$(BIN)/python -m ruff format --check $(SOURCES)
 	$(BIN)/python -m pyright
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	@$(MAKE) test
 
 setup: $(READY)
 

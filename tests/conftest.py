@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.tools.kernel_lock import lock_compiler
+
 
 def _choose_gl_backend() -> None:
     """Select an off-screen renderer that loads; importing mujoco fails with another."""
@@ -34,6 +36,9 @@ _choose_gl_backend()
 # come every time, so that a failure in CI is a failure here.
 settings.register_profile("mjlab", deadline=None, derandomize=True)
 settings.load_profile("mjlab")
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    lock_compiler()
 
 
 @pytest.fixture(scope="session")
