@@ -1,4 +1,4 @@
-"""What it costs to have worlds in worker processes: `dual` against `cpu`, in turns.
+"""Cost of worlds in worker processes: `dual` against `cpu`, in turns.
 
     python bench/placement.py --task Cartpole-Balance --num-envs 1024 --workers 2
 

@@ -11,8 +11,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.hardware import choose_worlds, processors
+from mjlab.cli.help import reference
 from mjlab.cli.overrides import apply
-from mjlab.cli.reference import reference
 from mjlab.registry import trusted
 from mjlab.threads import prepare_threads, torch_threads
 
@@ -144,7 +144,7 @@ def build_worlds(line: Line, configs: dict[str, Any]) -> "RslRlVecEnv":
 def find_policy(
     line: Line, run: "RunFolder", worlds: "RslRlVecEnv", agent: Any
 ) -> tuple["Policy", str]:
-    """What acts, and where it comes from."""
+    """Return the policy, and where it comes from."""
     from mjlab.cli.episodes import Constant
     from mjlab.rl.checkpoint import find_checkpoint
     from mjlab.rl.policy import load_policy

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
+from mjlab.cli.help import reference
 from mjlab.cli.overrides import apply
-from mjlab.cli.reference import reference
 from mjlab.registry import entries, load_task, trusted
 from mjlab.render import prepare_gl
 from mjlab.threads import prepare_threads
@@ -110,7 +110,7 @@ PROGRAM = Program(
 
 @dataclass(frozen=True)
 class Source:
-    """What is to be watched."""
+    """A policy and the worlds to watch it in."""
 
     title: str
     """What it is, for the user."""
@@ -174,7 +174,7 @@ def check(options: Options, viewer: str) -> None:
 
 
 def find_source(place: str | None, options: Options) -> Source:
-    """What is to be watched, from a task, a run or a checkpoint."""
+    """Find what is to be watched, from a task, a run or a checkpoint."""
     if place is not None and place.endswith(".onnx"):
         return find_file(place, options)
     is_task = place in entries()
@@ -267,7 +267,7 @@ def build(
 def choose_policy(
     source: Source, env: "ManagerBasedRlEnv", options: Options
 ) -> "Policy":
-    """What acts."""
+    """Choose the policy."""
     from mjlab.viewer import RandomPolicy, ZeroPolicy
 
     if source.file is not None:

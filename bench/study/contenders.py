@@ -1,4 +1,4 @@
-"""Who is measured: our worlds, Gymnasium's, Stable-Baselines3's and Ray's.
+"""Contenders: our worlds, Gymnasium's, Stable-Baselines3's and Ray's.
 
 Whoever is not installed stays in the list, with the reason. Actions are drawn before
 the clock starts, and come in the form that each takes.
@@ -180,7 +180,7 @@ def _managed(backend: Literal["native", "warp"]) -> Make:
 
 
 def missing(package: str, extra: str) -> str | None:
-    """Why a package's contenders are absent, or None if it is installed."""
+    """Say why a package's contenders are absent, or None if it is installed."""
     if importlib.util.find_spec(package) is not None:
         return None
     return f"{package} is not installed ({extra})"

@@ -28,7 +28,7 @@ def vec_env(num_envs: int, seed: int) -> Any:
 
 
 class Cartpoles:
-    """What SB3 asks of an environment, in NumPy."""
+    """Cartpoles as SB3 asks for them, in NumPy."""
 
     def __init__(self, num_envs: int, seed: int) -> None:
         from gymnasium.spaces import Box, Discrete
