@@ -95,7 +95,7 @@ class Env(Protocol):
     """Physics, scene, time and random numbers: what stands below all managers."""
 
     num_envs: int
-    """Number of worlds."""
+    """Number of worlds. An "env" of other frameworks is a world here."""
 
     device: torch.device
     """Device of all tensors."""
