@@ -175,7 +175,7 @@ class _Look(StepObserver):
         looks = {
             "set_targets": self._after_action,
             "physics_step": self._after_physics,
-            "judge": self._after_rewards,
+            "evaluate": self._after_rewards,
         }
         if phase in looks:
             looks[phase]()

@@ -21,7 +21,7 @@ Watch = Callable[[Sequence[RecordedEpisode], int], None]
 _START, _PHYSICS, _STATES = "start", "physics", "env_states"
 _COUNTS = ("log.", "quarantine.")
 _SEEN = ("command.", "observation.")
-"""What `fetch` moves on, and what is taken back before it is called a second time."""
+"""What `observe` moves on, and what is taken back before it is called a second time."""
 
 
 class ReplayError(RuntimeError):
