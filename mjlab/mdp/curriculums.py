@@ -9,8 +9,7 @@ import torch
 
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import ManagerTermBase, TermCfg
-from mjlab.mdp.lookup import ROBOT
-from mjlab.mdp.randomize.engine import chosen
+from mjlab.mdp.lookup import ROBOT, chosen
 from mjlab.names import UnknownNameError, suggest
 from mjlab.scene import SceneEntityCfg
 

@@ -15,9 +15,8 @@ from mjlab.mdp.forces import apply_body_impulse as apply_body_impulse
 from mjlab.mdp.forces import (
     apply_external_force_torque as apply_external_force_torque,
 )
-from mjlab.mdp.lookup import ROBOT
+from mjlab.mdp.lookup import ROBOT, chosen
 from mjlab.mdp.randomize.distributions import Choice, Range, Sampler
-from mjlab.mdp.randomize.engine import chosen
 from mjlab.names import UnknownNameError, suggest
 from mjlab.scene import SceneEntityCfg
 from mjlab.scene.ground import Ground

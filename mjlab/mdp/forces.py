@@ -8,9 +8,8 @@ import torch
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import ManagerTermBase, TermCfg
 from mjlab.managers.timers import steps_of
-from mjlab.mdp.lookup import ROBOT
+from mjlab.mdp.lookup import ROBOT, chosen
 from mjlab.mdp.randomize.distributions import Choice, Range, Sampler
-from mjlab.mdp.randomize.engine import chosen
 from mjlab.scene import SceneEntityCfg
 from mjlab.tensors.masks import fill_where, write_where
 
