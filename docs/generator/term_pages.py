@@ -15,7 +15,7 @@ SECTIONS = {
     "Observations": ["observations"],
     "Rewards": ["rewards"],
     "Terminations": ["terminations"],
-    "Events": ["events"],
+    "Events": ["events", "forces"],
     "Commands": ["commands", "velocity_command"],
     "Curricula": ["curriculums"],
     "Metrics": ["metrics"],

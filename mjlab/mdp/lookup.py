@@ -6,7 +6,7 @@ import torch
 
 from mjlab.managers.env import Env
 from mjlab.managers.managed_env import ManagedEnv
-from mjlab.scene import SceneEntityCfg, Selection
+from mjlab.scene import Ground, SceneEntityCfg, Selection
 from mjlab.sensor import CameraData, ContactSensor, RayCastSensor, Sensor
 
 ROBOT: Any = SceneEntityCfg("robot")
@@ -17,6 +17,16 @@ def chosen(params: dict[str, Any], env: Env) -> Selection:
     """Return the elements that a term's parameter `asset_cfg` names."""
     cfg: SceneEntityCfg = params.get("asset_cfg", ROBOT)
     return cfg.resolve(env.scene)
+
+
+def ground_of(env: ManagedEnv, what: str) -> Ground:
+    """Return the generated terrain, which `what` needs."""
+    if env.scene.ground is None:
+        raise ValueError(
+            f"{what} needs generated terrain: set scene.terrain to a TerrainCfg with "
+            "kind='generator'."
+        )
+    return env.scene.ground
 
 
 def reading(env: ManagedEnv, name: str) -> torch.Tensor:

@@ -1,6 +1,6 @@
 """Ranges, what they cover, and the random numbers that are drawn from them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
@@ -24,6 +24,13 @@ Axis: TypeAlias = int | str
 Ranges: TypeAlias = Range | Mapping[Axis, Range | Mapping[Axis, Range]]
 """One range for everything, or one for each axis (by number or name), or one (or one
 for each axis) for the elements that a pattern matches. What no key covers is left."""
+
+
+def with_all_axes(ranges: Any, axes: Iterable[str]) -> Any:
+    """Return ranges in which axes without one have the range (0, 0)."""
+    if not isinstance(ranges, Mapping):
+        return ranges
+    return dict.fromkeys(axes, (0.0, 0.0)) | dict(ranges)
 
 
 class RandomizeError(ValueError):

@@ -19,6 +19,7 @@ from mjlab.mdp.randomize.distributions import (
     Range,
     Ranges,
     Sampler,
+    with_all_axes,
 )
 from mjlab.mdp.randomize.fields import FieldPart, FieldTerm, rows_of, stream_of
 from mjlab.scene import SceneEntityCfg
@@ -235,7 +236,9 @@ class payload(ManagerTermBase):
             raise RandomizeError(
                 f"payload: mass_range={params['mass_range']} has to be 0 or more."
             )
-        positions = xyz.resolve(_filled(params.get("pos_range", (0.0, 0.0)), "xyz"))
+        positions = xyz.resolve(
+            with_all_axes(params.get("pos_range", (0.0, 0.0)), "xyz")
+        )
         self._mass = Sampler(masses, "payload", env.device, params)
         self._pos = Sampler(positions, "payload", env.device, params)
         size = params.get("half_size", (0.0, 0.0, 0.0))
@@ -302,13 +305,6 @@ def _about(offset: torch.Tensor, eye: torch.Tensor) -> torch.Tensor:
     """Return the inertia of a point of mass 1 at `offset`, shape (..., 3, 3)."""
     square = offset.square().sum(dim=-1)[..., None, None]
     return square * eye - offset.unsqueeze(-1) * offset.unsqueeze(-2)
-
-
-def _filled(ranges: Any, axes: Sequence[str]) -> Any:
-    """Give axes without a range the range (0, 0)."""
-    if not isinstance(ranges, dict):
-        return ranges
-    return dict.fromkeys(axes, (0.0, 0.0)) | ranges
 
 
 def _ten_ranges(params: dict[str, Any], names: Sequence[str]) -> dict[Axis, Range]:
