@@ -15,7 +15,7 @@ from mjlab.tasks.cartpole.classic.equations import (
 )
 
 
-class Memory:
+class WorldTensors:
     """The tensors of a number of worlds. They are written in place, never exchanged."""
 
     def __init__(self, cfg: ClassicCartpoleCfg, device: torch.device) -> None:
@@ -59,7 +59,7 @@ class ClassicWorlds:
         self.autoreset = cfg.autoreset
         self.rng = WorldRng(cfg.num_envs, cfg.seed, self.device)
         """Each world's seed, and its counter, which counts its episodes."""
-        self.memory = Memory(cfg, self.device)
+        self.memory = WorldTensors(cfg, self.device)
         self.everyone = torch.ones(cfg.num_envs, dtype=torch.bool, device=self.device)
 
     # The interface.
@@ -94,7 +94,7 @@ class ClassicWorlds:
         This waits for the device, to see whether the state is one that can be observed.
 
         Args:
-            state: Shape (num_envs, 4), as in `Memory.state`.
+            state: Shape (num_envs, 4), as in `WorldTensors.state`.
             steps: Steps that the episodes have had, shape (num_envs,). None means 0.
         """
         largest = state[:, [0, 2]].abs().amax(dim=0).tolist()
