@@ -6,7 +6,6 @@ import mujoco
 import torch
 
 from mjlab.entity import Entity, EntityIndex, Slot, VariantsCfg, default_rows
-from mjlab.entity.index import Columns
 from mjlab.entity.variants import option_shares
 from mjlab.random.rng import WorldRng
 from mjlab.scene.build import SceneSpec
@@ -14,6 +13,7 @@ from mjlab.scene.config import SceneCfg
 from mjlab.scene.singles import compile_singles
 from mjlab.scene.variant_tables import POSITION_WIDTH, Tables, owned
 from mjlab.sim import Simulation
+from mjlab.tensors.columns import Columns
 from mjlab.tensors.masks import write_where
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import torch
 
-from mjlab.entity.index import Columns
 from mjlab.managers.env import Env
 from mjlab.mdp.randomize.distributions import (
     Choice,
@@ -17,6 +16,7 @@ from mjlab.mdp.randomize.distributions import (
     check_word,
 )
 from mjlab.sim import Simulation
+from mjlab.tensors.columns import Columns
 
 
 class FieldPart:

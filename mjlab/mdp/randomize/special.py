@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 import mujoco
 import torch
 
-from mjlab.entity.index import Columns
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import ManagerTermBase, TermCfg
 from mjlab.mdp.lookup import ROBOT
@@ -25,6 +24,7 @@ from mjlab.mdp.randomize.engine import (
 )
 from mjlab.mdp.randomize.numbers import FieldPart
 from mjlab.scene import SceneEntityCfg
+from mjlab.tensors.columns import Columns
 from mjlab.tensors.math import quat_from_euler_xyz, quat_mul
 
 _GEOM = mujoco.mjtGeom
