@@ -314,10 +314,7 @@ def _slot(group: Sequence[_Option], name: str, first: _Option) -> Slot:
 
 
 def _place_geoms(
-    base: _Option,
-    option: _Option,
-    keys: dict[str, tuple[int, ...]],
-    prefix: str,
+    base: _Option, option: _Option, keys: dict[str, tuple[int, ...]], prefix: str
 ) -> GeomMap:
     """Find a geom of the slot for each of an option's, or add one.
 

@@ -189,10 +189,7 @@ def _difficulty(
 
 
 def _patches(
-    cfg: TerrainGeneratorCfg,
-    seed: int,
-    columns: Sequence[str],
-    tiles: list[PlacedTile],
+    cfg: TerrainGeneratorCfg, seed: int, columns: Sequence[str], tiles: list[PlacedTile]
 ) -> dict[str, np.ndarray]:
     wanted = [
         {**cfg.flat_patches, **cfg.sub_terrains[kind].flat_patches} for kind in columns

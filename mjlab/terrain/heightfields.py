@@ -297,10 +297,7 @@ def _faded(
 
 def _check_scale(path: str, scale: float, size: tuple[float, float]) -> None:
     check_number(
-        f"{path}.horizontal_scale",
-        scale,
-        at_least=FINEST_SCALE,
-        at_most=min(size) / 4,
+        f"{path}.horizontal_scale", scale, at_least=FINEST_SCALE, at_most=min(size) / 4
     )
 
 
