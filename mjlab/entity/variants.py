@@ -169,7 +169,7 @@ GeomMap = dict[str, str]
 
 
 @dataclass(frozen=True, eq=False)
-class Slot:
+class VariantSlot:
     """One entity of the scene that stands for one option, or for several."""
 
     name: str
@@ -207,7 +207,7 @@ class _Option:
     traits: dict[str, Hashable]
 
 
-def build_slots(cfg: VariantsCfg, name: str) -> list[Slot]:
+def build_slots(cfg: VariantsCfg, name: str) -> list[VariantSlot]:
     """Build the options and put those with the same tree together."""
     groups: list[list[_Option]] = []
     for option, entity_cfg in cfg.options.items():
@@ -288,7 +288,7 @@ def _can_merge(model: mujoco.MjModel) -> bool:
     return not in_world and types <= _MERGEABLE and not has_fluid
 
 
-def _slot(group: Sequence[_Option], name: str, first: _Option) -> Slot:
+def _slot(group: Sequence[_Option], name: str, first: _Option) -> VariantSlot:
     base = group[0]
     spec = base.spec
     spec.modelname = name
@@ -303,7 +303,7 @@ def _slot(group: Sequence[_Option], name: str, first: _Option) -> Slot:
         geoms[option.name] = _place_geoms(base, option, keys, assets[option.name])
     for body in _differing_simple(group):
         spec.body(base.model.body(body).name).simple = False
-    return Slot(
+    return VariantSlot(
         name=name,
         cfg=base.cfg,
         spec=spec,
