@@ -3,15 +3,16 @@
 Knows MuJoCo and names, and nothing of tensors or worlds.
 """
 
-from mjlab.spec.assets import MissingAssetError as MissingAssetError
-from mjlab.spec.assets import asset_files as asset_files
 from mjlab.spec.contacts import CollisionCfg as CollisionCfg
 from mjlab.spec.contacts import GeomCfg as GeomCfg
 from mjlab.spec.edit import SpecEditCfg as SpecEditCfg
 from mjlab.spec.edit import apply_edits as apply_edits
-from mjlab.spec.export import write_spec as write_spec
-from mjlab.spec.load import SpecSource as SpecSource
-from mjlab.spec.load import load_spec as load_spec
+from mjlab.spec.edit import body_as_unsimple as body_as_unsimple
+from mjlab.spec.files import MissingAssetError as MissingAssetError
+from mjlab.spec.files import SpecSource as SpecSource
+from mjlab.spec.files import asset_files as asset_files
+from mjlab.spec.files import load_spec as load_spec
+from mjlab.spec.files import write_spec as write_spec
 from mjlab.spec.looks import CameraCfg as CameraCfg
 from mjlab.spec.looks import LightCfg as LightCfg
 from mjlab.spec.looks import MaterialCfg as MaterialCfg
@@ -24,4 +25,3 @@ from mjlab.spec.merge import default_keyframe as default_keyframe
 from mjlab.spec.merge import delete_keys as delete_keys
 from mjlab.spec.merge import merge_keyframes as merge_keyframes
 from mjlab.spec.merge import take_keyframes as take_keyframes
-from mjlab.spec.structure import body_as_unsimple as body_as_unsimple
