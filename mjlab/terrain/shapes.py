@@ -168,9 +168,9 @@ def merged_cells(
             rows, columns = _grown(open_cells, wanted, int(row), int(column))
             open_cells[rows, columns] = False
             wanted[rows, columns] = False
-            ends = x_edges[[columns.start, columns.stop]].tolist()
-            ends += y_edges[[rows.start, rows.stop]].tolist()
-            blocks.append(TerrainBlock(*ends, float(level)))
+            x_min, x_max = x_edges[[columns.start, columns.stop]].tolist()
+            y_min, y_max = y_edges[[rows.start, rows.stop]].tolist()
+            blocks.append(TerrainBlock(x_min, x_max, y_min, y_max, float(level)))
     return blocks
 
 
