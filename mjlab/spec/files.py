@@ -94,9 +94,12 @@ def asset_files(spec: mujoco.MjSpec) -> Iterator[AssetFile]:
     for kind, elements in kinds.items():
         for element in elements:
             faces = enumerate(element.cubefiles if kind == "texture" else ())
-            for face, file in ((None, element.file), *faces):
-                if file:
-                    yield AssetFile(element=element, kind=kind, file=file, face=face)
+            files = {None: element.file, **dict(faces)}
+            yield from (
+                AssetFile(element=element, kind=kind, file=file, face=face)
+                for face, file in files.items()
+                if file
+            )
 
 
 def write_spec(spec: mujoco.MjSpec, path: str | Path, *, zip: bool = False) -> Path:
