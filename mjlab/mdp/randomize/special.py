@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 import mujoco
 import torch
 
-from mjlab.entity.index import Columns
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import ManagerTermBase, TermCfg
 from mjlab.mdp.lookup import ROBOT, chosen
@@ -20,6 +19,7 @@ from mjlab.mdp.randomize.distributions import (
 from mjlab.mdp.randomize.fields import FieldPart, FieldTerm, ModelTerm, stream_of
 from mjlab.names import find_name
 from mjlab.scene import SceneEntityCfg
+from mjlab.tensors.columns import Columns
 from mjlab.tensors.math import quat_from_euler_xyz, quat_mul
 
 _GEOM = mujoco.mjtGeom
