@@ -55,9 +55,6 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("mjlab/rl/training.py", "mjlab.report"): "to be undone by issue 13",
     ("mjlab/rl/training.py", "mjlab.workers"): "to be undone by issue 13",
     ("mjlab/rl/vecenv.py", "mjlab.workers"): "to be undone by issue 13",
-    ("mjlab/scene/__init__.py", "mjlab.views"): "to be undone by issue 13",
-    ("mjlab/scene/pairs.py", "mjlab.views"): "to be undone by issue 13",
-    ("mjlab/scene/scene.py", "mjlab.views"): "to be undone by issue 13",
 }
 
 # Files that may still import each other in a circle. This list only grows shorter.
