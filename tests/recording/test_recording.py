@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 import torch
 from gymnasium.vector import AutoresetMode
-from mjlab.envs import Step
-from mjlab.envs.autoreset import reset_ended
 
-from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, Step
+from mjlab.envs.autoreset import reset_ended
 from mjlab.gym import FlattenActionSpace, FrameStack, TorchVectorEnv, VectorEnv
 from mjlab.recording import RecordingError, read_index
 from mjlab.replay import RecordEpisode
