@@ -130,7 +130,7 @@ def find_config(recording: "Recording", options: Options) -> "ManagerBasedRlEnvC
             f"{recording.path} does not say what it is of: name the --task, one of "
             f"{', '.join(entries())}."
         )
-    from mjlab.gym.register import task_of
+    from mjlab.gym.build import task_of
 
     task, made = load_task(task_of(name)), recording.env_kwargs
     cfg = task.play() if made.get("play") else task.env()
@@ -142,7 +142,7 @@ def find_config(recording: "Recording", options: Options) -> "ManagerBasedRlEnvC
 
 def written_config(recording: "Recording") -> "ManagerBasedRlEnvCfg":
     """The configuration that a recording brings along."""
-    from mjlab.gym.register import task_of
+    from mjlab.gym.build import task_of
     from mjlab.schema import ConfigFileError, parse_config
 
     trust = trusted(recording.env_id and task_of(recording.env_id))

@@ -13,8 +13,7 @@ import torch
 
 from bench.study.peers import POOL, GymnasiumRun, RayRun, StableBaselinesRun
 from mjlab.cli.hardware import processors
-from mjlab.envs import ManagerBasedRlEnv
-from mjlab.envs.batch import BatchEnv, Discrete, ManagedBatch
+from mjlab.envs import Discrete, ManagerBasedRlEnv, Worlds
 from mjlab.registry import load_task
 from mjlab.tasks.cartpole.classic import (
     ClassicCartpoleCfg,
@@ -89,15 +88,15 @@ class Contender:
 
 
 class BatchRun:
-    """Worlds behind `BatchEnv`."""
+    """Worlds that take one tensor a step."""
 
     steps = 1
 
-    def __init__(self, env: BatchEnv) -> None:
+    def __init__(self, env: Worlds) -> None:
         self._env = env
         random = torch.Generator(device=env.device).manual_seed(0)
         size, where = (POOL, env.num_envs), {"generator": random, "device": env.device}
-        space = env.action_space
+        space = env.single_action_space
         if isinstance(space, Discrete):
             drawn = torch.randint(space.n, size, **where)
         else:
@@ -171,7 +170,7 @@ def _managed(backend: Literal["native", "warp"]) -> Make:
         cfg.seed = 0
         cfg.sim.backend = backend
         where = "cpu" if backend == "native" else str(device)
-        return BatchRun(ManagedBatch(ManagerBasedRlEnv(cfg, device=where)))
+        return BatchRun(ManagerBasedRlEnv(cfg, device=where))
 
     return make
 

@@ -44,7 +44,7 @@ class Judge:
     def score(self, policy: Policy) -> float:
         """Mean return of one episode in each world."""
         worlds = self._worlds
-        observations = worlds.reset(seed=self._seed)
+        observations = worlds.reset(seed=self._seed)[0]
         policy.begin(JUDGES)
         total = torch.zeros(JUDGES)
         with torch.no_grad():

@@ -11,3 +11,6 @@ from mjlab.envs.initial_states import CachedInitialStates as CachedInitialStates
 from mjlab.envs.manual import PhaseError as PhaseError
 from mjlab.envs.spaces import Box as Box
 from mjlab.envs.spaces import Dict as Dict
+from mjlab.envs.spaces import Discrete as Discrete
+from mjlab.envs.worlds import Step as Step
+from mjlab.envs.worlds import Worlds as Worlds

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 import mujoco
 
-from mjlab.envs.autoreset import AutoReset, When
+from mjlab.envs.autoreset import AutoReset
 from mjlab.envs.config import ManagerBasedRlEnvCfg, check_config
 from mjlab.envs.nonfinite import NonfiniteGuard
 from mjlab.envs.state import EnvState
+from mjlab.envs.worlds import When
 from mjlab.managers import ManagedEnv, Managers, copied, required_fields
 from mjlab.scene import SceneSpec, build_scene
 from mjlab.sim import compile_model

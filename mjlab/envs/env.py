@@ -8,7 +8,6 @@ from typing import Any
 import torch
 
 from mjlab.envs import inspect
-from mjlab.envs.autoreset import When
 from mjlab.envs.build import (
     LoadedScene,
     collect_state,
@@ -25,6 +24,7 @@ from mjlab.envs.spaces import Box, Dict, action_space, observation_space
 from mjlab.envs.state import Row
 from mjlab.envs.state_dict import StateDict, state_dict_tensors, write_state_dict
 from mjlab.envs.step import StepProgram
+from mjlab.envs.worlds import Step, When
 from mjlab.managers import (
     ActionManager,
     CommandManager,
@@ -160,9 +160,7 @@ class ManagerBasedRlEnv:
         self.lifecycle.update_kinematics()
         return self.lifecycle.observe()
 
-    def step(
-        self, action: torch.Tensor
-    ) -> tuple[Observations, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, Any]]:
+    def step(self, action: torch.Tensor) -> Step[Observations]:
         """Advance every world by one step; worlds that end begin a new episode.
 
         Args:
@@ -183,7 +181,7 @@ class ManagerBasedRlEnv:
         reward = self.reward_manager.reward.clone()
         flags = self.termination_manager
         ended = flags.terminated.clone(), flags.time_outs.clone()
-        return observations, reward, *ended, extras
+        return Step(observations, reward, *ended, extras)
 
     def choose_resets(
         self,

@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.gym.worlds import Tree
-from mjlab.gym.wrapper import Stepped, TensorEnv
+from mjlab.gym.wrappers import Stepped, TensorEnv
 from mjlab.recording.config import RecordingCfg, RecordingError, check_recording
 from mjlab.recording.layout import Field
 from mjlab.recording.recording import EpisodeRecording, field_of, whole_field_of

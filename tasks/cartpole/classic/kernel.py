@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from mjlab.envs.batch import Step
+from mjlab.envs import Step
 from mjlab.tasks.cartpole.classic.equations import (
     ClassicCartpoleCfg,
     ClassicCartpoleError,
@@ -83,7 +83,7 @@ class RecordedSteps:
         self._recording.run()
         return self.rollout
 
-    def last(self) -> Step:
+    def last(self) -> Step[torch.Tensor]:
         """What the last step gave back, live."""
         rollout = self.rollout
         return Step(
@@ -91,5 +91,5 @@ class RecordedSteps:
             rollout.reward[-1],
             rollout.terminated[-1],
             rollout.truncated[-1],
-            None,
+            {},
         )
