@@ -29,7 +29,8 @@ from bench.record import save
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.muscle import MuscleNetwork, WeightStore
 from mjlab.registry import load_task
-from mjlab.workers import TrainingEnv, WorkerEnv, terms_of
+from mjlab.rl import TrainingEnv, terms_of
+from mjlab.workers import WorkerEnv
 from mjlab.workers.channel import Turns
 from mjlab.workers.memory import Block, Field
 

@@ -11,7 +11,8 @@ import torch
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.names import suggest
 from mjlab.rl.distributed import Ranks, no_cuda
-from mjlab.workers import TrainingEnv, WorkerEnv, terms_of
+from mjlab.rl.vecenv import TrainingEnv, terms_of
+from mjlab.workers.env import WorkerEnv
 from mjlab.workers.shards import Shards
 
 if TYPE_CHECKING:

@@ -21,10 +21,10 @@ from mjlab.muscle import (
 )
 from mjlab.muscle.buffer import MuscleTupleBuffer
 from mjlab.muscle.shared import SharedMuscles
-from mjlab.rl import TrainingLoop
+from mjlab.rl import TrainingEnv, TrainingLoop, terms_of
 from mjlab.tasks.muscle.learning import MuscleHookCfg
 from mjlab.tasks.muscle.walk import WalkW18Cfg
-from mjlab.workers import TrainingEnv, WorkerEnv, terms_of
+from mjlab.workers import WorkerEnv
 from mjlab.workers.memory import Block, Field
 from tests.worlds.rl_runs import agent_cfg, differing, flat_state
 
