@@ -52,7 +52,7 @@ class Placement:
         return self.device if self.name == "gpu" else "cpu"
 
     def for_worlds(self, num_envs: int) -> Placement:
-        """Return the placement with a worker for no more than each world, unless chosen.
+        """Return the placement with no more workers than worlds, unless they are chosen.
 
         Args:
             num_envs: Worlds of this process.
