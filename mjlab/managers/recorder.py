@@ -202,7 +202,7 @@ class RecorderManager(Manager):
         self, recording: RecordingCfg, provenance: Provenance
     ) -> "EpisodeRecording":
         # Imported here because only who records needs what is behind it.
-        from mjlab.recording.recording import EpisodeRecording, field_of
+        from mjlab.recording.episode_recording import EpisodeRecording, field_of
 
         n, env = self.num_envs, self._env
         steps = [

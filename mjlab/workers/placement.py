@@ -52,7 +52,7 @@ class Placement:
         return self.device if self.name == "gpu" else "cpu"
 
     def for_worlds(self, num_envs: int) -> Placement:
-        """Return the placement with no more workers than worlds, unless they are chosen.
+        """Return the placement with at most a worker for each world, unless chosen.
 
         Args:
             num_envs: Worlds of this process.
