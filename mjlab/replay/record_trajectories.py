@@ -199,10 +199,8 @@ class Trajectories:
     # What there is to record.
 
     def _step_fields(self) -> list[RecordedField]:
-        fields = [
-            RecordedField(name, (), "bool") for name in ("terminated", "truncated")
-        ]
-        fields += [RecordedField(name, (), "bool") for name in self._outcomes]
+        flags = ("terminated", "truncated", *self._outcomes)
+        fields = [RecordedField(name, (), "bool") for name in flags]
         if self._records_reward:
             fields.append(RecordedField("rewards", (), "float32"))
         fields += _fields_of("actions", self._env.single_action_space, "step")

@@ -199,7 +199,7 @@ class Pool:
             )
 
     def _gone(self, worker: _Worker) -> WorkerError:
-        """Return the error of a worker that is gone, in its last words if it left any."""
+        """Return the error of a worker that is gone, in its words if it left any."""
         try:
             if worker.calls.poll():
                 _, words = pickle.loads(worker.calls.recv_bytes())
