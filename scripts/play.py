@@ -313,15 +313,15 @@ def show(
 
 def replay(line: Line, place: Path, viewer: str) -> None:
     """Do the steps of a dump again, say what went wrong, and show them."""
-    from mjlab.rl import dumped
+    from mjlab.replay.dump_replay import DumpReplay, build_env, open_dump
 
-    recording, cfg = dumped.open_dump(place, trusted)
+    world, cfg = open_dump(place, trusted)
     cfg = apply({"env": cfg}, line.settings, line.disabled)["env"]
-    again, lines = dumped.replay(cfg, recording)
-    print(*lines, sep="\n", flush=True)
+    again = DumpReplay(build_env(cfg, world), world)
+    print(*again.run().lines(world), sep="\n", flush=True)
     options: Options = line.options
     if viewer != "web" and options.steps is None:
-        options = dataclasses.replace(options, steps=recording.length)
+        options = dataclasses.replace(options, steps=world.length)
     show(Source(place.name, cfg, None, None), again.env, again, options, viewer)
 
 

@@ -193,7 +193,7 @@ class RecorderManager(Manager[BoundTerm]):
         self, recording: RecordingCfg, provenance: Provenance
     ) -> "EpisodeRecording":
         # Imported here because only who records needs what is behind it.
-        from mjlab.recording.recording import EpisodeRecording, field_of
+        from mjlab.recording.episode_recording import EpisodeRecording, field_of
 
         n, env = self.num_envs, self._env
         steps = [

@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from mjlab.rl.shipping import ship as ship
     from mjlab.rl.training import train as train
     from mjlab.rl.vecenv import RslRlVecEnv as RslRlVecEnv
+    from mjlab.rl.vecenv import TrainingEnv as TrainingEnv
+    from mjlab.rl.vecenv import terms_of as terms_of
 
 _LAZY = {
     "CategoricalCfg": "categorical",
@@ -72,6 +74,8 @@ _LAZY = {
     "ship": "shipping",
     "train": "training",
     "RslRlVecEnv": "vecenv",
+    "TrainingEnv": "vecenv",
+    "terms_of": "vecenv",
 }
 
 

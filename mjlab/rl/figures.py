@@ -6,9 +6,10 @@ from typing import Any
 
 import torch
 
+from mjlab.envs import ManagerBasedRlEnv
 from mjlab.rl.counts import count_nonfinite, count_overflow
 from mjlab.rl.distributed import Ranks
-from mjlab.workers import TrainingEnv, WorkerEnv
+from mjlab.rl.vecenv import TrainingEnv
 
 Number = float | torch.Tensor
 
@@ -167,10 +168,10 @@ class EnvFigures:
 
 def _counts(env: TrainingEnv) -> tuple[torch.Tensor, torch.Tensor]:
     """How much was not finite, and how often there was no room, shape (1,) each."""
-    if isinstance(env, WorkerEnv):
-        nonfinite, overflow = env.health()
-        return torch.tensor([nonfinite]), torch.tensor([overflow])
-    return count_nonfinite(env).reshape(1), count_overflow(env).reshape(1)
+    if isinstance(env, ManagerBasedRlEnv):
+        return count_nonfinite(env).reshape(1), count_overflow(env).reshape(1)
+    nonfinite, overflow = env.health()
+    return torch.tensor([nonfinite]), torch.tensor([overflow])
 
 
 class IterationFigures:

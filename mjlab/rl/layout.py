@@ -4,8 +4,8 @@ from typing import Any
 
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.learners import network_names
+from mjlab.rl.vecenv import TrainingEnv, terms_of
 from mjlab.schema import to_data
-from mjlab.workers import TrainingEnv, terms_of
 
 
 def policy_layout(

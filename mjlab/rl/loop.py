@@ -28,9 +28,8 @@ from mjlab.rl.logging import Writer
 from mjlab.rl.scores import Scores
 from mjlab.rl.signals import Interrupts, Stopwatch
 from mjlab.rl.state import RunState
-from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.rl.vecenv import RslRlVecEnv, TrainingEnv, terms_of
 from mjlab.threads import torch_threads
-from mjlab.workers import TrainingEnv, terms_of
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.export import INSTALL, ExportError, is_installed
-from mjlab.faults.files import DumpFolder
-from mjlab.faults.recorder import FlightRecorder
 from mjlab.files import CannotWriteError, saying_why
+from mjlab.replay.dump_files import DumpFolder
+from mjlab.replay.flight_recorder import FlightRecorder
 from mjlab.report import KEPT_DEFAULTS, REPORT, write_report
 from mjlab.rl.check import check_agent, groups_of
 from mjlab.rl.checkpoint import Checkpoints
@@ -28,8 +28,9 @@ from mjlab.rl.loop import Outcome, TrainingLoop
 from mjlab.rl.memory import require_memory
 from mjlab.rl.provenance import versions
 from mjlab.rl.run_folder import RunFolder
+from mjlab.rl.vecenv import TrainingEnv
 from mjlab.schema import config_text, to_data
-from mjlab.workers import TrainingEnv, WorkerEnv
+from mjlab.workers import WorkerEnv
 from mjlab.workers.placement import Placement, placement_lines
 
 _log = logging.getLogger(__name__)

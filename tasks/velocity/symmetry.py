@@ -18,14 +18,13 @@ from mjlab.managers.term import BoundTerm
 from mjlab.mdp.lookup import contact_sensor
 from mjlab.names import suggest
 from mjlab.rl.config import SymmetryCfg
-from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.rl.vecenv import RslRlVecEnv, terms_of
 from mjlab.schema import declared
 from mjlab.sensor import RayCastSensorCfg
 from mjlab.tasks.robots.g1 import G1
 from mjlab.tasks.robots.go1 import GO1
 from mjlab.tasks.robots.mirror import Mirror
 from mjlab.tasks.robots.robot import Robot
-from mjlab.workers import terms_of
 
 
 class SymmetryError(ValueError):

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import torch
 
-from mjlab.entity.index import Columns
+from mjlab.tensors.columns import Columns
 from mjlab.managers.env import Env
 from mjlab.managers.term import ManagerTermBase, TermCfg
 from mjlab.mdp.lookup import ROBOT, chosen

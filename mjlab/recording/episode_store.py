@@ -1,4 +1,4 @@
-"""Where episodes lie: parts while a recording goes on, one plain file when it is over.
+"""The store of episodes: parts while a recording goes on, one plain file in the end.
 
     <name>.h5       while recording: a link to every episode; in the end, all of them
     <name>.parts/   files of a few episodes each, while recording
@@ -23,19 +23,24 @@ from typing import Any
 
 from mjlab.files import append_text, move_durably, write_atomic, write_text
 from mjlab.recording.config import RecordingError
-from mjlab.recording.cutting import Episode
-from mjlab.recording.hdf5 import LIBVER, EpisodeWriter, Memory, require_h5py
+from mjlab.recording.hdf5 import (
+    LIBVER,
+    EpisodeEncoder,
+    FileInMemory,
+    RawEpisode,
+    require_h5py,
+)
 from mjlab.schema import check_object, read_object
 
 PART_BYTES = 8 * 2**20
-"""About how large a part grows."""
+"""Size to which a part grows, about."""
 
 PUBLISH_S = 0.25
 """The file of links is written at most this often, s, and takes at most a fifth of the
 writer's time however long it grows."""
 
 REMEDY = "Copy it once more from where it was recorded, or record it again."
-"""What to do with a file that is damaged."""
+"""Advice about a file that is damaged."""
 
 _LINE = {"episode_id": int, "elapsed_steps": int}
 _ABOUT = {"env_info": {"env_id": str | None, "env_kwargs": dict[str, Any] | None}}
@@ -48,12 +53,12 @@ Say = Callable[[str], None]
 
 
 class EpisodeFile:
-    """One file of episodes, and what stands for it until it is whole."""
+    """One file of episodes, and all that stands for it until it is whole."""
 
     def __init__(
         self,
         path: Path,
-        writer: EpisodeWriter,
+        encoder: EpisodeEncoder,
         *,
         attributes: Mapping[str, Any],
         about: Mapping[str, Any],
@@ -63,9 +68,9 @@ class EpisodeFile:
 
         Args:
             path: The file, `<folder>/<name>.h5`.
-            writer: Writes an episode.
+            encoder: Writes an episode.
             attributes: Attributes of the file.
-            about: What the sidecar says besides the episodes.
+            about: Content of the sidecar besides the episodes.
             say: Tells the user, once, that the disk is full.
         """
         self.path = path
@@ -74,7 +79,7 @@ class EpisodeFile:
         """Episodes that are written."""
         self.num_lost = 0
         """Episodes that found no room."""
-        self._writer = writer
+        self._encoder = encoder
         self._attributes = attributes
         self._about = dict(about)
         self._say = say
@@ -85,14 +90,14 @@ class EpisodeFile:
         self._is_published = False
         self._published_at = self._cost = 0.0
         self._clear()
-        self._links = Memory(attributes)
+        self._links = FileInMemory(attributes)
         write_text(self._lines, json.dumps(self._about) + "\n")
         self._reserve.write_bytes(bytes(_RESERVE_BYTES))
         self.publish()
 
-    def add(self, episodes: Sequence[Episode]) -> None:
+    def add(self, episodes: Sequence[RawEpisode]) -> None:
         """Write episodes. A full disk loses them, and nothing else."""
-        batch: list[Episode] = []
+        batch: list[RawEpisode] = []
         size = 0
         for episode in episodes:
             batch.append(episode)
@@ -137,12 +142,12 @@ class EpisodeFile:
         self.leave()
         merge(self.path, clean=clean, say=self._say)
 
-    def _add_part(self, episodes: Sequence[Episode]) -> None:
+    def _add_part(self, episodes: Sequence[RawEpisode]) -> None:
         first = self.num_episodes
         part = self._parts / f"{first:08d}.h5"
-        memory = Memory(self._attributes)
+        memory = FileInMemory(self._attributes)
         lines = [
-            self._writer.write(memory.file, first + index, episode)
+            self._encoder.write(memory.file, first + index, episode)
             for index, episode in enumerate(episodes)
         ]
         image = memory.image()
@@ -182,7 +187,7 @@ class EpisodeFile:
             )
 
     def _clear(self) -> None:
-        """Remove what an earlier recording of this name left."""
+        """Remove the files of an earlier recording of this name."""
         remove_parts(self._parts)
         for suffix in (".h5", ".json", ".jsonl", ".reserve"):
             self.path.with_suffix(suffix).unlink(missing_ok=True)
@@ -258,7 +263,7 @@ def check_parts(folder: Path) -> None:
 
 
 def read_index(path: Path) -> dict[str, Any]:
-    """What is known of the episodes of a file, finished or not: the sidecar's content.
+    """Return the sidecar's content: all about the episodes of a file, finished or not.
 
     Args:
         path: The file, `<folder>/<name>.h5`.
@@ -276,7 +281,7 @@ def read_index(path: Path) -> dict[str, Any]:
 
 
 def read_lines(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """What an unfinished recording says of itself, and of each episode."""
+    """Return the notes of an unfinished recording: on itself, and on each episode."""
     found: list[dict[str, Any]] = []
     try:
         lines = path.read_text("utf-8").splitlines()
@@ -324,7 +329,7 @@ def _merged(
 def _opened(
     h5py: Any, parts: Path, chosen: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[Mapping[str, Any], Any]]:
-    """The episodes with the open file of each; one file is open at a time."""
+    """Yield episodes with the open file of each; one file is open at a time."""
     for name, entries in itertools.groupby(chosen, key=lambda entry: entry["part"]):
         with h5py.File(parts / name, "r", locking=False) as source:
             for entry in entries:

@@ -15,20 +15,22 @@ import datetime
 import json
 import logging
 import os
+import re
+import zipfile
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mujoco
 import numpy as np
 import torch
 
-from mjlab.faults.config import DumpCfg
+from mjlab.envs import ManagerBasedRlEnv
 from mjlab.files import folder_beside, move_durably
-
-if TYPE_CHECKING:
-    from mjlab.envs import ManagerBasedRlEnv
+from mjlab.rl.config import DumpCfg
+from mjlab.schema import read_object
 
 _log = logging.getLogger(__name__)
 
@@ -46,13 +48,21 @@ _SMALL = 64
 """Numbers of worlds up to which a tensor that all worlds share may happen to have as
 many rows as there are worlds."""
 
+_RECORD = {"format": int, "worlds": list[dict[str, Any]]}
+_WORLD = re.compile(r"world_\d+\.npz")
+_REMEDY = "Copy it once more from the run, or name another."
 
 State = dict[str, torch.Tensor]
+Arrays = dict[str, np.ndarray]
+
+
+class DumpError(ValueError):
+    """A folder that is no dump, or a dump that cannot be replayed here."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What went wrong in a world."""
+    """One thing that went wrong in a world."""
 
     kind: str
     """NONFINITE, ENGINE, or what found no room, as the engine calls it."""
@@ -65,7 +75,7 @@ class Fault:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Window:
+class StepWindow:
     """Recorded steps, the oldest first."""
 
     first: int
@@ -91,7 +101,7 @@ class DumpFolder:
         first_world: int = 0,
         say: Callable[[str], None] = _log.warning,
     ) -> None:
-        """Look at a folder, which may not exist yet.
+        """Take a folder, which may not exist yet.
 
         Args:
             path: Where dumps go.
@@ -113,23 +123,22 @@ class DumpFolder:
         self,
         iteration: int,
         faults: Sequence[Fault],
-        window: Window,
-        env: "ManagerBasedRlEnv",
-    ) -> Path | None:
+        window: StepWindow,
+        env: ManagerBasedRlEnv,
+    ) -> None:
         """Write a dump, if there is room for one.
 
         A disk that is full, or a folder that cannot be written, does not end the run.
-
-        Returns:
-            Its folder, or None if there is none.
         """
-        faults = sorted(faults, key=_moment)
+        # By their step; those of an unknown one come last.
+        faults = sorted(faults, key=lambda f: (f.step is None, f.step or 0, f.world))
         worlds = list(dict.fromkeys(fault.world for fault in faults))
         kept = worlds[: self._cfg.max_worlds]
         arrays = {world: _arrays_of(window, world, env) for world in kept}
-        size = _size(arrays) + mujoco.mj_sizeModel(env.sim.mj_model)
+        size = mujoco.mj_sizeModel(env.sim.mj_model)
+        size += sum(a.nbytes for values in arrays.values() for a in values.values())
         if not self._has_room(size):
-            return None
+            return
         path = self._free_name(f"{iteration:06d}_{_reason(faults)}")
         record = self._record(iteration, faults, kept, window, env)
         try:
@@ -138,19 +147,18 @@ class DumpFolder:
                 move_durably(unfinished, path)
         except (OSError, mujoco.FatalError) as error:
             self._complain(f"The dump {path} could not be written: {error}.")
-            return None
+            return
         said = ", ".join(str(world) for world in kept)
         more = f" and {len(worlds) - len(kept)} more" if len(worlds) > len(kept) else ""
         self._say(
             f"Something went wrong ({record['what']}) in world {said}{more}. The last "
             f"steps are in {path}; play.py --dump {path} replays them."
         )
-        return path
 
     def _has_room(self, size: int) -> bool:
-        """Whether one more dump may be written; why not is said once."""
-        dumps = [d for d in self.path.glob("*/dump.json")] if self.path.is_dir() else []
-        used = sum(f.stat().st_size for d in dumps for f in d.parent.iterdir())
+        """Return whether one more dump may be written; say once why not."""
+        dumps = [file.parent for file in self.path.glob("*/dump.json")]
+        used = sum(file.stat().st_size for dump in dumps for file in dump.iterdir())
         if len(dumps) >= self._cfg.max_dumps:
             self._complain(
                 f"There are {len(dumps)} dumps in {self.path}, as many as "
@@ -183,18 +191,25 @@ class DumpFolder:
         iteration: int,
         faults: Sequence[Fault],
         kept: Sequence[int],
-        window: Window,
-        env: "ManagerBasedRlEnv",
+        window: StepWindow,
+        env: ManagerBasedRlEnv,
     ) -> dict[str, Any]:
-        """What `dump.json` says."""
-        now = datetime.datetime.now().astimezone()
-        kinds = {fault.kind for fault in faults}
-        count = {kind: sum(f.kind == kind for f in faults) for kind in sorted(kinds)}
+        """Return the content of `dump.json`."""
+        counts = sorted(Counter(fault.kind for fault in faults).items())
         first = int(window.start["step_counter"])
+
+        def faults_of(world: int) -> list[dict[str, Any]]:
+            own = [fault for fault in faults if fault.world == world]
+            steps = [None if f.step is None else f.step - window.first for f in own]
+            return [
+                {"kind": fault.kind, "step": step}
+                for fault, step in zip(own, steps, strict=True)
+            ]
+
         return {
             "format": FORMAT,
-            "what": ", ".join(f"{k} in {n} worlds" for k, n in count.items()),
-            "when": now.isoformat(timespec="seconds"),
+            "what": ", ".join(f"{kind} in {n} worlds" for kind, n in counts),
+            "when": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
             "iteration": iteration,
             "steps": [first, first + len(window.steps["wrong"])],
             "engine": env.sim.backend.engine,
@@ -206,21 +221,14 @@ class DumpFolder:
                     "world": world,
                     "global_world": self._first_world + world,
                     "file": _file_name(world),
-                    "faults": [
-                        {
-                            "kind": fault.kind,
-                            "step": None
-                            if fault.step is None
-                            else fault.step - window.first,
-                        }
-                        for fault in faults
-                        if fault.world == world
-                    ],
+                    "faults": faults_of(world),
                 }
                 for world in kept
             ],
             "advice": [
-                env.sim.engine.advice(k) for k in sorted(kinds - {NONFINITE, ENGINE})
+                env.sim.engine.advice(kind)
+                for kind, _ in counts
+                if kind not in (NONFINITE, ENGINE)
             ],
             **self._about,
         }
@@ -229,7 +237,7 @@ class DumpFolder:
         self,
         folder: Path,
         record: Mapping[str, Any],
-        arrays: Mapping[int, Mapping[str, np.ndarray]],
+        arrays: Mapping[int, Arrays],
         model: mujoco.MjModel,
     ) -> None:
         for world, values in arrays.items():
@@ -258,43 +266,107 @@ def model_bytes(model: mujoco.MjModel) -> bytes:
     return binary.tobytes().replace(paths, b"\0".join(names))
 
 
-def _arrays_of(
-    window: Window, world: int, env: "ManagerBasedRlEnv"
-) -> dict[str, np.ndarray]:
-    """What is kept of a world."""
-    arrays = {
-        f"recorded/{name}": _array(values[:, world])
-        for name, values in window.steps.items()
-    }
+def _arrays_of(window: StepWindow, world: int, env: ManagerBasedRlEnv) -> Arrays:
+    """Return the content of a world's file."""
+    kept = {f"recorded/{name}": rows[:, world] for name, rows in window.steps.items()}
     for name, tensor in window.start.items():
         is_row = tensor.ndim > 0 and tensor.shape[0] == env.num_envs
         if is_row:
-            arrays[f"start/row/{name}"] = _array(tensor[world : world + 1])
+            kept[f"start/row/{name}"] = tensor[world : world + 1]
         if not is_row or env.num_envs <= _SMALL:
-            arrays[f"start/whole/{name}"] = _array(tensor)
+            kept[f"start/whole/{name}"] = tensor
         if name.startswith("sim.model."):
-            arrays[f"model/{name.removeprefix('sim.model.')}"] = _array(tensor[world])
-    return arrays
-
-
-def _array(tensor: torch.Tensor) -> np.ndarray:
-    return tensor.detach().cpu().numpy()
-
-
-def _size(arrays: Mapping[int, Mapping[str, np.ndarray]]) -> int:
-    return sum(a.nbytes for values in arrays.values() for a in values.values())
+            kept[f"model/{name.removeprefix('sim.model.')}"] = tensor[world]
+    return {name: tensor.detach().cpu().numpy() for name, tensor in kept.items()}
 
 
 def _reason(faults: Sequence[Fault]) -> str:
-    """The worst of what went wrong, in a word."""
+    """Return the worst of what went wrong, in a word."""
     kinds = {fault.kind for fault in faults}
     return next((k for k in (ENGINE, NONFINITE) if k in kinds), "overflow")
 
 
-def _moment(fault: Fault) -> tuple[bool, int, int]:
-    """Faults by their step; those of an unknown one come last."""
-    return fault.step is None, fault.step or 0, fault.world
-
-
 def _file_name(world: int) -> str:
     return f"world_{world:06d}.npz"
+
+
+# --- Reading --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DumpedWorld:
+    """One world of a dump."""
+
+    path: Path
+    """Folder of the dump."""
+
+    record: dict[str, Any]
+    """Content of `dump.json`."""
+
+    about: dict[str, Any]
+    """Its entry for this world."""
+
+    steps: Arrays
+    """Recorded fields, a row for each step."""
+
+    rows: Arrays
+    """This world's part of the state before the first step, by name, shape (1, ...)."""
+
+    wholes: Arrays
+    """The state before the first step that worlds share, by name."""
+
+    config_text: str
+    """The run's configuration."""
+
+    @property
+    def length(self) -> int:
+        """Number of recorded steps."""
+        return len(self.steps["wrong"])
+
+    def model(self) -> mujoco.MjModel:
+        """Return the compiled model, without what is the world's own."""
+        return mujoco.MjModel.from_binary_path(str(self.path / "model.mjb"))
+
+
+def load_dump(place: Path) -> DumpedWorld:
+    """Read a world of a dump.
+
+    Args:
+        place: A dump's folder, of which the world that went wrong first is taken, or
+            the file of a world in it.
+    """
+    place = Path(place)
+    folder = place.parent if place.suffix == ".npz" else place
+    file = folder / "dump.json"
+    if not file.is_file():
+        raise DumpError(f"{folder} is no dump: it has no dump.json.")
+    record = read_object(file, _RECORD, DumpError, remedy=_REMEDY)
+    if record["format"] > FORMAT:
+        raise DumpError(
+            f"{folder} is of format {record['format']}; this version reads up to "
+            f"{FORMAT}."
+        )
+    worlds = {world.get("file"): world for world in record["worlds"]}
+    for named in worlds:
+        if not isinstance(named, str) or not _WORLD.fullmatch(named):
+            raise DumpError(
+                f"{file} is damaged: it names {named!r} as the file of a world. "
+                f"{_REMEDY}"
+            )
+    if not worlds:
+        raise DumpError(f"{file} is damaged: it names no world. {_REMEDY}")
+    name = place.name if place.suffix == ".npz" else next(iter(worlds))
+    if name not in worlds:
+        listed = ", ".join(worlds)
+        raise DumpError(f"{folder} has no world {name!r}. It has {listed}.")
+    try:
+        with np.load(folder / name, allow_pickle=False) as file:
+            arrays = dict(file)
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise DumpError(f"{folder / name} cannot be read: {error}.") from error
+    parts = [
+        {k.removeprefix(part): a for k, a in arrays.items() if k.startswith(part)}
+        for part in ("recorded/", "start/row/", "start/whole/")
+    ]
+    text = (folder / "config.json").read_text("utf-8")
+    return DumpedWorld(folder, record, worlds[name], *parts, text)

@@ -1,7 +1,7 @@
-"""Where steps lie until they are written: memory of a size that never changes.
+"""Steps until they are written: memory of a size that never changes.
 
-Both stores have the same four verbs. `write` puts a step in its place, and may stand in
-a step that is captured or rehearsed: it may be called any number of times. `commit`
+Both stores have the same three verbs. `write` puts a step in its place, and may stand
+in a step that is captured or rehearsed: it may be called any number of times. `commit`
 says that the step is done, and is called by the host.
 """
 
@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import torch
+from typing_extensions import override
 
-from mjlab.recording.layout import Layout
-from mjlab.recording.memory import Chunk, Chunks, Sizes
+from mjlab.parallel.memory import SharedArrays
+from mjlab.recording.layout import Chunk, ChunkSizes, Layout
 
 Values = Mapping[str, torch.Tensor]
 """Tensors by the name of their field."""
@@ -30,18 +31,24 @@ AGE_S = 0.5
 """Steps on a device are copied to the host after this time, s, if they are few, too."""
 
 
-class Store(ABC):
+class StepStore(ABC):
     """Chunks of steps, handed over when they are full."""
 
-    def __init__(self, chunks: Chunks, hand_over: Callable[[], None]) -> None:
+    def __init__(
+        self, memory: SharedArrays, sizes: ChunkSizes, hand_over: Callable[[], None]
+    ) -> None:
         """Take over the chunks.
 
         Args:
-            chunks: Memory that is shared with the writer.
+            memory: Memory that is shared with the writer.
+            sizes: Sizes of the chunks in it.
             hand_over: Says that a chunk is full, and returns when the next is free.
         """
-        self._chunks = chunks.slots
+        self._sizes = sizes
+        self._chunks = [Chunk(memory, index) for index in range(sizes.chunks)]
         self._hand_over = hand_over
+        self._place = 0
+        self._row = 0
 
     @abstractmethod
     def write(
@@ -53,10 +60,10 @@ class Store(ABC):
         """Put a step in its place.
 
         Args:
-            row: What is recorded of the step, shapes (num_envs, ...).
-            begins: Worlds in which an episode begins, shape (num_envs,), bool.
-            beginning: Gives what is recorded of a beginning, shapes (num_envs, ...),
-                and what worlds share then, shapes (...).
+            row: Values of the step, shapes (num_envs, ...).
+            begins: Worlds in which an episode begins after it, shape (num_envs,), bool.
+            beginning: Gives the values of a beginning, shapes (num_envs, ...), and
+                those that worlds share then, shapes (...).
         """
 
     @abstractmethod
@@ -68,7 +75,7 @@ class Store(ABC):
         """Leave no step behind that the writer cannot see."""
 
 
-class HostStore(Store):
+class HostStore(StepStore):
     """A step goes straight into the memory that the writer sees.
 
     Nothing is captured on the host, and to look at a mask there costs nothing: what is
@@ -77,34 +84,31 @@ class HostStore(Store):
 
     def __init__(
         self,
-        chunks: Chunks,
-        sizes: Sizes,
+        memory: SharedArrays,
+        sizes: ChunkSizes,
         layouts: Layouts,
         hand_over: Callable[[], None],
     ) -> None:
-        super().__init__(chunks, hand_over)
-        self._sizes = sizes
-        self._place = 0
-        self._row = 0
+        super().__init__(memory, sizes, hand_over)
         self._begun = 0
         self._new = 0
         # A step is put together here, where its memory is at hand. Field by field into
         # the chunk, which the writer had last, it took ten times as long.
         self._step = np.zeros((sizes.num_envs, sizes.row_bytes), np.uint8)
         # NumPy, because it is several times faster than torch with what is small.
-        self._step_fields = _fields(self._step, layouts[0])
+        self._step_fields = layouts[0].views(self._step)
         self._fields = [
-            (_fields(chunk.beginnings, layouts[1]), _fields(chunk.shared, layouts[2]))
+            (layouts[1].views(chunk.beginnings), layouts[2].views(chunk.shared))
             for chunk in self._chunks
         ]
 
+    @override
     def write(
         self,
         row: Values,
         begins: torch.Tensor,
         beginning: Callable[[], tuple[Values, Values]],
     ) -> None:
-        """Put a step in its place; see `Store.write`."""
         beginnings, commons = self._fields[self._place]
         for name, field in self._step_fields.items():
             field[:] = row[name].numpy()
@@ -119,8 +123,8 @@ class HostStore(Store):
         for name, field in commons.items():
             field[self._row] = shared[name].numpy()
 
+    @override
     def commit(self) -> None:
-        """Say that what was written last is a step that was done."""
         chunk = self._chunks[self._place]
         chunk.rows[self._row] = self._step
         self._row += 1
@@ -134,36 +138,16 @@ class HostStore(Store):
             self._place = (self._place + 1) % len(self._chunks)
             self._row = self._begun = 0
 
+    @override
     def finish(self) -> None:
-        """Every step that was done can be seen already."""
+        pass  # Every step that was done can be seen already.
 
 
-class Lane(ABC):
-    """Copies from the device that nobody waits for."""
-
-    @abstractmethod
-    def copy(self, pairs: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> None:
-        """Copy the second of each pair into the first, after what was launched."""
-
-    @abstractmethod
-    def is_done(self) -> bool:
-        """Whether the copies are there."""
-
-    @abstractmethod
-    def wait(self) -> None:
-        """Wait until the copies are there."""
-
-
-class CudaLane(Lane):
-    """A stream of its own, into memory that the driver may write to by itself."""
+class CopyStream:
+    """A stream for copies into memory that the driver may write to by itself."""
 
     def __init__(self, device: torch.device, memory: torch.Tensor) -> None:
-        """Make the stream.
-
-        Args:
-            device: The device.
-            memory: What is copied into, on the host.
-        """
+        """Make the stream, for copies into `memory` on the host."""
         self._device = device
         self._stream = torch.cuda.Stream(device)
         self._event = torch.cuda.Event()
@@ -173,7 +157,7 @@ class CudaLane(Lane):
         runtime.cudaHostRegister(memory.data_ptr(), memory.nbytes, 0)
 
     def copy(self, pairs: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> None:
-        """Copy after what was launched."""
+        """Copy the second of each pair into the first, after what was launched."""
         self._stream.wait_stream(torch.cuda.current_stream(self._device))
         with torch.cuda.stream(self._stream):
             for target, source in pairs:
@@ -181,7 +165,7 @@ class CudaLane(Lane):
             self._event.record(self._stream)
 
     def is_done(self) -> bool:
-        """Whether the copies are there."""
+        """Return whether the copies are there."""
         return self._event.query()
 
     def wait(self) -> None:
@@ -189,7 +173,7 @@ class CudaLane(Lane):
         self._event.synchronize()
 
 
-class DeviceStore(Store):
+class DeviceStore(StepStore):
     """Steps stay on the device until there are many, and are copied while others go on.
 
     There are two halves: one is filled, one is copied. Beginnings follow one another
@@ -200,47 +184,44 @@ class DeviceStore(Store):
 
     def __init__(
         self,
-        chunks: Chunks,
-        sizes: Sizes,
+        memory: SharedArrays,
+        sizes: ChunkSizes,
         layouts: Layouts,
         hand_over: Callable[[], None],
         device: torch.device,
-        lane: Lane,
+        stream: CopyStream,
     ) -> None:
-        super().__init__(chunks, hand_over)
-        self._sizes = sizes
+        super().__init__(memory, sizes, hand_over)
+        self._tensors = memory.tensors()
         self._names = [[f.name for f in each.fields if f.nbytes] for each in layouts]
-        self._lane = lane
-        most = sizes.rows * sizes.num_envs
-        if sizes.beginnings != most:
-            raise ValueError(f"A chunk has to have room for {most} beginnings.")
-        of_bytes = {"dtype": torch.uint8, "device": device}
+        self._stream = stream
         n, k = sizes.num_envs, sizes.rows
+        if sizes.beginnings != k * n:
+            raise ValueError(f"A chunk has to have room for {k * n} beginnings.")
+        of_bytes = {"dtype": torch.uint8, "device": device}
         self._rows = torch.zeros(2 * k, n, sizes.row_bytes, **of_bytes)
         # The last row takes what is of no episode.
-        self._beginnings = torch.zeros(2 * most + 1, sizes.beginning_bytes, **of_bytes)
+        self._beginnings = torch.zeros(2 * k * n + 1, sizes.beginning_bytes, **of_bytes)
         self._shared = torch.zeros(2 * k, sizes.shared_bytes, **of_bytes)
         # Beginnings before each step of each half; those before its first are none.
         self._counts = torch.zeros(2 * (k + 1), dtype=torch.int64, device=device)
         steps = torch.arange(2 * k, device=device)
         half = steps // k
-        places = (steps, steps + half, half * most)
-        self._table = torch.stack(places, dim=1)
+        self._table = torch.stack((steps, steps + half, half * k * n), dim=1)
         self._now = self._table[0].clone()
         self._host_counts = torch.zeros(k + 1, dtype=torch.int64)
-        self._tensors = [_tensors(chunk) for chunk in self._chunks]
-        self._half = self._row = self._place = 0
+        self._half = 0
         self._waiting: tuple[int, int, int] | None = None
         self._has_counts = False
         self._since = 0.0
 
+    @override
     def write(
         self,
         row: Values,
         begins: torch.Tensor,
         beginning: Callable[[], tuple[Values, Values]],
     ) -> None:
-        """Put a step in its place; see `Store.write`."""
         place, count_place, first = self._now.split(1)
         packed = self._packed(self._names[0], row)
         self._rows.index_copy_(0, place, packed.unsqueeze(0))
@@ -257,40 +238,38 @@ class DeviceStore(Store):
             commons = [_as_bytes(shared[name], 1) for name in self._names[2]]
             self._shared.index_copy_(0, place, torch.cat(commons, dim=1))
 
+    @override
     def commit(self) -> None:
-        """Say that what was written last is a step that was done."""
         self._row += 1
-        if self._waiting is not None and self._lane.is_done():
+        if self._waiting is not None and self._stream.is_done():
             self._move_on()
         if self._row == 1:
             self._since = time.monotonic()
         if self._row == self._sizes.rows or time.monotonic() - self._since > AGE_S:
-            self._turn()
+            self._switch_halves()
         self._now.copy_(self._table[self._half * self._sizes.rows + self._row])
 
+    @override
     def finish(self) -> None:
-        """Wait until everything has been copied."""
         if self._row:
-            self._turn()
-        self._settle()
+            self._switch_halves()
+        self._wait()
 
     def _packed(self, names: Sequence[str], values: Values) -> torch.Tensor:
-        """Fields side by side, shape (num_envs, bytes)."""
+        """Return fields side by side, shape (num_envs, bytes)."""
         n = self._sizes.num_envs
         return torch.cat([_as_bytes(values[name], n) for name in names], dim=1)
 
-    def _turn(self) -> None:
+    def _switch_halves(self) -> None:
         """Have the half that was filled copied, and fill the other."""
-        self._settle()
-        rows, _, shared = self._tensors[self._place]
+        self._wait()
         k, half, number = self._sizes.rows, self._half, self._row
         steps = slice(half * k, half * k + number)
-        counts = self._counts[half * (k + 1) :][: k + 1]
-        self._lane.copy(
+        self._stream.copy(
             [
-                (rows[:number], self._rows[steps]),
-                (shared[:number], self._shared[steps]),
-                (self._host_counts, counts),
+                (self._tensors[f"{self._place}/rows"][:number], self._rows[steps]),
+                (self._tensors[f"{self._place}/shared"][:number], self._shared[steps]),
+                (self._host_counts, self._counts[half * (k + 1) :][: k + 1]),
             ]
         )
         self._waiting = (half, number, self._place)
@@ -298,9 +277,9 @@ class DeviceStore(Store):
         self._place = (self._place + 1) % len(self._chunks)
         self._half, self._row = 1 - half, 0
 
-    def _settle(self) -> None:
+    def _wait(self) -> None:
         while self._waiting is not None:
-            self._lane.wait()
+            self._stream.wait()
             self._move_on()
 
     def _move_on(self) -> None:
@@ -312,7 +291,8 @@ class DeviceStore(Store):
             begun = int(self._host_counts[number])
             first = half * self._sizes.beginnings
             source = self._beginnings[first : first + begun]
-            self._lane.copy([(self._tensors[place][1][:begun], source)])
+            target = self._tensors[f"{place}/beginnings"][:begun]
+            self._stream.copy([(target, source)])
             return
         self._waiting = None
         self._chunks[place].num_rows = number
@@ -321,8 +301,8 @@ class DeviceStore(Store):
 
 def plan_sizes(
     num_envs: int, row: int, beginning: int, shared: int, *, on_host: bool
-) -> Sizes:
-    """How large chunks are, so that memory is a few tens of megabytes on the host.
+) -> ChunkSizes:
+    """Return sizes by which memory is a few tens of megabytes on the host.
 
     Args:
         num_envs: Number of worlds.
@@ -335,7 +315,7 @@ def plan_sizes(
     step = num_envs * (row if on_host else row + beginning)
     budget = HOST_CHUNK_BYTES if on_host else DEVICE_CHUNK_BYTES
     rows = max(1, min(LARGEST_CHUNK, budget // max(1, step)))
-    return Sizes(
+    return ChunkSizes(
         num_envs=num_envs,
         rows=rows,
         beginnings=2 * num_envs if on_host else rows * num_envs,
@@ -347,17 +327,5 @@ def plan_sizes(
 
 
 def _as_bytes(value: torch.Tensor, rows: int) -> torch.Tensor:
-    """The bytes of each row, shape (rows, bytes)."""
+    """Return the bytes of each row, shape (rows, bytes)."""
     return value.reshape(rows, -1).contiguous().view(torch.uint8)
-
-
-def _fields(rows: np.ndarray, layout: Layout) -> dict[str, np.ndarray]:
-    """The fields of rows of bytes, by name; those of no bytes are left out."""
-    records = layout.read(rows)
-    return {field.name: records[field.name] for field in layout.fields if field.nbytes}
-
-
-def _tensors(chunk: Chunk) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    parts = (chunk.rows, chunk.beginnings, chunk.shared)
-    rows, beginnings, shared = (torch.from_numpy(part) for part in parts)
-    return rows, beginnings, shared
