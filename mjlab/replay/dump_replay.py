@@ -217,7 +217,7 @@ class _NonfiniteSearch(StepObserver):
             self._physics += 1
             of = f"{self._physics} of {self._env.cfg.decimation}"
             self._state(f"after physics step {of}")
-        elif phase == "judge" and self._env.reward_manager.terms:
+        elif phase == "evaluate" and self._env.reward_manager.terms:
             rewards = self._env.reward_manager
             bad = _bad(rewards.values[0])
             if bad is not None:
