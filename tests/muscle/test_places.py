@@ -19,8 +19,7 @@ from mjlab.muscle import (
     WeightStore,
     muscle_action,
 )
-from mjlab.muscle.buffer import MuscleTupleBuffer
-from mjlab.muscle.shared import SharedMuscles
+from mjlab.muscle.buffer import MuscleTupleBuffer, SharedMuscles
 from mjlab.rl import TrainingLoop
 from mjlab.tasks.muscle.learning import MuscleHookCfg
 from mjlab.tasks.muscle.walk import WalkW18Cfg
