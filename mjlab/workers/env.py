@@ -12,7 +12,7 @@ from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.envs.config import check_config
 from mjlab.envs.nonfinite import TooManyNonfiniteError
 from mjlab.managers import Observations
-from mjlab.managers.log import EpisodeLog
+from mjlab.managers.env import EpisodeLog
 from mjlab.parallel.memory import ArraySpec, SharedArrays, spec_of
 from mjlab.parallel.process import lasting_parent
 from mjlab.workers.pool import Pool

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mjlab.terrain import (
-    TerrainBlock,
     DiscreteObstaclesCfg,
     FlatCfg,
     FlatPatchCfg,
@@ -24,6 +23,7 @@ from mjlab.terrain import (
     SteppingStonesCfg,
     SubTerrainCfg,
     Terrain,
+    TerrainBlock,
     TerrainCfg,
     TerrainGeneratorCfg,
     WaveCfg,

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 import torch
 
-from mjlab.tensors.columns import Columns
 from mjlab.managers.env import Env
 from mjlab.managers.term import ManagerTermBase, TermCfg
 from mjlab.mdp.lookup import ROBOT, chosen
@@ -31,6 +30,7 @@ from mjlab.mdp.randomize.distributions import (
 from mjlab.names import suggest
 from mjlab.scene import SceneEntityCfg, Selection
 from mjlab.sim import Simulation
+from mjlab.tensors.columns import Columns
 
 KINDS = {
     "body": "body",
