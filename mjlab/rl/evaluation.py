@@ -4,11 +4,9 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from mjlab.envs import ManagerBasedRlEnv
+from mjlab.envs import ManagerBasedRlEnv, Policy, Rollout
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.hook import Hook
-from mjlab.rl.learners import InferencePolicy
-from mjlab.rl.vecenv import RslRlVecEnv
 
 
 class Evaluation:
@@ -27,59 +25,47 @@ class Evaluation:
         self._make_env = make_env
         self._cfg = cfg
         self._hooks = hooks
-        self._env: RslRlVecEnv | None = None
+        self._env: ManagerBasedRlEnv | None = None
         self._start: dict[str, torch.Tensor] = {}
 
-    def run(self, policy: InferencePolicy) -> dict[str, torch.Tensor]:
-        """Mean return and length of the episodes, and the share of those that ended.
+    def run(self, policy: Policy) -> dict[str, torch.Tensor]:
+        """Return mean return and length of the episodes, and the share that ended.
 
         Where the task declares success and failure, also the shares of episodes in
         which they held once, and in their last step. Nothing is read from the device.
         """
         env = self._prepared()
-        observations = env.get_observations()
-        count = {"dtype": torch.float64, "device": env.device}
-        returns = torch.zeros(env.num_envs, **count)
-        lengths = torch.zeros(env.num_envs, **count)
-        running = torch.ones(env.num_envs, dtype=torch.bool, device=env.device)
-        outcomes = _Outcomes(env.env)
-        for _ in range(min(env.env.max_episode_length, self._cfg.evaluation.max_steps)):
-            observations, reward, dones, _ = env.step(policy(observations))
-            returns += torch.where(running, reward, 0.0)
-            lengths += running
-            outcomes.update(running)
-            running = running & ~dones
-            policy.reset(dones)
+        rollout = Rollout(env, policy, seed=self._cfg.evaluation.seed)
+        outcomes = _OutcomeShares(env)
+        most = min(env.max_episode_length, self._cfg.evaluation.max_steps)
+        for stepped in rollout.steps(most):
+            outcomes.update(stepped)
         return {
-            "Eval/mean_reward": returns.mean(),
-            "Eval/mean_episode_length": lengths.mean(),
-            "Eval/finished": 1.0 - running.double().mean(),
+            "Eval/mean_reward": rollout.returns.mean(),
+            "Eval/mean_episode_length": rollout.lengths.mean(),
+            "Eval/finished": 1.0 - rollout.running.double().mean(),
             **outcomes.shares(),
         }
 
     def close(self) -> None:
         """Let go of the worlds."""
         if self._env is not None:
-            self._env.env.close()
+            self._env.close()
 
-    def _prepared(self) -> RslRlVecEnv:
-        """The worlds, at the start of their episodes."""
+    def _prepared(self) -> ManagerBasedRlEnv:
+        """Return the worlds as they were before the first evaluation."""
         if self._env is None:
-            env = self._make_env()
-            groups = [g for seen in self._cfg.obs_groups.values() for g in seen]
-            self._env = RslRlVecEnv(
-                env, groups=groups, clip_actions=self._cfg.clip_actions
-            )
-            self._start = env.get_state()
+            self._env = self._make_env()
+            self._env.reset()
+            self._start = self._env.get_state()
         # A curriculum that moved on in the last evaluation goes back as well.
-        self._env.env.set_state(self._start)
+        self._env.set_state(self._start)
         for hook in self._hooks:
-            hook.equip(self._env.env)
-        self._env.reset(seed=self._cfg.evaluation.seed)
+            hook.equip(self._env)
         return self._env
 
 
-class _Outcomes:
+class _OutcomeShares:
     """Success and failure in one episode of each world."""
 
     def __init__(self, env: ManagerBasedRlEnv) -> None:
@@ -97,7 +83,7 @@ class _Outcomes:
             torch.where(running, now, self._at_end[name], out=self._at_end[name])
 
     def shares(self) -> dict[str, torch.Tensor]:
-        """Shares of the episodes, by log key."""
+        """Return shares of the episodes, by log key."""
         kinds = {"once": self._once, "at_end": self._at_end}
         return {
             f"Eval/{name}_{kind}": flags.double().mean()

@@ -12,10 +12,11 @@ from rsl_rl.algorithms import PPO, Distillation
 from rsl_rl.utils import resolve_callable
 from tensordict import TensorDict
 
+from mjlab.managers import Observations
 from mjlab.rl.config import AgentCfg, DistillationAgentCfg, PpoAgentCfg
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.parts import PartCfg, ScheduleCfg
-from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.rl.vecenv import RslRlVecEnv, to_tensordict
 
 _log = logging.getLogger(__name__)
 
@@ -80,7 +81,7 @@ class Learner:
         _log.debug("%s", said.getvalue())
         self.networks_text = said.getvalue()
         """What RSL-RL says about the networks that it built."""
-        self.inference = InferencePolicy(self.policy)
+        self.inference = InferencePolicy(self.policy, clip=cfg.clip_actions)
         """A copy of the policy for use without exploration."""
         self.algorithm.train_mode()
         if not ranks.is_alone:
@@ -157,10 +158,17 @@ class Learner:
 class InferencePolicy:
     """A copy of a policy that acts without exploration, and leaves the policy alone."""
 
-    def __init__(self, policy: torch.nn.Module) -> None:
+    def __init__(self, policy: torch.nn.Module, *, clip: float | None = None) -> None:
+        """Copy the policy.
+
+        Args:
+            policy: The network.
+            clip: Largest size of an action. None leaves actions as they are.
+        """
         # Later, the original holds tensors of its graph, which cannot be copied.
         self._policy: Any = copy.deepcopy(policy).eval()
         self._device = next(policy.parameters()).device
+        self._clip = clip
 
     def follow(self, policy: torch.nn.Module) -> None:
         """Take over the weights of `policy`, and forget all hidden states."""
@@ -171,12 +179,15 @@ class InferencePolicy:
         """Forget the hidden states of worlds that begin anew."""
         self._policy.reset(None if dones is None else dones.to(self._device))
 
-    def __call__(self, observations: TensorDict) -> torch.Tensor:
-        """The most likely actions, shape (num_envs, num_actions)."""
+    def __call__(self, observations: Observations | TensorDict, /) -> torch.Tensor:
+        """Return the most likely actions, shape (num_envs, num_actions)."""
+        seen = to_tensordict(observations)
         with torch.no_grad():
             # Worlds on the CPU may be evaluated by a policy on a GPU.
-            actions = self._policy(observations.to(self._device))
-            return actions.to(observations.device)
+            actions = self._policy(seen.to(self._device)).to(seen.device)
+        if self._clip is None:
+            return actions
+        return actions.clamp(-self._clip, self._clip)
 
 
 def _copied(value: Any) -> Any:

@@ -7,6 +7,7 @@ import torch
 from rsl_rl.env import VecEnv
 from tensordict import TensorDict
 
+from mjlab.managers import Observations
 from mjlab.names import UnknownNameError, suggest
 from mjlab.workers import TrainingEnv, WorkerEnv, terms_of
 
@@ -45,7 +46,7 @@ class RslRlVecEnv(VecEnv, Generic[Env]):
         self._clip = clip_actions
         self._bootstraps = not env.cfg.is_finite_horizon
         self._groups = None if groups is None else tuple(dict.fromkeys(groups))
-        self._observations = self._as_tensordict(env.reset()[0])
+        self._observations = self._seen(env.reset()[0])
 
     @property
     def unwrapped(self) -> Env:
@@ -82,7 +83,7 @@ class RslRlVecEnv(VecEnv, Generic[Env]):
         if self._clip is not None:
             actions = actions.clamp(-self._clip, self._clip)
         observations, reward, terminated, truncated, extras = self.env.step(actions)
-        self._observations = self._as_tensordict(observations)
+        self._observations = self._seen(observations)
         info: dict[str, Any] = {"log": extras["log"]}
         if self._bootstraps:
             # An episode that failed in its last step has no value left.
@@ -101,7 +102,7 @@ class RslRlVecEnv(VecEnv, Generic[Env]):
 
     def reset(self, *, seed: int | None = None) -> TensorDict:
         """Start new episodes in all worlds."""
-        self._observations = self._as_tensordict(self.env.reset(seed=seed)[0])
+        self._observations = self._seen(self.env.reset(seed=seed)[0])
         return self._observations
 
     def randomize_episode_lengths(self) -> None:
@@ -111,41 +112,43 @@ class RslRlVecEnv(VecEnv, Generic[Env]):
 
     def state(self) -> dict[str, dict[str, torch.Tensor]]:
         """Everything that the future depends on, as copies."""
-        seen = {name: self._observations[name].clone() for name in self._names()}
+        names = [str(name) for name in self._observations.keys()]
+        seen = {name: self._observations[name].clone() for name in names}
         return {"env": self.env.get_state(), "observations": seen}
 
     def load_state(self, state: dict[str, dict[str, torch.Tensor]]) -> None:
         """Continue as if from the moment of `state`."""
         self.env.set_state(state["env"])
-        self._observations = self._tensordict(
-            {name: seen.to(self.device) for name, seen in state["observations"].items()}
-        )
+        seen = state["observations"].items()
+        self._observations = to_tensordict({n: t.to(self.device) for n, t in seen})
 
-    def _names(self) -> list[str]:
-        return [str(name) for name in self._observations.keys()]
+    def _seen(self, observations: Observations) -> TensorDict:
+        return to_tensordict(observations, self._groups)
 
-    def _as_tensordict(
-        self, observations: dict[str, torch.Tensor | dict[str, torch.Tensor]]
-    ) -> TensorDict:
-        flat: dict[str, torch.Tensor] = {}
-        for group, value in observations.items():
-            if isinstance(value, torch.Tensor):
-                flat[group] = value
-            else:
-                flat |= {f"{group}/{name}": term for name, term in value.items()}
-        if self._groups is None:
-            return self._tensordict(flat)
-        for name in self._groups:
-            if name not in flat:
-                hint = suggest(name, list(flat))
-                raise UnknownNameError(
-                    f"There is no observation group {name!r}. {hint}"
-                )
-        return self._tensordict({name: flat[name] for name in self._groups})
 
-    def _tensordict(self, flat: dict[str, torch.Tensor]) -> TensorDict:
-        return TensorDict(
-            dict(flat),
-            batch_size=[self.num_envs],
-            device=self.device,
-        )
+def to_tensordict(
+    observations: Observations | TensorDict, groups: Iterable[str] | None = None
+) -> TensorDict:
+    """Return observations as networks take them.
+
+    Args:
+        observations: Tensors by group, or by group and term.
+        groups: Entries that are wanted, such as "actor" or "camera/image". None takes
+            all.
+    """
+    if isinstance(observations, TensorDict):
+        return observations
+    flat: dict[str, torch.Tensor] = {}
+    for group, value in observations.items():
+        if isinstance(value, torch.Tensor):
+            flat[group] = value
+        else:
+            flat |= {f"{group}/{name}": term for name, term in value.items()}
+    for name in groups or ():
+        if name not in flat:
+            hint = suggest(name, list(flat))
+            raise UnknownNameError(f"There is no observation group {name!r}. {hint}")
+    if groups is not None:
+        flat = {name: flat[name] for name in groups}
+    first = next(iter(flat.values()))
+    return TensorDict(flat, batch_size=[first.shape[0]], device=first.device)
