@@ -235,7 +235,8 @@ def learn(
     line: Line, entry: Entry, run: "RunFolder | None", configs: dict[str, Any]
 ) -> None:
     """Train, and say where the results are."""
-    from mjlab.rl import Ranks, train
+    from mjlab.cli.train import train
+    from mjlab.rl import Ranks
 
     placement = find_place(line)
     device = settle_device(line, configs) if placement is None else placement.physics

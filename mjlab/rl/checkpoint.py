@@ -9,7 +9,6 @@ is written last, and holds the checksums; without it the others do not count.
 import json
 import logging
 import pickle
-import random
 import re
 import struct
 import zipfile
@@ -18,7 +17,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from mjlab.files import TEMPORARY, sha256, write_atomic, write_text
@@ -244,50 +242,6 @@ def _differences(saved: Any, present: Any, where: str) -> Any:
             yield f"{where}: the order was {orders}"
     elif saved != present:
         yield f"{where}: {saved}, {present} here"
-
-
-# Random numbers that are not the worlds' own.
-
-
-def seed_everything(seed: int) -> None:
-    """Seed the generators of Python, NumPy and torch."""
-    random.seed(seed)
-    np.random.seed(seed % 2**32)
-    torch.manual_seed(seed)
-
-
-def random_state(device: torch.device) -> dict[str, Any]:
-    """States of the generators of Python, NumPy and torch, as tensors and numbers."""
-    version, words, gauss = random.getstate()
-    numpy = np.random.get_state(legacy=False)
-    assert isinstance(numpy, dict)
-    state: dict[str, Any] = {
-        "python": {"version": version, "words": torch.tensor(words), "gauss": gauss},
-        "numpy": {
-            "key": torch.from_numpy(numpy["state"]["key"].astype(np.int64)),
-            "pos": int(numpy["state"]["pos"]),
-            "has_gauss": int(numpy["has_gauss"]),
-            "gauss": float(numpy["gauss"]),
-        },
-        "torch": torch.get_rng_state(),
-    }
-    if device.type == "cuda":
-        state["cuda"] = torch.cuda.get_rng_state(device)
-    return state
-
-
-def set_random_state(state: dict[str, Any], device: torch.device) -> None:
-    """Put the generators back."""
-    python, numpy = state["python"], state["numpy"]
-    words = tuple(python["words"].tolist())
-    random.setstate((python["version"], words, python["gauss"]))
-    key = numpy["key"].numpy().astype(np.uint32)
-    np.random.set_state(
-        ("MT19937", key, numpy["pos"], numpy["has_gauss"], numpy["gauss"])
-    )
-    torch.set_rng_state(state["torch"].cpu())
-    if device.type == "cuda" and "cuda" in state:
-        torch.cuda.set_rng_state(state["cuda"].cpu(), device)
 
 
 # Files.

@@ -9,8 +9,8 @@ from rsl_rl.utils import resolve_class
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.rl.checkpoint import check_layout, find_checkpoint, load_model
 from mjlab.rl.config import AgentCfg
-from mjlab.rl.layout import policy_layout
 from mjlab.rl.learners import InferencePolicy, network_names, to_rsl_rl
+from mjlab.rl.state import policy_layout
 from mjlab.rl.vecenv import RslRlVecEnv, to_tensordict
 
 

@@ -16,7 +16,6 @@ from typing import Any
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
-from mjlab.rl.counts import count_nonfinite, count_overflow
 from mjlab.workers.channel import ClosedError, Turns
 from mjlab.workers.memory import Block
 from mjlab.workers.terms import shared_parts, term_memory
@@ -105,7 +104,8 @@ class Shard:
 
     def health(self) -> tuple[int, int]:
         """How much was not finite, and how often there was no room."""
-        return int(count_nonfinite(self.env)), int(count_overflow(self.env))
+        nonfinite, overflow = self.env.nonfinite.totals()
+        return int(nonfinite), int(overflow)
 
     def take_health(self) -> dict[str, float]:
         """The full account since the last one."""

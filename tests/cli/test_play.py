@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from mjlab.cli import Answer, UsageError
+from mjlab.cli.train import train
 from mjlab.envs import ManagerBasedRlEnvCfg
-from mjlab.rl import RunFolder, train
+from mjlab.rl import RunFolder
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from mjlab.viewer import ViewerError

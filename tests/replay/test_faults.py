@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from mjlab.cli import run_program
+from mjlab.cli.train import train
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.envs.nonfinite import TooManyNonfiniteError
 from mjlab.faults import DumpCfg, files
@@ -21,7 +22,7 @@ from mjlab.faults.recorder import FlightRecorder
 from mjlab.faults.recording import DumpError, Recording, load_recording
 from mjlab.faults.replay import Replay, build_env, describe
 from mjlab.managers import EventTermCfg, RewardTermCfg
-from mjlab.rl import RunFolder, train
+from mjlab.rl import RunFolder
 from mjlab.schema import Trust
 from mjlab.sim.fields import STATE_FIELDS
 from scripts import play

@@ -128,7 +128,7 @@ def test_a_container_has_what_its_group_may_take(tmp_path: Path, version: int) -
 GROWTH = """
 import resource, sys
 from pathlib import Path
-from mjlab.rl import train
+from mjlab.cli.train import train
 from mjlab.registry import load_task
 task, root = load_task(sys.argv[1]), Path(sys.argv[3])
 env, agent = task.env(), task.rl()

@@ -12,9 +12,9 @@ from mjlab.export import Exported, OnnxPolicy, export_policy
 from mjlab.export.inputs import GROUP, measured_group
 from mjlab.rl import AgentCfg, Ranks
 from mjlab.rl.checkpoint import write_model
-from mjlab.rl.layout import policy_layout
 from mjlab.rl.learners import InferencePolicy, Learner
 from mjlab.rl.policy import load_network
+from mjlab.rl.state import policy_layout
 from mjlab.rl.vecenv import RslRlVecEnv
 
 Numbers = np.ndarray
