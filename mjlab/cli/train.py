@@ -13,11 +13,13 @@ from typing import Any
 
 import torch
 
+from mjlab.cli.memory import require_memory
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.export import INSTALL, ExportError, is_installed
 from mjlab.faults.files import DumpFolder
 from mjlab.faults.recorder import FlightRecorder
 from mjlab.files import CannotWriteError, saying_why
+from mjlab.provenance import versions
 from mjlab.report import REPORT, write_report
 from mjlab.rl.check import check_agent, groups_of
 from mjlab.rl.checkpoint import Checkpoints
@@ -27,8 +29,6 @@ from mjlab.rl.distributed import Ranks
 from mjlab.rl.hook import Hook
 from mjlab.rl.logging import open_writers
 from mjlab.rl.loop import TrainingLoop, TrainingResult
-from mjlab.rl.memory import require_memory
-from mjlab.rl.provenance import versions
 from mjlab.rl.run_folder import KEPT_DEFAULTS, RunFolder, save_config
 from mjlab.schema import config_text, to_data
 from mjlab.workers import TrainingEnv, WorkerEnv

@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 
-from mjlab.rl.config import StopCfg
 from mjlab.rl.distributed import Ranks
 from mjlab.workers import TrainingEnv, WorkerEnv
 
@@ -223,8 +222,11 @@ def merged(*parts: Mapping[str, Any]) -> dict[str, Any]:
 class Scores:
     """Follows one figure, of which more is better."""
 
-    def __init__(self, cfg: StopCfg, metric: str) -> None:
-        self._cfg = cfg
+    def __init__(
+        self, metric: str, *, target: float | None, patience: int | None
+    ) -> None:
+        self._target = target
+        self._patience = patience
         self.metric = metric
         """Name of the figure."""
         self.best: float | None = None
@@ -244,15 +246,15 @@ class Scores:
         return False
 
     def reason_to_stop(self, figures: Mapping[str, float]) -> str | None:
-        """Why to stop: the target is reached, or nothing gets better."""
-        score, target = figures.get(self.metric), self._cfg.target
+        """Return why to stop: the target is reached, or nothing gets better."""
+        score, target = figures.get(self.metric), self._target
         if target is not None and score is not None and score >= target:
             return f"{self.metric} is {score:.4g}, and stop.target is {target:g}"
-        if self._cfg.patience is not None and self._worse > self._cfg.patience:
+        if self._patience is not None and self._worse > self._patience:
             best = "anything finite" if self.best is None else f"{self.best:.4g}"
             return (
                 f"{self.metric} has not beaten {best} in {self._worse} looks, and "
-                f"stop.patience is {self._cfg.patience}"
+                f"stop.patience is {self._patience}"
             )
         return None
 

@@ -114,16 +114,10 @@ class TrainingLoop:
         self._evaluates = make_eval_env is not None and cfg.evaluation.every > 0
         self._gathered = IterationFigures(env, self.ranks, cfg.logging.window)
         default = "Eval/mean_reward" if self._evaluates else "Train/mean_reward"
-        self._scores = Scores(cfg.stop, cfg.stop.metric or default)
-        self._state = RunState(
-            self.worlds,
-            cfg,
-            self.ranks,
-            learner=self.learner,
-            figures=self._gathered,
-            scores=self._scores,
-            hooks=self.hooks,
-        )
+        metric, stop = cfg.stop.metric or default, cfg.stop
+        self._scores = Scores(metric, target=stop.target, patience=stop.patience)
+        parts = (self.learner, self._gathered, self._scores, self.hooks)
+        self._state = RunState(self.worlds, cfg, self.ranks, *parts)
         self._seconds_before = 0.0
         self._interrupts = Interrupts()
         self._started = 0.0

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from mjlab.files import CannotWriteError, saying_why, write_text
 from mjlab.names import UnknownNameError, suggest
-from mjlab.rl.provenance import (
+from mjlab.provenance import (
     arguments,
     command,
     git_state,

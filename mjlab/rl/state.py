@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,49 +31,39 @@ _INEXACT = (
 """The way out, where a run cannot go on bit for bit."""
 
 
+@dataclass(frozen=True)
 class RunState:
     """The parts of a run that have a memory, as what a checkpoint can hold."""
 
-    def __init__(
-        self,
-        worlds: RslRlVecEnv,
-        cfg: AgentCfg,
-        ranks: Ranks,
-        *,
-        learner: Learner,
-        figures: IterationFigures,
-        scores: Scores,
-        hooks: Sequence[Hook],
-    ) -> None:
-        self._worlds = worlds
-        self._cfg = cfg
-        self._ranks = ranks
-        self._learner = learner
-        self._figures = figures
-        self._scores = scores
-        self._hooks = hooks
+    worlds: RslRlVecEnv
+    cfg: AgentCfg
+    ranks: Ranks
+    learner: Learner
+    figures: IterationFigures
+    scores: Scores
+    hooks: Sequence[Hook]
 
     def shared(self, progress: Mapping[str, Any]) -> dict[str, Any]:
         """Return what all processes have in common, with the loop's own `progress`."""
         return {
-            "layout": policy_layout(self._worlds.env, self._cfg),
-            "learner": self._learner.shared_state(),
-            "hooks": {hook.name: hook.state() for hook in self._hooks},
-            "scores": self._scores.state(),
-            "window": self._figures.window.state(),
+            "layout": policy_layout(self.worlds.env, self.cfg),
+            "learner": self.learner.shared_state(),
+            "hooks": {hook.name: hook.state() for hook in self.hooks},
+            "scores": self.scores.state(),
+            "window": self.figures.window.state(),
             "progress": dict(progress),
         }
 
     def own(self) -> dict[str, Any]:
         """Return what this process has for itself."""
-        saves_worlds = self._cfg.checkpoint.env_state
+        saves_worlds = self.cfg.checkpoint.env_state
         return {
-            "world": self._ranks.world,
-            "layout": worlds_layout(self._worlds.env),
-            "random": random_state(self._worlds.env.device),
-            "figures": self._figures.tally.state(),
-            "learner": self._learner.own_state(),
-            "worlds": self._worlds.state() if saves_worlds else None,
+            "world": self.ranks.world,
+            "layout": worlds_layout(self.worlds.env),
+            "random": random_state(self.worlds.env.device),
+            "figures": self.figures.tally.state(),
+            "learner": self.learner.own_state(),
+            "worlds": self.worlds.state() if saves_worlds else None,
         }
 
     def restore(self, path: Path, *, exact: bool) -> dict[str, Any]:
@@ -80,23 +71,23 @@ class RunState:
 
         Nothing is changed before it is known that all of it fits.
         """
-        device = self._worlds.env.device
+        device = self.worlds.env.device
         model = load_model(path, device)
-        check_layout(model["layout"], policy_layout(self._worlds.env, self._cfg), path)
+        check_layout(model["layout"], policy_layout(self.worlds.env, self.cfg), path)
         own = self._load_own(path) if exact else None
-        self._learner.load_shared_state(model["learner"])
-        for hook in self._hooks:
+        self.learner.load_shared_state(model["learner"])
+        for hook in self.hooks:
             hook.load_state(model["hooks"].get(hook.name, {}))
-        self._scores.load_state(model["scores"])
-        self._figures.window.load_state(model["window"])
+        self.scores.load_state(model["scores"])
+        self.figures.window.load_state(model["window"])
         if own is not None:
             self._restore_own(own)
         return model["progress"]
 
     def _load_own(self, path: Path) -> dict[str, Any]:
-        own = load_own(path, self._ranks)
+        own = load_own(path, self.ranks)
         try:
-            check_layout(own["layout"], worlds_layout(self._worlds.env), path)
+            check_layout(own["layout"], worlds_layout(self.worlds.env), path)
         except CheckpointError as error:
             raise CheckpointError(f"{error}\n{_INEXACT}") from None
         if own["worlds"] is None:
@@ -107,10 +98,10 @@ class RunState:
         return own
 
     def _restore_own(self, own: dict[str, Any]) -> None:
-        device = self._worlds.env.device
-        self._worlds.load_state(_on_device(own["worlds"], device))
-        self._learner.load_own_state(_on_device(own["learner"], device))
-        for name, tensor in self._figures.tally.state().items():
+        device = self.worlds.env.device
+        self.worlds.load_state(_on_device(own["worlds"], device))
+        self.learner.load_own_state(_on_device(own["learner"], device))
+        for name, tensor in self.figures.tally.state().items():
             tensor.copy_(own["figures"][name])
         set_random_state(own["random"], device)
 

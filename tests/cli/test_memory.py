@@ -8,10 +8,9 @@ from pathlib import Path
 import mujoco
 import pytest
 
-from mjlab.cli import run_program
+from mjlab.cli import memory, run_program
+from mjlab.cli.memory import Need, NotEnoughMemoryError, available_memory, measure
 from mjlab.registry import load_task
-from mjlab.rl import memory
-from mjlab.rl.memory import Need, NotEnoughMemoryError, available_memory, measure
 from mjlab.sim.sizes import data_size
 from scripts import train
 from tests.worlds.rl_runs import agent_cfg, env_cfg

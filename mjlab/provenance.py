@@ -28,7 +28,7 @@ _PACKAGES = (
     "tensordict",
     "numpy",
 )
-_OURS = Path(__file__).resolve().parents[2]
+_OURS = Path(__file__).resolve().parents[1]
 # The start of a path, and not a middle: neither `a/b` nor `https://a/b` is absolute.
 _START = r"(?<![\w.~-])(?<!:/)"
 _ABSOLUTE = re.compile(
