@@ -1,4 +1,4 @@
-"""How long it takes to solve the cartpole: training until the mean reward is enough.
+"""Time to solve the cartpole: training until the mean reward is enough.
 
     python bench/cartpole.py --seeds 0 1 2
 

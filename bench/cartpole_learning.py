@@ -1,4 +1,4 @@
-"""What the number of worlds does to learning: PPO and a learner that replays.
+"""Learning at many numbers of worlds: PPO and a learner that replays.
 
     python bench/cartpole_learning.py --quick
     python bench/cartpole_learning.py
@@ -133,7 +133,7 @@ def check(args: argparse.Namespace, counts: Sequence[int]) -> None:
 
 
 def absent_learners() -> dict[str, str]:
-    """Who is not there, and why."""
+    """Return the learners that are not installed, and why."""
     found = {}
     for package in ("stable_baselines3", "gymnasium"):
         if importlib.util.find_spec(package) is None:
@@ -142,7 +142,7 @@ def absent_learners() -> dict[str, str]:
 
 
 def choose(wanted: list[str] | None, absent: dict[str, str]) -> list[str]:
-    """Who learns; an unknown name is an error, and so is one that is not there."""
+    """Choose learners; an unknown name is an error, and so is one that is not there."""
     for name in wanted or ():
         if name not in LEARNERS:
             hint = suggest(name, list(LEARNERS))
@@ -154,7 +154,7 @@ def choose(wanted: list[str] | None, absent: dict[str, str]) -> list[str]:
 
 
 def acts_under_ray(acting: str) -> bool:
-    """Whether processes of Ray act for the learner that replays."""
+    """Return whether processes of Ray act for the learner that replays."""
     installed = importlib.util.find_spec("ray") is not None
     if acting == "ray" and not installed:
         raise UsageError("--acting ray: ray is not installed. Use --acting here.")
@@ -162,7 +162,7 @@ def acts_under_ray(acting: str) -> bool:
 
 
 def maker(name: str, count: int, seed: int, under_ray: bool) -> Callable[[], Learner]:
-    """What makes a learner."""
+    """Return the factory of a learner."""
 
     def make() -> Learner:
         torch.manual_seed(seed)

@@ -1,4 +1,4 @@
-"""How many cartpoles can be stepped in a second: worlds from 1 to 2^20, many ways.
+"""Cartpoles stepped in a second: worlds from 1 to 2^20, many ways.
 
     python bench/cartpole_scaling.py --quick
     python bench/cartpole_scaling.py
@@ -139,7 +139,7 @@ def choose_counts(
 
 
 def over_most(contender: Contender, count: int) -> bool:
-    """Whether so many are beyond what is sensible for it."""
+    """Return whether so many are beyond what is sensible for it."""
     return contender.most is not None and count > contender.most
 
 
@@ -214,7 +214,7 @@ class Sweep:
         return point.to_data()
 
     def _why_not(self, contender: Contender, count: int) -> str | None:
-        """Why a point is left out, or None."""
+        """Say why a point is left out, or None."""
         if over_most(contender, count):
             return f"it takes a process each, and {contender.most} is the most here"
         free = free_bytes(self._device)
@@ -222,7 +222,7 @@ class Sweep:
         return reason or self._too_slow(contender, count)
 
     def _too_slow(self, contender: Contender, count: int) -> str | None:
-        """Why it would take too long, by what smaller numbers of worlds took."""
+        """Say why it would take too long, by what smaller numbers of worlds took."""
         smaller = [
             Point.from_data(result)
             for key, result in self._store.results.items()
@@ -247,7 +247,7 @@ class Sweep:
 
 
 def key_of(name: str, count: int, threads: int | None) -> str:
-    """What a result is kept as."""
+    """Return the key that a result is kept under."""
     return f"{name}/{count}" if threads is None else f"{name}/{count}/block{threads}"
 
 

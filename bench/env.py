@@ -1,4 +1,4 @@
-"""What the managers cost: `env.step` against the same physics alone, in turns.
+"""Cost of the managers: `env.step` against the same physics alone, in turns.
 
     python bench/env.py --task Cartpole-Balance --num-envs 1024
     python bench/env.py --task synthetic --num-envs 1024

@@ -49,7 +49,7 @@ additions on a GPU come in no order."""
 
 @dataclass(frozen=True)
 class Plan:
-    """Where to run, and how much of it."""
+    """The device and the size of each check."""
 
     device: str
     """Where."""
@@ -74,7 +74,7 @@ class Plan:
 
     @property
     def on_gpu(self) -> bool:
-        """Whether speeds mean anything."""
+        """Return whether speeds mean anything."""
         return self.device != "cpu"
 
 
@@ -115,7 +115,7 @@ def main() -> None:
 
 
 def make_plan(device: str, *, quick: bool) -> Plan:
-    """How much to run."""
+    """Choose the size of each check."""
     if device == "cpu":
         return Plan(device, (8,), ("Velocity-G1-Flat",), (8,), 4, 1, 2)
     if quick:
@@ -202,7 +202,7 @@ def share_of_rows(value: torch.Tensor, expected: torch.Tensor) -> float:
 
 
 def verdict(shares: dict[str, float], noise: dict[str, float]) -> dict[str, Any]:
-    """Whether what differs is no more than between two eager runs."""
+    """Judge whether what differs is no more than between two eager runs."""
     worst = max(shares, key=lambda name: shares[name])
     allowed = 0.01 + 3.0 * max(noise.values())
     return {
@@ -241,7 +241,7 @@ def fused_equals_eager(plan: Plan, task: str) -> dict[str, Any]:
 
 
 def named(output: tuple[Any, ...]) -> dict[str, torch.Tensor]:
-    """What a step returned, by name."""
+    """Return what a step returned, by name."""
     observations, reward, terminated, truncated, _ = output
     own = {"reward": reward, "terminated": terminated, "truncated": truncated}
     return own | {f"observation/{group}": v for group, v in observations.items()}

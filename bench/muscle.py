@@ -108,7 +108,7 @@ def walking(task: str, place: str | None) -> dict[str, Any]:
 
 
 def episodes(task: str, run: Any, speed: float) -> dict[str, Any]:
-    """Return how long worlds keep going at a speed, and how fast they are."""
+    """Measure how long worlds keep going at a speed, and how fast they are."""
     cfg = load_task(task).env()
     cfg.scene.num_envs = EPISODES
     cfg.seed = 100

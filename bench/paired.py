@@ -1,4 +1,4 @@
-"""How fast steps are in one checkout against another: blocks of both take turns.
+"""Speed of steps in one checkout against another: blocks of both take turns.
 
     git worktree add ../before main~1
     python bench/paired.py ../before .

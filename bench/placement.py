@@ -1,4 +1,4 @@
-"""What it costs to have worlds in worker processes: `dual` against `cpu`, in turns.
+"""Cost of worlds in worker processes: `dual` against `cpu`, in turns.
 
     python bench/placement.py --task Cartpole-Balance --num-envs 1024 --workers 2
 
@@ -28,10 +28,11 @@ import torch
 from bench.record import save
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.muscle import MuscleNetwork, WeightStore
+from mjlab.parallel.memory import ArraySpec, SharedArrays
+from mjlab.parallel.process import Handshake
 from mjlab.registry import load_task
-from mjlab.workers import TrainingEnv, WorkerEnv, terms_of
-from mjlab.workers.channel import Turns
-from mjlab.workers.memory import Block, Field
+from mjlab.rl import TrainingEnv, terms_of
+from mjlab.workers import WorkerEnv
 
 ROUNDS = 2000
 
@@ -142,9 +143,9 @@ def round_us(workers: int, pairs: Callable[[int], tuple[Round, Round]]) -> float
 
 def pipe_pairs(workers: int) -> tuple[Round, Round]:
     """Processes that answer through pipes, as those of `dual` do."""
-    here: list[Turns] = []
+    here: list[Handshake] = []
     for _ in range(workers):
-        ours, theirs = Turns.pair()
+        ours, theirs = Handshake.pair()
         spawn(answer_pipe, theirs)
         theirs.close()
         here.append(ours)
@@ -163,10 +164,10 @@ def pipe_pairs(workers: int) -> tuple[Round, Round]:
     return once, end
 
 
-def answer_pipe(turns: Turns) -> None:
+def answer_pipe(handshake: Handshake) -> None:
     """Answer until told to end."""
-    while turns.hear() == b"s":
-        turns.tell(b"k")
+    while handshake.hear() == b"s":
+        handshake.tell(b"k")
 
 
 def semaphore_pairs(workers: int) -> tuple[Round, Round]:
@@ -211,8 +212,8 @@ def publish_ms() -> dict[str, float]:
     """Time to publish weights of a megabyte, and to fetch them."""
     network = MuscleNetwork(72, 13, 54, hidden=(420, 340, 256))
     nbytes = WeightStore.nbytes_for(network)
-    block = Block({"weights": Field((nbytes,), torch.uint8)})
-    store = WeightStore(network, block["weights"].numpy().data)
+    block = SharedArrays({"weights": ArraySpec((nbytes,), "uint8")})
+    store = WeightStore(network, block["weights"].data)
     state = network.state_dict()
     times: dict[str, list[float]] = {"publish": [], "fetch": []}
     with torch_threads(1), torch.no_grad():

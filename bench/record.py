@@ -1,4 +1,4 @@
-"""How a measurement is written down: what ran, on what, when."""
+"""Records of measurements: what ran, on what, when."""
 
 import datetime
 import importlib.metadata
@@ -12,7 +12,7 @@ _PACKAGES = ("mujoco", "mujoco-warp", "warp-lang", "torch", "numpy")
 
 
 def machine() -> dict[str, Any]:
-    """What this machine is."""
+    """Return a description of this machine."""
     from mjlab.provenance import hardware
 
     found = hardware()

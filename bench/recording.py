@@ -1,4 +1,4 @@
-"""What recording episodes costs, beside the step itself.
+"""Cost of recording episodes, beside the step itself.
 
     python bench/recording.py --num-envs 256 --steps 2000
 
@@ -58,7 +58,7 @@ def main() -> None:
 
 @dataclass
 class Turns:
-    """What was seen, block by block."""
+    """Times and memory, block by block."""
 
     plain_s: list[float] = field(default_factory=list)
     """Seconds of blocks that are not recorded, one more than of the others."""
@@ -136,7 +136,7 @@ def take_turns(
 
 
 def shares(turns: Turns, steps: int, blocks: int) -> dict[str, object]:
-    """What recording takes of a step, and whether it takes more as time goes on.
+    """Return the share of a step that recording takes, and how it grows.
 
     Args:
         turns: What was seen.
@@ -165,7 +165,7 @@ def shares(turns: Turns, steps: int, blocks: int) -> dict[str, object]:
 
 
 def growth_mb(figures: list[int]) -> float:
-    """How much more the last is than the first."""
+    """Return how much more the last is than the first."""
     return (figures[-1] - figures[0]) / 2**20
 
 

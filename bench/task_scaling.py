@@ -1,4 +1,4 @@
-"""How many worlds suit a task: its speed at growing numbers, and what limits it.
+"""Numbers of worlds that suit a task: speed at growing numbers, and its limit.
 
     python scripts/bench.py scaling Velocity-G1-Flat
     python scripts/bench.py scaling Cartpole-Balance --engine warp --counts 64 256 1024
@@ -185,7 +185,7 @@ class Sweep:
         return ManagerBasedRlEnv(cfg, device=str(self._device))
 
     def _before(self, count: int) -> dict[int, dict[str, Any]]:
-        """What was measured of fewer worlds."""
+        """Return what was measured of fewer worlds."""
         return {
             int(key): result
             for key, result in self._store.results.items()
@@ -223,7 +223,7 @@ def said(result: dict[str, Any]) -> str:
 
 
 def conclude(results: dict[str, Any]) -> tuple[Advice, Limit] | None:
-    """What follows from the results by number of worlds. None if there are none."""
+    """Conclude from the results by number of worlds; None if there are none."""
     there = {int(n): r for n, r in results.items() if "left_out" not in r}
     if not there:
         return None

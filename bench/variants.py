@@ -1,4 +1,4 @@
-"""What a step costs when worlds have different objects, against scenes of one object.
+"""Cost of a step when worlds have different objects, against one object.
 
     python bench/variants.py
     python bench/variants.py --engine warp --num-envs 64

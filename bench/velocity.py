@@ -1,4 +1,4 @@
-"""What the velocity tasks reach on a CPU, against bare MuJoCo, and what they do there.
+"""Speed of the velocity tasks on a CPU, against bare MuJoCo, and what they do.
 
     python bench/velocity.py
     python bench/velocity.py --tasks Velocity-G1-Flat --blocks 20 --no-training
@@ -208,7 +208,7 @@ def operation_figures(task: str) -> dict[str, Any]:
 
 
 def training_figures(task: str, args: argparse.Namespace) -> dict[str, Any]:
-    """How long acting and learning take, and what reads from the device."""
+    """Measure how long acting and learning take, and what reads from the device."""
     env = build(task, args.num_envs, args.threads)
     make_rl = load_task(task).rl
     assert make_rl is not None

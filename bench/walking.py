@@ -1,4 +1,4 @@
-"""A check that a policy walks as told: errors and falls for fixed commands.
+"""Walking as told: errors of velocity, and falls, for fixed commands.
 
     python bench/walking.py Velocity-Go1-Flat
     python bench/walking.py logs/Velocity-G1-Flat/latest --episodes 128 --best

@@ -1,4 +1,4 @@
-"""What Gymnasium's form and the wrappers cost, beside `env.step` itself.
+"""Cost of Gymnasium's form and the wrappers, beside `env.step` itself.
 
     python bench/wrappers.py --task Velocity-Go1-Flat --num-envs 256
 

@@ -19,6 +19,7 @@ PARTS = {
     "configurations": parts.configurations_part,
     "heirs": parts.heirs_part,
     "rooms": parts.rooms_part,
+    "methods": parts.methods_part,
     "tutorials": parts.tutorials_part,
     "randomizations": lambda _: term_pages.randomization_tables(),
     "warp_fields": lambda _: term_pages.warp_fields_text(),

@@ -26,7 +26,7 @@ OURS = "mjlab-fused"
 
 @dataclass(frozen=True, kw_only=True)
 class OnCpu:
-    """How a task is learned where there is no GPU."""
+    """Settings with which a task is learned where there is no GPU."""
 
     num_envs: int
     """Worlds, where the user says nothing."""
@@ -37,7 +37,7 @@ class OnCpu:
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """What can be trained: factories, so that each use has a config of its own."""
+    """Factories of what can be trained: each use has a config of its own."""
 
     env: Callable[[], Any]
     """Makes the configuration to train with."""
@@ -134,7 +134,7 @@ def load_task(task_id: str) -> Task:
 
 
 def trusted(task_id: str | None = None) -> "Trust":
-    """What a file of a task may name; see `Trust`.
+    """Return what a file of a task may name; see `Trust`.
 
     Args:
         task_id: The task. None, or one that is not installed, leaves what all installed

@@ -16,8 +16,8 @@ sys.path.insert(0, str(ROOT))
 
 from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.hardware import choose_worlds, processors
+from mjlab.cli.help import reference
 from mjlab.cli.overrides import apply
-from mjlab.cli.reference import reference
 from mjlab.registry import entries, find_entry, load_task
 from mjlab.threads import prepare_threads, torch_threads
 
@@ -169,7 +169,7 @@ def measure(line: Line, env_cfg: Any) -> dict[str, Any]:
 
 
 def show_progress(blocks: int) -> Callable[[int], None]:
-    """What tells a person how far it is; a file or a pipe is not told."""
+    """Return what tells a person the progress; a file or a pipe is not told."""
 
     def tell(block: int) -> None:
         if sys.stderr.isatty():

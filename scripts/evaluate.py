@@ -11,8 +11,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.hardware import choose_worlds, processors
+from mjlab.cli.help import reference
 from mjlab.cli.overrides import apply
-from mjlab.cli.reference import reference
 from mjlab.registry import trusted
 from mjlab.threads import prepare_threads, torch_threads
 
@@ -142,7 +142,7 @@ def build_env(line: Line, env_cfg: Any) -> "ManagerBasedRlEnv":
 def find_policy(
     line: Line, run: "RunFolder", env: "ManagerBasedRlEnv", agent: Any
 ) -> tuple["Policy", str]:
-    """Return the policy that acts, and where it comes from."""
+    """Return the policy, and where it comes from."""
     from mjlab.envs import RandomPolicy, ZeroPolicy
     from mjlab.rl.checkpoint import find_checkpoint
     from mjlab.rl.policy import load_policy

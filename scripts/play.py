@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
+from mjlab.cli.help import reference
 from mjlab.cli.overrides import apply
-from mjlab.cli.reference import reference
 from mjlab.registry import entries, load_task, trusted
 from mjlab.render import prepare_gl
 from mjlab.threads import prepare_threads
@@ -110,7 +110,7 @@ PROGRAM = Program(
 
 @dataclass(frozen=True)
 class Source:
-    """What is to be watched."""
+    """A policy and the worlds to watch it in."""
 
     title: str
     """What it is, for the user."""
@@ -174,7 +174,7 @@ def check(options: Options, viewer: str) -> None:
 
 
 def find_source(place: str | None, options: Options) -> Source:
-    """What is to be watched, from a task, a run or a checkpoint."""
+    """Find what is to be watched, from a task, a run or a checkpoint."""
     if place is not None and place.endswith(".onnx"):
         return find_file(place, options)
     is_task = place in entries()
@@ -267,7 +267,7 @@ def build(
 def choose_policy(
     source: Source, env: "ManagerBasedRlEnv", options: Options
 ) -> "Policy":
-    """What acts."""
+    """Choose the policy."""
     from mjlab.envs import RandomPolicy, ZeroPolicy
 
     if source.file is not None:
@@ -313,15 +313,15 @@ def show(
 
 def replay(line: Line, place: Path, viewer: str) -> None:
     """Do the steps of a dump again, say what went wrong, and show them."""
-    from mjlab.rl import dumped
+    from mjlab.replay.dump_replay import DumpReplay, build_env, open_dump
 
-    recording, cfg = dumped.open_dump(place, trusted)
+    world, cfg = open_dump(place, trusted)
     cfg = apply({"env": cfg}, line.settings, line.disabled)["env"]
-    again, lines = dumped.replay(cfg, recording)
-    print(*lines, sep="\n", flush=True)
+    again = DumpReplay(build_env(cfg, world), world)
+    print(*again.run().lines(world), sep="\n", flush=True)
     options: Options = line.options
     if viewer != "web" and options.steps is None:
-        options = dataclasses.replace(options, steps=recording.length)
+        options = dataclasses.replace(options, steps=world.length)
     show(Source(place.name, cfg, None, None), again.env, again, options, viewer)
 
 

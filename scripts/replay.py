@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
+from mjlab.cli.help import reference
 from mjlab.cli.overrides import apply
-from mjlab.cli.reference import reference
 from mjlab.registry import entries, load_task, trusted
 from mjlab.render import prepare_gl
 from mjlab.threads import prepare_threads
@@ -130,7 +130,7 @@ def find_config(recording: "Recording", options: Options) -> "ManagerBasedRlEnvC
             f"{recording.path} does not say what it is of: name the --task, one of "
             f"{', '.join(entries())}."
         )
-    from mjlab.gym.register import task_of
+    from mjlab.gym.build import task_of
 
     task, made = load_task(task_of(name)), recording.env_kwargs
     cfg = task.play() if made.get("play") else task.env()
@@ -142,7 +142,7 @@ def find_config(recording: "Recording", options: Options) -> "ManagerBasedRlEnvC
 
 def written_config(recording: "Recording") -> "ManagerBasedRlEnvCfg":
     """The configuration that a recording brings along."""
-    from mjlab.gym.register import task_of
+    from mjlab.gym.build import task_of
     from mjlab.schema import ConfigFileError, parse_config
 
     trust = trusted(recording.env_id and task_of(recording.env_id))
@@ -213,7 +213,7 @@ def replay(
 
 
 def changes_observations(line: Line) -> bool:
-    """Whether the line asks for observations that were not recorded."""
+    """Return whether the line asks for observations that were not recorded."""
     names = [setting.name for setting in line.settings]
     names += [f"env.{name.removeprefix('env.')}" for name in line.disabled]
     return any(name.startswith("env.observations") for name in names)
@@ -247,7 +247,7 @@ def writing(again: "Replay", options: Options) -> Iterator[list[Any]]:
 
 @contextlib.contextmanager
 def filming(env: "ManagerBasedRlEnv", path: Path | None) -> "Iterator[Watch]":
-    """What draws the states of a replay into a video; nothing without a path."""
+    """Draw the states of a replay into a video; nothing without a path."""
     if path is None:
         yield lambda batch, step: None
         return

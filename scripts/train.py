@@ -12,8 +12,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.hardware import choose_worlds, processors
+from mjlab.cli.help import reference
 from mjlab.cli.overrides import apply
-from mjlab.cli.reference import reference
 from mjlab.registry import Entry, Task, entries, find_entry, load_task, trusted
 from mjlab.threads import prepare_threads
 
@@ -131,13 +131,13 @@ def find_defaults(line: Line, entry: Entry) -> dict[str, Any] | None:
 
 
 def learner_of(line: Line, task: Task) -> Callable[[], Any]:
-    """What makes the settings of the learner: they differ without a GPU."""
+    """Return the factory of the learner's settings: they differ without a GPU."""
     assert task.rl is not None
     return task.rl if task.on_cpu is None or wants_gpu(line) else task.on_cpu.rl
 
 
 def wants_gpu(line: Line) -> bool:
-    """Whether to train on a GPU, as far as that is known before anything is built."""
+    """Return whether to train on a GPU, as far as is known before anything is built."""
     import torch
 
     if line.options.placement is not None:
@@ -148,8 +148,8 @@ def wants_gpu(line: Line) -> bool:
     return torch.cuda.is_available() and ["native"] not in map(list, backends)
 
 
-def settle_device(line: Line, configs: dict[str, Any]) -> str:
-    """Where this process trains; does not return where it starts others instead."""
+def choose_device(line: Line, configs: dict[str, Any]) -> str:
+    """Choose this process's device; does not return where it starts others instead."""
     from mjlab.rl import Ranks, relaunch
 
     wanted = line.options.device
@@ -224,7 +224,7 @@ def learn(
     from mjlab.rl import Ranks
 
     placement = find_place(line)
-    device = settle_device(line, configs) if placement is None else placement.physics
+    device = choose_device(line, configs) if placement is None else placement.physics
     env_cfg, reason = settle_worlds(line, entry, run, configs["env"], device)
     check(env_cfg, configs["agent"])
     if placement is not None:

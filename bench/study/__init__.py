@@ -1,1 +1,1 @@
-"""What the studies share: contenders, a clock, results that can be resumed, charts."""
+"""Parts that the studies share: contenders, a clock, results to resume, charts."""

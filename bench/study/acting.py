@@ -104,7 +104,7 @@ class Actor:
         places = torch.arange(first, first + num_envs) / max(total - 1, 1)
         self._chance = 0.4 ** (1.0 + 7.0 * places)
         rows = num_envs
-        self._now = self._worlds.reset()
+        self._now = self._worlds.reset()[0]
         self._hidden = torch.zeros(rows, 2 * WIDTH)
         self._place = torch.zeros(rows, dtype=torch.int64)
         self._burned = torch.zeros(rows, dtype=torch.int64)
@@ -141,12 +141,11 @@ class Actor:
         by_chance = torch.rand(len(rows)) < self._chance
         actions = torch.where(by_chance, torch.randint(2, (len(rows),)), likeliest)
         result = self._worlds.step(actions)
-        assert result.final_observations is not None
         ended = result.terminated | result.truncated
         self._done[rows, self._place] = actions
         self._over[rows, self._place] = result.terminated.float()
         self._place += 1
-        self._seen[rows, self._place] = result.final_observations
+        self._seen[rows, self._place] = result.extras["final_obs"]
         self._now = result.observations
         self._hidden = torch.where(ended[:, None], 0.0, hidden)
         return self._emit(ended)

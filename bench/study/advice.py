@@ -1,4 +1,4 @@
-"""What follows from rates at several numbers of worlds."""
+"""Advice that follows from rates at several numbers of worlds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ STILL_GROWING = 1.1
 
 @dataclass(frozen=True)
 class Advice:
-    """How many worlds to run, and why not more."""
+    """A number of worlds to run, and why not more."""
 
     best: int
     """Number of worlds with the best rate."""
@@ -46,7 +46,7 @@ def advise(rates: Mapping[int, float]) -> Advice:
 
 
 def _saturated(rates: Mapping[int, float], counts: list[int]) -> bool:
-    """Whether the last number of worlds brought little more than those before."""
+    """Return whether the last number of worlds brought little more than others."""
     if len(counts) < 2:
         return False
     last, before = counts[-1], counts[-2]
@@ -57,7 +57,7 @@ def _saturated(rates: Mapping[int, float], counts: list[int]) -> bool:
 
 
 def limit_of(share_of_physics: float, advice: Advice, stopped_by: str | None) -> Limit:
-    """What keeps the rate from growing.
+    """Return what keeps the rate from growing.
 
     Args:
         share_of_physics: Physics' share of a step, at the best number of worlds.

@@ -1,4 +1,4 @@
-"""How near the kernel comes to what the memory allows."""
+"""Bandwidth of the kernel, against what the memory allows."""
 
 import statistics
 import time

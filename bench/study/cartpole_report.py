@@ -157,7 +157,7 @@ def all_points(
 
 
 def recommendation(points: Points, titles: dict[str, str]) -> str:
-    """How many worlds to run here, for each of ours."""
+    """Recommend a number of worlds here, for each of ours."""
     parts = []
     for name, by in points.items():
         if name.startswith(("gym", "sb3", "ray")) or len(by) < 2:
@@ -178,7 +178,7 @@ def recommendation(points: Points, titles: dict[str, str]) -> str:
 
 
 def memory_limits(store: Store, points: Points, titles: dict[str, str]) -> list[str]:
-    """How near the kernel comes to the limit of the memory, where that was measured."""
+    """Say how near the kernel comes to the memory's limit, where that was measured."""
     rate = store.record.get("bandwidth")
     if rate is None:
         return []

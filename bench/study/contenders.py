@@ -1,4 +1,4 @@
-"""Who is measured: our worlds, Gymnasium's, Stable-Baselines3's and Ray's.
+"""Contenders: our worlds, Gymnasium's, Stable-Baselines3's and Ray's.
 
 Whoever is not installed stays in the list, with the reason. Actions are drawn before
 the clock starts, and come in the form that each takes.
@@ -13,8 +13,7 @@ import torch
 
 from bench.study.peers import POOL, GymnasiumRun, RayRun, StableBaselinesRun
 from mjlab.cli.hardware import processors
-from mjlab.envs import ManagerBasedRlEnv
-from mjlab.envs.batch import BatchEnv, Discrete, ManagedBatch
+from mjlab.envs import Discrete, ManagerBasedRlEnv, Worlds
 from mjlab.registry import load_task
 from mjlab.tasks.cartpole.classic import (
     ClassicCartpoleCfg,
@@ -89,15 +88,15 @@ class Contender:
 
 
 class BatchRun:
-    """Worlds behind `BatchEnv`."""
+    """Worlds that take one tensor a step."""
 
     steps = 1
 
-    def __init__(self, env: BatchEnv) -> None:
+    def __init__(self, env: Worlds) -> None:
         self._env = env
         random = torch.Generator(device=env.device).manual_seed(0)
         size, where = (POOL, env.num_envs), {"generator": random, "device": env.device}
-        space = env.action_space
+        space = env.single_action_space
         if isinstance(space, Discrete):
             drawn = torch.randint(space.n, size, **where)
         else:
@@ -171,7 +170,7 @@ def _managed(backend: Literal["native", "warp"]) -> Make:
         cfg.seed = 0
         cfg.sim.backend = backend
         where = "cpu" if backend == "native" else str(device)
-        return BatchRun(ManagedBatch(ManagerBasedRlEnv(cfg, device=where)))
+        return BatchRun(ManagerBasedRlEnv(cfg, device=where))
 
     return make
 
@@ -180,7 +179,7 @@ def _managed(backend: Literal["native", "warp"]) -> Make:
 
 
 def missing(package: str, extra: str) -> str | None:
-    """Why a package's contenders are absent, or None if it is installed."""
+    """Say why a package's contenders are absent, or None if it is installed."""
     if importlib.util.find_spec(package) is not None:
         return None
     return f"{package} is not installed ({extra})"

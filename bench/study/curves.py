@@ -44,7 +44,7 @@ class Judge:
     def score(self, policy: Policy) -> float:
         """Mean return of one episode in each world."""
         worlds = self._worlds
-        observations = worlds.reset(seed=self._seed)
+        observations = worlds.reset(seed=self._seed)[0]
         policy.begin(JUDGES)
         total = torch.zeros(JUDGES)
         with torch.no_grad():
@@ -102,7 +102,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Budget:
-    """How long a run goes on."""
+    """Limits of a run."""
 
     samples: int
     """Samples at which runs are compared."""
@@ -114,7 +114,7 @@ class Budget:
     """Seconds after which a run ends, even if it has not taken all samples."""
 
     def is_over(self, samples: int, seconds: float) -> bool:
-        """Whether a run has been long enough."""
+        """Return whether a run has been long enough."""
         enough = samples >= self.samples and seconds >= self.seconds
         return enough or seconds >= self.longest
 
@@ -140,7 +140,7 @@ class Learner(Protocol):
 
     @property
     def policy(self) -> Policy:
-        """What it has learned."""
+        """Return what it has learned."""
         ...
 
     def advance(self) -> float:

@@ -117,7 +117,7 @@ def _spread(found: Sequence[float], *, of: int) -> str:
 def solved_table(
     curves: Curves, titles: Mapping[str, str], name: str
 ) -> tuple[list[str], Rows]:
-    """When runs were first solved."""
+    """Tabulate when runs were first solved."""
     counts = counts_of(curves)
     rows = []
     for learner, by in curves.items():
@@ -165,7 +165,7 @@ def _mean_at(curves: Curves, learner: str, name: str, limit: float) -> dict[int,
 
 
 def _at_equal_samples(curves: Curves, samples: int) -> list[str]:
-    """Whether one batch of all transitions is what more worlds cost."""
+    """Say whether one batch of all transitions is what more worlds cost."""
     fixed = _mean_at(curves, "ppo-fixed", "samples", samples)
     scaled = _mean_at(curves, "ppo-scaled", "samples", samples)
     if len(fixed) < 2 or max(fixed) not in scaled:
@@ -224,7 +224,7 @@ def _at_equal_time(curves: Curves, seconds: float) -> list[str]:
 
 
 def _replay(curves: Curves, samples: int) -> list[str]:
-    """Whether a learner that samples from a memory minds the number of worlds."""
+    """Say whether a learner that samples from a memory minds the number of worlds."""
     told = []
     for learner, words in (
         ("replay", "The learner that replays"),
@@ -246,7 +246,7 @@ def _replay(curves: Curves, samples: int) -> list[str]:
 
 
 def recommend(curves: Curves) -> str:
-    """How many worlds on this machine for this task."""
+    """Recommend a number of worlds on this machine for this task."""
     times = {
         (learner, count): statistics.median(run.first("seconds") for run in runs)
         for learner, by in curves.items()

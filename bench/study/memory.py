@@ -1,4 +1,4 @@
-"""How much memory there is, and refusing what would not fit."""
+"""Memory that there is, and the refusal of what would not fit."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ def _of_machine() -> int | None:
 
 
 def _of_control_group() -> list[int]:
-    """What a container's limit leaves."""
+    """Return what a container's limit leaves."""
     folder = Path("/sys/fs/cgroup")
     try:
         most = (folder / "memory.max").read_text().strip()

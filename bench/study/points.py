@@ -13,7 +13,7 @@ MIXED = 25
 
 @dataclass(frozen=True)
 class Point:
-    """What was measured of a number of worlds."""
+    """Measurements at one number of worlds."""
 
     num_envs: int
     """Worlds."""
@@ -53,7 +53,7 @@ class Point:
 
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> "Point":
-        """What `to_data` wrote."""
+        """Read what `to_data` wrote."""
         names = ("num_envs", "step_s", "steps", "ended_share", "build_s")
         return cls(**{name: data[name] for name in names})
 

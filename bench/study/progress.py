@@ -1,4 +1,4 @@
-"""How far a study is."""
+"""Progress of a study."""
 
 import sys
 import time

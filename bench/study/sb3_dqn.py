@@ -28,7 +28,7 @@ def vec_env(num_envs: int, seed: int) -> Any:
 
 
 class Cartpoles:
-    """What SB3 asks of an environment, in NumPy."""
+    """Cartpoles as SB3 asks for them, in NumPy."""
 
     def __init__(self, num_envs: int, seed: int) -> None:
         from gymnasium.spaces import Box, Discrete
@@ -37,7 +37,7 @@ class Cartpoles:
         self._worlds = KernelCartpoles(
             ClassicCartpoleCfg(num_envs=num_envs, seed=seed, final_observations=True)
         )
-        space = self._worlds.observation_space
+        space = self._worlds.single_observation_space
         low, high = (np.array(ends, np.float32) for ends in (space.low, space.high))
         base: Any = super()
         base.__init__(num_envs, Box(low, high), Discrete(2))
@@ -45,7 +45,7 @@ class Cartpoles:
 
     def reset(self) -> np.ndarray:
         """Begin new episodes."""
-        return self._worlds.reset().numpy()
+        return self._worlds.reset()[0].numpy()
 
     def step_async(self, actions: np.ndarray) -> None:
         """Take actions."""
@@ -54,13 +54,13 @@ class Cartpoles:
     def step_wait(self) -> tuple[Any, Any, Any, list[dict[str, Any]]]:
         """Do them."""
         result = self._worlds.step(self._actions)
-        assert result.final_observations is not None
+        final = result.extras["final_obs"]
         dones = (result.terminated | result.truncated).numpy()
         infos: list[dict[str, Any]] = [{} for _ in range(self._num_envs)]
         for index in np.flatnonzero(dones):
             late = bool(result.truncated[index] & ~result.terminated[index])
             infos[index] = {
-                "terminal_observation": result.final_observations[index].numpy(),
+                "terminal_observation": final[index].numpy(),
                 "TimeLimit.truncated": late,
             }
         return result.observations.numpy(), result.reward.numpy(), dones, infos

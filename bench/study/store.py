@@ -57,7 +57,7 @@ class Store:
         os.replace(temporary, self.path)
 
     def about_machine(self) -> str:
-        """What it was measured on, when, and how busy that was, in a sentence."""
+        """Say on what machine, when, and under what load it was measured."""
         machine, load = self.record["machine"], self.record["load_average"]
         told = (
             f"Measured on {machine['processor']} ({machine['cores']} cores, GPU: "

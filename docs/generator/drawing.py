@@ -110,7 +110,7 @@ _COLUMNS: tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...] = (
         ),
     ),
     (
-        "Judge",
+        "Evaluate",
         "counters have advanced",
         (
             (_M, "terminations"),
@@ -122,7 +122,7 @@ _COLUMNS: tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...] = (
         ),
     ),
     (
-        "Begin again",
+        "Reset what is done",
         "where done: a mask",
         (
             (_M, "curriculum"),

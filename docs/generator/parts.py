@@ -2,6 +2,7 @@
 
 import ast
 import re
+import textwrap
 from collections.abc import Callable
 
 from generator.floors import rooms
@@ -71,6 +72,24 @@ def rooms_part(_: str) -> str:
             if text:
                 rows.append([f"{floor:g}", f"`{name}`", cell(summary(text))])
     return table(["Floor", "Room", "What it is"], rows)
+
+
+def methods_part(names: str) -> str:
+    """Return the text of some methods of a class as a block of Python.
+
+    Args:
+        names: The module, the class, and its methods.
+    """
+    name, owner, *methods = names.split()
+    module = modules()[name]
+    text = (ROOT / module.path).read_text("utf-8")
+    found = {
+        node.name: ast.get_source_segment(text, node, padded=True)
+        for node in module.classes[owner].body
+        if isinstance(node, ast.FunctionDef)
+    }
+    shown = [textwrap.dedent(found[method] or "").rstrip() for method in methods]
+    return "\n".join(["```python", "\n\n".join(shown), "```"])
 
 
 _MARK = re.compile(

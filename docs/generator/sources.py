@@ -243,7 +243,10 @@ def ancestors(module: Module, node: ast.ClassDef) -> list[tuple[Module, ast.Clas
     """The classes that a class inherits from, the nearest first."""
     found: list[tuple[Module, ast.ClassDef]] = []
     for base in node.bases:
-        place = find(module, ast.unparse(base), "classes")
+        *owner, name = ast.unparse(base).rsplit(".", 1)
+        # A base may be written with the module that the file imports.
+        source = ".".join(module.imports.get("".join(owner), ()))
+        place = find(modules().get(source, module), name, "classes")
         if place is not None:
             owner, definition = place
             assert isinstance(definition, ast.ClassDef)

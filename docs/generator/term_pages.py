@@ -15,7 +15,7 @@ SECTIONS = {
     "Observations": ["observations"],
     "Rewards": ["rewards"],
     "Terminations": ["terminations"],
-    "Events": ["events"],
+    "Events": ["events", "forces"],
     "Commands": ["commands", "velocity_command"],
     "Curricula": ["curriculums"],
     "Metrics": ["metrics"],
@@ -105,13 +105,11 @@ def _source(term: Term) -> str:
 # Randomisation.
 
 _FAMILIES = {
-    "fields": "Numbers of bodies, joints, geoms, sites, tendons, pairs and options",
-    "inertia": "Mass, centre of mass and inertia together",
-    "geoms": "Sizes, and choices among things with names",
-    "special": "Orientations, limits and encoders",
-    "actuators": "Actuators",
-    "looks": "Cameras, lights and materials",
-    "engine": "Any other field",
+    "": "One field of elements, or an option of physics",
+    ".inertia": "Mass, centre of mass and inertia together",
+    ".special": "Sizes of geoms, textures and encoders",
+    ".actuators": "Actuators",
+    ".fields": "Any other field",
 }
 
 
@@ -122,7 +120,7 @@ def randomization_tables() -> str:
     for part, title in _FAMILIES.items():
         found = [
             term
-            for term in known[f"mjlab.mdp.randomize.{part}"]
+            for term in known[f"mjlab.mdp.randomize{part}"]
             if term.name[0].islower()
         ]
         rows = [_randomization_row(term) for term in found]
@@ -141,10 +139,8 @@ def _randomization_row(term: Term) -> list[str]:
     if term.name == "randomize_field":
         fields = ["the field named by `field`"]
     varies = ", ".join(name if " " in name else f"`{name}`" for name in fields)
-    takes_ranges = "operation:" in term.signature
-    does = f"`{has['operation']}`".replace("'", '"') if "operation" in has else ""
-    if takes_ranges and not does:
-        does = '`"scale"`'
+    operation = has.get("operation", "'scale'").replace("'", '"')
+    does = f"`{operation}`" if "operation:" in term.signature else ""
     names = ast.literal_eval(has.get("axis_names", "()"))
     axes = ", ".join(f"`{name}`" for name in names)
     chosen = ast.literal_eval(has.get("default_axes", "None"))

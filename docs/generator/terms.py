@@ -37,12 +37,13 @@ GIVEN = ("self", "env", "mask", "env_ids", "stream")
 
 def exported(package: str) -> list[tuple[Module, str]]:
     """What a package's `__init__` gives out: the module it is from, and its name."""
+    own = modules()[package]
     found = []
-    for name, (source, original) in modules()[package].imports.items():
+    for name, (source, original) in own.imports.items():
         if source in modules() and source != package:
             found.append((modules()[source], original))
             assert name == original, f"{package} renames {original}"
-    return found
+    return found + [(own, name) for name in own.classes]
 
 
 def terms(package: str) -> dict[str, list[Term]]:
@@ -50,7 +51,7 @@ def terms(package: str) -> dict[str, list[Term]]:
     found: dict[str, list[Term]] = {}
     for source, name in exported(package):
         place = find(source, name, "functions") or find(source, name, "classes")
-        if place is not None and source.name.startswith(f"{package}."):
+        if place is not None and f"{source.name}.".startswith(f"{package}."):
             found.setdefault(source.name, []).append(_term(*place))
     return found
 
@@ -99,13 +100,18 @@ def signature(node: ast.FunctionDef) -> str:
 
 
 def _constants(line: list[tuple[Module, ast.ClassDef]]) -> dict[str, str]:
-    """Class attributes with a value, the nearest first, and model fields."""
+    """Class attributes and keywords, the nearest first, and model fields."""
     found: dict[str, str] = {}
     for module, node in line:
+        for keyword in node.keywords:
+            found.setdefault(str(keyword.arg), ast.unparse(keyword.value))
         for statement in node.body:
             if isinstance(statement, ast.Assign):
                 name = ast.unparse(statement.targets[0])
-                found.setdefault(name, ast.unparse(statement.value))
+                text = ast.unparse(statement.value)
+                if name == "model_fields":
+                    text = " ".join(ast.literal_eval(text))
+                found.setdefault(name, text)
             elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
                 name = ast.unparse(statement.target)
                 found.setdefault(name, ast.unparse(statement.value))

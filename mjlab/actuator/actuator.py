@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -112,43 +111,3 @@ TARGET_FIELDS: dict[tuple[Transmission, Command], str] = {
     ("site", "effort"): "site_effort",
 }
 """Field of `ActuatorTargets` by transmission and command."""
-
-
-class Columns:
-    """Some columns of tensors whose first dimension is the world."""
-
-    def __init__(self, ids: Sequence[int], device: torch.device | str) -> None:
-        """Remember the columns.
-
-        Args:
-            ids: The columns, each once.
-            device: Where the tensors lie.
-        """
-        first = ids[0] if ids else 0
-        self.count = len(ids)
-        self._run: slice | None = None
-        if list(ids) == list(range(first, first + len(ids))):
-            # A run of columns is read as a view and written by one copy.
-            self._run = slice(first, first + len(ids))
-        self._ids = torch.tensor(list(ids), dtype=torch.int64, device=device)
-
-    def read(self, tensor: torch.Tensor) -> torch.Tensor:
-        """Return the columns, shape (num_envs, count, ...), maybe as a view."""
-        if self._run is not None:
-            return tensor[:, self._run]
-        return tensor.index_select(1, self._ids)
-
-    def write(self, tensor: torch.Tensor, values: torch.Tensor) -> None:
-        """Write `values`, shape (num_envs, count, ...), into the columns, in place."""
-        if self._run is not None:
-            tensor[:, self._run].copy_(values)
-        else:
-            tensor.index_copy_(1, self._ids, values)
-
-    def move(self, source: torch.Tensor, target: torch.Tensor, places: Columns) -> None:
-        """Write these columns of `source` into the columns `places` of `target`."""
-        if self._run is None and places._run is not None:
-            out = target[:, places._run]
-            torch.index_select(source, 1, self._ids, out=out)
-        else:
-            places.write(target, self.read(source))

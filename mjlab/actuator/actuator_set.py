@@ -17,18 +17,8 @@ from mjlab.actuator.actuator import (
 from mjlab.actuator.compiled import Input, inputs_of
 from mjlab.actuator.config import Quantity
 from mjlab.actuator.explicit import ExplicitActuatorCfg
-from mjlab.actuator.gains import (
-    Part,
-    actuators_by_target,
-    explicit_part,
-    native_parts,
-)
-from mjlab.actuator.groups import (
-    DelayedNativeGroup,
-    ExplicitGroup,
-    Group,
-    NativeGroup,
-)
+from mjlab.actuator.gains import Part, actuators_by_target, explicit_part, native_parts
+from mjlab.actuator.groups import DelayedNativeGroup, ExplicitGroup, Group, NativeGroup
 from mjlab.actuator.parameters import Adjustable
 from mjlab.actuator.place import ActuatorError, Transmission
 from mjlab.actuator.xml import XmlActuatorCfg
@@ -194,10 +184,7 @@ class ActuatorSet:
             self._adjustable["damping"].write(mask, ids, kd)
 
     def set_effort_limit(
-        self,
-        mask: torch.Tensor,
-        ids: torch.Tensor | None,
-        limit: torch.Tensor | float,
+        self, mask: torch.Tensor, ids: torch.Tensor | None, limit: torch.Tensor | float
     ) -> None:
         """Set effort limits, in place, as `set_gains` does.
 

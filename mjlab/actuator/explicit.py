@@ -80,10 +80,7 @@ class ExplicitActuatorCfg(ActuatorCfg):
 
     @abstractmethod
     def build_law(
-        self,
-        parts: Sequence[ExplicitPart],
-        num_envs: int,
-        device: torch.device,
+        self, parts: Sequence[ExplicitPart], num_envs: int, device: torch.device
     ) -> ControlLaw:
         """Return one law for the actuators of several configurations, side by side.
 

@@ -7,12 +7,13 @@ from typing import Protocol
 
 import torch
 
-from mjlab.actuator.actuator import ActuatorBinding, ActuatorTargets, Columns, Command
+from mjlab.actuator.actuator import ActuatorBinding, ActuatorTargets, Command
 from mjlab.actuator.compiled import Input
 from mjlab.actuator.explicit import Commands, ControlLaw
 from mjlab.actuator.place import Transmission
 from mjlab.sim import Simulation
 from mjlab.tensors.buffers import DelayBuffer
+from mjlab.tensors.columns import Columns
 
 
 class Group(Protocol):
@@ -53,8 +54,8 @@ class NativeGroup:
         self._sim = sim
         self._transmission: Transmission = transmission
         self._command: Command = command
-        self._targets = Columns([column for _, column in ordered], sim.device)
-        self._controls = Columns([each.ctrl for each, _ in ordered], sim.device)
+        self._targets = Columns.of([column for _, column in ordered], sim.device)
+        self._controls = Columns.of([each.ctrl for each, _ in ordered], sim.device)
 
     def apply(self, targets: ActuatorTargets) -> None:
         """Write `sim.data.ctrl` for a physics step."""
@@ -93,11 +94,11 @@ class DelayedNativeGroup:
         self._sim = sim
         self._transmission: Transmission = transmission
         self._sources: list[tuple[Command, Columns]] = [
-            (command, Columns([column for _, column in some], sim.device))
+            (command, Columns.of([column for _, column in some], sim.device))
             for command, some in by_command.items()
         ]
         addresses = [each.ctrl for some in by_command.values() for each, _ in some]
-        self._controls = Columns(addresses, sim.device)
+        self._controls = Columns.of(addresses, sim.device)
         self._delay = delay
 
     def apply(self, targets: ActuatorTargets) -> None:
@@ -107,7 +108,7 @@ class DelayedNativeGroup:
             for command, columns in self._sources
         ]
         late = self._delay.append_and_read(torch.cat(commands, dim=1))
-        self._controls.write(self._sim.data.ctrl, late)
+        self._controls.write_all(self._sim.data.ctrl, late)
 
     def reset(self, mask: torch.Tensor) -> None:
         """Forget the commands of the worlds where `mask`, shape (num_envs,), holds."""
@@ -141,8 +142,8 @@ class ExplicitGroup:
         self._law = law
         self._delay = delay
         self._transmission: Transmission = bindings[0].cfg.transmission
-        self._targets = Columns(_joined(b.target_ids for b in bindings), device)
-        self._controls = Columns(_joined(b.ctrl_adr for b in bindings), device)
+        self._targets = Columns.of(_joined(b.target_ids for b in bindings), device)
+        self._controls = Columns.of(_joined(b.ctrl_adr for b in bindings), device)
         if self._transmission == "joint":
             self._fields = ("qpos", "qvel")
             positions = _joined(b.qpos_adr for b in bindings)
@@ -152,8 +153,8 @@ class ExplicitGroup:
             actuators = _joined(b.actuator_ids for b in bindings)
             positions = sim.mj_model.actuator_trnid[actuators, 0].tolist()
             velocities = positions
-        self._positions = Columns(positions, device)
-        self._velocities = Columns(velocities, device)
+        self._positions = Columns.of(positions, device)
+        self._velocities = Columns.of(velocities, device)
 
     @property
     def reads_derived(self) -> bool:
@@ -166,7 +167,7 @@ class ExplicitGroup:
         position = self._positions.read(getattr(data, self._fields[0]))
         velocity = self._velocities.read(getattr(data, self._fields[1]))
         effort = self._law.compute(self._commands(targets), position, velocity)
-        self._controls.write(data.ctrl, effort)
+        self._controls.write_all(data.ctrl, effort)
 
     def reset(self, mask: torch.Tensor) -> None:
         """Forget the past of the worlds where `mask`, shape (num_envs,), holds."""

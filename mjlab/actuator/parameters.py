@@ -11,10 +11,10 @@ from typing import Protocol
 
 import torch
 
-from mjlab.actuator.actuator import Columns
 from mjlab.actuator.compiled import Slot
 from mjlab.names import UnknownNameError
 from mjlab.sim import SharedFieldError, Simulation
+from mjlab.tensors.columns import Columns
 
 
 class Parameter(Protocol):
@@ -66,7 +66,7 @@ class ModelParameter:
         """
         self._sim = sim
         self._parts = [
-            (part[0], Columns([slot.row for slot in part], sim.device))
+            (part[0], Columns.of([slot.row for slot in part], sim.device))
             for part in zip(*slots, strict=True)
         ]
         self.fields = frozenset(slot.field for slot, _ in self._parts)
@@ -88,7 +88,7 @@ class ModelParameter:
             # Looked up each time: an expansion puts another tensor in its place.
             column = self._sim.model[slot.field][..., slot.element]
             chosen = torch.where(where, values * slot.sign, rows.read(column))
-            rows.write(column, chosen)
+            rows.write_all(column, chosen)
 
 
 class MuscleForce:
@@ -103,8 +103,8 @@ class MuscleForce:
         self._force = ModelParameter(sim, slots)
         muscles = [each[0].row for each in slots]
         outputs = [int(sim.mj_model.actuator_outadr[row]) for row in muscles]
-        self._muscles = Columns(muscles, sim.device)
-        self._outputs = Columns(outputs, sim.device)
+        self._muscles = Columns.of(muscles, sim.device)
+        self._outputs = Columns.of(outputs, sim.device)
         self.fields = self._force.fields
 
     def read(self) -> torch.Tensor:
@@ -147,7 +147,7 @@ class Adjustable:
         self._absent = absent
         self._shape = (num_envs, len(names))
         self._device = device
-        self._parts = [(Columns(ids, device), part) for ids, part in parts]
+        self._parts = [(Columns.of(ids, device), part) for ids, part in parts]
         self.indices = frozenset(index for ids, _ in parts for index in ids)
         """The actuators that have the quantity."""
         self.fields = frozenset().union(*(part.fields for _, part in parts))
@@ -169,7 +169,7 @@ class Adjustable:
         """Return a copy of the numbers of all actuators, shape (num_envs, N)."""
         out = torch.full(self._shape, self._absent, device=self._device)
         for columns, part in self._parts:
-            columns.write(out, part.read())
+            columns.write_all(out, part.read())
         return out
 
     def write(

@@ -175,9 +175,7 @@ class DcPdActuatorCfg(ExplicitActuatorCfg):
 
 
 def torque_speed_clip(
-    parts: Sequence[ExplicitPart],
-    num_envs: int,
-    device: torch.device,
+    parts: Sequence[ExplicitPart], num_envs: int, device: torch.device
 ) -> TorqueSpeedClip:
     """Return the clip of configurations that have the fields of a torque-speed line."""
     saturation = join_values(parts, "saturation_effort")

@@ -1,4 +1,4 @@
-"""What a user gets to read when a program ends early: an answer, not a traceback."""
+"""Answers that a user reads when a program ends early, instead of a traceback."""
 
 import atexit
 import contextlib
@@ -93,11 +93,11 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 def _is_answer(error: Exception) -> bool:
-    """Whether the message is for the user: ours, or of a disk that refuses."""
+    """Return whether the message is for the user: ours, or of a disk that refuses."""
     of_disk = isinstance(error, OSError) and error.errno in _OF_THE_DISK
     return of_disk or _is_ours(error)
 
 
 def _is_ours(error: Exception) -> bool:
-    """Whether this project defines the kind of error, and so words its message."""
+    """Return whether this project defines the kind of error, and words its message."""
     return type(error).__module__.partition(".")[0] == "mjlab"

@@ -1,20 +1,20 @@
-"""What suits the machine, where the user says nothing."""
+"""Numbers of worlds and processors that suit the machine."""
 
 import os
 from dataclasses import dataclass
 
 WORLDS_PER_PROCESSOR = 128
-"""Worlds that keep one processor busy, and still leave an iteration short."""
+"""WorldCount that keep one processor busy, and still leave an iteration short."""
 
 WORLDS_ON_GPU = 4096
-"""Worlds that keep a GPU busy."""
+"""WorldCount that keep a GPU busy."""
 
 WARP_WORLDS_PER_PROCESSOR = 4
 """MuJoCo Warp's CPU device is there to test with, and slow."""
 
 
 @dataclass(frozen=True)
-class Worlds:
+class WorldCount:
     """A number of worlds, and why."""
 
     number: int
@@ -44,7 +44,7 @@ def choose_worlds(
     cores: int,
     backend: str = "auto",
     on_cpu: int | None = None,
-) -> Worlds:
+) -> WorldCount:
     """A number of worlds that suits the machine.
 
     Args:
@@ -53,13 +53,13 @@ def choose_worlds(
         on_gpu: Whether there is a GPU.
         cores: Processors of this process.
         backend: The engine that is asked for.
-        on_cpu: Worlds with which the task is known to learn well on a CPU, if any.
+        on_cpu: WorldCount with which the task is known to learn well on a CPU, if any.
     """
     if on_gpu:
         number = wanted if wanted > 1 else WORLDS_ON_GPU
-        return Worlds(number, f"{number} worlds, on a GPU.")
+        return WorldCount(number, f"{number} worlds, on a GPU.")
     if on_cpu is not None and backend != "warp":
-        return Worlds(
+        return WorldCount(
             on_cpu,
             f"{on_cpu} worlds, with which this task learns well on a CPU; "
             "--env.scene.num-envs sets another number.",
@@ -67,7 +67,7 @@ def choose_worlds(
     each = WARP_WORLDS_PER_PROCESSOR if backend == "warp" else WORLDS_PER_PROCESSOR
     most = each * cores
     number = min(wanted, most) if wanted > 1 else most
-    return Worlds(
+    return WorldCount(
         number,
         f"{number} worlds, because there are {cores} processors and no GPU in use; "
         "--env.scene.num-envs sets another number.",

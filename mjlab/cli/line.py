@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from mjlab.cli.answers import Answer, UsageError
+from mjlab.cli.help import Option, short_help
 from mjlab.cli.overrides import Setting, apply
-from mjlab.cli.short_help import Option, short_help
 from mjlab.names import suggest
 
 HELP = ("help", "h")
@@ -25,7 +25,7 @@ SHORT = {"num_envs": "env.scene.num-envs"}
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """What a program is called and takes."""
+    """The name and the arguments of a program."""
 
     name: str
     """File name, such as "train.py"."""
@@ -48,7 +48,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Line:
-    """What a user asks a program for."""
+    """A command line, read."""
 
     subject: str | None
     """The first argument."""
@@ -66,7 +66,7 @@ class Line:
     """The part of the configuration to explain instead of running, if any."""
 
     def sets(self, name: str) -> bool:
-        """Whether the line gives a value to a part of a configuration."""
+        """Return whether the line gives a value to a part of a configuration."""
         return any(setting.name == name for setting in self.settings)
 
 
@@ -135,7 +135,7 @@ _TERM_OPTIONS = [
 
 
 def _split(arguments: Sequence[str]) -> tuple[list[str], list[Setting]]:
-    """What comes before the first option, and the options with their values."""
+    """Return what comes before the first option, and the options with their values."""
     subjects: list[str] = []
     settings: list[Setting] = []
     values = subjects

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from mjlab.cli.answers import UsageError
-from mjlab.cli.tree import Part, is_record, options_of, parts_of, with_part
+from mjlab.cli.parts import Part, parts_of, shown, with_part, words_for
 from mjlab.cli.values import read_value
-from mjlab.cli.words import shown, words_for
 from mjlab.names import suggest
+from mjlab.schema.annotations import is_record, union_members
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def _full_name(root: Any, name: str) -> str:
 
 
 def _check_optional(name: str, part: Part) -> None:
-    if type(None) not in options_of(part.annotation):
+    if type(None) not in union_members(part.annotation):
         raise UsageError(
             f"--disable {name}: it cannot be switched off. What can is a term, such as "
             "rewards.NAME, or another part that may be None."

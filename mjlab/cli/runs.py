@@ -63,7 +63,7 @@ def task_beside(checkpoint: Path) -> str | None:
 
 
 def ships(run: RunFolder) -> bool:
-    """Whether a run came with a task, so that nothing is to be written into it."""
+    """Return whether a run came with a task, and nothing is to be written into it."""
     trained = _trained(run.info()["task"])
     return trained is not None and trained.resolve() == run.path.resolve()
 

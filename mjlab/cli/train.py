@@ -16,10 +16,10 @@ import torch
 from mjlab.cli.memory import require_memory
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.export import INSTALL, ExportError, is_installed
-from mjlab.faults.files import DumpFolder
-from mjlab.faults.recorder import FlightRecorder
 from mjlab.files import CannotWriteError, saying_why
 from mjlab.provenance import versions
+from mjlab.replay.dump_files import DumpFolder
+from mjlab.replay.flight_recorder import FlightRecorder
 from mjlab.report import REPORT, write_report
 from mjlab.rl.check import check_agent, groups_of
 from mjlab.rl.checkpoint import Checkpoints
@@ -30,8 +30,8 @@ from mjlab.rl.hook import Hook
 from mjlab.rl.logging import open_writers
 from mjlab.rl.loop import TrainingLoop, TrainingResult
 from mjlab.rl.run_folder import KEPT_DEFAULTS, RunFolder, save_config
+from mjlab.rl.vecenv import TrainingEnv
 from mjlab.schema import config_text, to_data
-from mjlab.workers import TrainingEnv, WorkerEnv
 from mjlab.workers.placement import Placement, placement_lines
 
 _log = logging.getLogger(__name__)
@@ -159,7 +159,7 @@ def _start(loop: TrainingLoop, placement: Placement | None) -> list[str]:
     """Return the lines to say when training starts."""
     env = loop.env
     lines = env.startup_lines()
-    if isinstance(env, WorkerEnv) and loop.cfg.dumps.enabled:
+    if loop.cfg.dumps.enabled and not isinstance(env, ManagerBasedRlEnv):
         lines.append("No dumps are made: worlds are in worker processes.")
     return lines if placement is None else [*lines, *placement_lines(placement, loop)]
 
@@ -221,7 +221,7 @@ def _recorder(
     """Have the last steps recorded, and dumped if something goes wrong in a world."""
     cfg, env, ranks = loop.cfg.dumps, loop.env, loop.ranks
     # What workers step cannot be recorded from here.
-    if not cfg.enabled or isinstance(env, WorkerEnv):
+    if not cfg.enabled or not isinstance(env, ManagerBasedRlEnv):
         return contextlib.nullcontext()
     folder = DumpFolder(
         run.path / "dumps" if ranks.is_alone else run.path / f"dumps/rank{ranks.index}",

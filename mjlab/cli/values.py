@@ -10,17 +10,20 @@ from pathlib import Path
 from typing import Any, Literal, Union
 
 from mjlab.cli.answers import UsageError
-from mjlab.cli.kinds import (
+from mjlab.cli.parts import (
+    Part,
+    choices,
     has_words,
     is_literal,
     kind_of_text,
     named,
     records_of,
+    shown,
     takes_many,
+    words_for,
 )
-from mjlab.cli.tree import Part, is_record, options_of
-from mjlab.cli.words import choices, shown, words_for
 from mjlab.names import suggest
+from mjlab.schema.annotations import is_record, union_members
 
 _BOOLS = {"true": "True", "1": "True", "yes": "True", "on": "True"} | {
     "false": "False",
@@ -31,7 +34,7 @@ _BOOLS = {"true": "True", "1": "True", "yes": "True", "on": "True"} | {
 
 
 def read_value(option: str, texts: Sequence[str], part: Part) -> Any:
-    """What a part becomes.
+    """Return what a part becomes.
 
     Args:
         option: The option as typed, for messages.
@@ -42,12 +45,12 @@ def read_value(option: str, texts: Sequence[str], part: Part) -> Any:
     if len(texts) == 1 and records:
         if texts[0] in named(records):
             return _new_record(option, named(records)[texts[0]], part.value)
-        if texts[0] == "None" and type(None) in options_of(part.annotation):
+        if texts[0] == "None" and type(None) in union_members(part.annotation):
             return None
     kind = kind_of_text(part)
     if kind is None:
         raise _unreadable(option, texts, part, records)
-    if not texts and bool not in options_of(kind):
+    if not texts and bool not in union_members(kind):
         none = " Write '()' for none." * takes_many(kind)
         raise UsageError(f"--{option} needs a value: {words_for(part)}.{none}")
     try:
@@ -91,7 +94,7 @@ def _parse(kind: Any, texts: Sequence[str], now: Any) -> Any:
 
     What could be read in two ways stays of the kind that it is.
     """
-    members = options_of(kind)
+    members = union_members(kind)
     ordered = sorted(members, key=lambda m: (m is not type(None), not _is_of(m, now)))
     for member in ordered:
         with contextlib.suppress(_NotThatError):
@@ -126,9 +129,9 @@ def _parse_one(kind: Any, texts: Sequence[str]) -> Any:
 
 
 def _is_nested(kind: Any) -> bool:
-    """Whether values in a row do not say where one collection ends."""
+    """Return whether values in a row do not say where one collection ends."""
     arguments = typing.get_args(kind)
-    inside = [member for a in arguments for member in options_of(a)]
+    inside = [member for a in arguments for member in union_members(a)]
     return Ellipsis in arguments and any(Ellipsis in typing.get_args(m) for m in inside)
 
 
@@ -136,7 +139,7 @@ def _is_nested(kind: Any) -> bool:
 
 
 def _python(texts: Sequence[str]) -> Any:
-    """What a text says in Python's own notation."""
+    """Return what a text says in Python's own notation."""
     try:
         return ast.literal_eval(" ".join(texts))
     except (ValueError, SyntaxError):

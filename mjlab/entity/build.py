@@ -9,11 +9,13 @@ from mjlab.actuator import ActuatorCfg, resolve_targets
 from mjlab.entity.base import check_root, is_floating, make_floating, make_placeable
 from mjlab.entity.config import EntityCfg
 from mjlab.entity.initial import add_default_key, take_keys
-from mjlab.entity.naming import name_elements
 from mjlab.spec import apply_edits, load_spec
 
 ACTUATORS_TEXT = "mjlab_actuators"
 """Name of the text of a spec that says which actuators each configuration made."""
+
+_KINDS = "body joint geom site camera light tendon actuator sensor".split()
+"""Kinds of elements that an entity is found by in the compiled scene."""
 
 
 def build_entity(cfg: EntityCfg, name: str) -> mujoco.MjSpec:
@@ -58,6 +60,26 @@ def _build(cfg: EntityCfg, name: str) -> mujoco.MjSpec:
         spec, cfg.init_state, name, keys, num_own_actuators=num_own_actuators
     )
     return spec
+
+
+def name_elements(spec: mujoco.MjSpec, *, leave: tuple[str, ...] = ()) -> None:
+    """Name what has no name "<kind>_<number>", in place.
+
+    Args:
+        spec: The entity.
+        leave: Kinds that are left as they are.
+    """
+    for kind in _KINDS:
+        elements = getattr(spec, "bodies" if kind == "body" else f"{kind}s")
+        taken = {element.name for element in elements}
+        for number, element in enumerate(elements):
+            if element.name or kind in leave:
+                continue
+            name = f"{kind}_{number}"
+            while name in taken:
+                name += "_"
+            element.name = name
+            taken.add(name)
 
 
 def _add_actuators(spec: mujoco.MjSpec, cfgs: Sequence[ActuatorCfg], name: str) -> None:

@@ -1,23 +1,111 @@
 """All that can be read of an entity."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import attrgetter
+from typing import overload
+
 import torch
 
 from mjlab.actuator import ActuatorTargets
-from mjlab.entity.body_state import BodyState
 from mjlab.entity.defaults import Defaults
 from mjlab.entity.index import EntityIndex
-from mjlab.entity.joint_state import JointState
-from mjlab.entity.root import Root
-from mjlab.entity.root_state import RootState
+from mjlab.entity.root import Root, down
 from mjlab.sim import Simulation
+from mjlab.tensors.math import (
+    normalize,
+    quat_heading,
+    quat_mul,
+    quat_rotate,
+    quat_rotate_inverse,
+)
 
 
-class EntityData(RootState, BodyState, JointState):
+class quantity:
+    """A read-only property of `EntityData` that is computed once per moment.
+
+    Its name is written like that of `property`, which it is used in place of.
+    """
+
+    def __init__(self, compute: Callable[[EntityData], torch.Tensor]) -> None:
+        self._compute = compute
+        self._name = ""
+        self.__doc__ = compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        # A second name for it reads what the first one computed.
+        self._name = self._name or name
+
+    @overload
+    def __get__(self, data: None, owner: type) -> quantity: ...
+    @overload
+    def __get__(self, data: EntityData, owner: type) -> torch.Tensor: ...
+    def __get__(self, data: EntityData | None, owner: type) -> torch.Tensor | quantity:
+        """Return the quantity, computed at the first read."""
+        return self if data is None else self.of(data)
+
+    def of(self, data: EntityData) -> torch.Tensor:
+        """Return the quantity of an entity."""
+        if self._name not in data.computed:
+            data.computed[self._name] = self._compute(data)
+        return data.computed[self._name]
+
+
+def read(columns: str, field: str, balls: int | None = None) -> quantity:
+    """Return the quantity that columns of the index have in a field of `sim.data`.
+
+    Args:
+        columns: Attribute of the index.
+        field: Field of the data.
+        balls: Numbers that a ball joint has there, where they are those of ball joints.
+    """
+    places, values = attrgetter(columns), attrgetter(field)
+
+    def compute(d: EntityData) -> torch.Tensor:
+        flat = places(d.index).read(values(d.sim.data))
+        return flat if balls is None else flat.unflatten(1, (len(d.index.balls), balls))
+
+    return quantity(compute)
+
+
+def joined(*parts: quantity) -> quantity:
+    """Return the quantity that has others side by side."""
+    return quantity(lambda d: torch.cat([part.of(d) for part in parts], dim=-1))
+
+
+def velocities(points: quantity, twists: quantity) -> quantity:
+    """Return the velocities of points whose bodies move as `twists` says.
+
+    A twist is MuJoCo's: the angular velocity, and that of the point of the body that is
+    at the centre of mass of the whole tree.
+    """
+
+    def compute(d: EntityData) -> torch.Tensor:
+        point, twist = points.of(d), twists.of(d)
+        tree = d.index.tree_id
+        center = d.sim.data.subtree_com[:, tree : tree + 1]
+        return twist[..., 3:] + torch.linalg.cross(twist[..., :3], point - center)
+
+    return quantity(compute)
+
+
+def angular(twists: quantity) -> quantity:
+    """Return the angular velocities of twists."""
+    return quantity(lambda d: twists.of(d)[..., :3])
+
+
+class EntityData:
     """Everything that can be read of an entity, one row per world.
 
     Each quantity is computed at most once between two moments at which it can change,
     however many terms read it. Positions are those of the physics world: the origins
     that a scene spreads its worlds on for viewing are not in them.
+
+    Suffixes: `_w` in the world, `_b` in the axes of the root link. Roots and joints
+    follow from qpos, qvel and the mocap poses, so they are those of the last step or
+    write. What MuJoCo derives (bodies, geoms, sites, tendons, accelerations, forces) is
+    that of the last `forward()`, or of the beginning of the last `step()`.
 
     Names of other frameworks for the same quantities are at the end of the class.
     """
@@ -25,7 +113,13 @@ class EntityData(RootState, BodyState, JointState):
     def __init__(
         self, sim: Simulation, index: EntityIndex, root: Root, defaults: Defaults
     ) -> None:
-        super().__init__(sim, index, root)
+        self.sim = sim
+        self.index = index
+        self._root = root
+        self.computed: dict[str, torch.Tensor] = {}
+        """Quantities that were read since the last change, by name."""
+        self._down = down(sim.mj_model, sim.device).expand(sim.num_envs, 3)
+        self._minus_z = torch.tensor([0.0, 0.0, -1.0], device=sim.device)
         self.default_root_state = defaults.root_state_w
         """Pose, and velocity in world axes, that a reset returns to, (num_envs, 13)."""
         self.default_joint_pos = defaults.joint_pos
@@ -52,24 +146,243 @@ class EntityData(RootState, BodyState, JointState):
         )
         """What the actuators are asked to do."""
 
+    def invalidate(self) -> None:
+        """Forget what was computed: the simulation has changed.
+
+        It runs in Python, after each verb of the simulation and each write, never by
+        looking at data. A captured graph must begin with this, so that it computes all
+        it reads, and whoever replays it must end with this, because a replay runs no
+        Python.
+        """
+        self.computed.clear()
+
+    # The root link: the floating body, or the base that places a fixed entity.
+
+    root_pos_w = quantity(lambda d: d._root.pos_w)
+    """Position of the link's origin, shape (num_envs, 3), metres."""
+    root_quat_w = quantity(lambda d: d._root.quat_w)
+    """Orientation of the link, wxyz, shape (num_envs, 4)."""
+    root_pose_w = joined(root_pos_w, root_quat_w)
+    """Position and orientation of the link, shape (num_envs, 7)."""
+    root_lin_vel_w = quantity(lambda d: d._root.lin_vel_w)
+    """Velocity of the link's origin, shape (num_envs, 3), m/s."""
+    root_ang_vel_b = quantity(lambda d: d._root.ang_vel_b)
+    """Angular velocity of the link in its axes, shape (num_envs, 3), rad/s."""
+
+    @quantity
+    def root_ang_vel_w(self) -> torch.Tensor:
+        """Angular velocity of the link, shape (num_envs, 3), rad/s."""
+        if not self._root.can_move:
+            return self.root_ang_vel_b  # Zero, in whatever axes.
+        return quat_rotate(self.root_quat_w, self.root_ang_vel_b)
+
+    root_vel_w = joined(root_lin_vel_w, root_ang_vel_w)
+    """Linear and angular velocity of the link, shape (num_envs, 6)."""
+    root_state_w = joined(root_pose_w, root_vel_w)
+    """Pose and velocity of the link, shape (num_envs, 13)."""
+
+    @quantity
+    def root_lin_vel_b(self) -> torch.Tensor:
+        """Velocity of the link's origin in its own axes, shape (num_envs, 3), m/s."""
+        return quat_rotate_inverse(self.root_quat_w, self.root_lin_vel_w)
+
+    # The root link's centre of mass.
+
+    @quantity
+    def root_com_pos_w(self) -> torch.Tensor:
+        """Position of the link's centre of mass, shape (num_envs, 3), metres."""
+        return self.root_pos_w + quat_rotate(self.root_quat_w, self._com_pos_b())
+
+    @quantity
+    def root_com_quat_w(self) -> torch.Tensor:
+        """Orientation of the link's inertial frame, wxyz, shape (num_envs, 4)."""
+        iquat = self.sim.model.body_iquat[:, self.index.root_body_id]
+        return quat_mul(self.root_quat_w, iquat)
+
+    root_com_pose_w = joined(root_com_pos_w, root_com_quat_w)
+    """Pose of the link's inertial frame, shape (num_envs, 7)."""
+
+    @quantity
+    def root_com_lin_vel_b(self) -> torch.Tensor:
+        """Velocity of the link's centre of mass in the link's axes, (num_envs, 3)."""
+        turning = torch.linalg.cross(self.root_ang_vel_b, self._com_pos_b())
+        return self.root_lin_vel_b + turning
+
+    @quantity
+    def root_com_lin_vel_w(self) -> torch.Tensor:
+        """Velocity of the link's centre of mass, shape (num_envs, 3), m/s."""
+        return quat_rotate(self.root_quat_w, self.root_com_lin_vel_b)
+
+    root_com_vel_w = joined(root_com_lin_vel_w, root_ang_vel_w)
+    """Velocity of the centre of mass, and angular velocity, (num_envs, 6)."""
+
+    def _com_pos_b(self) -> torch.Tensor:
+        return self.sim.model.body_ipos[:, self.index.root_body_id]
+
+    # Down and forward.
+
+    @quantity
+    def down_w(self) -> torch.Tensor:
+        """Direction of gravity in the world, unit, shape (num_envs, 3).
+
+        It is -z in a world without gravity.
+        """
+        gravity = self.sim.engine.model("opt.gravity")
+        if gravity is None:  # All worlds share it.
+            return self._down
+        has_any = (gravity != 0.0).any(dim=-1, keepdim=True)
+        return torch.where(has_any, normalize(gravity), self._minus_z)
+
+    gravity_b = quantity(lambda d: quat_rotate_inverse(d.root_quat_w, d.down_w))
+    """Direction of gravity in the link's axes, unit, shape (num_envs, 3)."""
+    heading_w = quantity(lambda d: quat_heading(d.root_quat_w))
+    """Yaw of the link's x axis, in [-pi, pi], shape (num_envs,), radians."""
+
+    # Velocities as MuJoCo has them.
+
+    _body_twists = read("bodies.columns", "cvel")
+    _geom_twists = quantity(
+        lambda d: d.sim.data.cvel.index_select(1, d.index.geom_bodies)
+    )
+    _site_twists = quantity(
+        lambda d: d.sim.data.cvel.index_select(1, d.index.site_bodies)
+    )
+
+    # Bodies in the order of the index: the frame of the body itself, called link.
+
+    body_pos_w = read("bodies.columns", "xpos")
+    """Positions of the links, shape (num_envs, num_bodies, 3), metres."""
+    body_quat_w = read("bodies.columns", "xquat")
+    """Orientations of the links, wxyz, shape (num_envs, num_bodies, 4)."""
+    body_pose_w = joined(body_pos_w, body_quat_w)
+    """Poses of the links, shape (num_envs, num_bodies, 7)."""
+    body_lin_vel_w = velocities(body_pos_w, _body_twists)
+    """Velocities of the links' origins, shape (num_envs, num_bodies, 3), m/s."""
+    body_ang_vel_w = angular(_body_twists)
+    """Angular velocities, shape (num_envs, num_bodies, 3), rad/s."""
+    body_vel_w = joined(body_lin_vel_w, body_ang_vel_w)
+    """Linear and angular velocities of the links, (num_envs, num_bodies, 6)."""
+
+    # Bodies: the centre of mass.
+
+    body_com_pos_w = read("bodies.columns", "xipos")
+    """Centres of mass, shape (num_envs, num_bodies, 3), metres."""
+
+    @quantity
+    def body_com_quat_w(self) -> torch.Tensor:
+        """Orientations of the inertial frames, wxyz, (num_envs, num_bodies, 4)."""
+        iquat = self.index.bodies.columns.read(self.sim.model.body_iquat)
+        return quat_mul(self.body_quat_w, iquat)
+
+    body_com_pose_w = joined(body_com_pos_w, body_com_quat_w)
+    """Poses of the inertial frames, shape (num_envs, num_bodies, 7)."""
+    body_com_lin_vel_w = velocities(body_com_pos_w, _body_twists)
+    """Velocities of the centres of mass, (num_envs, num_bodies, 3), m/s."""
+    body_com_vel_w = joined(body_com_lin_vel_w, body_ang_vel_w)
+    """Velocities of the centres of mass, and angular, (num_envs, num_bodies, 6)."""
+
+    # Geoms and sites, which ride on bodies.
+
+    geom_pos_w = read("geoms.columns", "geom_xpos")
+    """Positions of the geoms, shape (num_envs, num_geoms, 3), metres."""
+
+    @quantity
+    def geom_quat_w(self) -> torch.Tensor:
+        """Orientations of the geoms, wxyz, shape (num_envs, num_geoms, 4)."""
+        on_body = self.index.geoms.columns.read(self.sim.model.geom_quat)
+        return self._turned(self.index.geom_bodies, on_body)
+
+    geom_pose_w = joined(geom_pos_w, geom_quat_w)
+    """Poses of the geoms, shape (num_envs, num_geoms, 7)."""
+    geom_lin_vel_w = velocities(geom_pos_w, _geom_twists)
+    """Velocities of the geoms' centres, shape (num_envs, num_geoms, 3), m/s."""
+    geom_ang_vel_w = angular(_geom_twists)
+    """Angular velocities of the geoms, shape (num_envs, num_geoms, 3), rad/s."""
+    geom_vel_w = joined(geom_lin_vel_w, geom_ang_vel_w)
+    """Linear and angular velocities of the geoms, (num_envs, num_geoms, 6)."""
+
+    site_pos_w = read("sites.columns", "site_xpos")
+    """Positions of the sites, shape (num_envs, num_sites, 3), metres."""
+
+    @quantity
+    def site_quat_w(self) -> torch.Tensor:
+        """Orientations of the sites, wxyz, shape (num_envs, num_sites, 4)."""
+        on_body = self.index.sites.columns.read(self.sim.model.site_quat)
+        return self._turned(self.index.site_bodies, on_body)
+
+    site_pose_w = joined(site_pos_w, site_quat_w)
+    """Poses of the sites, shape (num_envs, num_sites, 7)."""
+    site_lin_vel_w = velocities(site_pos_w, _site_twists)
+    """Velocities of the sites, shape (num_envs, num_sites, 3), m/s."""
+    site_ang_vel_w = angular(_site_twists)
+    """Angular velocities of the sites, shape (num_envs, num_sites, 3), rad/s."""
+    site_vel_w = joined(site_lin_vel_w, site_ang_vel_w)
+    """Linear and angular velocities of the sites, (num_envs, num_sites, 6)."""
+
+    def _turned(self, bodies: torch.Tensor, on_body: torch.Tensor) -> torch.Tensor:
+        # A product of quaternions costs a fraction of a conversion from the matrix.
+        return quat_mul(self.sim.data.xquat.index_select(1, bodies), on_body)
+
+    # Joints.
+
+    joint_pos = read("joint_qpos", "qpos")
+    """Positions, shape (num_envs, num_joints), metres or radians."""
+    joint_pos_biased = quantity(lambda d: d.joint_pos + d.encoder_bias)
+    """Positions as the encoders tell them, shape (num_envs, num_joints)."""
+    joint_vel = read("joint_dofs", "qvel")
+    """Velocities, shape (num_envs, num_joints), m/s or rad/s."""
+    joint_acc = read("joint_dofs", "qacc")
+    """Accelerations, shape (num_envs, num_joints), m/s² or rad/s²."""
+    qfrc_actuator = read("joint_dofs", "qfrc_actuator")
+    """Forces of all actuators on the joints, (num_envs, num_joints), N or N m."""
+    qfrc_applied = read("joint_dofs", "qfrc_applied")
+    """Forces written to the joints by users, (num_envs, num_joints), N or N m."""
+
+    # Ball joints, in the axes of their own bodies.
+
+    ball_quat = read("ball_qpos", "qpos", balls=4)
+    """Orientations relative to the reference pose, wxyz, (num_envs, num_balls, 4)."""
+    ball_vel = read("ball_dofs", "qvel", balls=3)
+    """Angular velocities, shape (num_envs, num_balls, 3), rad/s."""
+    ball_acc = read("ball_dofs", "qacc", balls=3)
+    """Angular accelerations, shape (num_envs, num_balls, 3), rad/s²."""
+
+    # Tendons and actuators. Nearly every actuator has one force output, so num_forces
+    # is their number.
+
+    tendon_len = read("tendons.columns", "ten_length")
+    """Lengths of the tendons, shape (num_envs, num_tendons), metres."""
+    tendon_vel = read("tendons.columns", "ten_velocity")
+    """Velocities of the tendons, shape (num_envs, num_tendons), m/s."""
+    ctrl = read("controls", "ctrl")
+    """Controls of the actuators, shape (num_envs, num_controls)."""
+    act = read("activations", "act")
+    """Activations of the actuators that have one, (num_envs, num_activations)."""
+    actuator_length = read("forces", "actuator_length")
+    """Lengths of the actuators' transmissions, shape (num_envs, num_forces)."""
+    actuator_velocity = read("forces", "actuator_velocity")
+    """Velocities of the actuators' transmissions, shape (num_envs, num_forces)."""
+    actuator_force = read("forces", "actuator_force")
+    """Forces of the actuators before their gear, shape (num_envs, num_forces)."""
+
     # Names that other frameworks have for the root and the bodies.
 
-    root_link_pos_w = RootState.root_pos_w
-    root_link_quat_w = RootState.root_quat_w
-    root_link_pose_w = RootState.root_pose_w
-    root_link_lin_vel_w = RootState.root_lin_vel_w
-    root_link_ang_vel_w = RootState.root_ang_vel_w
-    root_link_vel_w = RootState.root_vel_w
-    root_link_state_w = RootState.root_state_w
-    root_link_lin_vel_b = RootState.root_lin_vel_b
-    root_link_ang_vel_b = RootState.root_ang_vel_b
-    root_com_ang_vel_w = RootState.root_ang_vel_w
-    root_com_ang_vel_b = RootState.root_ang_vel_b
-    projected_gravity_b = RootState.gravity_b
-    body_link_pos_w = BodyState.body_pos_w
-    body_link_quat_w = BodyState.body_quat_w
-    body_link_pose_w = BodyState.body_pose_w
-    body_link_lin_vel_w = BodyState.body_lin_vel_w
-    body_link_ang_vel_w = BodyState.body_ang_vel_w
-    body_link_vel_w = BodyState.body_vel_w
-    body_com_ang_vel_w = BodyState.body_ang_vel_w
+    root_link_pos_w = root_pos_w
+    root_link_quat_w = root_quat_w
+    root_link_pose_w = root_pose_w
+    root_link_lin_vel_w = root_lin_vel_w
+    root_link_ang_vel_w = root_ang_vel_w
+    root_link_vel_w = root_vel_w
+    root_link_state_w = root_state_w
+    root_link_lin_vel_b = root_lin_vel_b
+    root_link_ang_vel_b = root_ang_vel_b
+    root_com_ang_vel_w = root_ang_vel_w
+    root_com_ang_vel_b = root_ang_vel_b
+    projected_gravity_b = gravity_b
+    body_link_pos_w = body_pos_w
+    body_link_quat_w = body_quat_w
+    body_link_pose_w = body_pose_w
+    body_link_lin_vel_w = body_lin_vel_w
+    body_link_ang_vel_w = body_ang_vel_w
+    body_link_vel_w = body_vel_w
+    body_com_ang_vel_w = body_ang_vel_w

@@ -14,21 +14,30 @@ from mjlab.entity.data import EntityData
 from mjlab.entity.defaults import Defaults
 from mjlab.entity.index import EntityIndex
 from mjlab.entity.root import bind_root
-from mjlab.entity.write import EntityWriter
 from mjlab.names import find_name
 from mjlab.random.rng import WorldRng
 from mjlab.sim import Simulation
+from mjlab.tensors.columns import LocalIds
 from mjlab.tensors.masks import write_where
+from mjlab.tensors.math import quat_rotate
 
-Found = tuple[list[int], list[str]]
-"""Local indices, and the names they belong to."""
+Value = torch.Tensor | float
 
 
-class Entity(EntityWriter):
+class Entity:
     """A robot or an object in every world of a simulation.
 
     Its methods may run inside a captured graph, except those that look up names.
+
+    Writes are in place. `mask` is a bool tensor of shape (num_envs,): rows outside it
+    keep their bits. Values have a row for every world, or are one row, or one number,
+    for all of them. What follows from the state by MuJoCo's kinematics (bodies, geoms,
+    sites, tendons) shows a write after `sim.forward()`; the root and the joints show it
+    at once.
     """
+
+    mirrored_fields = frozenset({"jnt_range", "qpos0"})
+    """Model fields whose randomisation calls for `refresh_defaults`."""
 
     def __init__(
         self, name: str, cfg: EntityCfg, sim: Simulation, rng: WorldRng
@@ -49,41 +58,42 @@ class Entity(EntityWriter):
                 f"soft_joint_pos_limit_factor={factor} of the entity {name!r} has to "
                 "be above 0 and at most 1."
             )
-        root = bind_root(sim, index)
-        defaults = Defaults(sim, index, factor)
-        data = EntityData(sim, index, root, defaults)
-        super().__init__(sim, index, root, defaults, data)
+        self._sim = sim
+        self._root = bind_root(sim, index)
+        self._defaults = Defaults(sim, index, factor)
         self.name = name
         self.cfg = cfg
+        self.index = index
+        """Names, ids and addresses in the model."""
+        self.data = EntityData(sim, index, self._root, self._defaults)
+        """All that can be read."""
         self.actuators = ActuatorSet(_bindings(cfg, sim, index), sim, rng)
         """The actuators of `cfg.articulation`."""
-        everyone = torch.ones(sim.num_envs, dtype=torch.bool, device=sim.device)
-        self.reset(everyone)
-
-    @property
-    def is_fixed_base(self) -> bool:
+        self.is_fixed_base = index.free_joint_id is None
         """Whether the root has a pose but no velocity."""
-        return self.index.free_joint_id is None
-
-    @property
-    def joint_names(self) -> tuple[str, ...]:
+        self.joint_names = index.joints.names
         """Names of the hinge and slide joints, in the order of the model."""
-        return self.index.joints.names
-
-    @property
-    def num_joints(self) -> int:
+        self.num_joints = len(index.joints)
         """Number of hinge and slide joints."""
-        return len(self.index.joints)
-
-    @property
-    def body_names(self) -> tuple[str, ...]:
+        self.body_names = index.bodies.names
         """Names of the bodies, in the order of the model."""
-        return self.index.bodies.names
-
-    @property
-    def num_bodies(self) -> int:
+        self.num_bodies = len(index.bodies)
         """Number of bodies."""
-        return len(self.index.bodies)
+        # Local indices and names of what patterns match; a pattern that matches nothing
+        # is an error with the nearest names. Kinds that are not here are found through
+        # the index: `entity.index.cameras.find(...)`.
+        self.find_bodies = index.bodies.find
+        self.find_joints = index.joints.find
+        """Hinge and slide joints."""
+        self.find_balls = index.balls.find
+        self.find_geoms = index.geoms.find
+        self.find_sites = index.sites.find
+        self.find_tendons = index.tendons.find
+        self.find_actuators = index.actuators.find
+        """MuJoCo's actuators."""
+        self.find_sensors = index.sensors.find
+        """MuJoCo's sensors."""
+        self.reset(torch.ones(sim.num_envs, dtype=torch.bool, device=sim.device))
 
     # The step.
 
@@ -104,9 +114,6 @@ class Entity(EntityWriter):
         """Set the targets to the default pose and clear the actuators' memory.
 
         It does not touch the state of the physics; `reset_to_default` does.
-
-        Args:
-            mask: The worlds, shape (num_envs,), bool.
         """
         for field, target in vars(self.data.targets).items():
             pose = self.data.default_joint_pos if field == "joint_pos" else 0.0
@@ -120,14 +127,10 @@ class Entity(EntityWriter):
 
         Whoever randomises `jnt_range` or `qpos0` calls this afterwards: the event
         manager does, for the events that say they vary one of them.
-
-        Args:
-            mask: The worlds, shape (num_envs,), bool.
         """
         self._defaults.refresh(mask)
         # A reset had set the targets to the default pose of before.
-        count = len(self.index.joints)
-        target = self.data.targets.joint_pos[:, :count]
+        target = self.data.targets.joint_pos[:, : self.num_joints]
         write_where(target, mask, self.data.default_joint_pos)
         self.data.invalidate()
 
@@ -142,9 +145,6 @@ class Entity(EntityWriter):
         """
         self._defaults.assign(mask, rows)
         self.reset(mask)
-
-    mirrored_fields = frozenset({"jnt_range", "qpos0"})
-    """Model fields whose randomisation calls for `refresh_defaults`."""
 
     def state(self) -> dict[str, torch.Tensor]:
         """Return the live tensors that change; copy into them to restore a snapshot.
@@ -163,57 +163,149 @@ class Entity(EntityWriter):
             for name, value in tensors.items()
         }
 
-    # Looking up names. Each returns local indices and names, and raises an error with
-    # the nearest names for a pattern that matches nothing. Kinds that are not here are
-    # found through the index: `entity.index.cameras.find(...)`.
+    # The root.
 
-    def find_bodies(
-        self, patterns: str | Sequence[str], *, preserve_order: bool = False
-    ) -> Found:
-        """Find bodies."""
-        return self.index.bodies.find(patterns, preserve_order=preserve_order)
+    def write_root_pose_w(self, mask: torch.Tensor, pose: torch.Tensor) -> None:
+        """Place the root link, or the base of a fixed entity.
 
-    def find_joints(
-        self, patterns: str | Sequence[str], *, preserve_order: bool = False
-    ) -> Found:
-        """Find hinge and slide joints."""
-        return self.index.joints.find(patterns, preserve_order=preserve_order)
+        `pose` is position and unit quaternion wxyz in the world, (num_envs, 7).
+        """
+        self._root.write_pose_w(mask, pose)
+        self.data.invalidate()
 
-    def find_balls(
-        self, patterns: str | Sequence[str], *, preserve_order: bool = False
-    ) -> Found:
-        """Find ball joints."""
-        return self.index.balls.find(patterns, preserve_order=preserve_order)
+    def write_root_velocity_w(self, mask: torch.Tensor, velocity: torch.Tensor) -> None:
+        """Set the root link in motion; an error for a fixed base.
 
-    def find_geoms(
-        self, patterns: str | Sequence[str], *, preserve_order: bool = False
-    ) -> Found:
-        """Find geoms."""
-        return self.index.geoms.find(patterns, preserve_order=preserve_order)
+        `velocity` is the linear one of the link's origin and the angular one, both in
+        world axes, (num_envs, 6). The orientation counts that the root has now, so
+        write its pose first.
+        """
+        self._root.write_velocity_w(mask, velocity)
+        self.data.invalidate()
 
-    def find_sites(
-        self, patterns: str | Sequence[str], *, preserve_order: bool = False
-    ) -> Found:
-        """Find sites."""
-        return self.index.sites.find(patterns, preserve_order=preserve_order)
+    def add_root_velocity_w(self, mask: torch.Tensor, change: torch.Tensor) -> None:
+        """Change the velocity of the root link; an error for a fixed base.
 
-    def find_tendons(
-        self, patterns: str | Sequence[str], *, preserve_order: bool = False
-    ) -> Found:
-        """Find tendons."""
-        return self.index.tendons.find(patterns, preserve_order=preserve_order)
+        `change` is that of linear and angular velocity, in world axes, (num_envs, 6).
+        """
+        self._root.add_velocity_w(mask, change)
+        self.data.invalidate()
 
-    def find_actuators(
-        self, patterns: str | Sequence[str], *, preserve_order: bool = False
-    ) -> Found:
-        """Find MuJoCo actuators."""
-        return self.index.actuators.find(patterns, preserve_order=preserve_order)
+    def write_root_velocity_b(self, mask: torch.Tensor, velocity: torch.Tensor) -> None:
+        """Set the root link in motion; an error for a fixed base.
 
-    def find_sensors(
-        self, patterns: str | Sequence[str], *, preserve_order: bool = False
-    ) -> Found:
-        """Find MuJoCo sensors."""
-        return self.index.sensors.find(patterns, preserve_order=preserve_order)
+        `velocity` is the linear one of the link's origin and the angular one, both in
+        the axes of the link, (num_envs, 6).
+        """
+        quat = self._root.quat_w
+        linear = velocity[..., :3].expand(quat.shape[0], 3)
+        angular = velocity[..., 3:6].expand(quat.shape[0], 3)
+        in_world = (quat_rotate(quat, linear), quat_rotate(quat, angular))
+        self.write_root_velocity_w(mask, torch.cat(in_world, dim=-1))
+
+    def write_root_state(self, mask: torch.Tensor, state: torch.Tensor) -> None:
+        """Write pose and velocity, both in the world, (num_envs, 13)."""
+        self.write_root_pose_w(mask, state[..., :7])
+        self.write_root_velocity_w(mask, state[..., 7:13])
+
+    def write_mocap_pose(self, mask: torch.Tensor, pose: torch.Tensor) -> None:
+        """Place the mocap body of an entity that has a fixed base, (num_envs, 7)."""
+        if self.index.mocap_body_id is None:
+            raise ValueError(f"The entity {self.index.name!r} has no mocap body.")
+        self.write_root_pose_w(mask, pose)
+
+    # Joints.
+
+    def write_joint_state(
+        self,
+        mask: torch.Tensor,
+        pos: Value,
+        vel: Value,
+        joint_ids: LocalIds | None = None,
+    ) -> None:
+        """Write positions and velocities of joints."""
+        self.write_joint_pos(mask, pos, joint_ids)
+        self.write_joint_vel(mask, vel, joint_ids)
+
+    def write_joint_pos(
+        self, mask: torch.Tensor, pos: Value, joint_ids: LocalIds | None = None
+    ) -> None:
+        """Write positions of joints, (num_envs, number written), metres or radians.
+
+        The ids are local to the entity, each once. None means all.
+        """
+        columns = self.index.joint_qpos.take(joint_ids)
+        columns.write(self._sim.data.qpos, mask, pos)
+        self.data.invalidate()
+
+    def write_joint_vel(
+        self, mask: torch.Tensor, vel: Value, joint_ids: LocalIds | None = None
+    ) -> None:
+        """Write velocities of joints, (num_envs, number written), m/s or rad/s."""
+        columns = self.index.joint_dofs.take(joint_ids)
+        columns.write(self._sim.data.qvel, mask, vel)
+        self.data.invalidate()
+
+    def write_ball_quat(self, mask: torch.Tensor, quat: torch.Tensor) -> None:
+        """Write orientations of all ball joints, wxyz, (num_envs, num_balls, 4)."""
+        self.index.ball_qpos.write(self._sim.data.qpos, mask, quat.flatten(-2))
+        self.data.invalidate()
+
+    def write_ball_vel(self, mask: torch.Tensor, vel: torch.Tensor) -> None:
+        """Write angular velocities of all ball joints, (num_envs, num_balls, 3)."""
+        self.index.ball_dofs.write(self._sim.data.qvel, mask, vel.flatten(-2))
+        self.data.invalidate()
+
+    # Controls and forces.
+
+    def write_ctrl(self, mask: torch.Tensor, ctrl: Value) -> None:
+        """Write the controls of the entity's actuators, (num_envs, num_controls).
+
+        Actuators of the configuration are written by `apply()` and overwrite this.
+        """
+        self.index.controls.write(self._sim.data.ctrl, mask, ctrl)
+        self.data.invalidate()
+
+    def write_external_wrench(
+        self,
+        mask: torch.Tensor,
+        force: torch.Tensor,
+        torque: torch.Tensor,
+        body_ids: LocalIds | None = None,
+    ) -> None:
+        """Push bodies, until something else is written or the world is reset.
+
+        Args:
+            mask: The worlds.
+            force: Forces at the centres of mass in world axes, (num_envs, n, 3), N.
+            torque: Torques in world axes, (num_envs, n, 3), N m.
+            body_ids: The bodies, local to the entity, each once. None means all.
+        """
+        columns = self.index.bodies.columns.take(body_ids)
+        wrench = torch.cat(torch.broadcast_tensors(force, torque), dim=-1)
+        columns.write(self._sim.data.xfrc_applied, mask, wrench)
+        self.data.invalidate()
+
+    def write_encoder_bias(self, mask: torch.Tensor, bias: Value) -> None:
+        """Set what the joint encoders add, (num_envs, num_joints)."""
+        write_where(self.data.encoder_bias, mask, bias)
+        self.data.invalidate()
+
+    # The default state.
+
+    def reset_to_default(self, mask: torch.Tensor) -> None:
+        """Write the default state: root, joints, controls and activations."""
+        default = self._defaults
+        if self._root.can_be_placed:
+            self.write_root_pose_w(mask, default.root_state_w[:, :7])
+        if self._root.can_move:
+            self.write_root_velocity_w(mask, default.root_state_w[:, 7:])
+        self.write_joint_state(mask, default.joint_pos, default.joint_vel)
+        self.write_ball_quat(mask, default.ball_quat)
+        self.write_ball_vel(mask, default.ball_vel)
+        self.write_ctrl(mask, default.ctrl)
+        self.index.activations.write(self._sim.data.act, mask, default.act)
+        self.data.invalidate()
 
 
 def _check_built(name: str, model: mujoco.MjModel) -> None:

@@ -11,68 +11,11 @@ import torch
 
 from mjlab.entity.base import MOCAP_BASE
 from mjlab.names import match_names
-from mjlab.tensors.masks import write_where
+from mjlab.tensors.columns import Columns
 
 _OBJ = mujoco.mjtObj
 _FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 _BALL = int(mujoco.mjtJoint.mjJNT_BALL)
-
-LocalIds = slice | torch.Tensor
-"""Some of an entity's elements: a slice, or int64 indices that lie on the device."""
-
-
-class Columns:
-    """Which columns (dimension 1) of a tensor are meant.
-
-    A run of neighbours is read as a view, which costs nothing and is live; anything
-    else is gathered.
-    """
-
-    def __init__(self, ids: torch.Tensor, run: slice | None) -> None:
-        self.ids = ids
-        """The columns, int64, on the device."""
-        self.run = run
-        """The same as a slice, if they are neighbours."""
-
-    @classmethod
-    def of(cls, ids: Sequence[int], device: torch.device) -> Columns:
-        """Make the columns of a list of indices."""
-        start = ids[0] if ids else 0
-        neighbours = list(ids) == list(range(start, start + len(ids)))
-        return cls(
-            torch.tensor(ids, dtype=torch.int64, device=device),
-            slice(start, start + len(ids)) if neighbours else None,
-        )
-
-    def __len__(self) -> int:
-        return self.ids.shape[0]
-
-    def read(self, field: torch.Tensor) -> torch.Tensor:
-        """Return the columns of `field`, shape (num_envs, len, ...)."""
-        if self.run is not None:
-            return field[:, self.run]
-        return field.index_select(1, self.ids)
-
-    def write(
-        self, field: torch.Tensor, mask: torch.Tensor, value: torch.Tensor | float
-    ) -> None:
-        """Write the columns of `field` in the worlds where `mask` holds, in place."""
-        if self.run is not None:
-            write_where(field[:, self.run], mask, value)
-            return
-        columns = field.index_select(1, self.ids)
-        write_where(columns, mask, value)
-        field.index_copy_(1, self.ids, columns)
-
-    def take(self, local_ids: LocalIds | None) -> Columns:
-        """Return some of these columns; None returns all."""
-        if local_ids is None:
-            return self
-        run = None
-        if isinstance(local_ids, slice) and self.run is not None:
-            chosen = range(self.run.start, self.run.stop)[local_ids]
-            run = slice(chosen.start, chosen.stop) if chosen.step == 1 else None
-        return Columns(self.ids[local_ids], run)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +99,13 @@ class EntityIndex:
         self.sensors = self._all("sensor", _OBJ.mjOBJ_SENSOR, model.nsensor)
         self.cameras = self._all("camera", _OBJ.mjOBJ_CAMERA, model.ncam)
         self.lights = self._all("light", _OBJ.mjOBJ_LIGHT, model.nlight)
+        self.geom_bodies = self._bodies_of(model.geom_bodyid, self.geoms)
+        """The body that each geom is on, shape (number of geoms,), int64."""
+        self.site_bodies = self._bodies_of(model.site_bodyid, self.sites)
+        """The body that each site is on, shape (number of sites,), int64."""
+        self.tree_id = int(model.body_rootid[links[0]]) if links else 0
+        """The id of the body whose tree the bodies are: MuJoCo gives their velocities
+        about its centre of mass."""
         self._bind_addresses(scalar, balls)
 
     def _bind_addresses(self, scalar: list[int], balls: list[int]) -> None:
@@ -182,6 +132,10 @@ class EntityIndex:
             _runs(model.actuator_actadr[ids], np.maximum(model.actuator_actnum[ids], 0))
         )
         """Where the actuators are in act."""
+
+    def _bodies_of(self, body_ids: np.ndarray, elements: Elements) -> torch.Tensor:
+        bodies = torch.from_numpy(body_ids.copy())
+        return bodies.to(self._device, torch.int64)[elements.ids]
 
     def _root(self) -> int:
         if self.free_joint_id is not None:

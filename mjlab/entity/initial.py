@@ -103,12 +103,7 @@ def _chosen(
 def _check_sizes(
     key: RawKey, index: int, model: mujoco.MjModel, name: str, *, extended: bool
 ) -> None:
-    sizes = {
-        "qpos": model.nq,
-        "qvel": model.nv,
-        "act": model.na,
-        "ctrl": model.nu,
-    }
+    sizes = {"qpos": model.nq, "qvel": model.nv, "act": model.na, "ctrl": model.nu}
     for vector, size in sizes.items():
         given = key.vectors[vector].size
         if not (extended and vector in ("act", "ctrl") and given < size):

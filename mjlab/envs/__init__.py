@@ -15,3 +15,6 @@ from mjlab.envs.rollout import Rollout as Rollout
 from mjlab.envs.rollout import ZeroPolicy as ZeroPolicy
 from mjlab.envs.spaces import Box as Box
 from mjlab.envs.spaces import Dict as Dict
+from mjlab.envs.spaces import Discrete as Discrete
+from mjlab.envs.worlds import Step as Step
+from mjlab.envs.worlds import Worlds as Worlds

@@ -1,16 +1,49 @@
 """Resets of worlds that end: in the same step, in the next one, or never."""
 
 from collections.abc import Callable, Sequence
-from typing import Literal, get_args
+from typing import Any
 
 import torch
 
+from mjlab.envs.worlds import WHENS, Step, When
 from mjlab.managers import Observations, RewardManager, TerminationManager
 from mjlab.names import suggest
 from mjlab.tensors.masks import fill_where, write_where
 
-When = Literal["same_step", "next_step", "never"]
-WHENS: tuple[When, ...] = get_args(When)
+
+def check_when(when: When) -> None:
+    """Raise for a choice that there is not."""
+    if when not in WHENS:
+        raise ValueError(f"Resets happen at {when!r}? " + suggest(str(when), WHENS))
+
+
+def reset_ended(
+    step: Step[Any],
+    when: When,
+    held_back: torch.Tensor,
+    reset: Callable[[torch.Tensor], Any],
+) -> Step[Any]:
+    """Return a step of worlds that are reset from outside, as `AutoReset` would do.
+
+    Args:
+        step: What the worlds said of it, as tensors that the reset does not change.
+        when: When worlds that ended are reset.
+        held_back: Worlds that ended in the step before, shape (num_envs,), bool.
+        reset: Resets the worlds of a mask, and returns what all worlds observe.
+    """
+    if when == "never":
+        return step
+    if when == "same_step":
+        first = reset(step.terminated | step.truncated)
+        extras = step.extras | {"final_obs": step.observations}
+        return step._replace(observations=first, extras=extras)
+    goes_on = ~held_back
+    return step._replace(
+        observations=reset(held_back),
+        reward=step.reward * goes_on,
+        terminated=step.terminated & goes_on,
+        truncated=step.truncated & goes_on,
+    )
 
 
 class AutoReset:
@@ -47,8 +80,7 @@ class AutoReset:
             figures: What a step adds to the figures of episodes, which does not count
                 in worlds that are held back.
         """
-        if when not in WHENS:
-            raise ValueError(f"Resets happen at {when!r}? " + suggest(str(when), WHENS))
+        check_when(when)
         self._terminations, self._rewards = terminations, rewards
         self.when: When = when
         self.ignore_terminations = ignore_terminations

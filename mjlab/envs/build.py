@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 import mujoco
 
-from mjlab.envs.autoreset import AutoReset, When
+from mjlab.envs.autoreset import AutoReset
 from mjlab.envs.config import ManagerBasedRlEnvCfg, check_config
 from mjlab.envs.nonfinite import NonfiniteGuard
 from mjlab.envs.state import EnvState
+from mjlab.envs.worlds import When
 from mjlab.managers import ManagedEnv, Managers, copied, required_fields
 from mjlab.scene import SceneSpec, build_scene
 from mjlab.sim import compile_model
@@ -19,7 +20,7 @@ class LoadedScene:
     """A scene that is built and compiled, and of which there are no worlds yet."""
 
     cfg: ManagerBasedRlEnvCfg
-    """What it was made of."""
+    """Its configuration."""
 
     seed: int
     """Seed of what was drawn, such as the terrain."""
@@ -48,23 +49,12 @@ def load(cfg: ManagerBasedRlEnvCfg) -> LoadedScene:
 
 
 def managers_of(env: ManagedEnv) -> Managers:
-    """The managers of an environment, as one record."""
-    return Managers(
-        env.observation_manager,
-        env.action_manager,
-        env.reward_manager,
-        env.metrics_manager,
-        env.outcome_manager,
-        env.curriculum_manager,
-        env.command_manager,
-        env.event_manager,
-        env.termination_manager,
-        env.recorder_manager,
-    )
+    """Return the managers of an environment, as one record."""
+    return Managers(*(getattr(env, f"{name}_manager") for name in Managers._fields))
 
 
 def guard_nonfinite(env: ManagedEnv, max_share: float) -> NonfiniteGuard:
-    """The guard of an environment whose managers are bound, besides recorders."""
+    """Return the guard of an environment with all managers but recorders."""
     counting = (
         env.action_manager,
         env.reward_manager,
@@ -82,7 +72,7 @@ def guard_nonfinite(env: ManagedEnv, max_share: float) -> NonfiniteGuard:
 
 
 def collect_state(env: ManagedEnv, guard: NonfiniteGuard) -> EnvState:
-    """The state of an environment whose managers are bound, besides recorders."""
+    """Return the state of an environment with all managers but recorders."""
     counters = {
         "episode_length": env.episode_length_buf,
         "step_counter": env.common_step_counter,
@@ -112,7 +102,7 @@ def make_resets(
     ignore_terminations: bool = False,
     final_obs: bool = False,
 ) -> AutoReset:
-    """When worlds of an environment are reset; see `AutoReset`."""
+    """Return when worlds of an environment are reset; see `AutoReset`."""
     m = env.managers
     figures = [env.episode_length_buf, m.reward.episode_sums, m.termination.values]
     return AutoReset(

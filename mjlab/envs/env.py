@@ -8,7 +8,6 @@ from typing import Any
 import torch
 
 from mjlab.envs import inspect
-from mjlab.envs.autoreset import When
 from mjlab.envs.build import (
     LoadedScene,
     collect_state,
@@ -19,13 +18,13 @@ from mjlab.envs.build import (
 )
 from mjlab.envs.config import ManagerBasedRlEnvCfg
 from mjlab.envs.manual import Lifecycle
-from mjlab.envs.probe import Profile, profile
 from mjlab.envs.provenance import describe
 from mjlab.envs.runner import StepObserver, StepRunner, build_runner
 from mjlab.envs.spaces import Box, Dict, action_space, observation_space
 from mjlab.envs.state import Row
 from mjlab.envs.state_dict import StateDict, state_dict_tensors, write_state_dict
 from mjlab.envs.step import StepProgram
+from mjlab.envs.worlds import Step, When
 from mjlab.managers import (
     ActionManager,
     CommandManager,
@@ -159,11 +158,9 @@ class ManagerBasedRlEnv:
         self.lifecycle.initialise(mask, seed=seed)
         self.lifecycle.apply()
         self.lifecycle.update_kinematics()
-        return self.lifecycle.fetch()
+        return self.lifecycle.observe()
 
-    def step(
-        self, action: torch.Tensor
-    ) -> tuple[Observations, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, Any]]:
+    def step(self, action: torch.Tensor) -> Step[Observations]:
         """Advance every world by one step; worlds that end begin a new episode.
 
         Args:
@@ -184,7 +181,7 @@ class ManagerBasedRlEnv:
         reward = self.reward_manager.reward.clone()
         flags = self.termination_manager
         ended = flags.terminated.clone(), flags.time_outs.clone()
-        return observations, reward, *ended, extras
+        return Step(observations, reward, *ended, extras)
 
     def choose_resets(
         self,
@@ -326,16 +323,18 @@ class ManagerBasedRlEnv:
         """How a step runs: "fused", "segmented" or "eager"."""
         return self.runner.mode
 
-    def profile(self, steps: int = 20) -> Profile:
-        """What each verb of the engine and each term costs, over some steps."""
+    def profile(self, steps: int = 20) -> inspect.Profile:
+        """Return what each verb of the engine and each term costs, over some steps."""
         before = self.get_state()
-        found = profile(self, self.program.advance, steps)
+        found = inspect.profile(self, self.program.advance, steps)
         self.set_state(before)
         return found
 
     def startup_lines(self) -> list[str]:
-        """How the environment runs: engine, mode and why, sizes, memory, exceptions."""
-        return inspect.startup_lines(self, self.runner, self.cfg.decimation, self.seed)
+        """Return how it runs: engine, mode and why, sizes, memory, exceptions."""
+        mode, reason = self.runner.mode, self.runner.reason
+        run = f"{mode}, because {reason}. {self.cfg.decimation} physics steps"
+        return inspect.startup_lines(self, run, self.seed)
 
     def debug_vis(self, visualizer: Any) -> None:
         """Have terms and sensors draw into a viewer's collection of shapes."""

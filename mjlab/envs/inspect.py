@@ -1,54 +1,78 @@
-"""What an environment is made of and how it runs, as text."""
+"""Looking into an environment: as text, at forbidden writes, and at what parts cost."""
 
 import io
-from collections.abc import Iterable
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 from rich.console import Console
 from rich.table import Table
 
-from mjlab.envs.runner import StepRunner
-from mjlab.managers import ManagedEnv, Managers
+from mjlab.managers import ManagedEnv, Managers, TermError
 from mjlab.scene import Scene
-from mjlab.sim import Simulation
+from mjlab.sim.fields import FORWARD_FIELDS
 
-_WIDTH = 88
+_VERBS = ("step", "forward", "reset", "sense", "recompute_constants")
+_OF_ACTIONS = ("process_actions", "apply_actions", "reset")
+_OF_COMMANDS = ("advance", "update", "reset")
+_TABLES: dict[str, tuple[str, ...]] = {
+    "action": ("Actions", "term", "kind", "numbers"),
+    "observation": ("Observations", "group", "term", "shape", "computed as"),
+    "reward": ("Rewards", "term", "weight"),
+    "termination": ("Terminations", "term", "kind"),
+    "event": ("Events", "term", "mode", "when"),
+    "command": ("Commands", "term", "kind", "numbers"),
+    "curriculum": ("Curriculum", "term", "note"),
+    "outcome": ("Outcomes", "term"),
+    "metrics": ("Metrics", "term", "over an episode", "taken every"),
+}
+"""Title and columns of the table of each manager that has one, in their order."""
 
 
-def tables(lines: Iterable[str], managers: Managers) -> str:
-    """Tables of all managers and their terms, below some lines."""
-    console = Console(file=io.StringIO(), width=_WIDTH)
-    for line in lines:
-        console.print(line, highlight=False)
-    for title, columns, rows in _tables(managers):
-        table = Table(*columns, title=title, title_justify="left")
-        for row in rows:
-            table.add_row(*row)
-        console.print(table)
-    file = console.file
-    assert isinstance(file, io.StringIO)
+def _printed(*parts: Table | str) -> str:
+    """Return text as a console of 88 columns shows it."""
+    file = io.StringIO()
+    console = Console(file=file, width=88)
+    for part in parts:
+        console.print(part, highlight=False)
     return file.getvalue().rstrip()
 
 
-def startup_lines(
-    env: ManagedEnv, runner: StepRunner, decimation: int, seed: int
-) -> list[str]:
-    """How an environment runs: engine, mode and why, sizes, memory, exceptions."""
-    backend, stage = env.sim.backend, env.sim.forward_stage.name.lower()
-    return [
+def tables(lines: Iterable[str], managers: Managers) -> str:
+    """Return tables of all managers and their terms, below some lines."""
+    shown = []
+    for name, (title, *columns) in _TABLES.items():
+        rows = getattr(managers, name).rows()
+        if not rows:
+            continue
+        table = Table(*columns, title=title, title_justify="left")
+        for row in rows:
+            table.add_row(*row)
+        shown.append(table)
+    return _printed(*lines, *shown)
+
+
+def startup_lines(env: ManagedEnv, run: str, seed: int) -> list[str]:
+    """Return how an environment runs: engine, mode and why, sizes, memory, exceptions.
+
+    Args:
+        env: The environment.
+        run: Mode of a step, its reason, and the number of its physics steps.
+        seed: The seed in use.
+    """
+    sim, scene = env.sim, env.scene
+    backend, stage = sim.backend, sim.forward_stage.name.lower()
+    lines = [
         f"{env.num_envs} worlds on {backend.engine} ({backend.device}): "
         f"{backend.reason}.",
-        f"Step: {runner.mode}, because {runner.reason}. {decimation} physics steps of "
-        f"{env.physics_dt:g} s; forward() goes to the {stage} stage.",
+        f"Step: {run} of {env.physics_dt:g} s; forward() goes to the {stage} stage.",
         f"Seed {seed}. Episodes of {env.max_episode_length} steps.",
-        *_notes(env.sim, env.scene, env.managers),
     ]
-
-
-def _notes(sim: Simulation, scene: Scene, managers: Managers) -> list[str]:
-    """Room, memory, terms that read back, variants, and remarks of sensors."""
-    lines = []
     use = sim.health.use()
     if use:
         room = ", ".join(f"{each.room} {kind}" for kind, each in use.items())
@@ -57,7 +81,7 @@ def _notes(sim: Simulation, scene: Scene, managers: Managers) -> list[str]:
     if sim.device.type == "cuda":
         used = torch.cuda.memory_allocated(sim.device) / 2**20
         lines.append(f"Torch holds {used:,.0f} MB on the device.")
-    outside = [term.label for term in managers.bound_terms() if term.needs_ids]
+    outside = [term.label for term in env.managers.bound_terms() if term.needs_ids]
     if outside:
         listed = ", ".join(outside)
         lines.append(f"Terms that take env_ids and read masks back: {listed}")
@@ -79,26 +103,172 @@ def draw(managers: Managers, scene: Scene, visualizer: Any) -> None:
         sensor.debug_vis(visualizer)
 
 
-def _tables(
-    managers: Managers,
-) -> list[tuple[str, tuple[str, ...], list[tuple[str, ...]]]]:
-    tables: list[tuple[str, tuple[str, ...], list[tuple[str, ...]]]] = [
-        ("Actions", ("term", "kind", "numbers"), managers.action.rows()),
-        (
-            "Observations",
-            ("group", "term", "shape", "computed as"),
-            managers.observation.rows(),
-        ),
-        ("Rewards", ("term", "weight"), managers.reward.rows()),
-        ("Terminations", ("term", "kind"), managers.termination.rows()),
-        ("Events", ("term", "mode", "when"), managers.event.rows()),
-        ("Commands", ("term", "kind", "numbers"), managers.command.rows()),
-        ("Curriculum", ("term", "note"), managers.curriculum.rows()),
-        ("Outcomes", ("term",), managers.outcome.rows()),
-        (
-            "Metrics",
-            ("term", "over an episode", "taken every"),
-            managers.metrics.rows(),
-        ),
-    ]
-    return [(title, columns, rows) for title, columns, rows in tables if rows]
+def patch_method(owner: Any, attribute: str, value: Any) -> Callable[[], None]:
+    """Put `value` in the place of an attribute; return what takes it away again.
+
+    A method goes back to being its class's. Put into the object itself, it would hold
+    the object in a circle, so that Python frees it late.
+    """
+    is_own = attribute in vars(owner)
+    original = getattr(owner, attribute)
+    setattr(owner, attribute, value)
+
+    def restore() -> None:
+        if is_own:
+            setattr(owner, attribute, original)
+        else:
+            delattr(owner, attribute)
+
+    return restore
+
+
+def _then(owner: Any, attribute: str, act: Callable[[], None]) -> Callable[[], None]:
+    """Have `act` follow every call of a method; return what takes that away again."""
+    original = getattr(owner, attribute)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result = original(*args, **kwargs)
+        act()
+        return result
+
+    return patch_method(owner, attribute, call)
+
+
+@contextmanager
+def no_writes_after_forward(env: ManagedEnv) -> Iterator[None]:
+    """Raise, naming the term, if one writes the state after `forward()`.
+
+    Derived quantities of such a state would be stale in the observations, and the next
+    step would continue from stages that are not its own.
+    """
+    guard = _WriteGuard(env)
+    with ExitStack() as patches:
+        patches.callback(_then(env.scene, "refresh", guard.arm))
+        patches.callback(_then(env.observation_manager, "compute", guard.disarm))
+        for name, command in env.command_manager.terms.items():
+            check = partial(guard.check, "Command", name)
+            for method in ("advance", "update"):
+                patches.callback(_then(command, method, check))
+        for name, term in env.observation_manager.terms.items():
+            check = partial(guard.check, "Observation", name)
+            patches.callback(_then(term, "function", check))
+        yield
+
+
+class _WriteGuard:
+    def __init__(self, env: ManagedEnv) -> None:
+        self._engine = env.sim.engine
+        self._versions: tuple[int, ...] | None = None
+
+    def arm(self) -> None:
+        self._versions = self._present()
+
+    def disarm(self) -> None:
+        self._versions = None
+
+    def check(self, kind: str, name: str) -> None:
+        if self._versions is not None and self._present() != self._versions:
+            raise TermError(
+                f"{kind} term {name!r} wrote the state after forward(), so that what "
+                "is derived from it would be old. Write it in an event; a command "
+                "sets writes_state=True and writes it in _resample."
+            )
+
+    def _present(self) -> tuple[int, ...]:
+        return tuple(self._engine.data(name)._version for name in FORWARD_FIELDS)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Seconds a step by part, the costly first. Parts do not overlap with the rest."""
+
+    seconds: dict[str, float]
+    """By part: a verb of the engine, or a term with all that it does in a step."""
+
+    total: float
+    """Seconds of a whole step."""
+
+    phases: dict[str, float]
+    """The same step cut otherwise: seconds by phase of `env.lifecycle`, in the order
+    of a step. `reset_done` is what resets within a step cost. With last observations
+    these are phases of their own, those of a reset. Phases do not overlap either."""
+
+    def to_json(self) -> str:
+        """The figures as JSON."""
+        figures = {"step_s": self.total, "parts_s": self.seconds}
+        return json.dumps(figures | {"phases_s": self.phases}, indent=2)
+
+    def __str__(self) -> str:
+        phases, parts = (
+            self._table("phase", self.phases),
+            self._table("part", self.seconds),
+        )
+        return _printed(phases, parts)
+
+    def _table(self, title: str, figures: dict[str, float]) -> Table:
+        table = Table(title, "ms", "share")
+        for name, seconds in figures.items():
+            share = f"{seconds / self.total:.1%}"
+            table.add_row(name, f"{seconds * 1e3:.3f}", share)
+        table.add_row("whole step", f"{self.total * 1e3:.3f}", "100.0%")
+        return table
+
+
+def profile(
+    env: ManagedEnv, advance: Callable[[], Iterator[str]], steps: int
+) -> Profile:
+    """Time the parts of `steps` steps, called one by one; the state goes on.
+
+    On a CUDA device every part is waited for, so the sum is larger than a step that
+    runs as one graph; what counts is the share.
+    """
+    spent: dict[str, float] = {}
+    phases: dict[str, float] = {}
+    with _timers(env, spent):
+        start = before = _now(env)
+        for _ in range(steps):
+            for phase in advance():
+                now = _now(env)
+                phases[phase] = phases.get(phase, 0.0) + now - before
+                before = now
+        total = (_now(env) - start) / steps
+    parts = {name: seconds / steps for name, seconds in spent.items()}
+    parts["everything else"] = max(0.0, total - sum(parts.values()))
+    ordered = sorted(parts.items(), key=lambda item: -item[1])
+    by_phase = {name: seconds / steps for name, seconds in phases.items()}
+    return Profile(dict(ordered), total, by_phase)
+
+
+@contextmanager
+def _timers(env: ManagedEnv, spent: dict[str, float]) -> Iterator[None]:
+    """Put a clock around every verb and every term."""
+
+    def time_calls(owner: Any, attribute: str, name: str) -> None:
+        original = getattr(owner, attribute)
+
+        def timed(*args: Any, **kwargs: Any) -> Any:
+            start = _now(env)
+            result = original(*args, **kwargs)
+            spent[name] = spent.get(name, 0.0) + _now(env) - start
+            return result
+
+        patches.callback(patch_method(owner, attribute, timed))
+
+    with ExitStack() as patches:
+        for verb in _VERBS:
+            time_calls(env.sim.engine, verb, f"engine: {verb}")
+        for term in env.managers.bound_terms():
+            time_calls(term, "function", term.stream)
+        for name, term in env.action_manager.terms.items():
+            for method in _OF_ACTIONS:
+                time_calls(term, method, f"action/{name}")
+        for term in env.command_manager.terms.values():
+            for method in _OF_COMMANDS:
+                time_calls(term, method, term.stream)
+        yield
+
+
+def _now(env: ManagedEnv) -> float:
+    if env.device.type == "cuda":
+        torch.cuda.synchronize(env.device)
+    return time.perf_counter()

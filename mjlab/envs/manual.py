@@ -9,7 +9,7 @@ from mjlab.envs.runner import run_through
 from mjlab.envs.step import StepProgram
 from mjlab.managers import Observations
 
-RESET: tuple[str, ...] = ("initialise", "apply", "update_kinematics", "fetch")
+RESET: tuple[str, ...] = ("initialise", "apply", "update_kinematics", "observe")
 """Phases of a reset of an environment that there is, in their order."""
 
 STEP: tuple[str, ...] = (
@@ -17,10 +17,10 @@ STEP: tuple[str, ...] = (
     "set_targets",
     "apply_targets",
     "physics_step",
-    "judge",
-    "begin_again",
+    "evaluate",
+    "reset_done",
     "update_kinematics",
-    "fetch",
+    "observe",
 )
 """Phases of a step. The third and the fourth take turns, once for each physics step."""
 
@@ -33,12 +33,12 @@ class Lifecycle:
     """Resets and steps by hand: `env.lifecycle`.
 
     A reset is `initialise(mask)`, then writing the state of these worlds if it should
-    be another one, then `apply()`, `update_kinematics()` and `fetch()`. This is what
+    be another one, then `apply()`, `update_kinematics()` and `observe()`. This is what
     `env.reset(mask=mask)` calls, so that the two are equal.
 
     A step is `set_action(action)` and `set_targets()`; `apply_targets()` and
-    `physics_step()` as often as the configuration's `decimation` says; `judge()`,
-    `begin_again()`, `update_kinematics()` and `fetch()`. It equals `env.step(action)`,
+    `physics_step()` as often as the configuration's `decimation` says; `evaluate()`,
+    `reset_done()`, `update_kinematics()` and `observe()`. It equals `env.step(action)`,
     and is not recorded as a graph.
 
     Called out of order, a phase raises `PhaseError`. `env.reset()` of all worlds, and
@@ -170,20 +170,20 @@ class Lifecycle:
         self._run("physics_step")
         self._substep += 1
 
-    def judge(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def evaluate(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Say what the step was worth, and which episodes end with it.
 
         Returns:
             Reward, terminated and truncated, each of shape (num_envs,).
         """
-        self._run("judge")
+        self._run("evaluate")
         flags = self._program.env.termination_manager
         reward = self._program.env.reward_manager.reward
         return reward.clone(), flags.terminated.clone(), flags.time_outs.clone()
 
-    def begin_again(self) -> None:
+    def reset_done(self) -> None:
         """Begin new episodes in the worlds that ended, as far as that is due."""
-        self._run("begin_again")
+        self._run("reset_done")
 
     # The end of both.
 
@@ -195,7 +195,7 @@ class Lifecycle:
         """
         self._run("update_kinematics", mask)
 
-    def fetch(
+    def observe(
         self, mask: torch.Tensor | None = None
     ) -> tuple[Observations, dict[str, Any]]:
         """Update commands, look around, and observe.
@@ -206,7 +206,7 @@ class Lifecycle:
         Returns:
             Observations of all worlds, and extras, as of `env.reset` or `env.step`.
         """
-        self._check("fetch", mask)
+        self._check("observe", mask)
         is_step = self._order is STEP
         # With last observations, a reset stands within this phase of a step.
         run_through(self._phases)

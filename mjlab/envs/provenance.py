@@ -1,45 +1,29 @@
-"""Where recorded episodes come from, as their files say it."""
+"""Provenance of recorded episodes, as their files say it."""
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from mjlab.envs.config import ManagerBasedRlEnvCfg
 from mjlab.managers import Env
+from mjlab.managers.recorder import Provenance
 from mjlab.schema import ConfigFileError, config_text
 
 LONGEST_TEXT = 60_000
 """Bytes: an attribute of an HDF5 file holds a little more, and nothing longer."""
 
 
-class Provenance(NamedTuple):
-    """Where recorded episodes come from: enough to build the environment again."""
-
-    attributes: dict[str, str | int]
-    """Attributes of the files: the task's id, engine, seed and configuration."""
-
-    env_info: dict[str, Any]
-    """The same under "env_info" in the sidecars: the task's id and what it was made
-    with."""
-
-
 class Described(Env, Protocol):
     """An environment that knows what it was made of."""
 
-    @property
-    def cfg(self) -> ManagerBasedRlEnvCfg:
-        """Its configuration."""
-        ...
+    cfg: ManagerBasedRlEnvCfg
+    """Its configuration."""
 
-    @property
-    def seed(self) -> int:
-        """The seed in use."""
-        ...
+    seed: int
+    """The seed in use."""
 
-    @property
-    def task(self) -> str | None:
-        """The id that its task is registered by."""
-        ...
+    task: str | None
+    """The id that its task is registered by."""
 
 
 def describe(

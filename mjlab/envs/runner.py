@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from mjlab.envs.config import ConfigError, ModeName
-from mjlab.envs.probe import no_writes_after_forward
+from mjlab.envs.inspect import no_writes_after_forward
 from mjlab.envs.state import EnvState
 from mjlab.managers import ManagedEnv
 from mjlab.sim import EngineError, Simulation
@@ -309,7 +309,7 @@ def rehearse(
             phases = advance()
             # Until then everything is as physics left it, which computes all stages.
             with reads.before_forward():
-                run_through(takewhile(lambda phase: phase != "begin_again", phases))
+                run_through(takewhile(lambda phase: phase != "reset_done", phases))
             run_through(phases)
     state.restore(before)
     reads.sealed = True

@@ -18,18 +18,26 @@ class Box:
     shape: tuple[int, ...]
     """Shape of one world's value."""
 
-    low: float = -math.inf
-    """Smallest number."""
+    low: float | tuple[float, ...] = -math.inf
+    """Smallest number, or that of each along the last dimension."""
 
-    high: float = math.inf
-    """Largest number."""
+    high: float | tuple[float, ...] = math.inf
+    """Largest number, or that of each along the last dimension."""
 
     dtype: str = "float32"
     """Type of the numbers, by NumPy's name."""
 
     def batch(self, num: int) -> "Box":
-        """The same for `num` worlds side by side."""
+        """Return the same for `num` worlds side by side."""
         return Box((num, *self.shape), self.low, self.high, self.dtype)
+
+
+@dataclass(frozen=True)
+class Discrete:
+    """One of the whole numbers from 0 to below `n`, of type int64."""
+
+    n: int
+    """Number of choices."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +48,12 @@ class Dict:
     """The spaces."""
 
     def batch(self, num: int) -> "Dict":
-        """The same for `num` worlds side by side."""
+        """Return the same for `num` worlds side by side."""
         return Dict({name: space.batch(num) for name, space in self.spaces.items()})
 
 
 def observation_space(env: ManagedEnv) -> Dict:
-    """What one world observes, by group."""
+    """Return the space of what one world observes, by group."""
     return Dict(
         {
             name: _box(value)
@@ -57,7 +65,7 @@ def observation_space(env: ManagedEnv) -> Dict:
 
 
 def action_space(env: ManagedEnv) -> Box:
-    """What one world takes. It is not bounded: terms clip what they make of it."""
+    """Return the space of one world's action, unbounded: terms clip what they take."""
     return Box((env.action_manager.total_action_dim,))
 
 

@@ -77,13 +77,13 @@ class StepProgram:
         m.event.apply("step", env.step_dt)
         for recorder in self.recorders:
             recorder.post_step(resets.held_back)
-        yield "judge"
+        yield "evaluate"
         if resets.ends_early:
             self.end_episodes(resets.done)
         for mask in resets.due:
             self.initialise(mask)
             self.begin_episodes(mask)
-        yield "begin_again"
+        yield "reset_done"
         m.event.apply("interval", env.step_dt)
         self.refresh(env.step_dt)
         yield "update_kinematics"
@@ -93,7 +93,7 @@ class StepProgram:
             yield from self.reset(resets.done, lazy=env.sim.may_branch)
         for recorder in self.recorders:
             recorder.record()
-        yield "fetch"
+        yield "observe"
 
     def reset(self, mask: Tensor, *, events: bool = True, lazy: bool = False) -> Phases:
         """Reset worlds that have been observed, and observe them."""

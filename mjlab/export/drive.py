@@ -11,7 +11,6 @@ from typing import Any
 
 import torch
 
-from mjlab.actuator.actuator import Columns
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.export.errors import ExportError
 from mjlab.export.inputs import GROUP, measured_group
@@ -21,6 +20,7 @@ from mjlab.managers import ActionTerm, ActionTermCfg
 from mjlab.managers.action import ActionTarget
 from mjlab.managers.env import Env
 from mjlab.names import find_name
+from mjlab.tensors.columns import Columns
 
 _KINDS = {
     "joint_pos": ("joint", "joints"),
@@ -159,7 +159,7 @@ class Told(ActionTerm):
         ]
         self._quantity, self._names, self._size = cfg.quantity, cfg.targets, cfg.size
         self._relative_to = cfg.relative_to or ""
-        self._columns = Columns(columns, env.device)
+        self._columns = Columns.of(columns, env.device)
         self._field: torch.Tensor = getattr(self._entity.data.targets, cfg.quantity)
         self.told = torch.zeros(env.num_envs, len(columns), device=env.device)
         """What the file said last, shape (num_envs, targets), to be written."""
@@ -205,4 +205,4 @@ class Told(ActionTerm):
         elif self._quantity == "joint_pos":
             # A robot's encoders have the same bias when it measures and when it moves.
             value = value - self._columns.read(data.encoder_bias)
-        self._columns.write(self._field, value)
+        self._columns.write_all(self._field, value)

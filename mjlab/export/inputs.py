@@ -19,7 +19,8 @@ from mjlab.export.quantities import describe, meaning
 from mjlab.managers import ObservationGroupCfg, ObservationTermCfg
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.observation_config import resolve_delay
-from mjlab.managers.observation_group import ObservationGroup, Slot
+from mjlab.managers.observation_group import ObservationGroup
+from mjlab.managers.observation_noise import TermSlot
 from mjlab.managers.term import BoundTerm
 from mjlab.mdp.lookup import ROBOT
 from mjlab.names import UnknownNameError, suggest
@@ -196,7 +197,7 @@ class Observer:
         value = self._stages(slot, group, value)
         return self._history(planned, slot, value)
 
-    def _input(self, planned: Planned, slot: Slot, term: BoundTerm) -> str:
+    def _input(self, planned: Planned, slot: TermSlot, term: BoundTerm) -> str:
         """The input that a term comes from, which another may have added."""
         if planned.input in self._added:
             return self._added[planned.input]
@@ -256,7 +257,7 @@ class Observer:
             value = self._graph.add("Mul", value, self._graph.constant(factor.numpy()))
         return self._graph.add("Add", value, self._graph.constant(offset.numpy()))
 
-    def _stages(self, slot: Slot, group: ObservationGroup, value: str) -> str:
+    def _stages(self, slot: TermSlot, group: ObservationGroup, value: str) -> str:
         """Clip, scale and the check for NaN, in this order."""
         graph, cfg = self._graph, slot.cfg
         if cfg.clip is not None:
@@ -273,7 +274,7 @@ class Observer:
             value = graph.add("Where", is_good, value, zero)
         return value
 
-    def _history(self, planned: Planned, slot: Slot, value: str) -> str:
+    def _history(self, planned: Planned, slot: TermSlot, value: str) -> str:
         """The latest values, the oldest first; at first all are the present one."""
         if not slot.history:
             return value

@@ -11,45 +11,42 @@ import importlib.util
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mjlab.gym.action_repeat import ActionRepeat as ActionRepeat
     from mjlab.gym.build import make as make
     from mjlab.gym.build import make_worlds as make_worlds
-    from mjlab.gym.cached_reset import CachedReset as CachedReset
-    from mjlab.gym.conformance import check_vector_env as check_vector_env
+    from mjlab.gym.episodes import ActionRepeat as ActionRepeat
     from mjlab.gym.episodes import VectorEnv as VectorEnv
-    from mjlab.gym.flatten import FlattenActionSpace as FlattenActionSpace
-    from mjlab.gym.flatten import FlattenObservation as FlattenObservation
-    from mjlab.gym.frame_stack import FrameStack as FrameStack
     from mjlab.gym.numpy_env import NumpyVectorEnv as NumpyVectorEnv
-    from mjlab.gym.single_env import SingleEnv as SingleEnv
+    from mjlab.gym.numpy_env import SingleEnv as SingleEnv
     from mjlab.gym.torch_env import TorchVectorEnv as TorchVectorEnv
+    from mjlab.gym.worlds import GymWorlds as GymWorlds
     from mjlab.gym.worlds import ManagedWorlds as ManagedWorlds
-    from mjlab.gym.worlds import Worlds as Worlds
+    from mjlab.gym.wrappers import CachedReset as CachedReset
+    from mjlab.gym.wrappers import FlattenActionSpace as FlattenActionSpace
+    from mjlab.gym.wrappers import FlattenObservation as FlattenObservation
+    from mjlab.gym.wrappers import FrameStack as FrameStack
 
 if importlib.util.find_spec("gymnasium") is not None:
-    from mjlab.gym import register as register
+    from mjlab.gym import build as build
 
 _LAZY = {
-    "make": "build",
-    "make_worlds": "build",
-    "ActionRepeat": "action_repeat",
-    "CachedReset": "cached_reset",
-    "check_vector_env": "conformance",
-    "VectorEnv": "episodes",
-    "FlattenActionSpace": "flatten",
-    "FlattenObservation": "flatten",
-    "FrameStack": "frame_stack",
-    "NumpyVectorEnv": "numpy_env",
-    "SingleEnv": "single_env",
-    "TorchVectorEnv": "torch_env",
-    "ManagedWorlds": "worlds",
-    "Worlds": "worlds",
+    "build": ("make", "make_worlds"),
+    "episodes": ("ActionRepeat", "VectorEnv"),
+    "numpy_env": ("NumpyVectorEnv", "SingleEnv"),
+    "torch_env": ("TorchVectorEnv",),
+    "worlds": ("GymWorlds", "ManagedWorlds"),
+    "wrappers": (
+        "CachedReset",
+        "FlattenActionSpace",
+        "FlattenObservation",
+        "FrameStack",
+    ),
 }
 
 
 def __getattr__(name: str) -> Any:
     """Import a part, now that somebody asks for it."""
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    importlib.import_module(f"{__name__}.register")  # Says so if Gymnasium is absent.
-    return getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
+    for module, names in _LAZY.items():
+        if name in names:
+            importlib.import_module(f"{__name__}.build")  # Says if Gymnasium is absent.
+            return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,20 +1,39 @@
-"""Worlds of a task, in each of Gymnasium's forms."""
+"""Tasks in each of Gymnasium's forms. Importing this makes their ids known to it."""
 
 import copy
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from mjlab.gym.register import gym_id, gymnasium, task_of
-from mjlab.registry import load_task
+from mjlab.registry import entries, load_task
+
+try:
+    import gymnasium
+except ModuleNotFoundError as error:
+    raise ImportError(
+        'Gymnasium, which this needs, is not installed: pip install "mjlab-fused[gym]".'
+    ) from error
 
 if TYPE_CHECKING:
     from gymnasium.envs.registration import EnvSpec
 
     from mjlab.envs import ManagerBasedRlEnvCfg
-    from mjlab.gym.numpy_env import NumpyVectorEnv
-    from mjlab.gym.single_env import SingleEnv
+    from mjlab.gym.numpy_env import NumpyVectorEnv, SingleEnv
     from mjlab.gym.torch_env import TorchVectorEnv
     from mjlab.gym.worlds import ManagedWorlds
+
+NAMESPACE = "mjlab"
+VERSION = 0
+
+
+def gym_id(task_id: str) -> str:
+    """Return the id of a task in Gymnasium: "Velocity-G1" is "mjlab/Velocity-G1-v0"."""
+    return f"{NAMESPACE}/{task_id}-v{VERSION}"
+
+
+def task_of(name: str) -> str:
+    """Return the task that is meant by its own id or by Gymnasium's."""
+    name = name.rpartition(":")[2].removeprefix(f"{NAMESPACE}/")
+    return name.removesuffix(f"-v{VERSION}")
 
 
 def make_worlds(
@@ -123,7 +142,7 @@ def make_single(
             f"mjlab.make({task!r}, num_envs={num_envs}) or "
             f"gymnasium.make_vec({gym_id(task)!r}, num_envs={num_envs})."
         )
-    from mjlab.gym.single_env import SingleEnv
+    from mjlab.gym.numpy_env import SingleEnv
 
     return SingleEnv(
         make_worlds(task, **settings),
@@ -133,7 +152,7 @@ def make_single(
 
 
 def _spec_of(task: str, num_envs: int, settings: dict[str, Any]) -> "EnvSpec":
-    """What `gymnasium.make_vec` would have noted of the same worlds."""
+    """Return what `gymnasium.make_vec` would have noted of the same worlds."""
     spec = copy.deepcopy(gymnasium.spec(gym_id(task)))
     number = {} if num_envs == 1 else {"num_envs": num_envs}
     mode = gymnasium.VectorizeMode.VECTOR_ENTRY_POINT.value
@@ -145,3 +164,12 @@ def _limit(cfg: "ManagerBasedRlEnvCfg", steps: int) -> None:
     if steps < 1:
         raise ValueError(f"max_episode_steps={steps} has to be 1 or more.")
     cfg.episode_length_s = steps * cfg.decimation * cfg.sim.mujoco.timestep
+
+
+for _task in entries():
+    gymnasium.register(
+        id=gym_id(_task),
+        entry_point="mjlab.gym.build:make_single",
+        vector_entry_point="mjlab.gym.build:make_vector",
+        kwargs={"task": _task},
+    )

@@ -1,13 +1,14 @@
-"""Outermost: episodes begin anew, terminations may be ignored, figures are reported."""
+"""Wrappers that decide when episodes begin anew."""
 
 from typing import Any
 
 import torch
 from gymnasium.vector import AutoresetMode
 
-from mjlab.gym.torch_env import Info
-from mjlab.gym.worlds import Tree
-from mjlab.gym.wrapper import Stepped, TensorEnv, TensorWrapper
+from mjlab.gym.resets import to_mode
+from mjlab.gym.torch_env import FINAL, with_masks
+from mjlab.gym.worlds import Info, Tree, where_tree
+from mjlab.gym.wrappers import Stepped, TensorEnv, TensorWrapper
 from mjlab.tensors.masks import fill_where
 
 OUTCOMES = ("success", "fail")
@@ -89,6 +90,112 @@ class VectorEnv(TensorWrapper):
             }
 
 
+class ActionRepeat(TensorWrapper):
+    """Takes each action `repeat` times, and adds up the rewards.
+
+    A row that ends on the way stops there: it gets no further reward, and keeps its
+    flags, observation and info of that moment. Physics goes on below, unseen, until the
+    row begins anew as the mode says; so the environment is told to reset nothing by
+    itself, and this wrapper does.
+    """
+
+    def __init__(self, env: TensorEnv, repeat: int) -> None:
+        """Wrap an environment.
+
+        Args:
+            env: The environment.
+            repeat: How many steps an action is taken.
+        """
+        super().__init__(env)
+        if repeat < 1:
+            raise ValueError(f"repeat={repeat} has to be 1 or more.")
+        self.repeat = repeat
+        self._ended = self.no_rows()
+        self._mode = env.autoreset_mode
+        self.use_autoreset(self._mode)
+
+    @property
+    def autoreset_mode(self) -> AutoresetMode:
+        """Choice of when rows that end begin anew."""
+        return self._mode
+
+    def use_autoreset(
+        self,
+        mode: AutoresetMode | str,
+        *,
+        ignore_terminations: bool = False,
+        goes_on: bool = False,
+    ) -> None:
+        """Choose anew when rows that end begin anew; see `TorchVectorEnv`."""
+        self._mode = to_mode(mode)
+        self.env.use_autoreset(
+            AutoresetMode.DISABLED,
+            ignore_terminations=ignore_terminations,
+            goes_on=True,
+        )
+        self.metadata = self.env.metadata | {"autoreset_mode": self._mode}
+
+    def reset(
+        self, *, seed: Any = None, options: dict[str, Any] | None = None
+    ) -> tuple[Tree, Info]:
+        """Begin new episodes."""
+        self._ended = self._ended & ~self.rows_of(options)
+        return self.env.reset(seed=seed, options=options)
+
+    def step(self, actions: Any) -> Stepped:
+        """Step all rows `repeat` times."""
+        waiting = self.no_rows()
+        if self._mode is AutoresetMode.NEXT_STEP:
+            waiting = self._ended
+        last, *result, last_info = self._repeated(actions, waiting)
+        _, terminated, truncated = result
+        self._ended = ended = terminated | truncated
+        if self._mode is AutoresetMode.DISABLED:
+            return (last, *result, last_info)
+        is_same_step = self._mode is AutoresetMode.SAME_STEP
+        rows = ended if is_same_step else waiting
+        observations, info = self._begun(rows, last, last_info)
+        if is_same_step:
+            final = (last, with_masks(_values(last_info), ended))
+            info = info | with_masks(dict(zip(FINAL, final, strict=True)), ended)
+        return (observations, *result, info)
+
+    def _repeated(self, actions: Any, stopped: torch.Tensor) -> Stepped:
+        """Step with one action; rows that stop keep what they had."""
+        observations, reward, terminated, truncated, info = self.env.step(actions)
+        goes_on = ~stopped
+        reward, terminated, truncated = (
+            reward * goes_on,
+            terminated & goes_on,
+            truncated & goes_on,
+        )
+        for _ in range(self.repeat - 1):
+            goes_on = goes_on & ~(terminated | truncated)
+            seen, more, ends, cut, news = self.env.step(actions)
+            observations = where_tree(goes_on, seen, observations)
+            info = {key: where_tree(goes_on, news[key], info[key]) for key in info}
+            reward = reward + more * goes_on
+            terminated = terminated | (ends & goes_on)
+            truncated = truncated | (cut & goes_on)
+        return observations, reward, terminated, truncated, info
+
+    def _begun(
+        self, rows: torch.Tensor, observations: Tree, info: Info
+    ) -> tuple[Tree, Info]:
+        """Begin new episodes in some rows; return what all rows show then."""
+        # On a CUDA device a reset of nobody costs less than to ask whether there is
+        # somebody.
+        if rows.device.type == "cpu" and not bool(rows.any()):
+            return observations, info
+        begun, news = self.env.reset(options={"reset_mask": rows})
+        everyone = torch.ones_like(rows)
+        values = {
+            key: where_tree(rows, value, info[key])
+            for key, value in _values(news).items()
+        }
+        return where_tree(rows, begun, observations), with_masks(values, everyone)
+
+
 class _Metrics:
     """Figures of the episode that each row is in."""
 
@@ -130,3 +237,8 @@ class _Metrics:
         """Begin new episodes in the rows of a mask, shape (num_envs,)."""
         for tensor in (self._return, self._steps, *self._once.values()):
             fill_where(tensor, rows, 0)
+
+
+def _values(info: Info) -> dict[str, torch.Tensor]:
+    """Return an info without its masks."""
+    return {key: value for key, value in info.items() if not key.startswith("_")}

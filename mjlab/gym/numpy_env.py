@@ -1,15 +1,22 @@
-"""Gymnasium's vector environment with NumPy arrays, for whoever asks for these."""
+"""Gymnasium's forms with NumPy arrays: its vector environment, and a single one."""
 
 from typing import Any
 
+import gymnasium
 import numpy as np
-import torch
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from mjlab.gym.torch_env import TorchVectorEnv
-from mjlab.gym.worlds import Tree, Worlds
-
-Info = dict[str, Any]
+from mjlab.gym.resets import RECONFIGURE, Reconfigurations, to_seeds
+from mjlab.gym.torch_env import (
+    FINAL,
+    NO_RENDER_MODE,
+    TorchVectorEnv,
+    check_render_mode,
+    joined_actions,
+    metadata_of,
+)
+from mjlab.gym.worlds import GymWorlds, Info, Tree, map_tree
 
 
 class NumpyVectorEnv(VectorEnv[Any, Any, np.ndarray]):
@@ -21,7 +28,7 @@ class NumpyVectorEnv(VectorEnv[Any, Any, np.ndarray]):
 
     def __init__(
         self,
-        worlds: Worlds,
+        worlds: GymWorlds,
         *,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
@@ -58,11 +65,7 @@ class NumpyVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         observations, info = self.tensors.reset(seed=seed, options=options)
         if isinstance(seed, int | np.integer):
             super().reset(seed=int(seed))
-        infos = {key: to_numpy(value) for key, value in info.items()}
-        for key, value in infos.items():
-            if not key.startswith("_"):
-                value[~infos[f"_{key}"]] = 0  # As Gymnasium has it.
-        return to_numpy(observations), infos
+        return to_numpy(observations), _zeroed(to_numpy(info))
 
     def step(
         self, actions: Any
@@ -78,11 +81,11 @@ class NumpyVectorEnv(VectorEnv[Any, Any, np.ndarray]):
             to_numpy(reward).astype(np.float64),
             to_numpy(terminated),
             to_numpy(truncated),
-            self._infos({key: to_numpy(value) for key, value in info.items()}),
+            self._infos(to_numpy(info)),
         )
 
     def render(self) -> tuple[np.ndarray, ...] | None:
-        """A picture of each row, or None without a render mode."""
+        """Return a picture of each row, or None without a render mode."""
         return self.tensors.render()
 
     def close_extras(self, **kwargs: Any) -> None:
@@ -90,33 +93,114 @@ class NumpyVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         self.tensors.close()
 
     def _infos(self, info: Info) -> Info:
-        """Put what is final into Gymnasium's form."""
+        """Return infos with what is final in Gymnasium's form."""
         ended = info.get("_final_obs")
         if ended is None:
             return info
-        final, final_info = info.pop("final_obs"), info.pop("final_info")
+        final = {key: info.pop(key) for key in FINAL}
         if not ended.any():
-            return {k: v for k, v in info.items() if k not in _FINAL_MASKS}
+            return {key: info[key] for key in info if key[1:] not in FINAL}
         rows = np.full(self.num_envs, None, dtype=object)
         for row in np.flatnonzero(ended):
-            rows[row] = _row(final, int(row))
-        for key, value in final_info.items():
-            if not key.startswith("_"):
-                value[~ended] = 0
-        return info | {"final_obs": rows, "final_info": final_info}
+            rows[row] = _row(final["final_obs"], int(row))
+        return info | {"final_obs": rows, "final_info": _zeroed(final["final_info"])}
 
 
-_FINAL_MASKS = ("_final_obs", "_final_info")
+class SingleEnv(gymnasium.Env[Any, Any]):
+    """A world of its own, with arrays and Python's numbers. Nothing resets it."""
+
+    def __init__(
+        self,
+        worlds: GymWorlds,
+        *,
+        render_mode: str | None = None,
+        reconfiguration_freq: int = 0,
+    ) -> None:
+        """Take over the world.
+
+        Args:
+            worlds: One world.
+            render_mode: "rgb_array", or None for no pictures.
+            reconfiguration_freq: 0 builds the scene once; k builds it anew in every
+                k-th reset.
+        """
+        if worlds.num_envs != 1:
+            raise ValueError(
+                f"A single environment has 1 world, not {worlds.num_envs}. Use "
+                "TorchVectorEnv or NumpyVectorEnv."
+            )
+        check_render_mode(render_mode)
+        self.worlds = worlds
+        self.observation_space = worlds.single_observation_space
+        self.action_space = worlds.single_action_space
+        self.render_mode = render_mode
+        self.metadata = metadata_of(worlds)
+        self._is_reset = False
+        self._reconfigurations = Reconfigurations(worlds, reconfiguration_freq)
+        self._reconfigurations.choose_resets("never")
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin a new episode.
+
+        Args:
+            seed: Seed of all chance. None goes on with the present numbers.
+            options: "reconfigure", a bool: whether the scene is built anew first. An
+                info of that name then says whether it was.
+        """
+        for key in options or ():
+            if key != RECONFIGURE:
+                raise ValueError(
+                    f"There is no reset option {key!r}: a single environment has only "
+                    f"{RECONFIGURE!r}."
+                )
+        seeds = to_seeds(seed, 1)
+        super().reset(seed=seed)
+        observations, info = self._reconfigurations.reset(options, seeds, None)
+        self._is_reset = True
+        return _first(observations), _first(info)
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Step the world."""
+        if not self._is_reset:
+            raise ResetNeeded("Call reset() before the first step().")
+        space, device = self.action_space, self.worlds.device
+        tensor = joined_actions(action, space, (), device).unsqueeze(0)
+        return tuple(_first(part) for part in self.worlds.step(tensor))  # pyright: ignore[reportReturnType]
+
+    def render(self) -> np.ndarray | None:
+        """Return a picture, shape (height, width, 3), or None without a render mode."""
+        if self.render_mode is None:
+            gymnasium.logger.warn(NO_RENDER_MODE)
+            return None
+        return self.worlds.frames()[0]
+
+    def close(self) -> None:
+        """Let go of the world. Closing twice is harmless."""
+        self.worlds.close()
 
 
-def to_numpy(value: Tree | Any) -> Any:
-    """Tensors as arrays, by name where they have names."""
-    if isinstance(value, dict):
-        return {key: to_numpy(part) for key, part in value.items()}
-    return value.cpu().numpy() if isinstance(value, torch.Tensor) else value
+def to_numpy(tree: Tree) -> Any:
+    """Return tensors as arrays, by name where they have names."""
+    return map_tree(lambda tensor: tensor.cpu().numpy(), tree)
 
 
-def _row(value: Any, row: int) -> Any:
-    if isinstance(value, dict):
-        return {key: _row(part, row) for key, part in value.items()}
-    return value[row].copy()
+def _row(tree: Any, row: int) -> Any:
+    return map_tree(lambda array: array[row].copy(), tree)
+
+
+def _zeroed(info: Info) -> Info:
+    """Return infos with zeros in rows that they are not of, as Gymnasium has it."""
+    for key, value in info.items():
+        if not key.startswith("_"):
+            value[~info[f"_{key}"]] = 0
+    return info
+
+
+def _first(tree: Tree) -> Any:
+    """Return the first row: arrays, and numbers where nothing else is left."""
+    return map_tree(
+        lambda value: value[0].item() if value.ndim == 1 else _row(to_numpy(value), 0),
+        tree,
+    )

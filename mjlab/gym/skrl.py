@@ -6,8 +6,8 @@ import torch
 from gymnasium import Space, spaces
 from gymnasium.vector import AutoresetMode
 
-from mjlab.gym.torch_env import Info
-from mjlab.gym.wrapper import TensorEnv
+from mjlab.gym.worlds import Info
+from mjlab.gym.wrappers import TensorEnv
 
 try:
     from skrl.envs.wrappers.torch import (  # pyright: ignore[reportMissingImports]

@@ -11,11 +11,9 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from mjlab.gym.reconfigure import Reconfigurations
-from mjlab.gym.requests import WHEN, to_mask, to_mode, to_seeds
-from mjlab.gym.worlds import Outcome, Tree, Worlds
-
-Info = dict[str, Any]
+from mjlab.envs import Step
+from mjlab.gym.resets import WHEN, Reconfigurations, to_mask, to_mode, to_seeds
+from mjlab.gym.worlds import GymWorlds, Info, Tree
 
 
 class EndedRowsError(RuntimeError):
@@ -34,7 +32,7 @@ class TorchVectorEnv(VectorEnv[Any, Any, torch.Tensor]):
 
     def __init__(
         self,
-        worlds: Worlds,
+        worlds: GymWorlds,
         *,
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         render_mode: str | None = None,
@@ -69,7 +67,7 @@ class TorchVectorEnv(VectorEnv[Any, Any, torch.Tensor]):
 
     @property
     def autoreset_mode(self) -> AutoresetMode:
-        """When rows that end begin anew."""
+        """Choice of when rows that end begin anew."""
         return self.metadata["autoreset_mode"]
 
     def use_autoreset(
@@ -110,13 +108,11 @@ class TorchVectorEnv(VectorEnv[Any, Any, torch.Tensor]):
         mask = to_mask(options, self.num_envs, self.device)
         if isinstance(seed, int | np.integer):
             super().reset(seed=int(seed))
-        rebuilt = self._reconfigurations.before_reset(options, seeds, mask)
-        observations, info = self.worlds.reset(seeds, mask)
-        info = info | rebuilt
-        everyone = self._everyone()
-        self._ended = self._ended & ~(everyone if mask is None else mask)
+        observations, info = self._reconfigurations.reset(options, seeds, mask)
+        rows = torch.ones_like(self._ended) if mask is None else mask
+        self._ended = self._ended & ~rows
         self._is_reset = True
-        return observations, with_masks(info, everyone if mask is None else mask)
+        return observations, with_masks(info, rows)
 
     def step(
         self, actions: Any
@@ -133,13 +129,13 @@ class TorchVectorEnv(VectorEnv[Any, Any, torch.Tensor]):
             raise ResetNeeded("Call reset() before the first step().")
         if self._checks_ended:
             self._refuse_ended()
-        outcome = self._reconfigurations.step(self.to_tensor(actions))
+        step = self._reconfigurations.step(self.to_tensor(actions))
         if self._checks_ended:
-            self._ended = outcome.terminated | outcome.truncated
-        return (*outcome[:4], self._infos(outcome))
+            self._ended = step.terminated | step.truncated
+        return (*step[:4], self._infos(step))
 
     def render(self) -> tuple[np.ndarray, ...] | None:
-        """A picture of each row, or None without a render mode."""
+        """Return a picture of each row, or None without a render mode."""
         if self.render_mode is None:
             gymnasium.logger.warn(NO_RENDER_MODE)
             return None
@@ -150,7 +146,7 @@ class TorchVectorEnv(VectorEnv[Any, Any, torch.Tensor]):
         self.worlds.close()
 
     def to_tensor(self, actions: Any) -> torch.Tensor:
-        """Actions of the action space as one tensor on the device."""
+        """Return actions of the action space as one tensor on the device."""
         return joined_actions(
             actions, self.single_action_space, (self.num_envs,), self.device
         )
@@ -163,18 +159,17 @@ class TorchVectorEnv(VectorEnv[Any, Any, torch.Tensor]):
     ) -> None:
         self.metadata = self.metadata | {"autoreset_mode": mode}
         self._checks_ended = mode is AutoresetMode.DISABLED and not goes_on
-        for each in (self.worlds.choose_resets, self._reconfigurations.choose):
-            each(WHEN[mode], ignore_terminations=ignore_terminations)
+        self._reconfigurations.choose_resets(
+            WHEN[mode], ignore_terminations=ignore_terminations
+        )
 
-    def _infos(self, outcome: Outcome) -> Info:
-        infos = with_masks(outcome.info, self._everyone())
-        if outcome.final_observations is not None:
-            ended = outcome.terminated | outcome.truncated
-            infos["final_obs"] = outcome.final_observations
-            infos["_final_obs"] = ended
-            infos["final_info"] = with_masks(outcome.final_info, ended)
-            infos["_final_info"] = ended.clone()
-        return infos
+    def _infos(self, step: Step[Tree]) -> Info:
+        ended = step.terminated | step.truncated
+        final = {key: step.extras[key] for key in FINAL if key in step.extras}
+        info = {key: value for key, value in step.extras.items() if key not in FINAL}
+        if final:
+            final["final_info"] = with_masks(final["final_info"], ended)
+        return with_masks(info, torch.ones_like(ended)) | with_masks(final, ended)
 
     def _refuse_ended(self) -> None:
         ended = self._ended.nonzero()[:, 0].tolist()
@@ -184,9 +179,9 @@ class TorchVectorEnv(VectorEnv[Any, Any, torch.Tensor]):
                 "the next step: reset(options={'reset_mask': terminated | truncated})."
             )
 
-    def _everyone(self) -> torch.Tensor:
-        return torch.ones_like(self._ended)
 
+FINAL = ("final_obs", "final_info")
+"""Infos of the rows that ended, as they were before they began anew."""
 
 NO_RENDER_MODE = (
     "render() has nothing to show: no render_mode was chosen. Make the environment "
@@ -194,8 +189,8 @@ NO_RENDER_MODE = (
 )
 
 
-def metadata_of(worlds: Worlds) -> dict[str, Any]:
-    """What an environment says of its pictures."""
+def metadata_of(worlds: GymWorlds) -> dict[str, Any]:
+    """Return the metadata of an environment's pictures."""
     return {
         "render_modes": ["rgb_array"],
         "render_fps": max(1, round(worlds.frames_per_second)),
@@ -212,7 +207,7 @@ def check_render_mode(render_mode: str | None) -> None:
 
 
 def with_masks(info: Mapping[str, Tree], mask: torch.Tensor) -> Info:
-    """Infos with a mask of its own for each key."""
+    """Return infos with a mask of its own for each key."""
     return {
         name: part
         for key, value in info.items()
@@ -223,7 +218,7 @@ def with_masks(info: Mapping[str, Tree], mask: torch.Tensor) -> Info:
 def joined_actions(
     actions: Any, space: Space, batch: tuple[int, ...], device: torch.device
 ) -> torch.Tensor:
-    """Actions as one float32 tensor, the parts of a Dict side by side.
+    """Return actions as one tensor, float32 or int64, the parts of a Dict side by side.
 
     Args:
         actions: A tensor or an array, or these by the names of the space.

@@ -11,7 +11,7 @@ from tensordict import TensorDict, TensorDictBase
 
 from mjlab.gym.episodes import VectorEnv
 from mjlab.gym.worlds import LARGEST, Tree
-from mjlab.gym.wrapper import TensorEnv
+from mjlab.gym.wrappers import TensorEnv
 
 try:
     from torchrl.data import (  # pyright: ignore[reportMissingImports]

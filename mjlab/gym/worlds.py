@@ -1,21 +1,20 @@
-"""Worlds of a task as the Gymnasium forms need them: spaces, resets, steps, frames."""
+"""Worlds as the Gymnasium forms need them: spaces, seeds, infos, pictures."""
 
 import copy
 import functools
 import gc
 import warnings
 import weakref
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
 from gymnasium import Space, spaces
+from typing_extensions import override
 
-from mjlab.envs import Box as OurBox
-from mjlab.envs import Dict as OurDict
-from mjlab.envs import ManagerBasedRlEnv
-from mjlab.envs.autoreset import When
+from mjlab.envs import Box, Dict, Discrete, ManagerBasedRlEnv, Step, Worlds
+from mjlab.envs.worlds import When
 from mjlab.names import UnknownNameError, suggest
 from mjlab.random.rng import stream_id
 from mjlab.render import Offscreen
@@ -23,66 +22,67 @@ from mjlab.render import Offscreen
 Tree = torch.Tensor | Mapping[str, "Tree"]
 """One tensor, or several by name; the first dimension is the world."""
 
+Info = dict[str, Any]
+"""More of each world by name, shape (num_envs, ...); forms add a mask to each."""
+
 LARGEST = float(np.finfo(np.float32).max)
 """Bound of what has no bound: Gymnasium's checker warns of infinite ones."""
 
 
-class Outcome(NamedTuple):
-    """What a step of all worlds gives back. Every tensor is the caller's own."""
+class GymWorlds:
+    """Worlds of any kind, from which every Gymnasium form is made.
 
-    observations: Tree
-    """Of the new episode where one began."""
+    `TorchVectorEnv(GymWorlds(env))` is a Gymnasium `VectorEnv`, on the device.
+    """
 
-    reward: torch.Tensor
-    """Shape (num_envs,), float32."""
+    def __init__(self, env: Worlds) -> None:
+        """Make the spaces.
 
-    terminated: torch.Tensor
-    """Whether the task ended the episode, shape (num_envs,), bool."""
-
-    truncated: torch.Tensor
-    """Whether time ended it, shape (num_envs,), bool."""
-
-    info: dict[str, torch.Tensor]
-    """More of each world, by name, shape (num_envs, ...)."""
-
-    final_observations: Tree | None
-    """What was observed before worlds began anew. None where none begins by itself."""
-
-    final_info: dict[str, torch.Tensor]
-    """The same for `info`; empty where no world begins anew by itself."""
-
-
-class Worlds(Protocol):
-    """What a Gymnasium form is made from."""
-
-    num_envs: int
-    device: torch.device
-    single_observation_space: Space
-    single_action_space: Space
-    frames_per_second: float
+        Args:
+            env: The worlds. When they begin anew is chosen by the form.
+        """
+        self.env = env
+        self.num_envs = env.num_envs
+        self.device = env.device
+        self.frames_per_second = 1.0 / env.step_dt
+        self.single_observation_space, self.single_action_space = self._spaces()
 
     def choose_resets(self, when: When, *, ignore_terminations: bool = False) -> None:
         """Choose when worlds that end begin anew."""
-        ...
+        self.env.choose_resets(
+            when, ignore_terminations=ignore_terminations, final_obs=True
+        )
 
     def reset(
         self, seeds: Sequence[int | None] | None, mask: torch.Tensor | None
-    ) -> tuple[Tree, dict[str, torch.Tensor]]:
+    ) -> tuple[Tree, Info]:
         """Begin new episodes; return observations and infos of all worlds.
 
         Args:
             seeds: One for each world; None goes on with the present numbers.
             mask: The worlds to reset, shape (num_envs,), bool. None means all.
         """
-        ...
+        given = None if seeds is None else [seed for seed in seeds if seed is not None]
+        if seeds is not None and given is not None and len(given) < self.num_envs:
+            self._reseed(seeds, mask)
+            given = None
+        observations, _ = self.env.reset(seed=given, mask=mask)
+        return self._chosen(observations), self._info()
 
-    def step(self, actions: torch.Tensor) -> Outcome:
-        """Step all worlds.
+    def step(self, actions: torch.Tensor) -> Step[Tree]:
+        """Step all worlds; extras are infos, "final_obs" and "final_info".
 
         Args:
             actions: Shape (num_envs, ...), the parts of a Dict side by side.
         """
-        ...
+        steps_before = self.env.episode_length_buf.to(torch.int64, copy=True)
+        step = self.env.step(actions)
+        extras = self._info()
+        if "final_obs" in step.extras:
+            extras["final_obs"] = self._chosen(step.extras["final_obs"])
+            reached = self._reached()
+            extras["final_info"] = {"elapsed_steps": steps_before.add_(1), **reached}
+        return Step(self._chosen(step.observations), *step[1:4], extras)
 
     def reconfigure(self, seed: int | None) -> None:
         """Build the scene anew; every world then waits for a reset.
@@ -91,19 +91,45 @@ class Worlds(Protocol):
             seed: The scene's seed. None takes the next one after that of the scene
                 before, so that the same seed gives the same scenes in the same order.
         """
-        ...
+        raise ValueError("These worlds have no scene that could be built anew.")
 
     def frames(self) -> list[np.ndarray]:
-        """A picture of each world, each of shape (height, width, 3), uint8."""
-        ...
+        """Return a picture of each world, each (height, width, 3), uint8."""
+        raise NotImplementedError("These worlds cannot be drawn: render_mode=None.")
 
     def close(self) -> None:
-        """Let go of what is held."""
-        ...
+        """Let go of what is held. Closing twice is harmless."""
+        self.env.close()
+
+    def _spaces(self) -> tuple[Space, Space]:
+        """Return the spaces of what one world observes and takes."""
+        env = self.env
+        return to_space(env.single_observation_space), to_space(env.single_action_space)
+
+    def _chosen(self, observations: Any) -> Tree:
+        """Return what is shown of observations."""
+        return observations
+
+    def _reached(self) -> Info:
+        """Return outcomes of the last step, as copies."""
+        return {}
+
+    def _reseed(self, seeds: Sequence[int | None], mask: torch.Tensor | None) -> None:
+        """Seed the worlds that are given a seed, among those that are reset."""
+        raise ValueError("Give these worlds a seed each, or none at all.")
+
+    def _info(self) -> Info:
+        steps = self.env.episode_length_buf.to(torch.int64, copy=True)
+        has_begun = steps > 0  # A world that was just reset has reached nothing.
+        reached = {name: flags & has_begun for name, flags in self._reached().items()}
+        return {"elapsed_steps": steps, **reached}
 
 
-class ManagedWorlds:
-    """A manager-based environment as `Worlds`."""
+class ManagedWorlds(GymWorlds):
+    """Worlds of a manager-based environment: groups, outcomes, scenes and pictures."""
+
+    env: ManagerBasedRlEnv  # pyright: ignore[reportIncompatibleVariableOverride]
+    """The environment. `reconfigure` puts another one in its place."""
 
     def __init__(
         self,
@@ -122,38 +148,31 @@ class ManagedWorlds:
         """
         if not action_bound > 0.0:
             raise ValueError(f"action_bound={action_bound} has to be above 0.")
-        self.env = env
-        """The environment. `reconfigure` puts another one in its place."""
-        self.num_envs = env.num_envs
-        self.device = env.device
-        self.frames_per_second = 1.0 / env.step_dt
         self._groups = _chosen_groups(env, groups)
         self._action_bound = action_bound
-        self.single_observation_space, self.single_action_space = self._spaces()
-        self._outcomes = env.outcome_manager.active_terms
+        super().__init__(env)
         self._canvas: Offscreen | None = None
         self._resets: tuple[When, bool] | None = None
         # Seed that was given last, and how many scenes have followed from it.
         self._scene: tuple[int, int] = (env.seed, 0)
         self._holders: list[str] = []
 
+    @override
     def choose_resets(self, when: When, *, ignore_terminations: bool = False) -> None:
-        """Choose when worlds that end begin anew."""
         self._resets = (when, ignore_terminations)
-        self.env.choose_resets(
-            when, ignore_terminations=ignore_terminations, final_obs=True
-        )
+        super().choose_resets(when, ignore_terminations=ignore_terminations)
 
     def hold(self, holder: str) -> None:
         """Keep `env` from being exchanged for another.
 
         Args:
-            holder: Who has taken parts of it, and cannot let go.
+            holder: Name of what has taken parts of it, and cannot let go.
         """
         self._holders.append(holder)
 
+    @override
     def reconfigure(self, seed: int | None) -> None:
-        """Build the environment again, with another seed; see `Worlds.reconfigure`.
+        """Build the environment again, with another seed; see `GymWorlds.reconfigure`.
 
         The old one is closed and freed first, so that there is never room for two.
         Whoever has taken it out of `env` has to take the new one.
@@ -198,94 +217,61 @@ class ManagedWorlds:
             when, ignore_terminations = self._resets
             self.choose_resets(when, ignore_terminations=ignore_terminations)
 
+    @override
     def reset(
         self, seeds: Sequence[int | None] | None, mask: torch.Tensor | None
-    ) -> tuple[Tree, dict[str, torch.Tensor]]:
-        """Begin new episodes; see `Worlds.reset`."""
+    ) -> tuple[Tree, Info]:
         if mask is None and seeds is not None and seeds[0] is not None:
             self._scene = (seeds[0], 0)
-        given = None if seeds is None else [seed for seed in seeds if seed is not None]
-        if seeds is not None and given is not None and len(given) == self.num_envs:
-            observations, _ = self.env.reset(seed=given, mask=mask)
-        else:
-            self._reseed(seeds, mask)
-            observations, _ = self.env.reset(mask=mask)
-        return self._chosen(observations), self._info()
+        return super().reset(seeds, mask)
 
-    def step(self, actions: torch.Tensor) -> Outcome:
-        """Step all worlds; see `Worlds.step`."""
-        env = self.env
-        steps_before = env.episode_length_buf.clone()
-        observations, reward, terminated, truncated, extras = env.step(actions)
-        final: dict[str, torch.Tensor] = {}
-        if "final_obs" in extras:
-            final = {"elapsed_steps": steps_before.add_(1), **self._reached()}
-        return Outcome(
-            self._chosen(observations),
-            reward,
-            terminated,
-            truncated,
-            self._info(),
-            self._chosen(extras["final_obs"]) if final else None,
-            final,
-        )
-
+    @override
     def frames(self) -> list[np.ndarray]:
-        """A picture of each world."""
         if self._canvas is None:
             self._canvas = Offscreen(
                 self.env.sim,
                 self.env.scene,
                 self.env.cfg.viewer,
                 worlds=range(self.num_envs),
-                columns=1,
             )
-        column = self._canvas.frame()
-        height = self.env.cfg.viewer.height
-        pitch = (column.shape[0] - height) // max(1, self.num_envs - 1)
-        tops = [pitch * world for world in range(self.num_envs)]
-        return [column[top : top + height].copy() for top in tops]
+        return [picture.copy() for picture in self._canvas.pictures()]
 
+    @override
     def close(self) -> None:
-        """Let go of the program and the canvas. Closing twice is harmless."""
         if self._canvas is not None:
             self._canvas.close()
             self._canvas = None
-        self.env.close()
+        super().close()
 
+    @override
     def _spaces(self) -> tuple[Space, Space]:
-        """What one world observes, and the action that it takes."""
         shown = self.env.single_observation_space.spaces
         if isinstance(self._groups, str):
             observed = to_space(shown[self._groups])
         else:
-            observed = to_space(OurDict({name: shown[name] for name in self._groups}))
-        return observed, _action_space(self.env, self._action_bound)
+            observed = to_space(Dict({name: shown[name] for name in self._groups}))
+        actions = self.env.action_manager
+        bound = self._action_bound
+        boxes = [to_space(Box((n,), -bound, bound)) for n in actions.action_term_dim]
+        if len(boxes) == 1:
+            return observed, boxes[0]
+        # A list of pairs keeps its order, which a plain dictionary does not.
+        terms = zip(actions.active_terms, boxes, strict=True)
+        return observed, spaces.Dict(list(terms))
 
-    def _chosen(self, observations: dict[str, Any]) -> Tree:
+    @override
+    def _chosen(self, observations: Any) -> Tree:
         if isinstance(self._groups, str):
             return observations[self._groups]
         return {name: observations[name] for name in self._groups}
 
-    def _info(self) -> dict[str, torch.Tensor]:
-        steps = self.env.episode_length_buf.clone()
-        has_begun = steps > 0  # A world that was just reset has reached nothing.
-        reached = self._reached()
-        for flags in reached.values():
-            flags.logical_and_(has_begun)
-        return {"elapsed_steps": steps, **reached}
-
-    def _reached(self) -> dict[str, torch.Tensor]:
-        """Outcomes of the last step, as copies."""
+    @override
+    def _reached(self) -> Info:
         outcomes = self.env.outcome_manager
-        return {name: outcomes.now(name).clone() for name in self._outcomes}
+        return {name: outcomes.now(name).clone() for name in outcomes.active_terms}
 
-    def _reseed(
-        self, seeds: Sequence[int | None] | None, mask: torch.Tensor | None
-    ) -> None:
-        """Seed the worlds that are given a seed, among those that are reset."""
-        if seeds is None:
-            return
+    @override
+    def _reseed(self, seeds: Sequence[int | None], mask: torch.Tensor | None) -> None:
         has_seed = torch.tensor([seed is not None for seed in seeds])
         has_seed = has_seed.to(self.device)
         numbers = torch.tensor([seed or 0 for seed in seeds], dtype=torch.int64)
@@ -294,7 +280,7 @@ class ManagedWorlds:
 
 
 def scene_seed(seed: int, scenes: int) -> int:
-    """The seed of a scene.
+    """Return the seed of a scene.
 
     Args:
         seed: What was given.
@@ -304,28 +290,24 @@ def scene_seed(seed: int, scenes: int) -> int:
     return stream_id(f"scene {scenes} of {seed}") % 2**31 if scenes else seed
 
 
-def to_space(box: OurBox | OurDict) -> Space:
-    """Gymnasium's space of one of our plain records."""
-    if isinstance(box, OurDict):
-        return spaces.Dict({name: to_space(part) for name, part in box.spaces.items()})
-    low, high = max(box.low, -LARGEST), min(box.high, LARGEST)
-    dtype = np.dtype(box.dtype)
+def to_space(record: Box | Dict | Discrete) -> Space:
+    """Return Gymnasium's space of one of our plain records."""
+    if isinstance(record, Dict):
+        parts = {name: to_space(part) for name, part in record.spaces.items()}
+        return spaces.Dict(parts)
+    if isinstance(record, Discrete):
+        return spaces.Discrete(record.n)
+    dtype = np.dtype(record.dtype)
+    low, high = (
+        # Bounds that are given one by one are meant as they are.
+        bound if isinstance(bound, tuple) else min(max(bound, -LARGEST), LARGEST)
+        for bound in (record.low, record.high)
+    )
     return spaces.Box(
-        np.full(box.shape, low, dtype),
-        np.full(box.shape, high, dtype),
+        np.full(record.shape, low, dtype),
+        np.full(record.shape, high, dtype),
         dtype=dtype.type,
     )
-
-
-def _action_space(env: ManagerBasedRlEnv, bound: float) -> Space:
-    """A Box, or for several terms a Dict in the order of the terms."""
-    names = env.action_manager.active_terms
-    sizes = env.action_manager.action_term_dim
-    boxes = [to_space(OurBox((size,), -bound, bound)) for size in sizes]
-    if len(names) == 1:
-        return boxes[0]
-    # A list of pairs keeps its order, which a plain dictionary does not.
-    return spaces.Dict(list(zip(names, boxes, strict=True)))
 
 
 def _chosen_groups(
@@ -341,3 +323,32 @@ def _chosen_groups(
                 "groups=None takes all of them, as a Dict."
             )
     return groups if isinstance(groups, str) else tuple(groups)
+
+
+# Tensors by name.
+
+
+def map_tree(change: Callable[..., Any], tree: Any, *others: Any) -> Any:
+    """Change every tensor, together with those of the same name, and keep the names."""
+    if not isinstance(tree, Mapping):
+        return change(tree, *others)
+    return {
+        name: map_tree(change, part, *(other[name] for other in others))
+        for name, part in tree.items()
+    }
+
+
+def leaves(tree: Tree) -> list[torch.Tensor]:
+    """Return all tensors, in the order of their names."""
+    if isinstance(tree, Mapping):
+        return [leaf for part in tree.values() for leaf in leaves(part)]
+    return [tree]
+
+
+def where_tree(mask: torch.Tensor, chosen: Tree, other: Tree) -> Tree:
+    """Return rows of `chosen` where `mask`, shape (num_envs,), holds, or of `other`."""
+
+    def where(one: torch.Tensor, two: torch.Tensor) -> torch.Tensor:
+        return torch.where(mask.view(-1, *(1,) * (one.ndim - 1)), one, two)
+
+    return map_tree(where, chosen, other)

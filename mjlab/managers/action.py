@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import torch
+from typing_extensions import override
 
 from mjlab.managers.env import Env
-from mjlab.managers.term import TermError
-from mjlab.names import UnknownNameError, suggest
+from mjlab.managers.term import Manager, TermError, TermObject, bind_each
 from mjlab.sim import Control
 
 
@@ -20,13 +20,13 @@ class ActionTarget(NamedTuple):
     """Name of the entity."""
 
     kind: str
-    """What it is, in the singular: "joint"."""
+    """Its kind, in the singular: "joint"."""
 
     name: str
     """Its name within the entity."""
 
     quantity: str
-    """What of it is set, such as "joint_pos"."""
+    """Its quantity that is set, such as "joint_pos"."""
 
 
 @dataclass(kw_only=True)
@@ -37,8 +37,8 @@ class ActionTermCfg(ABC):
     """The entity that is acted on."""
 
     share_targets: bool = False
-    """Whether another term may set another quantity of the same joint, tendon or site,
-    such as an effort beside a position. No two terms can set the same quantity."""
+    """Permission for another term to set another quantity of the same joint, tendon or
+    site, such as an effort beside a position. No two can set the same quantity."""
 
     @abstractmethod
     def bind(self, name: str, env: Env) -> "ActionTerm":
@@ -50,7 +50,7 @@ class ActionTermCfg(ABC):
         """
 
 
-class ActionTerm(ABC):
+class ActionTerm(TermObject, ABC):
     """A part of the action, bound to an environment.
 
     `process_actions` runs once a step of the environment, `apply_actions` before every
@@ -60,22 +60,12 @@ class ActionTerm(ABC):
     """
 
     is_late: ClassVar[bool] = False
-    """Whether `apply_late` acts inside each physics step."""
+    """True for a term whose `apply_late` acts inside each physics step."""
 
     def __init__(self, name: str, cfg: ActionTermCfg, env: Env) -> None:
+        super().__init__(env)
         self.name = name
         self.cfg = cfg
-        self._env = env
-
-    @property
-    def num_envs(self) -> int:
-        """Number of worlds."""
-        return self._env.num_envs
-
-    @property
-    def device(self) -> torch.device:
-        """Where all tensors live."""
-        return self._env.device
 
     @property
     @abstractmethod
@@ -85,7 +75,7 @@ class ActionTerm(ABC):
     @property
     @abstractmethod
     def targets(self) -> tuple[ActionTarget, ...]:
-        """What the term moves, so that no two terms do by mistake."""
+        """All that the term moves, so that no two terms do by mistake."""
 
     @property
     def raw_action(self) -> torch.Tensor:
@@ -111,20 +101,8 @@ class ActionTerm(ABC):
         """
         return
 
-    def reset(self, mask: torch.Tensor) -> None:
-        """Forget the past of the worlds of `mask`, shape (num_envs,), bool."""
-        return
 
-    def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
-        return {}
-
-    def debug_vis(self, visualizer: Any) -> None:
-        """Draw the term. By default there is nothing to draw."""
-        return
-
-
-class ActionManager:
+class ActionManager(Manager[ActionTerm]):
     """Deals the action out to its terms, and remembers the last three.
 
     The action is the terms' parts side by side, in the order of the configuration.
@@ -133,13 +111,8 @@ class ActionManager:
     kind = "action"
 
     def __init__(self, cfg: Mapping[str, ActionTermCfg | None], env: Env) -> None:
-        self._env = env
-        self.terms: dict[str, ActionTerm] = {
-            name: _bind(name, term, env)
-            for name, term in cfg.items()
-            if term is not None
-        }
-        """Terms by name."""
+        terms = bind_each(cfg, self.kind, lambda name, term: term.bind(name, env))
+        super().__init__(terms, env)
         _check_targets(self.terms)
         dims = [term.action_dim for term in self.terms.values()]
         self.total_action_dim: int = sum(dims)
@@ -161,29 +134,17 @@ class ActionManager:
         self._parts = dict(zip(self.terms, parts, strict=True))
         self._late = [term for term in self.terms.values() if term.is_late]
         self.late_control: Control | None = self._apply_late if self._late else None
-        """What terms have to do inside the physics step; see `Simulation.step`."""
-
-    @property
-    def active_terms(self) -> list[str]:
-        """Names of the terms."""
-        return list(self.terms)
+        """Acts of terms inside the physics step; see `Simulation.step`."""
 
     @property
     def action_term_dim(self) -> list[int]:
         """Numbers of the action that each term takes."""
         return [term.action_dim for term in self.terms.values()]
 
-    def term(self, name: str) -> ActionTerm:
-        """The term called `name`."""
-        if name not in self.terms:
-            hint = suggest(name, self.active_terms)
-            raise UnknownNameError(f"There is no action term {name!r}. {hint}")
-        return self.terms[name]
-
-    get_term = term
+    get_term = Manager[ActionTerm].term
 
     def part(self, name: str) -> torch.Tensor:
-        """The last action's part for a term, shape (num_envs, its dim), live."""
+        """Return a term's part of the last action, (num_envs, its dim), live."""
         self.term(name)
         return self._parts[name]
 
@@ -249,34 +210,32 @@ class ActionManager:
         for term in self._late:
             term.apply_late()
 
+    @override
     def reset(self, mask: torch.Tensor) -> None:
-        """Forget the actions of the worlds of `mask`, shape (num_envs,), bool."""
         self._history.masked_fill_(mask.view(1, -1, 1), 0.0)
-        for term in self.terms.values():
-            term.reset(mask)
+        super().reset(mask)
 
     def take_nonfinite(self) -> dict[str, int]:
-        """Actions that were not finite since the last call. Waits for the device."""
+        """Count the actions that were not finite since the last call.
+
+        This waits for the device.
+        """
         count = int(self.nonfinite.sum())
         self.nonfinite.zero_()
         return {"action": count}
 
+    @override
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
         own = {
             "action": self.action,
             "prev_action": self.prev_action,
             "prev_prev_action": self.prev_prev_action,
             "nonfinite": self.nonfinite,
         }
-        return own | {
-            f"{name}.{key}": tensor
-            for name, term in self.terms.items()
-            for key, tensor in term.state().items()
-        }
+        return own | super().state()
 
+    @override
     def rows(self) -> list[tuple[str, ...]]:
-        """Name, kind and size of each term, for the table that `print(env)` shows."""
         return [
             (name, type(term).__name__, str(term.action_dim))
             for name, term in self.terms.items()
@@ -286,13 +245,6 @@ class ActionManager:
         """Draw all terms that can be drawn."""
         for term in self.terms.values():
             term.debug_vis(visualizer)
-
-
-def _bind(name: str, cfg: ActionTermCfg, env: Env) -> ActionTerm:
-    try:
-        return cfg.bind(name, env)
-    except ValueError as error:
-        raise TermError(f"Action term {name!r}: {error}") from error
 
 
 def _check_targets(terms: Mapping[str, ActionTerm]) -> None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
+from typing_extensions import override
 
 from mjlab.managers.env import Env
-from mjlab.managers.term import TermError
-from mjlab.names import UnknownNameError, suggest
+from mjlab.managers.term import Manager, TermObject, bind_each
 from mjlab.tensors.masks import fill_where
 
 _MOST_STEPS = 2**53
@@ -25,7 +25,7 @@ class CommandTermCfg(ABC):
     the whole episode."""
 
     debug_vis: bool = False
-    """Whether viewers draw the command."""
+    """Drawing of the command in viewers."""
 
     @abstractmethod
     def bind(self, name: str, env: Env) -> "CommandTerm":
@@ -37,7 +37,7 @@ class CommandTermCfg(ABC):
         """
 
 
-class CommandTerm(ABC):
+class CommandTerm(TermObject, ABC):
     """A command, bound to an environment.
 
     Times are counted in steps: a command that is to last k of them is what the policy
@@ -49,8 +49,9 @@ class CommandTerm(ABC):
     """Names of the figures in `metrics`."""
 
     writes_state: bool = False
-    """Whether `_resample` writes the state of physics. It then runs before `forward()`,
-    where derived quantities of the step that just ended are not current."""
+    """True for a command whose `_resample` writes the state of physics. It then runs
+    before `forward()`, where derived quantities of the step that just ended are not
+    current."""
 
     def __init__(
         self, name: str, cfg: CommandTermCfg, env: Env, *, num_draws: int = 0
@@ -63,11 +64,11 @@ class CommandTerm(ABC):
             env: The environment.
             num_draws: How many random numbers `_resample` takes in each world.
         """
+        super().__init__(env)
         self.name = name
         self.cfg = cfg
         self.stream = f"command/{name}"
-        """How the term calls its random numbers."""
-        self._env = env
+        """The term's name for its random numbers."""
         self._num_draws = num_draws
         self._shortest, longest = _in_steps(cfg.resampling_time_range, env.step_dt)
         # A little below the number of choices, so that rounding never gives one more.
@@ -84,16 +85,6 @@ class CommandTerm(ABC):
         """The same by name, each of shape (num_envs,)."""
 
     @property
-    def num_envs(self) -> int:
-        """Number of worlds."""
-        return self._env.num_envs
-
-    @property
-    def device(self) -> torch.device:
-        """Where all tensors live."""
-        return self._env.device
-
-    @property
     @abstractmethod
     def command(self) -> torch.Tensor:
         """The command, shape (num_envs, d), live."""
@@ -106,7 +97,7 @@ class CommandTerm(ABC):
 
     @property
     def begins_episode(self) -> torch.Tensor:
-        """Whether a world has no command yet in its episode, shape (num_envs,).
+        """Worlds that have no command yet in their episode, shape (num_envs,), bool.
 
         In `_resample`, it tells a reset from a command that ran out of time.
         """
@@ -139,13 +130,9 @@ class CommandTerm(ABC):
         if self.metric_names:
             fill_where(self.metric_values, mask, 0.0)
 
+    @override
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
         return {"ends": self._ends, "metrics": self.metric_values}
-
-    def debug_vis(self, visualizer: Any) -> None:
-        """Draw the command. By default there is nothing to draw."""
-        return
 
     @abstractmethod
     def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:
@@ -165,7 +152,7 @@ class CommandTerm(ABC):
         return
 
     def _is_due(self) -> torch.Tensor:
-        """Which worlds get a new command, shape (num_envs,)."""
+        """Find the worlds that get a new command, shape (num_envs,)."""
         return self._env.episode_length_buf >= self._ends
 
     def _average(self, values: torch.Tensor) -> None:
@@ -183,19 +170,14 @@ class CommandTerm(ABC):
         torch.where(due, ends, self._ends, out=self._ends)
 
 
-class CommandManager:
+class CommandManager(Manager[CommandTerm]):
     """Draws commands and keeps them current."""
 
     kind = "command"
 
     def __init__(self, cfg: Mapping[str, CommandTermCfg | None], env: Env) -> None:
-        self._env = env
-        self.terms: dict[str, CommandTerm] = {
-            name: _bind(name, term, env)
-            for name, term in cfg.items()
-            if term is not None
-        }
-        """Terms by name."""
+        terms = bind_each(cfg, self.kind, lambda name, term: term.bind(name, env))
+        super().__init__(terms, env)
         self._writers = [term for term in self.terms.values() if term.writes_state]
         self._others = [term for term in self.terms.values() if not term.writes_state]
         self._columns = {
@@ -206,22 +188,10 @@ class CommandManager:
             if term.metric_names
         }
 
-    @property
-    def active_terms(self) -> list[str]:
-        """Names of the terms."""
-        return list(self.terms)
-
-    def term(self, name: str) -> CommandTerm:
-        """The term called `name`."""
-        if name not in self.terms:
-            hint = suggest(name, self.active_terms)
-            raise UnknownNameError(f"There is no command term {name!r}. {hint}")
-        return self.terms[name]
-
-    get_term = term
+    get_term = Manager[CommandTerm].term
 
     def get_command(self, name: str) -> torch.Tensor:
-        """The command of a term, shape (num_envs, d), live."""
+        """Return the command of a term, shape (num_envs, d), live."""
         return self.term(name).command
 
     def write_state(self, dt: float) -> None:
@@ -244,27 +214,15 @@ class CommandManager:
         for term in self.terms.values():
             term.update()
 
+    @override
     def reset(self, mask: torch.Tensor) -> None:
-        """Log the figures of the worlds of `mask`; they get new commands in this step.
-
-        Args:
-            mask: The worlds whose episodes end, shape (num_envs,), bool.
-        """
+        # They get new commands in this step.
         for name, columns in self._columns.items():
             self._env.episode_log.write(columns, self.terms[name].metric_values)
-        for term in self.terms.values():
-            term.reset(mask)
+        super().reset(mask)
 
-    def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
-        return {
-            f"{name}.{key}": tensor
-            for name, term in self.terms.items()
-            for key, tensor in term.state().items()
-        }
-
+    @override
     def rows(self) -> list[tuple[str, ...]]:
-        """Name, kind and size of each term, for the table that `print(env)` shows."""
         return [
             (name, type(term).__name__, str(term.command.shape[1]))
             for name, term in self.terms.items()
@@ -275,13 +233,6 @@ class CommandManager:
         for term in self.terms.values():
             if term.cfg.debug_vis:
                 term.debug_vis(visualizer)
-
-
-def _bind(name: str, cfg: CommandTermCfg, env: Env) -> CommandTerm:
-    try:
-        return cfg.bind(name, env)
-    except ValueError as error:
-        raise TermError(f"Command term {name!r}: {error}") from error
 
 
 def _in_steps(times: tuple[float, float], step_dt: float) -> tuple[int, int]:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from typing_extensions import override
 
 from mjlab.managers.env import Env
-from mjlab.managers.manager import Manager
-from mjlab.managers.term import BoundTerm, TermCfg, TermError
+from mjlab.managers.term import BoundTerm, Manager, TermCfg, TermError, bind_terms
 
 
 @dataclass(kw_only=True)
@@ -25,7 +25,7 @@ class CurriculumTermCfg(TermCfg):
     """
 
 
-class CurriculumManager(Manager):
+class CurriculumManager(Manager[BoundTerm]):
     """Runs curricula before worlds are reset, and logs what they return."""
 
     kind = "curriculum"
@@ -37,12 +37,11 @@ class CurriculumManager(Manager):
             cfg: The terms by name.
             env: The environment, with all other managers but metrics.
         """
-        super().__init__({}, env)
-        for name, term_cfg in cfg.items():
-            if term_cfg is not None:
-                self.terms[name] = _bind(name, term_cfg, env)
+        super().__init__(bind_terms(cfg, env, kind=self.kind), env)
         self.couples_worlds = tuple(
-            name for name, term in self.terms.items() if _couples(term)
+            name
+            for name, term in self.terms.items()
+            if getattr(term.cfg.func, "couples_worlds", False)
         )
         """Names of the terms by which worlds depend on each other."""
         self._keys = [f"Curriculum/{name}" for name in self.terms]
@@ -61,47 +60,30 @@ class CurriculumManager(Manager):
             if value is not None:
                 self._values[index].copy_(_figure(term, value, self._env.num_envs))
 
+    @override
     def reset(self, mask: torch.Tensor) -> None:
-        """Log the present figures with the episodes that end in the worlds of `mask`.
-
-        Args:
-            mask: Shape (num_envs,), bool.
-        """
         super().reset(mask)
         if self.terms:
             self._log.write(self._columns, self._values)
 
     def log_values(self) -> dict[str, torch.Tensor]:
-        """What the terms returned last, by log key, as scalars on the device."""
+        """Return the terms' last figures by log key, as scalars on the device."""
         return dict(zip(self._keys, self._values.clone().unbind(), strict=True))
 
+    @override
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
         return super().state() | {"values": self._values}
 
+    @override
     def rows(self) -> list[tuple[str, ...]]:
-        """Name of each term, and whether worlds depend on each other by it."""
         return [
             (name, "couples worlds" if name in self.couples_worlds else "")
             for name in self.terms
         ]
 
 
-def _bind(name: str, cfg: CurriculumTermCfg, env: Env) -> BoundTerm:
-    try:
-        return BoundTerm(name, cfg, env, kind="curriculum")
-    except TermError:
-        raise
-    except ValueError as error:
-        raise TermError(f"Curriculum term {name!r}: {error}") from error
-
-
-def _couples(term: BoundTerm) -> bool:
-    return bool(getattr(term.cfg.func, "couples_worlds", False))
-
-
 def _figure(term: BoundTerm, value: Any, num_envs: int) -> torch.Tensor:
-    """One number from what a term returned."""
+    """Return one number for what a term returned."""
     if not isinstance(value, torch.Tensor) or value.shape not in ((), (num_envs,)):
         shown = tuple(value.shape) if isinstance(value, torch.Tensor) else repr(value)
         raise TermError(

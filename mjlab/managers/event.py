@@ -1,4 +1,4 @@
-"""Events: what happens to worlds at start, at resets, in between and at every step."""
+"""Events, which change worlds at start, at resets, in between and at every step."""
 
 import inspect
 from collections.abc import Mapping
@@ -7,11 +7,11 @@ from typing import Any, Literal, get_args
 
 import mujoco
 import torch
+from typing_extensions import override
 
 from mjlab.entity import Entity
 from mjlab.managers.env import Env
-from mjlab.managers.manager import Manager
-from mjlab.managers.term import BoundTerm, TermCfg, TermError
+from mjlab.managers.term import BoundTerm, Manager, TermCfg, TermError, bind_each
 from mjlab.managers.timers import IntervalTimers, steps_of
 from mjlab.names import suggest
 from mjlab.random.rng import WorldRng
@@ -36,7 +36,7 @@ class EventTermCfg(TermCfg):
     """
 
     mode: EventMode
-    """When it happens: once when the environment is built ("startup"), to worlds
+    """Its moment: once when the environment is built ("startup"), to worlds
     that are reset ("reset"), from time to time ("interval"), or after each step
     ("step")."""
 
@@ -45,12 +45,12 @@ class EventTermCfg(TermCfg):
     is drawn anew each time, as a whole number of steps."""
 
     is_global_time: bool = False
-    """Whether an interval runs on one clock for all worlds. Otherwise each world has
-    its own, which starts over when the world is reset."""
+    """One clock of an interval for all worlds. Otherwise each world has its own, which
+    starts over when the world is reset."""
 
     min_step_count_between_reset: int = 0
-    """For resets: how many steps must have passed since the event last happened to a
-    world before it happens to it again. It always happens the first time."""
+    """Steps, for resets, that must have passed since the event last ran in a world
+    before it runs there again. It always runs the first time."""
 
 
 def required_fields(cfg: Mapping[str, EventTermCfg | None]) -> set[str]:
@@ -66,7 +66,7 @@ def required_fields(cfg: Mapping[str, EventTermCfg | None]) -> set[str]:
     return set().union(*(_model_fields(term) for term in cfg.values() if term))
 
 
-class EventManager(Manager):
+class EventManager(Manager[BoundTerm]):
     """Calls events when they are due, each with the mask of the worlds it is due in."""
 
     kind = "event"
@@ -78,15 +78,18 @@ class EventManager(Manager):
             cfg: The events by name.
             env: The environment.
         """
-        super().__init__({}, env)
-        self._modes: dict[EventMode, list[BoundTerm]] = {mode: [] for mode in MODES}
         self._settings = {name: term for name, term in cfg.items() if term is not None}
-        for name, term_cfg in self._settings.items():
-            _check(name, term_cfg)
-            term = _bind(name, term_cfg, env)
-            self.terms[name] = term
-            self._modes[term_cfg.mode].append(term)
-        self._everyone = torch.ones(env.num_envs, dtype=torch.bool, device=self.device)
+        for name, term in self._settings.items():
+            _check(name, term)
+        bound = bind_each(cfg, self.kind, lambda name, term: _bind(name, term, env))
+        super().__init__(bound, env)
+        self._modes = {
+            mode: [bound[name] for name, t in self._settings.items() if t.mode == mode]
+            for mode in MODES
+        }
+        self._all_worlds = torch.ones(
+            env.num_envs, dtype=torch.bool, device=self.device
+        )
         fields = {name: _model_fields(term) for name, term in self._settings.items()}
         self._asking = {name for name, own in fields.items() if own & _CONSTANT_INPUTS}
         self._mirrored = {
@@ -98,7 +101,7 @@ class EventManager(Manager):
             self._settings[name].mode for name in self._asking
         )
         """Modes in which some event varies what constants are derived from."""
-        self.constants_mask = torch.zeros_like(self._everyone)
+        self.constants_mask = torch.zeros_like(self._all_worlds)
         """Worlds whose constants have to be derived anew, shape (num_envs,), bool. It
         collects until `recompute_constants`."""
         self._start_gaps()
@@ -110,7 +113,7 @@ class EventManager(Manager):
         dt: float | None = None,
         mask: torch.Tensor | None = None,
     ) -> None:
-        """Have the events of a mode happen.
+        """Run the events of a mode.
 
         The environment calls this with "step" once in every step, before any reset:
         that is what moves the clocks of intervals on.
@@ -128,7 +131,12 @@ class EventManager(Manager):
             return
         due = self._due(mode, mask)
         for term in terms:
-            self._run(term, due[term.name])
+            where = due[term.name]
+            term(where)
+            if term.name in self._asking:
+                self.constants_mask.logical_or_(where)
+            for entity in self._mirrored.get(term.name, ()):
+                entity.refresh_defaults(where)
 
     def recompute_constants(self, *, startup: bool = False) -> None:
         """Derive constants in the worlds whose events asked for it, and clear the mask.
@@ -155,12 +163,12 @@ class EventManager(Manager):
         For a reset of all worlds with a new seed. It is no part of a step.
         """
         if self._global_clock is not None:
-            everyone = torch.ones(1, dtype=torch.bool, device=self.device)
-            self._global_clock.rng.reseed(everyone, self._env.rng.world_seed[:1])
-            self._global_clock.reset(everyone)
+            its_world = torch.ones(1, dtype=torch.bool, device=self.device)
+            self._global_clock.rng.reseed(its_world, self._env.rng.world_seed[:1])
+            self._global_clock.reset(its_world)
 
+    @override
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
         state = super().state()
         state |= {"constants_mask": self.constants_mask, "last_steps": self._last_steps}
         if self._own_clock is not None:
@@ -171,24 +179,17 @@ class EventManager(Manager):
             state |= {f"global_{name}": tensor for name, tensor in own.items()}
         return state
 
+    @override
     def rows(self) -> list[tuple[str, ...]]:
-        """Name, mode and timing of each event."""
         return [
             (name, term.mode, _timing(term)) for name, term in self._settings.items()
         ]
 
-    def _run(self, term: BoundTerm, mask: torch.Tensor) -> None:
-        term(mask)
-        if term.name in self._asking:
-            self.constants_mask.logical_or_(mask)
-        for entity in self._mirrored.get(term.name, ()):
-            entity.refresh_defaults(mask)
-
     def _due(
         self, mode: EventMode, mask: torch.Tensor | None
     ) -> dict[str, torch.Tensor]:
-        """The worlds in which each event of a mode is due."""
-        mask = self._everyone if mask is None else mask
+        """Return the worlds in which each event of a mode is due."""
+        mask = self._all_worlds if mask is None else mask
         if mode == "interval":
             return self._due_by_clock(mask)
         due = {term.name: mask for term in self._modes[mode]}
@@ -205,7 +206,7 @@ class EventManager(Manager):
         due: dict[str, torch.Tensor] = {}
         for clock, names in zip(self._clocks, self._clocked, strict=True):
             ringing = clock.take_due().expand(self._env.num_envs, len(names))
-            if mask is not self._everyone:
+            if mask is not self._all_worlds:
                 ringing = ringing & mask.unsqueeze(1)
             due |= dict(zip(names, ringing.unbind(dim=1), strict=True))
         return due
@@ -267,12 +268,7 @@ def _entities(term: BoundTerm, env: Env) -> list[Entity]:
 def _bind(name: str, cfg: EventTermCfg, env: Env) -> BoundTerm:
     if "stream" in _parameters(cfg.func) and "stream" not in cfg.params:
         cfg = replace(cfg, params={**cfg.params, "stream": f"event/{name}"})
-    try:
-        term = BoundTerm(name, cfg, env, kind="event")
-    except TermError:
-        raise
-    except ValueError as error:
-        raise TermError(f"Event term {name!r}: {error}") from error
+    term = BoundTerm(name, cfg, env, kind="event")
     if cfg.mode in ("reset", "interval") and not term.needs_mask:
         raise TermError(
             f"{term.label} has mode={cfg.mode!r}, but its function takes no `mask`, so "

@@ -1,4 +1,4 @@
-"""What terms may read of the environment that they belong to."""
+"""The environment, as far as terms may read it."""
 
 from typing import Any, NamedTuple, Protocol
 
@@ -9,9 +9,8 @@ from mjlab.managers.command import CommandManager
 from mjlab.managers.curriculum import CurriculumManager
 from mjlab.managers.env import Env
 from mjlab.managers.event import EventManager
-from mjlab.managers.metrics import MetricsManager
+from mjlab.managers.metrics import MetricsManager, OutcomeManager
 from mjlab.managers.observation import ObservationManager
-from mjlab.managers.outcome import OutcomeManager
 from mjlab.managers.recorder import RecorderManager
 from mjlab.managers.reward import RewardManager
 from mjlab.managers.term import BoundTerm
@@ -33,13 +32,13 @@ class Managers(NamedTuple):
     recorder: RecorderManager
 
     def bound_terms(self) -> list[BoundTerm]:
-        """All terms that are functions or classes with parameters."""
+        """Return all terms that are functions or classes with parameters."""
         found = [term for manager in self for term in manager.terms.values()]
         return [term for term in found if isinstance(term, BoundTerm)]
 
 
 def in_use(*managers: Any) -> tuple[Any, ...]:
-    """Managers that have terms; the others take no part in steps and resets."""
+    """Return the managers that have terms; steps and resets leave out the others."""
     return tuple(manager for manager in managers if manager.terms)
 
 
@@ -56,56 +55,36 @@ class ManagedEnv(Env, Protocol):
         """Actions and their history."""
         ...
 
-    @property
-    def observation_manager(self) -> ObservationManager:
-        """Groups of observations."""
-        ...
+    observation_manager: ObservationManager
+    """Groups of observations."""
 
-    @property
-    def reward_manager(self) -> RewardManager:
-        """Rewards and their sums."""
-        ...
+    reward_manager: RewardManager
+    """Rewards and their sums."""
 
-    @property
-    def termination_manager(self) -> TerminationManager:
-        """Which worlds ended, and why."""
-        ...
+    termination_manager: TerminationManager
+    """Ends of episodes, and their reasons."""
 
-    @property
-    def command_manager(self) -> CommandManager:
-        """Goals."""
-        ...
+    command_manager: CommandManager
+    """Goals."""
 
-    @property
-    def event_manager(self) -> EventManager:
-        """What happens to worlds at start, reset, and in between."""
-        ...
+    event_manager: EventManager
+    """Changes of worlds at start, reset, and in between."""
 
-    @property
-    def curriculum_manager(self) -> CurriculumManager:
-        """What changes while training."""
-        ...
+    curriculum_manager: CurriculumManager
+    """Changes while training."""
 
-    @property
-    def metrics_manager(self) -> MetricsManager:
-        """Figures of episodes that are not rewards."""
-        ...
+    metrics_manager: MetricsManager
+    """Figures of episodes that are not rewards."""
 
-    @property
-    def outcome_manager(self) -> OutcomeManager:
-        """Which worlds succeed and which fail."""
-        ...
+    outcome_manager: OutcomeManager
+    """Successes and failures of worlds."""
 
-    @property
-    def managers(self) -> Managers:
-        """All of them."""
-        ...
+    managers: Managers
+    """All of them."""
 
-    @property
-    def recorder_manager(self) -> RecorderManager:
-        """Episodes that are written down."""
-        ...
+    recorder_manager: RecorderManager
+    """Episodes that are written down."""
 
     def get_state_rows(self) -> dict[str, torch.Tensor]:
-        """All that the future depends on, with a row for each world, as copies."""
+        """Copy all that the future depends on, with a row for each world."""
         ...

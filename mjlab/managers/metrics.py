@@ -1,17 +1,26 @@
-"""Metrics: figures of episodes that are logged and rewarded by nobody."""
+"""Metrics, figures of episodes that enter no reward; two of them are outcomes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import torch
+from typing_extensions import override
 
 from mjlab.managers.env import Env
-from mjlab.managers.manager import Manager
-from mjlab.managers.term import BoundTerm, TermCfg, TermError
-from mjlab.managers.trial import try_terms
-from mjlab.names import suggest
+from mjlab.managers.term import (
+    BoundTerm,
+    Manager,
+    TermCfg,
+    TermError,
+    bind_terms,
+    try_terms,
+)
+from mjlab.names import UnknownNameError, suggest
 from mjlab.tensors.masks import fill_where
+
+OUTCOMES = ("success", "fail")
+"""Names that an outcome can have."""
 
 Reduction = Literal["mean", "sum", "max", "last"]
 _REDUCTIONS: tuple[Reduction, ...] = get_args(Reduction)
@@ -22,13 +31,21 @@ class MetricsTermCfg(TermCfg):
     """Declares a metric, a function that returns float32 of shape (num_envs,)."""
 
     reduce: Reduction = "mean"
-    """How an episode's values become one."""
+    """Reduction of an episode's values to one."""
 
     per_substep: bool = False
-    """Whether a value is taken after each physics step, not each environment step."""
+    """A value after each physics step, not each environment step."""
 
 
-class MetricsManager(Manager):
+@dataclass(kw_only=True)
+class OutcomeTermCfg(TermCfg):
+    """Declares an outcome, a function that returns bool of shape (num_envs,).
+
+    It ends no episode. Where it should, declare a termination with the same function.
+    """
+
+
+class MetricsManager(Manager[BoundTerm]):
     """Reduces each metric to one figure an episode.
 
     A value that is NaN or infinite is counted, and left out as if it were zero.
@@ -38,13 +55,14 @@ class MetricsManager(Manager):
 
     def __init__(self, cfg: Mapping[str, MetricsTermCfg | None], env: Env) -> None:
         """Bind the terms and try each once."""
-        super().__init__(cfg, env)
+        super().__init__(bind_terms(cfg, env, kind=self.kind), env)
         try_terms(self.terms.values(), env, torch.float32)
         self._cfgs = {name: term for name, term in cfg.items() if term}
         for name, term in self._cfgs.items():
             _check_reduction(name, term)
         self._step = self._episodes(per_substep=False)
         self._substep = self._episodes(per_substep=True)
+        self._parts = {"step": self._step, "substep": self._substep}
 
     def compute(self) -> None:
         """Take the values of this step."""
@@ -55,33 +73,32 @@ class MetricsManager(Manager):
         self._substep.compute()
 
     def figures(self) -> list[torch.Tensor]:
-        """What a step adds to episodes, live."""
+        """Return the live tensors of what a step adds to episodes."""
         return [*self._step.running, *self._substep.running]
 
+    @override
     def reset(self, mask: torch.Tensor) -> None:
-        """Log the episodes that end in the worlds of `mask`, and begin new ones."""
         super().reset(mask)
-        self._step.reset(mask)
-        self._substep.reset(mask)
+        for episodes in self._parts.values():
+            episodes.reset(mask)
 
     def take_nonfinite(self) -> dict[str, int]:
-        """Values of each term that were not finite since the last call.
+        """Count the values of each term that were not finite since the last call.
 
         This waits for the device.
         """
         return self._step.take_nonfinite() | self._substep.take_nonfinite()
 
+    @override
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
-        parts = {"step": self._step, "substep": self._substep}
         return super().state() | {
             f"{part}.{key}": tensor
-            for part, episodes in parts.items()
+            for part, episodes in self._parts.items()
             for key, tensor in episodes.state().items()
         }
 
+    @override
     def rows(self) -> list[tuple[str, ...]]:
-        """Name of each term, its reduction, and when it is taken."""
         when = {True: "physics step", False: "step"}
         return [(n, c.reduce, when[c.per_substep]) for n, c in self._cfgs.items()]
 
@@ -92,6 +109,72 @@ class MetricsManager(Manager):
             if cfg.per_substep == per_substep
         }
         return _Episodes(self.terms, chosen, self._env)
+
+
+class OutcomeManager(Manager[BoundTerm]):
+    """Metrics that hold or do not, in a step and once in an episode."""
+
+    kind = "outcome"
+
+    def __init__(self, cfg: Mapping[str, OutcomeTermCfg | None], env: Env) -> None:
+        """Bind the terms and try each once."""
+        for name in cfg:
+            if name not in OUTCOMES:
+                raise TermError(
+                    f"There is no outcome {name!r}. {suggest(name, OUTCOMES)}"
+                )
+        super().__init__(bind_terms(cfg, env, kind=self.kind), env)
+        try_terms(self.terms.values(), env, torch.bool)
+        size = (env.num_envs, len(self.terms))
+        self._now = torch.zeros(size, dtype=torch.bool, device=env.device)
+        self._once = torch.zeros_like(self._now)
+        self._log = env.episode_log
+        kinds = ("once", "at_end")
+        self._columns = [
+            self._log.register([f"Metrics/{name}_{kind}" for name in self.terms])
+            for kind in kinds
+        ]
+
+    def compute(self) -> None:
+        """Find out what holds in this step."""
+        if not self.terms:
+            return
+        torch.stack([term() for term in self.terms.values()], dim=-1, out=self._now)
+        self._once.logical_or_(self._now)
+
+    def now(self, name: str) -> torch.Tensor:
+        """Return where an outcome held in the last step, (num_envs,), bool, live."""
+        return self._now[:, self.column(name)]
+
+    def once(self, name: str) -> torch.Tensor:
+        """Return where it held in any step since the reset, (num_envs,), live."""
+        return self._once[:, self.column(name)]
+
+    def figures(self) -> list[torch.Tensor]:
+        """Return the live tensors of what a step adds to episodes."""
+        return [self._now, self._once] if self.terms else []
+
+    @override
+    def reset(self, mask: torch.Tensor) -> None:
+        super().reset(mask)
+        if not self.terms:
+            return
+        for columns, flags in zip(self._columns, (self._once, self._now), strict=True):
+            self._log.write(columns, flags)
+        fill_where(self._once, mask, False)
+
+    @override
+    def state(self) -> dict[str, torch.Tensor]:
+        own = {"now": self._now, "once": self._once} if self.terms else {}
+        return super().state() | own
+
+    @override
+    def column(self, name: str) -> int:
+        if not self.terms:
+            raise UnknownNameError(
+                f"There is no outcome term {name!r}. The task declares no outcomes."
+            )
+        return super().column(name)
 
 
 class _Episodes:
@@ -159,14 +242,14 @@ class _Episodes:
         fill_where(self._samples, mask, 0.0)
 
     def take_nonfinite(self) -> dict[str, int]:
-        """Counts by term since the last call."""
+        """Return counts by term since the last call."""
         counts = self._counts.tolist()
         self._counts.zero_()
         names = [f"metrics/{term.name}" for term in self._terms]
         return dict(zip(names, counts, strict=True))
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
+        """Return the live tensors that change."""
         return {
             "figures": self._figures,
             "samples": self._samples,

@@ -8,7 +8,6 @@ from typing import Any
 import torch
 
 from mjlab.managers.env import Env
-from mjlab.managers.manager import Manager
 from mjlab.managers.observation_config import (
     ObservationGroupCfg as ObservationGroupCfg,
 )
@@ -16,9 +15,9 @@ from mjlab.managers.observation_config import (
     ObservationTermCfg as ObservationTermCfg,
 )
 from mjlab.managers.observation_config import check_group, check_term
-from mjlab.managers.observation_group import ObservationGroup, Output, Shape, Slot
-from mjlab.managers.term import BoundTerm, TermError
-from mjlab.managers.trial import forget
+from mjlab.managers.observation_group import ObservationGroup, Output
+from mjlab.managers.observation_noise import Shape, TermSlot
+from mjlab.managers.term import BoundTerm, Manager, TermError, bind_terms
 from mjlab.names import UnknownNameError, suggest
 
 Observations = dict[str, Output]
@@ -39,7 +38,7 @@ class NonfiniteObservationError(RuntimeError):
     """Observations of a group of `nan_policy="error"` were not finite."""
 
 
-class ObservationManager(Manager):
+class ObservationManager(Manager[BoundTerm]):
     """Computes what policies see.
 
     Terms that several groups declare with the same function and equal parameters are
@@ -61,7 +60,7 @@ class ObservationManager(Manager):
                     check_term(f"Observation term '{group_name}/{name}'", term)
         self._sources = _find_sources(declared)
         computed = {key: declared[key] for key in self._sources.values()}
-        super().__init__(computed, env)
+        super().__init__(bind_terms(computed, env, kind=self.kind), env)
         samples = {key: self._try(term) for key, term in self.terms.items()}
         self.groups: dict[str, ObservationGroup] = {
             name: ObservationGroup(
@@ -176,19 +175,19 @@ class ObservationManager(Manager):
         """Call a term once, check its value, and have it forget that."""
         value = term()
         _check_value(term, value, self.num_envs)
-        forget(term, self._env)
+        term.forget()
         return value
 
     def _slots(
         self, name: str, cfg: ObservationGroupCfg, samples: Mapping[str, torch.Tensor]
-    ) -> list[Slot]:
+    ) -> list[TermSlot]:
         slots = []
         for term_name, term in cfg.terms.items():
             if term is None:
                 continue
             source = self._sources[f"{name}/{term_name}"]
             remembered = cfg if cfg.history_length is not None else term
-            slot = Slot(
+            slot = TermSlot(
                 name=term_name,
                 source=source,
                 label=f"Observation term '{name}/{term_name}'",
@@ -227,7 +226,7 @@ def _check_value(term: BoundTerm, value: Any, num_envs: int) -> None:
         )
 
 
-def _check_options(slot: Slot) -> None:
+def _check_options(slot: TermSlot) -> None:
     cfg = slot.cfg
     options = {"noise": cfg.noise, "clip": cfg.clip, "scale": cfg.scale}
     given = [name for name, value in options.items() if value is not None]

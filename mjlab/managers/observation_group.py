@@ -1,229 +1,171 @@
 """One group of observations: from what its terms return to what it gives out."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from itertools import groupby
 
 import torch
 
-from mjlab.managers.observation_columns import Column, ColumnStages
 from mjlab.managers.observation_config import (
     ObservationGroupCfg,
-    ObservationTermCfg,
     resolve_delay,
 )
+from mjlab.managers.observation_noise import ColumnNoise, Shape, TermSlot, hull_of, put
 from mjlab.managers.term import TermError
 from mjlab.random.rng import WorldRng
 from mjlab.tensors.buffers import DelayBuffer, HistoryBuffer
 from mjlab.tensors.masks import write_where
 
-Shape = tuple[int, ...]
 Values = Mapping[str, torch.Tensor]
 Output = torch.Tensor | dict[str, torch.Tensor]
 
-
-@dataclass(frozen=True)
-class Slot:
-    """A term's place in a group."""
-
-    name: str
-    """Its name in the group."""
-
-    source: str
-    """The term that computes it, under which its value is found."""
-
-    label: str
-    """How messages call it."""
-
-    cfg: ObservationTermCfg
-    """Its options in this group."""
-
-    shape: Shape
-    """Shape of one world's value."""
-
-    dtype: torch.dtype
-    """Type of its value."""
-
-    history: int
-    """Length of its history; 0 for none."""
-
-    flattens: bool
-    """Whether the history is flattened."""
-
-    @property
-    def width(self) -> int:
-        """Numbers in one world's value."""
-        return torch.Size(self.shape).numel()
-
-    @property
-    def output_shape(self) -> Shape:
-        """Shape of what one world observes."""
-        if not self.history:
-            return self.shape
-        if self.flattens:
-            return (self.history * self.width,)
-        return (self.history, *self.shape)
+_JOINED = ""
+"""Key of the output of all terms together."""
 
 
-class _Lane:
-    """Neighbouring columns that are remembered equally long."""
+class _DtypeBlock:
+    """The terms of a group that have one type, side by side as columns of one tensor.
+
+    Those that are remembered equally long are neighbours. Each stage is one or a few
+    operations on the columns from the first to the last that have it, with a vector of
+    one number a column; a column in between that does not have it gets a number that
+    changes nothing.
+    """
 
     def __init__(
-        self, slots: Sequence[Slot], start: int, device: torch.device, num_envs: int
+        self,
+        slots: Sequence[TermSlot],
+        group: str,
+        cfg: ObservationGroupCfg,
+        rng: WorldRng,
     ) -> None:
-        self.slots = slots
-        self.width = sum(slot.width for slot in slots)
-        self.columns = slice(start, start + self.width)
-        self.length = max(1, slots[0].history)
-        self.history: HistoryBuffer | None = None
-        if slots[0].history:
-            self.history = HistoryBuffer(
-                num_envs,
-                (self.width,),
-                self.length,
-                device,
-                slots[0].dtype,
-                newest_first=False,
-            )
-
-    def update(self, flat: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
-        """Remember the lane's columns; return (num_envs, length * width)."""
-        value = flat[:, self.columns]
-        if self.history is None:
-            return value
-        self.history.append(value, mask)
-        return self.history.values.flatten(1)
-
-    def places(self) -> dict[str, torch.Tensor]:
-        """Where each slot's output finds its numbers in what `update` returns."""
-        grid = torch.arange(self.length * self.width).view(self.length, self.width)
-        places, start = {}, 0
-        for slot in self.slots:
-            found = grid[:, start : start + slot.width]
-            places[slot.name] = found.reshape(slot.output_shape)
-            start += slot.width
-        return places
-
-
-class _Delay:
-    """Delays one term's columns."""
-
-    def __init__(self, slot: Slot, columns: slice, buffer: DelayBuffer) -> None:
-        self.name = slot.name
-        self.buffer = buffer
-        self._columns = columns
-
-    def update(self, flat: torch.Tensor, mask: torch.Tensor | None) -> None:
-        """Replace the newest values by delayed ones, in place."""
-        value = flat[:, self._columns]
-        value.copy_(self.buffer.append_and_read(value, mask))
-
-
-class _Block:
-    """The slots of a group that have one type, processed side by side."""
-
-    def __init__(
-        self, slots: Sequence[Slot], group: str, cfg: ObservationGroupCfg, rng: WorldRng
-    ) -> None:
-        self.slots = slots
         stream = f"observation/{group}"
-        num_envs, device = rng.num_envs, rng.device
-        self._lanes: list[_Lane] = []
-        start = 0
-        for length in dict.fromkeys(slot.history for slot in slots):
-            members = [slot for slot in slots if slot.history == length]
-            lane = _Lane(members, start, device, num_envs)
-            self._lanes.append(lane)
-            start += lane.width
-        self._in_lanes = [slot for lane in self._lanes for slot in lane.slots]
-        columns = _columns(self._in_lanes)
-        is_float = slots[0].dtype == torch.float32
-        self.stages = ColumnStages(
-            columns,
-            rng,
-            stream,
-            is_corrupted=cfg.enable_corruption,
-            looks_for_nan=is_float and cfg.nan_policy != "disabled",
-            zeroes_nan=cfg.nan_policy == "sanitize",
-        )
-        self._delays = _delays(self._in_lanes, columns, rng, stream)
-        self._flat = torch.zeros(num_envs, start, dtype=slots[0].dtype, device=device)
-        self._plan_output(cfg, group)
+        num_envs, device, dtype = rng.num_envs, rng.device, slots[0].dtype
+        self.dtype = dtype
+        self._slots = _placed(slots)
+        noisy = [s for s in self._slots if s.cfg.noise is not None]
+        self._noise: ColumnNoise | None = None
+        if cfg.enable_corruption and noisy:
+            self._noise = ColumnNoise(noisy, rng, stream)
+        self._clip = _clip_bounds(self._slots, device)
+        self._scale = _scale_factors(self._slots, device)
+        self._looks_for_nan = dtype == torch.float32 and cfg.nan_policy != "disabled"
+        self._zeroes_nan = cfg.nan_policy == "sanitize"
+        width = self._slots[-1].columns.stop
+        self._counts = torch.zeros(width, dtype=torch.int64, device=device)
+        self._delays = _delays(self._slots, rng, stream)
+        self._histories = _histories(self._slots, rng)
+        self._flat = torch.zeros(num_envs, width, dtype=dtype, device=device)
+        self._plan_output([slot.name for slot in slots], cfg, group)
 
     def update(self, values: Values, mask: torch.Tensor | None) -> None:
         """Process new values into `out`, in the worlds of `mask` or in all."""
         flat = self._flat if mask is None else torch.empty_like(self._flat)
-        self._gather(values, flat)
-        self.stages.update(flat)
-        for delay in self._delays:
-            delay.update(flat, mask)
-        parts = [lane.update(flat, mask) for lane in self._lanes]
+        _check_shapes(self._slots, values)
+        parts = [values[slot.source].flatten(1) for slot in self._slots]
+        torch.cat(parts, dim=1, out=flat)
+        self._transform(flat)
+        for slot, delay in self._delays:
+            value = flat[:, slot.columns]
+            value.copy_(delay.append_and_read(value, mask))
+        remembered = []
+        for columns, history in self._histories:
+            value = flat[:, columns]
+            if history is not None:
+                history.append(value, mask)
+                value = history.values.flatten(1)
+            remembered.append(value)
         if mask is None:
-            self._assemble(parts, self.out)
+            self._assemble(remembered, self.out)
         else:
-            fresh = self._assemble(parts, torch.empty_like(self.out))
+            fresh = self._assemble(remembered, torch.empty_like(self.out))
             write_where(self.out, mask, fresh)
 
     def reset(self, mask: torch.Tensor) -> None:
         """Begin an episode in the worlds of `mask`."""
-        self.stages.reset(mask)
-        for delay in self._delays:
-            delay.buffer.reset(mask)
-        for lane in self._lanes:
-            if lane.history is not None:
-                lane.history.reset(mask)
+        if self._noise is not None:
+            self._noise.reset(mask)
+        for _, delay in self._delays:
+            delay.reset(mask)
+        for _, history in self._histories:
+            if history is not None:
+                history.reset(mask)
 
     def take_nonfinite(self) -> dict[str, int]:
-        """Numbers of each slot that were not finite since the last call."""
-        counts = self.stages.take_nonfinite()
-        names = [slot.name for slot in self._in_lanes]
-        return dict(zip(names, counts, strict=True))
+        """Count the numbers of each term that were not finite since the last call."""
+        counts = self._counts.tolist()
+        self._counts.zero_()
+        return {slot.name: sum(counts[slot.columns]) for slot in self._slots}
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
-        state = {"out": self.out} | self.stages.state()
-        for delay in self._delays:
-            memory = delay.buffer.state()
-            state |= {f"{delay.name}.delay.{k}": v for k, v in memory.items()}
-        for lane in self._lanes:
-            memory = {} if lane.history is None else lane.history.state()
-            state |= {f"history_{lane.length}.{k}": v for k, v in memory.items()}
+        """Return the live tensors that change; copy into them to restore a snapshot."""
+        state = {"out": self.out} | (self._noise.state() if self._noise else {})
+        if self._looks_for_nan:
+            state["nonfinite"] = self._counts
+        for slot, delay in self._delays:
+            state |= {f"{slot.name}.delay.{k}": v for k, v in delay.state().items()}
+        for _, history in self._histories:
+            if history is not None:
+                memory = history.state()
+                state |= {f"history_{history.length}.{k}": v for k, v in memory.items()}
         return state
 
-    def _gather(self, values: Values, flat: torch.Tensor) -> None:
-        for slot in self._in_lanes:
-            if values[slot.source].shape[1:] != slot.shape:
-                shape = tuple(values[slot.source].shape)
-                raise TermError(
-                    f"{slot.label} returned shape {shape}; when the environment was "
-                    f"built, it was {(flat.shape[0], *slot.shape)}."
-                )
-        parts = [values[slot.source].flatten(1) for slot in self._in_lanes]
-        torch.cat(parts, dim=1, out=flat)
+    def _transform(self, values: torch.Tensor) -> None:
+        """Apply noise, clip and scale, and look for NaN, in place."""
+        if self._noise is not None:
+            self._noise.corrupt(values)
+        if self._clip is not None:
+            columns, low, high = self._clip
+            values[:, columns].clamp_(low, high)
+        if self._scale is not None:
+            columns, factors = self._scale
+            values[:, columns].mul_(factors)
+        if not self._looks_for_nan:
+            return
+        # What is finite, and only that, is zero less itself.
+        is_bad = (values - values) != 0
+        if self._zeroes_nan:
+            values.masked_fill_(is_bad, 0.0)
+        self._counts.add_(is_bad.sum(dim=0))
 
-    def _plan_output(self, cfg: ObservationGroupCfg, group: str) -> None:
+    def _plan_output(
+        self, names: Sequence[str], cfg: ObservationGroupCfg, group: str
+    ) -> None:
         """Find where each number of the output comes from."""
         places: dict[str, torch.Tensor] = {}
-        offset = 0
-        for lane in self._lanes:
-            places |= {name: at + offset for name, at in lane.places().items()}
-            offset += lane.length * lane.width
-        ordered = [places[slot.name] for slot in self.slots]
-        self.shape: Shape = (offset,)
-        """Shape of one world's output: concatenated, or as columns."""
+        size = 0
+        for columns, history in self._histories:
+            length = 1 if history is None else history.length
+            width = columns.stop - columns.start
+            grid = torch.arange(size, size + length * width).view(length, width)
+            size += grid.numel()
+            for slot in self._slots:
+                if columns.start <= slot.columns.start < columns.stop:
+                    start = slot.columns.start - columns.start
+                    own = grid[:, start : start + slot.width]
+                    places[slot.name] = own.reshape(slot.output_shape)
+        ordered = {name: places[name] for name in names}
         if cfg.concatenate_terms:
-            joined = _concatenate(ordered, cfg.concatenate_dim, self.slots, group)
-            self.shape, ordered = tuple(joined.shape), [joined]
-        order = torch.cat([place.flatten() for place in ordered])
-        is_ordered = torch.equal(order, torch.arange(offset))
+            joined = _concatenate(ordered, cfg.concatenate_dim, group)
+            ordered = {_JOINED: joined}
+        order = torch.cat([place.flatten() for place in ordered.values()])
+        is_ordered = torch.equal(order, torch.arange(size))
         self._order = None if is_ordered else order.to(self._flat.device)
         # Without history the columns are the output. A history is not, because a reset
         # clears it, and the output stays until the next step.
-        has_memory = any(lane.history is not None for lane in self._lanes)
-        self._is_direct = is_ordered and not has_memory and len(self._lanes) == 1
+        has_memory = any(history is not None for _, history in self._histories)
+        self._is_direct = is_ordered and not has_memory and len(self._histories) == 1
         self.out = self._flat
         """The output as columns, shape (num_envs, ...)."""
         if not self._is_direct:
-            self.out = self._flat.new_zeros(self._flat.shape[0], offset)
+            self.out = self._flat.new_zeros(self._flat.shape[0], size)
+        parts = self.out.split([place.numel() for place in ordered.values()], dim=1)
+        shapes = [tuple(place.shape) for place in ordered.values()]
+        self.views = {
+            name: part.unflatten(1, shape)
+            for name, part, shape in zip(ordered, parts, shapes, strict=True)
+        }
+        """Views of `out` in the shapes that are given out, by term or joined."""
 
     def _assemble(
         self, parts: Sequence[torch.Tensor], out: torch.Tensor
@@ -240,7 +182,11 @@ class ObservationGroup:
     """A group: its buffers and its persistent output."""
 
     def __init__(
-        self, name: str, cfg: ObservationGroupCfg, slots: Sequence[Slot], rng: WorldRng
+        self,
+        name: str,
+        cfg: ObservationGroupCfg,
+        slots: Sequence[TermSlot],
+        rng: WorldRng,
     ) -> None:
         """Allocate everything.
 
@@ -253,26 +199,29 @@ class ObservationGroup:
         self.name = name
         self.slots = slots
         self.nan_policy = cfg.nan_policy
-        self._concatenates = cfg.concatenate_terms
         dtypes = list(dict.fromkeys(slot.dtype for slot in slots))
-        if self._concatenates and len(dtypes) > 1:
+        if cfg.concatenate_terms and len(dtypes) > 1:
             raise TermError(
                 f"Observation group {name!r} concatenates terms of different types: "
                 + ", ".join(f"{slot.name} is {slot.dtype}" for slot in slots)
                 + ". Set concatenate_terms=False."
             )
         self._blocks = [
-            _Block([s for s in slots if s.dtype == dtype], name, cfg, rng)
+            _DtypeBlock([s for s in slots if s.dtype == dtype], name, cfg, rng)
             for dtype in dtypes
         ]
         self.term_dims: list[Shape] = [slot.output_shape for slot in slots]
         """Shape of what one world observes of each term."""
         self.dim: Shape | list[Shape] = self.term_dims
         """Shape of what one world observes, a list if terms are not concatenated."""
-        if self._concatenates:
-            self.dim = self._blocks[0].shape
-        self.output: Output = self._show([block.out for block in self._blocks])
-        """What `update` writes: shape (num_envs, ...), or that by term."""
+        views = {k: v for block in self._blocks for k, v in block.views.items()}
+        self.output: Output
+        """The group as it is given out: shape (num_envs, ...), or that by term."""
+        if cfg.concatenate_terms:
+            self.output = views[_JOINED]
+            self.dim = tuple(self.output.shape[1:])
+        else:
+            self.output = {slot.name: views[slot.name] for slot in slots}
 
     def update(self, values: Values, mask: torch.Tensor | None) -> None:
         """Process what the terms returned, in the worlds of `mask` or in all."""
@@ -285,7 +234,7 @@ class ObservationGroup:
             block.reset(mask)
 
     def take_nonfinite(self) -> dict[str, int]:
-        """Numbers of each term that were not finite since the last call."""
+        """Count the numbers of each term that were not finite since the last call."""
         if self.nan_policy == "disabled":
             return {}
         counts: dict[str, int] = {}
@@ -294,44 +243,95 @@ class ObservationGroup:
         return {slot.name: counts[slot.name] for slot in self.slots}
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
+        """Return the live tensors that change; copy into them to restore a snapshot."""
         return {
-            f"{block.slots[0].dtype}.{key}": tensor
+            f"{block.dtype}.{key}": tensor
             for block in self._blocks
             for key, tensor in block.state().items()
         }
 
-    def _show(self, outs: Sequence[torch.Tensor]) -> Output:
-        """Shape the blocks' columns as the group gives them out; these are views."""
-        if self._concatenates:
-            return outs[0].unflatten(1, self._blocks[0].shape)
-        shown: dict[str, torch.Tensor] = {}
-        for block, out in zip(self._blocks, outs, strict=True):
-            start = 0
-            for slot in block.slots:
-                size = torch.Size(slot.output_shape).numel()
-                part = out[:, start : start + size]
-                shown[slot.name] = part.unflatten(1, slot.output_shape)
-                start += size
-        return {slot.name: shown[slot.name] for slot in self.slots}
 
-
-def _columns(slots: Sequence[Slot]) -> list[Column]:
-    columns, start = [], 0
-    for slot in slots:
-        place = slice(start, start + slot.width)
-        columns.append(
-            Column(label=slot.label, cfg=slot.cfg, shape=slot.shape, place=place)
-        )
+def _placed(slots: Sequence[TermSlot]) -> list[TermSlot]:
+    """Give each term its columns; terms of equally long histories are neighbours."""
+    lengths = list(dict.fromkeys(slot.history for slot in slots))
+    placed, start = [], 0
+    for slot in sorted(slots, key=lambda slot: lengths.index(slot.history)):
+        placed.append(replace(slot, columns=slice(start, start + slot.width)))
         start += slot.width
-    return columns
+    return placed
+
+
+def _histories(
+    slots: Sequence[TermSlot], rng: WorldRng
+) -> list[tuple[slice, HistoryBuffer | None]]:
+    """Return columns that are remembered equally long, with their memory if any."""
+    histories: list[tuple[slice, HistoryBuffer | None]] = []
+    for length, members in groupby(slots, key=lambda slot: slot.history):
+        columns = hull_of(list(members))
+        buffer = None
+        if length:
+            buffer = HistoryBuffer(
+                rng.num_envs,
+                (columns.stop - columns.start,),
+                length,
+                rng.device,
+                slots[0].dtype,
+                newest_first=False,
+            )
+        histories.append((columns, buffer))
+    return histories
+
+
+def _check_shapes(slots: Sequence[TermSlot], values: Values) -> None:
+    """Raise for a term that returns another shape than it did at first."""
+    for slot in slots:
+        shape = tuple(values[slot.source].shape)
+        if shape[1:] != slot.shape:
+            raise TermError(
+                f"{slot.label} returned shape {shape}; when the environment was "
+                f"built, it was {(shape[0], *slot.shape)}."
+            )
+
+
+def _clip_bounds(
+    slots: Sequence[TermSlot], device: torch.device
+) -> tuple[slice, torch.Tensor, torch.Tensor] | None:
+    clipped = [(slot, slot.cfg.clip) for slot in slots if slot.cfg.clip is not None]
+    if not clipped:
+        return None
+    hull = hull_of([slot for slot, _ in clipped])
+    low = torch.full((hull.stop,), -torch.inf, device=device)
+    high = -low
+    for slot, bounds in clipped:
+        low[slot.columns], high[slot.columns] = bounds
+    return hull, low[hull], high[hull]
+
+
+def _scale_factors(
+    slots: Sequence[TermSlot], device: torch.device
+) -> tuple[slice, torch.Tensor] | None:
+    scaled = [(slot, slot.cfg.scale) for slot in slots if slot.cfg.scale is not None]
+    if not scaled:
+        return None
+    hull = hull_of([slot for slot, _ in scaled])
+    factors = torch.ones(hull.stop, device=device)
+    for slot, scale in scaled:
+        given = torch.as_tensor(scale, dtype=torch.float32, device=device)
+        try:
+            put(factors, slot.columns, slot.shape, given)
+        except RuntimeError:
+            raise TermError(
+                f"{slot.label} has a scale of shape {tuple(given.shape)}, which does "
+                f"not broadcast to one world's value, of shape {slot.shape}."
+            ) from None
+    return hull, factors[hull]
 
 
 def _delays(
-    slots: Sequence[Slot], columns: Sequence[Column], rng: WorldRng, stream: str
-) -> list[_Delay]:
+    slots: Sequence[TermSlot], rng: WorldRng, stream: str
+) -> list[tuple[TermSlot, DelayBuffer]]:
     delays = []
-    for slot, column in zip(slots, columns, strict=True):
+    for slot in slots:
         try:
             cfg = resolve_delay(slot.cfg, slot.label)
             if cfg is None:
@@ -342,17 +342,17 @@ def _delays(
             raise
         except ValueError as error:
             raise TermError(f"{slot.label}: {error}") from error
-        delays.append(_Delay(slot, column.place, buffer))
+        delays.append((slot, buffer))
     return delays
 
 
 def _concatenate(
-    places: Sequence[torch.Tensor], dim: int, slots: Sequence[Slot], group: str
+    places: Mapping[str, torch.Tensor], dim: int, group: str
 ) -> torch.Tensor:
     try:
-        return torch.cat(list(places), dim=dim)
+        return torch.cat(list(places.values()), dim=dim)
     except (RuntimeError, IndexError):
-        shapes = ", ".join(f"{slot.name} {slot.output_shape}" for slot in slots)
+        shapes = ", ".join(f"{name} {tuple(at.shape)}" for name, at in places.items())
         raise TermError(
             f"Observation group {group!r} cannot concatenate its terms along dimension "
             f"{dim} of one world's values; their shapes are: {shapes}. Set "

@@ -1,16 +1,16 @@
-"""Recorders: what is written down of episodes."""
+"""Recorders, which write episodes down."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
 import torch
+from typing_extensions import override
 
 from mjlab.managers.env import Env
-from mjlab.managers.manager import Manager
-from mjlab.managers.outcome import OutcomeManager
+from mjlab.managers.metrics import OutcomeManager
 from mjlab.managers.reward import RewardManager
-from mjlab.managers.term import BoundTerm, TermCfg, TermError
+from mjlab.managers.term import BoundTerm, Manager, TermCfg, TermError, bind_terms
 from mjlab.managers.termination import TerminationManager
 from mjlab.names import suggest
 from mjlab.recording import RecordingCfg
@@ -35,34 +35,25 @@ Values = dict[str, torch.Tensor]
 class JudgedEnv(Env, Protocol):
     """The environment, with the managers that say what a step was worth."""
 
-    @property
-    def reward_manager(self) -> RewardManager:
-        """Rewards and their sums."""
-        ...
+    reward_manager: RewardManager
+    """Rewards and their sums."""
 
-    @property
-    def termination_manager(self) -> TerminationManager:
-        """Which worlds ended, and why."""
-        ...
+    termination_manager: TerminationManager
+    """Ends of episodes, and their reasons."""
 
-    @property
-    def outcome_manager(self) -> OutcomeManager:
-        """Which worlds succeed and which fail."""
-        ...
+    outcome_manager: OutcomeManager
+    """Successes and failures of worlds."""
 
 
-class Provenance(Protocol):
-    """Where recorded episodes come from, as files say it."""
+class Provenance(NamedTuple):
+    """Origin of recorded episodes: enough to build the environment again."""
 
-    @property
-    def attributes(self) -> Mapping[str, Any]:
-        """Attributes of the files."""
-        ...
+    attributes: dict[str, str | int]
+    """Attributes of the files: the task's id, engine, seed and configuration."""
 
-    @property
-    def env_info(self) -> Mapping[str, Any]:
-        """What the sidecars say under "env_info"."""
-        ...
+    env_info: dict[str, Any]
+    """The same under "env_info" in the sidecars: the task's id and what it was made
+    with."""
 
 
 @dataclass(kw_only=True)
@@ -73,13 +64,13 @@ class RecorderTermCfg(TermCfg):
     """
 
     when: RecordWhen = "post_step"
-    """When it is looked at. "pre_step": before each step, T rows. "post_step": after
-    each step and before any reset, T rows. "state": when an episode begins, and after
-    each step, T + 1 rows. "post_reset": once, when an episode begins. "pre_reset":
-    once, when it ends."""
+    """Moment at which it is looked at. "pre_step": before each step, T rows.
+    "post_step": after each step and before any reset, T rows. "state": when an episode
+    begins, and after each step, T + 1 rows. "post_reset": once, when an episode begins.
+    "pre_reset": once, when it ends."""
 
 
-class RecorderManager(Manager):
+class RecorderManager(Manager[BoundTerm]):
     """Writes down episodes, in the layout of `RecordEpisode`.
 
     Rewards, flags and outcomes are always recorded, whatever the terms are. Steps
@@ -112,7 +103,7 @@ class RecorderManager(Manager):
                     f"Recorder term {name!r} has when={term.when!r}. "
                     + suggest(str(term.when), _WHENS)
                 )
-        super().__init__(cfg, env)
+        super().__init__(bind_terms(cfg, env, kind=self.kind), env)
         self._env = env
         self._whens = {name: term.when for name, term in cfg.items() if term}
         self._begun = torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
@@ -153,8 +144,8 @@ class RecorderManager(Manager):
         if self._recording is not None:
             self._last = self._look("pre_reset")
 
+    @override
     def reset(self, mask: torch.Tensor) -> None:
-        """Take note that the worlds of `mask` end an episode and begin another."""
         super().reset(mask)
         if self._recording is not None:
             self._begun.logical_or_(mask)
@@ -194,15 +185,15 @@ class RecorderManager(Manager):
             recording, self._recording = self._recording, None
             recording.close()
 
+    @override
     def rows(self) -> list[tuple[str, ...]]:
-        """Name of each term, and when it looks."""
         return list(self._whens.items())
 
     def _begin(
         self, recording: RecordingCfg, provenance: Provenance
     ) -> "EpisodeRecording":
         # Imported here because only who records needs what is behind it.
-        from mjlab.recording.recording import EpisodeRecording, field_of
+        from mjlab.recording.episode_recording import EpisodeRecording, field_of
 
         n, env = self.num_envs, self._env
         steps = [
@@ -236,7 +227,7 @@ class RecorderManager(Manager):
         return seeds | self._look("state", "post_reset"), {}
 
     def _judged(self) -> Values:
-        """Copies of what the step was worth, and of how it ended."""
+        """Copy what the step was worth, and how it ended."""
         flags, outcomes = self._env.termination_manager, self._env.outcome_manager
         judged = {
             "rewards": self._env.reward_manager.reward,
@@ -247,7 +238,7 @@ class RecorderManager(Manager):
         return {name: value.clone() for name, value in judged.items()}
 
     def _look(self, *whens: str) -> Values:
-        """Copies of what the terms of these moments say, by the path in the file."""
+        """Copy what the terms of these moments say, by the path in the file."""
         values: Values = {}
         for name, term in self.terms.items():
             if self._whens[name] in whens:
@@ -256,7 +247,7 @@ class RecorderManager(Manager):
 
 
 def _named(term: BoundTerm, value: object) -> Values:
-    """What a term returned, by its path."""
+    """Return a term's value or values by path."""
     if isinstance(value, torch.Tensor):
         return {term.name: value}
     if not isinstance(value, dict) or not value:

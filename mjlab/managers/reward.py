@@ -5,12 +5,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
+from typing_extensions import override
 
 from mjlab.managers.env import Env
-from mjlab.managers.manager import Manager
-from mjlab.managers.term import TermCfg, TermError
-from mjlab.managers.trial import try_terms
-from mjlab.names import UnknownNameError, suggest
+from mjlab.managers.term import (
+    BoundTerm,
+    Manager,
+    TermCfg,
+    TermError,
+    bind_terms,
+    try_terms,
+)
 from mjlab.tensors.masks import fill_where
 
 
@@ -24,7 +29,7 @@ class RewardTermCfg(TermCfg):
     to None to leave it out."""
 
 
-class RewardManager(Manager):
+class RewardManager(Manager[BoundTerm]):
     """Adds up weighted terms.
 
     The weights are one tensor on the device, which curricula write in place. A world
@@ -49,18 +54,17 @@ class RewardManager(Manager):
             env: The environment.
             scale_by_dt: Whether terms are rates, multiplied by the step's duration.
         """
-        super().__init__(cfg, env)
+        super().__init__(bind_terms(cfg, env, kind=self.kind), env)
         try_terms(self.terms.values(), env, torch.float32)
         self._scale_by_dt = scale_by_dt
-        self._index = {name: i for i, name in enumerate(self.terms)}
         weights = [_checked_weight(name, term) for name, term in cfg.items() if term]
         device, num_envs, size = env.device, env.num_envs, len(weights)
         self.weights = torch.tensor(weights, dtype=torch.float32, device=device)
         """Weight of each term, shape (terms,). Written in place by curricula."""
         self.values = torch.zeros(num_envs, size, device=device)
-        """What the terms returned last, unweighted, shape (num_envs, terms)."""
+        """Values of the terms in the last step, unweighted, shape (num_envs, terms)."""
         self.contributions = torch.zeros(num_envs, size, device=device)
-        """What each term added to the last reward, shape (num_envs, terms)."""
+        """Part of each term in the last reward, shape (num_envs, terms)."""
         self.reward = torch.zeros(num_envs, device=device)
         """The last reward, shape (num_envs,)."""
         self.episode_sums = torch.zeros(num_envs, size, device=device)
@@ -96,8 +100,8 @@ class RewardManager(Manager):
         return torch.sum(contributions, dim=-1, out=self.reward)
 
     def weight(self, name: str) -> torch.Tensor:
-        """The live weight of a term, shape (): what is written there counts."""
-        return self.weights[self._column(name)]
+        """Return the live weight of a term, shape (): what is written there counts."""
+        return self.weights[self.column(name)]
 
     def set_weight(self, name: str, value: torch.Tensor | float) -> None:
         """Set the weight of a term, to a number or a tensor of shape ()."""
@@ -108,11 +112,12 @@ class RewardManager(Manager):
             weight.fill_(value)
 
     def episode_sum(self, name: str) -> torch.Tensor:
-        """Live sums of a term's contributions since the reset, shape (num_envs,)."""
-        return self.episode_sums[:, self._column(name)]
+        """Return the live sums of a term since the reset, shape (num_envs,)."""
+        return self.episode_sums[:, self.column(name)]
 
+    @override
     def reset(self, mask: torch.Tensor) -> None:
-        """Log the sums of the episodes that end in the worlds of `mask`; clear them."""
+        # Log the sums of the episodes that end, and clear them.
         super().reset(mask)
         # Seconds of a whole episode, so that ending early shows as less reward.
         mean_rates = self.episode_sums / self._env.max_episode_length_s
@@ -120,7 +125,7 @@ class RewardManager(Manager):
         fill_where(self.episode_sums, mask, 0.0)
 
     def take_nonfinite(self) -> dict[str, int]:
-        """Worlds, summed over steps, in which each term was not finite; then zero.
+        """Take how often each term was not finite: worlds, summed over steps.
 
         This waits for the device.
         """
@@ -129,8 +134,8 @@ class RewardManager(Manager):
         names = [f"reward/{name}" for name in self.terms]
         return dict(zip(names, counts, strict=True))
 
+    @override
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
         return super().state() | {
             "weights": self.weights,
             "values": self.values,
@@ -141,16 +146,10 @@ class RewardManager(Manager):
             "nonfinite_counts": self._counts,
         }
 
+    @override
     def rows(self) -> list[tuple[str, ...]]:
-        """Name and present weight of each term."""
         weights = self.weights.tolist()
         return [(n, f"{w:g}") for n, w in zip(self.terms, weights, strict=True)]
-
-    def _column(self, name: str) -> int:
-        if name not in self._index:
-            hint = suggest(name, self.terms)
-            raise UnknownNameError(f"There is no reward term {name!r}. {hint}")
-        return self._index[name]
 
 
 def _checked_weight(name: str, cfg: RewardTermCfg) -> float:

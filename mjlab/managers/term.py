@@ -1,14 +1,16 @@
-"""Terms: declared as a function or class with parameters, bound to an environment."""
+"""Terms, bound to an environment, and what all managers of terms share."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from abc import ABC
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import torch
 
 from mjlab.managers.env import Env
-from mjlab.names import suggest
+from mjlab.names import UnknownNameError, suggest
 from mjlab.scene import SceneEntityCfg
 
 
@@ -27,16 +29,13 @@ class TermCfg:
     """Arguments by name. A `SceneEntityCfg` is resolved when the term is bound."""
 
 
-class ManagerTermBase:
-    """A term with a memory of its own.
+class TermObject:
+    """A term with a memory of its own: tensors of leading size num_envs.
 
-    Subclasses take the configuration and the environment, and are called like a
-    function term, with `env` and the parameters. What they remember are tensors of
-    leading size num_envs, written in place.
+    They are written in place.
     """
 
-    def __init__(self, cfg: TermCfg, env: Env) -> None:
-        self.cfg = cfg
+    def __init__(self, env: Env) -> None:
         self._env = env
 
     @property
@@ -46,18 +45,29 @@ class ManagerTermBase:
 
     @property
     def device(self) -> torch.device:
-        """Where all tensors live."""
+        """Device of all tensors."""
         return self._env.device
 
     def reset(self, mask: torch.Tensor) -> None:
         """Forget the past of the worlds of `mask`, shape (num_envs,), bool."""
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
+        """Return the live tensors that change; copy into them to restore a snapshot."""
         return {}
 
     def debug_vis(self, visualizer: Any) -> None:
         """Draw what the term has to show; by default nothing."""
+
+
+class ManagerTermBase(TermObject):
+    """A term that is called like a function term, with `env` and the parameters.
+
+    Subclasses take the configuration and the environment.
+    """
+
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
+        super().__init__(env)
+        self.cfg = cfg
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the term's value, or have its effect."""
@@ -78,29 +88,25 @@ class BoundTerm:
         """
         self.name = name
         self.cfg = cfg
-        self.label = f"{kind.capitalize()} term {name!r}"
-        """How messages call the term."""
+        self.label = label_of(kind, name)
+        """The term's name in messages."""
         self.stream = f"{kind}/{name}"
-        """How the term calls its random numbers."""
+        """The term's name for its random numbers."""
         self._env = env
         signature = _signature(cfg.func, self.label)
         self.needs_ids = "env_ids" in signature.parameters
-        """Whether the function takes indices of worlds, which costs a host read."""
+        """True for a function that takes indices of worlds, which costs a host read."""
         self.needs_mask = "mask" in signature.parameters or self.needs_ids
         self.params = self._resolve(cfg, signature)
-        """What the function receives. A live parameter is a tensor in here."""
+        """Arguments of the function. A live parameter is a tensor in here."""
         self.instance: ManagerTermBase | None = None
         """The term's object, if it has a memory."""
         if isinstance(cfg.func, type):
-            try:
-                self.instance = cfg.func(cfg, env)
-            except Exception as error:
-                self._note(error)
-                raise
+            self.instance = self._construct(cfg.func, cfg)
         self.function: Callable[..., Any] = (
             cfg.func if self.instance is None else self.instance
         )
-        """What is called: the function itself, or the term's object."""
+        """The function itself, or the term's object, which is called like one."""
 
     def __call__(self, mask: torch.Tensor | None = None) -> Any:
         """Call the term, for the worlds of `mask` if it acts on worlds."""
@@ -122,7 +128,7 @@ class BoundTerm:
             self.instance.reset(mask)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors of the term, its live parameters included."""
+        """Return the live tensors of the term, its live parameters included."""
         memory = {} if self.instance is None else self.instance.state()
         live = {
             f"params.{key}": value
@@ -152,6 +158,18 @@ class BoundTerm:
                 ) from None
             self.params[parameter] = value
         return value
+
+    def forget(self) -> None:
+        """Reset the term in all worlds, so that a trial leaves no memory."""
+        env = self._env
+        self.reset(torch.ones(env.num_envs, dtype=torch.bool, device=env.device))
+
+    def _construct(self, kind: type[Any], cfg: TermCfg) -> ManagerTermBase:
+        try:
+            return kind(cfg, self._env)
+        except Exception as error:
+            self._note(error)
+            raise
 
     def _note(self, error: Exception) -> None:
         """Have an error name the term, unless it does."""
@@ -204,15 +222,9 @@ class BoundTerm:
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
-def bind_terms(
-    cfg: Mapping[str, TermCfg | None], env: Env, *, kind: str
-) -> dict[str, BoundTerm]:
-    """Bind the terms of a dictionary; one that is None is switched off."""
-    return {
-        name: BoundTerm(name, term, env, kind=kind)
-        for name, term in cfg.items()
-        if term is not None
-    }
+def label_of(kind: str, name: str) -> str:
+    """Return what messages call a term."""
+    return f"{kind.capitalize()} term {name!r}"
 
 
 def _signature(func: Any, label: str) -> inspect.Signature:
@@ -230,3 +242,130 @@ def _signature(func: Any, label: str) -> inspect.Signature:
 
 def _name(func: Any) -> str:
     return getattr(func, "__qualname__", repr(func))
+
+
+class Term(Protocol):
+    """A term of a manager, bound to an environment."""
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Forget the past of the worlds of `mask`, shape (num_envs,), bool."""
+        ...
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return the live tensors that change; copy into them to restore a snapshot."""
+        ...
+
+
+C = TypeVar("C")
+T = TypeVar("T", bound=Term)
+
+
+class Manager(ABC, Generic[T]):
+    """Terms of one kind, in the order of their configuration."""
+
+    kind: ClassVar[str]
+    """The name of such a term, in the singular: "reward"."""
+
+    def __init__(self, terms: Mapping[str, T], env: Env) -> None:
+        self._env = env
+        self.terms: dict[str, T] = dict(terms)
+        """Terms by name."""
+        self.columns = list(self.terms)
+        """Names of the terms, in the order of the columns of tensors."""
+
+    @property
+    def active_terms(self) -> list[str]:
+        """Names of the terms."""
+        return list(self.terms)
+
+    @property
+    def num_envs(self) -> int:
+        """Number of worlds."""
+        return self._env.num_envs
+
+    @property
+    def device(self) -> torch.device:
+        """Device of all tensors."""
+        return self._env.device
+
+    def term(self, name: str) -> T:
+        """Return the term called `name`."""
+        if name not in self.terms:
+            hint = suggest(name, self.active_terms)
+            raise UnknownNameError(f"There is no {self.kind} term {name!r}. {hint}")
+        return self.terms[name]
+
+    def column(self, name: str) -> int:
+        """Return which column of tensors is that of a term."""
+        self.term(name)
+        return self.columns.index(name)
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Have all terms forget the past of the worlds of `mask`."""
+        for term in self.terms.values():
+            term.reset(mask)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return the live tensors that change; copy into them to restore a snapshot."""
+        return {
+            f"{name}.{key}": tensor
+            for name, term in self.terms.items()
+            for key, tensor in term.state().items()
+        }
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return a row for each term, for the table that `print(env)` shows."""
+        return [(name,) for name in self.terms]
+
+
+def bind_each(
+    cfg: Mapping[str, C | None], kind: str, bind: Callable[[str, C], T]
+) -> dict[str, T]:
+    """Bind the terms of a dictionary; one that is None is switched off."""
+    terms: dict[str, T] = {}
+    for name, term in cfg.items():
+        if term is None:
+            continue
+        try:
+            terms[name] = bind(name, term)
+        except ValueError as error:
+            label = label_of(kind, name)
+            if isinstance(error, TermError) and label in str(error):
+                raise
+            raise TermError(f"{label}: {error}") from error
+    return terms
+
+
+def bind_terms(
+    cfg: Mapping[str, TermCfg | None], env: Env, *, kind: str
+) -> dict[str, BoundTerm]:
+    """Bind terms that are functions or classes with parameters."""
+    return bind_each(cfg, kind, partial(BoundTerm, env=env, kind=kind))
+
+
+def try_terms(terms: Iterable[BoundTerm], env: Env, dtype: torch.dtype) -> None:
+    """Call each term once; raise unless it returns one value of `dtype` a world.
+
+    These are terms that are computed before `forward()` in a step, so what they read
+    here must not make `forward()` compute more.
+    """
+    with env.sim.reads.before_forward():
+        for term in terms:
+            check_value(term, term(), env.num_envs, dtype)
+            term.forget()
+
+
+def check_value(term: BoundTerm, value: Any, num_envs: int, dtype: torch.dtype) -> None:
+    """Raise unless a term returned a tensor of shape (num_envs,) and the right type."""
+    if not isinstance(value, torch.Tensor):
+        raise TermError(
+            f"{term.label} returned {type(value).__name__}; it has to return a tensor "
+            f"of shape ({num_envs},)."
+        )
+    if value.shape != (num_envs,):
+        raise TermError(
+            f"{term.label} returned shape {tuple(value.shape)}; it has to be "
+            f"({num_envs},), one value a world."
+        )
+    if value.dtype != dtype:
+        raise TermError(f"{term.label} returned {value.dtype}; it has to be {dtype}.")

@@ -4,12 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
+from typing_extensions import override
 
 from mjlab.managers.env import Env
-from mjlab.managers.manager import Manager
-from mjlab.managers.term import TermCfg
-from mjlab.managers.trial import try_terms
-from mjlab.names import UnknownNameError, suggest
+from mjlab.managers.term import BoundTerm, Manager, TermCfg, bind_terms, try_terms
 from mjlab.tensors.masks import fill_where, write_where
 
 
@@ -18,11 +16,11 @@ class TerminationTermCfg(TermCfg):
     """Declares a condition, a function that returns bool of shape (num_envs,)."""
 
     time_out: bool = False
-    """Whether the episode is cut short rather than brought to its end. Learners go on
-    to count on the value of the last state."""
+    """True for an episode that is cut short rather than brought to its end. Learners go
+    on to count on the value of the last state."""
 
 
-class TerminationManager(Manager):
+class TerminationManager(Manager[BoundTerm]):
     """Says which episodes end in this step.
 
     `terminated` and `time_outs` are told apart, and both may hold for one world. All
@@ -33,13 +31,12 @@ class TerminationManager(Manager):
 
     def __init__(self, cfg: Mapping[str, TerminationTermCfg | None], env: Env) -> None:
         """Bind the terms and try each once."""
-        super().__init__(cfg, env)
+        super().__init__(bind_terms(cfg, env, kind=self.kind), env)
         try_terms(self.terms.values(), env, torch.bool)
         is_time_out = {name: term.time_out for name, term in cfg.items() if term}
         # Ends first, so that each sort is one range of columns.
-        self._order = sorted(self.terms, key=lambda name: is_time_out[name])
-        self._index = {name: i for i, name in enumerate(self._order)}
-        self._num_ends = len(self._order) - sum(is_time_out.values())
+        self.columns.sort(key=lambda name: is_time_out[name])
+        self._num_ends = len(self.columns) - sum(is_time_out.values())
         self._is_time_out = is_time_out
         flags = {"dtype": torch.bool, "device": env.device}
         self.terminated = torch.zeros(env.num_envs, **flags)
@@ -48,12 +45,12 @@ class TerminationManager(Manager):
         """Episodes that were cut short in this step, shape (num_envs,)."""
         self.dones = torch.zeros(env.num_envs, **flags)
         """Episodes that did either, shape (num_envs,)."""
-        self.values = torch.zeros(env.num_envs, len(self._order), **flags)
-        """What each term returned last, shape (num_envs, terms), ends first."""
+        self.values = torch.zeros(env.num_envs, len(self.columns), **flags)
+        """Values of the terms in the last step, shape (num_envs, terms), ends first."""
         self._last_episode = torch.zeros_like(self.values)
         self._log = env.episode_log
         self._columns = self._log.register(
-            [f"Episode_Termination/{name}" for name in self._order]
+            [f"Episode_Termination/{name}" for name in self.columns]
         )
 
     def compute(self) -> torch.Tensor:
@@ -62,7 +59,7 @@ class TerminationManager(Manager):
             # What `end` wrote in the step before must not last.
             self.terminated.fill_(False)
             return self.dones.fill_(False)
-        values = [self.terms[name]() for name in self._order]
+        values = [self.terms[name]() for name in self.columns]
         torch.stack(values, dim=-1, out=self.values)
         torch.any(self.values[:, : self._num_ends], dim=1, out=self.terminated)
         torch.any(self.values[:, self._num_ends :], dim=1, out=self.time_outs)
@@ -84,23 +81,23 @@ class TerminationManager(Manager):
         torch.logical_or(self.time_outs, besides, out=self.dones)
 
     def get_term(self, name: str) -> torch.Tensor:
-        """Whether a term held in this step, shape (num_envs,), bool, live."""
-        return self.values[:, self._column(name)]
+        """Return where a term held in this step, shape (num_envs,), bool, live."""
+        return self.values[:, self.column(name)]
 
     def last_episode(self, name: str) -> torch.Tensor:
-        """Whether a term ended each world's last episode, shape (num_envs,), bool."""
-        return self._last_episode[:, self._column(name)]
+        """Return where a term ended the last episode, shape (num_envs,), bool."""
+        return self._last_episode[:, self.column(name)]
 
+    @override
     def reset(self, mask: torch.Tensor) -> None:
-        """Log which terms ended the episodes of the worlds of `mask`."""
         super().reset(mask)
         # A world that is reset twice has an episode of no steps, which no term ended.
         has_begun = (self._env.episode_length_buf > 0).unsqueeze(1)
         write_where(self._last_episode, mask, self.values & has_begun)
         self._log.write(self._columns, self._last_episode)
 
+    @override
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
         return super().state() | {
             "terminated": self.terminated,
             "time_outs": self.time_outs,
@@ -109,13 +106,7 @@ class TerminationManager(Manager):
             "last_episode": self._last_episode,
         }
 
+    @override
     def rows(self) -> list[tuple[str, ...]]:
-        """Name of each term, and what it does."""
         sorts = {True: "time-out", False: "end"}
         return [(name, sorts[self._is_time_out[name]]) for name in self.terms]
-
-    def _column(self, name: str) -> int:
-        if name not in self._index:
-            hint = suggest(name, self.terms)
-            raise UnknownNameError(f"There is no termination term {name!r}. {hint}")
-        return self._index[name]

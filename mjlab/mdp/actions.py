@@ -51,7 +51,7 @@ class AffineAction(DrivenAction):
     def process_actions(self, actions: torch.Tensor) -> None:
         """Set the targets for the whole step."""
         self._scale_and_clip(actions, self.offset)
-        self._columns.write(self._field, self.processed_action)
+        self._columns.write_all(self._field, self.processed_action)
 
     def _scale_and_clip(self, actions: torch.Tensor, offset: torch.Tensor) -> None:
         processed = self.processed_action
@@ -115,7 +115,7 @@ class JointPositionAction(AffineAction):
             offset = offset + self.offset if self._has_offset else offset
         self._scale_and_clip(actions, offset)
         bias = self._columns.read(data.encoder_bias)
-        self._columns.write(self._field, self.processed_action - bias)
+        self._columns.write_all(self._field, self.processed_action - bias)
 
 
 @dataclass(kw_only=True)
@@ -163,7 +163,7 @@ class RelativeJointPositionAction(AffineAction):
 
     def _set_targets(self) -> None:
         position = self._columns.read(self.entity.data.joint_pos)
-        self._columns.write(self._field, position + self.processed_action)
+        self._columns.write_all(self._field, position + self.processed_action)
 
 
 @dataclass(kw_only=True)
@@ -251,7 +251,7 @@ class BinaryAction(DrivenAction):
         torch.where(actions < 0.0, self._close, self._open, out=processed)
         # A comparison with NaN would hide it.
         processed.add_(actions * 0.0)
-        self._columns.write(self._field, processed)
+        self._columns.write_all(self._field, processed)
 
     def _complete(self, given: float | dict[str, float], field: str) -> torch.Tensor:
         values = self._values(given, torch.nan, field)

@@ -1,4 +1,4 @@
-"""What changes while training: levels of terrain, and numbers that other terms read."""
+"""Curricula: levels of terrain, and numbers that other terms read."""
 
 import itertools
 import math
@@ -9,14 +9,13 @@ import torch
 
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import ManagerTermBase, TermCfg
-from mjlab.mdp.lookup import ROBOT
-from mjlab.mdp.randomize.engine import chosen
+from mjlab.mdp.lookup import ROBOT, chosen, ground_of
 from mjlab.names import UnknownNameError, suggest
 from mjlab.scene import SceneEntityCfg
 
 Figure = str | Callable[[ManagedEnv], torch.Tensor]
-"""What an episode is judged by: "return", "length" (in steps), a termination that held
-at its end ("termination/success"), or a function that returns shape (num_envs,)."""
+"""A figure that judges an episode: "return", "length" (in steps), a termination that
+held at its end ("termination/success"), or a function that returns (num_envs,)."""
 
 Value = float | Sequence[float]
 Stages = Sequence[tuple[int, Value]]
@@ -35,19 +34,12 @@ class terrain_levels(ManagerTermBase):
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
-        if env.scene.ground is None:
-            raise ValueError(
-                "terrain_levels needs generated terrain: set scene.terrain to a "
-                "TerrainCfg with kind='generator'."
-            )
-        self._ground = env.scene.ground
+        self._ground = ground_of(env, "terrain_levels")
         self._entity = chosen(cfg.params, env).entity
         name = cfg.params.get("command_name", "twist")
         if cfg.params.get("commanded") is None:
             env.command_manager.term(name)  # An unknown command is an error at once.
-        tile = min(self._ground.terrain.size)
-        share = cfg.params.get("up_share", 0.5)
-        self._far = share * tile
+        self._far = cfg.params.get("up_share", 0.5) * min(self._ground.terrain.size)
 
     def __call__(
         self,
@@ -102,44 +94,6 @@ def _commanded(env: ManagedEnv, name: str) -> torch.Tensor:
 # Numbers that follow the number of steps.
 
 
-class _Stages:
-    """A live tensor that follows a schedule of the environment's steps."""
-
-    def __init__(
-        self, env: ManagedEnv, target: torch.Tensor, stages: Stages, is_linear: bool
-    ) -> None:
-        steps = [int(step) for step, _ in stages]
-        if not steps or steps != sorted(set(steps)) or steps[0] < 0:
-            raise ValueError(
-                f"stages begin at the steps {steps}; give at least one, ascending."
-            )
-        values = [_like(target, value) for _, value in stages]
-        self._target = target
-        self._is_linear = is_linear
-        self._steps = torch.tensor(steps, device=env.device)
-        # Before the first stage, the value is what it was when the term was built.
-        self._values = torch.stack([target.clone(), *values])
-        lengths = [math.inf, *(b - a for a, b in itertools.pairwise(steps))]
-        self._rates = torch.tensor(
-            [1.0 / length for length in [*lengths, math.inf]], device=env.device
-        )
-        self._starts = torch.tensor([0, *steps], device=env.device)
-
-    def follow(self, step: torch.Tensor) -> torch.Tensor:
-        """Write the value of a step, shape (); return its last number."""
-        stage = torch.bucketize(step, self._steps, right=True).view(1)
-        value = self._values.index_select(0, stage).squeeze(0)
-        if self._is_linear:
-            after = (stage + 1).clamp_(max=self._steps.shape[0])
-            further = self._values.index_select(0, after).squeeze(0)
-            passed = step - self._starts.index_select(0, stage)
-            value = torch.lerp(
-                value, further, (passed * self._rates.index_select(0, stage)).squeeze(0)
-            )
-        self._target.copy_(value)
-        return self._target.reshape(-1)[-1]
-
-
 class schedule(ManagerTermBase):
     """Sets a live number, or a range, by the number of steps of the environment.
 
@@ -152,11 +106,43 @@ class schedule(ManagerTermBase):
         if how not in ("step", "linear"):
             hint = suggest(str(how), ("step", "linear"))
             raise ValueError(f"interpolation={how!r} is unknown. {hint}")
-        target = live_tensor(env, self._address(cfg.params))
-        self._stages = _Stages(env, target, cfg.params["stages"], how == "linear")
+        self._is_linear = how == "linear"
+        target = self._target = live_tensor(env, self._address(cfg.params))
+        stages = self._stages(cfg.params)
+        steps = [int(step) for step, _ in stages]
+        if not steps or steps != sorted(set(steps)) or steps[0] < 0:
+            raise ValueError(
+                f"stages begin at the steps {steps}; give at least one, ascending."
+            )
+        values = [_like(target, value) for _, value in stages]
+        self._steps = torch.tensor(steps, device=env.device)
+        # Before the first stage, the value is what it was when the term was built.
+        self._values = torch.stack([target.clone(), *values])
+        lengths = [math.inf, *(b - a for a, b in itertools.pairwise(steps)), math.inf]
+        rates = [1.0 / length for length in lengths]
+        self._rates = torch.tensor(rates, device=env.device)
+        self._starts = torch.tensor([0, *steps], device=env.device)
 
     def _address(self, params: dict[str, Any]) -> str:
         return params["target"]
+
+    def _stages(self, params: dict[str, Any]) -> Stages:
+        return params["stages"]
+
+    def _follow(self) -> torch.Tensor:
+        """Write the value of the present step; return its last number."""
+        step = self._env.common_step_counter
+        stage = torch.bucketize(step, self._steps, right=True).view(1)
+        value = self._values.index_select(0, stage).squeeze(0)
+        if self._is_linear:
+            after = (stage + 1).clamp_(max=self._steps.shape[0])
+            further = self._values.index_select(0, after).squeeze(0)
+            passed = step - self._starts.index_select(0, stage)
+            value = torch.lerp(
+                value, further, (passed * self._rates.index_select(0, stage)).squeeze(0)
+            )
+        self._target.copy_(value)
+        return self._target.reshape(-1)[-1]
 
     def __call__(
         self,
@@ -175,7 +161,7 @@ class schedule(ManagerTermBase):
             interpolation: Whether values jump ("step"), or go from each to the next in
                 a straight line ("linear").
         """
-        return self._stages.follow(env.common_step_counter)
+        return self._follow()
 
 
 class reward_weight_schedule(schedule):
@@ -192,7 +178,7 @@ class reward_weight_schedule(schedule):
         interpolation: Literal["step", "linear"] = "step",
     ) -> torch.Tensor:
         """Write the weight of the present step; `schedule` has the parameters."""
-        return self._stages.follow(env.common_step_counter)
+        return self._follow()
 
 
 class command_range_schedule(schedule):
@@ -210,20 +196,19 @@ class command_range_schedule(schedule):
         interpolation: Literal["step", "linear"] = "step",
     ) -> torch.Tensor:
         """Write the range of the present step; `schedule` has the parameters."""
-        return self._stages.follow(env.common_step_counter)
+        return self._follow()
 
 
-class modify_reward_weight(ManagerTermBase):
+class modify_reward_weight(schedule):
     """Sets the weight of a reward once, after a number of steps."""
 
-    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
-        super().__init__(cfg, env)
-        params = cfg.params
-        target = live_tensor(env, f"reward/{params['term_name']}/weight")
-        stages = [(params["num_steps"], params["weight"])]
-        self._stages = _Stages(env, target, stages, is_linear=False)
+    def _address(self, params: dict[str, Any]) -> str:
+        return f"reward/{params['term_name']}/weight"
 
-    def __call__(
+    def _stages(self, params: dict[str, Any]) -> Stages:
+        return [(params["num_steps"], params["weight"])]
+
+    def __call__(  # type: ignore[override]
         self, env: ManagedEnv, term_name: str, weight: float, num_steps: int
     ) -> torch.Tensor:
         """Write the weight of the present step.
@@ -234,7 +219,7 @@ class modify_reward_weight(ManagerTermBase):
             weight: Its later weight.
             num_steps: The step from which on it holds.
         """
-        return self._stages.follow(env.common_step_counter)
+        return self._follow()
 
 
 # Numbers that follow success.
@@ -313,7 +298,7 @@ class adaptive(ManagerTermBase):
         return self._level
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
+        """Return the level, and the figures that it waits for."""
         return {"level": self._level, "sum": self._sum, "count": self._count}
 
 
@@ -341,16 +326,11 @@ def live_tensor(env: ManagedEnv, address: str) -> torch.Tensor:
         return env.reward_manager.weight(name)
     if kind == "command":
         return _command_range(env, name, parameter)
-    managers: dict[str, Any] = {
-        "reward": lambda: env.reward_manager,
-        "termination": lambda: env.termination_manager,
-        "event": lambda: env.event_manager,
-        "observation": lambda: env.observation_manager,
-    }
-    if kind not in managers:
-        hint = suggest(kind, [*managers, "command"])
+    kinds = ("reward", "termination", "event", "observation")
+    if kind not in kinds:
+        hint = suggest(kind, [*kinds, "command"])
         raise UnknownNameError(f"{address!r}: there is no manager {kind!r}. {hint}")
-    return managers[kind]().term(name).live(parameter)
+    return getattr(env, f"{kind}_manager").term(name).live(parameter)
 
 
 def _command_range(env: ManagedEnv, name: str, parameter: str) -> torch.Tensor:

@@ -178,7 +178,7 @@ class DifferentialIKAction(DrivenAction):
         target = self._seen_pos + self._joint_step(low, high)
         self._seen_pos.copy_(self._joint_pos())
         torch.clamp(target, low, high, out=self.processed_action)
-        self._columns.write(self._field, self.processed_action)
+        self._columns.write_all(self._field, self.processed_action)
 
     def state(self) -> dict[str, torch.Tensor]:
         """The live tensors that change."""

@@ -8,7 +8,7 @@ import mujoco
 import torch
 
 from mjlab.actuator import Command, Transmission
-from mjlab.actuator.actuator import TARGET_FIELDS, Columns
+from mjlab.actuator.actuator import TARGET_FIELDS
 from mjlab.actuator.compiled import inputs_of
 from mjlab.actuator.explicit import ExplicitActuatorCfg
 from mjlab.actuator.gains import actuators_by_target
@@ -17,6 +17,7 @@ from mjlab.entity import Entity
 from mjlab.managers.action import ActionTarget, ActionTerm, ActionTermCfg
 from mjlab.managers.env import Env
 from mjlab.names import UnknownNameError, match_names, resolve_values
+from mjlab.tensors.columns import Columns
 
 Patterns = str | tuple[str, ...] | None
 """Patterns of whole names; None means everything that can be acted on."""
@@ -118,7 +119,7 @@ class DrivenAction(ActionTerm):
         self._kind = cfg.transmission
         self._quantity = TARGET_FIELDS[cfg.transmission, cfg.command]
         self._field: torch.Tensor = getattr(self.entity.data.targets, self._quantity)
-        self._columns = Columns(list(found.values()), env.device)
+        self._columns = Columns.of(list(found.values()), env.device)
         self.processed_action = torch.zeros(env.num_envs, len(found), device=env.device)
         """What the last action means in units of the target, shape (num_envs, number
         of names), live. Zero after a reset."""

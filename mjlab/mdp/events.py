@@ -1,6 +1,6 @@
-"""What happens to worlds: resets of state, pushes, moves to other ground.
+"""Terms of events: resets of state, pushes, moves to other ground.
 
-All of these are functions of event terms. Poses and velocities are in the world frame.
+Poses and velocities are in the world frame.
 """
 
 from collections.abc import Mapping
@@ -8,19 +8,12 @@ from typing import Any
 
 import torch
 
-from mjlab.entity import Entity
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import ManagerTermBase, TermCfg
-from mjlab.mdp.forces import apply_body_impulse as apply_body_impulse
-from mjlab.mdp.forces import (
-    apply_external_force_torque as apply_external_force_torque,
-)
-from mjlab.mdp.lookup import ROBOT
-from mjlab.mdp.randomize.distributions import Choice, Range, Sampler
-from mjlab.mdp.randomize.engine import chosen
+from mjlab.mdp.lookup import ROBOT, chosen, ground_of
+from mjlab.mdp.randomize.distributions import Choice, Range, Sampler, with_all_axes
 from mjlab.names import UnknownNameError, suggest
 from mjlab.scene import SceneEntityCfg
-from mjlab.scene.ground import Ground
 from mjlab.tensors.math import quat_from_axis_angle, quat_from_euler_xyz, quat_mul
 
 Box = Mapping[str, Range]
@@ -43,13 +36,55 @@ def reset_scene_to_default(env: ManagedEnv, mask: torch.Tensor) -> None:
 # The root.
 
 
-class reset_root_state_uniform(ManagerTermBase):
-    """Puts an entity's root near its default state, at the world's spawn origin."""
+class _RootReset(ManagerTermBase):
+    """Puts an entity's root at a random offset from its default state."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
-        self._entity = chosen(cfg.params, env).entity
-        self._root = _RootDraw(cfg, env, self._entity)
+        pose = cfg.params.get("pose_range") or {}
+        velocity = cfg.params.get("velocity_range") or {}
+        entity = self._entity = chosen(cfg.params, env).entity
+        if velocity and entity.is_fixed_base:
+            raise ValueError(
+                f"velocity_range is given, but the entity {entity.name!r} has a fixed "
+                "base, which cannot move."
+            )
+        if entity.is_fixed_base and entity.index.mocap_body_id is None:
+            raise ValueError(
+                f"The entity {entity.name!r} is a part of the world and has no root "
+                "pose to write."
+            )
+        self._moves = not entity.is_fixed_base
+        self._turns = any(axis in pose for axis in _AXES[3:])
+        self._tilts = any(axis in pose for axis in _AXES[3:5])
+        self._axis = torch.tensor([0.0, 0.0, 1.0], device=env.device)
+        self._varies_velocity = bool(velocity)
+        targets = [*_box("pose_range", pose), *_box("velocity_range", velocity)]
+        self._sampler = Sampler(targets, "root state", env.device)
+
+    def _put(self, mask: torch.Tensor, origin: torch.Tensor, stream: str) -> None:
+        """Write the default state at an origin, (num_envs, 3), with random offsets."""
+        offset = self._sampler.draw(self._env.rng, stream)
+        default = self._entity.data.default_root_state
+        pos = (default[:, :3] + origin).add_(offset[:, :3])
+        quat = default[:, 3:7]
+        if self._turns:
+            roll, pitch, yaw = offset[:, 3:6].unbind(dim=1)
+            if self._tilts:
+                turn = quat_from_euler_xyz(roll, pitch, yaw)
+            else:
+                turn = quat_from_axis_angle(self._axis, yaw)
+            quat = quat_mul(quat, turn)
+        self._entity.write_root_pose_w(mask, torch.cat((pos, quat), dim=1))
+        if self._moves:
+            velocity = default[:, 7:]
+            if self._varies_velocity:
+                velocity = velocity + offset[:, 6:]
+            self._entity.write_root_velocity_w(mask, velocity)
+
+
+class reset_root_state_uniform(_RootReset):
+    """Puts an entity's root near its default state, at the world's spawn origin."""
 
     def __call__(
         self,
@@ -71,20 +106,15 @@ class reset_root_state_uniform(ManagerTermBase):
             asset_cfg: The entity.
             stream: Name of the random numbers; the event manager gives one.
         """
-        offset = self._root.draw(stream)
-        default = self._entity.data.default_root_state
-        pos = default[:, :3] + env.scene.spawn_origins
-        self._root.write(mask, pos, offset)
+        self._put(mask, env.scene.spawn_origins, stream)
 
 
-class reset_root_state_from_flat_patches(ManagerTermBase):
+class reset_root_state_from_flat_patches(_RootReset):
     """Puts an entity's root on one of the flat spots of the world's tile."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
-        self._entity = chosen(cfg.params, env).entity
-        self._root = _RootDraw(cfg, env, self._entity)
-        self._ground = _ground(env, "reset_root_state_from_flat_patches")
+        self._ground = ground_of(env, "reset_root_state_from_flat_patches")
         name = cfg.params.get("patch_name", "spawn")
         if name not in self._ground.patch_names:
             hint = suggest(name, self._ground.patch_names)
@@ -114,62 +144,9 @@ class reset_root_state_from_flat_patches(ManagerTermBase):
             asset_cfg: The entity.
             stream: Name of the random numbers; the event manager gives one.
         """
-        offset = self._root.draw(stream)
         spot = env.rng.integers(0, self._count, (), f"{stream}/patch")
         spots = self._ground.patches(patch_name)[self._worlds, spot]
-        pos = self._entity.data.default_root_state[:, :3] + spots
-        self._root.write(mask, pos, offset)
-
-
-class _RootDraw:
-    """Random offsets of pose and velocity, and how they are written."""
-
-    def __init__(self, cfg: TermCfg, env: ManagedEnv, entity: Entity) -> None:
-        pose = cfg.params.get("pose_range") or {}
-        velocity = cfg.params.get("velocity_range") or {}
-        if velocity and entity.is_fixed_base:
-            raise ValueError(
-                f"velocity_range is given, but the entity {entity.name!r} has a fixed "
-                "base, which cannot move."
-            )
-        if entity.is_fixed_base and entity.index.mocap_body_id is None:
-            raise ValueError(
-                f"The entity {entity.name!r} is a part of the world and has no root "
-                "pose to write."
-            )
-        self._entity, self._env = entity, env
-        self._moves = not entity.is_fixed_base
-        self._turns = any(axis in pose for axis in _AXES[3:])
-        self._tilts = any(axis in pose for axis in _AXES[3:5])
-        self._axis = torch.tensor([0.0, 0.0, 1.0], device=env.device)
-        self._varies_velocity = bool(velocity)
-        targets = [*_box("pose_range", pose), *_box("velocity_range", velocity)]
-        self._sampler = Sampler(targets, label="root state", device=env.device)
-
-    def draw(self, stream: str) -> torch.Tensor:
-        """Return offsets of pose and velocity, shape (num_envs, 12)."""
-        return self._sampler.draw(self._env.rng, stream)
-
-    def write(
-        self, mask: torch.Tensor, pos: torch.Tensor, offset: torch.Tensor
-    ) -> None:
-        """Write a position, (num_envs, 3), and the default state, both with offsets."""
-        default = self._entity.data.default_root_state
-        quat = default[:, 3:7]
-        if self._turns:
-            roll, pitch, yaw = offset[:, 3:6].unbind(dim=1)
-            if self._tilts:
-                turn = quat_from_euler_xyz(roll, pitch, yaw)
-            else:
-                turn = quat_from_axis_angle(self._axis, yaw)
-            quat = quat_mul(quat, turn)
-        pose = torch.cat((pos.add_(offset[:, :3]), quat), dim=1)
-        self._entity.write_root_pose_w(mask, pose)
-        if self._moves:
-            velocity = default[:, 7:]
-            if self._varies_velocity:
-                velocity = velocity + offset[:, 6:]
-            self._entity.write_root_velocity_w(mask, velocity)
+        self._put(mask, spots, stream)
 
 
 class push_by_setting_velocity(ManagerTermBase):
@@ -184,7 +161,7 @@ class push_by_setting_velocity(ManagerTermBase):
                 "pushed."
             )
         targets = _box("velocity_range", cfg.params["velocity_range"])
-        self._sampler = Sampler(targets, label="velocity_range", device=env.device)
+        self._sampler = Sampler(targets, "velocity_range", env.device)
 
     def __call__(
         self,
@@ -233,7 +210,7 @@ class _JointReset(ManagerTermBase):
             targets += [found.get(target.element, target) for target in rest]
         self._count = len(selection.joint_names)
         self._varies = any((t.low, t.high) != neutral for t in targets)
-        self._sampler = Sampler(targets, label=type(self).__name__, device=env.device)
+        self._sampler = Sampler(targets, type(self).__name__, env.device)
 
     def __call__(
         self,
@@ -287,7 +264,7 @@ class randomize_terrain(ManagerTermBase):
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
-        self._ground = _ground(env, "randomize_terrain")
+        self._ground = ground_of(env, "randomize_terrain")
 
     def __call__(
         self, env: ManagedEnv, mask: torch.Tensor, stream: str = "event"
@@ -296,17 +273,8 @@ class randomize_terrain(ManagerTermBase):
         self._ground.place_anywhere(mask, stream)
 
 
-def _ground(env: ManagedEnv, what: str) -> Ground:
-    if env.scene.ground is None:
-        raise ValueError(
-            f"{what} needs generated terrain: set scene.terrain to a TerrainCfg with "
-            "kind='generator'."
-        )
-    return env.scene.ground
-
-
 def _box(name: str, box: Box) -> list[Any]:
-    """One target for each axis, in the order of `_AXES`."""
+    """Return a target for each axis, in the order of `_AXES`."""
     choice = Choice(
         names=(name,), num_axes=6, what="range", label=name, axis_names=_AXES
     )
@@ -315,4 +283,4 @@ def _box(name: str, box: Box) -> list[Any]:
             raise UnknownNameError(
                 f"{name} has no axis {axis!r}. {suggest(axis, _AXES)}"
             )
-    return choice.resolve(dict.fromkeys(_AXES, (0.0, 0.0)) | dict(box))
+    return choice.resolve(with_all_axes(box, _AXES))

@@ -1,16 +1,14 @@
 """Forces on bodies from outside: lasting ones, and blows."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import torch
 
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import ManagerTermBase, TermCfg
 from mjlab.managers.timers import steps_of
-from mjlab.mdp.lookup import ROBOT
-from mjlab.mdp.randomize.distributions import Choice, Range, Sampler
-from mjlab.mdp.randomize.engine import chosen
+from mjlab.mdp.lookup import ROBOT, chosen
+from mjlab.mdp.randomize.distributions import Choice, Range, Sampler, with_all_axes
 from mjlab.scene import SceneEntityCfg
 from mjlab.tensors.masks import fill_where, write_where
 
@@ -20,43 +18,25 @@ Box = Mapping[str, Range]
 _AXES = ("x", "y", "z")
 
 
-class _Wrench:
-    """Random forces and torques on the chosen bodies."""
-
-    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
-        selection = chosen(cfg.params, env)
-        self._entity, self._ids = selection.entity, selection.body_ids
-        targets = [
-            target
-            for name in ("force_range", "torque_range")
-            for target in Choice(
-                names=selection.body_names,
-                num_axes=3,
-                what="body",
-                label=name,
-                axis_names=_AXES,
-            ).resolve(_all_axes(cfg.params[name]))
-        ]
-        self._sampler = Sampler(targets, label=type(self).__name__, device=env.device)
-        self._count = len(selection.body_names)
-
-    def draw(self, env: ManagedEnv, stream: str) -> torch.Tensor:
-        """Return forces, then torques, shape (num_envs, 2, bodies, 3)."""
-        drawn = self._sampler.draw(env.rng, stream)
-        return drawn.view(env.num_envs, 2, self._count, 3)
-
-    def write(self, mask: torch.Tensor, wrench: torch.Tensor) -> None:
-        """Have the bodies of the worlds of `mask` pushed from now on."""
-        force, torque = wrench.unbind(dim=1)
-        self._entity.write_external_wrench(mask, force, torque, self._ids)
-
-
 class apply_external_force_torque(ManagerTermBase):
     """Pushes bodies with random forces and torques, until it happens again."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
-        self._wrench = _Wrench(cfg, env)
+        selection = chosen(cfg.params, env)
+        self._entity, self._ids = selection.entity, selection.body_ids
+        self._shape = (env.num_envs, 2, len(selection.body_names), 3)
+        targets = []
+        for name in ("force_range", "torque_range"):
+            choice = Choice(
+                names=selection.body_names,
+                num_axes=3,
+                what="body",
+                label=name,
+                axis_names=_AXES,
+            )
+            targets += choice.resolve(with_all_axes(cfg.params[name], _AXES))
+        self._sampler = Sampler(targets, type(self).__name__, env.device)
 
     def __call__(
         self,
@@ -78,15 +58,22 @@ class apply_external_force_torque(ManagerTermBase):
             asset_cfg: The bodies.
             stream: Name of the random numbers; the event manager gives one.
         """
-        self._wrench.write(mask, self._wrench.draw(env, stream))
+        self._push(mask, self._draw(stream))
+
+    def _draw(self, stream: str) -> torch.Tensor:
+        """Return forces, then torques, shape (num_envs, 2, bodies, 3)."""
+        return self._sampler.draw(self._env.rng, stream).view(self._shape)
+
+    def _push(self, mask: torch.Tensor, wrench: torch.Tensor) -> None:
+        force, torque = wrench.unbind(dim=1)
+        self._entity.write_external_wrench(mask, force, torque, self._ids)
 
 
-class apply_body_impulse(ManagerTermBase):
+class apply_body_impulse(apply_external_force_torque):
     """Pushes bodies for a short time, again and again; for `mode="step"`."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
-        self._wrench = _Wrench(cfg, env)
         step_dt, device = env.step_dt, env.device
         # In the order of `_pushing`: without a push, then with one.
         steps = []
@@ -108,7 +95,7 @@ class apply_body_impulse(ManagerTermBase):
         self._stream = cfg.params.get("stream", "event")
         self.reset(torch.ones(env.num_envs, dtype=torch.bool, device=device))
 
-    def __call__(
+    def __call__(  # type: ignore[override]
         self,
         env: ManagedEnv,
         mask: torch.Tensor,
@@ -136,9 +123,7 @@ class apply_body_impulse(ManagerTermBase):
         due = (self._steps_left <= 0).logical_and_(mask)
         self._pushing.logical_xor_(due)
         write_where(self._steps_left, due, self._draw_steps(f"{stream}/time"))
-        wrench = self._wrench.draw(env, stream)
-        wrench.mul_(self._pushing.view(-1, 1, 1, 1))
-        self._wrench.write(due, wrench)
+        self._push(due, self._draw(stream).mul_(self._pushing.view(-1, 1, 1, 1)))
 
     def reset(self, mask: torch.Tensor) -> None:
         """Begin the worlds of `mask` without a push, which resets clear anyway."""
@@ -146,18 +131,11 @@ class apply_body_impulse(ManagerTermBase):
         write_where(self._steps_left, mask, self._draw_steps(f"{self._stream}/reset"))
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
+        """Return which worlds are pushed, and for how long."""
         return {"pushing": self._pushing, "steps_left": self._steps_left}
 
     def _draw_steps(self, stream: str) -> torch.Tensor:
-        """How long what `_pushing` says lasts, in steps, shape (num_envs,)."""
+        """Return how long what `_pushing` says lasts, in steps, shape (num_envs,)."""
         phase = self._pushing.long()
         unit = self._env.rng.draw(stream, ())
         return unit.mul_(self._choices[phase]).long().add_(self._lows[phase])
-
-
-def _all_axes(ranges: Range | Box, axes: Sequence[str] = _AXES) -> Any:
-    """Give axes without a range the range (0, 0)."""
-    if not isinstance(ranges, Mapping):
-        return ranges
-    return dict.fromkeys(axes, (0.0, 0.0)) | dict(ranges)

@@ -3,8 +3,8 @@
 import mujoco
 import torch
 
-from mjlab.actuator.actuator import Columns
 from mjlab.managers.env import Env
+from mjlab.tensors.columns import Columns
 
 
 class Jacobian:
@@ -19,7 +19,7 @@ class Jacobian:
                 the points that `at` is asked about.
         """
         self._sim = env.sim
-        self._joints = Columns(joint_ids, env.device)
+        self._joints = Columns.of(joint_ids, env.device)
         slide = int(mujoco.mjtJoint.mjJNT_SLIDE)
         slides = [int(env.sim.mj_model.jnt_type[j]) == slide for j in joint_ids]
         self._has_slides = any(slides)

@@ -4,21 +4,33 @@ from typing import Any
 
 import torch
 
+from mjlab.managers.env import Env
 from mjlab.managers.managed_env import ManagedEnv
-from mjlab.scene import SceneEntityCfg
+from mjlab.scene import Ground, SceneEntityCfg, Selection
 from mjlab.sensor import CameraData, ContactSensor, RayCastSensor, Sensor
 
 ROBOT: Any = SceneEntityCfg("robot")
 """Default of terms about a robot. What the term receives is the resolved selection."""
 
 
-def sensor_named(env: ManagedEnv, name: str) -> Any:
-    """The sensor called `name`. Its readings are in `.data`."""
-    return env.scene.sensor(name)
+def chosen(params: dict[str, Any], env: Env) -> Selection:
+    """Return the elements that a term's parameter `asset_cfg` names."""
+    cfg: SceneEntityCfg = params.get("asset_cfg", ROBOT)
+    return cfg.resolve(env.scene)
+
+
+def ground_of(env: ManagedEnv, what: str) -> Ground:
+    """Return the generated terrain, which `what` needs."""
+    if env.scene.ground is None:
+        raise ValueError(
+            f"{what} needs generated terrain: set scene.terrain to a TerrainCfg with "
+            "kind='generator'."
+        )
+    return env.scene.ground
 
 
 def reading(env: ManagedEnv, name: str) -> torch.Tensor:
-    """The readings of a MuJoCo sensor, shape (num_envs, d)."""
+    """Return the readings of a MuJoCo sensor, shape (num_envs, d)."""
     data = env.scene.sensor(name).data
     if not isinstance(data, torch.Tensor):
         raise TypeError(f"The sensor {name!r} is not one of MuJoCo's own sensors.")
@@ -26,7 +38,7 @@ def reading(env: ManagedEnv, name: str) -> torch.Tensor:
 
 
 def ray_caster(env: ManagedEnv, name: str) -> RayCastSensor:
-    """The ray caster called `name`."""
+    """Return the ray caster called `name`."""
     sensor: Sensor = env.scene.sensor(name)
     if not isinstance(sensor, RayCastSensor):
         raise TypeError(f"The sensor {name!r} is a {type(sensor).__name__}, not rays.")
@@ -34,7 +46,7 @@ def ray_caster(env: ManagedEnv, name: str) -> RayCastSensor:
 
 
 def contact_sensor(env: ManagedEnv, name: str) -> ContactSensor:
-    """The contact sensor called `name`."""
+    """Return the contact sensor called `name`."""
     sensor: Sensor = env.scene.sensor(name)
     if not isinstance(sensor, ContactSensor):
         kind = type(sensor).__name__
@@ -43,7 +55,7 @@ def contact_sensor(env: ManagedEnv, name: str) -> ContactSensor:
 
 
 def pictures(env: ManagedEnv, name: str) -> CameraData:
-    """The pictures of the camera sensor called `name`."""
+    """Return the pictures of the camera sensor called `name`."""
     sensor: Sensor = env.scene.sensor(name)
     if not isinstance(sensor.data, CameraData):
         kind = type(sensor).__name__

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mjlab.recording.config import RecordingCfg as RecordingCfg
     from mjlab.recording.config import RecordingError as RecordingError
-    from mjlab.recording.files import merge as merge
-    from mjlab.recording.files import read_index as read_index
-    from mjlab.recording.recording import EpisodeRecording as EpisodeRecording
+    from mjlab.recording.episode_recording import EpisodeRecording as EpisodeRecording
+    from mjlab.recording.episode_store import merge as merge
+    from mjlab.recording.episode_store import read_index as read_index
 
 _LAZY = {
     "RecordingCfg": "config",
     "RecordingError": "config",
-    "merge": "files",
-    "read_index": "files",
-    "EpisodeRecording": "recording",
+    "merge": "episode_store",
+    "read_index": "episode_store",
+    "EpisodeRecording": "episode_recording",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Import a part, now that somebody asks for it."""
+    """Import a part when it is first used."""
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)

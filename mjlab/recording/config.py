@@ -1,4 +1,4 @@
-"""What a user says about where episodes go."""
+"""Settings of a recording: the place of its files, and the choice of episodes."""
 
 import datetime
 import itertools
@@ -42,7 +42,7 @@ def check_recording(cfg: RecordingCfg, has_success: bool) -> None:
     """Raise for what cannot be recorded.
 
     Args:
-        cfg: What was asked for.
+        cfg: The settings.
         has_success: Whether the task declares the outcome "success".
     """
     if cfg.export not in EXPORTS:
@@ -63,7 +63,7 @@ def check_recording(cfg: RecordingCfg, has_success: bool) -> None:
 
 
 def files_of(cfg: RecordingCfg) -> dict[str, Path]:
-    """The files by which episodes they get: "all", "succeeded" or "failed"."""
+    """Return the files by which episodes they get: "all", "succeeded" or "failed"."""
     now = datetime.datetime.now().strftime("%Y%m%d_%H%M%S")
     folder, name = Path(cfg.folder).resolve(), cfg.name or now
     if cfg.export == "none":
@@ -80,6 +80,6 @@ def files_of(cfg: RecordingCfg) -> dict[str, Path]:
 
 
 def _is_taken(file: Path) -> bool:
-    """Whether anything lies where a recording would put something."""
+    """Return whether anything lies in a place of the recording."""
     suffixes = (".h5", ".json", ".jsonl", ".parts")
     return any(file.with_suffix(suffix).exists() for suffix in suffixes)

@@ -5,6 +5,7 @@ sixty of them, so types, shapes and settings are made once and used again, and w
 episode begins with is one record: each array of its own took 33 microseconds.
 """
 
+import dataclasses
 import importlib
 import itertools
 from collections.abc import Iterable, Mapping
@@ -12,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mjlab.recording.cutting import Episode
-from mjlab.recording.layout import CONTROL, Field, Layout
+from mjlab.recording.layout import CONTROL, Layout, RecordedField
 
 FORMAT = "mjlab-episodes"
 FORMAT_VERSION = 1
@@ -38,7 +38,7 @@ FLAGS = ("success", "fail")
 
 
 def require_h5py() -> Any:
-    """h5py, or an error that says what to install."""
+    """Return h5py, or raise an error that says what to install."""
     try:
         return importlib.import_module("h5py")
     except ImportError as error:
@@ -49,7 +49,7 @@ def require_h5py() -> Any:
 
 
 def as_record(arrays: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Arrays as one record, as files have what an episode begins with.
+    """Return arrays as one record, as files have the beginning of an episode.
 
     Those of no bytes are left out, since HDF5 has no place for them in a record.
     """
@@ -61,8 +61,8 @@ def as_record(arrays: Mapping[str, np.ndarray]) -> np.ndarray:
     return record
 
 
-def _records(fields: Iterable[Field]) -> dict[str, np.dtype]:
-    """Types of the records that fields make, by the first part of their path."""
+def _records(fields: Iterable[RecordedField]) -> dict[str, np.dtype]:
+    """Return types of the records that fields make, by the first part of their path."""
     found: dict[str, list[Any]] = {}
     for field in fields:
         folder, slash, name = field.name.partition("/")
@@ -71,15 +71,11 @@ def _records(fields: Iterable[Field]) -> dict[str, np.dtype]:
     return {folder: np.dtype(members) for folder, members in found.items()}
 
 
-class Memory:
+class FileInMemory:
     """An HDF5 file in memory. Written to a disk as bytes, it cannot be half a file."""
 
     def __init__(self, attributes: Mapping[str, Any]) -> None:
-        """Begin a file.
-
-        Args:
-            attributes: Attributes of the file.
-        """
+        """Begin a file with attributes."""
         h5py = require_h5py()
         self.file = h5py.File(
             f"memory {next(_NUMBERS)}",  # HDF5 knows files by their names.
@@ -92,7 +88,7 @@ class Memory:
         self.file.attrs.update(attributes)
 
     def image(self) -> bytes:
-        """The file as it would lie on a disk."""
+        """Return the file as it would lie on a disk."""
         self.file.flush()
         return self.file.id.get_file_image()
 
@@ -101,19 +97,38 @@ class Memory:
         self.file.close()
 
 
-class EpisodeWriter:
+@dataclasses.dataclass
+class RawEpisode:
+    """An episode of one world, as bytes."""
+
+    world: int
+    """The world."""
+
+    beginning: np.ndarray
+    """Row of the beginning, shape (bytes,)."""
+
+    shared: np.ndarray
+    """Row of what all worlds shared when it began, shape (bytes,)."""
+
+    parts: list[np.ndarray] = dataclasses.field(default_factory=list)
+    """Rows of the steps, each of shape (steps, bytes)."""
+
+    def rows(self) -> np.ndarray:
+        """Return all steps, shape (steps, bytes)."""
+        return self.parts[0] if len(self.parts) == 1 else np.concatenate(self.parts)
+
+    @property
+    def num_steps(self) -> int:
+        """Number of steps so far."""
+        return sum(len(part) for part in self.parts)
+
+
+class EpisodeEncoder:
     """Writes episodes as groups."""
 
     def __init__(self, steps: Layout, beginning: Layout, shared: Layout) -> None:
-        """Make what is used again.
-
-        Args:
-            steps: What a step has.
-            beginning: What the beginning of an episode has.
-            shared: What all worlds share at the beginning.
-        """
-        h5py = require_h5py()
-        self._h5 = h5py.h5d, h5py.h5g, h5py.h5s, h5py.h5t, h5py.h5a
+        """Prepare for rows of these layouts: types, shapes and settings."""
+        self._h5 = h5py = require_h5py()
         self._steps, self._beginning, self._shared = steps, beginning, shared
         self._inline = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         self._inline.set_layout(h5py.h5d.COMPACT)
@@ -126,11 +141,11 @@ class EpisodeWriter:
         self._types: dict[np.dtype, Any] = {}
         self._spaces: dict[tuple[int, ...], Any] = {}
 
-    def write(self, file: Any, number: int, episode: Episode) -> dict[str, Any]:
-        """Write an episode as `traj_<number>`; return what the index says of it."""
+    def write(self, file: Any, number: int, episode: RawEpisode) -> dict[str, Any]:
+        """Write an episode as `traj_<number>`; return its entry for the index."""
         steps = self._steps.read(episode.rows())
         beginning = self._beginning.read(episode.beginning)
-        groups = {"": self._h5[1].create(file.id, b"traj_%d" % number)}
+        groups = {"": self._h5.h5g.create(file.id, b"traj_%d" % number)}
         for name, value in self._arrays(steps, beginning, episode).items():
             self._put(groups, name, value)
         about = self._about(number, episode, steps, beginning)
@@ -139,9 +154,9 @@ class EpisodeWriter:
         return about
 
     def _arrays(
-        self, steps: np.ndarray, beginning: np.ndarray, episode: Episode
+        self, steps: np.ndarray, beginning: np.ndarray, episode: RawEpisode
     ) -> dict[str, np.ndarray]:
-        """The arrays of an episode by their path."""
+        """Return the arrays of an episode by their path."""
         arrays: dict[str, np.ndarray] = {}
         for field in self._steps.fields[len(CONTROL) :]:
             values = steps[field.name]
@@ -163,7 +178,11 @@ class EpisodeWriter:
         return arrays | {f.name: starts[f.name] for f in plain if "/" not in f.name}
 
     def _about(
-        self, number: int, episode: Episode, steps: np.ndarray, beginning: np.ndarray
+        self,
+        number: int,
+        episode: RawEpisode,
+        steps: np.ndarray,
+        beginning: np.ndarray,
     ) -> dict[str, Any]:
         names = [field.name for field in self._beginning.fields]
         about: dict[str, Any] = {"episode_id": number}
@@ -176,7 +195,7 @@ class EpisodeWriter:
         return about
 
     def _put(self, groups: dict[str, Any], path: str, value: np.ndarray) -> None:
-        h5d, h5s = self._h5[0], self._h5[2]
+        h5d, h5s = self._h5.h5d, self._h5.h5s
         folder, _, name = path.rpartition("/")
         group = self._group(groups, folder)
         space = self._spaces.get(value.shape)
@@ -191,7 +210,7 @@ class EpisodeWriter:
             dataset.write(h5s.ALL, h5s.ALL, np.ascontiguousarray(value), kind)
 
     def _settings(self, value: np.ndarray) -> Any:
-        """How an array lies in the file: with a checksum, wherever HDF5 has one."""
+        """Return the storage of an array: with a checksum, wherever HDF5 has one."""
         if value.nbytes <= (_SMALL if value.shape else _MOST_OF_HEADER):
             return self._inline
         if not value.shape:
@@ -204,16 +223,17 @@ class EpisodeWriter:
         if path not in groups:
             above, _, name = path.rpartition("/")
             parent = self._group(groups, above)
-            groups[path] = self._h5[1].create(parent, name.encode())
+            groups[path] = self._h5.h5g.create(parent, name.encode())
         return groups[path]
 
     def _type(self, dtype: np.dtype) -> Any:
         if dtype not in self._types:
-            self._types[dtype] = self._h5[3].py_create(dtype, logical=True)
+            self._types[dtype] = self._h5.h5t.py_create(dtype, logical=True)
         return self._types[dtype]
 
     def _describe(self, group: Any, key: str, value: int | bool) -> None:
         array = np.array(value)
         kind = self._type(array.dtype)
-        space = self._spaces.setdefault((), self._h5[2].create(self._h5[2].SCALAR))
-        self._h5[4].create(group, key.encode(), kind, space).write(array)
+        h5s = self._h5.h5s
+        space = self._spaces.setdefault((), h5s.create(h5s.SCALAR))
+        self._h5.h5a.create(group, key.encode(), kind, space).write(array)

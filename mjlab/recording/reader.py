@@ -11,7 +11,7 @@ import torch
 
 from mjlab.names import UnknownNameError, suggest
 from mjlab.recording.config import RecordingError
-from mjlab.recording.files import REMEDY, read_index
+from mjlab.recording.episode_store import REMEDY, read_index
 from mjlab.recording.hdf5 import FORMAT, FORMAT_VERSION, require_h5py
 
 Tree = torch.Tensor | dict[str, "Tree"]

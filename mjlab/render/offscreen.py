@@ -84,14 +84,23 @@ class Offscreen:
             marks: What is drawn besides, as `env.debug_vis` collects it.
             lines: Gives the text of a world, by its number.
         """
-        marks = Marks(self.worlds) if marks is None else marks
-        pictures = [
-            self._draw(world, marks, () if lines is None else lines(world))
-            for world in self.worlds
-        ]
+        pictures = self.pictures(marks=marks, lines=lines)
         if len(pictures) == 1:
             return pictures[0]
         return tile(pictures, columns=self._columns)
+
+    def pictures(
+        self,
+        *,
+        marks: Marks | None = None,
+        lines: Callable[[int], Sequence[str]] | None = None,
+    ) -> list[np.ndarray]:
+        """Draw the present, and return a picture of each world; see `frame`."""
+        marks = Marks(self.worlds) if marks is None else marks
+        return [
+            self._draw(world, marks, () if lines is None else lines(world))
+            for world in self.worlds
+        ]
 
     def close(self) -> None:
         """Let OpenGL go."""

@@ -12,9 +12,9 @@ from gymnasium.vector import AutoresetMode
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.envs.provenance import describe
 from mjlab.gym.record_video import VideoRecorder
-from mjlab.gym.torch_env import Info, TorchVectorEnv
-from mjlab.gym.worlds import ManagedWorlds, Tree
-from mjlab.gym.wrapper import Stepped, TensorEnv, TensorWrapper
+from mjlab.gym.torch_env import TorchVectorEnv
+from mjlab.gym.worlds import Info, ManagedWorlds, Tree
+from mjlab.gym.wrappers import Stepped, TensorEnv, TensorWrapper
 from mjlab.recording import RecordingCfg, RecordingError
 from mjlab.recording.config import Export
 from mjlab.recording.layout import Ending

@@ -11,10 +11,14 @@ from gymnasium.vector import AutoresetMode
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.gym.worlds import Tree
-from mjlab.gym.wrapper import Stepped, TensorEnv
+from mjlab.gym.wrappers import Stepped, TensorEnv
 from mjlab.recording.config import RecordingCfg, RecordingError, check_recording
-from mjlab.recording.layout import Field
-from mjlab.recording.recording import EpisodeRecording, field_of, whole_field_of
+from mjlab.recording.episode_recording import (
+    EpisodeRecording,
+    field_of,
+    whole_field_of,
+)
+from mjlab.recording.layout import RecordedField
 from mjlab.replay.recorded_state import RecordedState
 
 OUTCOMES = ("success", "fail")
@@ -194,18 +198,18 @@ class Trajectories:
 
     # What there is to record.
 
-    def _step_fields(self) -> list[Field]:
-        fields = [Field(name, (), "bool") for name in ("terminated", "truncated")]
-        fields += [Field(name, (), "bool") for name in self._outcomes]
+    def _step_fields(self) -> list[RecordedField]:
+        flags = ("terminated", "truncated", *self._outcomes)
+        fields = [RecordedField(name, (), "bool") for name in flags]
         if self._records_reward:
-            fields.append(Field("rewards", (), "float32"))
+            fields.append(RecordedField("rewards", (), "float32"))
         fields += _fields_of("actions", self._env.single_action_space, "step")
         fields += _fields_of("obs", self._env.single_observation_space, "state")
         if self._state is not None:
             fields += self._rows_of(self._state.now(), "state")
         return fields
 
-    def _beginning_fields(self, steps: list[Field]) -> list[Field]:
+    def _beginning_fields(self, steps: list[RecordedField]) -> list[RecordedField]:
         fields = [field for field in steps if field.role == "state"]
         if self._state is None or self._base is None:
             return fields
@@ -214,13 +218,13 @@ class Trajectories:
         starts = {k: v for k, v in own.items() if k.startswith("start/")}
         return fields + self._rows_of(starts, "start")
 
-    def _shared_fields(self) -> list[Field]:
+    def _shared_fields(self) -> list[RecordedField]:
         if self._state is None:
             return []
         _, shared = self._state.beginning()
         return [whole_field_of(name, value) for name, value in shared.items()]
 
-    def _rows_of(self, values: Values, role: str) -> list[Field]:
+    def _rows_of(self, values: Values, role: str) -> list[RecordedField]:
         n = self._env.num_envs
         return [field_of(name, value, n, role) for name, value in values.items()]
 
@@ -236,7 +240,7 @@ def _paths(path: str, tree: Tree) -> Values:
     }
 
 
-def _fields_of(path: str, space: Space, role: str) -> list[Field]:
+def _fields_of(path: str, space: Space, role: str) -> list[RecordedField]:
     """The fields of what a space describes."""
     if isinstance(space, spaces.Dict):
         return [
@@ -244,7 +248,7 @@ def _fields_of(path: str, space: Space, role: str) -> list[Field]:
             for key, part in space.spaces.items()
             for field in _fields_of(f"{path}/{key}", part, role)
         ]
-    return [Field(path, space.shape or (), _dtype(space), role)]
+    return [RecordedField(path, space.shape or (), _dtype(space), role)]
 
 
 def _dtype(space: Space) -> str:

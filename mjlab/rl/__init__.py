@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from mjlab.rl.policy import load_policy as load_policy
     from mjlab.rl.shipping import ship as ship
     from mjlab.rl.vecenv import RslRlVecEnv as RslRlVecEnv
+    from mjlab.rl.vecenv import TrainingEnv as TrainingEnv
+    from mjlab.rl.vecenv import terms_of as terms_of
 
 _LAZY = {
     "categorical": ("CategoricalCfg",),
@@ -62,7 +64,7 @@ _LAZY = {
     "loop": ("TrainingResult", "TrainingLoop"),
     "policy": ("load_policy",),
     "shipping": ("ship",),
-    "vecenv": ("RslRlVecEnv",),
+    "vecenv": ("RslRlVecEnv", "TrainingEnv", "terms_of"),
 }
 
 

@@ -1,4 +1,4 @@
-"""Any batch of worlds, as RSL-RL asks for one."""
+"""Any worlds, as RSL-RL asks for them."""
 
 from typing import Any
 
@@ -6,29 +6,25 @@ import torch
 from rsl_rl.env import VecEnv
 from tensordict import TensorDict
 
-from mjlab.envs.batch import BatchEnv, Discrete
+from mjlab.envs import Discrete, Worlds
 
 
 class BatchVecEnv(VecEnv):
-    """Worlds behind `BatchEnv` that a learner of RSL-RL steps.
+    """Worlds that observe one tensor, and that a learner of RSL-RL steps.
 
     There is one group of observations, "policy". Actions that are a choice come as rows
     with the largest number at their place, as `CategoricalCfg` draws them.
     """
 
-    def __init__(self, env: BatchEnv, *, bootstraps: bool = True) -> None:
+    def __init__(self, env: Worlds, *, bootstraps: bool = True) -> None:
         """Begin new episodes.
 
         Args:
-            env: The worlds. Those that end have to begin anew by themselves.
+            env: The worlds. Those that end will begin anew in the same step.
             bootstraps: Whether what follows after time has run out still counts.
         """
-        if not env.autoreset:
-            raise ValueError(
-                "RSL-RL needs worlds that begin anew when they end; these have "
-                "autoreset=False."
-            )
-        space = env.action_space
+        env.choose_resets("same_step")
+        space = env.single_action_space
         self.env = env
         self.num_envs = env.num_envs
         self.num_actions = space.n if isinstance(space, Discrete) else space.shape[0]
@@ -40,10 +36,10 @@ class BatchVecEnv(VecEnv):
         self.episode_length_buf = torch.zeros(
             env.num_envs, dtype=torch.int64, device=env.device
         )
-        self._observations = self._as_tensordict(env.reset())
+        self._observations = self._as_tensordict(env.reset()[0])
 
     def get_observations(self) -> TensorDict:
-        """What the worlds observed last. Asking changes nothing."""
+        """Return what the worlds observed last. Asking changes nothing."""
         return self._observations
 
     def step(

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from mjlab.faults import DumpCfg as DumpCfg
 from mjlab.rl.hook import HookCfg as HookCfg
 from mjlab.rl.parts import BetaCfg as BetaCfg
 from mjlab.rl.parts import CnnCfg as CnnCfg
@@ -100,6 +99,31 @@ class LoggingCfg:
 
     window: int = 100
     """Episodes, the latest, that "Train/mean_reward" is a mean of, at least."""
+
+
+@dataclass(kw_only=True)
+class DumpCfg:
+    """Dumps of worlds in which something went wrong.
+
+    A dump lies in the run's folder, as `dumps/<iteration>_<reason>`, and
+    `play.py --dump` replays it.
+    """
+
+    enabled: bool = True
+    """Whether the last steps are recorded, so that there is something to keep."""
+
+    steps: int | None = None
+    """Steps that are kept before a fault, at least where there were as many. None takes
+    the steps of an iteration, which is also the least."""
+
+    max_worlds: int = 4
+    """Worlds that one dump keeps, those that went wrong first."""
+
+    max_dumps: int = 8
+    """Dumps of a run."""
+
+    max_megabytes: float = 256.0
+    """Room that the dumps of a run may take."""
 
 
 @dataclass(kw_only=True)

@@ -8,8 +8,9 @@ from typing import Any
 
 import torch
 
+from mjlab.envs import ManagerBasedRlEnv
 from mjlab.rl.distributed import Ranks
-from mjlab.workers import TrainingEnv, WorkerEnv
+from mjlab.rl.vecenv import TrainingEnv
 
 Number = float | torch.Tensor
 
@@ -150,9 +151,9 @@ class EnvFigures:
 
     def _wrong(self) -> torch.Tensor:
         """Return what was not finite, and lacks of room, shape (2,)."""
-        if isinstance(self._env, WorkerEnv):
-            return torch.tensor(self._env.health())
-        return torch.cat(self._env.nonfinite.totals())
+        if isinstance(self._env, ManagerBasedRlEnv):
+            return torch.cat(self._env.nonfinite.totals())
+        return torch.tensor(self._env.health())
 
     def finish(self, raw: dict[str, float]) -> dict[str, float]:
         """Turn what was read into figures, and remove it from `raw`.

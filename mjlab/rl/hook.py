@@ -10,7 +10,7 @@ if TYPE_CHECKING:  # A configuration is read without torch.
 
     from mjlab.envs import ManagerBasedRlEnv
     from mjlab.rl.figures import Number
-    from mjlab.workers import TrainingEnv
+    from mjlab.rl.vecenv import TrainingEnv
 
 
 class Training(Protocol):

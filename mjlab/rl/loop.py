@@ -22,9 +22,8 @@ from mjlab.rl.learners import Learner
 from mjlab.rl.logging import Writer
 from mjlab.rl.signals import Interrupts
 from mjlab.rl.state import RunState, seed_everything
-from mjlab.rl.vecenv import RslRlVecEnv, to_tensordict
+from mjlab.rl.vecenv import RslRlVecEnv, TrainingEnv, terms_of, to_tensordict
 from mjlab.threads import torch_threads
-from mjlab.workers import TrainingEnv, terms_of
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,8 @@ from mjlab.rl.distributed import Ranks
 from mjlab.rl.figures import IterationFigures, Scores
 from mjlab.rl.hook import Hook
 from mjlab.rl.learners import Learner, network_names
-from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.rl.vecenv import RslRlVecEnv, TrainingEnv, terms_of
 from mjlab.schema import to_data
-from mjlab.workers import TrainingEnv, terms_of
 
 _INEXACT = (
     "With --no-exact (in Python exact=False) it begins new episodes with what was "

@@ -1,15 +1,101 @@
-"""Our environment, as RSL-RL asks for one."""
+"""Environments that can be trained in, and their form for RSL-RL."""
 
 from collections.abc import Iterable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import torch
 from rsl_rl.env import VecEnv
 from tensordict import TensorDict
 
+from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.managers import Observations
 from mjlab.names import UnknownNameError, suggest
-from mjlab.workers import TrainingEnv, WorkerEnv, terms_of
+
+
+class EpisodeSums(Protocol):
+    """Figures of episodes that ended."""
+
+    keys: list[str]
+    """Names of the figures."""
+
+    def drain(self) -> torch.Tensor:
+        """Return sums over the episodes since the last call, and last their number."""
+        ...
+
+
+class RemoteEnv(Protocol):
+    """Worlds that other processes step; see `ManagerBasedRlEnv` for what it shares."""
+
+    cfg: ManagerBasedRlEnvCfg
+    seed: int
+    num_envs: int
+    device: torch.device
+    max_episode_length: int
+    sample: ManagerBasedRlEnv
+    """An environment of the same terms, to ask about these. It is not stepped."""
+
+    @property
+    def episode_log(self) -> EpisodeSums:
+        """Figures of episodes that ended, of all worlds."""
+        ...
+
+    @property
+    def episode_length_buf(self) -> torch.Tensor:
+        """Steps since each world was reset, shape (num_envs,), int64, live."""
+        ...
+
+    def reset(
+        self,
+        *,
+        seed: int | list[int] | None = None,
+        mask: torch.Tensor | None = None,
+    ) -> tuple[Observations, dict[str, Any]]:
+        """Start new episodes."""
+        ...
+
+    def step(
+        self, action: torch.Tensor
+    ) -> tuple[Observations, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, Any]]:
+        """Advance every world by one step."""
+        ...
+
+    def get_state(self) -> dict[str, torch.Tensor]:
+        """Return everything that the future depends on, as copies."""
+        ...
+
+    def set_state(self, state: dict[str, torch.Tensor]) -> None:
+        """Continue as if from the moment of `get_state`."""
+        ...
+
+    def take_log(self) -> dict[str, float]:
+        """Return means over episodes since the last call, and health counters."""
+        ...
+
+    def startup_lines(self) -> list[str]:
+        """Return how the environment runs."""
+        ...
+
+    def close(self) -> None:
+        """End the processes. Closing twice is harmless."""
+        ...
+
+    def health(self) -> tuple[int, int]:
+        """Return how much was not finite, and how often there was no room."""
+        ...
+
+    def begin_rollout(self) -> None:
+        """Have the processes take what the learner has given to terms."""
+        ...
+
+
+TrainingEnv = ManagerBasedRlEnv | RemoteEnv
+"""Worlds that a training loop can step."""
+
+
+def terms_of(env: TrainingEnv) -> ManagerBasedRlEnv:
+    """Return an environment to ask about terms; perhaps not the one that steps."""
+    return env if isinstance(env, ManagerBasedRlEnv) else env.sample
+
 
 Env = TypeVar("Env", bound=TrainingEnv)
 
@@ -96,7 +182,7 @@ class RslRlVecEnv(VecEnv, Generic[Env]):
         Returns:
             What the worlds observed last.
         """
-        if isinstance(self.env, WorkerEnv):
+        if not isinstance(self.env, ManagerBasedRlEnv):
             self.env.begin_rollout()
         return self._observations
 

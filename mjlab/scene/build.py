@@ -6,8 +6,8 @@ from pathlib import Path
 import mujoco
 
 from mjlab.entity import (
-    Slot,
     VariantsCfg,
+    VariantSlot,
     build_entity,
     build_slots,
     check_variants,
@@ -46,7 +46,7 @@ class SceneSpec:
     pairs: tuple[ContactPair, ...] = ()
     """Pairs whose contact force is measured."""
 
-    variants: dict[str, tuple[Slot, ...]] = field(default_factory=dict)
+    variants: dict[str, tuple[VariantSlot, ...]] = field(default_factory=dict)
     """What stands for the options of entities that are another object in each world."""
 
     def write(self, path: str | Path, *, zip: bool = False) -> Path:
@@ -68,7 +68,7 @@ def build_scene(cfg: SceneCfg, *, seed: int = 0) -> SceneSpec:
     if cfg.terrain is not None:
         terrain = build_terrain(cfg.terrain, seed=seed, spec=spec)
     keyframes = []
-    variants: dict[str, tuple[Slot, ...]] = {}
+    variants: dict[str, tuple[VariantSlot, ...]] = {}
     for name, entity_cfg in cfg.entities.items():
         if isinstance(entity_cfg, VariantsCfg):
             variants[name] = tuple(build_slots(entity_cfg, name))

@@ -47,7 +47,7 @@ class SceneCfg:
     """Sensors that are added to those of the entities' own files."""
 
     contact_pairs: tuple[ContactPairCfg, ...] = ()
-    """Things whose contact force `scene.pairwise_contact_force` can be asked for. Each
+    """Things whose contact force `views.of(scene)` can be asked for. Each
     pair is one contact sensor."""
 
     extent: float | None = None

@@ -8,8 +8,10 @@ import mujoco
 
 from mjlab.names import match_names
 from mjlab.scene.config import ContactPairCfg
-from mjlab.sensor import ContactMatch, ContactSensor, ContactSensorCfg, Sensor
-from mjlab.views import ContactForces
+from mjlab.sensor import ContactMatch, ContactSensorCfg
+
+PairKey = tuple[str, str | None]
+"""Names of two bodies or entities; None stands for whatever the first one touches."""
 
 
 class ContactPairError(ValueError):
@@ -52,20 +54,6 @@ def build_pairs(
     for pair in found.values():
         pair.sensor.edit_spec(spec)
     return tuple(found.values())
-
-
-def contact_forces(
-    pairs: Sequence[ContactPair],
-    sensors: Mapping[str, Sensor],
-    groups: Mapping[str, Sequence[str]],
-) -> ContactForces:
-    """Find the sensors of the pairs among those of the scene."""
-    bound: dict[tuple[str, str | None], ContactSensor] = {}
-    for pair in pairs:
-        sensor = sensors[pair.sensor.name]
-        assert isinstance(sensor, ContactSensor)
-        bound[pair.first, pair.second] = sensor
-    return ContactForces(bound, groups)
 
 
 def _pairs_of(

@@ -11,16 +11,15 @@ from mjlab.random.rng import WorldRng
 from mjlab.scene.build import SceneSpec
 from mjlab.scene.config import SceneCfg
 from mjlab.scene.ground import Ground
-from mjlab.scene.pairs import contact_forces
+from mjlab.scene.pairs import PairKey
 from mjlab.scene.variants import bind_variants
 from mjlab.sensor import ContactSensor, Sensor, bind_sensors
 from mjlab.sim import Control, Simulation
 from mjlab.sim.engine import Engine
-from mjlab.views import EntityView, SceneViews
 
 
-class Scene(SceneViews):
-    """What terms look things up in: `scene["robot"]`, `scene["foot_contact"]`."""
+class Scene:
+    """Entities, sensors and ground: `scene["robot"]`, `scene["foot_contact"]`."""
 
     def __init__(
         self, cfg: SceneCfg, built: SceneSpec, sim: Simulation, rng: WorldRng
@@ -43,7 +42,7 @@ class Scene(SceneViews):
         """Which object each world has, by name of an entity that is another in each."""
         self.entities: dict[str, Entity] = {}
         """Entities by name. Where an entity is another object in each world and several
-        stand for it, these are here, and `scene[name]` is a view of them."""
+        stand for it, these are here, and `views.of(scene).view(name)` merges them."""
         for name, entity_cfg in cfg.entities.items():
             if isinstance(entity_cfg, VariantsCfg):
                 self.entities |= self.variants[name].members
@@ -53,16 +52,17 @@ class Scene(SceneViews):
             (*cfg.sensors, *(pair.sensor for pair in built.pairs)), sim
         )
         """Sensors by name; those of an entity's own file as `<entity>/<sensor>`."""
-        contacts = [s for s in self.sensors.values() if isinstance(s, ContactSensor)]
-        self.caches: list[Callable[[], None]] = [s.invalidate for s in contacts]
+        contacts = {
+            n: s for n, s in self.sensors.items() if isinstance(s, ContactSensor)
+        }
+        self.pair_sensors: dict[PairKey, ContactSensor] = {
+            (p.first, p.second): contacts[p.sensor.name] for p in built.pairs
+        }
+        """Sensors of `SceneCfg.contact_pairs`, by the names of the two sides."""
+        self.caches = [s.invalidate for s in contacts.values()]
         """Called by `invalidate`, where something was computed on request."""
-        groups = {name: list(its.members) for name, its in self.variants.items()}
-        forces = contact_forces(built.pairs, self.sensors, groups)
-        super().__init__(sim, self.entities, forces)
-        for name, its in self.variants.items():
-            self.views[name] = self.merge_entities(
-                list(its.members), its.which, its.present
-            )
+        self.on_change: list[Callable[[], None]] = []
+        """Called by `invalidate`, and by each `update`, `refresh` and `reset`."""
         self.ground: Ground | None = None
         """Where worlds stand on generated terrain. None where there is none."""
         if cfg.terrain is not None and cfg.terrain.kind == "generator":
@@ -80,13 +80,11 @@ class Scene(SceneViews):
         self._zero_origins = torch.zeros(self.num_envs, 3, device=sim.device)
         self._grid = _square_grid(self.num_envs, cfg.env_spacing, sim.device)
 
-    def __getitem__(self, name: str) -> Entity | EntityView | Sensor:
-        if name in self.entities:
-            return self.entities[name]
-        if name in self.variants:
-            return self.views[name]
+    def __getitem__(self, name: str) -> Entity | Sensor:
         if name in self.sensors:
             return self.sensors[name]
+        if name in self.entities or name in self.variants:
+            return self.entity(name)
         names = [*self.entities, *self.variants, *self.sensors]
         raise UnknownNameError(f"The scene has no {name!r}. {suggest(name, names)}")
 
@@ -99,7 +97,8 @@ class Scene(SceneViews):
             members = ", ".join(map(repr, self.variants[name].members))
             raise UnknownNameError(
                 f"The entity {name!r} is another object in each world, and {members} "
-                f"stand for it. Name one of these, or read scene.view({name!r})."
+                f"stand for it. Name one of these, or read "
+                f"views.of(scene).view({name!r})."
             )
         if name not in self.entities:
             hint = suggest(name, list(self.entities))
@@ -160,7 +159,7 @@ class Scene(SceneViews):
 
     def update(self, dt: float) -> None:
         """Take note of a physics step of `dt` seconds that just ended."""
-        self._bodies.invalidate()
+        self._note_change()
         for entity in self.entities.values():
             entity.update(dt)
         for sensor in self.sensors.values():
@@ -168,7 +167,7 @@ class Scene(SceneViews):
 
     def refresh(self) -> None:
         """Take note that `forward()` made derived quantities current."""
-        self._bodies.invalidate()
+        self._note_change()
         for entity in self.entities.values():
             entity.refresh()
         for sensor in self.sensors.values():
@@ -178,7 +177,7 @@ class Scene(SceneViews):
         """Forget the past of the worlds of `mask`: targets, buffers, timers."""
         for variants in self.variants.values():
             variants.reset(mask)
-        self._bodies.invalidate()
+        self._note_change()
         for entity in self.entities.values():
             entity.reset(mask)
         for sensor in self.sensors.values():
@@ -186,11 +185,15 @@ class Scene(SceneViews):
 
     def invalidate(self) -> None:
         """Forget what was computed on request: the simulation changed otherwise."""
-        self._bodies.invalidate()
+        self._note_change()
         for entity in self.entities.values():
             entity.data.invalidate()
         for forget in self.caches:
             forget()
+
+    def _note_change(self) -> None:
+        for follow in self.on_change:
+            follow()
 
     def state(self) -> dict[str, torch.Tensor]:
         """The live tensors that change; copy into them to restore a snapshot."""

@@ -4,7 +4,7 @@ import dataclasses
 
 import mujoco
 
-from mjlab.entity import EntityCfg, Slot, VariantsCfg
+from mjlab.entity import EntityCfg, VariantsCfg, VariantSlot
 from mjlab.scene.build import SceneError, build_scene
 from mjlab.scene.config import SceneCfg
 from mjlab.scene.variant_tables import owned
@@ -12,7 +12,7 @@ from mjlab.sim import Simulation, compile_model
 
 
 def compile_singles(
-    cfg: SceneCfg, name: str, slots: tuple[Slot, ...], sim: Simulation
+    cfg: SceneCfg, name: str, slots: tuple[VariantSlot, ...], sim: Simulation
 ) -> dict[str, mujoco.MjModel]:
     """Compile, for each option, a scene in which it is the entity in every world.
 
@@ -36,7 +36,7 @@ def _compile(
     name: str,
     option: str,
     entity: EntityCfg,
-    slot: Slot,
+    slot: VariantSlot,
     sim: Simulation,
 ) -> mujoco.MjModel:
     try:

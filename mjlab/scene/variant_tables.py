@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mjlab.entity import Slot
+from mjlab.entity import VariantSlot
 from mjlab.sim import ModelTable
 
 FARTHEST = 1e6
@@ -108,7 +108,7 @@ class Places:
     entity: str
     """Name of the entity, which its single model has."""
 
-    slot: Slot
+    slot: VariantSlot
     """What stands for it in the scene."""
 
     option: str
@@ -157,7 +157,7 @@ class Tables:
     def __init__(
         self,
         entity: str,
-        slots: Sequence[Slot],
+        slots: Sequence[VariantSlot],
         options: Sequence[str],
         scene: mujoco.MjModel,
         singles: Mapping[str, mujoco.MjModel],
@@ -226,7 +226,7 @@ class Tables:
                 value = getattr(places.single, field)[source + offset]
                 self._set(field, choice, start + offset, value)
 
-    def _hide_geoms(self, slot: Slot) -> None:
+    def _hide_geoms(self, slot: VariantSlot) -> None:
         """Have geoms touch nothing, and be seen by no ray or camera, where not used."""
         for choice, option in enumerate(self._choices):
             used = slot.geoms.get(option, {})
@@ -246,7 +246,7 @@ class Tables:
         for field, value in hidden.items():
             self._set(field, choice, geom, value)
 
-    def _skip_geoms(self, slot: Slot) -> None:
+    def _skip_geoms(self, slot: VariantSlot) -> None:
         """Have bodies look only through geoms in use, where these are neighbours."""
         of_body = self._scene.geom_bodyid
         bodies = owned(self._scene, "body", slot.name)
@@ -260,7 +260,7 @@ class Tables:
                 self._set("body_geomadr", choice, body, first)
                 self._set("body_geomnum", choice, body, len(geoms))
 
-    def _let_idle(self, slot: Slot) -> None:
+    def _let_idle(self, slot: VariantSlot) -> None:
         """Have a slot lie still, free of forces, where it stands for nothing."""
         idle = [
             choice

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import mujoco
 import torch
 
-from mjlab.entity import Entity, EntityIndex, Slot, VariantsCfg, default_rows
-from mjlab.entity.index import Columns
+from mjlab.entity import Entity, EntityIndex, VariantsCfg, VariantSlot, default_rows
 from mjlab.entity.variants import option_shares
 from mjlab.random.rng import WorldRng
 from mjlab.scene.build import SceneSpec
@@ -14,6 +13,7 @@ from mjlab.scene.config import SceneCfg
 from mjlab.scene.singles import compile_singles
 from mjlab.scene.variant_tables import POSITION_WIDTH, Tables, owned
 from mjlab.sim import Simulation
+from mjlab.tensors.columns import Columns
 from mjlab.tensors.masks import write_where
 
 
@@ -41,7 +41,7 @@ class Variants:
         self,
         name: str,
         cfg: VariantsCfg,
-        slots: tuple[Slot, ...],
+        slots: tuple[VariantSlot, ...],
         singles: Mapping[str, mujoco.MjModel],
         sim: Simulation,
         rng: WorldRng,
@@ -154,7 +154,7 @@ class Variants:
         return torch.searchsorted(self._ends, drawn, right=True)
 
     def _default_tables(
-        self, slot: Slot, singles: Mapping[str, mujoco.MjModel]
+        self, slot: VariantSlot, singles: Mapping[str, mujoco.MjModel]
     ) -> dict[str, torch.Tensor]:
         """The initial state of a slot for each choice, (num_choices, ...)."""
         device = self._sim.device

@@ -1,4 +1,4 @@
-"""Whether a value is what an annotation says, for configurations that are read."""
+"""Checks of values against annotations, for configurations that are read."""
 
 import collections.abc
 import dataclasses
@@ -24,6 +24,18 @@ def field_types(cls: type) -> dict[str, Any]:
         return typing.get_type_hints(cls)
     except NameError:
         return {name: _evaluated(cls, name) for name in field_names(cls)}
+
+
+def is_record(value: Any) -> bool:
+    """Return whether a value is an instance of a dataclass."""
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)
+
+
+def union_members(annotation: Any) -> tuple[Any, ...]:
+    """Return the members of a union, or the annotation alone."""
+    if typing.get_origin(annotation) in (Union, types.UnionType):
+        return typing.get_args(annotation)
+    return (annotation,)
 
 
 def field_names(cls: type) -> tuple[str, ...]:
@@ -83,7 +95,7 @@ def _check_union(value: Any, annotation: Any, path: str) -> None:
 
 
 def _is_inside(error: Exception) -> bool:
-    """Whether an error is about an entry of the value rather than the value itself."""
+    """Return whether an error is about an entry of the value, not the value itself."""
     return "]" in str(error).split(" ", 1)[0]
 
 

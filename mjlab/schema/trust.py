@@ -105,7 +105,7 @@ class Trust:
         return found if is_declared(found) and self._defines(found) else None
 
     def _find_held(self, text: str, path: str) -> Any:
-        """What the task holds by this name, or by another one of the same thing."""
+        """Return what the task holds by this name, or by another name of it."""
         if text in self._held:
             return self._held[text]
         found = _import(text, path) if self._may_import(text) else None

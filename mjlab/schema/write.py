@@ -5,7 +5,6 @@ for is an object with a key that begins with "$": a dataclass is
 `{"$type": "module:name", field: value}`, and a function `{"$callable": "module:name"}`.
 """
 
-import dataclasses
 import enum
 import functools
 import json
@@ -15,7 +14,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
-from mjlab.schema.annotations import field_names
+from mjlab.schema.annotations import field_names, is_record
 from mjlab.schema.names import ConfigFileError, name_of
 from mjlab.schema.paths import path_data
 from mjlab.schema.read import from_data
@@ -37,7 +36,7 @@ def to_data(value: Any, path: str = "config") -> Any:
     """Return `value` as what `json` can write."""
     if value is None or type(value) in (bool, str):
         return value
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+    if is_record(value):
         return _record(value, path)
     if isinstance(value, tuple) and field_names(type(value)):
         return _record(value, path)

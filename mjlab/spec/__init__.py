@@ -3,44 +3,25 @@
 Knows MuJoCo and names, and nothing of tensors or worlds.
 """
 
-from mjlab.spec.assets import MissingAssetError, asset_files
-from mjlab.spec.contacts import CollisionCfg, GeomCfg
-from mjlab.spec.edit import SpecEditCfg, apply_edits
-from mjlab.spec.export import write_spec
-from mjlab.spec.load import SpecSource, load_spec
-from mjlab.spec.looks import CameraCfg, LightCfg, MaterialCfg, MeshCfg, TextureCfg
-from mjlab.spec.merge import (
-    Keyframe,
-    add_keyframe,
-    attach_spec,
-    default_keyframe,
-    delete_keys,
-    merge_keyframes,
-    take_keyframes,
-)
-from mjlab.spec.structure import body_as_unsimple
-
-__all__ = [
-    "CameraCfg",
-    "CollisionCfg",
-    "GeomCfg",
-    "Keyframe",
-    "LightCfg",
-    "MaterialCfg",
-    "MeshCfg",
-    "MissingAssetError",
-    "SpecEditCfg",
-    "SpecSource",
-    "TextureCfg",
-    "add_keyframe",
-    "apply_edits",
-    "asset_files",
-    "attach_spec",
-    "body_as_unsimple",
-    "default_keyframe",
-    "delete_keys",
-    "load_spec",
-    "merge_keyframes",
-    "take_keyframes",
-    "write_spec",
-]
+from mjlab.spec.contacts import CollisionCfg as CollisionCfg
+from mjlab.spec.contacts import GeomCfg as GeomCfg
+from mjlab.spec.edit import SpecEditCfg as SpecEditCfg
+from mjlab.spec.edit import apply_edits as apply_edits
+from mjlab.spec.edit import body_as_unsimple as body_as_unsimple
+from mjlab.spec.files import MissingAssetError as MissingAssetError
+from mjlab.spec.files import SpecSource as SpecSource
+from mjlab.spec.files import asset_files as asset_files
+from mjlab.spec.files import load_spec as load_spec
+from mjlab.spec.files import write_spec as write_spec
+from mjlab.spec.looks import CameraCfg as CameraCfg
+from mjlab.spec.looks import LightCfg as LightCfg
+from mjlab.spec.looks import MaterialCfg as MaterialCfg
+from mjlab.spec.looks import MeshCfg as MeshCfg
+from mjlab.spec.looks import TextureCfg as TextureCfg
+from mjlab.spec.merge import Keyframe as Keyframe
+from mjlab.spec.merge import add_keyframe as add_keyframe
+from mjlab.spec.merge import attach_spec as attach_spec
+from mjlab.spec.merge import default_keyframe as default_keyframe
+from mjlab.spec.merge import delete_keys as delete_keys
+from mjlab.spec.merge import merge_keyframes as merge_keyframes
+from mjlab.spec.merge import take_keyframes as take_keyframes

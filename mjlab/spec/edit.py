@@ -3,16 +3,14 @@
 import abc
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import mujoco
 
-from mjlab.names import find_name, match_names, suggest
+from mjlab.names import find_name, match_names
 
 Patterns = str | tuple[str, ...]
 """One or several regular expressions, each matching whole names."""
-
-T = TypeVar("T")
 
 
 @dataclass(kw_only=True)
@@ -64,13 +62,6 @@ def check_new(name: str, elements: Sequence[Any], *, what: str) -> None:
         raise ValueError(f"There is a {what} {name!r} already; choose another name.")
 
 
-def choose(name: str, choices: dict[str, T], *, what: str) -> T:
-    """Return the choice of this name."""
-    if name not in choices:
-        raise ValueError(f"There is no {what} {name!r}. {suggest(name, choices)}")
-    return choices[name]
-
-
 def write_attribute(element: Any, attribute: str, value: Any) -> None:
     """Set one attribute of an element.
 
@@ -88,3 +79,15 @@ def write_attribute(element: Any, attribute: str, value: Any) -> None:
             f"{value}."
         )
     vector[: len(entries)] = entries
+
+
+def body_as_unsimple(spec: mujoco.MjSpec, body_names: Patterns = ".*") -> None:
+    """Keep the compiler from treating these bodies as simple ones.
+
+    MuJoCo takes the inertia of a simple body (alone on its joints, its frame at the
+    centre of mass) as diagonal for ever. A body whose centre of mass or inertia varies
+    between worlds must not be compiled so.
+    """
+    bodies = [body for body in spec.bodies if body.name != "world"]
+    for body in match_elements(bodies, body_names, what="body", spec=spec):
+        body.simple = False

@@ -7,12 +7,11 @@ from typing import Any, Literal
 import mujoco
 from mujoco import mjtBuiltin, mjtCamLight, mjtLightType, mjtMark, mjtTexture
 
-from mjlab.names import find_name, resolve_values
+from mjlab.names import find_name, resolve_values, suggest
 from mjlab.spec.edit import (
     Patterns,
     SpecEditCfg,
     check_new,
-    choose,
     find_body,
     match_elements,
     write_attribute,
@@ -20,36 +19,6 @@ from mjlab.spec.edit import (
 
 Triple = tuple[float, float, float]
 
-_TEXTURE_TYPES = {
-    "2d": mjtTexture.mjTEXTURE_2D,
-    "cube": mjtTexture.mjTEXTURE_CUBE,
-    "skybox": mjtTexture.mjTEXTURE_SKYBOX,
-}
-_BUILTINS = {
-    "none": mjtBuiltin.mjBUILTIN_NONE,
-    "flat": mjtBuiltin.mjBUILTIN_FLAT,
-    "gradient": mjtBuiltin.mjBUILTIN_GRADIENT,
-    "checker": mjtBuiltin.mjBUILTIN_CHECKER,
-}
-_MARKS = {
-    "none": mjtMark.mjMARK_NONE,
-    "edge": mjtMark.mjMARK_EDGE,
-    "cross": mjtMark.mjMARK_CROSS,
-    "random": mjtMark.mjMARK_RANDOM,
-}
-_MODES = {
-    "fixed": mjtCamLight.mjCAMLIGHT_FIXED,
-    "track": mjtCamLight.mjCAMLIGHT_TRACK,
-    "trackcom": mjtCamLight.mjCAMLIGHT_TRACKCOM,
-    "targetbody": mjtCamLight.mjCAMLIGHT_TARGETBODY,
-    "targetbodycom": mjtCamLight.mjCAMLIGHT_TARGETBODYCOM,
-}
-_LIGHT_TYPES = {
-    "spot": mjtLightType.mjLIGHT_SPOT,
-    "directional": mjtLightType.mjLIGHT_DIRECTIONAL,
-    "point": mjtLightType.mjLIGHT_POINT,
-    "image": mjtLightType.mjLIGHT_IMAGE,
-}
 Mode = Literal["fixed", "track", "trackcom", "targetbody", "targetbodycom"]
 
 
@@ -114,9 +83,9 @@ class TextureCfg(SpecEditCfg):
         self._check()
         texture = spec.add_texture(
             name=self.name,
-            type=choose(self.type, _TEXTURE_TYPES, what="texture type"),
-            builtin=choose(self.builtin, _BUILTINS, what="builtin texture"),
-            mark=choose(self.mark, _MARKS, what="texture mark"),
+            type=_constant(mjtTexture, self.type, what="texture type"),
+            builtin=_constant(mjtBuiltin, self.builtin, what="builtin texture"),
+            mark=_constant(mjtMark, self.mark, what="texture mark"),
             file=self.file or "",
             gridsize=self.gridsize,
         )
@@ -282,8 +251,8 @@ class LightCfg(SpecEditCfg):
         check_new(self.name, spec.lights, what="light")
         light = find_body(spec, self.body).add_light(
             name=self.name,
-            type=choose(self.type, _LIGHT_TYPES, what="light type"),
-            mode=choose(self.mode, _MODES, what="light mode"),
+            type=_constant(mjtLightType, self.type, what="light type"),
+            mode=_constant(mjtCamLight, self.mode, what="light mode"),
             targetbody=_target(spec, self.name, self.mode, self.target),
         )
         plain = ("castshadow", "active", "pos", "dir", "cutoff", "exponent", "diffuse")
@@ -320,10 +289,21 @@ class CameraCfg(SpecEditCfg):
         check_new(self.name, spec.cameras, what="camera")
         camera = find_body(spec, self.body).add_camera(
             name=self.name,
-            mode=choose(self.mode, _MODES, what="camera mode"),
+            mode=_constant(mjtCamLight, self.mode, what="camera mode"),
             targetbody=_target(spec, self.name, self.mode, self.target),
         )
         _copy_attributes(self, camera, ("fovy", "pos", "quat"))
+
+
+def _constant(enumeration: Any, name: str, *, what: str) -> Any:
+    """Return the constant of MuJoCo's whose name, but for its prefix, is this."""
+    constants = {
+        full.partition("_")[2].lower(): constant
+        for full, constant in enumeration.__members__.items()
+    }
+    if name not in constants:
+        raise ValueError(f"There is no {what} {name!r}. {suggest(name, constants)}")
+    return constants[name]
 
 
 def _copy_attributes(cfg: Any, element: Any, attributes: Sequence[str]) -> None:

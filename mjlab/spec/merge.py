@@ -8,7 +8,8 @@ import numpy as np
 
 from mjlab.spec.edit import find_body
 
-_VECTORS = ("qpos", "qvel", "act", "ctrl", "mpos", "mquat")
+VECTORS = ("qpos", "qvel", "act", "ctrl", "mpos", "mquat")
+"""Fields of a keyframe."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,16 +107,9 @@ def delete_keys(spec: mujoco.MjSpec) -> None:
 def default_keyframe(model: mujoco.MjModel, name: str = "default") -> Keyframe:
     """Return the state of `model` after a reset."""
     data = mujoco.MjData(model)
-    return Keyframe(
-        name=name,
-        time=float(data.time),
-        qpos=data.qpos.copy(),
-        qvel=data.qvel.copy(),
-        act=data.act.copy(),
-        ctrl=data.ctrl.copy(),
-        mpos=data.mocap_pos.ravel().copy(),
-        mquat=data.mocap_quat.ravel().copy(),
-    )
+    state = (data.qpos, data.qvel, data.act, data.ctrl, data.mocap_pos, data.mocap_quat)
+    vectors = dict(zip(VECTORS, [each.flatten() for each in state], strict=True))
+    return Keyframe(name=name, time=float(data.time), **vectors)
 
 
 def merge_keyframes(name: str, parts: Sequence[Keyframe]) -> Keyframe:
@@ -128,25 +122,18 @@ def merge_keyframes(name: str, parts: Sequence[Keyframe]) -> Keyframe:
     """
     vectors = {
         vector: np.concatenate([np.zeros(0), *(getattr(p, vector) for p in parts)])
-        for vector in _VECTORS
+        for vector in VECTORS
     }
     return Keyframe(name=name, time=0.0, **vectors)
 
 
 def add_keyframe(spec: mujoco.MjSpec, keyframe: Keyframe) -> None:
     """Add a keyframe to `spec`. Its vectors have the lengths of the whole model."""
-    vectors = {vector: getattr(keyframe, vector).tolist() for vector in _VECTORS}
+    vectors = {vector: getattr(keyframe, vector).tolist() for vector in VECTORS}
     spec.add_key(name=keyframe.name, time=keyframe.time, **vectors)
 
 
 def _keyframe_of(model: mujoco.MjModel, index: int) -> Keyframe:
-    return Keyframe(
-        name=model.key(index).name or f"key{index}",
-        time=float(model.key_time[index]),
-        qpos=model.key_qpos[index].copy(),
-        qvel=model.key_qvel[index].copy(),
-        act=model.key_act[index].copy(),
-        ctrl=model.key_ctrl[index].copy(),
-        mpos=model.key_mpos[index].copy(),
-        mquat=model.key_mquat[index].copy(),
-    )
+    name = model.key(index).name or f"key{index}"
+    vectors = {v: getattr(model, f"key_{v}")[index].copy() for v in VECTORS}
+    return Keyframe(name=name, time=float(model.key_time[index]), **vectors)

@@ -1,14 +1,14 @@
 """Kinds of tile that are made of blocks, with exact vertical edges."""
 
-from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 
-from mjlab.terrain.checks import check_count, check_number, check_platform, check_range
-from mjlab.terrain.config import SubTerrainCfg, at_difficulty
+from mjlab.terrain.checks import Fields
+from mjlab.terrain.config import Rng, SubTerrainCfg, at_difficulty
 from mjlab.terrain.shapes import (
-    Block,
+    Size,
+    TerrainBlock,
     Tile,
     block_tile,
     centred_block,
@@ -21,12 +21,10 @@ from mjlab.terrain.shapes import (
 class FlatCfg(SubTerrainCfg):
     """Flat ground at height 0."""
 
-    def check(self, path: str, size: tuple[float, float]) -> None:
+    def check(self, path: str, size: Size) -> None:
         """Accept every size."""
 
-    def build(
-        self, size: tuple[float, float], difficulty: float, rng: np.random.Generator
-    ) -> Tile:
+    def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
         """Return a flat tile."""
         del difficulty, rng  # Flat is flat.
         return block_tile(size, (), floor=0.0)
@@ -34,7 +32,7 @@ class FlatCfg(SubTerrainCfg):
 
 @dataclass(kw_only=True)
 class StairsCfg(SubTerrainCfg):
-    """What stairs up and down have in common: rings of steps around a platform."""
+    """Rings of steps around a platform, which is one step beyond the last ring."""
 
     step_height_range: tuple[float, float] = (0.0, 0.1)
     """Height of a step at difficulty 0 and 1, m, each at least 0."""
@@ -50,36 +48,29 @@ class StairsCfg(SubTerrainCfg):
     """Width of the flat border, m, at least 0. Without it the first step is the tile's
     edge."""
 
-    def check(self, path: str, size: tuple[float, float]) -> None:
+    def check(self, path: str, size: Size) -> None:
         """Raise if the platform and its border do not fit the tile."""
-        check_range(f"{path}.step_height_range", self.step_height_range, at_least=0.0)
-        check_number(f"{path}.step_width", self.step_width, above=0.0)
-        check_platform(path, self.platform_width, self.border_width, size)
+        fields = Fields(self, path)
+        fields.range("step_height_range", at_least=0.0)
+        fields.number("step_width", above=0.0)
+        fields.platform(size)
 
-    def num_rings(self, size: tuple[float, float]) -> int:
+    def num_rings(self, size: Size) -> int:
         """Return the number of steps between the border and the platform."""
         room = min(size) - 2 * self.border_width - self.platform_width
         return int((room + 1e-9) // (2 * self.step_width))
 
-    def inset(self, size: tuple[float, float], steps: int) -> tuple[float, float]:
+    def inset(self, size: Size, steps: int) -> Size:
         """Return the half extents that remain inside the border and some steps."""
         margin = self.border_width + steps * self.step_width
         return size[0] / 2 - margin, size[1] / 2 - margin
-
-    @abstractmethod
-    def build(
-        self, size: tuple[float, float], difficulty: float, rng: np.random.Generator
-    ) -> Tile:
-        """Return the stairs. The platform is one step beyond the last ring."""
 
 
 @dataclass(kw_only=True)
 class PyramidStairsCfg(StairsCfg):
     """Stairs that lead up to a platform in the middle."""
 
-    def build(
-        self, size: tuple[float, float], difficulty: float, rng: np.random.Generator
-    ) -> Tile:
+    def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
         """Return stairs up. Each step is one block under all the higher ones."""
         del rng  # Stairs leave nothing to chance.
         height = at_difficulty(self.step_height_range, difficulty)
@@ -94,9 +85,7 @@ class PyramidStairsCfg(StairsCfg):
 class InvertedPyramidStairsCfg(StairsCfg):
     """Stairs that lead down to a platform in the middle."""
 
-    def build(
-        self, size: tuple[float, float], difficulty: float, rng: np.random.Generator
-    ) -> Tile:
+    def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
         """Return stairs down. Each step is four blocks around the pit."""
         del rng  # Stairs leave nothing to chance.
         height = at_difficulty(self.step_height_range, difficulty)
@@ -129,21 +118,16 @@ class RandomGridCfg(SubTerrainCfg):
     """Least width of the flat border, m, at least 0. It takes what whole cells leave
     over."""
 
-    def check(self, path: str, size: tuple[float, float]) -> None:
+    def check(self, path: str, size: Size) -> None:
         """Raise if the cells, the platform or the border do not fit the tile."""
-        check_range(f"{path}.grid_height_range", self.grid_height_range, at_least=0.0)
-        check_count(f"{path}.num_levels", self.num_levels, at_least=2)
-        check_platform(path, self.platform_width, self.border_width, size)
-        check_number(
-            f"{path}.grid_width",
-            self.grid_width,
-            above=0.0,
-            at_most=min(size) - 2 * self.border_width,
-        )
+        fields = Fields(self, path)
+        fields.range("grid_height_range", at_least=0.0)
+        fields.count("num_levels", at_least=2)
+        fields.platform(size)
+        room = min(size) - 2 * self.border_width
+        fields.number("grid_width", above=0.0, at_most=room)
 
-    def build(
-        self, size: tuple[float, float], difficulty: float, rng: np.random.Generator
-    ) -> Tile:
+    def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
         """Return the grid, with as few blocks as `merged_cells` finds."""
         peak = at_difficulty(self.grid_height_range, difficulty)
         x_edges, y_edges = (self._edges(extent) for extent in size)
@@ -199,26 +183,19 @@ class SteppingStonesCfg(SubTerrainCfg):
     """Least width of the flat border, m, at least 0. It takes what whole stones leave
     over."""
 
-    def check(self, path: str, size: tuple[float, float]) -> None:
+    def check(self, path: str, size: Size) -> None:
         """Raise if the platform and one ring of stones do not fit the tile."""
-        check_range(f"{path}.stone_size_range", self.stone_size_range, above=0.0)
-        distances = self.stone_distance_range
-        check_range(f"{path}.stone_distance_range", distances, above=0.0)
-        check_range(f"{path}.stone_height_range", self.stone_height_range, at_least=0.0)
-        check_number(
-            f"{path}.displacement", self.displacement, at_least=0.0, at_most=1.0
-        )
-        deepest_stone = self.stone_height_range[1]
-        check_number(f"{path}.floor_depth", self.floor_depth, above=deepest_stone)
-        check_platform(path, self.platform_width, self.border_width, size)
-        room = min(size) - 2 * self.border_width - 2 * distances[1]
-        check_number(
-            f"{path}.stone_size_range[1]", self.stone_size_range[1], at_most=room
-        )
+        fields = Fields(self, path)
+        fields.range("stone_size_range", above=0.0)
+        fields.range("stone_distance_range", above=0.0)
+        fields.range("stone_height_range", at_least=0.0)
+        fields.number("displacement", at_least=0.0, at_most=1.0)
+        fields.number("floor_depth", above=self.stone_height_range[1])
+        fields.platform(size)
+        room = min(size) - 2 * self.border_width - 2 * self.stone_distance_range[1]
+        fields.number("stone_size_range", 1, at_most=room)
 
-    def build(
-        self, size: tuple[float, float], difficulty: float, rng: np.random.Generator
-    ) -> Tile:
+    def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
         """Return the stones, the platform and the border on the floor."""
         stone = at_difficulty(self.stone_size_range, 1.0 - difficulty)
         gap = at_difficulty(self.stone_distance_range, difficulty)
@@ -238,7 +215,7 @@ class SteppingStonesCfg(SubTerrainCfg):
                 continue
             x, y = place * (stone + gap) + shift
             half = stone / 2
-            blocks.append(Block(x - half, x + half, y - half, y + half, height))
+            blocks.append(TerrainBlock(x - half, x + half, y - half, y + half, height))
         return block_tile(size, blocks, floor=-self.floor_depth)
 
     def _num_stones(self, extent: float, stone: float, gap: float) -> int:
@@ -255,9 +232,7 @@ class SteppingStonesCfg(SubTerrainCfg):
         return min(count, needed + (count - needed) % 2)
 
     @staticmethod
-    def _half_widths(
-        counts: list[int], stone: float, gap: float, extra: float
-    ) -> tuple[float, float]:
+    def _half_widths(counts: list[int], stone: float, gap: float, extra: float) -> Size:
         """Return half the width of `counts` stones and the gaps between, plus extra."""
         x, y = (count * stone + (count - 1) * gap for count in counts)
         return x / 2 + extra, y / 2 + extra

@@ -1,91 +1,202 @@
-"""Checks of values: an error names the field, its value and what is valid."""
+"""Checks of a configuration: an error names the field, its value and what is valid."""
+
+from __future__ import annotations
 
 import numbers
+from typing import Any
+
+from mjlab.names import find_name
+from mjlab.terrain.config import (
+    FlatPatchCfg,
+    SubTerrainCfg,
+    TerrainCfg,
+    TerrainGeneratorCfg,
+)
+from mjlab.terrain.shapes import Size
+
+_CONDIMS = (1, 3, 4, 6)
 
 
-def check_number(
-    path: str,
-    value: float,
-    *,
-    above: float | None = None,
-    at_least: float | None = None,
-    at_most: float | None = None,
-) -> None:
-    """Raise unless `value` is a number within the bounds.
+class Fields:
+    """The fields of one configuration, to be checked by name.
 
-    Args:
-        path: The field, spelled as the user reaches it.
-        value: What the field holds.
-        above: Exclusive lower bound.
-        at_least: Inclusive lower bound.
-        at_most: Inclusive upper bound.
+    Bounds are inclusive, except `above`.
     """
-    if _inside(value, above, at_least, at_most):
+
+    def __init__(self, cfg: Any, path: str) -> None:
+        """Remember the configuration.
+
+        Args:
+            cfg: What has the fields.
+            path: How the user reaches it, to begin messages with.
+        """
+        self._cfg = cfg
+        self._path = path
+
+    def number(
+        self,
+        field: str,
+        index: int | None = None,
+        *,
+        above: float | None = None,
+        at_least: float | None = None,
+        at_most: float | None = None,
+    ) -> None:
+        """Raise unless a field, or an entry of it, is a number within the bounds."""
+        value = getattr(self._cfg, field)
+        if index is not None:
+            field, value = f"{field}[{index}]", value[index]
+        if not _inside(value, above, at_least, at_most):
+            bounds = _bounds(above, at_least, at_most)
+            raise self._error(field, value, f"a number{bounds}")
+
+    def numbers(self, field: str, **bounds: float) -> None:
+        """Raise unless all entries of a field are numbers within the bounds."""
+        for index in range(len(getattr(self._cfg, field))):
+            self.number(field, index, **bounds)
+
+    def count(self, field: str, *, at_least: int = 1) -> None:
+        """Raise unless a field is an integer of at least `at_least`."""
+        value = getattr(self._cfg, field)
+        whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+        if not whole or value < at_least:
+            wanted = f"a whole number of at least {at_least}"
+            raise self._error(field, value, wanted)
+
+    def range(
+        self,
+        field: str,
+        *,
+        above: float | None = None,
+        at_least: float | None = None,
+        at_most: float | None = None,
+    ) -> None:
+        """Raise unless a field is (low, high) with low <= high within the bounds."""
+        pair = getattr(self._cfg, field)
+        if isinstance(pair, (tuple, list)) and len(pair) == 2:
+            valid = all(_inside(value, above, at_least, at_most) for value in pair)
+            if valid and pair[0] <= pair[1]:
+                return
+        bounds = _bounds(above, at_least, at_most)
+        wanted = f"(low, high) with low <= high, both numbers{bounds}"
+        raise self._error(field, pair, wanted)
+
+    def choice(self, field: str, choices: tuple[str, ...]) -> None:
+        """Raise unless a field is one of the choices."""
+        value = getattr(self._cfg, field)
+        find_name(value, choices, what=f"{self._path}.{field}")
+
+    def length(self, field: str, room: float, *, why: str) -> None:
+        """Raise unless 0 <= field <= `room`.
+
+        Args:
+            field: A length.
+            room: The length there is room for.
+            why: How `room` follows from other fields, for the message.
+        """
+        value = getattr(self._cfg, field)
+        if not _inside(value, None, 0.0, room + 1e-9):
+            wanted = f"a number of at least 0 and at most {room:.6g} ({why})"
+            raise self._error(field, value, wanted)
+
+    def platform(self, size: Size) -> None:
+        """Raise unless a centred platform fits between the borders of a tile."""
+        tile = f"the tile is {min(size):g} m wide"
+        self.length("border_width", min(size) / 2, why=tile)
+        self.number("platform_width", above=0.0)
+        border: float = self._cfg.border_width
+        room, why = min(size) - 2 * border, f"{tile} and its border {border:g} m"
+        self.length("platform_width", room, why=why)
+
+    def _error(self, field: str, value: object, wanted: str) -> ValueError:
+        return ValueError(f"{self._path}.{field} is {value!r}; it must be {wanted}.")
+
+
+def check_terrain(cfg: TerrainCfg) -> None:
+    """Raise ValueError, which names field, value and what is valid, if one is not."""
+    fields = Fields(cfg, "terrain")
+    fields.choice("kind", ("plane", "generator"))
+    fields.numbers("friction", at_least=0.0)
+    fields.numbers("rgba", at_least=0.0, at_most=1.0)
+    if cfg.condim not in _CONDIMS:
+        raise ValueError(
+            f"terrain.condim is {cfg.condim!r}; it must be one of {_CONDIMS}."
+        )
+    if cfg.kind == "plane":
+        if cfg.plane_size is not None:
+            fields.numbers("plane_size", above=0.0, at_most=1e6)
         return
-    raise ValueError(
-        f"{path} is {value!r}; it must be a number{_bounds(above, at_least, at_most)}."
-    )
+    if cfg.generator is None:
+        raise ValueError(
+            "terrain.generator is None; the kind 'generator' needs a "
+            "TerrainGeneratorCfg, for instance rough_terrains()."
+        )
+    _check_generator(cfg.generator, "terrain.generator")
+    if cfg.max_init_terrain_level is not None:
+        most = cfg.generator.num_rows - 1
+        fields.number("max_init_terrain_level", at_least=0, at_most=most)
 
 
-def check_count(path: str, value: int, *, at_least: int = 1) -> None:
-    """Raise unless `value` is an integer of at least `at_least`."""
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
-        if value >= at_least:
-            return
-    raise ValueError(
-        f"{path} is {value!r}; it must be a whole number of at least {at_least}."
-    )
+def _check_generator(cfg: TerrainGeneratorCfg, path: str) -> None:
+    fields = Fields(cfg, path)
+    fields.numbers("size", above=0.0, at_most=1e6)
+    fields.count("num_rows")
+    fields.range("difficulty_range", at_least=0.0, at_most=1.0)
+    fields.number("border_width", at_least=0.0)
+    fields.number("base_thickness", at_least=0.05)
+    fields.choice("color_scheme", ("height", "random", "none"))
+    if cfg.seed is not None:
+        fields.count("seed", at_least=0)
+    _check_patches(cfg.flat_patches, path, cfg.size)
+    if not cfg.sub_terrains:
+        raise ValueError(
+            f"{path}.sub_terrains is empty; it must name at least one kind of tile, "
+            "for instance {'flat': FlatCfg()}."
+        )
+    for name, kind in cfg.sub_terrains.items():
+        _check_kind(kind, f"{path}.sub_terrains[{name!r}]", cfg.size)
+    fields.count("num_cols")
+    if not cfg.curriculum and cfg.num_cols < len(cfg.sub_terrains):
+        raise ValueError(
+            f"{path}.num_cols is {cfg.num_cols}; it must be at least "
+            f"{len(cfg.sub_terrains)}, one column for each kind in sub_terrains."
+        )
+    _check_patch_counts(cfg, path)
 
 
-def check_range(
-    path: str,
-    pair: tuple[float, float],
-    *,
-    above: float | None = None,
-    at_least: float | None = None,
-    at_most: float | None = None,
-) -> None:
-    """Raise unless `pair` is (low, high) with low <= high, both within the bounds."""
-    if isinstance(pair, (tuple, list)) and len(pair) == 2:
-        valid = all(_inside(value, above, at_least, at_most) for value in pair)
-        if valid and pair[0] <= pair[1]:
-            return
-    raise ValueError(
-        f"{path} is {pair!r}; it must be (low, high) with low <= high, "
-        f"both numbers{_bounds(above, at_least, at_most)}."
-    )
+def _check_kind(kind: Any, path: str, size: Size) -> None:
+    if not isinstance(kind, SubTerrainCfg):
+        raise ValueError(
+            f"{path} is {kind!r}; it must be a SubTerrainCfg, for instance FlatCfg()."
+        )
+    Fields(kind, path).number("proportion", above=0.0, at_most=1e9)
+    _check_patches(kind.flat_patches, path, size)
+    kind.check(path, size)
 
 
-def check_fits(path: str, value: float, room: float, *, why: str) -> None:
-    """Raise unless 0 <= `value` <= `room`.
-
-    Args:
-        path: The field, spelled as the user reaches it.
-        value: A length.
-        room: The length there is room for.
-        why: How `room` follows from other fields, for the message.
-    """
-    if _inside(value, None, 0.0, room + 1e-9):
-        return
-    raise ValueError(
-        f"{path} is {value!r}; it must be a number of at least 0 and at most "
-        f"{room:.6g} ({why})."
-    )
+def _check_patches(patches: dict[str, FlatPatchCfg], path: str, size: Size) -> None:
+    for name, patch in patches.items():
+        fields = Fields(patch, f"{path}.flat_patches[{name!r}]")
+        fields.count("num_patches")
+        fields.number("patch_radius", above=0.0, at_most=min(size) / 2)
+        fields.number("max_height_diff", at_least=0.0)
+        for axis in ("x_range", "y_range", "z_range"):
+            fields.range(axis)
+        fields.number("grid_resolution", at_least=0.01, at_most=min(size) / 2)
 
 
-def check_platform(
-    path: str, platform_width: float, border_width: float, size: tuple[float, float]
-) -> None:
-    """Raise unless a centred platform fits between the borders of a tile."""
-    tile = f"the tile is {min(size):g} m wide"
-    check_fits(f"{path}.border_width", border_width, min(size) / 2, why=f"{tile}")
-    check_number(f"{path}.platform_width", platform_width, above=0.0)
-    check_fits(
-        f"{path}.platform_width",
-        platform_width,
-        min(size) - 2 * border_width,
-        why=f"{tile} and its border {border_width:g} m",
-    )
+def _check_patch_counts(cfg: TerrainGeneratorCfg, path: str) -> None:
+    """Raise if one name asks for different numbers of patches: they share an array."""
+    counts = {name: patch.num_patches for name, patch in cfg.flat_patches.items()}
+    for kind_name, kind in cfg.sub_terrains.items():
+        for name, patch in kind.flat_patches.items():
+            expected = counts.setdefault(name, patch.num_patches)
+            if patch.num_patches != expected:
+                raise ValueError(
+                    f"{path}.sub_terrains[{kind_name!r}].flat_patches[{name!r}]"
+                    f".num_patches is {patch.num_patches}; it must be {expected}, as "
+                    f"for the other kinds."
+                )
 
 
 def _inside(
@@ -94,23 +205,15 @@ def _inside(
     # Written so that NaN is outside of everything.
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
         return False
-    if value != value:
-        return False
     return (
-        (above is None or value > above)
+        value == value
+        and (above is None or value > above)
         and (at_least is None or value >= at_least)
         and (at_most is None or value <= at_most)
     )
 
 
 def _bounds(above: float | None, at_least: float | None, at_most: float | None) -> str:
-    parts = [
-        f"{word} {bound:g}"
-        for word, bound in (
-            ("above", above),
-            ("of at least", at_least),
-            ("of at most", at_most),
-        )
-        if bound is not None
-    ]
+    bounds = {"above": above, "of at least": at_least, "of at most": at_most}
+    parts = [f"{word} {end:g}" for word, end in bounds.items() if end is not None]
     return " " + " and ".join(parts) if parts else ""

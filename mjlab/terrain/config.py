@@ -6,7 +6,9 @@ from typing import Literal
 
 import numpy as np
 
-from mjlab.terrain.shapes import Tile
+from mjlab.terrain.shapes import Size, Tile
+
+Rng = np.random.Generator
 
 
 @dataclass(kw_only=True)
@@ -49,7 +51,7 @@ class SubTerrainCfg(ABC):
     """Flat spots by name, for this kind. They come before those of the generator."""
 
     @abstractmethod
-    def check(self, path: str, size: tuple[float, float]) -> None:
+    def check(self, path: str, size: Size) -> None:
         """Raise ValueError if a field is out of range for a tile of this size.
 
         Args:
@@ -58,9 +60,7 @@ class SubTerrainCfg(ABC):
         """
 
     @abstractmethod
-    def build(
-        self, size: tuple[float, float], difficulty: float, rng: np.random.Generator
-    ) -> Tile:
+    def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
         """Return a tile. Its surface should be at height 0 all along its edge.
 
         Args:

@@ -1,21 +1,14 @@
 """From a terrain config to an MjSpec and what must be known about it."""
 
 import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 
-from mjlab.terrain.config import (
-    FlatPatchCfg,
-    SubTerrainCfg,
-    TerrainCfg,
-    TerrainGeneratorCfg,
-)
+from mjlab.terrain.checks import check_terrain
+from mjlab.terrain.config import FlatPatchCfg, TerrainCfg, TerrainGeneratorCfg
 from mjlab.terrain.patches import flat_patches
-from mjlab.terrain.shapes import Tile
-from mjlab.terrain.validate import check_terrain
 from mjlab.terrain.writer import PlacedTile, write_plane, write_tiles
 
 
@@ -118,127 +111,114 @@ def _build_plane(cfg: TerrainCfg, spec: mujoco.MjSpec) -> Terrain:
     )
 
 
+class _TileGrid:
+    """The tiles of a generator, and all chance in them."""
+
+    def __init__(self, cfg: TerrainGeneratorCfg, seed: int) -> None:
+        self._cfg = cfg
+        self._seed = seed if cfg.seed is None else cfg.seed
+        self.columns = column_kinds(cfg)
+        self.shape = (cfg.num_rows, len(self.columns))
+        self.difficulty = self._difficulty()
+        """The difficulty of each tile, shape (rows, cols)."""
+        self.tiles = [self._tile(row, col) for row, col in np.ndindex(self.shape)]
+
+    def rng(self, purpose: str, *place: int) -> np.random.Generator:
+        """Return the randomness of one purpose and place, which no other disturbs."""
+        return np.random.default_rng([self._seed, zlib.crc32(purpose.encode()), *place])
+
+    def origins(self) -> np.ndarray:
+        """Return a point on the surface of each tile, shape (rows, cols, 3)."""
+        return np.array([_origin(each) for each in self.tiles]).reshape(*self.shape, 3)
+
+    def patches(self) -> dict[str, np.ndarray]:
+        """Return flat spots by name, shape (rows, cols, num_patches, 3)."""
+        common, kinds = self._cfg.flat_patches, self._cfg.sub_terrains
+        wanted = [{**common, **kinds[kind].flat_patches} for kind in self.columns]
+        counts = {
+            name: patch.num_patches for named in wanted for name, patch in named.items()
+        }
+        patches = {}
+        for name, count in counts.items():
+            found = [
+                self._patches_of(placed, wanted[placed.col].get(name), count, name)
+                for placed in self.tiles
+            ]
+            patches[name] = np.array(found).reshape(*self.shape, count, 3)
+        return patches
+
+    def column_shares(self) -> np.ndarray:
+        """Return the share of all worlds for each column, shape (cols,)."""
+        proportions = [
+            self._cfg.sub_terrains[kind].proportion / self.columns.count(kind)
+            for kind in self.columns
+        ]
+        return np.array(proportions) / sum(proportions)
+
+    def _difficulty(self) -> np.ndarray:
+        low, high = self._cfg.difficulty_range
+        if self._cfg.curriculum:
+            by_row = np.linspace(low, high, self.shape[0])[:, None]
+            return np.repeat(by_row, self.shape[1], axis=1)
+        places = np.ndindex(self.shape)
+        drawn = [self.rng("difficulty", *place).uniform(low, high) for place in places]
+        return np.array(drawn).reshape(self.shape)
+
+    def _tile(self, row: int, col: int) -> PlacedTile:
+        size, name = self._cfg.size, self.columns[col]
+        kind, difficulty = (
+            self._cfg.sub_terrains[name],
+            float(self.difficulty[row, col]),
+        )
+        tile = kind.build(size, difficulty, self.rng("tile", row, col))
+        # MuJoCo would only say so much later.
+        if not np.all(np.isfinite(tile.height_range)):
+            raise ValueError(
+                f"The tile of kind {name!r} ({type(kind).__name__}) at difficulty "
+                f"{difficulty:g} has heights that are not finite: {tile.height_range}."
+            )
+        centre = (
+            (row - (self.shape[0] - 1) / 2) * size[0],
+            (col - (self.shape[1] - 1) / 2) * size[1],
+        )
+        return PlacedTile(tile=tile, row=row, col=col, centre=centre)
+
+    def _patches_of(
+        self, placed: PlacedTile, cfg: FlatPatchCfg | None, count: int, name: str
+    ) -> np.ndarray:
+        """Return a tile's patches, shape (count, 3), in the world."""
+        if cfg is None:
+            return np.tile(_origin(placed), (count, 1))
+        rng = self.rng(f"patch {name}", placed.row, placed.col)
+        where = f"flat_patches[{name!r}] on the tile {placed.name}"
+        spots = flat_patches(placed.tile, cfg, rng, where=where)
+        return spots + np.array([*placed.centre, 0.0])
+
+
 def _build_tiles(
     cfg: TerrainCfg, generator: TerrainGeneratorCfg, seed: int, spec: mujoco.MjSpec
 ) -> Terrain:
-    seed = seed if generator.seed is None else generator.seed
-    columns = column_kinds(generator)
-    grid = (generator.num_rows, len(columns))
-    difficulty = _difficulty(generator, seed, grid)
-    tiles = [
-        _build_tile(generator, seed, columns, difficulty, row, col)
-        for row, col in np.ndindex(grid)
-    ]
-    write_tiles(spec, cfg, tiles, _rng(seed, "color"))
-    extents = [count * size for count, size in zip(grid, generator.size, strict=True)]
+    grid = _TileGrid(generator, seed)
+    write_tiles(spec, cfg, generator, grid.tiles, grid.rng("color"))
+    extents = [n * size for n, size in zip(grid.shape, generator.size, strict=True)]
     border = 2 * generator.border_width
     return Terrain(
         spec=spec,
-        origins=np.array([_origin(placed) for placed in tiles]).reshape(*grid, 3),
-        patches=_patches(generator, seed, columns, tiles),
-        column_kinds=columns,
-        column_shares=_column_shares(generator, columns),
-        difficulty=difficulty,
+        origins=grid.origins(),
+        patches=grid.patches(),
+        column_kinds=grid.columns,
+        column_shares=grid.column_shares(),
+        difficulty=grid.difficulty,
         size=generator.size,
         tile_bounds=_centred_bounds(*extents),
         bounds=_centred_bounds(*(extent + border for extent in extents)),
     )
 
 
-def _build_tile(
-    cfg: TerrainGeneratorCfg,
-    seed: int,
-    columns: Sequence[str],
-    difficulty: np.ndarray,
-    row: int,
-    col: int,
-) -> PlacedTile:
-    kind = cfg.sub_terrains[columns[col]]
-    tile = kind.build(
-        cfg.size, float(difficulty[row, col]), _rng(seed, "tile", row, col)
-    )
-    _check_tile(tile, columns[col], kind, float(difficulty[row, col]))
-    centre = (
-        (row - (cfg.num_rows - 1) / 2) * cfg.size[0],
-        (col - (len(columns) - 1) / 2) * cfg.size[1],
-    )
-    return PlacedTile(tile=tile, row=row, col=col, centre=centre)
-
-
-def _check_tile(tile: Tile, name: str, kind: SubTerrainCfg, difficulty: float) -> None:
-    """Raise if a tile has no finite surface, as MuJoCo would only say much later."""
-    if np.all(np.isfinite(tile.height_range)):
-        return
-    raise ValueError(
-        f"The tile of kind {name!r} ({type(kind).__name__}) at difficulty "
-        f"{difficulty:g} has heights that are not finite: {tile.height_range}."
-    )
-
-
-def _difficulty(
-    cfg: TerrainGeneratorCfg, seed: int, grid: tuple[int, int]
-) -> np.ndarray:
-    low, high = cfg.difficulty_range
-    if cfg.curriculum:
-        return np.repeat(np.linspace(low, high, grid[0])[:, None], grid[1], axis=1)
-    drawn = [
-        _rng(seed, "difficulty", row, col).uniform(low, high)
-        for row, col in np.ndindex(grid)
-    ]
-    return np.array(drawn).reshape(grid)
-
-
-def _patches(
-    cfg: TerrainGeneratorCfg,
-    seed: int,
-    columns: Sequence[str],
-    tiles: list[PlacedTile],
-) -> dict[str, np.ndarray]:
-    wanted = [
-        {**cfg.flat_patches, **cfg.sub_terrains[kind].flat_patches} for kind in columns
-    ]
-    counts = {
-        name: patch.num_patches for named in wanted for name, patch in named.items()
-    }
-    grid = (cfg.num_rows, len(columns))
-    patches = {}
-    for name, count in counts.items():
-        found = [
-            _tile_patches(placed, wanted[placed.col].get(name), count, name, seed)
-            for placed in tiles
-        ]
-        patches[name] = np.array(found).reshape(*grid, count, 3)
-    return patches
-
-
-def _tile_patches(
-    placed: PlacedTile, cfg: FlatPatchCfg | None, count: int, name: str, seed: int
-) -> np.ndarray:
-    """Return a tile's patches, shape (count, 3), in the world."""
-    if cfg is None:
-        return np.tile(_origin(placed), (count, 1))
-    rng = _rng(seed, f"patch {name}", placed.row, placed.col)
-    where = f"flat_patches[{name!r}] on the tile {placed.name}"
-    spots = flat_patches(placed.tile, cfg, rng, where=where)
-    return spots + np.array([*placed.centre, 0.0])
-
-
 def _origin(placed: PlacedTile) -> np.ndarray:
     return np.array([*placed.centre, placed.tile.height_at(0.0, 0.0)])
-
-
-def _column_shares(cfg: TerrainGeneratorCfg, columns: Sequence[str]) -> np.ndarray:
-    shares = [
-        cfg.sub_terrains[kind].proportion / columns.count(kind) for kind in columns
-    ]
-    return np.array(shares) / sum(shares)
 
 
 def _centred_bounds(extent_x: float, extent_y: float) -> np.ndarray:
     half = np.array([extent_x, extent_y]) / 2
     return np.stack((-half, half))
-
-
-def _rng(seed: int, purpose: str, *place: int) -> np.random.Generator:
-    """Return the randomness of one purpose and place, which no other one disturbs."""
-    return np.random.default_rng([seed, zlib.crc32(purpose.encode()), *place])

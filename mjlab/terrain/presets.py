@@ -7,7 +7,7 @@ from mjlab.terrain.boxes import (
     RandomGridCfg,
     SteppingStonesCfg,
 )
-from mjlab.terrain.config import TerrainGeneratorCfg
+from mjlab.terrain.config import SubTerrainCfg, TerrainGeneratorCfg
 from mjlab.terrain.heightfields import (
     DiscreteObstaclesCfg,
     PerlinCfg,
@@ -23,18 +23,15 @@ def rough_terrains(*, curriculum: bool = False) -> TerrainGeneratorCfg:
     Args:
         curriculum: Whether difficulty grows with the row, with one column a kind.
     """
-    return TerrainGeneratorCfg(
-        curriculum=curriculum,
-        border_width=20.0,
-        sub_terrains={
-            "flat": FlatCfg(proportion=0.2),
-            "pyramid_stairs": PyramidStairsCfg(proportion=0.2),
-            "pyramid_stairs_inv": InvertedPyramidStairsCfg(proportion=0.2),
-            "pyramid_slope": PyramidSlopeCfg(proportion=0.1),
-            "pyramid_slope_inv": PyramidSlopeCfg(proportion=0.1, inverted=True),
-            "random_rough": RandomRoughCfg(proportion=0.1),
-            "wave": WaveCfg(proportion=0.1),
-        },
+    return _wide(
+        curriculum,
+        flat=FlatCfg(proportion=0.2),
+        pyramid_stairs=PyramidStairsCfg(proportion=0.2),
+        pyramid_stairs_inv=InvertedPyramidStairsCfg(proportion=0.2),
+        pyramid_slope=PyramidSlopeCfg(proportion=0.1),
+        pyramid_slope_inv=PyramidSlopeCfg(proportion=0.1, inverted=True),
+        random_rough=RandomRoughCfg(proportion=0.1),
+        wave=WaveCfg(proportion=0.1),
     )
 
 
@@ -44,19 +41,14 @@ def stairs_terrains(*, curriculum: bool = False) -> TerrainGeneratorCfg:
     Args:
         curriculum: Whether difficulty grows with the row, with one column a kind.
     """
-    step_height_range = (0.0, 0.2)
-    return TerrainGeneratorCfg(
-        curriculum=curriculum,
-        border_width=20.0,
-        sub_terrains={
-            "flat": FlatCfg(proportion=0.2),
-            "pyramid_stairs": PyramidStairsCfg(
-                proportion=0.4, step_height_range=step_height_range
-            ),
-            "pyramid_stairs_inv": InvertedPyramidStairsCfg(
-                proportion=0.4, step_height_range=step_height_range
-            ),
-        },
+    heights = (0.0, 0.2)
+    return _wide(
+        curriculum,
+        flat=FlatCfg(proportion=0.2),
+        pyramid_stairs=PyramidStairsCfg(proportion=0.4, step_height_range=heights),
+        pyramid_stairs_inv=InvertedPyramidStairsCfg(
+            proportion=0.4, step_height_range=heights
+        ),
     )
 
 
@@ -66,20 +58,23 @@ def all_terrains(*, curriculum: bool = False) -> TerrainGeneratorCfg:
     Args:
         curriculum: Whether difficulty grows with the row, with one column a kind.
     """
+    return _wide(
+        curriculum,
+        flat=FlatCfg(),
+        pyramid_stairs=PyramidStairsCfg(),
+        pyramid_stairs_inv=InvertedPyramidStairsCfg(),
+        random_grid=RandomGridCfg(),
+        stepping_stones=SteppingStonesCfg(),
+        pyramid_slope=PyramidSlopeCfg(),
+        pyramid_slope_inv=PyramidSlopeCfg(inverted=True),
+        random_rough=RandomRoughCfg(),
+        wave=WaveCfg(),
+        discrete_obstacles=DiscreteObstaclesCfg(),
+        perlin=PerlinCfg(),
+    )
+
+
+def _wide(curriculum: bool, **kinds: SubTerrainCfg) -> TerrainGeneratorCfg:
     return TerrainGeneratorCfg(
-        curriculum=curriculum,
-        border_width=20.0,
-        sub_terrains={
-            "flat": FlatCfg(),
-            "pyramid_stairs": PyramidStairsCfg(),
-            "pyramid_stairs_inv": InvertedPyramidStairsCfg(),
-            "random_grid": RandomGridCfg(),
-            "stepping_stones": SteppingStonesCfg(),
-            "pyramid_slope": PyramidSlopeCfg(),
-            "pyramid_slope_inv": PyramidSlopeCfg(inverted=True),
-            "random_rough": RandomRoughCfg(),
-            "wave": WaveCfg(),
-            "discrete_obstacles": DiscreteObstaclesCfg(),
-            "perlin": PerlinCfg(),
-        },
+        curriculum=curriculum, border_width=20.0, sub_terrains=kinds
     )

@@ -11,11 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+Size = tuple[float, float]
+"""Two lengths, along x and y, in metres."""
+
 # Heights that differ by less are one height.
 SAME_HEIGHT = 1e-9
 
 
-class Block(NamedTuple):
+class TerrainBlock(NamedTuple):
     """An axis-aligned solid in the tile frame, m. It reaches down as far as needed."""
 
     x_min: float
@@ -24,7 +27,7 @@ class Block(NamedTuple):
     y_max: float
     top: float
 
-    def covers(self, other: "Block") -> bool:
+    def covers(self, other: "TerrainBlock") -> bool:
         """Return whether nothing of the surface of `other` can be seen past this."""
         slack = SAME_HEIGHT
         return (
@@ -43,10 +46,10 @@ class Tile:
     Made by `block_tile` and `height_field_tile`.
     """
 
-    size: tuple[float, float]
+    size: Size
     """Extent along x and y, m."""
 
-    blocks: tuple[Block, ...] = ()
+    blocks: tuple[TerrainBlock, ...] = ()
     """The solids of a tile made of blocks."""
 
     heights: np.ndarray | None = None
@@ -57,7 +60,7 @@ class Tile:
     def height_range(self) -> tuple[float, float]:
         """The lowest and the highest surface height, m."""
         tops = [block.top for block in self.blocks]
-        values = np.asarray(tops) if self.heights is None else self.heights
+        values = np.array(tops) if self.heights is None else self.heights
         return float(values.min()), float(values.max())
 
     def height_at(self, x: float, y: float) -> float:
@@ -79,12 +82,9 @@ class Tile:
                 about it.
         """
         if self.heights is not None:
-            y, x = (
-                np.linspace(-extent / 2, extent / 2, count)
-                for extent, count in zip(
-                    self.size[::-1], self.heights.shape, strict=True
-                )
-            )
+            rows, columns = self.heights.shape
+            x = np.linspace(-self.size[0] / 2, self.size[0] / 2, columns)
+            y = np.linspace(-self.size[1] / 2, self.size[1] / 2, rows)
             return x, y, self.heights
         x, y = (
             np.linspace(-extent / 2, extent / 2, int(np.ceil(extent / resolution)) + 1)
@@ -99,9 +99,7 @@ class Tile:
         return x, y, heights
 
 
-def block_tile(
-    size: tuple[float, float], blocks: Iterable[Block], *, floor: float
-) -> Tile:
+def block_tile(size: Size, blocks: Iterable[TerrainBlock], *, floor: float) -> Tile:
     """Return a tile of blocks that stand on a floor.
 
     A block that is nowhere the highest of the two is dropped, so that equal heights
@@ -113,7 +111,7 @@ def block_tile(
         floor: Height of the surface where there is no block.
     """
     candidates = [_floor_block(size, floor), *blocks]
-    kept: list[Block] = []
+    kept: list[TerrainBlock] = []
     for block in candidates:
         if any(other.covers(block) for other in kept):
             continue
@@ -122,7 +120,7 @@ def block_tile(
     return Tile(size=size, blocks=tuple(kept))
 
 
-def height_field_tile(size: tuple[float, float], heights: np.ndarray) -> Tile:
+def height_field_tile(size: Size, heights: np.ndarray) -> Tile:
     """Return a tile that is a height field, or one block if all heights are equal."""
     low, high = float(heights.min()), float(heights.max())
     if high - low < SAME_HEIGHT:
@@ -130,33 +128,27 @@ def height_field_tile(size: tuple[float, float], heights: np.ndarray) -> Tile:
     return Tile(size=size, heights=heights)
 
 
-def centred_block(half: tuple[float, float], top: float) -> Block:
+def centred_block(half: Size, top: float) -> TerrainBlock:
     """Return the block that reaches `half` to each side of the tile's centre."""
-    return Block(-half[0], half[0], -half[1], half[1], top)
+    return TerrainBlock(-half[0], half[0], -half[1], half[1], top)
 
 
-def ring(
-    outer: tuple[float, float], inner: tuple[float, float], top: float
-) -> list[Block]:
+def ring(outer: Size, inner: Size, top: float) -> list[TerrainBlock]:
     """Return the four blocks between two centred rectangles, given by half extents."""
     (ox, oy), (ix, iy) = outer, inner
     blocks = [
-        Block(-ox, ox, iy, oy, top),
-        Block(-ox, ox, -oy, -iy, top),
-        Block(-ox, -ix, -iy, iy, top),
-        Block(ix, ox, -iy, iy, top),
+        TerrainBlock(-ox, ox, iy, oy, top),
+        TerrainBlock(-ox, ox, -oy, -iy, top),
+        TerrainBlock(-ox, -ix, -iy, iy, top),
+        TerrainBlock(ix, ox, -iy, iy, top),
     ]
-    return [
-        block
-        for block in blocks
-        if block.x_max - block.x_min > SAME_HEIGHT
-        and block.y_max - block.y_min > SAME_HEIGHT
-    ]
+    thin = SAME_HEIGHT
+    return [b for b in blocks if b.x_max - b.x_min > thin and b.y_max - b.y_min > thin]
 
 
 def merged_cells(
     x_edges: np.ndarray, y_edges: np.ndarray, heights: np.ndarray
-) -> list[Block]:
+) -> list[TerrainBlock]:
     """Return few blocks whose surface is a grid of cells of given heights.
 
     Blocks reach down to the ground, so one of a low level may run on beneath a higher
@@ -176,15 +168,9 @@ def merged_cells(
             rows, columns = _grown(open_cells, wanted, int(row), int(column))
             open_cells[rows, columns] = False
             wanted[rows, columns] = False
-            blocks.append(
-                Block(
-                    float(x_edges[columns.start]),
-                    float(x_edges[columns.stop]),
-                    float(y_edges[rows.start]),
-                    float(y_edges[rows.stop]),
-                    float(level),
-                )
-            )
+            x_min, x_max = x_edges[[columns.start, columns.stop]].tolist()
+            y_min, y_max = y_edges[[rows.start, rows.stop]].tolist()
+            blocks.append(TerrainBlock(x_min, x_max, y_min, y_max, float(level)))
     return blocks
 
 
@@ -207,13 +193,11 @@ def _grown(
     return best
 
 
-def _floor_block(size: tuple[float, float], top: float) -> Block:
+def _floor_block(size: Size, top: float) -> TerrainBlock:
     return centred_block((size[0] / 2, size[1] / 2), top)
 
 
-def _interpolate(
-    heights: np.ndarray, size: tuple[float, float], x: float, y: float
-) -> float:
+def _interpolate(heights: np.ndarray, size: Size, x: float, y: float) -> float:
     """Return the height between vertices, on the triangles that MuJoCo uses.
 
     MuJoCo splits a cell along the diagonal from its lowest x and y to its highest.

@@ -1,14 +1,14 @@
 """Writing the ground into an MjSpec."""
 
+import colorsys
 from dataclasses import dataclass
 from typing import Any
 
 import mujoco
 import numpy as np
 
-from mjlab.terrain.colors import height_colors, random_color
-from mjlab.terrain.config import TerrainCfg
-from mjlab.terrain.shapes import Block, Tile, ring
+from mjlab.terrain.config import TerrainCfg, TerrainGeneratorCfg
+from mjlab.terrain.shapes import Tile, ring
 
 BODY_NAME = "terrain"
 
@@ -18,6 +18,17 @@ _OVERLAP = 1e-4
 
 # Renderers hold at most 1000 textures, and the robots want some.
 _MOST_TEXTURES = 500
+
+# From the lowest ground to the highest: water, meadow, sand, rock, snow.
+_STOPS = np.array(
+    [
+        [0.20, 0.31, 0.42],
+        [0.36, 0.52, 0.46],
+        [0.72, 0.69, 0.52],
+        [0.66, 0.47, 0.36],
+        [0.90, 0.88, 0.86],
+    ]
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,16 +72,15 @@ def write_plane(spec: mujoco.MjSpec, cfg: TerrainCfg) -> None:
         height=256,
     )
     # The texture has two squares a side, so it repeats every 2 m.
-    material = _add_material(spec, "terrain_checker", texture.name)
+    material = _paint(spec, geom, texture)
     material.texuniform = True
     material.texrepeat = [0.5, 0.5]
-    geom.material = material.name
-    geom.rgba = [1.0, 1.0, 1.0, cfg.rgba[3]]
 
 
 def write_tiles(
     spec: mujoco.MjSpec,
     cfg: TerrainCfg,
+    generator: TerrainGeneratorCfg,
     tiles: list[PlacedTile],
     rng: np.random.Generator,
 ) -> None:
@@ -78,133 +88,102 @@ def write_tiles(
 
     Args:
         spec: What to write into.
-        cfg: The terrain. It has a generator.
+        cfg: The terrain.
+        generator: That of the terrain.
         tiles: All tiles of the grid.
         rng: Draws the colours, if they are random.
     """
-    generator = cfg.generator
-    assert generator is not None
-    body = _add_body(spec, cfg)
-    paint = _Paint(cfg, tiles, rng)
-    contact = _contact(cfg)
+    writer = _TileWriter(spec, cfg, generator, tiles)
     for placed in tiles:
-        color = paint.tile_color()
+        color = np.array(cfg.rgba)
+        if generator.color_scheme == "random":
+            # Muted, of any hue.
+            color[:3] = colorsys.hsv_to_rgb(rng.uniform(), 0.35, 0.75)
         if placed.tile.heights is not None:
-            _add_height_field(spec, body, placed, paint, color, cfg)
-            continue
-        bottom = placed.tile.height_range[0] - generator.base_thickness
-        for index, block in enumerate(placed.tile.blocks):
-            geom = _add_block(body, block, bottom, placed.centre, contact)
-            geom.name = f"{placed.name}_{index}"
-            geom.rgba = paint.block_color(block, color)
-    inner = (
-        max(abs(placed.centre[0]) for placed in tiles) + generator.size[0] / 2,
-        max(abs(placed.centre[1]) for placed in tiles) + generator.size[1] / 2,
-    )
+            writer.add_height_field(placed, placed.tile.heights, color)
+        else:
+            writer.add_blocks(placed.name, placed.tile, placed.centre, color)
+    x, y = np.abs([placed.centre for placed in tiles]).max(axis=0).tolist()
+    inner = (x + generator.size[0] / 2, y + generator.size[1] / 2)
     outer = (inner[0] + generator.border_width, inner[1] + generator.border_width)
-    for index, block in enumerate(ring(outer, inner, 0.0)):
-        geom = _add_block(body, block, -generator.base_thickness, (0.0, 0.0), contact)
-        geom.name = f"terrain_border_{index}"
-        geom.rgba = paint.block_color(block, np.array(cfg.rgba))
+    border = Tile(size=outer, blocks=tuple(ring(outer, inner, 0.0)))
+    if border.blocks:
+        writer.add_blocks("terrain_border", border, (0.0, 0.0), np.array(cfg.rgba))
 
 
-class _Paint:
-    """Chooses colours, each of shape (4,), 0 to 1."""
+class _TileWriter:
+    """Writes tiles into a spec. Colours have shape (4,), 0 to 1."""
 
     def __init__(
-        self, cfg: TerrainCfg, tiles: list[PlacedTile], rng: np.random.Generator
+        self,
+        spec: mujoco.MjSpec,
+        cfg: TerrainCfg,
+        generator: TerrainGeneratorCfg,
+        tiles: list[PlacedTile],
     ) -> None:
-        assert cfg.generator is not None
-        self._scheme = cfg.generator.color_scheme
-        self._rgba = np.array(cfg.rgba)
-        self._rng = rng
+        self._spec = spec
+        self._body = _add_body(spec, cfg)
+        self._contact = _contact(cfg)
+        self._thickness = generator.base_thickness
+        self._by_height = generator.color_scheme == "height"
         ranges = np.array([placed.tile.height_range for placed in tiles])
         # The border is at height 0, and counts.
         self._bounds = (min(ranges.min(), 0.0), max(ranges.max(), 0.0))
         fields = sum(placed.tile.heights is not None for placed in tiles)
-        self._textured = self._scheme == "height" and fields <= _MOST_TEXTURES
+        self._textured = self._by_height and fields <= _MOST_TEXTURES
 
-    def tile_color(self) -> np.ndarray:
-        """Return the colour of a tile whose parts have none of their own."""
-        if self._scheme != "random":
-            return self._rgba
-        return self._opaque(random_color(self._rng))
+    def add_blocks(
+        self, name: str, tile: Tile, centre: tuple[float, float], color: np.ndarray
+    ) -> None:
+        """Add a tile made of blocks."""
+        bottom = tile.height_range[0] - self._thickness
+        for index, block in enumerate(tile.blocks):
+            low = np.array([block.x_min - _OVERLAP, block.y_min - _OVERLAP, bottom])
+            high = np.array([block.x_max + _OVERLAP, block.y_max + _OVERLAP, block.top])
+            if self._by_height:
+                color = np.append(_height_colors(block.top, self._bounds), color[3])
+            self._body.add_geom(
+                name=f"{name}_{index}",
+                type=mujoco.mjtGeom.mjGEOM_BOX,
+                pos=(low + high) / 2 + [*centre, 0.0],
+                size=(high - low) / 2,
+                rgba=color,
+                **self._contact,
+            )
 
-    def block_color(self, block: Block, color: np.ndarray) -> np.ndarray:
-        """Return the colour of a block on a tile of some colour."""
-        if self._scheme != "height":
-            return color
-        return self._opaque(height_colors(np.array(block.top), self._bounds))
-
-    def image(self, heights: np.ndarray) -> np.ndarray | None:
-        """Return a picture, shape (ny, nx, 3), uint8, of a height field, or None."""
+    def add_height_field(
+        self, placed: PlacedTile, heights: np.ndarray, color: np.ndarray
+    ) -> None:
+        """Add a height field, which MuJoCo keeps as shares, 0 to 1, of its height."""
+        size, (low, high) = placed.tile.size, placed.tile.height_range
+        self._spec.add_hfield(
+            name=placed.name,
+            nrow=heights.shape[0],
+            ncol=heights.shape[1],
+            size=[size[0] / 2, size[1] / 2, high - low, self._thickness],
+            userdata=((heights - low) / (high - low)).ravel(),
+        )
+        geom = self._body.add_geom(
+            name=f"{placed.name}_0",
+            type=mujoco.mjtGeom.mjGEOM_HFIELD,
+            hfieldname=placed.name,
+            pos=[*placed.centre, low],
+            rgba=color,
+            **self._contact,
+        )
         if not self._textured:
-            return None
-        colors = height_colors(heights, self._bounds)
+            return
         # A picture's first line is the one at the highest y.
-        return np.round(255 * colors[::-1]).astype(np.uint8)
-
-    def _opaque(self, rgb: np.ndarray) -> np.ndarray:
-        return np.append(rgb, self._rgba[3])
-
-
-def _add_height_field(
-    spec: mujoco.MjSpec,
-    body: mujoco.MjsBody,
-    placed: PlacedTile,
-    paint: _Paint,
-    color: np.ndarray,
-    cfg: TerrainCfg,
-) -> None:
-    """Add a height field, whose data MuJoCo keeps as shares, 0 to 1, of its height."""
-    heights, size = placed.tile.heights, placed.tile.size
-    assert heights is not None and cfg.generator is not None
-    low, high = placed.tile.height_range
-    spec.add_hfield(
-        name=placed.name,
-        nrow=heights.shape[0],
-        ncol=heights.shape[1],
-        size=[size[0] / 2, size[1] / 2, high - low, cfg.generator.base_thickness],
-        userdata=((heights - low) / (high - low)).ravel(),
-    )
-    geom = body.add_geom(
-        name=f"{placed.name}_0",
-        type=mujoco.mjtGeom.mjGEOM_HFIELD,
-        hfieldname=placed.name,
-        pos=[*placed.centre, low],
-        rgba=color,
-        **_contact(cfg),
-    )
-    image = paint.image(heights)
-    if image is None:
-        return
-    texture = spec.add_texture(
-        name=placed.name,
-        type=mujoco.mjtTexture.mjTEXTURE_2D,
-        height=image.shape[0],
-        width=image.shape[1],
-        nchannel=3,
-    )
-    texture.data = image.tobytes()
-    geom.material = _add_material(spec, placed.name, texture.name).name
-    geom.rgba = [1.0, 1.0, 1.0, color[3]]
-
-
-def _add_block(
-    body: mujoco.MjsBody,
-    block: Block,
-    bottom: float,
-    centre: tuple[float, float],
-    contact: dict[str, Any],
-) -> mujoco.MjsGeom:
-    low = np.array([block.x_min - _OVERLAP, block.y_min - _OVERLAP, bottom])
-    high = np.array([block.x_max + _OVERLAP, block.y_max + _OVERLAP, block.top])
-    return body.add_geom(
-        type=mujoco.mjtGeom.mjGEOM_BOX,
-        pos=(low + high) / 2 + [*centre, 0.0],
-        size=(high - low) / 2,
-        **contact,
-    )
+        image = np.round(255 * _height_colors(heights, self._bounds)[::-1])
+        texture = self._spec.add_texture(
+            name=placed.name,
+            type=mujoco.mjtTexture.mjTEXTURE_2D,
+            height=heights.shape[0],
+            width=heights.shape[1],
+            nchannel=3,
+        )
+        texture.data = image.astype(np.uint8).tobytes()
+        _paint(self._spec, geom, texture)
 
 
 def _add_body(spec: mujoco.MjSpec, cfg: TerrainCfg) -> mujoco.MjsBody:
@@ -220,9 +199,14 @@ def _add_body(spec: mujoco.MjSpec, cfg: TerrainCfg) -> mujoco.MjsBody:
     return spec.worldbody.add_body(name=BODY_NAME)
 
 
-def _add_material(spec: mujoco.MjSpec, name: str, texture: str) -> mujoco.MjsMaterial:
-    material = spec.add_material(name=name)
-    material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = texture
+def _paint(
+    spec: mujoco.MjSpec, geom: mujoco.MjsGeom, texture: mujoco.MjsTexture
+) -> mujoco.MjsMaterial:
+    """Give a geom a material of one texture, called like it."""
+    material = spec.add_material(name=texture.name)
+    material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = texture.name
+    geom.material = material.name
+    geom.rgba = [1.0, 1.0, 1.0, geom.rgba[3]]
     return material
 
 
@@ -237,3 +221,25 @@ def _contact(cfg: TerrainCfg) -> dict[str, Any]:
         "group": 0,
         "mass": 0.0,
     }
+
+
+def _height_colors(
+    heights: np.ndarray | float, bounds: tuple[float, float]
+) -> np.ndarray:
+    """Return the colours of heights, shape (..., 3), 0 to 1.
+
+    Height 0 has the middle colour; what lies farthest from it has a colour of an end.
+
+    Args:
+        heights: Any shape, m.
+        bounds: The lowest and the highest height of the whole terrain, m.
+    """
+    farthest = max(abs(bounds[0]), abs(bounds[1]))
+    if farthest == 0.0:
+        farthest = 1.0
+    # Small heights are spread, so that a low step beside a tall hill still shows.
+    share = np.asarray(heights) / farthest
+    place = 0.5 + 0.5 * np.sign(share) * np.sqrt(np.clip(np.abs(share), 0.0, 1.0))
+    stops = np.linspace(0.0, 1.0, len(_STOPS))
+    channels = [np.interp(place, stops, _STOPS[:, channel]) for channel in range(3)]
+    return np.stack(channels, axis=-1)

@@ -1,11 +1,12 @@
 """Views of bodies, joints and entities, whichever of them a world shows."""
 
 from mjlab.views.body import BodyView as BodyView
+from mjlab.views.body import JointView as JointView
 from mjlab.views.choice import MergeError as MergeError
 from mjlab.views.choice import ViewError as ViewError
 from mjlab.views.entity import EntityView as EntityView
-from mjlab.views.forces import ContactForces as ContactForces
-from mjlab.views.joint import JointView as JointView
 from mjlab.views.pose import Pose as Pose
 from mjlab.views.pose import PoseError as PoseError
+from mjlab.views.source import ContactForces as ContactForces
 from mjlab.views.views import SceneViews as SceneViews
+from mjlab.views.views import of as of

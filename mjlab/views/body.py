@@ -1,17 +1,93 @@
-"""One body of each world, whichever it is."""
+"""One body or joint of each world, whichever it is."""
 
 from collections.abc import Sequence
 from functools import cached_property
 
+import mujoco
 import torch
 
 from mjlab.entity import Entity
-from mjlab.views.bodies import body_joint_ids, point_velocity
+from mjlab.names import find_name
 from mjlab.views.choice import ViewError
-from mjlab.views.joint import JointView
 from mjlab.views.pose import Pose
-from mjlab.views.source import ViewSource
-from mjlab.views.view import TouchingView, slow
+from mjlab.views.source import ViewSource, point_velocity
+from mjlab.views.view import TouchingView, View, slow
+
+
+class JointView(View):
+    """A hinge or slide joint in each world."""
+
+    def __init__(
+        self,
+        source: ViewSource,
+        names: Sequence[str],
+        which: torch.Tensor | None = None,
+        present: torch.Tensor | None = None,
+    ) -> None:
+        """Find joints by their full names, `<entity>/<joint>`."""
+        super().__init__(source, names, which, present)
+        # The entity of each joint, and the joint's local index.
+        self._places = [_find(source, name) for name in self.names]
+
+    @property
+    def pos(self) -> torch.Tensor:
+        """Positions, shape (...), metres or radians."""
+        columns = [e.data.joint_pos[:, i] for e, i in self._places]
+        return self.choice.select(columns)
+
+    @property
+    def vel(self) -> torch.Tensor:
+        """Velocities, shape (...), m/s or rad/s."""
+        columns = [e.data.joint_vel[:, i] for e, i in self._places]
+        return self.choice.select(columns)
+
+    @property
+    def pos_limits(self) -> torch.Tensor:
+        """Lower and upper limits, ±inf where there is none, shape (..., 2)."""
+        columns = [e.data.joint_pos_limits[:, i] for e, i in self._places]
+        return self.choice.select(columns)
+
+    def write_pos(self, mask: torch.Tensor, pos: torch.Tensor | float) -> None:
+        """Write the positions in the worlds of `mask`, shape (...)."""
+        for member, (owner, column) in enumerate(self._places):
+            where, value = self.choice.part(member, mask, pos, ())
+            owner.write_joint_pos(where, _column(value), slice(column, column + 1))
+
+    def write_vel(self, mask: torch.Tensor, vel: torch.Tensor | float) -> None:
+        """Write the velocities in the worlds of `mask`, shape (...)."""
+        for member, (owner, column) in enumerate(self._places):
+            where, value = self.choice.part(member, mask, vel, ())
+            owner.write_joint_vel(where, _column(value), slice(column, column + 1))
+
+    # Names that other frameworks have for these.
+
+    qpos = pos
+    qvel = vel
+    limits = pos_limits
+
+
+def _find(source: ViewSource, name: str) -> tuple[Entity, int]:
+    """Return the entity of a joint and the joint's local index."""
+    owner = source.owner(name)
+    if owner is None:
+        known = [
+            f"{entity.name}/{joint}"
+            for entity in source.entities.values()
+            for joint in entity.joint_names
+        ]
+        find_name(name, known, what="joint", owner="scene")
+        raise ViewError(f"The joint {name!r} belongs to no entity.")
+    local = name.removeprefix(f"{owner.name}/")
+    if local in owner.index.balls.names:
+        raise ViewError(
+            f"{name!r} is a ball joint, which has a quaternion and not one position; "
+            "read entity.data.ball_quat."
+        )
+    return owner, find_name(local, owner.joint_names, what="joint", owner=owner.name)
+
+
+def _column(value: torch.Tensor | float) -> torch.Tensor | float:
+    return value.unsqueeze(-1) if isinstance(value, torch.Tensor) else value
 
 
 class BodyView(TouchingView):
@@ -20,8 +96,6 @@ class BodyView(TouchingView):
     What is read is that of the last `forward()`, or of the beginning of the last
     `step()`: a write shows after `forward()`.
     """
-
-    kind = "body"
 
     def __init__(
         self,
@@ -32,8 +106,8 @@ class BodyView(TouchingView):
     ) -> None:
         """Find bodies by their full names, `<entity>/<body>`."""
         super().__init__(source, names, which, present)
-        self._ids = source.bodies.ids(self.names)
-        self._roots = source.bodies.roots.index_select(0, self._ids)
+        self._ids = source.body_ids(self.names)
+        self._roots = source.body_roots.index_select(0, self._ids)
 
     @property
     def pose(self) -> Pose:
@@ -69,7 +143,7 @@ class BodyView(TouchingView):
         return self.choice.column(self.source.sim.model.body_mass, self._ids)
 
     def is_static(self, lin: float = 1e-2, ang: float = 1e-1) -> torch.Tensor:
-        """Whether it moves at most this fast, in m/s and rad/s, bool, shape (...)."""
+        """Return whether it is at most this fast, in m/s and rad/s, bool, (...)."""
         velocity = self.velocity
         return slow(velocity[..., :3], velocity[..., 3:], lin, ang)
 
@@ -141,11 +215,11 @@ class BodyView(TouchingView):
 
     def _placed_one(self, name: str) -> Entity:
         owner = self._owner(name, "placed")
-        if owner.index.root_body_id != self.source.bodies.index[name]:
+        if owner.index.root_body_id != self.source.body_index[name]:
             raise ViewError(
                 f"The body {name!r} follows from what it hangs in and cannot be placed "
                 f"by itself. Write the joints or the root pose of the entity "
-                f"{owner.name!r}: scene.view({owner.name!r})."
+                f"{owner.name!r}: views.of(scene).view({owner.name!r})."
             )
         return owner
 
@@ -167,15 +241,19 @@ def check_floating(entities: Sequence[Entity]) -> None:
         )
 
 
+_SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+
+
 def joint_of(source: ViewSource, body: str) -> str:
-    """The full name of the one hinge or slide joint of a body."""
-    model = source.sim.mj_model
-    ids = body_joint_ids(model, source.bodies.index[body])
-    names = [model.joint(i).name for i in ids]
+    """Return the full name of the one hinge or slide joint of a body."""
+    model, index = source.sim.mj_model, source.body_index[body]
+    start = max(int(model.body_jntadr[index]), 0)
+    ids = range(start, start + int(model.body_jntnum[index]))
+    names = [model.joint(i).name for i in ids if int(model.jnt_type[i]) in _SCALAR]
     if len(names) != 1:
         listed = f": {', '.join(map(repr, names))}" if names else ""
         raise ViewError(
             f"The body {body!r} has {len(names)} hinge and slide joints{listed}. Its "
-            "`joint` needs exactly one; name it with scene.joint(...)."
+            "`joint` needs exactly one; name it with views.of(scene).joint(...)."
         )
     return names[0]

@@ -1,4 +1,4 @@
-"""Which of several things each world shows, and writing to just that one."""
+"""Choosing one of several things in each world, and writing to just that one."""
 
 from collections.abc import Sequence
 
@@ -13,8 +13,8 @@ class ViewError(ValueError):
     """Something was asked of a view that it does not have."""
 
 
-class Choice:
-    """For each world, which members of a view its rows are.
+class MemberChoice:
+    """Members of a view that the rows of each world are.
 
     `which` and `present` are kept as they are given, not copied: whoever draws the
     objects anew at a reset writes into them, and the view follows. Their values are
@@ -47,61 +47,52 @@ class Choice:
         self.shape = torch.Size((num_envs,)) if which is None else which.shape
         """Shape of the rows: (num_envs,) or (num_envs, k)."""
         self.present = _check_present(self.shape, device, present)
-        """Whether each row is there, bool; None where all of them are."""
+        """Presence of each row, bool; None where all of them are."""
         only = torch.zeros(num_envs, 1, dtype=torch.int64, device=device)
         self.picks = only if which is None else which.view(num_envs, -1)
         """The same as `which`, always of shape (num_envs, k)."""
         self._identity = torch.eye(7, device=device)[3]
 
-    def select(
-        self, values: Sequence[torch.Tensor], absent: float = 0.0
-    ) -> torch.Tensor:
-        """Choose among the members' values.
+    def select(self, values: Sequence[torch.Tensor]) -> torch.Tensor:
+        """Choose among the members' values; zero stands where nothing is present.
 
         Args:
             values: One tensor of shape (num_envs, ...) for each member, all alike.
-            absent: What stands where nothing is present.
 
         Returns:
             A tensor of shape (num_envs, ...) or (num_envs, k, ...).
         """
         if self.which is None:
-            return self.blank(values[0], absent)
-        stacked = torch.stack(list(values), dim=1)
-        return self._rows(take_columns(stacked, self.picks), absent)
+            return self.blank(values[0])
+        return self._rows(torch.stack(list(values), dim=1), self.picks)
 
-    def column(
-        self, field: torch.Tensor, ids: torch.Tensor, absent: float = 0.0
-    ) -> torch.Tensor:
+    def column(self, field: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
         """Choose among columns of a field, of which each member has one.
 
         Args:
             field: Shape (num_envs, columns, ...).
             ids: The column of each member, int64, shape (members,).
-            absent: What stands where nothing is present.
 
         Returns:
             A tensor of shape (num_envs, ...) or (num_envs, k, ...).
         """
         if self.which is None:
-            return self.blank(field.index_select(1, ids).squeeze(1), absent)
+            return self.blank(field.index_select(1, ids).squeeze(1))
         columns = ids.index_select(0, self.picks.flatten()).view_as(self.picks)
-        return self._rows(take_columns(field, columns), absent)
+        return self._rows(field, columns)
 
-    def constant(self, values: torch.Tensor, absent: float = 0.0) -> torch.Tensor:
+    def constant(self, values: torch.Tensor) -> torch.Tensor:
         """Choose among constants of the members, shape (members, ...)."""
         everywhere = values.expand(self.shape[0], *values.shape)
-        if self.which is None:
-            return self.blank(everywhere[:, 0], absent)
-        return self._rows(take_columns(everywhere, self.picks), absent)
+        return self.select(everywhere.unbind(1))
 
-    def blank(self, values: torch.Tensor, absent: float = 0.0) -> torch.Tensor:
-        """Put `absent` into the rows that are not present."""
+    def blank(self, values: torch.Tensor) -> torch.Tensor:
+        """Put zero into the rows that are not present."""
         if self.present is None:
             return values
         extra = values.ndim - self.present.ndim
         missing = (~self.present).view(*self.shape, *(1,) * extra)
-        return values.masked_fill(missing, absent)
+        return values.masked_fill(missing, 0.0)
 
     def blank_pose(self, raw: torch.Tensor) -> torch.Tensor:
         """Put the identity, a rotation that can be computed with, where nothing is."""
@@ -116,7 +107,7 @@ class Choice:
         value: torch.Tensor | float,
         features: tuple[int, ...],
     ) -> tuple[torch.Tensor, torch.Tensor | float]:
-        """What a write to the rows of the worlds of `mask` means for one member.
+        """Return what a write to the rows of the worlds of `mask` means for one member.
 
         Args:
             member: Which member.
@@ -155,9 +146,10 @@ class Choice:
             )
         return value.expand(whole)
 
-    def _rows(self, chosen: torch.Tensor, absent: float) -> torch.Tensor:
-        """Give what was chosen, (num_envs, k, ...), the shape of the rows."""
-        return self.blank(chosen.view(*self.shape, *chosen.shape[2:]), absent)
+    def _rows(self, values: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
+        """Take columns, (num_envs, k), in the shape of the rows."""
+        chosen = take_columns(values, columns)
+        return self.blank(chosen.view(*self.shape, *chosen.shape[2:]))
 
 
 def take_columns(values: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:

@@ -25,8 +25,6 @@ class EntityView(TouchingView):
     write at once, as `entity.data` does.
     """
 
-    kind = "entity"
-
     def __init__(
         self,
         source: ViewSource,
@@ -74,7 +72,7 @@ class EntityView(TouchingView):
         return self.choice.select([c.read(masses).sum(dim=-1) for c in columns])
 
     def is_static(self, lin: float = 1e-2, ang: float = 1e-1) -> torch.Tensor:
-        """Whether the root moves at most this fast, in m/s and rad/s, bool, (...)."""
+        """Return whether the root is at most this fast, m/s and rad/s, bool, (...)."""
         return slow(self.root_lin_vel_w, self.root_ang_vel_w, lin, ang)
 
     # Joints.
@@ -86,7 +84,7 @@ class EntityView(TouchingView):
 
     @property
     def joint_mask(self) -> torch.Tensor:
-        """Which columns of a row are joints, bool, shape (..., max_joints)."""
+        """Mask of the columns that are joints, bool, shape (..., max_joints)."""
         return self.choice.constant(self._has_joint)
 
     @property
@@ -117,7 +115,7 @@ class EntityView(TouchingView):
     # Parts.
 
     def body(self, name: str) -> BodyView:
-        """The body of this name, which every member has, without its prefix."""
+        """Return the body of this name, which every member has, without its prefix."""
         for entity in self.members:
             find_name(name, entity.body_names, what="body", owner=entity.name)
         names = [f"{member}/{name}" for member in self.names]

@@ -25,7 +25,7 @@ class PoseError(ValueError):
 
 
 class Pose:
-    """Where frames are: positions and orientations, shape (..., 7).
+    """Positions and orientations of frames, shape (..., 7).
 
     A pose takes coordinates of its own frame to those of the frame that it is given in,
     so `A * B` is the pose B, given in the frame A, seen from where A is given. Two
@@ -123,20 +123,20 @@ class Pose:
 
     @property
     def shape(self) -> torch.Size:
-        """How many poses there are, without the 7 numbers of each."""
+        """Shape of the poses, without the 7 numbers of each."""
         return self.raw.shape[:-1]
 
     @property
     def device(self) -> torch.device:
-        """Where the poses lie."""
+        """Device of the poses."""
         return self.raw.device
 
     def to(self, device: torch.device | str) -> Pose:
-        """The same poses on another device."""
+        """Return the same poses on another device."""
         return Pose(self.raw.to(device))
 
     def clone(self) -> Pose:
-        """A copy that shares no memory."""
+        """Return a copy that shares no memory."""
         return Pose(self.raw.clone())
 
     def __len__(self) -> int:
@@ -155,7 +155,7 @@ class Pose:
         return Pose(torch.cat((pos, quat), dim=-1))
 
     def inv(self) -> Pose:
-        """The pose that undoes this one: `A.inv() * A` is the identity."""
+        """Return the pose that undoes this one: `A.inv() * A` is the identity."""
         pos = -quat_rotate_inverse(self.q, self.p)
         return Pose(torch.cat((pos, quat_conjugate(self.q)), dim=-1))
 

@@ -1,42 +1,208 @@
-"""What every view of a scene reads from and writes to."""
+"""The parts of a scene that views read: its physics, all bodies, contact forces."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 import torch
 
 from mjlab.entity import Entity
-from mjlab.sim import Simulation
-from mjlab.views.bodies import RigidBodies
-from mjlab.views.choice import Choice
-from mjlab.views.forces import ContactForces
+from mjlab.names import find_name
+from mjlab.scene import PairKey, Scene
+from mjlab.sensor import ContactSensor
+from mjlab.views.choice import MemberChoice, ViewError, take_columns
 
 
-@dataclass(frozen=True, eq=False)
 class ViewSource:
-    """The parts of a scene that views are made of."""
+    """The parts of a scene that views are made of.
 
-    sim: Simulation
-    """Physics of the scene."""
+    Poses and velocities of bodies follow from MuJoCo's kinematics, so they are those of
+    the last `forward()`, or of the beginning of the last `step()`: a write shows in
+    them after `forward()`.
+    """
 
-    entities: Mapping[str, Entity]
-    """Entities by name."""
+    def __init__(self, scene: Scene) -> None:
+        self.sim = scene.sim
+        """Physics of the scene."""
+        self.entities: Mapping[str, Entity] = scene.entities
+        """Entities by name."""
+        groups = {name: list(its.members) for name, its in scene.variants.items()}
+        self.forces = ContactForces(scene.pair_sensors, groups)
+        """Contact forces that the scene declares."""
+        model = scene.sim.mj_model
+        names = [model.body(i).name for i in range(model.nbody)]
+        self.body_index = {name: i for i, name in enumerate(names) if name}
+        """Column of each body by its full name, `<entity>/<body>`; 0 is `world`."""
+        self.body_roots = torch.tensor(
+            model.body_rootid.tolist(), device=scene.sim.device
+        )
+        """First body of the tree that each body is in, int64, shape (nbody,)."""
+        self._packed: torch.Tensor | None = None
+        scene.on_change.append(self._forget)
 
-    bodies: RigidBodies
-    """Columns of all bodies."""
+    @property
+    def packed(self) -> torch.Tensor:
+        """Positions, quaternions wxyz and velocities, shape (num_envs, nbody, 13).
 
-    forces: ContactForces
-    """Contact forces that the scene declares."""
+        In the world frame, of the origins of the bodies' own frames. The rows are
+        [world, body], the body as in MuJoCo's model. It is computed when first read
+        after something changed.
+        """
+        if self._packed is None:
+            data = self.sim.data
+            centers = data.subtree_com.index_select(1, self.body_roots)
+            velocity = point_velocity(data.cvel, data.xpos, centers)
+            self._packed = torch.cat((data.xpos, data.xquat, velocity), dim=-1)
+        return self._packed
+
+    def body_ids(self, names: Sequence[str]) -> torch.Tensor:
+        """Return columns of bodies by full name, int64, shape (len(names),)."""
+        for name in names:
+            find_name(name, list(self.body_index), what="body", owner="scene")
+        columns = [self.body_index[name] for name in names]
+        return torch.tensor(columns, dtype=torch.int64, device=self.sim.device)
 
     def owner(self, element: str) -> Entity | None:
-        """The entity of an element by its full name; None for the scene's own."""
+        """Return the entity of an element by full name; None for the scene's own."""
         return self.entities.get(element.split("/")[0]) if "/" in element else None
 
-    def choice(
+    def _forget(self) -> None:
+        self._packed = None
+
+
+def point_velocity(
+    twist: torch.Tensor, point: torch.Tensor, center: torch.Tensor
+) -> torch.Tensor:
+    """Return the velocity of a point, linear before angular, shape (..., 6).
+
+    Args:
+        twist: MuJoCo's: angular velocity before the linear one at `center`, (..., 6).
+        point: The point that moves with the body, world frame, m, (..., 3).
+        center: Centre of mass of the body's tree, world frame, m, (..., 3).
+    """
+    angular = twist[..., :3]
+    linear = twist[..., 3:] + torch.linalg.cross(angular, point - center)
+    return torch.cat((linear, angular), dim=-1)
+
+
+class Touching(Protocol):
+    """A view of things that can touch."""
+
+    names: tuple[str, ...]
+    choice: MemberChoice
+
+
+class ContactForces:
+    """Reads the sensors that `SceneCfg.contact_pairs` was compiled to.
+
+    Rewards and terminations read the forces of the last physics step, observations
+    those of the present state, as of every sensor.
+    """
+
+    def __init__(
         self,
-        names: tuple[str, ...],
-        which: torch.Tensor | None,
-        present: torch.Tensor | None,
-    ) -> Choice:
-        """Which of the members of these names each world shows."""
-        return Choice(names, self.sim.num_envs, self.sim.device, which, present)
+        sensors: Mapping[PairKey, ContactSensor],
+        groups: Mapping[str, Sequence[str]],
+    ) -> None:
+        """Take the sensors.
+
+        Args:
+            sensors: By the names of the two sides.
+            groups: Names that a configuration has for several entities at once.
+        """
+        self._sensors = dict(sensors)
+        self._group_of = {name: group for group in groups for name in groups[group]}
+
+    def between(self, first: Touching, second: Touching) -> torch.Tensor:
+        """Return the force on the first from the second, N, shape (..., 3).
+
+        Row goes with row; a view of one thing per world goes with each of k rows.
+        """
+        one, two = first.choice, second.choice
+        if _wide(one)[1] != _wide(two)[1] and 1 not in (_wide(one)[1], _wide(two)[1]):
+            raise ViewError(
+                f"{first!r} has rows of shape {tuple(one.shape)} and {second!r} of "
+                f"shape {tuple(two.shape)}; row goes with row."
+            )
+        forces = self._all_pairs(first.names, second.names)
+        pairs = one.picks * len(second.names) + two.picks
+        wide = torch.broadcast_shapes(_wide(one), _wide(two))
+        chosen = take_columns(forces, pairs.expand(wide))
+        for choice in (one, two):
+            if choice.present is not None:
+                here = choice.present.view(_wide(choice))
+                chosen = chosen.masked_fill(~here.unsqueeze(-1), 0.0)
+        both_narrow = len(one.shape) == len(two.shape) == 1
+        return chosen.squeeze(1) if both_narrow else chosen
+
+    def net(self, view: Touching) -> torch.Tensor:
+        """Return the force on a thing from all that touches it, N, shape (..., 3)."""
+        self._check([(name, None) for name in view.names])
+        return view.choice.select([self._on(name, None) for name in view.names])
+
+    def _all_pairs(self, firsts: Sequence[str], seconds: Sequence[str]) -> torch.Tensor:
+        """Return forces on each first from each second, shape (num_envs, pairs, 3)."""
+        keys = [(a, b) for a in firsts for b in seconds]
+        apart = [(a, b) for a, b in keys if a != b]
+        if not apart:
+            raise ViewError(f"{firsts[0]!r} has no contact with itself.")
+        self._check(apart)
+        found = {key: self._on(*key) for key in apart}
+        # Where both sides are views of the same things, no world pairs one with itself
+        # and finds a force.
+        none = torch.zeros_like(found[apart[0]])
+        return torch.stack([found.get(key, none) for key in keys], dim=1)
+
+    def _on(self, first: str, second: str | None) -> torch.Tensor:
+        """Return the force on the first from the second, (num_envs, 3)."""
+        if (first, second) in self._sensors:
+            # MuJoCo reports the force on the other side.
+            return -_total(self._sensors[first, second].data.force)
+        assert second is not None
+        return _total(self._sensors[second, first].data.force)
+
+    def _check(self, keys: Sequence[PairKey]) -> None:
+        known = self._sensors
+        missing = [
+            (a, b)
+            for a, b in keys
+            if (a, b) not in known and (b is None or (b, a) not in known)
+        ]
+        if missing:
+            named = dict.fromkeys((self._named(a), self._named(b)) for a, b in missing)
+            lines = "".join(f"    {_line(a or '', b)},\n" for a, b in named)
+            raise ViewError(
+                f"The contact force {_words(*missing[0])} is not measured, because the "
+                "scene does not declare it. Add to SceneCfg:\n"
+                f"contact_pairs=(\n{lines})"
+            )
+
+    def _named(self, name: str | None) -> str | None:
+        """Return the name that a configuration has for it."""
+        return None if name is None else self._group_of.get(name, name)
+
+
+def _wide(choice: MemberChoice) -> tuple[int, int]:
+    return choice.shape[0], choice.shape[1] if len(choice.shape) == 2 else 1
+
+
+def _total(force: torch.Tensor) -> torch.Tensor:
+    """Sum over the bodies of an entity, (num_envs, bodies, 3) to (num_envs, 3)."""
+    # One after the other, so that no bit of a world depends on how many there are.
+    total = force[:, 0]
+    for body in range(1, force.shape[1]):
+        total = total + force[:, body]
+    return total
+
+
+def _line(first: str, second: str | None) -> str:
+    partner = "" if second is None else f", second={_pattern(second)!r}"
+    return f"ContactPairCfg(first={_pattern(first)!r}{partner})"
+
+
+def _pattern(name: str) -> str:
+    return name if re.fullmatch(name, name) else re.escape(name)
+
+
+def _words(first: str, second: str | None) -> str:
+    return f"on {first!r}" + ("" if second is None else f" from {second!r}")

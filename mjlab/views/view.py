@@ -1,10 +1,10 @@
-"""What views of all kinds have."""
+"""The parts that views of all kinds share."""
 
 from collections.abc import Sequence
 
 import torch
 
-from mjlab.views.choice import Choice
+from mjlab.views.choice import MemberChoice
 from mjlab.views.source import ViewSource
 
 
@@ -16,9 +16,6 @@ class View:
     present read as zero, poses as the identity, and are not written.
     """
 
-    kind = "thing"
-    """What the members are, for messages."""
-
     def __init__(
         self,
         source: ViewSource,
@@ -26,12 +23,13 @@ class View:
         which: torch.Tensor | None = None,
         present: torch.Tensor | None = None,
     ) -> None:
-        """Choose among members; `Choice` says what `which` and `present` are."""
+        """Choose among members; `MemberChoice` says what `which` and `present` are."""
         self.source = source
-        """What is read from and written to."""
+        """The parts of the scene that are read and written."""
         self.names = tuple(names)
         """Names of the members."""
-        self.choice: Choice = source.choice(self.names, which, present)
+        sim = source.sim
+        self.choice = MemberChoice(self.names, sim.num_envs, sim.device, which, present)
         """The member of each row."""
 
     @property
@@ -41,7 +39,7 @@ class View:
 
     @property
     def present(self) -> torch.Tensor:
-        """Whether each row is there, bool, shape (num_envs,) or (num_envs, k)."""
+        """Presence of each row, bool, shape (num_envs,) or (num_envs, k)."""
         if self.choice.present is not None:
             return self.choice.present
         return torch.ones_like(self.which, dtype=torch.bool)
@@ -67,6 +65,6 @@ class TouchingView(View):
 def slow(
     lin_vel: torch.Tensor, ang_vel: torch.Tensor, most_lin: float, most_ang: float
 ) -> torch.Tensor:
-    """Whether both speeds are at most so large, shape (...)."""
+    """Return whether both speeds are at most so large, shape (...)."""
     linear = lin_vel.square().sum(dim=-1) <= most_lin**2
     return linear & (ang_vel.square().sum(dim=-1) <= most_ang**2)

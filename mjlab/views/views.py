@@ -1,24 +1,21 @@
-"""The doors through which a scene hands out its views."""
+"""The views of a scene, one set of them for each scene."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 import torch
 
 from mjlab.entity import Entity
 from mjlab.names import find_name
-from mjlab.sim import Simulation
-from mjlab.views.bodies import RigidBodies
-from mjlab.views.body import BodyView
+from mjlab.scene import Scene
+from mjlab.views.body import BodyView, JointView, joint_of
+from mjlab.views.choice import MergeError
 from mjlab.views.entity import EntityView
-from mjlab.views.forces import ContactForces, Touching
-from mjlab.views.joint import JointView
-from mjlab.views.merge import (
-    merge_bodies,
-    merge_entities,
-    merge_joints,
-    merge_links,
-)
-from mjlab.views.source import ViewSource
+from mjlab.views.source import Touching, ViewSource
+from mjlab.views.view import View
+
+V = TypeVar("V", bound=View)
 
 
 class SceneViews:
@@ -30,13 +27,14 @@ class SceneViews:
     copied.
     """
 
-    def __init__(
-        self, sim: Simulation, entities: Mapping[str, Entity], forces: ContactForces
-    ) -> None:
-        self._bodies = RigidBodies(sim)
-        self._source = ViewSource(sim, entities, self._bodies, forces)
+    def __init__(self, scene: Scene) -> None:
+        """Follow a scene from now on; `of` does it once for each."""
+        self._source = ViewSource(scene)
         self.views: dict[str, EntityView] = {}
         """Entity views by name; what is put here is what `view` returns."""
+        for name, its in scene.variants.items():
+            members = list(its.members)
+            self.views[name] = self.merge_entities(members, its.which, its.present)
 
     @property
     def rigid_body_data(self) -> torch.Tensor:
@@ -45,15 +43,15 @@ class SceneViews:
         Position, quaternion wxyz, linear and angular velocity of the body's own frame
         in the world. Its rows are [world, body]; `body_index` says which body is which.
         """
-        return self._bodies.packed
+        return self._source.packed
 
     @property
     def body_index(self) -> dict[str, int]:
         """Column of each body in `rigid_body_data`, by its full name."""
-        return self._bodies.index
+        return self._source.body_index
 
     def view(self, name: str) -> EntityView:
-        """The entity called `name` in each world."""
+        """Return the view of the entity called `name` in each world."""
         if name not in self.views:
             known = [*self._source.entities, *self.views]
             find_name(name, known, what="entity", owner="scene")
@@ -61,11 +59,11 @@ class SceneViews:
         return self.views[name]
 
     def body(self, name: str) -> BodyView:
-        """The body of this full name, as `robot/hand`."""
+        """Return the view of the body of this full name, as `robot/hand`."""
         return self.merge_bodies([name])
 
     def joint(self, name: str) -> JointView:
-        """The hinge or slide joint of this full name, as `robot/elbow`."""
+        """Return the view of the hinge or slide joint of this full name."""
         return self.merge_joints([name])
 
     def merge_bodies(
@@ -74,8 +72,8 @@ class SceneViews:
         which: torch.Tensor | None = None,
         present: torch.Tensor | None = None,
     ) -> BodyView:
-        """One view of bodies, given as views or by full name."""
-        return merge_bodies(self._source, members, which, present)
+        """Return one view of bodies, given as views or by full name."""
+        return BodyView(self._source, _names(members, BodyView), which, present)
 
     def merge_links(
         self,
@@ -83,8 +81,14 @@ class SceneViews:
         which: torch.Tensor | None = None,
         present: torch.Tensor | None = None,
     ) -> BodyView:
-        """One view of bodies that have a joint each, so that `joint` can be used."""
-        return merge_links(self._source, members, which, present)
+        """Return one view of bodies that hang in one hinge or slide joint each.
+
+        So its `joint` can be read and written as well.
+        """
+        view = self.merge_bodies(members, which, present)
+        for name in view.names:
+            joint_of(self._source, name)
+        return view
 
     def merge_joints(
         self,
@@ -92,8 +96,8 @@ class SceneViews:
         which: torch.Tensor | None = None,
         present: torch.Tensor | None = None,
     ) -> JointView:
-        """One view of joints, given as views or by full name."""
-        return merge_joints(self._source, members, which, present)
+        """Return one view of joints, given as views or by full name."""
+        return JointView(self._source, _names(members, JointView), which, present)
 
     def merge_entities(
         self,
@@ -101,13 +105,21 @@ class SceneViews:
         which: torch.Tensor | None = None,
         present: torch.Tensor | None = None,
     ) -> EntityView:
-        """One view of entities, given as such, as views or by name."""
-        return merge_entities(self._source, members, which, present)
+        """Return one view of entities, given as such, as views or by name."""
+        known = self._source.entities
+        names = _names(
+            [m.name if isinstance(m, Entity) else m for m in members], EntityView
+        )
+        for name in names:
+            find_name(name, list(known), what="entity", owner="scene")
+        if not names:
+            raise MergeError("There is nothing to merge: the list of members is empty.")
+        return EntityView(self._source, [known[n] for n in names], which, present)
 
     def pairwise_contact_force(
         self, first: Touching | str, second: Touching | str
     ) -> torch.Tensor:
-        """Force on the first from the second, world frame, N, shape (..., 3).
+        """Return the force on the first from the second, world frame, N, (..., 3).
 
         It is the sum of their contacts in the last physics step, or in an observation
         in the present state. The scene has to declare the pair in `contact_pairs`.
@@ -120,7 +132,7 @@ class SceneViews:
         return forces.between(self._touching(first), self._touching(second))
 
     def net_contact_force(self, thing: Touching | str) -> torch.Tensor:
-        """Force on a thing from all that touches it, world frame, N, (..., 3)."""
+        """Return the force on a thing from all that touches it, world frame, N."""
         return self._source.forces.net(self._touching(thing))
 
     def _touching(self, thing: Touching | str) -> Touching:
@@ -131,3 +143,33 @@ class SceneViews:
         known = [*self._source.entities, *self.views, *self.body_index]
         find_name(thing, known, what="body or entity", owner="scene")
         return self.body(thing)
+
+
+_VIEWS: WeakKeyDictionary[Scene, SceneViews] = WeakKeyDictionary()
+
+
+def of(scene: Scene) -> SceneViews:
+    """Return the views of a scene, the same ones at every call."""
+    if scene not in _VIEWS:
+        _VIEWS[scene] = SceneViews(scene)
+    return _VIEWS[scene]
+
+
+def _names(members: Sequence[View | str], kind: type[V]) -> list[str]:
+    """Return the names of members that are all of one kind, each of one thing."""
+    return [m if isinstance(m, str) else _name(m, kind) for m in members]
+
+
+def _name(member: View, kind: type[V]) -> str:
+    if not isinstance(member, kind):
+        raise MergeError(
+            f"{member!r} cannot be merged with {kind.__name__}s: the members of a view "
+            "are of one kind."
+        )
+    if member.choice.which is not None or member.choice.present is not None:
+        raise MergeError(
+            f"{member!r} is merged already. Merge its members, "
+            f"{', '.join(map(repr, member.names))}, with the others."
+        )
+    (name,) = member.names
+    return name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -10,14 +11,40 @@ import torch
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.envs.config import check_config
 from mjlab.envs.nonfinite import TooManyNonfiniteError
-from mjlab.workers.log import MergedLog
-from mjlab.workers.memory import Block, Field
+from mjlab.managers import Observations
+from mjlab.managers.env import EpisodeLog
+from mjlab.parallel.memory import ArraySpec, SharedArrays, spec_of
+from mjlab.parallel.process import lasting_parent
 from mjlab.workers.pool import Pool
 from mjlab.workers.shards import Shards, StateShape, check_independent, shard_cfg
-from mjlab.workers.terms import shared_parts, term_fields, term_memory
-from mjlab.workers.worker import Job, flat
+from mjlab.workers.worker import (
+    WorkerSpec,
+    flat,
+    shared_parts,
+    term_memory,
+    term_specs,
+)
 
-Observations = dict[str, torch.Tensor | dict[str, torch.Tensor]]
+_LOG = "log."
+
+
+class MergedLog(EpisodeLog):
+    """Figures of episodes that ended in any worker.
+
+    Sums are over worlds, so that their last digits depend on how these are divided;
+    nothing that learns reads them.
+    """
+
+    def __init__(self, keys: Sequence[str], device: torch.device) -> None:
+        super().__init__(0, device)
+        self.register(keys)
+
+    def add(self, sums_and_count: torch.Tensor) -> None:
+        """Take in the episodes that ended in a step, as sums and their number."""
+        if float(sums_and_count[-1]):
+            sums_and_count = sums_and_count.to(self._sums_and_count.device)
+            self._sums_and_count += sums_and_count
+            self._latest = sums_and_count[:-1] / sums_and_count[-1]
 
 
 class WorkerEnv:
@@ -36,8 +63,8 @@ class WorkerEnv:
         *,
         device: str = "cpu",
         first_world: int = 0,
-        patience_s: float = 60.0,
-        build_patience_s: float = 600.0,
+        timeout_s: float = 60.0,
+        build_timeout_s: float = 600.0,
     ) -> None:
         """Start the workers, and wait until their worlds are built.
 
@@ -46,9 +73,9 @@ class WorkerEnv:
             num_workers: Processes.
             device: Where the learner is: observations go there, and actions come from.
             first_world: Global index of world 0, for a process of several.
-            patience_s: Seconds after which a worker that was told to step, or asked for
+            timeout_s: Seconds after which a worker that was told to step, or asked for
                 anything, and has not answered, is given up.
-            build_patience_s: The same for building its worlds.
+            build_timeout_s: The same for building its worlds.
         """
         check_config(cfg)
         self.cfg = cfg
@@ -66,16 +93,17 @@ class WorkerEnv:
         self.step_dt = self.sample.step_dt
         self.episode_log = MergedLog(self.sample.episode_log.keys, self.device)
         """Figures of episodes that ended, of all worlds."""
-        self.memory = Block(self._fields())
-        """What the workers and this process share."""
+        self.memory = SharedArrays(self._specs())
+        """Memory that the workers and this process share."""
+        self._tensors = self.memory.tensors()
         for name, part in shared_parts(self.sample):
-            part.share(term_memory(self.memory, name))
+            part.share(term_memory(self._tensors, name))
         self._is_first_step = True
         self._steps = self._steps_then = 0
         self._pool = Pool(
-            self._jobs(first_world),
-            patience_s=patience_s,
-            build_patience_s=build_patience_s,
+            self._worker_specs(first_world),
+            timeout_s=timeout_s,
+            build_timeout_s=build_timeout_s,
         )
 
     # What an environment does.
@@ -83,7 +111,7 @@ class WorkerEnv:
     @property
     def episode_length_buf(self) -> torch.Tensor:
         """Steps since each world was reset, shape (num_envs,), int64, live."""
-        return self.memory["episode_length"]
+        return self._tensors["episode_length"]
 
     def reset(
         self,
@@ -104,7 +132,7 @@ class WorkerEnv:
         self, action: torch.Tensor
     ) -> tuple[Observations, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, Any]]:
         """Advance every world by one step; see `ManagerBasedRlEnv.step`."""
-        shared = self.memory["action"]
+        shared = self._tensors["action"]
         if action.shape != shared.shape:
             raise ValueError(
                 f"The action has shape {tuple(action.shape)}; it has to be "
@@ -135,12 +163,16 @@ class WorkerEnv:
             {name: torch.from_numpy(array) for name, array in part.items()}
             for part in self._pool.call("state")
         ]
-        return self._shape.merged(parts) | self.episode_log.state()
+        log = self.episode_log.state().items()
+        return self._shape.merged(parts) | {_LOG + k: v.cpu().clone() for k, v in log}
 
     def set_state(self, state: dict[str, torch.Tensor]) -> None:
         """Continue as if from the moment of `get_state`, bit for bit."""
-        own = self.episode_log.load_state(state)
-        parts = self._shape.divided(own, self.shards)
+        for name, live in self.episode_log.state().items():
+            live.copy_(state[_LOG + name])
+        sums = f"{_LOG}sums_and_count"
+        theirs = state | {sums: torch.zeros_like(state[sums])}
+        parts = self._shape.divided(theirs, self.shards)
         arrays = [{name: t.cpu().numpy() for name, t in p.items()} for p in parts]
         self._pool.call("load_state", arrays)
 
@@ -154,17 +186,18 @@ class WorkerEnv:
         for part in self._pool.call("take_health"):
             for name, number in part.items():
                 health[name] = health.get(name, 0.0) + number
-        self._judge(health)
+        self._check_nonfinite(health)
         return (figures if episodes else {}) | health
 
     def health(self) -> tuple[int, int]:
-        """How much was not finite, and how often there was no room, in all worlds."""
+        """Return how much was not finite, and how often there was no room."""
         nonfinite, overflow = zip(*self._pool.call("health"), strict=True)
         return sum(nonfinite), sum(overflow)
 
     def close(self) -> None:
         """End the workers, and let go of what is shared. Twice is harmless."""
         self._pool.close()
+        self._tensors = {}
         self.memory.close()
         self.sample.close()
 
@@ -180,11 +213,11 @@ class WorkerEnv:
         return self._pool.processes
 
     def evidence(self) -> list[dict[str, Any]]:
-        """What shows of each worker whether it has anything to do with a GPU."""
+        """Return what shows of each worker whether it has to do with a GPU."""
         return self._pool.call("evidence")
 
     def startup_lines(self) -> list[str]:
-        """How the environment runs, as for `ManagerBasedRlEnv`."""
+        """Return how the environment runs, as for `ManagerBasedRlEnv`."""
         _, step, seed, *rest = self.sample.startup_lines()
         each = " or ".join(str(n) for n in sorted(set(self.shards.sizes)))
         return [
@@ -197,39 +230,38 @@ class WorkerEnv:
 
     # Inside.
 
-    def _fields(self) -> dict[str, Field]:
-        """Tensors that are shared."""
+    def _specs(self) -> dict[str, ArraySpec]:
+        """Return the arrays that are shared."""
         worlds, workers = self.num_envs, self.shards.num_workers
-        bools = Field((worlds,), torch.bool)
         output = self.sample.observation_manager.output
         kinds = ("obs", "final_obs") if self.cfg.final_obs else ("obs",)
+        width = self.sample.action_manager.total_action_dim
         return (
             {
-                "action": Field(
-                    (worlds, self.sample.action_manager.total_action_dim), torch.float32
-                ),
-                "reward": Field((worlds,), torch.float32),
-                "terminated": bools,
-                "truncated": bools,
-                "episode_length": Field((worlds,), torch.int64),
-                "log": Field((workers, len(self.episode_log.keys) + 1), torch.float32),
+                "action": ArraySpec((worlds, width), "float32"),
+                "reward": ArraySpec((worlds,), "float32"),
+                "terminated": ArraySpec((worlds,), "bool"),
+                "truncated": ArraySpec((worlds,), "bool"),
+                "episode_length": ArraySpec((worlds,), "int64"),
+                "log": ArraySpec((workers, len(self.episode_log.keys) + 1), "float32"),
             }
             | {
-                f"{kind}/{name}": Field.like(tensor, worlds)
+                f"{kind}/{name}": spec_of((worlds, *tensor.shape[1:]), tensor.dtype)
                 for kind in kinds
                 for name, tensor in flat(output).items()
             }
-            | term_fields(self.sample, worlds, workers)
+            | term_specs(self.sample, worlds, workers)
         )
 
-    def _jobs(self, first_world: int) -> list[Job]:
+    def _worker_specs(self, first_world: int) -> list[WorkerSpec]:
         return [
-            Job(
+            WorkerSpec(
                 index=index,
                 worlds=worlds,
                 first_world=first_world + worlds.start,
                 cfg=shard_cfg(self.cfg, worlds.stop - worlds.start, self.seed),
-                block=self.memory,
+                memory=self.memory,
+                parent=lasting_parent(),
             )
             for index, worlds in enumerate(self.shards.slices)
         ]
@@ -247,7 +279,7 @@ class WorkerEnv:
         return [seed[worlds] for worlds in slices]
 
     def _copied(self, name: str) -> torch.Tensor:
-        return self.memory[name].to(self.device, copy=True)
+        return self._tensors[name].to(self.device, copy=True)
 
     def _observed(self, kind: str) -> Observations:
         output = self.sample.observation_manager.output
@@ -259,9 +291,9 @@ class WorkerEnv:
         }
 
     def _take_log(self) -> None:
-        self.episode_log.add(self.memory["log"].sum(dim=0))
+        self.episode_log.add(self._tensors["log"].sum(dim=0))
 
-    def _judge(self, health: dict[str, float]) -> None:
+    def _check_nonfinite(self, health: dict[str, float]) -> None:
         """Raise if too many world steps were not finite since the last account."""
         steps = (self._steps - self._steps_then) * self.num_envs
         self._steps_then = self._steps

@@ -1,4 +1,4 @@
-"""Where the worlds are, and where the learner: four ways to share a machine."""
+"""Places of the worlds and of the learner: four ways to share a machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import torch
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.names import suggest
 from mjlab.rl.distributed import Ranks, no_cuda
-from mjlab.workers import TrainingEnv, WorkerEnv, terms_of
+from mjlab.rl.vecenv import TrainingEnv, terms_of
+from mjlab.workers.env import WorkerEnv
 from mjlab.workers.shards import Shards
 
 if TYPE_CHECKING:
@@ -28,13 +29,13 @@ class PlacementError(ValueError):
 
 @dataclass(frozen=True)
 class Placement:
-    """Where everything of a run is."""
+    """The places of a run."""
 
     name: PlacementName
-    """How it is called."""
+    """Name for users."""
 
     device: str
-    """Where the learner is."""
+    """Device of the learner."""
 
     workers: int | None
     """Worker processes that have the worlds, None if this process has them."""
@@ -43,7 +44,7 @@ class Placement:
     """Whether the number of workers has to be that."""
 
     reason: str
-    """Why the learner is there, for the start-up report."""
+    """Reason for the learner's place, for the start-up report."""
 
     @property
     def physics(self) -> str:
@@ -51,7 +52,7 @@ class Placement:
         return self.device if self.name == "gpu" else "cpu"
 
     def for_worlds(self, num_envs: int) -> Placement:
-        """The placement with as many workers as have worlds, unless they are chosen.
+        """Return the placement with at most a worker for each world, unless chosen.
 
         Args:
             num_envs: Worlds of this process.
@@ -63,7 +64,7 @@ class Placement:
         return dataclasses.replace(self, workers=workers)
 
     def applied(self, cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
-        """The environment with the engine that the placement means."""
+        """Return the environment with the engine that the placement means."""
         wanted, backend = cfg.sim.backend, _BACKENDS[self.name]
         if wanted not in ("auto", backend):
             raise PlacementError(
@@ -76,7 +77,7 @@ class Placement:
         return dataclasses.replace(cfg, sim=sim, mode=mode)
 
     def build(self, cfg: ManagerBasedRlEnvCfg, *, first_world: int = 0) -> TrainingEnv:
-        """The environment to train in."""
+        """Build the environment to train in."""
         cfg = self.applied(cfg)
         workers = self.for_worlds(cfg.scene.num_envs).workers
         if workers is not None:
@@ -92,13 +93,13 @@ def find_placement(
     device: str | None = None,
     ranks: Ranks | None = None,
 ) -> Placement:
-    """The placement that a user means, on this machine.
+    """Return the placement that a user means, on this machine.
 
     Args:
-        name: How it is called.
+        name: Name of the placement.
         workers: Worker processes, for "dual". None takes one a processor.
         cores: Processors of this process.
-        device: Where the learner has to be. None lets the placement choose.
+        device: Device of the learner. None lets the placement choose.
         ranks: This process among those that train together.
     """
     known = get_args(PlacementName)
@@ -123,7 +124,7 @@ def find_placement(
 
 
 def placement_lines(placement: Placement, loop: TrainingLoop) -> list[str]:
-    """What to say at the start: the placement, and where each group of tensors is."""
+    """Return lines of the start: the placement, and the device of each tensor group."""
     env, bound = loop.env, terms_of(loop.env)
     where = "this process"
     if isinstance(env, WorkerEnv):
@@ -150,7 +151,7 @@ def placement_lines(placement: Placement, loop: TrainingLoop) -> list[str]:
 
 
 def _learner_device(name: str, device: str | None, ranks: Ranks) -> tuple[str, str]:
-    """Where the learner is, and why."""
+    """Return the learner's device, and the reason."""
     if name == "gpu":
         if device == "cpu":
             raise PlacementError(

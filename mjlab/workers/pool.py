@@ -12,20 +12,20 @@ from collections.abc import Iterator, Sequence
 from multiprocessing import resource_tracker, util
 from typing import Any
 
-from mjlab.workers.channel import ClosedError, Turns
-from mjlab.workers.worker import CALL, DONE, END, FIRST_STEP, STEP, Job, work
+from mjlab.parallel.process import ClosedError, Handshake
+from mjlab.workers.worker import CALL, DONE, END, FIRST_STEP, STEP, WorkerSpec, work
 
 _ENVIRONMENT = {
     "CUDA_VISIBLE_DEVICES": "",
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
 }
-"""What workers find in their environment, before they import torch."""
+"""Variables in the environment of workers, before they import torch."""
 
-_LOOK_S = 1.0
+_HEARTBEAT_S = 1.0
 """Seconds of waiting after which all workers are looked at."""
 
-_FAREWELL_S = 5.0
+_GRACE_S = 5.0
 """Seconds that a worker has for ending."""
 
 
@@ -36,16 +36,16 @@ class WorkerError(RuntimeError):
 class _Worker:
     """A process, as seen from here."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, spec: WorkerSpec) -> None:
         context = multiprocessing.get_context("spawn")
-        self.index = job.index
-        self.worlds = job.worlds
-        self.turns, there = Turns.pair()
+        self.index = spec.index
+        self.worlds = spec.worlds
+        self.handshake, there = Handshake.pair()
         self.calls, answers = context.Pipe()
         self.process = context.Process(
             target=work,
-            args=(job, there, answers),
-            name=f"mjlab-worker-{job.index}",
+            args=(spec, there, answers),
+            name=f"mjlab-worker-{spec.index}",
             daemon=True,
         )
         try:
@@ -56,7 +56,7 @@ class _Worker:
 
     @property
     def label(self) -> str:
-        """Who it is, for messages."""
+        """Its name in messages."""
         last = self.worlds.stop - 1
         worlds = f"worlds {self.worlds.start} to {last}"
         if last == self.worlds.start:
@@ -64,8 +64,8 @@ class _Worker:
         return f"Worker {self.index} (process {self.process.pid}, {worlds})"
 
     def end_as_text(self) -> str:
-        """How it ended, in words."""
-        self.process.join(_FAREWELL_S)
+        """Return how it ended, in words."""
+        self.process.join(_GRACE_S)
         code = self.process.exitcode
         if code is not None and code < 0:
             name = signal.Signals(-code).name
@@ -78,26 +78,26 @@ class Pool:
     """The workers of an environment."""
 
     def __init__(
-        self, jobs: Sequence[Job], *, patience_s: float, build_patience_s: float
+        self, specs: Sequence[WorkerSpec], *, timeout_s: float, build_timeout_s: float
     ) -> None:
         """Start them, and wait until their worlds are built.
 
         Args:
-            jobs: What each is to do.
-            patience_s: Seconds after which one that has not answered stands still.
-            build_patience_s: The same for building its worlds.
+            specs: The worlds of each.
+            timeout_s: Seconds after which one that has not answered stands still.
+            build_timeout_s: The same for building its worlds.
         """
-        self._patience_s = patience_s
+        self._timeout_s = timeout_s
         self._workers: list[_Worker] = []
         # Also when nobody says so, before multiprocessing waits for its children.
         self._close = util.Finalize(self, _end, (self._workers,), exitpriority=10)
         try:
             with _worker_environment(), _signals_held():
-                for job in jobs:
-                    self._workers.append(_Worker(job))
-            watch = _Watch(build_patience_s)
+                for spec in specs:
+                    self._workers.append(_Worker(spec))
+            timeout = _Timeout(build_timeout_s)
             for worker in self._workers:
-                self._answer(worker, watch)
+                self._answer(worker, timeout)
         except BaseException:
             self.close()
             raise
@@ -117,10 +117,10 @@ class Pool:
         with self._closing_if_failed():
             for worker in self._workers:
                 self._tell(worker, word)
-            watch = _Watch(self._patience_s)
+            timeout = _Timeout(self._timeout_s)
             for worker in self._workers:
-                if self._hear(worker, watch) != DONE:
-                    self._answer(worker, watch)
+                if self._hear(worker, timeout) != DONE:
+                    self._answer(worker, timeout)
 
     def call(self, name: str, *arguments: Sequence[Any]) -> list[Any]:
         """Call a method of each one's shard, and return what they answer.
@@ -134,8 +134,8 @@ class Pool:
             for worker, row in zip(self._workers, rows, strict=True):
                 self._tell(worker, CALL)
                 self._send(worker, pickle.dumps((name, row)))
-            watch = _Watch(self._patience_s)
-            return [self._answer(worker, watch) for worker in self._workers]
+            timeout = _Timeout(self._timeout_s)
+            return [self._answer(worker, timeout) for worker in self._workers]
 
     def close(self) -> None:
         """End them all. Closing twice is harmless."""
@@ -157,49 +157,49 @@ class Pool:
 
     def _tell(self, worker: _Worker, word: bytes) -> None:
         try:
-            worker.turns.tell(word)
+            worker.handshake.tell(word)
         except ClosedError:
-            raise self._fall(worker) from None
+            raise self._gone(worker) from None
 
     def _send(self, worker: _Worker, message: bytes) -> None:
         try:
             worker.calls.send_bytes(message)
         except (BrokenPipeError, ConnectionResetError):
-            raise self._fall(worker) from None
+            raise self._gone(worker) from None
 
-    def _hear(self, worker: _Worker, watch: _Watch) -> bytes:
+    def _hear(self, worker: _Worker, timeout: _Timeout) -> bytes:
         while True:
             try:
-                word = worker.turns.hear(_LOOK_S)
+                word = worker.handshake.hear(_HEARTBEAT_S)
             except ClosedError:
-                raise self._fall(worker) from None
+                raise self._gone(worker) from None
             if word is not None:
                 return word
-            self._look(worker, watch)
+            self._look(worker, timeout)
 
-    def _answer(self, worker: _Worker, watch: _Watch) -> Any:
+    def _answer(self, worker: _Worker, timeout: _Timeout) -> Any:
         try:
-            while not worker.calls.poll(_LOOK_S):
-                self._look(worker, watch)
+            while not worker.calls.poll(_HEARTBEAT_S):
+                self._look(worker, timeout)
             word, answer = pickle.loads(worker.calls.recv_bytes())
         except (EOFError, ConnectionResetError):
-            raise self._fall(worker) from None
+            raise self._gone(worker) from None
         if word != DONE:
             raise WorkerError(f"{worker.label} failed:\n{answer}")
         return answer
 
-    def _look(self, late: _Worker, watch: _Watch) -> None:
+    def _look(self, late: _Worker, timeout: _Timeout) -> None:
         """Raise if any worker is gone, or the one that is waited for stands still."""
         for worker in self._workers:
             if worker.process.exitcode is not None:
-                raise self._fall(worker)
-        if watch.is_over():
+                raise self._gone(worker)
+        if timeout.is_over():
             raise WorkerError(
-                f"{late.label} has given no sign of life for {watch.patience_s:g} s."
+                f"{late.label} has given no sign of life for {timeout.seconds:g} s."
             )
 
-    def _fall(self, worker: _Worker) -> WorkerError:
-        """What to say of a worker that is gone: its own words, if it left any."""
+    def _gone(self, worker: _Worker) -> WorkerError:
+        """Return the error of a worker that is gone, in its words if it left any."""
         try:
             if worker.calls.poll():
                 _, words = pickle.loads(worker.calls.recv_bytes())
@@ -209,35 +209,35 @@ class Pool:
         return WorkerError(worker.end_as_text())
 
 
-class _Watch:
-    """How long workers have owed an answer.
+class _Timeout:
+    """The time for which workers have owed an answer.
 
-    They owe it to whoever asked, so that nothing counts as life but the work itself. A
-    pause of this process too, as by Ctrl-Z, counts as one look and not as its length.
+    Nothing counts as a heartbeat but the work itself. A pause of this process too, as
+    by Ctrl-Z, counts as one look and not as its length.
     """
 
-    def __init__(self, patience_s: float) -> None:
-        self.patience_s = patience_s
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
         self._waited = 0.0
         self._looked = time.monotonic()
 
     def is_over(self) -> bool:
-        """Whether patience is at its end."""
+        """Return whether it is too long."""
         now = time.monotonic()
-        self._waited += min(now - self._looked, 2.0 * _LOOK_S)
+        self._waited += min(now - self._looked, 2.0 * _HEARTBEAT_S)
         self._looked = now
-        return self._waited >= self.patience_s
+        return self._waited >= self.seconds
 
 
 def _end(workers: list[_Worker]) -> None:
     """Ask workers to end, wait a little, and end those that do not."""
     for worker in workers:
         with contextlib.suppress(ClosedError, OSError):
-            worker.turns.tell(END)
+            worker.handshake.tell(END)
         # One that is not listening hears that we are gone.
-        worker.turns.close()
+        worker.handshake.close()
         worker.calls.close()
-    deadline = time.monotonic() + _FAREWELL_S
+    deadline = time.monotonic() + _GRACE_S
     for worker in workers:
         worker.process.join(max(0.0, deadline - time.monotonic()))
         if worker.process.exitcode is None:

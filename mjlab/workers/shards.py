@@ -1,4 +1,4 @@
-"""How worlds are divided among workers, and their states put together again."""
+"""The division of worlds among workers, and of their states."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Shards:
 
     @property
     def slices(self) -> list[slice]:
-        """Which worlds those are."""
+        """Worlds of each worker, among all."""
         ends = torch.tensor(self.sizes).cumsum(0).tolist()
         return [
             slice(end - size, end) for end, size in zip(ends, self.sizes, strict=True)
@@ -84,7 +84,7 @@ def check_independent(env: ManagerBasedRlEnv, shards: Shards) -> None:
 def shard_cfg(
     cfg: ManagerBasedRlEnvCfg, num_envs: int, seed: int
 ) -> ManagerBasedRlEnvCfg:
-    """The environment of some of the worlds: native, on one thread."""
+    """Return the environment of some of the worlds: native, on one thread."""
     return dataclasses.replace(
         cfg,
         seed=seed,
@@ -96,7 +96,7 @@ def shard_cfg(
 
 
 class StateShape:
-    """Which tensors of an environment's state have a row a world, and along which axis.
+    """The axis along which each tensor of an environment's state has a row a world.
 
     It is found by comparing environments of different sizes. Put together, the states
     of workers are the state of one environment with all worlds, so that a run can go
@@ -114,12 +114,12 @@ class StateShape:
         self._num_envs = num_envs
 
     def merged(self, states: Sequence[State]) -> State:
-        """One state of those of all workers, in their order."""
+        """Return one state of those of all workers, in their order."""
         names = states[0]
         return {name: self._merge(name, [s[name] for s in states]) for name in names}
 
     def divided(self, state: State, shards: Shards) -> list[State]:
-        """The states of all workers of that of all worlds."""
+        """Return the states of all workers of that of all worlds."""
         divided: list[State] = [{} for _ in shards.sizes]
         for name, tensor in state.items():
             if name not in self._sample:
@@ -158,7 +158,7 @@ class StateShape:
         return [tensor] * shards.num_workers
 
     def _axis(self, name: str, tensor: torch.Tensor) -> int | None:
-        """The axis that counts worlds, if there is one."""
+        """Return the axis that counts worlds, if there is one."""
         sizes = zip(self._sample[name].shape, tensor.shape, strict=True)
         return next((i for i, (a, b) in enumerate(sizes) if a != b), None)
 

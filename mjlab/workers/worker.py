@@ -1,4 +1,4 @@
-"""What runs in a worker process: some of the worlds, on one thread, without a GPU."""
+"""A worker process: some of the worlds, on one thread, without a GPU."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ import pickle
 import signal
 import sys
 import traceback
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
-from mjlab.workers.channel import ClosedError, Turns
-from mjlab.workers.memory import Block
-from mjlab.workers.terms import shared_parts, term_memory
+from mjlab.parallel.memory import ArraySpec, SharedArrays, spec_of
+from mjlab.parallel.process import ClosedError, Handshake, end_with_parent
 
 STEP, FIRST_STEP, CALL, END = b"s", b"f", b"c", b"q"
-"""What a worker is told: to step, in a rollout or as its first, to answer a call, to
+"""Orders to a worker: to step, in a rollout or as its first, to answer a call, to
 end."""
 
 DONE, FAILED = b"k", b"e"
-"""What it answers."""
+"""Answers of a worker."""
 
 
 @dataclass(frozen=True)
-class Job:
-    """What a worker is to do."""
+class WorkerSpec:
+    """The worlds of one worker."""
 
     index: int
-    """Which worker it is."""
+    """Number of the worker."""
 
     worlds: slice
     """Its worlds among those of the environment."""
@@ -44,25 +44,92 @@ class Job:
     cfg: ManagerBasedRlEnvCfg
     """The environment, with as many worlds as it has."""
 
-    block: Block
-    """What it shares with the learner."""
+    memory: SharedArrays
+    """Memory that it shares with the learner."""
+
+    parent: int | None
+    """The process that it ends with; see `end_with_parent`."""
+
+
+class SharedPart(Protocol):
+    """A part of a term that learns: the term has it in all processes."""
+
+    def fields(
+        self, num_envs: int, num_workers: int
+    ) -> dict[str, tuple[tuple[int, ...], torch.dtype]]:
+        """Return shape and type of the memory that is shared, by name."""
+        ...
+
+    def share(
+        self,
+        memory: Mapping[str, torch.Tensor],
+        *,
+        worlds: slice = ...,
+        worker: int = ...,
+    ) -> None:
+        """Use that memory; the learner does so for all worlds."""
+        ...
+
+    def begin_rollout(self) -> None:
+        """Take what the learner has given, in a worker."""
+        ...
+
+
+@runtime_checkable
+class SharedTerm(Protocol):
+    """An action term that shares memory between processes."""
+
+    @property
+    def shared(self) -> SharedPart:
+        """The part that is shared."""
+        ...
+
+
+def shared_parts(env: ManagerBasedRlEnv) -> Iterator[tuple[str, SharedPart]]:
+    """Yield the parts that terms of an environment share, by the terms' names."""
+    for name in env.action_manager.active_terms:
+        term = env.action_manager.term(name)
+        if isinstance(term, SharedTerm):
+            yield name, term.shared
+
+
+def term_specs(
+    env: ManagerBasedRlEnv, num_envs: int, num_workers: int
+) -> dict[str, ArraySpec]:
+    """Return the arrays that terms share, by "term/name/field"."""
+    return {
+        f"term/{name}/{field}": spec_of(*spec)
+        for name, part in shared_parts(env)
+        for field, spec in part.fields(num_envs, num_workers).items()
+    }
+
+
+def term_memory(
+    tensors: Mapping[str, torch.Tensor], name: str
+) -> dict[str, torch.Tensor]:
+    """Return the tensors of one term, by field."""
+    start = f"term/{name}/"
+    return {k.removeprefix(start): t for k, t in tensors.items() if k.startswith(start)}
 
 
 class Shard:
     """Some of the worlds, and where their numbers go."""
 
-    def __init__(self, job: Job) -> None:
-        self.env = ManagerBasedRlEnv(job.cfg, device="cpu", first_world=job.first_world)
+    def __init__(self, spec: WorkerSpec) -> None:
+        self.env = ManagerBasedRlEnv(
+            spec.cfg, device="cpu", first_world=spec.first_world
+        )
+        tensors = spec.memory.tensors()
         self._rows = {
-            name: tensor[job.worlds]
-            for name, tensor in job.block.tensors.items()
+            name: tensor[spec.worlds]
+            for name, tensor in tensors.items()
             if not name.startswith(("log", "term/"))
         }
         self._shared = dict(shared_parts(self.env))
         for name, part in self._shared.items():
-            memory = term_memory(job.block, name)
-            part.share(memory, worlds=job.worlds, worker=job.index)
-        self._log = job.block["log"][job.index]
+            memory = term_memory(tensors, name)
+            part.share(memory, worlds=spec.worlds, worker=spec.index)
+        self._log = tensors["log"][spec.index]
 
     def begin_rollout(self) -> None:
         """Take what the learner has given to terms; until the next one, it stays."""
@@ -93,7 +160,7 @@ class Shard:
         self._rows["episode_length"].copy_(self.env.episode_length_buf)
 
     def state(self) -> dict[str, Any]:
-        """The worlds' state, as arrays."""
+        """Return the worlds' state, as arrays."""
         return {name: t.numpy() for name, t in self.env.get_state().items()}
 
     def load_state(self, state: dict[str, Any]) -> None:
@@ -103,17 +170,29 @@ class Shard:
         self._rows["episode_length"].copy_(self.env.episode_length_buf)
 
     def health(self) -> tuple[int, int]:
-        """How much was not finite, and how often there was no room."""
+        """Return how much was not finite, and how often there was no room."""
         nonfinite, overflow = self.env.nonfinite.totals()
         return int(nonfinite), int(overflow)
 
     def take_health(self) -> dict[str, float]:
-        """The full account since the last one."""
+        """Return the full account since the last one."""
         return self.env.take_health()
 
     def evidence(self) -> dict[str, Any]:
-        """What shows whether this process has anything to do with a GPU."""
-        return evidence()
+        """Return what shows whether this process has anything to do with a GPU."""
+        files = Path("/proc/self/fd").iterdir()
+        opened = [str(file.readlink()) for file in files if file.is_symlink()]
+        maps = Path("/proc/self/maps").read_text().split()
+        libraries = ("libcuda.so", "warp.so", "warp-clang.so")
+        return {
+            "warp": sorted(
+                name for name in sys.modules if name.split(".")[0] == "warp"
+            ),
+            "cuda": torch.cuda.is_initialized(),
+            "devices": [name for name in opened if name.startswith("/dev/nvidia")],
+            "libraries": sorted({p for p in maps if any(n in p for n in libraries)}),
+            "threads": torch.get_num_threads(),
+        }
 
     def _show(self, kind: str, observed: dict[str, Any]) -> None:
         for name, tensor in flat(observed).items():
@@ -121,7 +200,7 @@ class Shard:
 
 
 def flat(observed: dict[str, Any]) -> dict[str, torch.Tensor]:
-    """Observations by group, or by "group/term" where terms are apart."""
+    """Return observations by group, or by "group/term" where terms are apart."""
     tensors: dict[str, torch.Tensor] = {}
     for group, value in observed.items():
         if isinstance(value, torch.Tensor):
@@ -131,67 +210,41 @@ def flat(observed: dict[str, Any]) -> dict[str, torch.Tensor]:
     return tensors
 
 
-def evidence() -> dict[str, Any]:
-    """What shows whether this process has anything to do with a GPU."""
-    files = Path("/proc/self/fd")
-    opened = [str(file.readlink()) for file in files.iterdir() if file.is_symlink()]
-    maps = Path("/proc/self/maps").read_text()
-    libraries = {line.split()[-1] for line in maps.splitlines() if ".so" in line}
-    names = ("libcuda.so", "warp.so", "warp-clang.so")
-    return {
-        "warp": sorted(name for name in sys.modules if name.split(".")[0] == "warp"),
-        "cuda": torch.cuda.is_initialized(),
-        "devices": [name for name in opened if name.startswith("/dev/nvidia")],
-        "libraries": sorted(
-            path for path in libraries if any(name in path for name in names)
-        ),
-        "threads": torch.get_num_threads(),
-    }
-
-
-def work(job: Job, turns: Turns, calls: Connection) -> None:
-    """Serve until told to end, or until whoever tells is gone. It does not return."""
+def work(spec: WorkerSpec, handshake: Handshake, calls: Connection) -> None:
+    """Serve until told to end, or until the learner is gone. It does not return."""
+    end_with_parent(spec.parent)
     # Who pressed Ctrl-C told the learner, which finishes its iteration with us.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     torch.set_num_threads(1)
     with torch.no_grad(), contextlib.suppress(ClosedError, EOFError, OSError):
-        _work(job, turns, calls)
+        _work(spec, handshake, calls)
     # To take torch and MuJoCo apart would take seconds, and frees nothing of use.
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
 
 
-def _work(job: Job, turns: Turns, calls: Connection) -> None:
+def _work(spec: WorkerSpec, handshake: Handshake, calls: Connection) -> None:
     try:
-        shard = Shard(job)
+        shard = Shard(spec)
     except Exception:
         _reply(calls, FAILED, traceback.format_exc())
         return
     _reply(calls, DONE, None)
-    _serve(shard, turns, calls)
-
-
-def _serve(shard: Shard, turns: Turns, calls: Connection) -> None:
-    while (word := turns.hear()) != END:
-        if word in (STEP, FIRST_STEP) and not _step(shard, word, turns, calls):
-            return
+    while (word := handshake.hear()) != END:
         if word == CALL:
             _answer(shard, calls)
-
-
-def _step(shard: Shard, word: bytes, turns: Turns, calls: Connection) -> bool:
-    try:
-        if word == FIRST_STEP:
-            shard.begin_rollout()
-        shard.step()
-    except Exception:
-        turns.tell(FAILED)
-        _reply(calls, FAILED, traceback.format_exc())
-        return False
-    turns.tell(DONE)
-    return True
+            continue
+        try:
+            if word == FIRST_STEP:
+                shard.begin_rollout()
+            shard.step()
+        except Exception:
+            handshake.tell(FAILED)
+            _reply(calls, FAILED, traceback.format_exc())
+            return
+        handshake.tell(DONE)
 
 
 def _answer(shard: Shard, calls: Connection) -> None:

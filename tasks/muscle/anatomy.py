@@ -12,7 +12,11 @@ those of the right side.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
 Vector = tuple[float, float, float]
 
@@ -54,6 +58,44 @@ class Muscle:
     pennation: float
     """Angle between fibres and tendon at the optimal length, in rad."""
     path: tuple[Point | Wrap, ...]
+
+
+_NUMBERS = {
+    "force": "max_force",
+    "fiber": "fiber_length",
+    "tendon": "tendon_length",
+    "pennation": "pennation",
+}
+"""Attributes of `muscles.xml`, and the fields of `Muscle` that they are."""
+
+
+@cache
+def muscles_of(walker: str) -> tuple[Muscle, ...]:
+    """Return the muscles of "w18" or "w54", as in `muscles.xml`."""
+    root = ElementTree.parse(Path(__file__).with_name("muscles.xml")).getroot()
+    found = root.iterfind(f"walker[@name='{walker}']/muscle")
+    return tuple(_muscle(element) for element in found)
+
+
+def _muscle(element: ElementTree.Element) -> Muscle:
+    values: dict[str, Any] = {
+        field: float(element.attrib[key])
+        for key, field in _NUMBERS.items()
+        if key in element.attrib
+    }
+    values["name"] = element.attrib["name"]
+    like = element.get("like")
+    if like is not None:
+        (model,) = (muscle for muscle in muscles_of("w18") if muscle.name == like)
+        return replace(model, **values)
+    return Muscle(**values, path=tuple(_path_part(each) for each in element))
+
+
+def _path_part(element: ElementTree.Element) -> Point | Wrap:
+    if element.tag == "wrap":
+        return Wrap(element.attrib["joint"])
+    x, y, z = map(float, element.attrib["pos"].split())
+    return Point(element.attrib["segment"], (x, y, z))
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from mjlab.muscle import (
 )
 from mjlab.muscle.store import WeightError
 from mjlab.rl import Hook, HookCfg, Training
-from mjlab.workers import TrainingEnv, terms_of
+from mjlab.rl.vecenv import TrainingEnv, terms_of
 
 if TYPE_CHECKING:
     from mjlab.rl.figures import Number

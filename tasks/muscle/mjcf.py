@@ -21,9 +21,8 @@ from mjlab.tasks.muscle.anatomy import (
     Muscle,
     Vector,
     Wrap,
+    muscles_of,
 )
-from mjlab.tasks.muscle.w18_paths import W18_MUSCLES
-from mjlab.tasks.muscle.w54_paths import W54_MUSCLES
 
 FOLDER = Path(__file__).parent
 TENDON_STRAIN = 0.02
@@ -64,7 +63,7 @@ W18 = Walker(
     "w18",
     "W18: a walker in the plane with 18 muscles, from OpenSim's gait10dof18musc.",
     (Hinge("hip", "femur", _FLEXION, (-0.6, 1.7)), *_LEG),
-    W18_MUSCLES,
+    muscles_of("w18"),
     is_planar=True,
 )
 W54 = Walker(
@@ -79,7 +78,7 @@ W54 = Walker(
         Hinge("hip_rotation", "femur", _ROTATION, (-0.6, 0.6)),
         *_LEG,
     ),
-    W54_MUSCLES,
+    muscles_of("w54"),
     is_planar=False,
 )
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 
 import torch
 
-from mjlab.entity.index import Columns
 from mjlab.sensor import (
     ObjRef,
     PatternCfg,
@@ -17,6 +16,7 @@ from mjlab.sensor import (
 )
 from mjlab.sensor.objects import object_id
 from mjlab.sim import Simulation
+from mjlab.tensors.columns import Columns
 
 
 @dataclass(kw_only=True)

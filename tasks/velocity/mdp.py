@@ -1,30 +1,363 @@
-"""The terms of walking, besides those that mjlab has for all tasks."""
+"""The terms of walking, besides those that mjlab has for all tasks.
 
+Rewards return shape (num_envs,), float32: a rate. Penalties are returned as positive
+costs and get a negative weight.
+
+Joints and the root are those at the end of the step. What MuJoCo derives (bodies,
+sites, contacts, momentum) is that of the last physics step, all of one and the same
+moment, at most 5 ms before; contacts are none at the start of an episode. That way
+`forward()` need not solve for the forces of the present moment, which a whole step of
+physics would cost. Rays are cast when observations are made, so the ground that they
+met is that of the observation before; it stands still, and how high feet and how
+upright bodies are above it is of the moment of the reward.
+"""
+
+from collections.abc import Mapping
+
+import torch
+
+from mjlab.managers import ManagerTermBase
+from mjlab.managers.managed_env import ManagedEnv
+from mjlab.managers.term import TermCfg, TermError
+from mjlab.mdp.lookup import ROBOT, contact_sensor, ray_caster, reading
+from mjlab.names import resolve_values
+from mjlab.scene import Selection
 from mjlab.schema import declare_terms
 from mjlab.tasks.velocity.commands import TwistCommand as TwistCommand
 from mjlab.tasks.velocity.commands import TwistCommandCfg as TwistCommandCfg
 from mjlab.tasks.velocity.commands import command_speed as command_speed
 from mjlab.tasks.velocity.commands import moving as moving
 from mjlab.tasks.velocity.foot_height import FootHeightSensorCfg as FootHeightSensorCfg
-from mjlab.tasks.velocity.observations import foot_air_time as foot_air_time
-from mjlab.tasks.velocity.observations import foot_contact as foot_contact
-from mjlab.tasks.velocity.observations import foot_contact_forces as foot_contact_forces
-from mjlab.tasks.velocity.observations import foot_height as foot_height
-from mjlab.tasks.velocity.observations import gravity_from_sensor as gravity_from_sensor
-from mjlab.tasks.velocity.rewards import angular_momentum as angular_momentum
-from mjlab.tasks.velocity.rewards import body_angular_velocity as body_angular_velocity
-from mjlab.tasks.velocity.rewards import contact_cost as contact_cost
-from mjlab.tasks.velocity.rewards import feet_air_time as feet_air_time
-from mjlab.tasks.velocity.rewards import feet_clearance as feet_clearance
-from mjlab.tasks.velocity.rewards import feet_slip as feet_slip
-from mjlab.tasks.velocity.rewards import feet_swing_height as feet_swing_height
-from mjlab.tasks.velocity.rewards import ground_normal as ground_normal
-from mjlab.tasks.velocity.rewards import soft_landing as soft_landing
-from mjlab.tasks.velocity.rewards import (
-    track_angular_velocity as track_angular_velocity,
-)
-from mjlab.tasks.velocity.rewards import track_linear_velocity as track_linear_velocity
-from mjlab.tasks.velocity.rewards import upright as upright
-from mjlab.tasks.velocity.rewards import variable_posture as variable_posture
+from mjlab.tensors.math import normalize
+
+_SPEEDS = (0.05, 1.5)
+"""Speeds of the command from which on a robot walks, and runs, m/s plus rad/s."""
+
+
+# Observations.
+
+
+def gravity_from_sensor(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
+    """Direction of gravity in the frame of a sensor that measures which way is up."""
+    return -reading(env, sensor_name)
+
+
+def foot_height(
+    env: ManagedEnv, height_name: str | None = None, asset_cfg: Selection = ROBOT
+) -> torch.Tensor:
+    """Heights of the feet's sites above the ground, m, shape (num_envs, feet).
+
+    Args:
+        env: The environment.
+        height_name: The sensor of the feet's heights. None: the ground is the plane at
+            height 0.
+        asset_cfg: The feet's sites, on a plane.
+    """
+    if height_name is not None:
+        return reading(env, height_name)
+    return asset_cfg.entity.data.site_pos_w[:, asset_cfg.site_ids, 2]
+
+
+def foot_air_time(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
+    """Seconds that each foot has been in the air, 0 in contact, (num_envs, feet)."""
+    return contact_sensor(env, sensor_name).data.current_air_time
+
+
+def foot_contact(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
+    """Whether each foot touched in the last physics step, 0 or 1, (num_envs, feet)."""
+    return contact_sensor(env, sensor_name).data.current_contact_time.sign()
+
+
+def foot_contact_forces(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
+    """Forces of the feet in the last physics step, sign(f) log(1 + |f|), f in newtons.
+
+    Shape (num_envs, 3 * feet). The logarithm brings steps and impacts to one scale.
+    """
+    force = contact_sensor(env, sensor_name).data.force_history[:, :, 0]
+    return torch.copysign(force.abs().log1p_(), force).flatten(1)
+
+
+# Rewards for following the command.
+
+
+def track_linear_velocity(
+    env: ManagedEnv, std: float, command_name: str, asset_cfg: Selection = ROBOT
+) -> torch.Tensor:
+    """Return how well the root follows the linear velocity: a Gaussian, 0 to 1.
+
+    The commanded vertical velocity is zero.
+    """
+    velocity = asset_cfg.entity.data.root_lin_vel_b
+    command = env.command_manager.get_command(command_name)
+    error = (command[:, :2] - velocity[:, :2]).square().sum(dim=1)
+    return _gaussian(error.add_(velocity[:, 2].square()), std)
+
+
+def track_angular_velocity(
+    env: ManagedEnv, std: float, command_name: str, asset_cfg: Selection = ROBOT
+) -> torch.Tensor:
+    """Return how well the root follows the yaw rate: a Gaussian, 0 to 1.
+
+    The commanded roll and pitch rates are zero.
+    """
+    velocity = asset_cfg.entity.data.root_ang_vel_b
+    command = env.command_manager.get_command(command_name)
+    error = velocity[:, :2].square().sum(dim=1)
+    return _gaussian(error.add_((command[:, 2] - velocity[:, 2]).square()), std)
+
+
+# Rewards of the posture.
+
+
+class upright(ManagerTermBase):
+    """How upright a body is, 0 to 1: a Gaussian of width `std` in the sine of its tilt.
+
+    Beyond a quarter turn the measure goes on to grow, so that nothing can be gained by
+    lying on the back. With `scan_name`, a ray caster that looks down, upright means
+    along the normal of the ground that it sees; otherwise, along the vertical.
+    """
+
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+        super().__init__(cfg, env)
+        bodies = cfg.params.get("asset_cfg", ROBOT).resolve(env.scene)
+        if len(bodies.body_names) != 1:
+            raise TermError(
+                f"upright is about one body, but asset_cfg names {bodies.body_names}."
+            )
+        self._body = int(bodies.global_ids("body")[0])
+        self._one = torch.ones((), device=env.device)
+
+    def __call__(
+        self,
+        env: ManagedEnv,
+        std: float,
+        scan_name: str | None = None,
+        asset_cfg: Selection = ROBOT,
+    ) -> torch.Tensor:
+        """Return the reward."""
+        up_w = env.sim.data.xmat[:, self._body, :, 2]
+        if scan_name is None:
+            cosine = up_w[:, 2]
+        else:
+            cosine = (up_w * ground_normal(env, scan_name)).sum(dim=1)
+        # The square of the sine, up to a quarter turn, without an arc function.
+        squared_sine = torch.addcmul(self._one, cosine, cosine.abs(), value=-1.0)
+        return _gaussian(squared_sine, std)
+
+
+def ground_normal(env: ManagedEnv, scan_name: str) -> torch.Tensor:
+    """Normal of the plane that fits best, by height, what a ray caster sees.
+
+    Shape (num_envs, 3), unit, in the world. Where rays met nothing it is the vertical.
+
+    The plane z = a x + b y that minimises the squared heights left solves
+    [xx xy; xy yy] (a, b) = (xz, yz), with sums over the hits about their mean. Its
+    normal (-a, -b, 1), times the determinant, is the cross product of the rows
+    (xx, xy, xz) and (xy, yy, yz).
+    """
+    rays = ray_caster(env, scan_name).data
+    counts = rays.hit.unsqueeze(-1).float()
+    number = counts.sum(dim=1, keepdim=True).clamp_(min=1.0)
+    mean = (rays.hit_pos_w * counts).sum(dim=1, keepdim=True) / number
+    offsets = (rays.hit_pos_w - mean).mul_(counts)
+    x, y = offsets[..., 0:1], offsets[..., 1:2]
+    normal = torch.linalg.cross((x * offsets).sum(dim=1), (y * offsets).sum(dim=1))
+    # Decides only where all else is zero.
+    normal[:, 2].add_(1e-6)
+    return normalize(normal)
+
+
+class variable_posture(ManagerTermBase):
+    """How close joints are to the default pose, 0 to 1.
+
+    exp of the negative mean square of their deviations over a width that depends on how
+    fast the command asks to move: less than the first of `speeds` is standing, from the
+    second on is running (m/s plus rad/s), and walking is in between.
+    """
+
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+        super().__init__(cfg, env)
+        selection = cfg.params.get("asset_cfg", ROBOT).resolve(env.scene)
+        names = selection.joint_names
+        widths = [
+            resolve_values(cfg.params[key], names, what="joint", required=True)
+            for key in ("std_standing", "std_walking", "std_running")
+        ]
+        std = torch.tensor(widths, dtype=torch.float32, device=env.device)
+        # One row for each kind of movement; the mean's division and the sign are in it.
+        self._factors = -1.0 / (std.square() * len(names))
+        walking, running = cfg.params.get("speeds", _SPEEDS)
+        if not walking <= running:
+            raise TermError(f"speeds={(walking, running)}: walking is above running.")
+        self._speeds = torch.tensor((walking, running), device=env.device)
+
+    def __call__(
+        self,
+        env: ManagedEnv,
+        command_name: str,
+        std_standing: Mapping[str, float],
+        std_walking: Mapping[str, float],
+        std_running: Mapping[str, float],
+        speeds: tuple[float, float] | torch.Tensor = _SPEEDS,
+        asset_cfg: Selection = ROBOT,
+    ) -> torch.Tensor:
+        """Return the reward; the widths were read when it was built."""
+        bounds = speeds if isinstance(speeds, torch.Tensor) else self._speeds
+        speed = command_speed(env, command_name)
+        kind = torch.bucketize(speed, bounds, right=True)
+        data = asset_cfg.entity.data
+        error = (data.joint_pos - data.default_joint_pos)[:, asset_cfg.joint_ids]
+        scaled = error.square() * self._factors.index_select(0, kind)
+        return scaled.sum(dim=1).exp_()
+
+
+def body_angular_velocity(
+    env: ManagedEnv, asset_cfg: Selection = ROBOT
+) -> torch.Tensor:
+    """Sum of squares of the chosen bodies' rates of tilting, (rad/s)².
+
+    Turning about the vertical is free.
+    """
+    velocity = asset_cfg.entity.data.body_ang_vel_w[:, asset_cfg.body_ids, :2]
+    return velocity.square().flatten(1).sum(dim=1)
+
+
+def angular_momentum(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
+    """Square of the angular momentum about the centre of mass, (kg m²/s)²."""
+    return reading(env, sensor_name).square().sum(dim=1)
+
+
+# Rewards of feet. Where commands ask to stand, all of these are zero.
+
+
+def feet_air_time(
+    env: ManagedEnv,
+    sensor_name: str,
+    command_name: str,
+    threshold_min: float = 0.05,
+    threshold_max: float = 0.5,
+    command_threshold: float | None = 0.5,
+) -> torch.Tensor:
+    """Number of feet that have been in the air for a time within two bounds, s."""
+    time = contact_sensor(env, sensor_name).data.current_air_time
+    is_swing = (time > threshold_min) & (time < threshold_max)
+    number = is_swing.sum(dim=1, dtype=torch.float32)
+    return number.mul_(moving(env, command_name, command_threshold))
+
+
+def feet_clearance(
+    env: ManagedEnv,
+    target_height: float,
+    command_name: str,
+    height_name: str | None = None,
+    command_threshold: float | None = None,
+    asset_cfg: Selection = ROBOT,
+) -> torch.Tensor:
+    """Feet's distances from a height above the ground, times their speed, m²/s.
+
+    A foot that stands still costs nothing, so this shapes how feet swing.
+    """
+    error = foot_height(env, height_name, asset_cfg) - target_height
+    speed = torch.linalg.vector_norm(_foot_velocity_xy(asset_cfg), dim=-1)
+    cost = error.abs_().mul_(speed).sum(dim=1)
+    return cost.mul_(moving(env, command_name, command_threshold))
+
+
+class feet_swing_height(ManagerTermBase):
+    """When a foot lands: the squared error of its highest point, relative to a target.
+
+    Half of the height is a cost of 0.25, and so is half as much again.
+    """
+
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+        super().__init__(cfg, env)
+        feet = cfg.params.get("asset_cfg", ROBOT).resolve(env.scene).site_names
+        # Highest point of the swing so far.
+        self._peak = torch.zeros(env.num_envs, len(feet), device=env.device)
+
+    def __call__(
+        self,
+        env: ManagedEnv,
+        sensor_name: str,
+        target_height: float,
+        command_name: str,
+        height_name: str | None = None,
+        command_threshold: float | None = None,
+        asset_cfg: Selection = ROBOT,
+    ) -> torch.Tensor:
+        """Return the cost."""
+        sensor = contact_sensor(env, sensor_name)
+        height = foot_height(env, height_name, asset_cfg)
+        torch.maximum(self._peak, height, out=self._peak)
+        error = (self._peak / target_height).sub_(1.0).square_()
+        landed = sensor.compute_first_contact(env.step_dt)
+        cost = error.mul_(landed).sum(dim=1)
+        self._peak.masked_fill_(sensor.is_in_contact(), 0.0)
+        return cost.mul_(moving(env, command_name, command_threshold))
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Forget the swings of the worlds of `mask`."""
+        self._peak.masked_fill_(mask.unsqueeze(1), 0.0)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The live tensors that change."""
+        return {"peak": self._peak}
+
+
+def feet_slip(
+    env: ManagedEnv,
+    sensor_name: str,
+    command_name: str,
+    command_threshold: float | None = None,
+    asset_cfg: Selection = ROBOT,
+) -> torch.Tensor:
+    """Sum of squares of the horizontal velocities of feet on the ground, (m/s)²."""
+    is_down = contact_sensor(env, sensor_name).is_in_contact()
+    sliding = _foot_velocity_xy(asset_cfg).square().mul_(is_down.unsqueeze(-1))
+    cost = sliding.flatten(1).sum(dim=1)
+    return cost.mul_(moving(env, command_name, command_threshold))
+
+
+def soft_landing(
+    env: ManagedEnv,
+    sensor_name: str,
+    command_name: str,
+    command_threshold: float | None = None,
+) -> torch.Tensor:
+    """Sum of the feet's contact forces when they land, N.
+
+    With a history in the sensor, a force is the largest of its physics steps, so that
+    an impact between two steps of the environment does not go unseen.
+    """
+    sensor = contact_sensor(env, sensor_name)
+    force = torch.linalg.vector_norm(sensor.data.force_history, dim=-1)
+    peak = force.amax(dim=-1)
+    cost = peak.mul_(sensor.compute_first_contact(env.step_dt)).sum(dim=1)
+    return cost.mul_(moving(env, command_name, command_threshold))
+
+
+# Costs of contacts that should not be.
+
+
+def contact_cost(
+    env: ManagedEnv, sensor_name: str, force_threshold: float = 10.0
+) -> torch.Tensor:
+    """Number of physics steps, summed over contacts, with more than so many newtons.
+
+    The sensor's history should be as long as a step of the environment.
+    """
+    force = contact_sensor(env, sensor_name).data.force_history
+    is_strong = torch.linalg.vector_norm(force, dim=-1) > force_threshold
+    return is_strong.flatten(1).sum(dim=1, dtype=torch.float32)
+
+
+def _gaussian(squared_error: torch.Tensor, std: float) -> torch.Tensor:
+    """exp(-squared_error / std²); a curriculum may have made `std` a tensor."""
+    return torch.exp(squared_error / -(std * std))
+
+
+def _foot_velocity_xy(feet: Selection) -> torch.Tensor:
+    return feet.entity.data.site_lin_vel_w[:, feet.site_ids, :2]
+
 
 declare_terms(__name__)

@@ -18,14 +18,13 @@ from mjlab.managers.term import BoundTerm
 from mjlab.mdp.lookup import contact_sensor
 from mjlab.names import suggest
 from mjlab.rl.config import SymmetryCfg
-from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.rl.vecenv import RslRlVecEnv, terms_of
 from mjlab.schema import declared
 from mjlab.sensor import RayCastSensorCfg
 from mjlab.tasks.robots.g1 import G1
 from mjlab.tasks.robots.go1 import GO1
 from mjlab.tasks.robots.mirror import Mirror
 from mjlab.tasks.robots.robot import Robot
-from mjlab.workers import terms_of
 
 
 class SymmetryError(ValueError):
@@ -33,7 +32,7 @@ class SymmetryError(ValueError):
 
 
 @dataclass(frozen=True)
-class Columns:
+class SignedColumns:
     """A reflection of numbers in columns: where each comes from, and its sign."""
 
     places: list[int]
@@ -42,31 +41,33 @@ class Columns:
     signs: list[float]
     """1 or -1 for each column."""
 
-    def then(self, other: "Columns") -> "Columns":
+    def then(self, other: "SignedColumns") -> "SignedColumns":
         """Return these columns with others on their right."""
         shifted = [len(self.places) + place for place in other.places]
-        return Columns([*self.places, *shifted], [*self.signs, *other.signs])
+        return SignedColumns([*self.places, *shifted], [*self.signs, *other.signs])
 
 
-Rule = Callable[[ManagerBasedRlEnv, Mirror, BoundTerm], Columns]
+Rule = Callable[[ManagerBasedRlEnv, Mirror, BoundTerm], SignedColumns]
 
 
 def _signs(*signs: float) -> Rule:
     """A rule for numbers that stay where they are."""
-    columns = Columns(list(range(len(signs))), list(signs))
+    columns = SignedColumns(list(range(len(signs))), list(signs))
     return lambda env, mirror, term: columns
 
 
-def _joints(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> Columns:
+def _joints(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> SignedColumns:
     return _joint_columns(mirror, term.params["asset_cfg"].names("joint"))
 
 
-def _actions(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> Columns:
+def _actions(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> SignedColumns:
     name = term.params.get("action_name")
     return _action_columns(env, mirror, None if name is None else (name,))
 
 
-def _foot_sites(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> Columns:
+def _foot_sites(
+    env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm
+) -> SignedColumns:
     sensor = term.params.get("height_name")
     if sensor is None:
         names = term.params["asset_cfg"].names("site")
@@ -75,20 +76,22 @@ def _foot_sites(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> Colu
     return _part_columns(mirror, names)
 
 
-def _feet(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> Columns:
+def _feet(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> SignedColumns:
     sensor = contact_sensor(env, term.params["sensor_name"])
     names = [name.rpartition("/")[2] for name in sensor.primary_names]
     return _part_columns(mirror, names)
 
 
-def _foot_forces(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> Columns:
+def _foot_forces(
+    env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm
+) -> SignedColumns:
     """Forces in the world: as the plane of the mirror is upright, y changes sign."""
     feet = _feet(env, mirror, term).places
     places = [3 * foot + axis for foot in feet for axis in range(3)]
-    return Columns(places, [1.0, -1.0, 1.0] * len(feet))
+    return SignedColumns(places, [1.0, -1.0, 1.0] * len(feet))
 
 
-def _rays(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> Columns:
+def _rays(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> SignedColumns:
     """Each ray shows the one that starts at its own place with y reversed."""
     cfg = _ray_cfg(env, term.params["sensor_name"])
     starts, directions = cfg.local_rays()
@@ -97,7 +100,7 @@ def _rays(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> Columns:
     distances = np.abs(images[:, None] - rays[None]).max(axis=2)
     if distances.min(axis=1).max() > 1e-6:
         raise SymmetryError(f"The rays of {cfg.name!r} are not symmetric.")
-    return Columns(distances.argmin(axis=1).tolist(), [1.0] * len(rays))
+    return SignedColumns(distances.argmin(axis=1).tolist(), [1.0] * len(rays))
 
 
 def _ray_cfg(env: ManagerBasedRlEnv, name: str) -> RayCastSensorCfg:
@@ -124,19 +127,19 @@ RULES: dict[str, Rule] = {
 """How terms of observations are mirrored, by their names."""
 
 
-def _joint_columns(mirror: Mirror, joints: list[str]) -> Columns:
-    return Columns(mirror.permutation(joints), mirror.joint_signs(joints))
+def _joint_columns(mirror: Mirror, joints: list[str]) -> SignedColumns:
+    return SignedColumns(mirror.permutation(joints), mirror.joint_signs(joints))
 
 
-def _part_columns(mirror: Mirror, parts: list[str]) -> Columns:
-    return Columns(mirror.permutation(parts), [1.0] * len(parts))
+def _part_columns(mirror: Mirror, parts: list[str]) -> SignedColumns:
+    return SignedColumns(mirror.permutation(parts), [1.0] * len(parts))
 
 
 def _action_columns(
     env: ManagerBasedRlEnv, mirror: Mirror, names: tuple[str, ...] | None = None
-) -> Columns:
+) -> SignedColumns:
     manager = env.action_manager
-    columns = Columns([], [])
+    columns = SignedColumns([], [])
     for name in names or tuple(manager.active_terms):
         term = manager.get_term(name)
         joints = [target.name for target in term.targets]
@@ -186,8 +189,8 @@ class Reflection:
     @staticmethod
     def _group(
         env: ManagerBasedRlEnv, mirror: Mirror, group: str, terms: list[str]
-    ) -> Columns:
-        columns = Columns([], [])
+    ) -> SignedColumns:
+        columns = SignedColumns([], [])
         shapes = env.observation_manager.group_obs_term_dim[group]
         for name, shape in zip(terms, shapes, strict=True):
             label = f"Observation term '{group}/{name}'"
@@ -208,7 +211,7 @@ class Reflection:
 class _Tensors:
     """Columns as tensors."""
 
-    def __init__(self, columns: Columns, device: torch.device) -> None:
+    def __init__(self, columns: SignedColumns, device: torch.device) -> None:
         self._places = torch.tensor(columns.places, device=device)
         self._signs = torch.tensor(columns.signs, device=device)
 

@@ -21,10 +21,7 @@ from bench.study.points import Point, measure
 from bench.study.ppo import HORIZON, SIZE, PpoLearner, minibatches
 from bench.study.replay import GAMMA, Replay, ReplayLearner
 from mjlab.cli.answers import UsageError
-from mjlab.envs import ManagerBasedRlEnv
-from mjlab.envs.batch import ManagedBatch
 from mjlab.names import UnknownNameError
-from mjlab.registry import load_task
 from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
 
 CPU = torch.device("cpu")
@@ -166,25 +163,6 @@ def test_every_way_with_processes_steps_its_worlds(name):
     run = contender.make(2, CPU, 256)
     assert measure(run, 2, seconds=0.05, repeats=1).rate > 0
     run.close()
-
-
-def test_managed_worlds_stand_behind_the_same_interface():
-    cfg = load_task("Cartpole-Balance").env()
-    cfg.scene.num_envs, cfg.seed, cfg.sim.backend = 3, 0, "native"
-    cfg.final_obs = True
-    env = ManagerBasedRlEnv(cfg)
-    worlds = ManagedBatch(env)
-    assert worlds.observation_space.shape == (5,) and worlds.action_space.shape == (1,)
-    assert worlds.max_episode_length == 1000
-    seen = worlds.reset(seed=3)
-    result = worlds.step(torch.zeros(3, 1))
-    assert result.observations.shape == seen.shape == (3, 5)
-    assert result.final_observations is not None
-    torch.testing.assert_close(result.final_observations, result.observations)
-    assert torch.equal(worlds.reset(seed=3), seen)
-    with pytest.raises(UnknownNameError, match=r"'acter'.*'actor'"):
-        ManagedBatch(env, group="acter")
-    worlds.close()
 
 
 class Sleeping:

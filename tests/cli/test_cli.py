@@ -13,10 +13,9 @@ import pytest
 
 from mjlab.cli import Answer, Program, UsageError, read_line, run_program
 from mjlab.cli.hardware import choose_worlds
+from mjlab.cli.help import field_texts, reference
 from mjlab.cli.listing import find_summary
 from mjlab.cli.overrides import Setting, apply, find_part
-from mjlab.cli.reference import reference
-from mjlab.cli.short_help import field_texts
 from mjlab.registry import find_entry, load_task
 from mjlab.rl import BetaCfg, MlpModelCfg, PpoAgentCfg, RndCfg, RnnModelCfg
 from mjlab.tasks.cartpole import CartpoleAgentCfg, CartpoleBalanceCfg

@@ -22,7 +22,7 @@ from mjlab.entity import (
     InitialStateCfg,
     build_entity,
 )
-from mjlab.entity.quantity import quantity
+from mjlab.entity.data import quantity
 from mjlab.random import WorldRng
 from mjlab.sim import Simulation, SimulationCfg
 from mjlab.spec import (
@@ -597,8 +597,7 @@ def test_a_mask_of_the_wrong_kind_is_refused():
 @contextmanager
 def counted(name: str) -> Iterator[list[str]]:
     """Count how often a quantity is computed."""
-    owner = next(c for c in EntityData.__mro__ if name in vars(c))
-    original: quantity = vars(owner)[name]
+    original: quantity = vars(EntityData)[name]
     compute, calls = original._compute, []
 
     def counting(state: object) -> torch.Tensor:
@@ -626,10 +625,7 @@ def test_a_quantity_is_computed_once_however_many_read_it():
 
 
 QUANTITIES = [
-    name
-    for owner in EntityData.__mro__
-    for name, value in vars(owner).items()
-    if isinstance(value, quantity)
+    name for name, value in vars(EntityData).items() if isinstance(value, quantity)
 ]
 
 

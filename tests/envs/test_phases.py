@@ -63,7 +63,7 @@ def by_hand(env: ManagerBasedRlEnv, mask: torch.Tensor) -> Any:
     place_by_hand(env, mask)
     life.apply(mask)
     life.update_kinematics(mask)
-    return life.fetch(mask)
+    return life.observe(mask)
 
 
 def differences(
@@ -143,10 +143,10 @@ def test_a_step_by_hand_equals_step(num_envs: int, when: Any, final_obs: bool) -
         for _ in range(env.cfg.decimation):
             life.apply_targets()
             life.physics_step()
-        reward, terminated, truncated = life.judge()
-        life.begin_again()
+        reward, terminated, truncated = life.evaluate()
+        life.reset_done()
         life.update_kinematics()
-        observations, extras = life.fetch()
+        observations, extras = life.observe()
         expected = twin.step(action)
         for value, other in zip(
             (reward, terminated, truncated), expected[1:4], strict=True
@@ -211,10 +211,10 @@ def test_initialise_has_reset_events_happen_unless_told_not_to(
 
 # --- Order --------------------------------------------------------------------------
 
-RESET_WORDS = "those of a reset are initialise, apply, update_kinematics, fetch"
+RESET_WORDS = "those of a reset are initialise, apply, update_kinematics, observe"
 STEP_WORDS = (
-    "those of a step are set_action, set_targets, apply_targets, physics_step, judge, "
-    "begin_again, update_kinematics, fetch"
+    "those of a step are set_action, set_targets, apply_targets, physics_step, "
+    "evaluate, reset_done, update_kinematics, observe"
 )
 
 
@@ -244,7 +244,7 @@ def test_every_phase_of_a_reset_out_of_order_raises(env: ManagerBasedRlEnv) -> N
         "initialise": lambda: life.initialise(mask),
         "apply": life.apply,
         "update_kinematics": life.update_kinematics,
-        "fetch": life.fetch,
+        "observe": life.observe,
         "set_action": lambda: life.set_action(action),
         "step": lambda: env.step(action),
         "reset": lambda: env.reset(mask=mask),
@@ -262,7 +262,7 @@ def test_every_phase_of_a_reset_out_of_order_raises(env: ManagerBasedRlEnv) -> N
                 f"{name}() is out of order: {due}() has to come first. Of the phases, "
                 f"{RESET_WORDS}."
             )
-    life.fetch()
+    life.observe()
     env.step(action)
 
 
@@ -300,14 +300,14 @@ def test_a_reset_is_for_the_same_worlds_in_all_its_phases(
     mask.fill_(True)
     env.lifecycle.apply(given)
     env.lifecycle.update_kinematics()
-    env.lifecycle.fetch()
+    env.lifecycle.observe()
     env.lifecycle.set_action(torch.zeros(2, 1))
     env.lifecycle.set_targets()
     for _ in range(2):
         env.lifecycle.apply_targets()
         env.lifecycle.physics_step()
-    env.lifecycle.judge()
-    env.lifecycle.begin_again()
+    env.lifecycle.evaluate()
+    env.lifecycle.reset_done()
     assert objection(env, "update_kinematics", given) == (
         "update_kinematics() of a step is for all worlds: it takes no mask."
     )

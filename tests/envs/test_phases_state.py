@@ -55,7 +55,7 @@ def test_entities_may_be_set_between_the_phases_of_a_reset(
     assert env.lifecycle.next_phases == ("apply",)
     env.lifecycle.apply()
     env.lifecycle.update_kinematics()
-    env.lifecycle.fetch()
+    env.lifecycle.observe()
     now = env.get_state_dict()["entities"]["cartpole"]
     assert torch.equal(now, moved["entities"]["cartpole"])
     assert env.episode_length_buf.tolist() == [0, 3]

@@ -19,13 +19,13 @@ from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.gym import (
     ActionRepeat,
     FrameStack,
+    GymWorlds,
     ManagedWorlds,
     NumpyVectorEnv,
     SingleEnv,
     TorchVectorEnv,
     VectorEnv,
 )
-from mjlab.gym.batch_worlds import BatchWorlds
 from mjlab.gym.worlds import scene_seed
 from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, TensorCartpoles
 from mjlab.terrain import RandomGridCfg, TerrainCfg, TerrainGeneratorCfg
@@ -383,7 +383,7 @@ def test_worlds_that_somebody_holds_or_that_have_no_scene_say_so() -> None:
         other.reset(options=AGAIN)
     assert other.worlds.env is not kept
     cartpoles = TensorCartpoles(ClassicCartpoleCfg(num_envs=2, autoreset=False))
-    plain = TorchVectorEnv(BatchWorlds(cartpoles))
+    plain = TorchVectorEnv(GymWorlds(cartpoles))
     with pytest.raises(ValueError, match="no scene that could be built anew"):
         plain.reset(options=AGAIN)
 

@@ -6,23 +6,23 @@ import pytest
 import torch
 from gymnasium.vector import AutoresetMode
 
-from mjlab.gym import SingleEnv, TorchVectorEnv, check_vector_env
-from mjlab.gym.batch_worlds import BatchWorlds
+from mjlab.gym import GymWorlds, SingleEnv, TorchVectorEnv
 from mjlab.gym.torch_env import EndedRowsError
 from mjlab.tasks.cartpole.classic import (
     ClassicCartpoleCfg,
     KernelCartpoles,
     TensorCartpoles,
 )
+from tests.tools.conformance import check_vector_env
 
 WAYS = [TensorCartpoles, KernelCartpoles]
 ALL_MODES = [pytest.param(mode, id=mode.name) for mode in AutoresetMode]
 
 
-def worlds(way: Any, num_envs: int, max_steps: int = 30) -> BatchWorlds:
+def worlds(way: Any, num_envs: int, max_steps: int = 30) -> GymWorlds:
     """Worlds that fall after some ten steps of chance, or end after `max_steps`."""
     cfg = ClassicCartpoleCfg(num_envs=num_envs, autoreset=False, max_steps=max_steps)
-    return BatchWorlds(way(cfg))
+    return GymWorlds(way(cfg))
 
 
 @pytest.mark.parametrize("mode", ALL_MODES)
@@ -69,7 +69,10 @@ def test_a_row_that_ended_waits_for_its_reset_in_the_mode_disabled() -> None:
 def test_what_these_worlds_cannot_is_said() -> None:
     cfg = ClassicCartpoleCfg(num_envs=2)
     with pytest.raises(ValueError, match="need worlds with autoreset=False"):
-        BatchWorlds(TensorCartpoles(cfg))
+        TorchVectorEnv(GymWorlds(TensorCartpoles(cfg)))
+    live = ClassicCartpoleCfg(num_envs=2, autoreset=False, results="live")
+    with pytest.raises(ValueError, match="would overwrite results='live'"):
+        TorchVectorEnv(GymWorlds(TensorCartpoles(live)))
     batch = worlds(TensorCartpoles, 2)
     with pytest.raises(ValueError, match=r"'never_again'.*'never'"):
         batch.choose_resets("never_again")  # pyright: ignore[reportArgumentType]

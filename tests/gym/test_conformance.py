@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv, VectorWrapper
 
-from mjlab.gym.conformance import (
+from tests.tools.conformance import (
     MODES,
     ConformanceError,
     InconclusiveError,
@@ -219,7 +219,7 @@ def test_it_imports_nothing_of_ours() -> None:
     import ast
     from pathlib import Path
 
-    import mjlab.gym.conformance as checker
+    import tests.tools.conformance as checker
 
     assert checker.__file__ is not None
     tree = ast.parse(Path(checker.__file__).read_text("utf-8"))

@@ -8,7 +8,8 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 from mjlab.envs import ManagerBasedRlEnvCfg
-from mjlab.gym import NumpyVectorEnv, SingleEnv, TorchVectorEnv, check_vector_env
+from mjlab.gym import NumpyVectorEnv, SingleEnv, TorchVectorEnv
+from tests.tools.conformance import check_vector_env
 from tests.worlds import gym_tasks
 
 Form = type[NumpyVectorEnv] | type[TorchVectorEnv]

@@ -9,8 +9,7 @@ import torch
 from gymnasium import spaces
 
 import mjlab
-from mjlab.gym import FlattenActionSpace, FrameStack, TorchVectorEnv
-from mjlab.gym.batch_worlds import BatchWorlds
+from mjlab.gym import FlattenActionSpace, FrameStack, GymWorlds, TorchVectorEnv
 from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, TensorCartpoles
 from tests.worlds import gym_tasks
 
@@ -90,7 +89,7 @@ def test_spaces_of_several_parts_go_through_its_own_order() -> None:
 
 def test_whole_numbers_are_actions_as_well() -> None:
     cfg = ClassicCartpoleCfg(num_envs=3, autoreset=False)
-    env = SkrlEnv(TorchVectorEnv(BatchWorlds(TensorCartpoles(cfg))))
+    env = SkrlEnv(TorchVectorEnv(GymWorlds(TensorCartpoles(cfg))))
     seen, _ = env.reset()
     pushed, *_ = env.step(torch.tensor([[0], [1], [1]]))
     assert (pushed - seen)[:, 1].sign().tolist() == [-1.0, 1.0, 1.0]

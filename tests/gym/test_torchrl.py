@@ -8,8 +8,13 @@ import torch
 from tensordict import TensorDict
 
 import mjlab
-from mjlab.gym import FlattenActionSpace, FrameStack, TorchVectorEnv, VectorEnv
-from mjlab.gym.batch_worlds import BatchWorlds
+from mjlab.gym import (
+    FlattenActionSpace,
+    FrameStack,
+    GymWorlds,
+    TorchVectorEnv,
+    VectorEnv,
+)
 from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, TensorCartpoles
 from tests.worlds import gym_tasks
 
@@ -29,7 +34,7 @@ def tensors(make: Any, num_envs: int, **more: Any) -> TorchVectorEnv:
 def classic(num_envs: int) -> TorchVectorEnv:
     """Of eleven steps at most, so that episodes end; actions are whole numbers."""
     cfg = ClassicCartpoleCfg(num_envs=num_envs, autoreset=False, max_steps=11)
-    return TorchVectorEnv(BatchWorlds(TensorCartpoles(cfg)))
+    return TorchVectorEnv(GymWorlds(TensorCartpoles(cfg)))
 
 
 FORMS: dict[str, Any] = {

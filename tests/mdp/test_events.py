@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
+from mjlab import mdp
 from mjlab.managers.event import EventManager, EventTermCfg
 from mjlab.managers.term import TermError
-from mjlab.mdp import events as mdp
 from mjlab.scene import SceneEntityCfg
 from mjlab.terrain import FlatCfg, FlatPatchCfg, TerrainCfg, TerrainGeneratorCfg
 from tests.tools.operations import counted_operations

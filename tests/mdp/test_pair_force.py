@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 import torch
 
+from mjlab import views
 from mjlab.entity import EntityCfg
 from mjlab.names import UnknownNameError
 from mjlab.scene import (
     ContactPairCfg,
     ContactPairError,
     SceneCfg,
-    ViewError,
     build_scene,
 )
 from mjlab.scene.pairs import build_pairs
 from mjlab.sim import Stage
-from mjlab.views import ContactForces
+from mjlab.views import ContactForces, ViewError
 from tests.tools.step_watch import watch
 from tests.worlds.view_world import (
     GRAVITY,
@@ -77,50 +77,58 @@ def weigh(newtons: float) -> object:
 def check_forces(world: World) -> None:
     scene = world.scene
     weight, plate, bowl = (m * GRAVITY for m in (CUBE, PLATE, BALL))
-    on_cube = scene.pairwise_contact_force("cube", "plate")
+    on_cube = views.of(scene).pairwise_contact_force("cube", "plate")
     assert on_cube.tolist() == up(weight, 0.0, 0.0)
     assert on_cube[1:].tolist() == [[0.0, 0.0, 0.0]] * 2  # Apart: exactly zero.
-    on_plate = scene.pairwise_contact_force("plate", "cube")
+    on_plate = views.of(scene).pairwise_contact_force("plate", "cube")
     assert torch.equal(on_plate, -on_cube)
-    grounded = scene.pairwise_contact_force("cube", "terrain")
+    grounded = views.of(scene).pairwise_contact_force("cube", "terrain")
     assert grounded.tolist() == up(0.0, 0.0, weight)
-    under = scene.pairwise_contact_force("plate", "terrain")
+    under = views.of(scene).pairwise_contact_force("plate", "terrain")
     assert under.tolist() == up(weight + plate, plate, plate)
-    net = scene.net_contact_force("cube")
+    net = views.of(scene).net_contact_force("cube")
     torch.testing.assert_close(net, on_cube + grounded, atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(
-        scene.view("plate").net_contact_force, under + on_plate, atol=1e-4, rtol=1e-5
+        views.of(scene).view("plate").net_contact_force,
+        under + on_plate,
+        atol=1e-4,
+        rtol=1e-5,
     )
-    assert scene.view("plate").net_contact_force.tolist() == up(plate, plate, plate)
-    assert scene.net_contact_force("bowl").tolist() == up(bowl, bowl, bowl)
-    by_body = scene.body("cube/box")
+    assert views.of(scene).view("plate").net_contact_force.tolist() == up(
+        plate, plate, plate
+    )
+    assert views.of(scene).net_contact_force("bowl").tolist() == up(bowl, bowl, bowl)
+    by_body = views.of(scene).body("cube/box")
     assert torch.equal(
-        scene.pairwise_contact_force(by_body, scene.body("plate/box")), on_cube
+        views.of(scene).pairwise_contact_force(
+            by_body, views.of(scene).body("plate/box")
+        ),
+        on_cube,
     )
 
 
 def check_merged(world: World) -> None:
     scene = world.scene
     which = torch.tensor([0, 1, 0])
-    thing = scene.merge_entities(["cube", "bowl"], which)
+    thing = views.of(scene).merge_entities(["cube", "bowl"], which)
     weight, bowl = CUBE * GRAVITY, BALL * GRAVITY
-    on_plate = scene.pairwise_contact_force(thing, "plate")
+    on_plate = views.of(scene).pairwise_contact_force(thing, "plate")
     assert on_plate.tolist() == up(weight, 0.0, 0.0)
-    on_ground = scene.pairwise_contact_force(thing, "terrain")
+    on_ground = views.of(scene).pairwise_contact_force(thing, "terrain")
     assert on_ground.tolist() == up(0.0, bowl, weight)
     net = thing.net_contact_force
     assert net.tolist() == up(weight, bowl, weight)
     torch.testing.assert_close(net, on_plate + on_ground, atol=1e-5, rtol=1e-5)
-    both = scene.merge_entities(
+    both = views.of(scene).merge_entities(
         ["cube", "bowl"], torch.tensor([[0, 1], [1, 0], [1, 0]])
     )
-    each = scene.pairwise_contact_force(both, scene.body("terrain"))
+    each = views.of(scene).pairwise_contact_force(both, views.of(scene).body("terrain"))
     assert each[:, 0].tolist() == up(0.0, bowl, bowl)
     assert each[:, 1].tolist() == up(bowl, 0.0, weight)
-    assert torch.equal(scene.pairwise_contact_force("terrain", both), -each)
+    assert torch.equal(views.of(scene).pairwise_contact_force("terrain", both), -each)
     here = torch.tensor([False, True, True])
-    absent = scene.merge_entities(["cube", "bowl"], which, here)
-    force = scene.pairwise_contact_force(absent, "plate")
+    absent = views.of(scene).merge_entities(["cube", "bowl"], which, here)
+    force = views.of(scene).pairwise_contact_force(absent, "plate")
     assert force[0].tolist() == [0.0, 0.0, 0.0]
     assert absent.net_contact_force.tolist() == up(0.0, bowl, weight)
 
@@ -178,14 +186,14 @@ def heap() -> World:
         speed = torch.tensor(
             [[0.1 * i, -0.2, 0.0, 0.0, 0.0, i - 1.0] for i in range(4)]
         )
-        world.scene.view(name).write_root_pose(everyone, pose)
-        world.scene.view(name).write_root_velocity(everyone, speed)
+        views.of(world.scene).view(name).write_root_pose(everyone, pose)
+        views.of(world.scene).view(name).write_root_velocity(everyone, speed)
     return world
 
 
 def test_the_forces_in_a_heap_are_those_of_mujocos_own_contacts(heap: World):
     scene, model = heap.scene, heap.sim.mj_model
-    index = scene.body_index
+    index = views.of(scene).body_index
     links = {i for name, i in index.items() if name.startswith("full/")}
     outside = set(range(model.nbody)) - links
     sides = {name: {i} for name, i in index.items()} | {
@@ -201,8 +209,8 @@ def test_the_forces_in_a_heap_are_those_of_mujocos_own_contacts(heap: World):
         before = scene.sim.snapshot()
         scene.sim.forward(Stage.ACCELERATION)
         scene.refresh()
-        forces = {pair: scene.pairwise_contact_force(*pair) for pair in asked}
-        net = scene.net_contact_force("full")
+        forces = {pair: views.of(scene).pairwise_contact_force(*pair) for pair in asked}
+        net = views.of(scene).net_contact_force("full")
         for world in range(4):
             data = scene.sim.engine.mj_data_of(world)
             mujoco.mj_forward(model, data)
@@ -221,10 +229,13 @@ def test_forces_are_read_without_waiting_for_the_device(
 ):
     scene = world.scene
     which, here = torch.tensor([0, 1, 0]), torch.tensor([True, True, False])
-    thing = scene.merge_entities(["cube", "bowl"], which, here)
-    ground = scene.body("terrain")
+    thing = views.of(scene).merge_entities(["cube", "bowl"], which, here)
+    ground = views.of(scene).body("terrain")
     with watch(SimpleNamespace(sim=world.sim), monkeypatch) as seen:
-        total = scene.pairwise_contact_force(thing, ground) + thing.net_contact_force
+        total = (
+            views.of(scene).pairwise_contact_force(thing, ground)
+            + thing.net_contact_force
+        )
     assert seen.problems == []
     assert total.shape == (3, 3)
 
@@ -235,7 +246,7 @@ def test_forces_are_read_without_waiting_for_the_device(
 def test_a_pair_that_is_not_declared_names_the_lines_to_add(world: World):
     scene = world.scene
     with pytest.raises(ViewError) as error:
-        scene.pairwise_contact_force("bowl", "cube")
+        views.of(scene).pairwise_contact_force("bowl", "cube")
     assert str(error.value) == (
         "The contact force on 'bowl' from 'cube' is not measured, because the scene "
         "does not declare it. Add to SceneCfg:\n"
@@ -243,7 +254,9 @@ def test_a_pair_that_is_not_declared_names_the_lines_to_add(world: World):
         "    ContactPairCfg(first='bowl', second='cube'),\n"
         ")"
     )
-    both = scene.merge_bodies(["cube/box", "bowl/box"], torch.tensor([0, 1, 0]))
+    both = views.of(scene).merge_bodies(
+        ["cube/box", "bowl/box"], torch.tensor([0, 1, 0])
+    )
     with pytest.raises(ViewError) as error:
         _ = both.net_contact_force
     assert str(error.value).endswith(
@@ -253,19 +266,19 @@ def test_a_pair_that_is_not_declared_names_the_lines_to_add(world: World):
         ")"
     )
     with pytest.raises(UnknownNameError, match=r"no body or entity 'cubes'.*: 'cube',"):
-        scene.net_contact_force("cubes")
+        views.of(scene).net_contact_force("cubes")
 
 
 def test_views_of_different_numbers_of_rows_have_no_pairs(world: World):
     scene = world.scene
-    both = scene.merge_entities(["cube", "bowl"], torch.tensor([[0, 1]] * 3))
-    three = scene.merge_bodies(
+    both = views.of(scene).merge_entities(["cube", "bowl"], torch.tensor([[0, 1]] * 3))
+    three = views.of(scene).merge_bodies(
         ["terrain", "world", "plate/box"], torch.tensor([[0, 1, 2]] * 3)
     )
     with pytest.raises(ViewError, match="'cube' has no contact with itself"):
-        scene.pairwise_contact_force("cube", "cube")
+        views.of(scene).pairwise_contact_force("cube", "cube")
     with pytest.raises(ViewError, match=r"rows of shape \(3, 2\).*of shape \(3, 3\)"):
-        scene.pairwise_contact_force(both, three)
+        views.of(scene).pairwise_contact_force(both, three)
 
 
 def complaint(*pairs: ContactPairCfg) -> str:
@@ -321,7 +334,9 @@ def test_the_name_of_variants_means_all_that_stand_for_them(world: World):
         ("cube", "plate"),
         ("bowl", "plate"),
     ]
-    thing = world.scene.merge_entities(["cube", "bowl"], torch.tensor([0, 1, 0]))
+    thing = views.of(world.scene).merge_entities(
+        ["cube", "bowl"], torch.tensor([0, 1, 0])
+    )
     with pytest.raises(ViewError) as error:
         ContactForces({}, tool).net(thing)
     assert str(error.value).endswith("(\n    ContactPairCfg(first='tool'),\n)")

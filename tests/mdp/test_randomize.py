@@ -13,7 +13,7 @@ from mjlab.managers.event import EventManager, EventTermCfg, required_fields
 from mjlab.managers.term import TermError
 from mjlab.mdp import projected_gravity
 from mjlab.mdp import randomize as dr
-from mjlab.mdp.randomize.principal import principal_axes
+from mjlab.mdp.randomize.inertia import principal_axes
 from mjlab.scene import SceneEntityCfg
 from mjlab.tensors.math import quat_to_matrix
 from tests.tools.operations import counted_operations

@@ -21,11 +21,11 @@ from mjlab.muscle import (
 )
 from mjlab.muscle.buffer import MuscleTupleBuffer
 from mjlab.muscle.shared import SharedMuscles
-from mjlab.rl import TrainingLoop
+from mjlab.parallel.memory import ArraySpec, SharedArrays
+from mjlab.rl import TrainingEnv, TrainingLoop, terms_of
 from mjlab.tasks.muscle.learning import MuscleHookCfg
 from mjlab.tasks.muscle.walk import WalkW18Cfg
-from mjlab.workers import TrainingEnv, WorkerEnv, terms_of
-from mjlab.workers.memory import Block, Field
+from mjlab.workers import WorkerEnv
 from tests.worlds.rl_runs import agent_cfg, differing, flat_state
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -87,10 +87,10 @@ def test_no_reader_sees_half_of_two_publishings() -> None:
     assert len(set(versions)) > 10, "The reader was never in the way."
 
 
-def read_in_process(block: Block, network: MuscleNetwork, answer: Any) -> None:
+def read_in_process(block: SharedArrays, network: MuscleNetwork, answer: Any) -> None:
     """Read from shared memory in a process of its own."""
     torch.set_num_threads(1)
-    store = WeightStore(network, block["weights"].numpy().data)
+    store = WeightStore(network, block["weights"].data)
     answer.send("ready")
     with torch.no_grad():
         versions, torn = read_for_ever(store, network, PUBLISHES)
@@ -101,13 +101,13 @@ def read_in_process(block: Block, network: MuscleNetwork, answer: Any) -> None:
 def test_no_process_sees_half_of_two_publishings() -> None:
     network = MuscleNetwork(*SIZES)
     nbytes = WeightStore.nbytes_for(network)
-    block = Block({"weights": Field((nbytes,), torch.uint8)})
+    block = SharedArrays({"weights": ArraySpec((nbytes,), "uint8")})
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
     reader = context.Process(target=read_in_process, args=(block, network, there))
     reader.start()
     assert here.recv() == "ready"
-    store = WeightStore(network, block["weights"].numpy().data)
+    store = WeightStore(network, block["weights"].data)
     state = marked(network, 0.0)
     for version in range(1, PUBLISHES + 1):
         for tensor in state.values():
@@ -123,8 +123,8 @@ def test_a_megabyte_is_published_in_less_than_a_millisecond() -> None:
     network = megabyte_network()
     nbytes = WeightStore.nbytes_for(network)
     assert nbytes > 2 * 2**20  # Two copies.
-    block = Block({"weights": Field((nbytes,), torch.uint8)})
-    store = WeightStore(network, block["weights"].numpy().data)
+    block = SharedArrays({"weights": ArraySpec((nbytes,), "uint8")})
+    store = WeightStore(network, block["weights"].data)
     state = network.state_dict()
     times = []
     for _ in range(300):

@@ -16,15 +16,22 @@ import numpy as np
 import pytest
 import torch
 
-from mjlab.recording import RecordingCfg, files, hdf5, merge, read_index
-from mjlab.recording.cutting import Cutter, Episode
-from mjlab.recording.files import EpisodeFile
-from mjlab.recording.hdf5 import EpisodeWriter
-from mjlab.recording.layout import CONTROL, Ending, Field, Layout
-from mjlab.recording.memory import Chunks, Sizes
-from mjlab.recording.process import Writer
-from mjlab.recording.recording import EpisodeRecording, field_of
-from mjlab.recording.store import DeviceStore, HostStore, Lane
+from mjlab.parallel.memory import SharedArrays
+from mjlab.recording import RecordingCfg, episode_store, hdf5, merge, read_index
+from mjlab.recording.episode_recording import EpisodeRecording, field_of
+from mjlab.recording.episode_store import EpisodeFile
+from mjlab.recording.hdf5 import EpisodeEncoder, RawEpisode
+from mjlab.recording.layout import (
+    CONTROL,
+    Chunk,
+    ChunkSizes,
+    Ending,
+    Layout,
+    RecordedField,
+    WriterPlan,
+)
+from mjlab.recording.step_store import CopyStream, DeviceStore, HostStore
+from mjlab.recording.writer import Cutter, StreamWriter
 
 ROOT = Path(__file__).resolve().parents[2]
 CPU = torch.device("cpu")
@@ -33,18 +40,21 @@ CPU = torch.device("cpu")
 
 STEPS = Layout(
     [
-        *[Field(name, (), "uint8") for name in CONTROL],
-        Field("rewards", (), "float32"),
-        Field("obs", (2,), "float32", "state"),
+        *[RecordedField(name, (), "uint8") for name in CONTROL],
+        RecordedField("rewards", (), "float32"),
+        RecordedField("obs", (2,), "float32", "state"),
     ]
 )
 BEGINNING = Layout(
-    [Field("obs", (2,), "float32"), Field("start/a", (3,), "float64", "start")]
+    [
+        RecordedField("obs", (2,), "float32"),
+        RecordedField("start/a", (3,), "float64", "start"),
+    ]
 )
-SHARED = Layout([Field("start/counter", (), "int64", "start")])
+SHARED = Layout([RecordedField("start/counter", (), "int64", "start")])
 
 
-def an_episode(world: int, steps: int) -> Episode:
+def an_episode(world: int, steps: int) -> RawEpisode:
     rows = np.zeros(steps, STEPS.dtype)
     rows["rewards"] = np.arange(steps) + 100 * world
     rows["obs"] = np.arange(steps)[:, None] + 1
@@ -54,13 +64,13 @@ def an_episode(world: int, steps: int) -> Episode:
     as_rows = rows.view(np.uint8).reshape(steps, -1)
     flat = (np.frombuffer(each.tobytes(), np.uint8) for each in (begin, shared))
     beginning, whole = flat
-    return Episode(world, beginning, whole, [as_rows])
+    return RawEpisode(world, beginning, whole, [as_rows])
 
 
 def a_file(path: Path, said: list[str] | None = None) -> EpisodeFile:
     return EpisodeFile(
         path,
-        EpisodeWriter(STEPS, BEGINNING, SHARED),
+        EpisodeEncoder(STEPS, BEGINNING, SHARED),
         attributes={"format": "mjlab-episodes"},
         about={"source_type": "test"},
         say=(said if said is not None else []).append,
@@ -107,7 +117,7 @@ def test_links_are_written_seldom_enough_to_take_a_fifth_of_the_time(
     monkeypatch.setattr(time, "monotonic", lambda: now)
     published: list[float] = []
     monkeypatch.setattr(
-        files, "write_atomic", lambda path, write: published.append(now)
+        episode_store, "write_atomic", lambda path, write: published.append(now)
     )
     file._is_published = False
     file.publish_when_due()
@@ -138,7 +148,7 @@ def test_a_line_at_which_a_kill_struck_is_left_out(tmp_path: Path) -> None:
 def test_many_episodes_are_several_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "PART_BYTES", 1000)
+    monkeypatch.setattr(episode_store, "PART_BYTES", 1000)
     path = tmp_path / "run.h5"
     file = a_file(path)
     file.add([an_episode(world, 50) for world in range(6)])
@@ -373,7 +383,10 @@ def test_a_writer_that_dies_ends_the_recording_and_not_the_run(
 
 def test_a_stream_is_cut_as_its_rows_say() -> None:
     layout = Layout(
-        [*[Field(name, (), "uint8") for name in CONTROL], Field("a", (), "uint8")]
+        [
+            *[RecordedField(name, (), "uint8") for name in CONTROL],
+            RecordedField("a", (), "uint8"),
+        ]
     )
     cutter = Cutter(1, layout)
     kept, asked, held, gone = (
@@ -420,22 +433,15 @@ def test_a_writer_that_looks_in_the_middle_of_a_chunk_finds_each_beginning(
 ) -> None:
     """Two worlds whose episodes, of 2 and of 3 steps, begin with numbers of theirs."""
     layouts = [
-        Layout([Field(name, (), "uint8") for name in CONTROL]),
-        Layout([Field("start/number", (), "uint8", "start")]),
+        Layout([RecordedField(name, (), "uint8") for name in CONTROL]),
+        Layout([RecordedField("start/number", (), "uint8", "start")]),
         Layout([]),
     ]
-    sizes = Sizes(2, 12, 24, *(each.row_bytes for each in layouts), chunks=1)
-    memory = np.zeros(sizes.total_bytes, np.uint8)
-    plan = {
-        "layouts": [layout.to_data() for layout in layouts],
-        "sizes": vars(sizes),
-        "files": {"all": str(tmp_path / "run.h5")},
-        "attributes": {},
-        "about": {},
-        "clean": True,
-    }
-    writer = Writer(plan, memory, lambda **message: None)
-    chunk, begun = Chunks(memory, sizes).slots[0], 0
+    sizes = ChunkSizes(2, 12, 24, *(each.row_bytes for each in layouts), chunks=1)
+    memory = SharedArrays(sizes.specs())
+    plan = WriterPlan(sizes, layouts, {"all": tmp_path / "run.h5"}, {}, {})
+    writer = StreamWriter(plan, memory, lambda **message: None)
+    chunk, begun = Chunk(memory, 0), 0
     for step in range(12):
         for world, length in enumerate((2, 3)):
             is_over = step % length == 0
@@ -452,11 +458,14 @@ def test_a_writer_that_looks_in_the_middle_of_a_chunk_finds_each_beginning(
 
 
 def bytes_called(name: str, number: int) -> Layout:
-    return Layout([Field(name, (number,), "uint8")])
+    return Layout([RecordedField(name, (number,), "uint8")])
 
 
-class AtOnce(Lane):
+class AtOnce(CopyStream):
     """Copies that are there when they are asked for."""
+
+    def __init__(self) -> None:
+        pass
 
     def copy(self, pairs: Any) -> None:
         for target, source in pairs:
@@ -481,10 +490,10 @@ def test_what_a_device_hands_over_is_what_the_host_writes() -> None:
     collected: list[list[tuple[Any, ...]]] = []
     for on_device in (False, True):
         random.manual_seed(0)
-        sizes = Sizes(n, rows, rows * n, 3, 5, 2, chunks=3)
-        chunks = Chunks(np.zeros(sizes.total_bytes, np.uint8), sizes)
+        sizes = ChunkSizes(n, rows, rows * n, 3, 5, 2, chunks=3)
+        memory = SharedArrays(sizes.specs())
         found: list[tuple[Any, ...]] = []
-        places = itertools.cycle(chunks.slots)
+        places = itertools.cycle([Chunk(memory, index) for index in range(3)])
 
         def hand_over(found: list[Any] = found, places: Any = places) -> None:
             chunk = next(places)
@@ -497,13 +506,13 @@ def test_what_a_device_hands_over_is_what_the_host_writes() -> None:
             found += [
                 ("shared", row.tobytes()) for row in chunk.shared[:number][begins]
             ]
-            chunk.clear()
+            chunk.num_rows = 0
 
         store: Any
         if on_device:
-            store = DeviceStore(chunks, sizes, layouts, hand_over, CPU, AtOnce())
+            store = DeviceStore(memory, sizes, layouts, hand_over, CPU, AtOnce())
         else:
-            store = HostStore(chunks, sizes, layouts, hand_over)
+            store = HostStore(memory, sizes, layouts, hand_over)
         sent = []
         for _ in range(18):
             row = torch.randint(0, 9, (n, 3), dtype=torch.uint8, generator=random)
@@ -535,17 +544,18 @@ def test_what_a_device_hands_over_is_what_the_host_writes() -> None:
 
 def test_a_chunk_is_handed_over_before_beginnings_find_no_room() -> None:
     n = 4
-    sizes = Sizes(n, 64, 2 * n, 3, 1, 0, chunks=2)
-    chunks = Chunks(np.zeros(sizes.total_bytes, np.uint8), sizes)
+    sizes = ChunkSizes(n, 64, 2 * n, 3, 1, 0, chunks=2)
+    memory = SharedArrays(sizes.specs())
+    chunks = [Chunk(memory, 0), Chunk(memory, 1)]
     handed: list[int] = []
 
     def hand_over() -> None:
-        chunk = chunks.slots[len(handed) % 2]
+        chunk = chunks[len(handed) % 2]
         handed.append(chunk.num_rows)
-        chunk.clear()
+        chunk.num_rows = 0
 
     layouts = [bytes_called("row", 3), bytes_called("start", 1), Layout([])]
-    store = HostStore(chunks, sizes, layouts, hand_over)
+    store = HostStore(memory, sizes, layouts, hand_over)
     everyone = torch.ones(n, dtype=torch.bool)
     row, start = (
         torch.zeros(n, 3, dtype=torch.uint8),

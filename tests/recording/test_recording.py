@@ -11,8 +11,8 @@ import pytest
 import torch
 from gymnasium.vector import AutoresetMode
 
-from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
-from mjlab.envs.batch import Step
+from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, Step
+from mjlab.envs.autoreset import reset_ended
 from mjlab.gym import FlattenActionSpace, FrameStack, TorchVectorEnv, VectorEnv
 from mjlab.recording import RecordingError, read_index
 from mjlab.replay import RecordEpisode
@@ -547,9 +547,9 @@ def test_a_folder_that_cannot_be_made_is_an_error_at_once(tmp_path: Path) -> Non
 
 
 def test_worlds_without_a_state_say_what_to_leave_out(tmp_path: Path) -> None:
-    from mjlab.gym.batch_worlds import BatchWorlds
+    from mjlab.gym import GymWorlds
 
-    env = TorchVectorEnv(BatchWorlds(Line()))
+    env = TorchVectorEnv(GymWorlds(Line()))
     with pytest.raises(RecordingError, match="pass record_env_state=False"):
         RecordEpisode(env, tmp_path, save_video=False)
     with pytest.raises(RecordingError, match="cannot be drawn: pass save_video=False"):
@@ -575,24 +575,35 @@ def test_worlds_without_a_state_say_what_to_leave_out(tmp_path: Path) -> None:
 class Line:
     """Two points that walk three steps."""
 
-    num_envs, device, max_episode_length, autoreset = 2, torch.device("cpu"), 3, False
+    num_envs, device, max_episode_length = 2, torch.device("cpu"), 3
+    step_dt = 0.02
 
     def __init__(self) -> None:
         from mjlab.envs import Box
 
         self.place = torch.zeros(2, 1)
-        self.observation_space = self.action_space = Box((1,), -9.0, 9.0)
+        self.episode_length_buf = torch.zeros(2, dtype=torch.int64)
+        self.single_observation_space = self.single_action_space = Box((1,), -9.0, 9.0)
 
-    def reset(self, *, seed: Any = None, mask: Any = None) -> torch.Tensor:
+    def choose_resets(self, when: Any, **_: Any) -> None:
+        self.when = when
+
+    def reset(self, *, seed: Any = None, mask: Any = None) -> tuple[torch.Tensor, Any]:
         rows = torch.ones(2, dtype=torch.bool) if mask is None else mask
         self.place[rows] = 0.0
-        return self.place.clone()
+        self.episode_length_buf[rows] = 0
+        return self.place.clone(), {}
 
-    def step(self, actions: torch.Tensor) -> Step:
+    def step(self, actions: torch.Tensor, /) -> Step[torch.Tensor]:
+        held_back = self.place[:, 0] >= 3.0
         self.place += actions
+        self.episode_length_buf += 1
         over = self.place[:, 0] >= 3.0
-        seen = self.place.clone()
-        return Step(seen, torch.ones(2), over, torch.zeros_like(over), None)
+        flags = over, torch.zeros_like(over)
+        step = Step(self.place.clone(), torch.ones(2), *flags, {})
+        return reset_ended(
+            step, self.when, held_back, lambda mask: self.reset(mask=mask)[0]
+        )
 
     def close(self) -> None:
         pass

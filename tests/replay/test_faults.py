@@ -15,14 +15,18 @@ from mjlab.cli import run_program
 from mjlab.cli.train import train
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.envs.nonfinite import TooManyNonfiniteError
-from mjlab.faults import DumpCfg, files
-from mjlab.faults.files import DumpFolder, model_bytes
-from mjlab.faults.naming import element_name
-from mjlab.faults.recorder import FlightRecorder
-from mjlab.faults.recording import DumpError, Recording, load_recording
-from mjlab.faults.replay import Replay, build_env, describe
 from mjlab.managers import EventTermCfg, RewardTermCfg
-from mjlab.rl import RunFolder
+from mjlab.replay import dump_files
+from mjlab.replay.dump_files import (
+    DumpedWorld,
+    DumpError,
+    DumpFolder,
+    load_dump,
+    model_bytes,
+)
+from mjlab.replay.dump_replay import DumpReplay, build_env, element_name
+from mjlab.replay.flight_recorder import FlightRecorder
+from mjlab.rl import DumpCfg, RunFolder
 from mjlab.schema import Trust
 from mjlab.sim.fields import STATE_FIELDS
 from scripts import play
@@ -89,9 +93,9 @@ def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "000003_nonfinite"
 
 
-def replay(dump: Path) -> tuple[Recording, Replay]:
-    recording = load_recording(dump)
-    return recording, Replay(build_env(broken_cfg(), recording), recording)
+def replay(dump: Path) -> tuple[DumpedWorld, DumpReplay]:
+    recording = load_dump(dump)
+    return recording, DumpReplay(build_env(broken_cfg(), recording), recording)
 
 
 # --- Kept -----------------------------------------------------------------------------
@@ -137,7 +141,7 @@ def test_a_dumped_model_names_its_meshes_without_their_folder(tmp_path: Path) ->
 
 def test_mujoco_alone_steps_from_one_record_to_the_next(dump: Path) -> None:
     """The model and the rows are whole: MuJoCo C gets from each row to the next."""
-    recording = load_recording(dump)
+    recording = load_dump(dump)
     model = recording.model()
     data = mujoco.MjData(model)
     for step in range(6):
@@ -159,8 +163,8 @@ def test_all_that_happened_since_the_last_iteration_but_one_is_kept(
     walk(env, 13)
     env.take_log()
     # Broken in steps 3 and, after a reset there, in others; the last 4 to 8 are there.
-    recording = load_recording(tmp_path / "000003_nonfinite")
-    assert recording.start == 8
+    recording = load_dump(tmp_path / "000003_nonfinite")
+    assert recording.record["steps"][0] == 8
     assert recording.length == 5
     assert "world 5" in said[0] and "--dump" in said[0]
 
@@ -182,7 +186,7 @@ def test_it_is_kept_even_if_the_run_is_stopped_for_it(tmp_path: Path) -> None:
     walk(env, 10)
     with pytest.raises(TooManyNonfiniteError):
         env.take_log()
-    assert load_recording(tmp_path / "000003_nonfinite").world == WORLD
+    assert load_dump(tmp_path / "000003_nonfinite").about["world"] == WORLD
 
 
 def nan_reward(env: Any) -> torch.Tensor:
@@ -199,11 +203,12 @@ def test_a_reward_that_is_not_finite_is_a_fault_of_all_worlds_that_have_it(
     env, _, said = make(cfg, tmp_path, max_worlds=2)
     walk(env, 6)
     env.take_log()
-    recording = load_recording(tmp_path / "000003_nonfinite")
+    recording = load_dump(tmp_path / "000003_nonfinite")
     assert recording.record["what"] == "nonfinite in 8 worlds"
-    assert recording.others == ["world_000001.npz"]
+    others = [world["file"] for world in recording.record["worlds"][1:]]
+    assert others == ["world_000001.npz"]
     assert "in world 0, 1 and 6 more" in said[0]
-    account = Replay(build_env(cfg, recording), recording).run()
+    account = DumpReplay(build_env(cfg, recording), recording).run()
     assert str(account.findings[0]) == (
         "Step 3, in the rewards: reward term 'odd' is nan."
     )
@@ -231,8 +236,8 @@ def test_missing_room_is_dumped_with_what_to_set(
     walk(env, 2)
     with pytest.warns(RuntimeWarning, match=f"{kinds[0]}: set more"):
         env.take_log()
-    recording = load_recording(tmp_path / "000000_overflow")
-    assert recording.world == 2
+    recording = load_dump(tmp_path / "000000_overflow")
+    assert recording.about["world"] == 2
     assert recording.about["faults"] == [{"kind": kinds[0], "step": None}]
     assert recording.record["advice"] == [f"{kinds[0]}: set more"]
     assert recording.length == 5
@@ -253,8 +258,8 @@ def test_an_engine_that_cannot_go_on_leaves_a_dump(tmp_path: Path) -> None:
     with pytest.raises(EngineError):
         walk(env, 1)
     engine.step = original  # pyright: ignore[reportAttributeAccessIssue]
-    recording = load_recording(tmp_path / "000003_engine")
-    assert (recording.world, recording.length) == (4, 3)
+    recording = load_dump(tmp_path / "000003_engine")
+    assert (recording.about["world"], recording.length) == (4, 3)
     assert recording.about["faults"] == [{"kind": "engine", "step": 2}]
 
 
@@ -292,7 +297,7 @@ def test_a_full_disk_ends_no_run_and_leaves_no_half_of_a_dump(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     env, _, said = make(broken_cfg(), tmp_path)
-    monkeypatch.setattr(files.Path, "write_bytes", full)
+    monkeypatch.setattr(dump_files.Path, "write_bytes", full)
     break_again(env, 2)
     assert not list(tmp_path.iterdir())
     assert len(said) == 1 and "No space left on device" in said[0]
@@ -340,7 +345,7 @@ def test_a_replay_equals_the_record_and_says_what_broke_where(dump: Path) -> Non
     account = again.run()
     assert account.equal == recording.length == 14
     assert account.worst is None
-    text = "\n".join(describe(recording, account))
+    text = "\n".join(account.lines(recording))
     assert "World 5 of 8 on native, 14 steps from step 0 of its run on" in text
     assert "All 14 steps begin as they were recorded, bit for bit." in text
     assert (
@@ -355,8 +360,8 @@ def test_a_replay_from_the_middle_of_a_run_equals_the_record(tmp_path: Path) -> 
     env, _, _ = make(broken_cfg(step=3), tmp_path, steps=4)
     walk(env, 13)
     env.take_log()
-    recording = load_recording(tmp_path / "000003_nonfinite")
-    account = Replay(build_env(broken_cfg(step=3), recording), recording).run()
+    recording = load_dump(tmp_path / "000003_nonfinite")
+    account = DumpReplay(build_env(broken_cfg(step=3), recording), recording).run()
     assert account.equal == recording.length == 5
     assert account.findings
 
@@ -368,7 +373,7 @@ def test_a_replay_that_differs_says_by_how_much(dump: Path) -> None:
     assert account.equal == 4
     assert account.worst == ("qpos", 4)
     assert account.differences["qpos"] == pytest.approx(0.25)
-    assert "qpos is the first to differ, in step 4" in describe(recording, account)[2]
+    assert "qpos is the first to differ, in step 4" in list(account.lines(recording))[2]
 
 
 def test_a_record_of_another_engine_is_replayed_on_the_native_one(dump: Path) -> None:
@@ -380,8 +385,8 @@ def test_a_record_of_another_engine_is_replayed_on_the_native_one(dump: Path) ->
         live = again.env.sim.engine.data(name)
         rows[f"sim.data.{name}"] = live.numpy().copy()
     record = recording.record | {"engine": "warp"}
-    other = Recording(**{**vars(recording), "rows": rows, "record": record})
-    account = Replay(again.env, other).run()
+    other = DumpedWorld(**{**vars(recording), "rows": rows, "record": record})
+    account = DumpReplay(again.env, other).run()
     # The state was rounded to float32 once.
     assert max(account.differences.values()) < 1e-4
     assert account.findings[0].step == 7
@@ -396,8 +401,8 @@ def test_an_action_that_is_not_finite_is_named(tmp_path: Path) -> None:
     action[WORLD] = torch.nan
     env.step(action)
     env.take_log()
-    recording = load_recording(tmp_path / "000003_nonfinite")
-    account = Replay(build_env(cfg, recording), recording).run()
+    recording = load_dump(tmp_path / "000003_nonfinite")
+    account = DumpReplay(build_env(cfg, recording), recording).run()
     assert [str(found) for found in account.findings] == [
         "Step 2, before physics: number 0 of the action is nan."
     ]
@@ -427,7 +432,7 @@ def test_a_dump_that_names_a_file_elsewhere_is_refused(
     text = (copy / "dump.json").read_text().replace("world_000005.npz", name)
     (copy / "dump.json").write_text(text)
     with pytest.raises(DumpError, match=r"dump\.json is damaged: it names '.*npz' as"):
-        load_recording(copy)
+        load_dump(copy)
 
 
 @pytest.mark.parametrize(
@@ -451,7 +456,7 @@ def test_a_dump_that_is_damaged_is_refused_by_name(
     copy = Path(shutil.copytree(dump, tmp_path / "copy"))
     change(copy)
     with pytest.raises(DumpError, match=said):
-        load_recording(copy)
+        load_dump(copy)
 
 
 def test_a_dump_of_pickles_is_refused_and_runs_nothing(
@@ -470,7 +475,7 @@ def test_a_dump_of_pickles_is_refused_and_runs_nothing(
     np.savez(copy / "world_000005.npz", odd=odd, allow_pickle=True)
     assert not (tmp_path / "attacked").exists()
     with pytest.raises(DumpError, match="cannot be read"):
-        load_recording(copy)
+        load_dump(copy)
     assert not (tmp_path / "attacked").exists()
 
 
@@ -502,12 +507,12 @@ def test_a_run_keeps_its_faults_and_says_where(
     (path,) = (run.path / "dumps").iterdir()
     assert path.name == "000002_nonfinite"
     assert any(f"play.py --dump {path}" in line for line in said)
-    recording = load_recording(path)
+    recording = load_dump(path)
     assert recording.config_text == (run.path / "config.json").read_text()
     assert recording.record["task"] == "Cartpole-Balance"
     assert recording.record["versions"]["mujoco"] == mujoco.__version__
     # Six steps before the iteration in which it broke, and those six.
-    assert (recording.start, recording.length) == (0, 12)
+    assert (recording.record["steps"][0], recording.length) == (0, 12)
 
 
 def test_a_run_that_ends_for_a_fault_keeps_it(tmp_path: Path) -> None:
@@ -516,7 +521,7 @@ def test_a_run_that_ends_for_a_fault_keeps_it(tmp_path: Path) -> None:
         train_broken(tmp_path, func=break_joint)
     run = RunFolder.find("latest", tmp_path)
     assert run.info()["status"] == "failed"
-    recording = load_recording(run.path / "dumps" / "000001_nonfinite")
+    recording = load_dump(run.path / "dumps" / "000001_nonfinite")
     assert recording.about["faults"] == [{"kind": "nonfinite", "step": 6}]
 
 

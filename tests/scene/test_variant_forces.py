@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from mjlab.entity import Entity, EntityCfg, InitialStateCfg, VariantsCfg
-from mjlab.scene import ContactPairCfg, EntityView
+from mjlab import views
+from mjlab.entity import EntityCfg, InitialStateCfg, VariantsCfg
+from mjlab.scene import ContactPairCfg
 from mjlab.sim import Simulation
 from tests.worlds.view_world import GRAVITY, advance, box, cabinet, make_world
 
@@ -59,19 +60,19 @@ def check_weights(backend: str, *, merged: bool) -> None:
     }
     world = make_world(entities, len(listed), pairs=PAIRS, backend=backend)
     scene = world.scene
-    assert isinstance(scene["object"], EntityView if merged else Entity)
+    assert scene.variants["object"].is_merged == merged
     advance(scene, 400)
-    force = scene.pairwise_contact_force("object", "table")
+    force = views.of(scene).pairwise_contact_force("object", "table")
     weights = torch.tensor([MASSES[name] * GRAVITY for name in listed])
     torch.testing.assert_close(force[:, 2], weights, rtol=0.01, atol=1e-6)
     assert float(force[:, :2].abs().max()) < 0.01 * float(weights.max())
     assert force[2].tolist() == [0.0, 0.0, 0.0]
     # The other way round, from nothing else, and on the whole.
-    other = scene.pairwise_contact_force("table", "object")
+    other = views.of(scene).pairwise_contact_force("table", "object")
     assert torch.equal(other, -force)
-    ground = scene.pairwise_contact_force("object", "terrain")
+    ground = views.of(scene).pairwise_contact_force("object", "terrain")
     assert ground.count_nonzero() == 0
-    net = scene.net_contact_force("object")
+    net = views.of(scene).net_contact_force("object")
     torch.testing.assert_close(net, force, rtol=1e-5, atol=1e-4)
     if backend == "native":
         check_mujocos_contacts(world.sim, force, listed)

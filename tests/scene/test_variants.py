@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from mjlab import views
 from mjlab.entity import (
     Entity,
     EntityCfg,
@@ -20,7 +21,7 @@ from mjlab.envs import ManagerBasedRlEnv, mdp
 from mjlab.managers import EventTermCfg, SceneEntityCfg
 from mjlab.names import UnknownNameError
 from mjlab.random import WorldRng
-from mjlab.scene import EntityView, Scene, SceneCfg, SceneError, build_scene
+from mjlab.scene import Scene, SceneCfg, SceneError, build_scene
 from mjlab.sim import MujocoCfg, Simulation, SimulationCfg, compile_model
 from mjlab.spec import CollisionCfg
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
@@ -251,7 +252,7 @@ def test_objects_of_other_trees_move_bit_for_bit_as_if_alone() -> None:
     options = objects()
     scene = build(VariantsCfg(options=options), 64, sim=native(jacobian="sparse"))
     assert set(scene.variants["object"].names()) == set(options)
-    assert isinstance(scene["object"], EntityView)
+    assert scene.variants["object"].is_merged
     worst = worst_differences(scene, options, steps=120)
     assert worst == dict.fromkeys(options, 0.0)
 
@@ -347,7 +348,9 @@ def test_masses_are_those_of_the_single_objects() -> None:
     }
     names = scene.variants["object"].names()
     expected = [alone[name] for name in names if name is not None]
-    np.testing.assert_allclose(scene.view("object").mass.numpy(), expected, rtol=1e-6)
+    np.testing.assert_allclose(
+        views.of(scene).view("object").mass.numpy(), expected, rtol=1e-6
+    )
 
 
 # --- What is not there does nothing --------------------------------------------------
@@ -390,7 +393,7 @@ def test_what_lies_idle_stays_where_it_is(mixed: Scene) -> None:
 def test_rays_meet_only_the_object_of_their_world(mixed: Scene) -> None:
     batch = mixed.sim.engine.batch  # pyright: ignore[reportAttributeAccessIssue]
     above, down = np.array([0.0, 0.0, 1.0]), np.array([0.0, 0.0, -1.0])
-    center = np.asarray(mixed.view("object").root_pose.p.double())
+    center = np.asarray(views.of(mixed).view("object").root_pose.p.double())
     dist, geoms = batch.ray((center + above)[:, None], np.tile(down, (16, 1, 1)))
     names = [mixed.sim.mj_model.geom(int(g)).name for g in geoms[:, 0]]
     alpha = mixed.sim.model.geom_rgba[
@@ -425,8 +428,7 @@ def test_drawings_show_only_the_object_of_their_world(mixed: Scene) -> None:
 
 
 def test_the_merged_view_has_the_joints_of_each_object(mixed: Scene) -> None:
-    view = mixed["object"]
-    assert isinstance(view, EntityView)
+    view = views.of(mixed).view("object")
     has = mixed.variants["object"].has("cabinet")
     assert view.num_joints.tolist() == [2 if there else 0 for there in has.tolist()]
     door = view.joint_pos[has][:, 0]
@@ -464,7 +466,7 @@ def test_a_list_gives_each_world_its_object_and_none_leaves_it_out() -> None:
     variants = scene.variants["object"]
     assert variants.names() == list(listed)
     assert variants.present.tolist() == [True, False, True, True]
-    view = scene.view("object")
+    view = views.of(scene).view("object")
     mass = [0.2, 0.0, 0.3, 0.3]
     np.testing.assert_allclose(view.mass.numpy(), mass, rtol=1e-6)
     for _ in range(200):
@@ -590,21 +592,21 @@ def test_an_environment_draws_anew_as_episodes_end_and_returns_to_a_snapshot(
     action = torch.zeros(16, 1)
     env.step(action)
     state, names = env.get_state(), variants.names()
-    masses = env.scene.view("object").mass.clone()
+    masses = views.of(env.scene).view("object").mass.clone()
     seen = []
     for _ in range(3):
         env.step(action)
         seen.append(variants.names())
     assert seen[0] == names
     assert seen[2] != names
-    later = env.scene.view("object").mass.clone()
+    later = views.of(env.scene).view("object").mass.clone()
     env.set_state(state)
     assert variants.names() == names
-    assert torch.equal(env.scene.view("object").mass, masses)
+    assert torch.equal(views.of(env.scene).view("object").mass, masses)
     for again in seen:
         env.step(action)
         assert variants.names() == again
-    assert torch.equal(env.scene.view("object").mass, later)
+    assert torch.equal(views.of(env.scene).view("object").mass, later)
     env.close()
 
 
@@ -633,7 +635,7 @@ def test_a_term_that_names_a_merged_entity_is_told_its_members() -> None:
     assert str(error.value) == (
         "The entity 'object' is another object in each world, and 'object.box', "
         "'object.cabinet' stand for it. Name one of these, or read "
-        "scene.view('object')."
+        "views.of(scene).view('object')."
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from mjlab.envs.batch import Discrete
+from mjlab.envs import Discrete
 from mjlab.rl.batch_vecenv import BatchVecEnv
 from mjlab.rl.categorical import CategoricalDistribution
 from mjlab.tasks.cartpole.classic import (
@@ -72,6 +72,10 @@ def published(num, law, integrator="euler"):
 
 def standing(way, num, *, seed=0, **more):
     return way(ClassicCartpoleCfg(num_envs=num, seed=seed, autoreset=False, **more))
+
+
+def tensors_of(step):
+    return (*step[:4], *step.extras.values())
 
 
 def balancing(states):
@@ -189,14 +193,15 @@ def test_tensors_and_kernel_live_through_the_same_episodes_bit_by_bit(options):
     for step in range(200):
         actions = torch.randint(2, (67,), generator=random)
         ours, theirs = tensors.step(actions), kernel.step(actions)
-        for one, other in zip(ours, theirs, strict=True):
-            assert one is None or torch.equal(one, other)
+        assert ours.extras.keys() == theirs.extras.keys()
+        for one, other in zip(tensors_of(ours), tensors_of(theirs), strict=True):
+            assert torch.equal(one, other)
         ends += int((ours.terminated | ours.truncated).sum())
         if step % 50 == 49:
-            assert torch.equal(tensors.reset(mask=mask), kernel.reset(mask=mask))
+            assert torch.equal(tensors.reset(mask=mask)[0], kernel.reset(mask=mask)[0])
         if step == 120:
-            first = tensors.reset(seed=11)
-            assert torch.equal(first, kernel.reset(seed=11))
+            first = tensors.reset(seed=11)[0]
+            assert torch.equal(first, kernel.reset(seed=11)[0])
     assert ends > 300
 
 
@@ -213,7 +218,7 @@ def test_a_world_is_the_same_among_few_and_among_many(way):
 @pytest.mark.parametrize("way", WAYS)
 def test_starts_are_uniform_in_each_number_and_over_episodes(way):
     worlds = way(ClassicCartpoleCfg(num_envs=4000, seed=1))
-    starts = torch.cat([worlds.reset() for _ in range(5)])
+    starts = torch.cat([worlds.reset()[0] for _ in range(5)])
     assert starts.abs().max() <= 0.05
     for column in range(4):
         counts = torch.histc(starts[:, column], 20, -0.05, 0.05)
@@ -229,7 +234,7 @@ def test_starts_are_uniform_in_each_number_and_over_episodes(way):
 @pytest.mark.parametrize("way", WAYS)
 def test_random_streams_of_worlds_and_of_episodes_are_independent(way):
     worlds = way(ClassicCartpoleCfg(num_envs=64, seed=9))
-    starts = torch.stack([worlds.reset() for _ in range(500)])  # (500, 64, 4)
+    starts = torch.stack([worlds.reset()[0] for _ in range(500)])  # (500, 64, 4)
     # All numbers of a world side by side, and those of the next episode: 512 columns.
     columns = torch.cat([starts[:-1].flatten(1), starts[1:].flatten(1)], dim=1)
     found = torch.corrcoef(columns.t()).fill_diagonal_(0.0)
@@ -241,10 +246,10 @@ def test_random_streams_of_worlds_and_of_episodes_are_independent(way):
 @pytest.mark.parametrize("way", WAYS)
 def test_a_seed_gives_each_world_a_stream_of_its_own(way):
     worlds = way(ClassicCartpoleCfg(num_envs=8))
-    by_number = worlds.reset(seed=40)
-    assert torch.equal(worlds.reset(seed=list(range(40, 48))), by_number)
-    assert torch.equal(worlds.reset(seed=41)[:7], by_number[1:])
-    assert not torch.equal(worlds.reset(), worlds.reset())
+    by_number = worlds.reset(seed=40)[0]
+    assert torch.equal(worlds.reset(seed=list(range(40, 48)))[0], by_number)
+    assert torch.equal(worlds.reset(seed=41)[0][:7], by_number[1:])
+    assert not torch.equal(worlds.reset()[0], worlds.reset()[0])
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -254,7 +259,7 @@ def test_a_reset_of_some_worlds_leaves_the_others_alone(way):
         worlds.step(torch.ones(6, dtype=torch.int64))
     before = worlds.memory.state.clone()
     mask = torch.tensor([True, False, False, True, False, True])
-    after = worlds.reset(mask=mask)
+    after = worlds.reset(mask=mask)[0]
     assert torch.equal(after[~mask], before[~mask])
     assert (after[mask] != before[mask]).all() and after[mask].abs().max() <= 0.05
     assert worlds.memory.steps.tolist() == [0, 5, 5, 0, 5, 0]
@@ -281,20 +286,20 @@ def test_the_last_observation_is_there_when_a_new_episode_has_begun(way):
     worlds = way(ClassicCartpoleCfg(num_envs=2, final_observations=True))
     worlds.set_state(torch.tensor([[0.0, 0.0, 0.2, 3.0], [0.0, 0.0, 0.0, 0.0]]))
     result = worlds.step(torch.ones(2, dtype=torch.int64))
-    assert result.final_observations is not None
-    assert result.final_observations[0, 2] == pytest.approx(0.26)
+    final = result.extras["final_obs"]
+    assert final[0, 2] == pytest.approx(0.26)
     assert result.observations[0].abs().max() <= 0.05
-    assert torch.equal(result.observations[1], result.final_observations[1])
+    assert torch.equal(result.observations[1], final[1])
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_spaces_are_those_of_gymnasium(way):
     worlds, theirs = way(ClassicCartpoleCfg()), gymnasium.make("CartPole-v1")
     space = theirs.observation_space
-    assert worlds.observation_space.shape == space.shape
-    assert np.array_equal(np.float32(worlds.observation_space.low), space.low)
-    assert np.array_equal(np.float32(worlds.observation_space.high), space.high)
-    assert worlds.action_space == Discrete(theirs.action_space.n)
+    assert worlds.single_observation_space.shape == space.shape
+    assert np.array_equal(np.float32(worlds.single_observation_space.low), space.low)
+    assert np.array_equal(np.float32(worlds.single_observation_space.high), space.high)
+    assert worlds.single_action_space == Discrete(theirs.action_space.n)
     assert worlds.max_episode_length == theirs.spec.max_episode_steps
 
 
@@ -403,7 +408,7 @@ def test_a_learner_of_rsl_rl_sees_the_worlds():
     worlds = KernelCartpoles(ClassicCartpoleCfg(num_envs=5, max_steps=3))
     vecenv = BatchVecEnv(worlds)
     twin = KernelCartpoles(ClassicCartpoleCfg(num_envs=5, max_steps=3))
-    expected = twin.reset()
+    expected = twin.reset()[0]
     assert torch.equal(vecenv.get_observations()["policy"], expected)
     choice = torch.tensor([[0.1, 0.9], [0.8, 0.2], [1.0, 0.0], [0.0, 1.0], [0.4, 0.6]])
     for step in range(3):
@@ -413,8 +418,16 @@ def test_a_learner_of_rsl_rl_sees_the_worlds():
         assert reward.tolist() == [1.0] * 5
         assert dones.tolist() == [step == 2] * 5 == extras["time_outs"].tolist()
     assert vecenv.episode_length_buf.tolist() == [0] * 5
-    with pytest.raises(ValueError, match="autoreset=False"):
-        BatchVecEnv(standing(KernelCartpoles, 1))
+
+
+def test_a_learner_has_worlds_that_stand_still_begin_anew():
+    worlds = standing(KernelCartpoles, 2, max_steps=3)
+    vecenv = BatchVecEnv(worlds)
+    choice = torch.tensor([[0.0, 1.0], [1.0, 0.0]])
+    for step in range(6):
+        seen, reward, dones, _ = vecenv.step(choice)
+        assert reward.tolist() == [1.0, 1.0] and dones.tolist() == [step % 3 == 2] * 2
+        assert (seen["policy"].abs().max() <= 0.05) == (step % 3 == 2)
 
 
 def test_a_categorical_distribution_is_that_of_torch():
@@ -445,12 +458,9 @@ def test_a_categorical_distribution_is_that_of_torch():
 def test_as_a_gymnasium_vector_it_is_gymnasiums_vector_of_single_ones(mode):
     from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-    from mjlab.gym.batch_worlds import BatchWorlds
-    from mjlab.gym.torch_env import TorchVectorEnv
+    from mjlab.gym import GymWorlds, TorchVectorEnv
 
-    ours = TorchVectorEnv(
-        BatchWorlds(standing(KernelCartpoles, 5)), autoreset_mode=mode
-    )
+    ours = TorchVectorEnv(GymWorlds(standing(KernelCartpoles, 5)), autoreset_mode=mode)
     make = functools.partial(gymnasium.make, "CartPole-v1", disable_env_checker=True)
     theirs = SyncVectorEnv([make] * 5, autoreset_mode=AutoresetMode[mode])
     assert ours.single_observation_space == theirs.single_observation_space

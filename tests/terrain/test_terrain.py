@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mjlab.terrain import (
-    Block,
     DiscreteObstaclesCfg,
     FlatCfg,
     FlatPatchCfg,
@@ -24,6 +23,7 @@ from mjlab.terrain import (
     SteppingStonesCfg,
     SubTerrainCfg,
     Terrain,
+    TerrainBlock,
     TerrainCfg,
     TerrainGeneratorCfg,
     WaveCfg,
@@ -522,11 +522,11 @@ def test_merged_cells_show_each_cell_at_its_height(data):
 
 
 def test_hidden_blocks_are_dropped():
-    seen = Block(-1.0, 1.0, -1.0, 1.0, 0.5)
-    hidden = Block(-0.5, 0.5, -0.5, 0.5, 0.5)
-    below = Block(-2.0, 2.0, -2.0, 2.0, -0.1)
+    seen = TerrainBlock(-1.0, 1.0, -1.0, 1.0, 0.5)
+    hidden = TerrainBlock(-0.5, 0.5, -0.5, 0.5, 0.5)
+    below = TerrainBlock(-2.0, 2.0, -2.0, 2.0, -0.1)
     tile = block_tile((4.0, 4.0), [hidden, seen, below], floor=0.0)
-    assert tile.blocks == (Block(-2.0, 2.0, -2.0, 2.0, 0.0), seen)
+    assert tile.blocks == (TerrainBlock(-2.0, 2.0, -2.0, 2.0, 0.0), seen)
 
 
 # Flat patches
@@ -708,7 +708,9 @@ def test_a_kind_of_the_user_needs_only_check_and_build():
             pass
 
         def build(self, size, difficulty, rng):
-            return block_tile(size, [Block(-1, 1, -1, 1, self.height)], floor=0.0)
+            return block_tile(
+                size, [TerrainBlock(-1, 1, -1, 1, self.height)], floor=0.0
+            )
 
     ground = one_tile(BumpCfg())
     assert ground.height(0.9, -0.9) == pytest.approx(0.3)

@@ -3,8 +3,10 @@
 import pytest
 import torch
 
+from mjlab import views
 from mjlab.names import UnknownNameError
-from mjlab.scene import MergeError, Scene, ViewError
+from mjlab.scene import Scene
+from mjlab.views import MergeError, ViewError
 from tests.worlds.view_world import World, forward, furniture, make_world, shake
 
 MEMBERS = ["plain", "cube", "full"]
@@ -48,8 +50,8 @@ def some(scene: Scene) -> torch.Tensor:
 
 def test_a_merged_entity_reads_in_each_world_what_its_member_reads(scene: Scene):
     which = draw(scene)
-    merged = scene.merge_entities(MEMBERS, which)
-    singles = [scene.view(name) for name in MEMBERS]
+    merged = views.of(scene).merge_entities(MEMBERS, which)
+    singles = [views.of(scene).view(name) for name in MEMBERS]
     for i, member in enumerate(which.tolist()):
         single = singles[member]
         joints = int(single.num_joints[i])
@@ -69,8 +71,8 @@ def test_a_merged_entity_reads_in_each_world_what_its_member_reads(scene: Scene)
 
 def test_a_view_of_two_of_three_reads_both_members_in_their_order(scene: Scene):
     which = draw_two(scene)
-    merged = scene.merge_entities(MEMBERS, which)
-    singles = [scene.view(name) for name in MEMBERS]
+    merged = views.of(scene).merge_entities(MEMBERS, which)
+    singles = [views.of(scene).view(name) for name in MEMBERS]
     assert merged.root_pose.shape == (scene.num_envs, 2)
     assert merged.joint_pos_limits.shape == (scene.num_envs, 2, 2, 2)
     for i, row in enumerate(which.tolist()):
@@ -86,8 +88,10 @@ def test_a_view_of_two_of_three_reads_both_members_in_their_order(scene: Scene):
 def test_merged_bodies_and_links_read_what_their_members_read(scene: Scene):
     names = ["plain/door", "full/door", "full/drawer"]
     which = draw(scene)
-    merged = scene.merge_links([scene.body(name) for name in names], which)
-    singles = [scene.body(name) for name in names]
+    merged = views.of(scene).merge_links(
+        [views.of(scene).body(name) for name in names], which
+    )
+    singles = [views.of(scene).body(name) for name in names]
     for i, member in enumerate(which.tolist()):
         single = singles[member]
         assert torch.equal(merged.pose[i].raw, single.pose[i].raw)
@@ -96,7 +100,7 @@ def test_merged_bodies_and_links_read_what_their_members_read(scene: Scene):
         assert merged.joint.pos[i] == single.joint.pos[i]
         assert merged.joint.vel[i] == single.joint.vel[i]
         assert torch.equal(merged.joint.limits[i], single.joint.limits[i])
-    two = scene.merge_bodies(names, draw_two(scene))
+    two = views.of(scene).merge_bodies(names, draw_two(scene))
     assert two.pose.shape == (scene.num_envs, 2)
     for i, row in enumerate(draw_two(scene).tolist()):
         for slot, member in enumerate(row):
@@ -105,9 +109,9 @@ def test_merged_bodies_and_links_read_what_their_members_read(scene: Scene):
 
 def test_what_is_absent_reads_as_zero_and_its_pose_as_the_identity(scene: Scene):
     present = some(scene)
-    merged = scene.merge_entities(MEMBERS, draw(scene), present)
-    body = scene.merge_bodies(["cube/box"], present=present)
-    there = scene.merge_entities(MEMBERS, draw(scene))
+    merged = views.of(scene).merge_entities(MEMBERS, draw(scene), present)
+    body = views.of(scene).merge_bodies(["cube/box"], present=present)
+    there = views.of(scene).merge_entities(MEMBERS, draw(scene))
     for i, here in enumerate(present.tolist()):
         if here:
             assert torch.equal(merged.root_pose[i].raw, there.root_pose[i].raw)
@@ -124,10 +128,10 @@ def test_what_is_absent_reads_as_zero_and_its_pose_as_the_identity(scene: Scene)
 
 def test_a_view_follows_a_choice_that_is_drawn_anew(scene: Scene):
     which, present = draw(scene), some(scene)
-    merged = scene.merge_entities(MEMBERS, which, present)
+    merged = views.of(scene).merge_entities(MEMBERS, which, present)
     which.copy_((which + 1) % 3)
     present.copy_(~present)
-    again = scene.merge_entities(MEMBERS, which.clone(), present.clone())
+    again = views.of(scene).merge_entities(MEMBERS, which.clone(), present.clone())
     assert torch.equal(merged.root_pose.raw, again.root_pose.raw)
     assert torch.equal(merged.joint_pos, again.joint_pos)
     assert torch.equal(merged.joint_mask, again.joint_mask)
@@ -138,9 +142,9 @@ def test_a_view_follows_a_choice_that_is_drawn_anew(scene: Scene):
 
 def test_writing_reaches_the_chosen_member_of_the_masked_worlds_alone(scene: Scene):
     which, mask = draw(scene), some(scene)
-    merged = scene.merge_entities(MEMBERS, which)
+    merged = views.of(scene).merge_entities(MEMBERS, which)
     qpos, qvel = scene.sim.data.qpos.clone(), scene.sim.data.qvel.clone()
-    pose = scene.view("brick").root_pose
+    pose = views.of(scene).view("brick").root_pose
     velocity = torch.arange(6.0 * scene.num_envs).view(-1, 6)
     joints = torch.arange(2.0 * scene.num_envs).view(-1, 2)
     merged.write_root_pose(mask, pose)
@@ -167,26 +171,28 @@ def test_writing_reaches_the_chosen_member_of_the_masked_worlds_alone(scene: Sce
 
 def test_each_row_of_a_view_of_two_is_written_to_its_own_member(scene: Scene):
     which, mask = draw_two(scene), some(scene)
-    merged = scene.merge_entities(MEMBERS, which)
+    merged = views.of(scene).merge_entities(MEMBERS, which)
     before = merged.joint_pos.clone()
     pose = torch.randn(scene.num_envs, 2, 7, generator=torch.Generator().manual_seed(1))
     joints = torch.arange(4.0 * scene.num_envs).view(-1, 2, 2)
-    untouched = scene.view("brick").root_pose.raw.clone()
+    untouched = views.of(scene).view("brick").root_pose.raw.clone()
     merged.write_root_pose(mask, pose)
     merged.write_joint_pos(mask, joints)
     expected = torch.where(mask[:, None, None], joints, before) * merged.joint_mask
     assert torch.equal(merged.joint_pos, expected)
     assert torch.equal(merged.root_pose.raw[mask], pose[mask])
-    assert torch.equal(scene.view("brick").root_pose.raw, untouched)
+    assert torch.equal(views.of(scene).view("brick").root_pose.raw, untouched)
     left_out = [({0, 1, 2} - set(row)).pop() for row in which.tolist()]
     for i, member in enumerate(left_out):
-        same = (pose[i] == scene.view(MEMBERS[member]).root_pose[i].raw).all(dim=-1)
+        same = (pose[i] == views.of(scene).view(MEMBERS[member]).root_pose[i].raw).all(
+            dim=-1
+        )
         assert not same.any()
 
 
 def test_the_absent_are_not_written(scene: Scene):
     everyone, present = torch.ones(scene.num_envs) > 0.0, some(scene)
-    merged = scene.merge_entities(MEMBERS, draw(scene), present)
+    merged = views.of(scene).merge_entities(MEMBERS, draw(scene), present)
     before = scene.sim.data.qpos.clone()
     merged.write_root_pose(everyone, torch.ones(7))
     merged.write_joint_pos(everyone, 0.125)
@@ -197,13 +203,13 @@ def test_the_absent_are_not_written(scene: Scene):
 def test_merged_joints_and_bodies_are_written_to_the_chosen_member(scene: Scene):
     which = draw(scene) % 2
     mask = some(scene)
-    joint = scene.merge_joints(["plain/hinge", "full/slide"], which)
+    joint = views.of(scene).merge_joints(["plain/hinge", "full/slide"], which)
     before = joint.pos.clone()
     joint.write_pos(mask, torch.arange(1.0, scene.num_envs + 1))
     target = torch.arange(1.0, scene.num_envs + 1)
     assert torch.equal(joint.pos, torch.where(mask, target, before))
-    boxes = scene.merge_bodies(["cube/box", "brick/box"], which)
-    other = scene.merge_bodies(["cube/box", "brick/box"], 1 - which)
+    boxes = views.of(scene).merge_bodies(["cube/box", "brick/box"], which)
+    other = views.of(scene).merge_bodies(["cube/box", "brick/box"], 1 - which)
     kept, here = other.pose.raw.clone(), boxes.pose.raw.clone()
     pose = torch.tensor([3.0, 2.0, 1.0, 0.0, 0.0, 1.0, 0.0])
     boxes.write_pose(mask, pose)
@@ -218,36 +224,46 @@ def test_merged_joints_and_bodies_are_written_to_the_chosen_member(scene: Scene)
 
 
 def test_merging_nothing_or_one_thing_twice_is_an_error(four: Scene):
-    for merge in (four.merge_bodies, four.merge_entities, four.merge_joints):
+    for merge in (
+        views.of(four).merge_bodies,
+        views.of(four).merge_entities,
+        views.of(four).merge_joints,
+    ):
         with pytest.raises(MergeError) as error:
             merge([])
         assert str(error.value) == (
             "There is nothing to merge: the list of members is empty."
         )
     with pytest.raises(MergeError) as error:
-        four.merge_entities(["cube", "cube"], torch.zeros(4, dtype=torch.int64))
+        views.of(four).merge_entities(
+            ["cube", "cube"], torch.zeros(4, dtype=torch.int64)
+        )
     assert str(error.value) == "The member 'cube' is named twice in 'cube', 'cube'."
 
 
 def test_members_of_different_kinds_are_an_error(four: Scene):
     with pytest.raises(MergeError) as error:
-        four.merge_bodies([four.body("cube/box"), four.view("cube")])  # type: ignore[list-item]
+        views.of(four).merge_bodies(
+            [views.of(four).body("cube/box"), views.of(four).view("cube")]
+        )  # type: ignore[list-item]
     assert str(error.value) == (
         "EntityView('cube', shape=(4,)) cannot be merged with BodyViews: the members "
         "of a view are of one kind."
     )
     with pytest.raises(MergeError, match="cannot be merged with EntityViews"):
-        four.merge_entities([four.joint("full/slide")])  # type: ignore[list-item]
+        views.of(four).merge_entities([views.of(four).joint("full/slide")])  # type: ignore[list-item]
     with pytest.raises(ViewError, match="'cube/box' has 0 hinge and slide joints"):
-        four.merge_links(["full/door", "cube/box"], torch.tensor([0, 1, 0, 1]))
+        views.of(four).merge_links(
+            ["full/door", "cube/box"], torch.tensor([0, 1, 0, 1])
+        )
     with pytest.raises(UnknownNameError, match=r"no entity 'cup'.*first: 'cube'"):
-        four.merge_entities(["cube", "cup"], torch.tensor([0, 1, 0, 1]))
+        views.of(four).merge_entities(["cube", "cup"], torch.tensor([0, 1, 0, 1]))
 
 
 def test_a_merged_view_is_no_member_of_another(four: Scene):
-    merged = four.merge_entities(["cube", "full"], torch.tensor([0, 1, 0, 1]))
+    merged = views.of(four).merge_entities(["cube", "full"], torch.tensor([0, 1, 0, 1]))
     with pytest.raises(MergeError) as error:
-        four.merge_entities([merged, "brick"], torch.tensor([0, 1, 0, 1]))
+        views.of(four).merge_entities([merged, "brick"], torch.tensor([0, 1, 0, 1]))
     assert str(error.value) == (
         "EntityView('cube', 'full', shape=(4,)) is merged already. Merge its members, "
         "'cube', 'full', with the others."
@@ -259,7 +275,7 @@ def test_a_choice_that_means_nothing_is_an_error_when_the_view_is_made(four: Sce
         which: torch.Tensor | None, present: torch.Tensor | None = None
     ) -> str:
         with pytest.raises(MergeError) as error:
-            four.merge_entities(["cube", "full"], which, present)
+            views.of(four).merge_entities(["cube", "full"], which, present)
         return str(error.value)
 
     assert complaint(None) == (
@@ -289,7 +305,7 @@ def test_a_choice_that_means_nothing_is_an_error_when_the_view_is_made(four: Sce
 
 
 def test_no_member_is_written_where_one_of_them_cannot_be(four: Scene):
-    merged = four.merge_entities(["cube", "lamp"], torch.tensor([0, 1, 0, 1]))
+    merged = views.of(four).merge_entities(["cube", "lamp"], torch.tensor([0, 1, 0, 1]))
     before = four.sim.data.qvel.clone()
     with pytest.raises(ViewError, match="'lamp' has a fixed base"):
         merged.write_root_velocity(torch.ones(4) > 0.0, torch.ones(4, 6))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from mjlab.scene import Pose, PoseError
+from mjlab.views import Pose, PoseError
 
 
 def rotation(quat: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from mjlab import views
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, mdp
 from mjlab.managers import (
     EventTermCfg,
@@ -16,9 +17,10 @@ from mjlab.managers import (
     RewardTermCfg,
 )
 from mjlab.names import UnknownNameError
-from mjlab.scene import ContactPairCfg, Pose, Scene, SceneCfg, ViewError
+from mjlab.scene import ContactPairCfg, Scene, SceneCfg
 from mjlab.sim import SimulationCfg
 from mjlab.terrain import TerrainCfg
+from mjlab.views import Pose, ViewError
 from tests.tools.step_watch import watch
 from tests.worlds.view_world import advance, box, forward, furniture, make_world, shake
 
@@ -65,11 +67,11 @@ def everyone(scene: Scene) -> torch.Tensor:
 
 def test_the_packed_state_is_that_of_mujoco(scene: Scene):
     model = scene.sim.mj_model
-    packed = scene.rigid_body_data
+    packed = views.of(scene).rigid_body_data
     assert packed.shape == (scene.num_envs, model.nbody, 13)
     for world in (0, scene.num_envs - 1):
         data = in_mujoco(scene, world)
-        for name, column in scene.body_index.items():
+        for name, column in views.of(scene).body_index.items():
             body = model.body(name).id
             assert column == body
             row = packed[world, column].numpy()
@@ -81,27 +83,32 @@ def test_the_packed_state_is_that_of_mujoco(scene: Scene):
 
 def test_the_packed_state_equals_the_reads_of_every_entity(scene: Scene):
     for name, entity in scene.entities.items():
-        columns = [scene.body_index[f"{name}/{body}"] for body in entity.body_names]
-        packed = scene.rigid_body_data[:, columns]
+        columns = [
+            views.of(scene).body_index[f"{name}/{body}"] for body in entity.body_names
+        ]
+        packed = views.of(scene).rigid_body_data[:, columns]
         assert torch.equal(packed[..., :7], entity.data.body_pose_w)
         assert torch.equal(packed[..., 7:], entity.data.body_vel_w)
 
 
 def test_the_packed_state_is_computed_once_and_again_after_a_step():
     scene = make_world(furniture(), 2).scene
-    first = scene.rigid_body_data
-    assert scene.rigid_body_data is first
-    fallen = first[:, scene.body_index["cube/box"], 2].clone()
+    first = views.of(scene).rigid_body_data
+    assert views.of(scene).rigid_body_data is first
+    fallen = first[:, views.of(scene).body_index["cube/box"], 2].clone()
     advance(scene, 20)
     forward(scene)
-    assert (scene.rigid_body_data[:, scene.body_index["cube/box"], 2] < fallen).all()
+    assert (
+        views.of(scene).rigid_body_data[:, views.of(scene).body_index["cube/box"], 2]
+        < fallen
+    ).all()
 
 
 def test_reading_velocities_asks_forward_for_no_more_than_the_velocity_stage():
     scene = make_world(furniture(), 2).scene
     with scene.sim.reads.record() as names:
-        scene.rigid_body_data.sum()
-        scene.body("cube/box").velocity.sum()
+        views.of(scene).rigid_body_data.sum()
+        views.of(scene).body("cube/box").velocity.sum()
     assert names == {"xpos", "xquat", "cvel", "subtree_com"}
     assert scene.sim.reads.needed.name == "VELOCITY"
 
@@ -110,8 +117,8 @@ def test_reading_velocities_asks_forward_for_no_more_than_the_velocity_stage():
 
 
 def test_a_body_view_reads_its_column_of_the_packed_state(scene: Scene):
-    view = scene.body("full/drawer")
-    row = scene.rigid_body_data[:, scene.body_index["full/drawer"]]
+    view = views.of(scene).body("full/drawer")
+    row = views.of(scene).rigid_body_data[:, views.of(scene).body_index["full/drawer"]]
     assert torch.equal(view.pose.raw, row[:, :7])
     assert torch.equal(view.lin_vel_w, row[:, 7:10])
     assert torch.equal(view.ang_vel_w, row[:, 10:])
@@ -123,14 +130,14 @@ def test_a_body_view_reads_its_column_of_the_packed_state(scene: Scene):
 
 
 def test_a_body_of_the_scene_itself_stands_still(scene: Scene):
-    view = scene.body("terrain")
+    view = views.of(scene).body("terrain")
     assert view.pose.raw.tolist() == [[0, 0, 0, 1, 0, 0, 0]] * scene.num_envs
     assert view.is_static().all()
-    assert not scene.body("cube/box").is_static().any()
+    assert not views.of(scene).body("cube/box").is_static().any()
 
 
 def test_an_entity_view_reads_what_the_entity_does(scene: Scene):
-    view, data = scene.view("full"), scene.entities["full"].data
+    view, data = views.of(scene).view("full"), scene.entities["full"].data
     assert torch.equal(view.root_pose.raw, data.root_pose_w)
     assert torch.equal(view.root_vel_w, data.root_vel_w)
     assert torch.equal(view.qpos, data.joint_pos)
@@ -141,27 +148,29 @@ def test_an_entity_view_reads_what_the_entity_does(scene: Scene):
     assert view.mass.tolist() == [5.5] * scene.num_envs
     assert view.dof.tolist() == [2] * scene.num_envs
     assert view.joint_mask.all() and view.joint_mask.shape == (scene.num_envs, 2)
-    assert torch.equal(view.body("door").pose.raw, scene.body("full/door").pose.raw)
-    assert scene.view("full") is view
+    assert torch.equal(
+        view.body("door").pose.raw, views.of(scene).body("full/door").pose.raw
+    )
+    assert views.of(scene).view("full") is view
 
 
 def test_what_stands_still_is_static(small: Scene):
-    assert small.view("cube").is_static().all()
+    assert views.of(small).view("cube").is_static().all()
     velocity = torch.tensor([[0.02, 0.0, 0.0, 0.0, 0.0, 0.0], [0.0] * 5 + [0.05]])
-    small.view("cube").write_root_velocity(everyone(small), velocity)
-    assert small.view("cube").is_static().tolist() == [False, True]
-    assert small.view("cube").is_static(ang=0.04).tolist() == [False, False]
-    assert small.view("cube").is_static(lin=0.03).tolist() == [True, True]
+    views.of(small).view("cube").write_root_velocity(everyone(small), velocity)
+    assert views.of(small).view("cube").is_static().tolist() == [False, True]
+    assert views.of(small).view("cube").is_static(ang=0.04).tolist() == [False, False]
+    assert views.of(small).view("cube").is_static(lin=0.03).tolist() == [True, True]
 
 
 # Writing.
 
 
 def test_a_pose_is_written_in_the_worlds_of_the_mask_alone(small: Scene):
-    view, before = small.body("cube/box"), small.sim.data.qpos.clone()
+    view, before = views.of(small).body("cube/box"), small.sim.data.qpos.clone()
     pose = Pose.create([1.0, 2.0, 3.0, 0.0, 1.0, 0.0, 0.0])
     view.write_pose(torch.tensor([False, True]), pose)
-    small.body("cube/box").write_velocity(
+    views.of(small).body("cube/box").write_velocity(
         torch.tensor([False, True]), torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     )
     forward(small)
@@ -172,23 +181,24 @@ def test_a_pose_is_written_in_the_worlds_of_the_mask_alone(small: Scene):
 
 
 def test_the_base_of_a_fixed_entity_is_placed_and_everything_on_it(small: Scene):
-    post = small.body("lamp/post")
+    post = views.of(small).body("lamp/post")
     pose = torch.tensor([[0.0, 1.0, 2.0, 1.0, 0.0, 0.0, 0.0]])
     post.write_pose(everyone(small), pose)
     forward(small)
     assert (
-        small.body("lamp/arm").pose.p.tolist() == [[0.0, 1.0, pytest.approx(2.4)]] * 2
+        views.of(small).body("lamp/arm").pose.p.tolist()
+        == [[0.0, 1.0, pytest.approx(2.4)]] * 2
     )
 
 
 def test_joints_are_written_in_the_worlds_of_the_mask_alone(small: Scene):
     mask = torch.tensor([True, False])
-    view = small.view("full")
+    view = views.of(small).view("full")
     view.write_joint_pos(mask, torch.tensor([0.5, 0.25]))
     view.write_joint_vel(mask, 2.0)
     assert view.qpos.tolist() == [[0.5, 0.25], [0.0, 0.0]]
     assert view.qvel.tolist() == [[2.0, 2.0], [0.0, 0.0]]
-    slide = small.joint("full/slide")
+    slide = views.of(small).joint("full/slide")
     slide.write_pos(~mask, 0.125)
     slide.write_vel(~mask, torch.tensor([7.0, 8.0]))
     assert slide.qpos.tolist() == [0.25, 0.125]
@@ -197,7 +207,7 @@ def test_joints_are_written_in_the_worlds_of_the_mask_alone(small: Scene):
 
 
 def test_a_push_accelerates_a_body_by_force_over_mass(small: Scene):
-    view = small.body("brick/box")
+    view = views.of(small).body("brick/box")
     force = torch.tensor([[0.0, 6.0, 0.0], [0.0, 0.0, 0.0]])
     view.write_wrench(everyone(small), force, torch.zeros(2, 3))
     advance(small, 10)
@@ -207,7 +217,7 @@ def test_a_push_accelerates_a_body_by_force_over_mass(small: Scene):
 
 
 def test_a_view_resets_its_entity(small: Scene):
-    view = small.view("plain")
+    view = views.of(small).view("plain")
     start = view.root_pose.raw.clone()
     view.write_root_pose(everyone(small), Pose.create_from_pq())
     view.reset_to_default(torch.tensor([False, True]))
@@ -220,13 +230,15 @@ def test_reading_and_writing_views_can_be_captured_in_a_graph(
 ):
     mask = torch.tensor([False, True])
     which = torch.tensor([0, 1])
-    merged = small.merge_entities(["plain", "full"], which, mask)
-    links = small.merge_links(["plain/door", "full/drawer"], which)
-    two = small.merge_entities(["plain", "full"], torch.tensor([[0, 1], [1, 0]]))
-    single, offset = small.view("cube"), torch.ones(2, 3)
+    merged = views.of(small).merge_entities(["plain", "full"], which, mask)
+    links = views.of(small).merge_links(["plain/door", "full/drawer"], which)
+    two = views.of(small).merge_entities(
+        ["plain", "full"], torch.tensor([[0, 1], [1, 0]])
+    )
+    single, offset = views.of(small).view("cube"), torch.ones(2, 3)
 
     def use() -> None:
-        small.rigid_body_data.sum()
+        views.of(small).rigid_body_data.sum()
         merged.write_root_pose(mask, merged.root_pose * Pose.create_from_pq(offset))
         two.write_root_pose(mask, two.root_pose)
         two.write_joint_vel(mask, two.joint_vel)
@@ -254,39 +266,41 @@ def test_reading_and_writing_views_can_be_captured_in_a_graph(
 
 def test_unknown_names_come_with_the_nearest(small: Scene):
     with pytest.raises(UnknownNameError) as error:
-        small.body("full/dooor")
+        views.of(small).body("full/dooor")
     assert "no body 'full/dooor'" in str(error.value)
     assert "nearest first: 'full/door'" in str(error.value)
     with pytest.raises(UnknownNameError, match=r"no joint 'hinges'.*'hinge'"):
-        small.joint("full/hinges")
+        views.of(small).joint("full/hinges")
     with pytest.raises(
         UnknownNameError, match=r"no joint 'hinge'.*'(full|plain)/hinge'"
     ):
-        small.joint("hinge")
+        views.of(small).joint("hinge")
     with pytest.raises(UnknownNameError, match=r"no entity 'cub'.*first: 'cube'"):
-        small.view("cub")
+        views.of(small).view("cub")
     with pytest.raises(UnknownNameError, match=r"no body 'drawer'.*'door'"):
-        small.merge_entities(["plain", "full"], torch.tensor([0, 1])).body("drawer")
+        views.of(small).merge_entities(["plain", "full"], torch.tensor([0, 1])).body(
+            "drawer"
+        )
 
 
 def test_what_cannot_be_written_says_why(small: Scene):
     mask = everyone(small)
     pose, velocity = torch.zeros(2, 7), torch.zeros(2, 6)
     with pytest.raises(ViewError) as error:
-        small.body("full/door").write_pose(mask, pose)
+        views.of(small).body("full/door").write_pose(mask, pose)
     assert str(error.value) == (
         "The body 'full/door' follows from what it hangs in and cannot be placed by "
         "itself. Write the joints or the root pose of the entity 'full': "
-        "scene.view('full')."
+        "views.of(scene).view('full')."
     )
     with pytest.raises(ViewError) as error:
-        small.body("terrain").write_pose(mask, pose)
+        views.of(small).body("terrain").write_pose(mask, pose)
     assert str(error.value) == (
         "The body 'terrain' is a part of the scene itself and cannot be placed."
     )
     for write in (
-        small.view("lamp").write_root_velocity,
-        small.body("lamp/post").write_velocity,
+        views.of(small).view("lamp").write_root_velocity,
+        views.of(small).body("lamp/post").write_velocity,
     ):
         with pytest.raises(ViewError) as error:
             write(mask, velocity)
@@ -294,7 +308,7 @@ def test_what_cannot_be_written_says_why(small: Scene):
             "The entity 'lamp' has a fixed base, and no root velocity to write."
         )
     with pytest.raises(ViewError) as error:
-        small.view("cube").write_root_pose(mask, torch.zeros(3, 7))
+        views.of(small).view("cube").write_root_pose(mask, torch.zeros(3, 7))
     assert str(error.value) == (
         "A value of shape (3, 7) does not fit the rows of this view, which are of "
         "shape (2, 7)."
@@ -303,30 +317,30 @@ def test_what_cannot_be_written_says_why(small: Scene):
 
 def test_a_body_without_one_joint_of_its_own_says_so(small: Scene):
     with pytest.raises(ViewError) as error:
-        _ = small.body("full/case").joint
+        _ = views.of(small).body("full/case").joint
     assert str(error.value) == (
         "The body 'full/case' has 0 hinge and slide joints. Its `joint` needs exactly "
-        "one; name it with scene.joint(...)."
+        "one; name it with views.of(scene).joint(...)."
     )
     with pytest.raises(ViewError, match=r"has 2 .*: 'lamp/nod', 'lamp/roll'\. Its"):
-        _ = small.body("lamp/head").joint
+        _ = views.of(small).body("lamp/head").joint
     with pytest.raises(ViewError, match="'lamp/swing' is a ball joint"):
-        small.joint("lamp/swing")
+        views.of(small).joint("lamp/swing")
 
 
 # In an environment.
 
 
 def held(env: ManagerBasedRlEnv) -> torch.Tensor:
-    return env.scene.pairwise_contact_force("cube", "terrain")
+    return views.of(env.scene).pairwise_contact_force("cube", "terrain")
 
 
 def packed(env: ManagerBasedRlEnv) -> torch.Tensor:
-    return env.scene.rigid_body_data.flatten(1)
+    return views.of(env.scene).rigid_body_data.flatten(1)
 
 
 def lift(env: ManagerBasedRlEnv) -> torch.Tensor:
-    return env.scene.view("cube").net_contact_force[:, 2]
+    return views.of(env.scene).view("cube").net_contact_force[:, 2]
 
 
 def test_terms_read_views_and_forces_of_the_present_state():
@@ -362,7 +376,7 @@ def test_terms_read_views_and_forces_of_the_present_state():
     assert seen[:, 2].tolist() == pytest.approx([9.81, 9.81], rel=0.01)
     assert (reward / env.step_dt).tolist() == pytest.approx([9.81, 9.81], rel=0.01)
     data = in_mujoco(env.scene, 1)
-    cube = env.scene.body_index["cube/box"]
+    cube = views.of(env.scene).body_index["cube/box"]
     row = seen[1, 3:].view(-1, 13)[cube].numpy()
     np.testing.assert_allclose(row[:3], data.xpos[cube], atol=1e-5)
     np.testing.assert_allclose(row[3:7], data.xquat[cube], atol=1e-5)

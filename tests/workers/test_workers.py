@@ -3,6 +3,8 @@
 import dataclasses
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,10 +24,10 @@ from mjlab.managers import (
 from mjlab.registry import load_task
 from mjlab.rl import Checkpoints, TrainingLoop
 from mjlab.workers import ShardError, WorkerEnv, WorkerError
-from mjlab.workers.memory import Block, Field
 from mjlab.workers.shards import Shards, StateShape
 from tests.worlds.rl_runs import agent_cfg, differing, env_cfg, flat_state
 
+ROOT = Path(__file__).resolve().parents[2]
 WORLDS = 8
 # Sums over worlds, added up in another order: figures, which nothing learns from.
 FIGURES = {"log.sums_and_count", "log.latest", "curriculum.values"}
@@ -158,7 +160,7 @@ def test_workers_have_one_thread_and_nothing_of_a_gpu(workers: WorkerEnv) -> Non
         maps = Path(f"/proc/{process}/maps").read_text()
         assert "libcuda.so" not in maps
         assert "/warp/bin/" not in maps
-        assert maps.count("memfd:mjlab-worlds") == 1
+        assert maps.count("memfd:mjlab-shared") == 1
         files = Path(f"/proc/{process}/fd").iterdir()
         assert not any("nvidia" in os.readlink(file) for file in files)
         variables = Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
@@ -263,19 +265,6 @@ def test_counts_are_added_and_rows_are_put_side_by_side() -> None:
     assert differing(shape.merged(parts), whole) == []
 
 
-def test_shared_tensors_have_no_name_anywhere() -> None:
-    block = Block({"a": Field((3,), torch.int64), "b": Field((0, 4), torch.float32)})
-    assert block["a"].tolist() == [0, 0, 0]
-    assert block["b"].shape == (0, 4)
-    address = block["a"].data_ptr()
-    for line in Path("/proc/self/maps").read_text().splitlines():
-        low, high = (int(end, 16) for end in line.split()[0].split("-"))
-        if low <= address < high:
-            assert line.endswith("/memfd:mjlab-worlds (deleted)")
-            return
-    pytest.fail("The tensor is nowhere.")
-
-
 # Workers that fail.
 
 
@@ -324,7 +313,7 @@ def fails_in_workers(env: Any) -> torch.Tensor:
 def test_a_worker_that_dies_or_stands_still_ends_the_run_soon(
     number: signal.Signals,
 ) -> None:
-    env = make_workers(2, patience_s=4.0)
+    env = make_workers(2, timeout_s=4.0)
     processes = env.processes
     env.step(actions(0, WORLDS, 1))
     os.kill(processes[1], number)
@@ -353,6 +342,43 @@ def hangs(env: Any) -> torch.Tensor:
     return torch.zeros(env.num_envs)
 
 
+def test_a_worker_that_hangs_ends_with_a_learner_that_is_killed() -> None:
+    """The kernel says which processes there are, and in which state."""
+    code = (
+        "import torch; from tests.workers import test_workers as t\n"
+        "cfg = t.env_cfg(worlds=2)\n"
+        "cfg.metrics['endless'] = t.MetricsTermCfg(func=t.hangs)\n"
+        "env = t.WorkerEnv(cfg, 2)\n"
+        "print(*env.processes, flush=True)\n"
+        "for step in range(9): env.step(torch.zeros(2, 1))\n"
+    )
+    learner = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=ROOT
+    )
+    assert learner.stdout is not None
+    processes = [int(each) for each in learner.stdout.readline().split()]
+    assert len(processes) == 2 and all(runs(each) for each in processes)
+    time.sleep(2.0)  # By now they hang in the third step.
+    learner.kill()
+    learner.wait()
+    deadline = time.monotonic() + 5.0
+    while any(runs(each) for each in processes) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    left = [each for each in processes if runs(each)]
+    for each in left:
+        os.kill(each, signal.SIGKILL)
+    assert left == []
+
+
+def runs(process: int) -> bool:
+    """Return whether a process is there and is no zombie."""
+    try:
+        status = Path(f"/proc/{process}/stat").read_text()
+    except FileNotFoundError:
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
+
+
 def hangs_at_once(env: Any) -> torch.Tensor:
     """A figure that a worker never has, so that it is not built."""
     while os.environ.get("CUDA_VISIBLE_DEVICES") == "":
@@ -360,10 +386,10 @@ def hangs_at_once(env: Any) -> torch.Tensor:
     return torch.zeros(env.num_envs)
 
 
-def test_a_worker_that_hangs_in_a_term_is_found_within_its_patience() -> None:
+def test_a_worker_that_hangs_in_a_term_is_found_within_its_timeout() -> None:
     cfg = env_cfg(worlds=4)
     cfg.metrics["endless"] = MetricsTermCfg(func=hangs)
-    env = WorkerEnv(cfg, 2, patience_s=3.0)
+    env = WorkerEnv(cfg, 2, timeout_s=3.0)
     processes = env.processes
     began = time.monotonic()
     with pytest.raises(WorkerError, match=r"Worker 0 .* no sign of life for 3 s\."):
@@ -378,7 +404,7 @@ def test_a_worker_that_hangs_while_it_builds_is_found_by_a_limit_of_its_own() ->
     cfg = env_cfg(worlds=2)
     cfg.metrics["endless"] = MetricsTermCfg(func=hangs_at_once)
     with pytest.raises(WorkerError, match=r"Worker 0 .* no sign of life for 8 s\."):
-        WorkerEnv(cfg, 1, patience_s=1.0, build_patience_s=8.0)
+        WorkerEnv(cfg, 1, timeout_s=1.0, build_timeout_s=8.0)
 
 
 @pytest.mark.slow

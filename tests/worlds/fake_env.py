@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from mjlab.managers.log import EpisodeLog
+from mjlab.managers.env import EpisodeLog
 from mjlab.random import WorldRng
 from mjlab.sim.views import Reads
 

@@ -1,13 +1,13 @@
-"""Randomising gains and limits of actuators, whoever computes them."""
+"""Random gains and limits of actuators, whoever computes them."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
 from mjlab.actuator import ActuatorSet, Quantity
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import ManagerTermBase, TermCfg
-from mjlab.mdp.lookup import ROBOT
+from mjlab.mdp.lookup import ROBOT, chosen
 from mjlab.mdp.randomize.distributions import (
     Choice,
     Distribution,
@@ -16,8 +16,9 @@ from mjlab.mdp.randomize.distributions import (
     Ranges,
     Sampler,
     check_word,
+    combined,
 )
-from mjlab.mdp.randomize.engine import chosen, stream_of
+from mjlab.mdp.randomize.fields import stream_of
 from mjlab.scene import SceneEntityCfg, Selection
 
 
@@ -27,27 +28,23 @@ class _Numbers:
     def __init__(
         self,
         env: ManagedEnv,
-        selection: Selection,
         quantity: Quantity,
         ranges: Ranges,
         params: dict[str, Any],
         label: str,
     ) -> None:
+        selection = chosen(params, env)
         actuators = selection.entity.actuators
         indices = chosen_actuators(env, selection, label)
-        choice = Choice(
-            names=[actuators.names[index] for index in indices],
-            num_axes=1,
-            what="actuator",
-            label=label,
-        )
+        names = [actuators.names[index] for index in indices]
+        choice = Choice(names=names, num_axes=1, what="actuator", label=label)
         targets = choice.resolve(ranges)
         covered = [indices[target.element] for target in targets]
         actuators.check(quantity, covered)
         env.sim.expand(*sorted(actuators.required_model_fields(quantity)))
         self._operation: Operation = params.get("operation", "scale")
         check_word(label, "operation", self._operation, Operation)
-        self._sampler = Sampler.of(params, targets, label=label, device=env.device)
+        self._sampler = Sampler(targets, label, env.device, params)
         self.ids = torch.tensor(covered, device=env.device)
         """The actuators in their set, shape (k,)."""
         # As built: this is constructed before any event happens.
@@ -57,15 +54,30 @@ class _Numbers:
     def draw(self, env: ManagedEnv, stream: str) -> torch.Tensor:
         """Return new values, not negative, shape (num_envs, k)."""
         drawn = self._sampler.draw(env.rng, stream)
-        if self._operation == "scale":
-            drawn = drawn.mul_(self._default)
-        elif self._operation == "add":
-            drawn = drawn.add_(self._default)
-        return drawn.clamp_(min=0.0)
+        return combined(self._operation, drawn, self._default).clamp_(min=0.0)
+
+
+class _ActuatorTerm(ManagerTermBase):
+    """Randomises quantities of actuators; rarer actuators vary more model fields."""
+
+    model_fields: ClassVar[tuple[str, ...]]
+
+    quantities: ClassVar[dict[str, Quantity]]
+    """What the ranges are of, by the name of the parameter."""
+
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+        super().__init__(cfg, env)
+        self._actuators = chosen(cfg.params, env).entity.actuators
+        label = type(self).__name__
+        self._numbers = {
+            name: _Numbers(env, quantity, cfg.params[name], cfg.params, label)
+            for name, quantity in self.quantities.items()
+            if cfg.params.get(name) is not None
+        }
 
 
 def chosen_actuators(env: ManagedEnv, selection: Selection, label: str) -> list[int]:
-    """Indices in the entity's `ActuatorSet` of the actuators that were chosen.
+    """Return the indices in the entity's `ActuatorSet` of the chosen actuators.
 
     The selection names MuJoCo's actuators, of which one in the set may have several.
     """
@@ -95,25 +107,14 @@ def chosen_actuators(env: ManagedEnv, selection: Selection, label: str) -> list[
     return found
 
 
-class pd_gains(ManagerTermBase):
+class pd_gains(_ActuatorTerm):
     """Scales position and velocity gains of actuators."""
 
-    @staticmethod
-    def model_fields(params: dict[str, Any]) -> tuple[str, ...]:
-        """Model fields that the term may vary; those of rarer actuators come later."""
-        return ("actuator_gainprm", "actuator_biasprm")
+    model_fields = ("actuator_gainprm", "actuator_biasprm")
+    quantities: ClassVar = {"kp_range": "stiffness", "kd_range": "damping"}
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
-        params = cfg.params
-        selection = chosen(params, env)
-        self._actuators = selection.entity.actuators
-        wanted: dict[str, Quantity] = {"kp_range": "stiffness", "kd_range": "damping"}
-        self._numbers = {
-            name: _Numbers(env, selection, quantity, params[name], params, "pd_gains")
-            for name, quantity in wanted.items()
-            if params.get(name) is not None
-        }
         if not self._numbers:
             raise RandomizeError("pd_gains: give kp_range, kd_range, or both.")
 
@@ -153,22 +154,11 @@ class pd_gains(ManagerTermBase):
                 self._actuators.set_gains(mask, numbers.ids, **{argument: drawn})
 
 
-class effort_limits(ManagerTermBase):
+class effort_limits(_ActuatorTerm):
     """Scales effort limits of actuators."""
 
-    @staticmethod
-    def model_fields(params: dict[str, Any]) -> tuple[str, ...]:
-        """Model fields that the term may vary; those of rarer actuators come later."""
-        return ("actuator_forcerange",)
-
-    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
-        super().__init__(cfg, env)
-        params = cfg.params
-        selection = chosen(params, env)
-        self._actuators = selection.entity.actuators
-        self._numbers = _Numbers(
-            env, selection, "effort_limit", params["ranges"], params, "effort_limits"
-        )
+    model_fields = ("actuator_forcerange",)
+    quantities: ClassVar = {"ranges": "effort_limit"}
 
     def __call__(
         self,
@@ -195,5 +185,6 @@ class effort_limits(ManagerTermBase):
             group: Name of a group of correlated terms.
             stream: Name of the random numbers; the event manager gives one.
         """
-        drawn = self._numbers.draw(env, stream_of(group, stream))
-        self._actuators.set_effort_limit(mask, self._numbers.ids, drawn)
+        numbers = self._numbers["ranges"]
+        drawn = numbers.draw(env, stream_of(group, stream))
+        self._actuators.set_effort_limit(mask, numbers.ids, drawn)

@@ -1,8 +1,9 @@
 """Ranges, what they cover, and the random numbers that are drawn from them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 import torch
 
@@ -10,17 +11,26 @@ from mjlab.names import resolve_values, suggest
 from mjlab.random.rng import WorldRng
 
 Distribution = Literal["uniform", "log_uniform", "gaussian"]
-"""How numbers are distributed. A range is the bounds of a uniform one (of the number,
-or of its logarithm), and mean and standard deviation of a gaussian one."""
+"""Distributions of numbers. A range is the bounds of a uniform one (of the number, or
+of its logarithm), and mean and standard deviation of a gaussian one."""
 
 Operation = Literal["abs", "scale", "add"]
-"""What a number does to the compiled value: replace it, multiply it, or shift it."""
+"""Changes of the compiled value by a number: replace, multiply or shift it."""
+
+Number = TypeVar("Number", float, torch.Tensor)
 
 Range: TypeAlias = tuple[float, float]
 Axis: TypeAlias = int | str
 Ranges: TypeAlias = Range | Mapping[Axis, Range | Mapping[Axis, Range]]
 """One range for everything, or one for each axis (by number or name), or one (or one
 for each axis) for the elements that a pattern matches. What no key covers is left."""
+
+
+def with_all_axes(ranges: Any, axes: Iterable[str]) -> Any:
+    """Return ranges in which axes without one have the range (0, 0)."""
+    if not isinstance(ranges, Mapping):
+        return ranges
+    return dict.fromkeys(axes, (0.0, 0.0)) | dict(ranges)
 
 
 class RandomizeError(ValueError):
@@ -46,7 +56,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Choice:
-    """What can be chosen from: elements by name, and their numbers by axis."""
+    """Elements by name, and their numbers by axis, that ranges choose from."""
 
     names: Sequence[str]
     """Names of the elements."""
@@ -138,6 +148,15 @@ def check_word(label: str, kind: str, word: str, valid: Any) -> None:
         )
 
 
+def combined(operation: Operation, value: Number, default: Number) -> Number:
+    """Return what a number, or a tensor, in place, makes of the compiled value."""
+    if operation == "scale":
+        value *= default
+    elif operation == "add":
+        value += default
+    return value
+
+
 def check_bounds(
     label: str, targets: Sequence[Target], distribution: Distribution
 ) -> None:
@@ -169,11 +188,9 @@ class Sampler:
     def __init__(
         self,
         targets: Sequence[Target],
-        *,
         label: str,
         device: torch.device,
-        distribution: Distribution = "uniform",
-        shared: bool = False,
+        params: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         """Check the ranges and put them on the device.
 
@@ -181,38 +198,26 @@ class Sampler:
             targets: What to draw for.
             label: What is drawn, for messages.
             device: Where the numbers lie.
-            distribution: How they are distributed.
-            shared: Whether all elements have the same draw on an axis.
+            params: A term's parameters, of which `distribution` says how the numbers
+                are distributed ("uniform"), and `shared` whether all elements have the
+                same draw on an axis (False).
         """
-        check_bounds(label, targets, distribution)
-        self.distribution: Distribution = distribution
-        """How the numbers are distributed."""
+        self._distribution: Distribution = params.get("distribution", "uniform")
+        check_bounds(label, targets, self._distribution)
         axes = sorted({target.axis for target in targets})
+        shared = params.get("shared", False)
         self._size = len(axes) if shared else len(targets)
         slots = [axes.index(target.axis) for target in targets]
         self._slots = torch.tensor(slots, device=device)
         self._spreads = shared and slots != list(range(len(slots)))
         bounds = [(target.low, target.high) for target in targets]
         exact = torch.tensor(bounds, dtype=torch.float64, device=device)
-        self._first, self._second = _origin_and_extent(exact, distribution)
+        self._first, self._second = _origin_and_extent(exact, self._distribution)
 
-    @classmethod
-    def of(
-        cls,
-        params: Mapping[str, Any],
-        targets: Sequence[Target],
-        *,
-        label: str,
-        device: torch.device,
-    ) -> "Sampler":
-        """Return one with what a term's parameters say of distribution and sharing."""
-        return cls(
-            targets,
-            label=label,
-            device=device,
-            distribution=params.get("distribution", "uniform"),
-            shared=params.get("shared", False),
-        )
+    @property
+    def is_unbounded(self) -> bool:
+        """Whether a draw may lie outside of its range."""
+        return self._distribution == "gaussian"
 
     def draw(
         self, rng: WorldRng, stream: str, live: torch.Tensor | None = None
@@ -227,14 +232,14 @@ class Sampler:
         """
         first, second = self._first, self._second
         if live is not None:
-            first, second = _origin_and_extent(live, self.distribution)
-        if self.distribution == "gaussian":
+            first, second = _origin_and_extent(live, self._distribution)
+        if self._distribution == "gaussian":
             unit = rng.normal(0.0, 1.0, (self._size,), stream)
         else:
             unit = rng.draw(stream, (self._size,))
         if self._spreads:
             unit = unit.index_select(1, self._slots)
-        if self.distribution != "log_uniform":
+        if self._distribution != "log_uniform":
             return torch.addcmul(first, unit, second)
         # In float64, since torch's vectorised float32 functions depend in their last
         # bits on how many rows there are.
@@ -244,7 +249,7 @@ class Sampler:
 def _origin_and_extent(
     bounds: torch.Tensor, distribution: Distribution
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """What is added to a unit number, after what it is multiplied with.
+    """Return what is added to a unit number, after what it is multiplied with.
 
     Args:
         bounds: Ranges, shape (..., 2).

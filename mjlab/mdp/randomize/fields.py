@@ -1,201 +1,338 @@
-"""Randomisations of physical numbers that one model field holds.
+"""Random numbers in model fields, world by world: the bases of named terms.
 
-Each says what its numbers do to the compiled value unless `operation` says otherwise;
-`FieldTerm` has the parameters. Constants that follow from a field are derived anew.
+A term computes from the compiled value, never from the present one, so that applying it
+again draws anew and does not drift. It writes only the numbers that its ranges cover:
+two terms on different elements or axes of one field do not touch each other's. Where
+two terms cover the same number, the one that ran last has its way.
 """
 
-from mjlab.mdp.randomize.engine import ColorTerm, FieldTerm, OptionTerm, ShiftTerm
-
-# Bodies.
-
-
-class body_com_offset(ShiftTerm):
-    """Shifts centres of mass, in metres along the bodies' axes."""
-
-    field = "body_ipos"
-
-
-class body_pos(ShiftTerm):
-    """Shifts bodies in their parents, in metres along the parents' axes."""
-
-    field = "body_pos"
-
-
-class body_gravcomp(FieldTerm):
-    """Sets which share of their weight is taken off bodies; 0 is none."""
-
-    field = "body_gravcomp"
-    operation = "abs"
-
-
-# Joints.
-
-
-class joint_damping(FieldTerm):
-    """Scales the damping of joints."""
-
-    field = "dof_damping"
-    minimum = 0.0
-
-
-class joint_armature(FieldTerm):
-    """Scales the reflected inertia of joints."""
-
-    field = "dof_armature"
-    minimum = 0.0
-
-
-class joint_friction(FieldTerm):
-    """Scales the dry friction of joints."""
-
-    field = "dof_frictionloss"
-    minimum = 0.0
-
-
-class joint_stiffness(FieldTerm):
-    """Scales the stiffness of the springs in joints."""
-
-    field = "jnt_stiffness"
-    default_axes = (0,)
-    minimum = 0.0
-
-
-# Geoms.
-
-
-class geom_friction(FieldTerm):
-    """Sets friction coefficients of geoms, by default those of sliding."""
-
-    field = "geom_friction"
-    operation = "abs"
-    axis_names = ("sliding", "torsional", "rolling")
-    default_axes = (0,)
-    minimum = 0.0
-
-
-class geom_pos(ShiftTerm):
-    """Shifts geoms, in metres along their bodies' axes."""
-
-    field = "geom_pos"
-
-
-class geom_rgba(ColorTerm):
-    """Sets colours of geoms; geoms with a material show it multiplied in."""
-
-    field = "geom_rgba"
-    axis_names = ("r", "g", "b", "a")
-
-
-class geom_solref(FieldTerm):
-    """Sets time constant and damping ratio of geoms' contacts."""
-
-    field = "geom_solref"
-    operation = "abs"
-
-
-class geom_solimp(FieldTerm):
-    """Sets the impedance of geoms' contacts."""
-
-    field = "geom_solimp"
-    operation = "abs"
-    minimum = 0.0
-
-
-class geom_margin(FieldTerm):
-    """Sets at which distance geoms' contacts begin, in metres."""
-
-    field = "geom_margin"
-    operation = "abs"
-
-
-# Sites.
-
-
-class site_pos(ShiftTerm):
-    """Shifts sites, in metres along their bodies' axes."""
-
-    field = "site_pos"
-
-
-# Tendons.
-
-
-class tendon_damping(FieldTerm):
-    """Scales the damping of tendons."""
-
-    field = "tendon_damping"
-    minimum = 0.0
-
-
-class tendon_stiffness(FieldTerm):
-    """Scales the stiffness of tendons."""
-
-    field = "tendon_stiffness"
-    minimum = 0.0
-
-
-class tendon_friction(FieldTerm):
-    """Scales the dry friction of tendons."""
-
-    field = "tendon_frictionloss"
-    minimum = 0.0
-
-
-class tendon_armature(FieldTerm):
-    """Scales the inertia of tendons."""
-
-    field = "tendon_armature"
-    minimum = 0.0
-
-
-class tendon_length(FieldTerm):
-    """Scales the lengths between which tendons' springs are at rest."""
-
-    field = "tendon_lengthspring"
-    axis_names = ("lower", "upper")
-
-
-# Pairs.
-
-
-class pair_friction(FieldTerm):
-    """Sets friction coefficients of pairs, alike in both directions of the surface."""
-
-    field = "pair_friction"
-    operation = "abs"
-    axis_names = ("sliding", "torsional", "rolling")
-    default_axes = (0,)
-    minimum = 0.0
-    mirrors = ((0, 1), (2,), (3, 4))
-
-
-# Options.
-
-
-class gravity(OptionTerm):
-    """Shifts gravity, in m/s² along the world's axes."""
-
-    option = "gravity"
-    operation = "add"
-    axis_names = ("x", "y", "z")
-
-
-class wind(OptionTerm):
-    """Sets the velocity of the medium, in m/s along the world's axes."""
-
-    option = "wind"
-    axis_names = ("x", "y", "z")
-
-
-class density(OptionTerm):
-    """Sets the density of the medium, in kg/m³."""
-
-    option = "density"
-    minimum = 0.0
-
-
-class viscosity(OptionTerm):
-    """Sets the viscosity of the medium, in Pa s."""
-
-    option = "viscosity"
-    minimum = 0.0
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import torch
+
+from mjlab.managers.env import Env
+from mjlab.managers.term import ManagerTermBase, TermCfg
+from mjlab.mdp.lookup import ROBOT, chosen
+from mjlab.mdp.randomize.distributions import (
+    Axis,
+    Choice,
+    Distribution,
+    Operation,
+    RandomizeError,
+    Ranges,
+    Sampler,
+    Target,
+    check_word,
+    combined,
+)
+from mjlab.names import suggest
+from mjlab.scene import SceneEntityCfg, Selection
+from mjlab.sim import Simulation
+from mjlab.tensors.columns import Columns
+
+KINDS = {
+    "body": "body",
+    "jnt": "joint",
+    "dof": "dof",
+    "qpos0": "qpos",
+    "qpos": "qpos",
+    "geom": "geom",
+    "site": "site",
+    "cam": "camera",
+    "light": "light",
+    "tendon": "tendon",
+    "actuator": "actuator",
+    "pair": "pair",
+    "mat": "material",
+    "eq": "equality",
+}
+"""Kinds of elements that a model field has rows of, by the first word of its name."""
+
+
+def kind_of(field: str) -> str:
+    """Return the kind of element that a model field has rows of, as in "body_mass"."""
+    word = field.split("_")[0]
+    if word not in KINDS:
+        raise RandomizeError(
+            f"Model field {field!r} has no rows of an entity. {suggest(word, KINDS)}"
+        )
+    return KINDS[word]
+
+
+def rows_of(selection: Selection, kind: str) -> tuple[list[str], list[int]]:
+    """Return the names of the chosen elements of a kind, and their rows in fields."""
+    if kind == "qpos":
+        columns = selection.entity.index.joint_qpos.take(selection.joint_ids)
+        return selection.joint_names, columns.ids.tolist()
+    names = selection.joint_names if kind == "dof" else selection.names(kind)
+    return names, selection.global_ids(kind).tolist()
+
+
+def row_size(sim: Simulation, field: str) -> int:
+    """Return how many numbers a row of a model field has."""
+    shape = sim.default(field).shape
+    return math.prod(shape if field.startswith("opt.") else shape[1:])
+
+
+def stream_of(group: str | None, stream: str) -> str:
+    """Return the stream that a term draws from: its own, or that of its group."""
+    return stream if group is None else f"randomize/group/{group}"
+
+
+class FieldPart:
+    """Some numbers of a model field, in every world."""
+
+    def __init__(
+        self, sim: Simulation, field: str, rows: Sequence[int], axes: Sequence[int]
+    ) -> None:
+        """Find the numbers, and give the field a value per world if it has none.
+
+        Args:
+            sim: The simulation.
+            field: The model field, options as `opt.<name>`.
+            rows: Row of each number; 0 for options.
+            axes: Place of each number in its row.
+        """
+        for row in rows:
+            owner = sim.chosen_by(field, row)
+            if owner is not None:
+                raise RandomizeError(
+                    f"{field} of the entity {owner!r} follows from which object a "
+                    "world has, so it cannot be randomised too. Make it alike in all "
+                    "options, or make options that differ in it."
+                )
+        sim.expand(field)
+        self._sim = sim
+        self._field = field
+        width = row_size(sim, field)
+        places = [row * width + axis for row, axis in zip(rows, axes, strict=True)]
+        self._columns = Columns.of(places, sim.device)
+        self.default = sim.default(field).reshape(-1)[self._columns.ids]
+        """The compiled numbers, shape (len,)."""
+
+    @classmethod
+    def rows(cls, sim: Simulation, field: str, rows: Sequence[int]) -> "FieldPart":
+        """Return all numbers of some rows."""
+        width = row_size(sim, field)
+        repeated = [row for row in rows for _ in range(width)]
+        return cls(sim, field, repeated, list(range(width)) * len(rows))
+
+    def write(self, mask: torch.Tensor, values: torch.Tensor) -> None:
+        """Write the numbers of the worlds of `mask`; values are (num_envs, len)."""
+        live = self._sim.model[self._field]
+        self._columns.write(live.view(live.shape[0], -1), mask, values)
+
+
+class ModelTerm(ManagerTermBase):
+    """A term about one model field, which its class names: `field="body_mass"`.
+
+    What is declared here may be given as a keyword of a subclass.
+    """
+
+    field: ClassVar[str]
+    """The model field."""
+
+    operation: ClassVar[Operation] = "scale"
+    """Change of the compiled value by a number, unless the user says otherwise."""
+
+    axis_names: ClassVar[tuple[str, ...]] = ()
+    """Names of a row's numbers, which `ranges` may use as keys."""
+
+    default_axes: ClassVar[tuple[int, ...] | None] = None
+    """Numbers of a row that a single range is about. None means all."""
+
+    minimum: ClassVar[float | None] = None
+    """Smallest number that makes sense. Bounded draws below it are an error when the
+    term is built; gaussian draws are clamped to it."""
+
+    mirrors: ClassVar[tuple[tuple[int, ...], ...] | None] = None
+    """Numbers of a row that are one axis, for each axis."""
+
+    def __init_subclass__(cls, **constants: Any) -> None:
+        super().__init_subclass__()
+        for name, value in constants.items():
+            if name not in ModelTerm.__annotations__:
+                raise TypeError(f"{cls.__name__} cannot be given {name}={value!r}.")
+            setattr(cls, name, value)
+
+    @classmethod
+    def model_fields(cls, params: dict[str, Any]) -> tuple[str, ...]:
+        """Return the model fields that the term varies, known before compilation."""
+        return (cls.field,)
+
+    def elements(self, field: str) -> tuple[list[str], list[int], str]:
+        """Return names, rows and kind of the chosen elements of a field."""
+        kind = kind_of(field)
+        return *rows_of(chosen(self.cfg.params, self._env), kind), kind
+
+
+class FieldTerm(ModelTerm):
+    """Randomises a model field of an entity's elements; the base of named terms."""
+
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
+        super().__init__(cfg, env)
+        self._resolve(self._field_of(cfg.params))
+
+    def _field_of(self, params: dict[str, Any]) -> str:
+        return self.field
+
+    def _resolve(self, field: str) -> None:
+        """Find what the ranges cover, and check what they can lead to."""
+        sim, params = self._env.sim, self.cfg.params
+        # The error of a field that cannot vary lists those that can.
+        sim.expand(field)
+        names, self.rows, kind = self.elements(field)
+        self.choice = Choice(
+            names=names,
+            num_axes=len(self.mirrors) if self.mirrors else row_size(sim, field),
+            what=kind,
+            label=type(self).__name__,
+            axis_names=self.axis_names,
+            default_axes=self.default_axes,
+        )
+        """What `ranges` chooses from."""
+        self._operation: Operation = params.get("operation") or self.operation
+        check_word(self.choice.label, "operation", self._operation, Operation)
+        self.targets = self.choice.resolve(params["ranges"], params.get("axes"))
+        """What is drawn."""
+        self._sampler = Sampler(self.targets, self.choice.label, sim.device, params)
+        places = [
+            (slot, self.rows[target.element], axis)
+            for slot, target in enumerate(self.targets)
+            for axis in (self.mirrors[target.axis] if self.mirrors else (target.axis,))
+        ]
+        slots, rows, axes = zip(*places, strict=True)
+        self.part = FieldPart(sim, field, rows, axes)
+        """Where the numbers are."""
+        self._slots = torch.tensor(slots, device=sim.device)
+        self._spreads = len(slots) > len(self.targets)
+        self._clamps = self.minimum is not None and self._sampler.is_unbounded
+        self.extremes = self._extremes([self.targets[slot] for slot in slots])
+        """Smallest and largest value of each number, if they are bounded."""
+
+    def _extremes(self, targets: Sequence[Target]) -> list[tuple[float, float]]:
+        if self._sampler.is_unbounded:
+            return []
+        extremes = []
+        for target, default in zip(targets, self.part.default.tolist(), strict=True):
+            bounds = (target.low, target.high)
+            ends = sorted(combined(self._operation, bound, default) for bound in bounds)
+            if self.minimum is not None and ends[0] < self.minimum:
+                raise RandomizeError(
+                    f"{self.choice.label}: the range {bounds} with "
+                    f"operation={self._operation!r} can make that of "
+                    f"{self.choice.names[target.element]!r} {ends[0]:g}, and it has "
+                    f"to be {self.minimum:g} or more."
+                )
+            extremes.append((ends[0], ends[1]))
+        return extremes
+
+    def __call__(
+        self,
+        env: Env,
+        mask: torch.Tensor,
+        ranges: Ranges,
+        asset_cfg: SceneEntityCfg = ROBOT,
+        operation: Operation | None = None,
+        distribution: Distribution = "uniform",
+        axes: Sequence[Axis] | None = None,
+        shared: bool = False,
+        group: str | None = None,
+        stream: str = "randomize",
+    ) -> None:
+        """Draw numbers and write them.
+
+        Args:
+            env: The environment.
+            mask: The worlds to write, shape (num_envs,), bool.
+            ranges: One range, or one for each axis or pattern of names.
+            asset_cfg: The elements.
+            operation: Replace ("abs"), multiply ("scale") or shift ("add") the compiled
+                value. None takes what the term's description says.
+            distribution: "uniform", "log_uniform", or "gaussian" with mean and standard
+                deviation as the range.
+            axes: Numbers of a row that a single range is about.
+            shared: Whether all elements have the same draw.
+            group: Terms of one group that happen together draw the same numbers before
+                their ranges are applied, the i-th chosen element of each alike.
+            stream: Name of the random numbers; the event manager gives one.
+        """
+        self._write(mask, self.draw(stream_of(group, stream), ranges))
+
+    def draw(self, stream: str, ranges: Any) -> torch.Tensor:
+        """Return new values, shape (num_envs, numbers)."""
+        live = ranges if isinstance(ranges, torch.Tensor) else None
+        drawn = self._sampler.draw(self._env.rng, stream, live)
+        if self._spreads:
+            drawn = drawn.index_select(1, self._slots)
+        drawn = combined(self._operation, drawn, self.part.default)
+        if self._clamps or (live is not None and self.minimum is not None):
+            drawn = drawn.clamp_(min=self.minimum)
+        return drawn
+
+    def _write(self, mask: torch.Tensor, values: torch.Tensor) -> None:
+        self.part.write(mask, values)
+
+
+class ShiftTerm(FieldTerm, operation="add", axis_names=("x", "y", "z")):
+    """Shifts elements along three axes; the base of named terms."""
+
+
+class ColorTerm(FieldTerm, operation="abs", axis_names=("r", "g", "b"), minimum=0.0):
+    """Sets colours of elements; the base of named terms."""
+
+
+class OptionTerm(FieldTerm, operation="abs"):
+    """Randomises an option of physics, `opt.<name>`; the base of named terms."""
+
+    def elements(self, field: str) -> tuple[list[str], list[int], str]:
+        """Return the option, which has one row."""
+        return [field], [0], "option"
+
+    def __call__(  # type: ignore[override]
+        self,
+        env: Env,
+        mask: torch.Tensor,
+        ranges: Ranges,
+        operation: Operation | None = None,
+        distribution: Distribution = "uniform",
+        axes: Sequence[Axis] | None = None,
+        group: str | None = None,
+        stream: str = "randomize",
+    ) -> None:
+        """Draw numbers and write them; the parameters are those of `FieldTerm`."""
+        super().__call__(env, mask, ranges, group=group, stream=stream)
+
+
+class randomize_field(FieldTerm, operation="abs"):
+    """Randomises any model field of an entity's elements, named by `field`."""
+
+    @classmethod
+    def model_fields(cls, params: dict[str, Any]) -> tuple[str, ...]:
+        """Return the field that the parameters name."""
+        return (params["field"],) if "field" in params else ()
+
+    def _field_of(self, params: dict[str, Any]) -> str:
+        return params["field"]
+
+    def __call__(  # type: ignore[override]
+        self,
+        env: Env,
+        mask: torch.Tensor,
+        field: str,
+        ranges: Ranges,
+        asset_cfg: SceneEntityCfg = ROBOT,
+        operation: Operation | None = None,
+        distribution: Distribution = "uniform",
+        axes: Sequence[Axis] | None = None,
+        shared: bool = False,
+        group: str | None = None,
+        stream: str = "randomize",
+    ) -> None:
+        """Draw numbers of the model field `field`, such as "dof_damping"; write them.
+
+        The other parameters are those of `FieldTerm`.
+        """
+        super().__call__(env, mask, ranges, group=group, stream=stream)

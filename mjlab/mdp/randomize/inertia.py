@@ -1,13 +1,15 @@
-"""Randomising mass, centre of mass and inertia of bodies so that they fit together."""
+"""Random mass, centre of mass and inertia of bodies that fit together."""
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import ManagerTermBase, TermCfg
-from mjlab.mdp.lookup import ROBOT
+from mjlab.mdp.lookup import ROBOT, chosen
 from mjlab.mdp.randomize.distributions import (
     Axis,
     Choice,
@@ -17,50 +19,38 @@ from mjlab.mdp.randomize.distributions import (
     Range,
     Ranges,
     Sampler,
+    with_all_axes,
 )
-from mjlab.mdp.randomize.engine import (
-    FieldTerm,
-    chosen,
-    rows_of,
-    stream_of,
-)
-from mjlab.mdp.randomize.numbers import FieldPart
-from mjlab.mdp.randomize.principal import principal_axes
+from mjlab.mdp.randomize.fields import FieldPart, FieldTerm, rows_of, stream_of
 from mjlab.scene import SceneEntityCfg
 from mjlab.tensors.math import quat_from_matrix, quat_to_matrix
 
-_FIELDS = ("body_mass", "body_ipos", "body_inertia", "body_iquat")
 _ANY = Range | dict[Axis, Range]
 
 
-class body_mass(FieldTerm):
+class body_mass(FieldTerm, field="body_mass", minimum=1e-6):
     """Scales masses of bodies, and their inertias along, as if of another density."""
-
-    field = "body_mass"
-    minimum = 1e-6
 
     @classmethod
     def model_fields(cls, params: dict[str, Any]) -> tuple[str, ...]:
-        """Model fields that the term varies, known before the model is compiled."""
+        """Return the masses, and the inertias if they follow."""
         scales = params.get("scale_inertia", True)
         return ("body_mass", "body_inertia") if scales else ("body_mass",)
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
-        rows = [self.rows[target.element] for target in self.numbers.targets]
         self._inertia: FieldPart | None = None
-        if cfg.params.get("scale_inertia", True):
-            self._inertia = FieldPart.rows(env.sim, "body_inertia", rows)
-            self._check_masses()
-
-    def _check_masses(self) -> None:
-        masses = self.numbers.part.default.tolist()
-        for target, mass in zip(self.numbers.targets, masses, strict=True):
+        if not cfg.params.get("scale_inertia", True):
+            return
+        masses = self.part.default.tolist()
+        for target, mass in zip(self.targets, masses, strict=True):
             if mass == 0.0:
                 raise RandomizeError(
                     f"body_mass: the body {self.choice.names[target.element]!r} has no "
                     "mass, so its inertia cannot follow. Set scale_inertia=False."
                 )
+        rows = [self.rows[target.element] for target in self.targets]
+        self._inertia = FieldPart.rows(env.sim, "body_inertia", rows)
 
     def __call__(  # type: ignore[override]
         self,
@@ -76,27 +66,16 @@ class body_mass(FieldTerm):
         stream: str = "randomize",
         scale_inertia: bool = True,
     ) -> None:
-        """Draw masses and write them.
+        """Draw masses and write them; inertias follow if `scale_inertia` holds.
 
-        Args:
-            env: The environment.
-            mask: The worlds to write, shape (num_envs,), bool.
-            ranges: What `FieldTerm` takes; so are the other parameters.
-            asset_cfg: The bodies.
-            operation: What is done to the compiled mass; None scales it.
-            distribution: How the numbers are distributed.
-            axes: Of no use here.
-            shared: Whether all bodies have the same draw.
-            group: Name of a group of correlated terms.
-            stream: Name of the random numbers; the event manager gives one.
-            scale_inertia: Whether inertias follow the masses.
+        The other parameters are those of `FieldTerm`.
         """
-        self._apply(mask, self.numbers.draw(env, stream_of(group, stream), ranges))
+        super().__call__(env, mask, ranges, group=group, stream=stream)
 
-    def _apply(self, mask: torch.Tensor, values: torch.Tensor) -> None:
-        super()._apply(mask, values)
+    def _write(self, mask: torch.Tensor, values: torch.Tensor) -> None:
+        super()._write(mask, values)
         if self._inertia is not None:
-            ratio = (values / self.numbers.part.default).unsqueeze(-1)
+            ratio = (values / self.part.default).unsqueeze(-1)
             scaled = ratio * self._inertia.default.view(-1, 3)
             self._inertia.write(mask, scaled.flatten(1))
 
@@ -111,8 +90,8 @@ class Bodies:
                 f"{label}: no body was chosen, so nothing would be randomised. Name "
                 "some in `asset_cfg`."
             )
-        parts = [FieldPart.rows(env.sim, field, rows) for field in _FIELDS]
-        self._parts = parts
+        fields = pseudo_inertia.model_fields
+        parts = self._parts = [FieldPart.rows(env.sim, f, rows) for f in fields]
         self.count = len(rows)
         """Number of bodies."""
         self.mass = parts[0].default.double()
@@ -164,10 +143,7 @@ class pseudo_inertia(ManagerTermBase):
     parameterization of rigid-body inertia". With all of them zero nothing changes.
     """
 
-    @staticmethod
-    def model_fields(params: dict[str, Any]) -> tuple[str, ...]:
-        """Model fields that the term varies, known before the model is compiled."""
-        return _FIELDS
+    model_fields = ("body_mass", "body_ipos", "body_inertia", "body_iquat")
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
@@ -187,12 +163,8 @@ class pseudo_inertia(ManagerTermBase):
             label="pseudo_inertia",
             axis_names=names,
         )
-        self._sampler = Sampler.of(
-            cfg.params,
-            choice.resolve(ranges),
-            label="pseudo_inertia",
-            device=env.device,
-        )
+        targets = choice.resolve(ranges)
+        self._sampler = Sampler(targets, choice.label, env.device, cfg.params)
 
     def __call__(
         self,
@@ -249,10 +221,7 @@ class payload(ManagerTermBase):
     another term that randomises mass, centre of mass or inertia.
     """
 
-    @staticmethod
-    def model_fields(params: dict[str, Any]) -> tuple[str, ...]:
-        """Model fields that the term varies, known before the model is compiled."""
-        return _FIELDS
+    model_fields = ("body_mass", "body_ipos", "body_inertia", "body_iquat")
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
@@ -261,34 +230,26 @@ class payload(ManagerTermBase):
         self._eye = torch.eye(3, dtype=torch.float64, device=env.device)
         names = [str(index) for index in range(self._bodies.count)]
         mass = Choice(names=names, num_axes=1, what="body", label="payload")
-        xyz = Choice(
-            names=names,
-            num_axes=3,
-            what="body",
-            label="payload",
-            axis_names=("x", "y", "z"),
-        )
+        xyz = dataclasses.replace(mass, num_axes=3, axis_names=("x", "y", "z"))
         masses = mass.resolve(params["mass_range"])
         if masses[0].low < 0.0:
             raise RandomizeError(
                 f"payload: mass_range={params['mass_range']} has to be 0 or more."
             )
-        shared = params.get("shared", False)
-        positions = xyz.resolve(_filled(params.get("pos_range", (0.0, 0.0)), "xyz"))
-        self._mass = Sampler(masses, label="payload", device=env.device, shared=shared)
-        self._pos = Sampler(
-            positions, label="payload", device=env.device, shared=shared
+        positions = xyz.resolve(
+            with_all_axes(params.get("pos_range", (0.0, 0.0)), "xyz")
         )
+        self._mass = Sampler(masses, "payload", env.device, params)
+        self._pos = Sampler(positions, "payload", env.device, params)
         size = params.get("half_size", (0.0, 0.0, 0.0))
         if len(size) != 3 or min(size) < 0.0:
             raise RandomizeError(
                 f"payload: half_size={size} has to be three numbers, 0 or more."
             )
         x, y, z = (float(extent) ** 2 / 3.0 for extent in size)
+        moments = torch.tensor([y + z, x + z, x + y], dtype=torch.float64)
         # The inertia of a box of mass 1 about its centre.
-        self._box = torch.diag(
-            torch.tensor([y + z, x + z, x + y], dtype=torch.float64)
-        ).to(env.device)
+        self._box = torch.diag(moments).to(env.device)
 
     def __call__(
         self,
@@ -341,16 +302,9 @@ def rows_dot(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
 
 
 def _about(offset: torch.Tensor, eye: torch.Tensor) -> torch.Tensor:
-    """Inertia of a point of mass 1 at `offset`, shape (..., 3, 3)."""
+    """Return the inertia of a point of mass 1 at `offset`, shape (..., 3, 3)."""
     square = offset.square().sum(dim=-1)[..., None, None]
     return square * eye - offset.unsqueeze(-1) * offset.unsqueeze(-2)
-
-
-def _filled(ranges: Any, axes: Sequence[str]) -> Any:
-    """Give axes without a range the range (0, 0)."""
-    if not isinstance(ranges, dict):
-        return ranges
-    return dict.fromkeys(axes, (0.0, 0.0)) | ranges
 
 
 def _ten_ranges(params: dict[str, Any], names: Sequence[str]) -> dict[Axis, Range]:
@@ -369,3 +323,66 @@ def _ten_ranges(params: dict[str, Any], names: Sequence[str]) -> dict[Axis, Rang
             )
         ranges |= given
     return ranges
+
+
+# Principal axes, as one operation on every device.
+
+
+def principal_axes(
+    inertia: torch.Tensor, mask: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return principal moments, largest first, and the frame of their axes.
+
+    Worlds outside the mask cost nothing and get moments of zero along the given axes.
+
+    Args:
+        inertia: Symmetric, shape (num_envs, n, 3, 3), float64.
+        mask: The worlds that matter, shape (num_envs,), bool.
+
+    Returns:
+        Moments, shape (num_envs, n, 3), and right-handed rotation matrices whose
+        columns are the axes, shape (num_envs, n, 3, 3); both float64.
+    """
+    return torch.ops.mjlab.principal_axes(inertia, mask)
+
+
+def _on_cpu(
+    inertia: torch.Tensor, mask: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    moments, axes = _on_meta(inertia, mask)
+    moments.zero_()
+    axes.copy_(torch.eye(3, dtype=axes.dtype))
+    chosen = mask.numpy()
+    if chosen.any():
+        # LAPACK takes one matrix at a time, so that none depends on the others.
+        values, vectors = np.linalg.eigh(inertia.numpy()[chosen])
+        values, vectors = values[..., ::-1], vectors[..., ::-1].copy()
+        vectors *= np.sign(np.linalg.det(vectors))[..., None, None]
+        moments.numpy()[chosen] = values
+        axes.numpy()[chosen] = vectors
+    return moments, axes
+
+
+def _on_cuda(
+    inertia: torch.Tensor, mask: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    # Warp is imported by whoever computes on a CUDA device, and by nobody else.
+    from mjlab.mdp.randomize.principal_kernel import launch_principal_axes
+
+    moments, axes = _on_meta(inertia, mask)
+    launch_principal_axes(inertia.contiguous(), mask, moments, axes)
+    return moments, axes
+
+
+def _on_meta(
+    inertia: torch.Tensor, mask: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    axes = torch.empty_like(inertia, memory_format=torch.contiguous_format)
+    return axes.new_empty(axes.shape[:-1]), axes
+
+
+_LIBRARY = torch.library.Library("mjlab", "FRAGMENT")
+_LIBRARY.define("principal_axes(Tensor inertia, Tensor mask) -> (Tensor, Tensor)")
+_LIBRARY.impl("principal_axes", _on_cpu, "CPU")
+_LIBRARY.impl("principal_axes", _on_cuda, "CUDA")
+_LIBRARY.impl("principal_axes", _on_meta, "Meta")

@@ -1,14 +1,14 @@
 """Randomisations of one field that are more than numbers on their own."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import mujoco
 import torch
 
-from mjlab.entity.index import Columns
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import ManagerTermBase, TermCfg
-from mjlab.mdp.lookup import ROBOT
+from mjlab.mdp.lookup import ROBOT, chosen
 from mjlab.mdp.randomize.distributions import (
     Choice,
     Distribution,
@@ -16,52 +16,19 @@ from mjlab.mdp.randomize.distributions import (
     Ranges,
     Sampler,
 )
-from mjlab.mdp.randomize.engine import (
-    FieldTerm,
-    chosen,
-    kind_of,
-    rows_of,
-    stream_of,
-)
-from mjlab.mdp.randomize.numbers import FieldPart
+from mjlab.mdp.randomize.fields import FieldPart, FieldTerm, ModelTerm, stream_of
+from mjlab.names import find_name
 from mjlab.scene import SceneEntityCfg
+from mjlab.tensors.columns import Columns
 from mjlab.tensors.math import quat_from_euler_xyz, quat_mul
 
 _GEOM = mujoco.mjtGeom
 
 
-# Orientations.
+class RangeTerm(ManagerTermBase):
+    """Draws numbers from ranges as they are; the base of terms."""
 
-
-class QuatTerm(ManagerTermBase):
-    """Turns elements by roll, pitch and yaw from how they were compiled."""
-
-    field: ClassVar[str]
-    """The model field, of quaternions."""
-
-    @classmethod
-    def model_fields(cls, params: dict[str, Any]) -> tuple[str, ...]:
-        """Model fields that the term varies, known before the model is compiled."""
-        return (cls.field,)
-
-    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
-        super().__init__(cfg, env)
-        params, label = cfg.params, type(self).__name__
-        names, rows = rows_of(chosen(params, env), kind_of(self.field))
-        choice = Choice(
-            names=names,
-            num_axes=3,
-            what=kind_of(self.field),
-            label=label,
-            axis_names=("roll", "pitch", "yaw"),
-        )
-        targets = choice.resolve(params["ranges"])
-        self._sampler = Sampler.of(params, targets, label=label, device=env.device)
-        elements = sorted({target.element for target in targets})
-        places = [elements.index(t.element) * 3 + t.axis for t in targets]
-        self._places = torch.tensor(places, device=env.device)
-        self._part = FieldPart.rows(env.sim, self.field, [rows[e] for e in elements])
-        self._default = self._part.default.view(1, -1, 4)
+    _sampler: Sampler
 
     def __call__(
         self,
@@ -74,71 +41,67 @@ class QuatTerm(ManagerTermBase):
         group: str | None = None,
         stream: str = "randomize",
     ) -> None:
-        """Draw angles and write orientations.
+        """Draw numbers and write what follows from them.
 
         Args:
             env: The environment.
             mask: The worlds to write, shape (num_envs,), bool.
-            ranges: Angles in radians: one range for all three, or one for each of
-                "roll", "pitch" and "yaw", about the elements' own axes.
+            ranges: One range, or one for each axis or pattern of names.
             asset_cfg: The elements.
-            distribution: How the angles are distributed.
+            distribution: How the numbers are distributed.
             shared: Whether all elements have the same draw.
             group: Name of a group of correlated terms.
             stream: Name of the random numbers; the event manager gives one.
         """
-        drawn = self._sampler.draw(env.rng, stream_of(group, stream))
-        angles = drawn.new_zeros(env.num_envs, self._default.shape[1] * 3)
+        self._write(mask, self._sampler.draw(env.rng, stream_of(group, stream)))
+
+    def _write(self, mask: torch.Tensor, drawn: torch.Tensor) -> None:
+        raise NotImplementedError
+
+
+# Orientations.
+
+
+class QuatTerm(RangeTerm, ModelTerm, axis_names=("roll", "pitch", "yaw")):
+    """Turns elements from how they were compiled, about their own axes, in radians."""
+
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+        super().__init__(cfg, env)
+        names, rows, kind = self.elements(self.field)
+        label = type(self).__name__
+        choice = Choice(
+            names=names, num_axes=3, what=kind, label=label, axis_names=self.axis_names
+        )
+        targets = choice.resolve(cfg.params["ranges"])
+        self._sampler = Sampler(targets, label, env.device, cfg.params)
+        elements = sorted({target.element for target in targets})
+        places = [elements.index(t.element) * 3 + t.axis for t in targets]
+        self._places = torch.tensor(places, device=env.device)
+        self._part = FieldPart.rows(env.sim, self.field, [rows[e] for e in elements])
+        self._default = self._part.default.view(1, -1, 4)
+
+    def _write(self, mask: torch.Tensor, drawn: torch.Tensor) -> None:
+        angles = drawn.new_zeros(self.num_envs, self._default.shape[1] * 3)
         angles.index_copy_(1, self._places, drawn)
-        roll, pitch, yaw = angles.view(env.num_envs, -1, 3).unbind(dim=-1)
+        roll, pitch, yaw = angles.view(self.num_envs, -1, 3).unbind(dim=-1)
         turned = quat_mul(self._default, quat_from_euler_xyz(roll, pitch, yaw))
         self._part.write(mask, turned.flatten(1))
-
-
-class body_quat(QuatTerm):
-    """Turns bodies in their parents."""
-
-    field = "body_quat"
-
-
-class geom_quat(QuatTerm):
-    """Turns geoms in their bodies."""
-
-    field = "geom_quat"
-
-
-class site_quat(QuatTerm):
-    """Turns sites in their bodies."""
-
-    field = "site_quat"
-
-
-class cam_quat(QuatTerm):
-    """Turns cameras in their bodies."""
-
-    field = "cam_quat"
 
 
 # Limits, which come in pairs.
 
 
-class LimitTerm(FieldTerm):
+class LimitTerm(FieldTerm, axis_names=("lower", "upper")):
     """Randomises lower and upper limits."""
-
-    axis_names = ("lower", "upper")
-
-    limited: ClassVar[str]
-    """The model field that says which elements have limits."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
-        has_limits = getattr(env.sim.mj_model, self.limited)
-        label, names = type(self).__name__, self.choice.names
-        for element in sorted({t.element for t in self.numbers.targets}):
+        has_limits = getattr(env.sim.mj_model, self.field.replace("range", "limited"))
+        for element in sorted({t.element for t in self.targets}):
             if not has_limits[self.rows[element]]:
                 raise RandomizeError(
-                    f"{label}: the {self.choice.what} {names[element]!r} has no limits "
-                    "that could vary."
+                    f"{self.choice.label}: the {self.choice.what} "
+                    f"{self.choice.names[element]!r} has no limits that could vary."
                 )
         self._check_order()
 
@@ -147,9 +110,7 @@ class LimitTerm(FieldTerm):
         compiled = self._env.sim.default(self.field).tolist()
         limits = {
             (t.element, t.axis): extremes
-            for t, extremes in zip(
-                self.numbers.targets, self.numbers.extremes, strict=False
-            )
+            for t, extremes in zip(self.targets, self.extremes, strict=False)
         }
         for element in sorted({element for element, _ in limits}):
             row = compiled[self.rows[element]]
@@ -157,80 +118,189 @@ class LimitTerm(FieldTerm):
             upper = limits.get((element, 1), (row[1], row[1]))[0]
             if lower > upper:
                 raise RandomizeError(
-                    f"{type(self).__name__}: the lower limit of "
+                    f"{self.choice.label}: the lower limit of "
                     f"{self.choice.names[element]!r} can become {lower:g}, above its "
                     f"upper limit of {upper:g}."
                 )
 
 
-class joint_limits(LimitTerm):
-    """Scales the limits of joints; those in `EntityData` follow."""
-
-    field = "jnt_range"
-    limited = "jnt_limited"
+# Encoders.
 
 
-class tendon_range(LimitTerm):
-    """Scales the limits of tendons' lengths."""
-
-    field = "tendon_range"
-    limited = "tendon_limited"
-
-
-# Joints and their encoders.
-
-
-class joint_default_pos(FieldTerm):
-    """Shifts reference positions of joints; the entity's default positions follow.
-
-    The reference `qpos0` is the position in which a joint leaves its body where the
-    file has it. Shifting it is an error of calibration: the same reading, another pose.
-    """
-
-    field = "qpos0"
-    operation = "add"
-
-
-class encoder_bias(ManagerTermBase):
+class encoder_bias(RangeTerm):
     """Sets what joint encoders add to the positions that policies see."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
-        params = cfg.params
-        selection = chosen(params, env)
+        selection, label = chosen(cfg.params, env), "encoder_bias"
         names = selection.joint_names
-        choice = Choice(names=names, num_axes=1, what="joint", label="encoder_bias")
-        targets = choice.resolve(params["ranges"])
-        self._sampler = Sampler.of(
-            params, targets, label="encoder_bias", device=env.device
-        )
+        choice = Choice(names=names, num_axes=1, what="joint", label=label)
+        targets = choice.resolve(cfg.params["ranges"])
+        self._sampler = Sampler(targets, label, env.device, cfg.params)
         indices = selection.indices("joint")
         self._columns = Columns.of([indices[t.element] for t in targets], env.device)
         self._entity = selection.entity
+
+    def _write(self, mask: torch.Tensor, drawn: torch.Tensor) -> None:
+        self._columns.write(self._entity.data.encoder_bias, mask, drawn)
+        self._entity.data.invalidate()
+
+
+# Sizes, with the bounding volumes of collision detection.
+
+
+class geom_size(FieldTerm, field="geom_size", axis_names=("x", "y", "z"), minimum=0.0):
+    """Scales sizes of primitive geoms, and what bounds them in collision detection."""
+
+    @classmethod
+    def model_fields(cls, params: dict[str, Any]) -> tuple[str, ...]:
+        """Return sizes and what follows from them."""
+        return ("geom_size", "geom_rbound", "geom_aabb")
+
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+        super().__init__(cfg, env)
+        model, device = env.sim.mj_model, env.device
+        elements = sorted({target.element for target in self.targets})
+        rows = [self.rows[element] for element in elements]
+        types = [_GEOM(int(model.geom_type[row])) for row in rows]
+        for element, kind in zip(elements, types, strict=True):
+            if kind not in _BOUNDS:
+                raise RandomizeError(
+                    f"geom_size: {self.choice.names[element]!r} is a "
+                    f"{kind.name.removeprefix('mjGEOM_').lower()}, whose size is not "
+                    "its own. Boxes, spheres, capsules, cylinders and ellipsoids can "
+                    "vary."
+                )
+        self._radius = FieldPart.rows(env.sim, "geom_rbound", rows)
+        self._box = FieldPart.rows(env.sim, "geom_aabb", rows)
+        # Where in the sizes of these geoms each drawn number goes.
+        places = [elements.index(t.element) * 3 + t.axis for t in self.targets]
+        self._places = torch.tensor(places, device=device)
+        sizes = env.sim.default("geom_size")[rows]
+        self._sizes = sizes.reshape(1, -1).expand(env.num_envs, -1)
+        half, radius = zip(*(_BOUNDS[kind] for kind in types), strict=True)
+        self._half = torch.tensor(half, device=device)
+        choices = [[float(rule == r) for r in _RADIUS_RULES] for rule in radius]
+        self._rules = torch.tensor(choices, device=device)
+        self._centers = torch.zeros(env.num_envs, len(rows), 3, device=device)
+
+    def _write(self, mask: torch.Tensor, values: torch.Tensor) -> None:
+        super()._write(mask, values)
+        sizes = self._sizes.index_copy(1, self._places, values)
+        sizes = sizes.view(values.shape[0], -1, 3)
+        # Half extents of the bounding box: a sum of sizes for each axis.
+        half = (sizes.unsqueeze(-2) * self._half).sum(dim=-1)
+        x, y, z = sizes.unbind(dim=-1)
+        radii = torch.stack(
+            (
+                x,
+                x + y,
+                (x * x + y * y).sqrt(),
+                torch.maximum(torch.maximum(x, y), z),
+                (x * x + y * y + z * z).sqrt(),
+            ),
+            dim=-1,
+        )
+        self._radius.write(mask, (radii * self._rules).sum(dim=-1))
+        self._box.write(mask, torch.cat((self._centers, half), dim=-1).flatten(1))
+
+
+_RADIUS_RULES = ("radius", "sum", "hypotenuse", "largest", "diagonal")
+_X, _Y, _Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+_BOUNDS = {
+    _GEOM.mjGEOM_SPHERE: ((_X, _X, _X), "radius"),
+    _GEOM.mjGEOM_CAPSULE: ((_X, _X, (1.0, 1.0, 0.0)), "sum"),
+    _GEOM.mjGEOM_CYLINDER: ((_X, _X, _Y), "hypotenuse"),
+    _GEOM.mjGEOM_ELLIPSOID: ((_X, _Y, _Z), "largest"),
+    _GEOM.mjGEOM_BOX: ((_X, _Y, _Z), "diagonal"),
+}
+"""Half extents of a geom's bounding box as factors of its sizes, and its radius."""
+
+
+# Choices among things that have names.
+
+
+class ChoiceTerm(ModelTerm):
+    """Gives elements one of several materials or textures, whose ids the field has."""
+
+    role: ClassVar[int] = 0
+    """Which of a row's ids is written, unless the parameters say so."""
+
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+        super().__init__(cfg, env)
+        label, params = type(self).__name__, cfg.params
+        names, rows, kind = self.elements(self.field)
+        if not names:
+            raise RandomizeError(f"{label}: no {kind} was chosen.")
+        choices: Sequence[str] = params["choices"]
+        if not choices:
+            raise RandomizeError(f"{label}: `choices` is empty.")
+        owner = chosen(params, env).name
+        ids = [_id_of(name, self.field, owner, env.sim.mj_model) for name in choices]
+        self._ids = torch.tensor(ids, dtype=torch.int32, device=env.device)
+        role = params.get("role", self.role)
+        width = env.sim.default(self.field)[0].numel()
+        if not 0 <= role < width:
+            raise RandomizeError(f"{label}: role={role} has to be 0 to {width - 1}.")
+        self._part = FieldPart(env.sim, self.field, rows, [role] * len(rows))
+        self._size = 1 if params.get("shared", False) else len(rows)
 
     def __call__(
         self,
         env: ManagedEnv,
         mask: torch.Tensor,
-        ranges: Ranges,
+        choices: Sequence[str],
         asset_cfg: SceneEntityCfg = ROBOT,
-        distribution: Distribution = "uniform",
         shared: bool = False,
         group: str | None = None,
         stream: str = "randomize",
     ) -> None:
-        """Draw biases and write them.
+        """Draw one of the choices for each element, and write it.
 
         Args:
             env: The environment.
             mask: The worlds to write, shape (num_envs,), bool.
-            ranges: Bias in radians or metres, or one range for each pattern of joints.
-            asset_cfg: The joints.
-            distribution: How the biases are distributed.
-            shared: Whether all joints have the same bias.
+            choices: Names to choose from, as in the entity's file or in the scene.
+            asset_cfg: The elements.
+            shared: Whether all elements get the same.
             group: Name of a group of correlated terms.
             stream: Name of the random numbers; the event manager gives one.
         """
-        drawn = self._sampler.draw(env.rng, stream_of(group, stream))
-        self._columns.write(self._entity.data.encoder_bias, mask, drawn)
-        self._entity.data.invalidate()
+        name = stream_of(group, stream)
+        drawn = env.rng.integers(0, self._ids.shape[0], (self._size,), name)
+        ids = self._ids[drawn].expand(-1, self._part.default.shape[0])
+        self._part.write(mask, ids)
+
+
+class mat_texid(ChoiceTerm, field="mat_texid"):
+    """Gives materials one of several textures, in the role of the plain colour."""
+
+    role = int(mujoco.mjtTextureRole.mjTEXROLE_RGB)
+
+    def __call__(
+        self,
+        env: ManagedEnv,
+        mask: torch.Tensor,
+        choices: Sequence[str],
+        asset_cfg: SceneEntityCfg = ROBOT,
+        shared: bool = False,
+        group: str | None = None,
+        stream: str = "randomize",
+        role: int = role,
+    ) -> None:
+        """Draw one of the choices for each material, and write it.
+
+        `role` says which of a material's textures, as in `mujoco.mjtTextureRole`; the
+        other parameters are those of all choices.
+        """
+        super().__call__(env, mask, choices, group=group, stream=stream)
+
+
+def _id_of(name: str, field: str, owner: str, model: mujoco.MjModel) -> int:
+    """Return the id of a material or texture, of an entity's file or of the scene."""
+    if field == "geom_matid":
+        what, known = "material", [model.mat(i).name for i in range(model.nmat)]
+    else:
+        what, known = "texture", [model.tex(i).name for i in range(model.ntex)]
+    own = f"{owner}/{name}"
+    return find_name(own if own in known else name, known, what=what)

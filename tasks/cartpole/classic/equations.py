@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from mjlab.envs.batch import Discrete, Ranges
+from mjlab.envs import Box, Discrete
 from mjlab.names import suggest
 
 Integrator = Literal["euler", "semi_implicit"]
@@ -53,7 +53,8 @@ SIN = (-1.0 / 6.0, 1.0 / 120.0, -1.0 / 5040.0)
 COS = (-1.0 / 2.0, 1.0 / 24.0, -1.0 / 720.0, 1.0 / 40320.0)
 """Coefficients of angle**2 to **8. The first one left out is worth 5e-11."""
 
-OBSERVATION_SPACE = Ranges(
+OBSERVATION_SPACE = Box(
+    (4,),
     low=(-2 * MAX_POSITION, -math.inf, -2 * MAX_ANGLE, -math.inf),
     high=(2 * MAX_POSITION, math.inf, 2 * MAX_ANGLE, math.inf),
 )

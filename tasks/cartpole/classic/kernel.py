@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from mjlab.envs.batch import Step
+from mjlab.envs import Step
 from mjlab.tasks.cartpole.classic.equations import (
     ClassicCartpoleCfg,
     ClassicCartpoleError,
@@ -50,7 +50,7 @@ class KernelCartpoles(ClassicWorlds):
         if self._over is not None:
             self._over.zero_()
 
-    def record(self, steps: int) -> "Replay":
+    def record(self, steps: int) -> "RecordedSteps":
         """Prepare several steps that run as one: a CUDA graph, or a loop on the CPU.
 
         Args:
@@ -58,7 +58,7 @@ class KernelCartpoles(ClassicWorlds):
         """
         if steps < 1:
             raise ClassicCartpoleError(f"steps={steps} has to be 1 or more.")
-        return Replay(self, steps)
+        return RecordedSteps(self, steps)
 
     def _reset(self, mask: torch.Tensor) -> None:
         self._kernel.reset(mask)
@@ -67,7 +67,7 @@ class KernelCartpoles(ClassicWorlds):
         self._kernel.step(actions if actions.is_contiguous() else actions.contiguous())
 
 
-class Replay:
+class RecordedSteps:
     """A number of steps of all worlds, run as one from actions that lie ready."""
 
     def __init__(self, worlds: KernelCartpoles, steps: int) -> None:
@@ -83,7 +83,7 @@ class Replay:
         self._recording.run()
         return self.rollout
 
-    def last(self) -> Step:
+    def last(self) -> Step[torch.Tensor]:
         """What the last step gave back, live."""
         rollout = self.rollout
         return Step(
@@ -91,5 +91,5 @@ class Replay:
             rollout.reward[-1],
             rollout.terminated[-1],
             rollout.truncated[-1],
-            None,
+            {},
         )

@@ -19,7 +19,7 @@ import warp as wp
 from mjlab.random import WorldRng, stream_id
 from mjlab.random.kernels import uniform
 from mjlab.tasks.cartpole.classic import equations as eq
-from mjlab.tasks.cartpole.classic.worlds import Memory
+from mjlab.tasks.cartpole.classic.worlds import WorldTensors
 from mjlab.warp_stream import current_warp_stream, warp_stream
 
 wp.init()
@@ -204,7 +204,7 @@ class StepKernel:
 
     def __init__(
         self,
-        memory: Memory,
+        memory: WorldTensors,
         rng: WorldRng,
         over: torch.Tensor | None,
         *,
@@ -266,7 +266,7 @@ class StepKernel:
         self._reset.set_param_at_index_from_ctype(0, array)
         self._launch(self._reset)
 
-    def record(self, rollout: Rollout) -> "Recording":
+    def record(self, rollout: Rollout) -> "LaunchSequence":
         """Prepare the steps of a rollout: as one CUDA graph, or as launches."""
         launches = [
             self._prepared(
@@ -283,12 +283,12 @@ class StepKernel:
             )
             for row in range(len(rollout.actions))
         ]
-        return Recording(launches, self._torch_device)
+        return LaunchSequence(launches, self._torch_device)
 
     def _inputs(self) -> list[Any]:
         return [*self._kept, *self._rules]
 
-    def _outputs(self, memory: Memory) -> list[Any]:
+    def _outputs(self, memory: WorldTensors) -> list[Any]:
         return [
             self._state,
             wp.from_torch(memory.reward),
@@ -318,7 +318,7 @@ class StepKernel:
         return wp.from_torch(actions, dtype=wp.int64, return_ctype=True)
 
 
-class Recording:
+class LaunchSequence:
     """Steps that are replayed: one graph on CUDA, a loop of launches elsewhere."""
 
     def __init__(self, launches: list[Any], device: torch.device) -> None:

@@ -1,21 +1,26 @@
-"""What both ways of computing the classic cartpole share: memory, seeds and results."""
+"""Memory, seeds, resets and results, which both ways of computing share."""
+
+from typing import Any
 
 import torch
 
-from mjlab.envs.batch import Step
+from mjlab.envs import Step
+from mjlab.envs.autoreset import check_when, reset_ended
+from mjlab.envs.worlds import When
 from mjlab.random import WorldRng
 from mjlab.tasks.cartpole.classic.equations import (
     ACTION_SPACE,
     MAX_ANGLE,
     MAX_POSITION,
     OBSERVATION_SPACE,
+    TAU,
     ClassicCartpoleCfg,
     ClassicCartpoleError,
     check,
 )
 
 
-class Memory:
+class WorldTensors:
     """The tensors of a number of worlds. They are written in place, never exchanged."""
 
     def __init__(self, cfg: ClassicCartpoleCfg, device: torch.device) -> None:
@@ -39,8 +44,9 @@ class Memory:
 class ClassicWorlds:
     """Worlds of the classic cartpole, but for how a step and a reset are computed."""
 
-    observation_space = OBSERVATION_SPACE
-    action_space = ACTION_SPACE
+    single_observation_space = OBSERVATION_SPACE
+    single_action_space = ACTION_SPACE
+    step_dt = TAU
 
     def __init__(
         self, cfg: ClassicCartpoleCfg, device: torch.device | str = "cpu"
@@ -56,25 +62,57 @@ class ClassicWorlds:
         self.num_envs = cfg.num_envs
         self.device = torch.device(device)
         self.max_episode_length = cfg.max_steps
-        self.autoreset = cfg.autoreset
         self.rng = WorldRng(cfg.num_envs, cfg.seed, self.device)
         """Each world's seed, and its counter, which counts its episodes."""
-        self.memory = Memory(cfg, self.device)
+        self.memory = WorldTensors(cfg, self.device)
         self.everyone = torch.ones(cfg.num_envs, dtype=torch.bool, device=self.device)
+        self._resets: When = "never"  # Besides those of the computation itself.
 
     # The interface.
 
+    @property
+    def episode_length_buf(self) -> torch.Tensor:
+        """Steps since each world was reset, shape (num_envs,), int32, live."""
+        return self.memory.steps
+
+    def choose_resets(
+        self,
+        when: When,
+        *,
+        ignore_terminations: bool = False,
+        final_obs: bool | None = None,
+    ) -> None:
+        """Choose when worlds that end are reset; see `mjlab.envs.Worlds`."""
+        check_when(when)
+        if ignore_terminations:
+            raise ClassicCartpoleError(
+                "These worlds stand still once they have ended, so "
+                "ignore_terminations=True has no meaning for them."
+            )
+        cfg = self.cfg
+        lacks_final = final_obs and not cfg.final_observations
+        if cfg.autoreset and (when != "same_step" or lacks_final):
+            raise ClassicCartpoleError(
+                "Worlds with autoreset=True begin anew by themselves, in the same "
+                "step; other modes, and last observations without "
+                "final_observations=True, need worlds with autoreset=False."
+            )
+        if cfg.results == "live" and not cfg.autoreset and when != "never":
+            raise ClassicCartpoleError(
+                "Resets would overwrite results='live' of the step; take 'copied'."
+            )
+        self._resets = "never" if cfg.autoreset else when
+
     def reset(
         self, *, seed: int | list[int] | None = None, mask: torch.Tensor | None = None
-    ) -> torch.Tensor:
-        """Begin new episodes; see `mjlab.envs.batch.BatchEnv.reset`."""
+    ) -> tuple[torch.Tensor, dict[str, Any]]:
+        """Begin new episodes; see `mjlab.envs.Worlds`."""
         mask = self.everyone if mask is None else self._checked_mask(mask)
         if seed is not None:
             self.rng.reseed(mask, self._world_seeds(seed))
-        self._reset(mask)
-        return self._result(self.memory.state)
+        return self._begun(mask), {}
 
-    def step(self, actions: torch.Tensor) -> Step:
+    def step(self, actions: torch.Tensor, /) -> Step[torch.Tensor]:
         """Advance every world by one step.
 
         Args:
@@ -85,8 +123,12 @@ class ClassicWorlds:
                 f"actions have shape {tuple(actions.shape)} and type {actions.dtype}; "
                 f"they have to have shape ({self.num_envs},) and type torch.int64."
             )
+        if self._resets == "never":
+            self._step(actions)
+            return self._results()
+        held_back = self.memory.terminated | self.memory.truncated
         self._step(actions)
-        return self._results()
+        return reset_ended(self._results(), self._resets, held_back, self._begun)
 
     def set_state(self, state: torch.Tensor, steps: torch.Tensor | None = None) -> None:
         """Put all worlds into a state, from which their episodes go on.
@@ -94,7 +136,7 @@ class ClassicWorlds:
         This waits for the device, to see whether the state is one that can be observed.
 
         Args:
-            state: Shape (num_envs, 4), as in `Memory.state`.
+            state: Shape (num_envs, 4), as in `WorldTensors.state`.
             steps: Steps that the episodes have had, shape (num_envs,). None means 0.
         """
         largest = state[:, [0, 2]].abs().amax(dim=0).tolist()
@@ -125,9 +167,15 @@ class ClassicWorlds:
 
     # What is given out.
 
-    def _results(self) -> Step:
+    def _begun(self, mask: torch.Tensor) -> torch.Tensor:
+        self._reset(mask)
+        return self._result(self.memory.state)
+
+    def _results(self) -> Step[torch.Tensor]:
         memory = self.memory
-        final = self._result(memory.final) if self.cfg.final_observations else None
+        final = {}
+        if self.cfg.final_observations:
+            final = {"final_obs": self._result(memory.final)}
         return Step(
             self._result(memory.state),
             self._result(memory.reward),

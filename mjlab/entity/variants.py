@@ -1,0 +1,398 @@
+"""One entity that is another object in each world: options, and slots for them.
+
+Engines let a world's geoms have another size, pose and mesh, but every world has the
+same bodies, joints and geom types. Options with the same bodies and joints share a
+slot: one entity with a geom for each shape that one of them has. An option whose tree
+is another gets a slot of its own, which lies idle in the worlds of the others.
+"""
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import mujoco
+
+from mjlab.entity.build import build_entity
+from mjlab.entity.config import EntityCfg
+from mjlab.names import suggest
+
+_FREE = int(mujoco.mjtJoint.mjJNT_FREE)
+_GEOM = mujoco.mjtGeom
+_MERGEABLE = {
+    *(_GEOM.mjGEOM_SPHERE, _GEOM.mjGEOM_CAPSULE, _GEOM.mjGEOM_ELLIPSOID),
+    *(_GEOM.mjGEOM_CYLINDER, _GEOM.mjGEOM_BOX, _GEOM.mjGEOM_MESH),
+}
+# What geoms have to agree on for one of them to stand for the other.
+_GEOM_KEY = "type contype conaffinity condim priority group".split()
+# Kinds of which an option has none, if it shares a slot.
+_APART = {
+    "ntendon": "tendons",
+    "nactuator": "actuators",
+    "nsensor": "sensors",
+    "neq": "equality constraints",
+    "ncam": "cameras",
+    "nlight": "lights",
+    "npair": "contact pairs",
+    "nexclude": "contact exclusions",
+    "nflex": "flexible parts",
+    "nskin": "skins",
+    "nplugin": "plugins",
+    "nhfield": "height fields",
+    "ntuple": "tuples",
+}
+
+
+class VariantsError(ValueError):
+    """Variants of an entity that cannot be what they are said to be."""
+
+
+@dataclass(kw_only=True)
+class VariantsCfg:
+    """One entity that is another object in each world.
+
+    It stands where an `EntityCfg` may stand: `SceneCfg(entities={"object":
+    VariantsCfg(options={"box": ..., "cabinet": ...})})`.
+    """
+
+    options: dict[str, EntityCfg]
+    """The objects by name. An option's name is part of no element's name."""
+
+    weights: dict[str, float] | None = None
+    """How often each option is drawn, relative to the others. None draws all alike.
+    What a world is follows from its own seed, whatever the number of worlds."""
+
+    assignment: tuple[str | None, ...] | None = None
+    """The option of each world, by world; None leaves the entity out. Instead of a
+    draw."""
+
+    redraw: bool = False
+    """Whether a reset draws anew what a world is."""
+
+    absent: float = 0.0
+    """Share of the worlds that the entity is left out of, drawn like the options."""
+
+    @property
+    def can_be_absent(self) -> bool:
+        """Whether there may be a world without the entity."""
+        return self.absent > 0.0 or None in (self.assignment or ())
+
+
+def check_variants(cfg: VariantsCfg, name: str, num_envs: int) -> None:
+    """Raise for what has no meaning, before anything is built."""
+    options = list(cfg.options)
+    if not options:
+        raise VariantsError(f"The entity {name!r} has no options to choose from.")
+    for option in options:
+        if not option or "/" in option:
+            raise VariantsError(
+                f"{option!r} is no name for an option of the entity {name!r}: it has "
+                "to be non-empty and without '/'."
+            )
+    if not 0.0 <= cfg.absent < 1.0:
+        raise VariantsError(
+            f"absent={cfg.absent} of the entity {name!r} is a share of the worlds: at "
+            "least 0 and below 1."
+        )
+    if cfg.assignment is not None:
+        _check_assignment(cfg, name, num_envs)
+    elif cfg.weights is not None:
+        _check_weights(cfg.weights, options, name)
+
+
+def option_shares(cfg: VariantsCfg) -> list[float]:
+    """Return the probability of each option, and last that of none."""
+    weights = cfg.weights or dict.fromkeys(cfg.options, 1.0)
+    total = sum(weights.values())
+    present = 1.0 - cfg.absent
+    shares = [present * weights[option] / total for option in cfg.options]
+    return [*shares, cfg.absent]
+
+
+def _check_assignment(cfg: VariantsCfg, name: str, num_envs: int) -> None:
+    given = cfg.assignment or ()
+    drawn = {
+        "weights": cfg.weights is not None,
+        "absent": cfg.absent > 0.0,
+        "redraw": cfg.redraw,
+    }
+    for field, is_set in drawn.items():
+        if is_set:
+            raise VariantsError(
+                f"The entity {name!r} has an assignment, which leaves nothing to draw, "
+                f"and {field} too. Leave one of the two out."
+            )
+    if len(given) != num_envs:
+        raise VariantsError(
+            f"The assignment of the entity {name!r} is for {len(given)} worlds, and "
+            f"there are {num_envs}. Weights are for any number of worlds."
+        )
+    for world, option in enumerate(given):
+        if option is not None and option not in cfg.options:
+            raise VariantsError(
+                f"The assignment of the entity {name!r} gives world {world} the option "
+                f"{option!r}, which does not exist. {suggest(option, cfg.options)}"
+            )
+    if all(option is None for option in given):
+        raise VariantsError(
+            f"The assignment of the entity {name!r} is None throughout."
+        )
+
+
+def _check_weights(weights: dict[str, float], options: list[str], name: str) -> None:
+    for option in weights:
+        if option not in options:
+            raise VariantsError(
+                f"The entity {name!r} has a weight for {option!r}, which is none of "
+                f"its options. {suggest(option, options)}"
+            )
+    for option in options:
+        if option not in weights:
+            raise VariantsError(
+                f"The entity {name!r} has no weight for its option {option!r}. Weights "
+                "are given to all options or to none."
+            )
+        weight = weights[option]
+        if not (math.isfinite(weight) and weight >= 0.0):
+            raise VariantsError(
+                f"The weight of the option {option!r} of the entity {name!r} is "
+                f"{weight}; it has to be a number of 0 or more."
+            )
+    if sum(weights.values()) <= 0.0:
+        raise VariantsError(
+            f"The weights of the entity {name!r} sum to 0, so that no option can be "
+            "drawn."
+        )
+
+
+GeomMap = dict[str, str]
+"""From the names of a slot's geoms to those of an option's own."""
+
+
+@dataclass(frozen=True, eq=False)
+class VariantSlot:
+    """One entity of the scene that stands for one option, or for several."""
+
+    name: str
+    """Name of the entity in the scene."""
+
+    cfg: EntityCfg
+    """The entity: that of the first option."""
+
+    spec: mujoco.MjSpec
+    """What is attached to the scene."""
+
+    geoms: dict[str, GeomMap]
+    """Which geoms each option has, by option."""
+
+    assets: dict[str, str]
+    """What is put before the names of each option's meshes and materials."""
+
+    difference: str
+    """Why the options are not in the first slot; empty for the first slot itself."""
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Names of the options that the slot stands for."""
+        return tuple(self.geoms)
+
+
+@dataclass(frozen=True, eq=False)
+class _Option:
+    """An option, built and compiled alone."""
+
+    name: str
+    cfg: EntityCfg
+    spec: mujoco.MjSpec
+    model: mujoco.MjModel
+    traits: dict[str, Hashable]
+
+
+def build_slots(cfg: VariantsCfg, name: str) -> list[VariantSlot]:
+    """Build the options and put those with the same tree together."""
+    groups: list[list[_Option]] = []
+    for option, entity_cfg in cfg.options.items():
+        built = _build_option(option, entity_cfg, name)
+        alike = [group for group in groups if group[0].traits == built.traits]
+        if alike:
+            alike[0].append(built)
+        else:
+            groups.append([built])
+    if len(groups) == 1:
+        return [_slot(groups[0], name, groups[0][0])]
+    names = [f"{name}.{'+'.join(each.name for each in group)}" for group in groups]
+    return [
+        _slot(group, slot_name, groups[0][0])
+        for group, slot_name in zip(groups, names, strict=True)
+    ]
+
+
+def _build_option(option: str, cfg: EntityCfg, name: str) -> _Option:
+    try:
+        spec = build_entity(cfg, name)
+    except (ValueError, OSError, TypeError) as error:
+        error.add_note(f"It was being built as the option {option!r}.")
+        raise
+    model = spec.compile()
+    return _Option(option, cfg, spec, model, _traits(option, cfg, model))
+
+
+def _traits(option: str, cfg: EntityCfg, model: mujoco.MjModel) -> dict[str, Hashable]:
+    """Return what options have to agree on to share a slot, under the words for it."""
+    root_is_free = model.njnt > 0 and int(model.jnt_type[0]) == _FREE
+    joint = ("type", "bodyid", "limited", "actfrclimited")
+    site = ("bodyid", "type", "group")
+    traits: dict[str, Hashable] = {
+        # Terms find a body inside the root body by its name.
+        "another tree of bodies": tuple(
+            (
+                _numbers(model, "body", b, ("parentid", "mocapid")),
+                "" if model.body_parentid[b] == 0 else model.body(b).name,
+            )
+            for b in range(1, model.nbody)
+        ),
+        "other joints": tuple(
+            (
+                _numbers(model, "jnt", j, joint),
+                "" if root_is_free and j == 0 else model.joint(j).name,
+            )
+            for j in range(model.njnt)
+        ),
+        "other sites": tuple(
+            (
+                model.site(s).name,
+                _numbers(model, "site", s, site),
+                tuple(model.site_size[s].tolist()),
+            )
+            for s in range(model.nsite)
+        ),
+    }
+    for count, what in _APART.items():
+        traits[f"{what} of its own"] = option if getattr(model, count) else None
+    traits["geoms that cannot change"] = None if _can_merge(model) else option
+    factor = cfg.articulation.soft_joint_pos_limit_factor
+    traits["another soft_joint_pos_limit_factor"] = factor
+    return traits
+
+
+def _numbers(
+    model: mujoco.MjModel, kind: str, element: int, fields: Sequence[str]
+) -> tuple[int, ...]:
+    """Return what the model has of an element in its fields `<kind>_<field>`."""
+    return tuple(int(getattr(model, f"{kind}_{field}")[element]) for field in fields)
+
+
+def _can_merge(model: mujoco.MjModel) -> bool:
+    in_world = bool((model.geom_bodyid == 0).any())
+    types = {_GEOM(int(kind)) for kind in model.geom_type}
+    has_fluid = bool((model.geom_fluid[:, 0] != 0.0).any())
+    return not in_world and types <= _MERGEABLE and not has_fluid
+
+
+def _slot(group: Sequence[_Option], name: str, first: _Option) -> VariantSlot:
+    base = group[0]
+    spec = base.spec
+    spec.modelname = name
+    keys = {
+        base.model.geom(g).name: _key(base.model, g) for g in range(base.model.ngeom)
+    }
+    geoms = {base.name: {geom: geom for geom in keys}}
+    assets = {base.name: ""}
+    for option in group[1:]:
+        assets[option.name] = f"{option.name}:"
+        _attach_assets(spec, option.spec, assets[option.name])
+        geoms[option.name] = _place_geoms(base, option, keys, assets[option.name])
+    for body in _differing_simple(group):
+        spec.body(base.model.body(body).name).simple = False
+    return VariantSlot(
+        name=name,
+        cfg=base.cfg,
+        spec=spec,
+        geoms=geoms,
+        assets=assets,
+        difference=_difference(base, first),
+    )
+
+
+def _place_geoms(
+    base: _Option, option: _Option, keys: dict[str, tuple[int, ...]], prefix: str
+) -> GeomMap:
+    """Find a geom of the slot for each of an option's, or add one.
+
+    Args:
+        base: The option that the slot is made from; its spec is edited in place.
+        option: The option.
+        keys: What the slot's geoms are, by name; extended by those that are added.
+        prefix: What is put before the names of the option's meshes.
+    """
+    placed: GeomMap = {}
+    last: dict[int, int] = {}
+    for geom in range(option.model.ngeom):
+        own, key = option.model.geom(geom).name, _key(option.model, geom)
+        body = int(option.model.geom_bodyid[geom])
+        # In the option's own order: contacts come in the order of geoms, and their
+        # forces are added up in that of contacts.
+        names = list(keys)[last.get(body, 0) :]
+        free = [name for name in names if keys[name] == key]
+        name = free[0] if free else _new_name(own, option.name, keys)
+        if not free:
+            keys[name] = key
+            _add_geom(base, name, option, geom, prefix)
+        placed[name] = own
+        last[body] = list(keys).index(name) + 1
+    return placed
+
+
+def _key(model: mujoco.MjModel, geom: int) -> tuple[int, ...]:
+    return _numbers(model, "geom", geom, ("bodyid", *_GEOM_KEY))
+
+
+def _new_name(own: str, option: str, taken: dict[str, tuple[int, ...]]) -> str:
+    name = own if own not in taken else f"{option}_{own}"
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _add_geom(
+    base: _Option, name: str, option: _Option, geom: int, prefix: str
+) -> None:
+    """Add what the engine has to know of a geom; its numbers come world by world."""
+    model = option.model
+    body = base.model.body(int(model.geom_bodyid[geom])).name
+    shared = dict(zip(_GEOM_KEY, _numbers(model, "geom", geom, _GEOM_KEY), strict=True))
+    size = model.geom_size[geom].tolist()
+    added = base.spec.body(body).add_geom(name=name, size=size, density=0.0, **shared)
+    mesh = int(model.geom_dataid[geom])
+    if mesh >= 0 and added.type == _GEOM.mjGEOM_MESH:
+        added.meshname = prefix + model.mesh(mesh).name
+
+
+def _attach_assets(spec: mujoco.MjSpec, source: mujoco.MjSpec, prefix: str) -> None:
+    """Take over all meshes, materials and textures of a spec, and nothing else."""
+    carrier = source.copy()
+    for body in list(carrier.worldbody.bodies):
+        carrier.delete(body)
+    for key in list(carrier.keys):
+        carrier.delete(key)
+    spec.attach(carrier, prefix=prefix, frame=spec.worldbody.add_frame())
+
+
+def _differing_simple(group: Sequence[_Option]) -> list[int]:
+    """Return bodies whose inertia is simple in some options and not in others.
+
+    MuJoCo takes short cuts for a body of simple inertia, in all worlds or in none.
+    """
+    flags = zip(*(option.model.body_simple.tolist() for option in group), strict=True)
+    return [body for body, simple in enumerate(flags) if body and len(set(simple)) > 1]
+
+
+def _difference(option: _Option, first: _Option) -> str:
+    if option is first:
+        return ""
+    differing = (w for w, trait in option.traits.items() if trait != first.traits[w])
+    words = next(differing, None)
+    if words is None:
+        return ""
+    if option.traits[words] is None:
+        words = f"no {words.removesuffix(' of its own')}"
+    return f"{option.name!r} has {words}"

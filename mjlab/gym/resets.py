@@ -1,0 +1,288 @@
+"""Resets as callers ask for them: seeds, rows, modes, and scenes built anew."""
+
+import numbers
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium.vector import AutoresetMode
+
+from mjlab.envs import Step
+from mjlab.envs.worlds import When
+from mjlab.gym.worlds import GymWorlds, Info, Tree
+from mjlab.names import suggest
+from mjlab.tensors.masks import ids_to_mask
+
+RECONFIGURE = "reconfigure"
+"""The option that asks for a new scene."""
+
+OPTIONS = ("reset_mask", "env_idx", RECONFIGURE)
+"""Options of a reset; the first two say which rows are meant."""
+
+WHEN: dict[AutoresetMode, When] = {
+    AutoresetMode.SAME_STEP: "same_step",
+    AutoresetMode.NEXT_STEP: "next_step",
+    AutoresetMode.DISABLED: "never",
+}
+"""When worlds that end begin anew, by Gymnasium's name for it."""
+
+
+def to_mode(mode: AutoresetMode | str) -> AutoresetMode:
+    """Return Gymnasium's mode by itself, its value "SameStep", or its name."""
+    for known in AutoresetMode:
+        if mode in (known, known.value, known.name, known.name.lower()):
+            return known
+    names = [known.name.lower() for known in AutoresetMode]
+    raise ValueError(f"autoreset_mode={mode!r} is unknown. {suggest(str(mode), names)}")
+
+
+def to_seeds(seed: Any, num_envs: int) -> list[int | None] | None:
+    """Return the seed of each row, None where it goes on with its present numbers.
+
+    Args:
+        seed: None, an integer s for s, s + 1, ..., or a list with one for each row.
+        num_envs: Number of rows.
+    """
+    if seed is None:
+        return None
+    if _is_integer(seed):
+        return [_checked(int(seed) + row, "seed") for row in range(num_envs)]
+    if isinstance(seed, str) or not isinstance(seed, Sequence | np.ndarray):
+        raise TypeError(
+            f"seed is a {type(seed).__name__}; it has to be an integer, or a list with "
+            f"one for each of the {num_envs} rows."
+        )
+    if len(seed) != num_envs:
+        raise ValueError(f"seed has {len(seed)} entries for {num_envs} rows.")
+    return [
+        None if entry is None else _checked(entry, f"seed[{row}]")
+        for row, entry in enumerate(seed)
+    ]
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def _checked(value: Any, name: str) -> int:
+    if not _is_integer(value):
+        raise TypeError(
+            f"{name} is {value!r}, a {type(value).__name__}; it has to be an integer."
+        )
+    if not 0 <= int(value) < 2**63:
+        raise ValueError(f"{name} is {value}; it has to be from 0 to 2**63 - 1.")
+    return int(value)
+
+
+def to_mask(
+    options: Mapping[str, Any] | None, num_envs: int, device: torch.device
+) -> torch.Tensor | None:
+    """Return the rows that the options of a reset choose, None for all.
+
+    Args:
+        options: "reset_mask" with a bool for each row, or "env_idx" with indices;
+            "reconfigure" chooses no rows, and goes with neither. Nothing is changed.
+        num_envs: Number of rows.
+        device: Where the mask is wanted.
+    """
+    options = options or {}
+    for key in options:
+        if key not in OPTIONS:
+            hint = suggest(str(key), OPTIONS)
+            raise ValueError(f"There is no reset option {key!r}. {hint}")
+    given = [key for key in OPTIONS[:2] if key in options]
+    if len(given) > 1:
+        raise ValueError(
+            "options have 'reset_mask' and 'env_idx', which both say which rows to "
+            "reset. Give one of them."
+        )
+    if given and wants_reconfigure(options):
+        raise ValueError(
+            f"options have 'reconfigure' and {given[0]!r}. All rows share the scene, "
+            f"so only a full reset builds it anew: leave {given[0]!r} out."
+        )
+    if not given:
+        return None
+    read = _from_mask if given == ["reset_mask"] else _from_indices
+    return read(options[given[0]], num_envs, device)
+
+
+def wants_reconfigure(options: Mapping[str, Any] | None) -> bool | None:
+    """Return whether a new scene is asked for, None where nothing is said about it."""
+    value = (options or {}).get(RECONFIGURE, ...)
+    if value is ...:
+        return None
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(
+            f"options['reconfigure'] is {value!r}, a {type(value).__name__}; it has to "
+            "be True or False."
+        )
+    return bool(value)
+
+
+def _from_mask(mask: Any, num_envs: int, device: torch.device) -> torch.Tensor:
+    if not isinstance(mask, np.ndarray | torch.Tensor):
+        raise TypeError(
+            f"options['reset_mask'] is a {type(mask).__name__}; it has to be an array "
+            "or a tensor of bools."
+        )
+    if tuple(mask.shape) != (num_envs,) or mask.dtype not in (bool, torch.bool):
+        raise ValueError(
+            f"options['reset_mask'] has shape {tuple(mask.shape)} and type "
+            f"{mask.dtype}; it has to be bools of shape ({num_envs},)."
+        )
+    # On a CUDA device nobody waits to learn that no row is meant, which does no harm.
+    on_host = isinstance(mask, np.ndarray) or mask.device.type == "cpu"
+    if on_host and not bool(mask.any()):
+        raise ValueError(
+            "options['reset_mask'] holds for no row. Leave the reset out, or give "
+            "'env_idx': [] if nobody is meant."
+        )
+    return torch.as_tensor(mask).to(device, copy=True)
+
+
+def _from_indices(rows: Any, num_envs: int, device: torch.device) -> torch.Tensor:
+    if isinstance(rows, slice) or (
+        isinstance(rows, torch.Tensor) and rows.device.type != "cpu"
+    ):
+        return ids_to_mask(rows, num_envs, device)
+    try:
+        indices = np.atleast_1d(np.asarray(rows))
+    except ValueError as error:
+        raise ValueError(f"options['env_idx'] is {rows!r}: {error}") from error
+    if indices.size and not np.issubdtype(indices.dtype, np.integer):
+        extra = " Bools go into 'reset_mask'." if indices.dtype == bool else ""
+        raise TypeError(
+            f"options['env_idx'] has type {indices.dtype}; it has to be integers."
+            + extra
+        )
+    ids = [int(row) for row in indices.ravel()]
+    outside = [row for row in ids if not 0 <= row < num_envs]
+    if outside:
+        raise ValueError(
+            f"options['env_idx'] has {outside[0]}; rows are numbered 0 to "
+            f"{num_envs - 1}."
+        )
+    return ids_to_mask(ids, num_envs, device)
+
+
+class PartialResetError(ValueError):
+    """Scenes were to be built anew where rows are reset one by one."""
+
+
+class Reconfigurations:
+    """Counts full resets, and has the worlds build a new scene where it is time.
+
+    A full reset is one that the caller asks for without choosing rows, or an automatic
+    one in which all rows end together.
+    """
+
+    def __init__(self, worlds: GymWorlds, freq: int) -> None:
+        """Start to count.
+
+        Args:
+            worlds: The worlds.
+            freq: How many full resets it takes; the last of them builds anew. 0 is
+                never, except on request.
+        """
+        if isinstance(freq, bool) or not isinstance(freq, int) or freq < 0:
+            raise ValueError(
+                f"reconfiguration_freq={freq!r} has to be a whole number: 0 builds the "
+                "scene once, k builds it anew in every k-th full reset."
+            )
+        self.freq = freq
+        self._worlds = worlds
+        self._count = 0
+        self._is_partial = False
+        self._when: When = "never"
+        # Whether all rows ended in the step before.
+        self._all_ended = False
+
+    def choose_resets(self, when: When, *, ignore_terminations: bool = False) -> None:
+        """Choose when rows that end begin anew."""
+        self._worlds.choose_resets(when, ignore_terminations=ignore_terminations)
+        self._when = when
+        self._all_ended = False
+        resets_by_itself = when != "never" and not ignore_terminations
+        self._is_partial = resets_by_itself and self._worlds.num_envs > 1
+
+    def check(self) -> None:
+        """Raise if rows may be reset one by one, so that a scene may last for ever."""
+        if self.freq and self._is_partial:
+            raise PartialResetError(
+                f"reconfiguration_freq={self.freq} builds the scene of all "
+                f"{self._worlds.num_envs} rows anew in a full reset, but rows are "
+                f"reset one by one as they end (autoreset_mode {self._when!r}). Use "
+                "autoreset_mode='disabled', or wrap the environment in "
+                "VectorEnv(auto_reset=False) or VectorEnv(ignore_terminations=True)."
+            )
+
+    def reset(
+        self,
+        options: Mapping[str, Any] | None,
+        seeds: Sequence[int | None] | None,
+        mask: torch.Tensor | None,
+    ) -> tuple[Tree, Info]:
+        """Reset the worlds, after building a new scene if it is time.
+
+        Where "reconfigure" was given or full resets are counted, an info of that name
+        says whether the scene is a new one, shape (num_envs,), bool.
+
+        Args:
+            options: Those of the reset.
+            seeds: Seeds of the rows; the first one is that of the scene.
+            mask: The rows that are reset. None means all.
+        """
+        self.check()
+        asked = wants_reconfigure(options)
+        info: Info = {}
+        if mask is None:
+            self._all_ended = False
+            if asked is not None or self.freq:
+                is_due = self._count_one() or bool(asked)
+                if is_due:
+                    self._rebuild(seeds[0] if seeds else None)
+                info = self._info(is_due)
+        observations, more = self._worlds.reset(seeds, mask)
+        return observations, more | info
+
+    def step(self, actions: torch.Tensor) -> Step[Tree]:
+        """Step the worlds; an automatic reset of all rows counts as a full one."""
+        if not self.freq or self._when == "never":
+            return self._worlds.step(actions)
+        if self._all_ended:
+            # In the mode "next_step", this step is the reset, and it is time.
+            self._all_ended = False
+            nobody = torch.zeros_like(self._info(False)[RECONFIGURE])
+            flags = nobody, nobody.clone()
+            return self._in_new_scene(Step({}, nobody.float(), *flags, {}))
+        step = self._worlds.step(actions)
+        if not bool((step.terminated | step.truncated).all()):
+            return step
+        if not self._count_one():
+            return step._replace(extras=step.extras | self._info(False))
+        if self._when == "next_step":
+            self._all_ended = True
+            return step
+        return self._in_new_scene(step)
+
+    def _in_new_scene(self, step: Step[Tree]) -> Step[Tree]:
+        """Return a step that ends in a new scene, with its worth in the old one."""
+        self._rebuild(None)
+        observations, info = self._worlds.reset(None, None)
+        extras = step.extras | info | self._info(True)
+        return step._replace(observations=observations, extras=extras)
+
+    def _count_one(self) -> bool:
+        """Count a full reset; return whether it is time."""
+        self._count += 1
+        return bool(self.freq) and self._count >= self.freq
+
+    def _rebuild(self, seed: int | None) -> None:
+        self._worlds.reconfigure(seed)
+        self._count = 0
+
+    def _info(self, is_new: bool) -> Info:
+        size = (self._worlds.num_envs,)
+        return {RECONFIGURE: torch.full(size, is_new, device=self._worlds.device)}

@@ -1,0 +1,93 @@
+"""Child processes: turns that they take with their parent, and an end together."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import select
+import signal
+import sys
+import threading
+from multiprocessing.reduction import DupFd
+from typing import Any
+
+_PR_SET_PDEATHSIG = 1
+
+
+class ClosedError(Exception):
+    """The process at the other end is gone."""
+
+
+class Handshake:
+    """One end of a channel of single bytes, by which two processes take turns.
+
+    A byte in a pipe costs about as little as a semaphore (13 against 9 microseconds for
+    a round with two workers), and a pipe ends when the process at its other end does,
+    which a semaphore does not notice.
+    """
+
+    def __init__(self, reads: int, writes: int) -> None:
+        self._reads, self._writes = reads, writes
+        self._poll = select.poll()
+        self._poll.register(reads, select.POLLIN)
+
+    @classmethod
+    def pair(cls) -> tuple[Handshake, Handshake]:
+        """Return both ends. One is given to a process when it starts."""
+        here, there = os.pipe(), os.pipe()
+        return cls(here[0], there[1]), cls(there[0], here[1])
+
+    def tell(self, word: bytes) -> None:
+        """Send one byte."""
+        try:
+            os.write(self._writes, word)
+        except BrokenPipeError as error:
+            raise ClosedError from error
+
+    def hear(self, timeout_s: float | None = None) -> bytes | None:
+        """Wait for one byte; return None if there is none in so many seconds."""
+        wait = None if timeout_s is None else 1e3 * timeout_s
+        if not self._poll.poll(wait):
+            return None
+        word = os.read(self._reads, 1)
+        if not word:
+            raise ClosedError
+        return word
+
+    def close(self) -> None:
+        """Close this end. Closing twice is harmless."""
+        for file in {self._reads, self._writes} - {-1}:
+            os.close(file)
+        self._reads = self._writes = -1
+
+    def __getstate__(self) -> tuple[Any, Any]:
+        return DupFd(self._reads), DupFd(self._writes)
+
+    def __setstate__(self, state: tuple[Any, Any]) -> None:
+        reads, writes = state
+        self.__init__(reads.detach(), writes.detach())
+
+
+def lasting_parent() -> int | None:
+    """Return this process's id, for a child that is started now to end with it.
+
+    None from any thread but the main one: Linux counts the end of the thread that
+    started a child as the end of its parent.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    return os.getpid() if is_main else None
+
+
+def end_with_parent(parent: int | None) -> None:
+    """Have the system kill this process when its parent ends, whatever it is doing.
+
+    Only Linux does that. Elsewhere a process notices by its channel, unless it hangs.
+
+    Args:
+        parent: From `lasting_parent`, in the parent. None changes nothing.
+    """
+    if parent is None or sys.platform != "linux":
+        return
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:  # It ended before it was asked for.
+        os._exit(1)

@@ -1,0 +1,313 @@
+"""A dumped world, done again on the native engine, and looked into while it runs."""
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.envs.runner import StepObserver
+from mjlab.replay.dump_files import Arrays, DumpedWorld, DumpError, load_dump
+from mjlab.replay.flight_recorder import STATE
+from mjlab.schema import Trust, parse_config
+from mjlab.sim.fields import STATE_FIELDS, Stage
+
+
+def open_dump(
+    place: Path, trusted: Callable[[str | None], Trust]
+) -> tuple[DumpedWorld, ManagerBasedRlEnvCfg]:
+    """Read a world of a dump, and the environment of its run.
+
+    Args:
+        place: A dump's folder, or the file of a world in it.
+        trusted: What a file of a task may name, by the task's id.
+    """
+    world = load_dump(place)
+    where = str(world.path / "config.json")
+    trust = trusted(world.record.get("task"))
+    return world, parse_config(world.config_text, trust, where=where)["env"]
+
+
+def build_env(cfg: ManagerBasedRlEnvCfg, world: DumpedWorld) -> ManagerBasedRlEnv:
+    """Build the world alone, on the native engine, by its number among all worlds."""
+    cfg = dataclasses.replace(
+        cfg,
+        scene=dataclasses.replace(cfg.scene, num_envs=1),
+        sim=dataclasses.replace(cfg.sim, backend="native"),
+        seed=world.record["seed"],
+        mode="auto",
+    )
+    first_world = world.about["global_world"]
+    return ManagerBasedRlEnv(cfg, device="cpu", first_world=first_world)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A number that is not finite, where the one before was."""
+
+    step: int
+    """The recorded step."""
+
+    moment: str
+    """When in the step."""
+
+    what: str
+    """Which number of which part, and its value."""
+
+    def __str__(self) -> str:
+        return f"Step {self.step}, {self.moment}: {self.what}."
+
+
+@dataclass(kw_only=True)
+class DumpReport:
+    """How the recorded steps went this time."""
+
+    findings: list[Finding] = field(default_factory=list)
+    """Where numbers were not finite, the first of each step."""
+
+    equal: int = 0
+    """Steps from the first on that begin as they were recorded, bit for bit."""
+
+    differences: dict[str, float] = field(
+        default_factory=lambda: dict.fromkeys(STATE, 0.0)
+    )
+    """Largest difference from the record, by field, over all steps in which both are
+    finite."""
+
+    worst: tuple[str, int] | None = None
+    """Field and step of the first difference, None if there is none."""
+
+    def compare(self, step: int, here: Arrays, there: Arrays) -> None:
+        """Take in the state of one step, as it is and as it was recorded."""
+        for name in STATE:
+            if np.array_equal(here[name], there[name], equal_nan=True):
+                continue
+            self.worst = self.worst or (name, step)
+            with np.errstate(invalid="ignore"):
+                gaps = np.abs(here[name].astype(np.float64) - there[name])
+            gaps = gaps[np.isfinite(gaps)]
+            self.differences[name] = max(self.differences[name], *gaps, 0.0)
+        self.equal += self.worst is None
+
+    def lines(self, world: DumpedWorld) -> Iterator[str]:
+        """Yield what a user is told."""
+        record = world.record
+        yield (
+            f"{world.path}: {record['what']}, in iteration {record['iteration']}, on "
+            f"{record['when']}."
+        )
+        yield (
+            f"World {world.about['world']} of {record['num_envs']} on "
+            f"{record['engine']}, {world.length} steps from step {record['steps'][0]} "
+            "of its run on, done again on the native engine."
+        )
+        yield self._comparison(world.length)
+        yield from map(str, self.findings)
+        if not self.findings:
+            yield "All numbers are finite in the replay."
+        for fault in world.about["faults"]:
+            step = fault["step"]
+            when = "in one of these steps" if step is None else f"in step {step}"
+            yield f"Recorded: {fault['kind']}, {when}."
+        yield from record["advice"]
+        files = [other["file"] for other in record["worlds"] if other != world.about]
+        if files:
+            yield f"Also kept, to be named instead: {', '.join(files)}."
+
+    def _comparison(self, length: int) -> str:
+        if self.worst is None:
+            return f"All {self.equal} steps begin as they were recorded, bit for bit."
+        name, step = self.worst
+        gaps = ", ".join(f"{k} {gap:.3g}" for k, gap in self.differences.items() if gap)
+        return (
+            f"Steps begin as they were recorded, bit for bit, in {self.equal} of "
+            f"{length}; {name} is the first to differ, in step {step}. Largest "
+            f"differences: {gaps or 'in numbers that are not finite'}."
+        )
+
+
+class DumpReplay:
+    """Does recorded steps again, as a policy that acts as was recorded.
+
+    After the last one it goes back to the first.
+    """
+
+    def __init__(self, env: ManagerBasedRlEnv, world: DumpedWorld) -> None:
+        """Take an environment of `build_env`."""
+        self.env = env
+        """The world."""
+        self.world = world
+        """Its record."""
+        self.step = 0
+        """The recorded step that comes next."""
+        self._actions = torch.from_numpy(world.steps["action"]).unsqueeze(1)
+        width = env.action_manager.total_action_dim
+        if self._actions.shape[1:] != (1, width):
+            raise DumpError(
+                f"{world.path} has actions of {self._actions.shape[2]} numbers, "
+                f"and its configuration builds {width}: the task has "
+                "changed since."
+            )
+        self._start = _start_state(env, world)
+
+    def __call__(self, observations: Any) -> torch.Tensor:
+        """Return the recorded action, shape (1, total_action_dim)."""
+        if self.step == self.world.length:
+            self.step = 0
+        if self.step == 0:
+            self.restart()
+        self.step += 1
+        return self._actions[self.step - 1]
+
+    def reset(self, dones: torch.Tensor | None = None) -> None:
+        """Do nothing: what was recorded goes on after an episode's end."""
+
+    def restart(self) -> None:
+        """Put the world into the state before the first step."""
+        self.env.set_state(self._start)
+        self.step = 0
+
+    def run(self) -> DumpReport:
+        """Do all steps unseen, look for what went wrong, and compare."""
+        self.restart()
+        report = DumpReport()
+        search = _NonfiniteSearch(self.env, report.findings)
+        self.env.observers.append(search)
+        engine = self.env.sim.engine
+        try:
+            for step in range(self.world.length):
+                here = {name: engine.data(name)[0].numpy() for name in STATE}
+                there = {name: self.world.steps[name][step] for name in STATE}
+                report.compare(step, here, there)
+                search.step = step
+                with torch.no_grad():
+                    self.env.step(self(None))
+        finally:
+            self.env.observers.remove(search)
+        self.restart()
+        return report
+
+
+class _NonfiniteSearch(StepObserver):
+    """Looks for numbers of a world that are not finite, several times in a step."""
+
+    def __init__(self, env: ManagerBasedRlEnv, findings: list[Finding]) -> None:
+        self._env = env
+        self._findings = findings
+        self.step = 0
+        """The recorded step that is under way."""
+        self._physics = 0
+
+    def before_step(self) -> None:
+        self._physics = 0
+        self._state("when it begins, so that something wrote it in the step before")
+
+    def after_phase(self, phase: str) -> None:
+        if phase == "set_targets":
+            bad = _bad(self._env.action_manager.action[0])
+            if bad is not None:
+                what = f"number {bad[0]} of the action is {bad[1]}"
+                self._find("before physics", what)
+        elif phase == "physics_step":
+            self._physics += 1
+            of = f"{self._physics} of {self._env.cfg.decimation}"
+            self._state(f"after physics step {of}")
+        elif phase == "evaluate" and self._env.reward_manager.terms:
+            rewards = self._env.reward_manager
+            bad = _bad(rewards.values[0])
+            if bad is not None:
+                name = rewards.active_terms[bad[0]]
+                self._find("in the rewards", f"reward term {name!r} is {bad[1]}")
+
+    def _state(self, moment: str) -> None:
+        sim = self._env.sim
+        for name in ("qvel", "qpos", "act", "ctrl"):
+            values = sim.engine.data(name)[0]
+            bad = _bad(values)
+            if bad is None:
+                continue
+            part = element_name(sim.mj_model, name, bad[0])
+            many = int((~values.isfinite()).sum())
+            more = f", and {many - 1} more of {len(values)}" if many > 1 else ""
+            self._find(moment, f"{name}[{bad[0]}] ({part}) is {bad[1]}{more}")
+            return
+
+    def _find(self, moment: str, what: str) -> None:
+        """Keep the first finding of a step; what follows comes from it."""
+        if not self._findings or self._findings[-1].step < self.step:
+            self._findings.append(Finding(self.step, moment, what))
+
+
+def _bad(values: torch.Tensor) -> tuple[int, float] | None:
+    """Return the first number that is not finite, with its value."""
+    places = (~values.isfinite()).nonzero().flatten().tolist()
+    return (places[0], float(values[places[0]])) if places else None
+
+
+def element_name(model: mujoco.MjModel, name: str, index: int) -> str:
+    """Return the part of a number of a state, such as "body 'a', joint 'b'".
+
+    Args:
+        model: The model.
+        name: Which state: "qpos", "qvel", "act" or "ctrl".
+        index: Number in it.
+    """
+    if name in ("qpos", "qvel"):
+        last = (model.jnt_qposadr <= index).nonzero()[0]
+        joint = int(last[-1] if name == "qpos" else model.dof_jntid[index])
+        body = f"body {model.body(int(model.jnt_bodyid[joint])).name!r}"
+        named = model.joint(joint).name
+        return f"{body}, joint {named!r}" if named else body
+    if name == "ctrl":
+        actuator = int((model.actuator_ctrladr <= index).nonzero()[0][-1])
+        return f"actuator {model.actuator(actuator).name!r}"
+    for actuator in range(model.nactuator):
+        start, count = model.actuator_actadr[actuator], model.actuator_actnum[actuator]
+        if start <= index < start + count:
+            return f"actuator {model.actuator(actuator).name!r}"
+    return f"number {index}"
+
+
+# --- The state to start from ----------------------------------------------------------
+
+
+def _start_state(env: ManagerBasedRlEnv, world: DumpedWorld) -> dict[str, torch.Tensor]:
+    """Return the recorded state, in the layout of an environment with one world."""
+    live = env.state.live()
+    state = {name: _fitting(name, tensor, world) for name, tensor in live.items()}
+    if world.record["engine"] != env.sim.backend.engine:
+        return state | _converted_physics(env, world.rows)
+    physics = {k: v for k, v in world.rows.items() if k.startswith("sim.")}
+    return state | {name: torch.from_numpy(rows) for name, rows in physics.items()}
+
+
+def _fitting(name: str, live: torch.Tensor, world: DumpedWorld) -> torch.Tensor:
+    """Return a recorded tensor, this world's part or the whole, whichever fits."""
+    for kept in (world.rows, world.wholes):
+        if name in kept and kept[name].shape == tuple(live.shape):
+            return torch.from_numpy(kept[name])
+    raise DumpError(
+        f"{world.path} has no {name!r} of shape {tuple(live.shape)}: the task has "
+        "changed since."
+    )
+
+
+def _converted_physics(
+    env: ManagerBasedRlEnv, rows: Mapping[str, np.ndarray]
+) -> dict[str, torch.Tensor]:
+    """Return the state of this engine with the fields that another one recorded."""
+    engine = env.sim.engine
+    fields = [k.removeprefix("sim.model.") for k in rows if k.startswith("sim.model.")]
+    env.sim.expand(*(name for name in fields if name in engine.variable_fields))
+    places = {f"sim.model.{name}": engine.model(name) for name in fields}
+    places |= {f"sim.data.{name}": engine.data(name) for name in STATE_FIELDS}
+    for path, live in places.items():
+        if live is not None and path in rows:
+            live.copy_(torch.from_numpy(rows[path]).reshape(live.shape))
+    env.sim.forward(Stage.ACCELERATION)
+    return {f"sim.{name}": tensor for name, tensor in env.sim.snapshot().items()}

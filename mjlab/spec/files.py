@@ -1,0 +1,234 @@
+"""Models and the files they refer to: loading, finding, writing."""
+
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import mujoco
+
+from mjlab.names import suggest
+
+SpecSource = str | Path | mujoco.MjSpec | Callable[[], mujoco.MjSpec]
+
+_ASSETS = "assets"
+
+
+class ModelFileError(ValueError):
+    """A file that MuJoCo cannot read as a model."""
+
+
+class MissingAssetError(FileNotFoundError):
+    """A model refers to a file that does not exist."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AssetFile:
+    """One reference from an element of a spec to a file."""
+
+    element: Any
+    """The mesh, texture, height field or skin."""
+
+    kind: str
+    """What the element is: "mesh"."""
+
+    file: str
+    """The reference as the spec writes it."""
+
+    face: int | None
+    """The face of a cube that the file is for; None for the element's only file."""
+
+    @property
+    def folder(self) -> str:
+        """The folder of its kind, relative to the model's, that the reference is in."""
+        compiler = self.element.compiler
+        return compiler.texturedir if self.kind == "texture" else compiler.meshdir
+
+    def write(self, file: str) -> None:
+        """Make the element refer to another file."""
+        if self.face is None:
+            self.element.file = file
+        else:
+            self.element.cubefiles[self.face] = file
+
+
+def load_spec(source: SpecSource) -> mujoco.MjSpec:
+    """Return a spec that the caller may edit freely.
+
+    Its references to files are absolute and checked to exist, so that it can be
+    attached to and exported from any other spec.
+
+    Args:
+        source: An MJCF or URDF file, a spec (which is copied), or a function that
+            returns a spec.
+    """
+    if isinstance(source, str | Path):
+        spec = _from_file(Path(source))
+    elif callable(source):
+        spec = source()
+    elif isinstance(source, mujoco.MjSpec):
+        spec = source.copy()
+    else:
+        raise TypeError(
+            f"A model is a file, an MjSpec or a function that returns one, "
+            f"not {type(source).__name__}."
+        )
+    if not isinstance(spec, mujoco.MjSpec):
+        raise TypeError(
+            f"The function {getattr(source, '__qualname__', source)!r} returned "
+            f"{type(spec).__name__}, not an MjSpec."
+        )
+    _anchor_assets(spec)
+    return spec
+
+
+def asset_files(spec: mujoco.MjSpec) -> Iterator[AssetFile]:
+    """Yield every reference of the spec to a file, one for each face of a cube."""
+    kinds = {
+        "mesh": spec.meshes,
+        "texture": spec.textures,
+        "height field": spec.hfields,
+        "skin": spec.skins,
+    }
+    for kind, elements in kinds.items():
+        for element in elements:
+            faces = enumerate(element.cubefiles if kind == "texture" else ())
+            files = {None: element.file, **dict(faces)}
+            yield from (
+                AssetFile(element=element, kind=kind, file=file, face=face)
+                for face, file in files.items()
+                if file
+            )
+
+
+def write_spec(spec: mujoco.MjSpec, path: str | Path, *, zip: bool = False) -> Path:
+    """Write the spec as MJCF with the files it refers to, and return what was written.
+
+    A folder gets `scene.xml` and `assets/`; a zip file holds the same. Nothing that
+    exists is overwritten or deleted.
+
+    Args:
+        spec: Not changed.
+        path: The new folder, or the new zip file.
+        zip: Whether to write a zip file.
+    """
+    target = Path(path)
+    if target.exists():
+        raise FileExistsError(
+            f"{str(target)!r} exists already; the model is written to a new "
+            f"{'file' if zip else 'folder'} only."
+        )
+    files = _collect(spec)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if zip:
+        with zipfile.ZipFile(target, "x", zipfile.ZIP_DEFLATED) as archive:
+            for name, contents in files.items():
+                archive.writestr(name, contents)
+        return target
+    for name, contents in files.items():
+        file = target / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(contents)
+    return target
+
+
+def _from_file(path: Path) -> mujoco.MjSpec:
+    if not path.is_file():
+        raise MissingAssetError(_missing_file("model file", path.absolute()))
+    try:
+        # An absolute path, because the spec remembers it as the folder of its assets.
+        return mujoco.MjSpec.from_file(str(path.absolute()))
+    except ValueError as error:
+        raise ModelFileError(f"MuJoCo cannot read {str(path)!r}: {error}") from error
+
+
+def _anchor_assets(spec: mujoco.MjSpec) -> None:
+    """Make every reference to a file on disk absolute, and check that the file exists.
+
+    An attached spec forgets the folder its files were relative to.
+    """
+    in_memory = {Path(key).name for key in spec.assets}
+    for asset in list(asset_files(spec)):
+        if Path(asset.file).name in in_memory:
+            continue
+        path = _path(spec, asset)
+        if not path.is_file():
+            raise MissingAssetError(_missing(asset, path))
+        asset.write(str(path))
+    # With it, MuJoCo would strip the folders again.
+    spec.strippath = False
+
+
+def _collect(spec: mujoco.MjSpec) -> dict[str, bytes]:
+    """Return the contents of all files to write, by their path in the folder."""
+    copy = spec.copy()
+    files: dict[str, bytes] = {}
+    for asset, contents in [(a, _asset_bytes(spec, a)) for a in asset_files(copy)]:
+        name = _free_name(Path(asset.file).name, contents, files)
+        files[f"{_ASSETS}/{name}"] = contents
+        asset.write(name)
+        # An attached element has the compiler settings of the spec that it came from.
+        asset.element.compiler.meshdir = asset.element.compiler.texturedir = _ASSETS
+    copy.meshdir = copy.texturedir = _ASSETS
+    # MuJoCo compiles what it writes, so it must find the files under their new names.
+    copy.assets = files
+    copy.compile()
+    return {"scene.xml": copy.to_xml().encode(), **files}
+
+
+def _free_name(name: str, contents: bytes, files: dict[str, bytes]) -> str:
+    """Return the file name that holds `contents`, or one that is not taken."""
+    stem, suffix = Path(name).stem, Path(name).suffix
+    candidate, count = name, 1
+    while files.get(f"{_ASSETS}/{candidate}", contents) != contents:
+        count += 1
+        candidate = f"{stem}_{count}{suffix}"
+    return candidate
+
+
+def _asset_bytes(spec: mujoco.MjSpec, asset: AssetFile) -> bytes:
+    """Return the contents of a referenced file, from the spec's memory or from disk."""
+    relative = str(Path(asset.folder, asset.file))
+    for key in (relative, asset.file, Path(asset.file).name):
+        if key in spec.assets:
+            contents = spec.assets[key]
+            return contents if isinstance(contents, bytes) else contents.encode()
+    path = _path(spec, asset)
+    if not path.is_file():
+        raise MissingAssetError(_missing(asset, path))
+    return path.read_bytes()
+
+
+def _path(spec: mujoco.MjSpec, asset: AssetFile) -> Path:
+    file = Path(asset.file).name if spec.strippath else asset.file
+    return Path(spec.modelfiledir, asset.folder, file).absolute()
+
+
+def _missing(asset: AssetFile, path: Path) -> str:
+    owner = f"file of the {asset.kind} {asset.element.name!r},"
+    return _missing_file(owner, path)
+
+
+def _missing_file(what: str, path: Path) -> str:
+    """Return the message for a file that is not there, with the nearest that are."""
+    folder = path.parent
+    while not folder.is_dir():
+        folder = folder.parent
+    if folder != path.parent:
+        entries = [entry.name for entry in folder.iterdir() if entry.is_dir()]
+        wanted = path.relative_to(folder).parts[0]
+        start = (
+            f"The {what} {str(path)!r} does not exist: {str(folder)!r} has no folder"
+        )
+        return f"{start} {wanted!r}. {suggest(wanted, sorted(entries))}"
+    entries = [entry.name for entry in folder.iterdir() if entry.is_file()]
+    names = _alike(path, entries)
+    return f"The {what} {str(path)!r} does not exist. {suggest(path.name, names)}"
+
+
+def _alike(path: Path, names: list[str]) -> list[str]:
+    """Files that may be meant: of the same kind, or else of the same name."""
+    kind, stem = path.suffix.lower(), path.stem.lower()
+    same = [name for name in names if Path(name).suffix.lower() == kind]
+    return same or [name for name in names if Path(name).stem.lower() == stem]
