@@ -8,11 +8,11 @@ neither torch nor the task.
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from mjlab.export.errors import INSTALL as INSTALL
-from mjlab.export.errors import ExportError as ExportError
-from mjlab.export.errors import is_installed as is_installed
-from mjlab.export.errors import require_installed
+from mjlab.export.reader import INSTALL as INSTALL
+from mjlab.export.reader import ExportError as ExportError
 from mjlab.export.reader import OnnxPolicy as OnnxPolicy
+from mjlab.export.reader import is_installed as is_installed
+from mjlab.export.reader import require_installed
 
 if TYPE_CHECKING:
     from mjlab.export.drive import FilePolicy as FilePolicy
@@ -31,7 +31,7 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a part that needs torch and ONNX, now that somebody asks for it."""
+    """Import a part that needs torch and ONNX, when it is first asked for."""
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     require_installed()

@@ -11,11 +11,10 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from mjlab.actuator import ActuatorBinding
 from mjlab.entity import Entity
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.export.graph import State
-from mjlab.export.inputs import Planned
+from mjlab.export.graph import OnnxState
+from mjlab.export.inputs import OnnxInput
 from mjlab.export.quantities import root_frame
 from mjlab.export.reader import FORMAT
 from mjlab.export.targets import ACTION
@@ -31,23 +30,23 @@ def contract(
     task: str,
     origin: Mapping[str, Any],
     inputs: Sequence[Mapping[str, Any]],
-    states: Sequence[State],
+    states: Sequence[OnnxState],
     actions: Sequence[Mapping[str, Any]],
-    planned: Sequence[Planned],
+    planned: Sequence[OnnxInput],
     network: str,
 ) -> dict[str, Any]:
-    """The whole contract, as plain values that JSON can hold.
+    """Return the whole contract, as plain values that JSON can hold.
 
     Args:
         env: The environment in its nominal form: nothing of it is randomised.
-        agent: How the policy was trained.
+        agent: The configuration of the training.
         task: The task's id.
-        origin: Where the policy comes from.
-        inputs: What is taken.
-        states: What is remembered.
-        actions: What the action's terms are.
+        origin: The provenance of the policy.
+        inputs: Descriptions of the inputs.
+        states: The memory between calls.
+        actions: Descriptions of the action's terms.
         planned: The observation terms, in the order of the network.
-        network: Which of the agent's networks acts.
+        network: The name of the agent's network that acts.
     """
     whole = {
         "format": FORMAT,
@@ -58,7 +57,12 @@ def contract(
             **origin,
         },
         "conventions": CONVENTIONS,
-        "rates": _rates(env),
+        "rates": {
+            "physics_dt": env.physics_dt,
+            "decimation": env.cfg.decimation,
+            "control_dt": env.step_dt,
+            "control_hz": 1.0 / env.step_dt,
+        },
         "inputs": list(inputs),
         "states": [dataclasses.asdict(state) for state in states],
         "outputs": _outputs(env, actions),
@@ -74,7 +78,7 @@ def contract(
 
 
 def to_text(whole: Mapping[str, Any]) -> str:
-    """The contract as JSON."""
+    """Return the contract as JSON."""
     return json.dumps(whole, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 
@@ -85,15 +89,6 @@ CONVENTIONS = {
     "call": "once a control step, with the latest measurements; give each state its "
     "initial value in all places at the start, and then what its next output said",
 }
-
-
-def _rates(env: ManagerBasedRlEnv) -> dict[str, Any]:
-    return {
-        "physics_dt": env.physics_dt,
-        "decimation": env.cfg.decimation,
-        "control_dt": env.step_dt,
-        "control_hz": 1.0 / env.step_dt,
-    }
 
 
 def _outputs(
@@ -119,7 +114,7 @@ def _outputs(
     return [*outputs, raw]
 
 
-def _term(env: ManagerBasedRlEnv, planned: Planned) -> dict[str, Any]:
+def _term(env: ManagerBasedRlEnv, planned: OnnxInput) -> dict[str, Any]:
     group = env.observation_manager.groups[planned.group]
     slot = next(slot for slot in group.slots if slot.name == planned.term)
     return {
@@ -152,9 +147,12 @@ def _entity(env: ManagerBasedRlEnv, entity: Entity) -> dict[str, Any]:
 
 def _joints(env: ManagerBasedRlEnv, entity: Entity) -> list[dict[str, Any]]:
     model, data = env.sim.mj_model, entity.data
-    limits = data.joint_pos_limits[0].tolist()
-    soft = data.soft_joint_pos_limits[0].tolist()
-    pose, speed = data.default_joint_pos[0].tolist(), data.default_joint_vel[0].tolist()
+    columns = {
+        "limits": data.joint_pos_limits[0].tolist(),
+        "soft_limits": data.soft_joint_pos_limits[0].tolist(),
+        "default_pos": data.default_joint_pos[0].tolist(),
+        "default_vel": data.default_joint_vel[0].tolist(),
+    }
     joints = []
     for index, name in enumerate(entity.joint_names):
         joint = model.joint(f"{entity.name}/{name}")
@@ -165,10 +163,7 @@ def _joints(env: ManagerBasedRlEnv, entity: Entity) -> list[dict[str, Any]]:
                 "name": name,
                 "type": "slide" if is_slide else "hinge",
                 "unit": "m" if is_slide else "rad",
-                "limits": limits[index],
-                "soft_limits": soft[index],
-                "default_pos": pose[index],
-                "default_vel": speed[index],
+                **{key: values[index] for key, values in columns.items()},
                 "armature": float(model.dof_armature[dof]),
                 "damping": float(model.dof_damping[dof].flat[0]),
                 "frictionloss": float(model.dof_frictionloss[dof]),
@@ -178,45 +173,36 @@ def _joints(env: ManagerBasedRlEnv, entity: Entity) -> list[dict[str, Any]]:
 
 
 def _actuators(env: ManagerBasedRlEnv, entity: Entity) -> list[dict[str, Any]]:
-    actuators = entity.actuators
+    model, actuators = env.sim.mj_model, entity.actuators
     stiffness = actuators.stiffness[0].tolist()
     damping = actuators.damping[0].tolist()
     effort = actuators.effort_limit[0].tolist()
-    bindings = [b for b in actuators.bindings for _ in b.target_names]
-    return [
-        {
-            "target": name,
-            "transmission": binding.cfg.transmission,
-            "kind": binding.cfg.kind,
-            "stiffness": stiffness[index],
-            "damping": damping[index],
-            "effort_limit": effort[index],
-            **_motor(env.sim.mj_model, binding, name),
-            "delay_in_physics_steps": to_data(binding.cfg.delay),
-        }
-        for index, (name, binding) in enumerate(
-            zip(actuators.names, bindings, strict=True)
+    places = [(b, i) for b in actuators.bindings for i in range(len(b.target_names))]
+    described = []
+    for index, (binding, place) in enumerate(places):
+        control = int(binding.ctrl_adr[place])
+        is_limited = bool(model.actuator_ctrllimited[control])
+        gear = model.actuator_gear[int(binding.actuator_ids[place]), 0]
+        described.append(
+            {
+                "target": actuators.names[index],
+                "transmission": binding.cfg.transmission,
+                "kind": binding.cfg.kind,
+                "stiffness": stiffness[index],
+                "damping": damping[index],
+                "effort_limit": effort[index],
+                "gear": float(gear),
+                "control_range": model.actuator_ctrlrange[control].tolist()
+                if is_limited
+                else None,
+                "delay_in_physics_steps": to_data(binding.cfg.delay),
+            }
         )
-    ]
-
-
-def _motor(
-    model: mujoco.MjModel, binding: ActuatorBinding, name: str
-) -> dict[str, Any]:
-    """Gear and range of the control of a target's actuator in MuJoCo."""
-    place = binding.target_names.index(name)
-    control = int(binding.ctrl_adr[place])
-    is_limited = bool(model.actuator_ctrllimited[control])
-    return {
-        "gear": float(model.actuator_gear[int(binding.actuator_ids[place]), 0]),
-        "control_range": model.actuator_ctrlrange[control].tolist()
-        if is_limited
-        else None,
-    }
+    return described
 
 
 def _plain(value: Any) -> Any:
-    """A copy that JSON can hold: what is not finite, such as no limit, is None."""
+    """Return a copy that JSON can hold, with None for what is not finite."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -227,6 +213,6 @@ def _plain(value: Any) -> Any:
 
 
 def _short(value: float) -> float:
-    """The shortest number that is the same in single precision, if it is of that."""
+    """Return the shortest equal number in single precision, if there is one."""
     single = np.float32(value)
     return float(str(single)) if float(single) == value else value

@@ -12,9 +12,8 @@ from typing import Any
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
-from mjlab.export.errors import ExportError
 from mjlab.export.inputs import GROUP, measured_group
-from mjlab.export.reader import OnnxPolicy
+from mjlab.export.reader import ExportError, OnnxPolicy
 from mjlab.export.targets import ACTION
 from mjlab.managers import ActionTerm, ActionTermCfg
 from mjlab.managers.action import ActionTarget
@@ -22,26 +21,11 @@ from mjlab.managers.env import Env
 from mjlab.names import find_name
 from mjlab.tensors.columns import Columns
 
-_KINDS = {
-    "joint_pos": ("joint", "joints"),
-    "joint_vel": ("joint", "joints"),
-    "joint_effort": ("joint", "joints"),
-    "tendon_len": ("tendon", "tendons"),
-    "tendon_vel": ("tendon", "tendons"),
-    "tendon_effort": ("tendon", "tendons"),
-    "site_effort": ("site", "sites"),
-}
-
 
 def driven_by(
     cfg: ManagerBasedRlEnvCfg, contract: Mapping[str, Any]
 ) -> ManagerBasedRlEnvCfg:
-    """The configuration of worlds that a file drives.
-
-    Args:
-        cfg: The file's task.
-        contract: What the file says of itself.
-    """
+    """Return the configuration of worlds that a file of the task `cfg` drives."""
     step = cfg.decimation * cfg.sim.mujoco.timestep
     if abs(step - contract["rates"]["control_dt"]) > 1e-9:
         raise ExportError(
@@ -52,20 +36,15 @@ def driven_by(
     return dataclasses.replace(
         cfg,
         observations={GROUP: measured_group(cfg, places)},
-        actions={term["name"]: _told(term) for term in contract["actions"]},
+        actions={term["name"]: _command_cfg(term) for term in contract["actions"]},
     )
 
 
 class FilePolicy:
-    """Acts in worlds made by `driven_by`: a copy of the file's policy in each."""
+    """A policy for worlds made by `driven_by`: a copy of the file's in each."""
 
     def __init__(self, env: ManagerBasedRlEnv, policy: OnnxPolicy) -> None:
-        """Check that the worlds measure what the file takes.
-
-        Args:
-            env: The worlds.
-            policy: The file.
-        """
+        """Check that the worlds measure what the file takes."""
         shapes = {
             slot.name: list(slot.shape)
             for slot in env.observation_manager.groups[GROUP].slots
@@ -82,14 +61,15 @@ class FilePolicy:
         assert isinstance(output, dict), "The group is not concatenated."
         self._measured = output
         terms = env.action_manager.terms.values()
-        self._terms = {f"{t.name}_target": t for t in terms if isinstance(t, Told)}
+        self._terms = {
+            f"{t.name}_target": t for t in terms if isinstance(t, ExternalCommand)
+        }
         self._device = env.device
 
     def __call__(self, observations: Any) -> torch.Tensor:
-        """Tell the robots their targets; return raw actions, for rewards.
+        """Give the robots their targets; return raw actions, for rewards.
 
-        Args:
-            observations: Not used: what was measured last is asked of the environment.
+        The `observations` are not used: the environment is asked for what it measured.
         """
         measured = {name: value.cpu().numpy() for name, value in self._measured.items()}
         answers = [
@@ -102,7 +82,7 @@ class FilePolicy:
             return torch.stack(rows).to(self._device)
 
         for output, term in self._terms.items():
-            term.told.copy_(gathered(output))
+            term.command.copy_(gathered(output))
         return gathered(ACTION)
 
     def reset(self, dones: torch.Tensor | None = None) -> None:
@@ -113,9 +93,9 @@ class FilePolicy:
                 policy.reset()
 
 
-def _told(term: Mapping[str, Any]) -> "ToldCfg":
+def _command_cfg(term: Mapping[str, Any]) -> "ExternalCommandCfg":
     start, stop = term["action"]
-    return ToldCfg(
+    return ExternalCommandCfg(
         entity_name=term["entity"],
         quantity=term["quantity"],
         targets=tuple(term["targets"]),
@@ -125,11 +105,11 @@ def _told(term: Mapping[str, Any]) -> "ToldCfg":
 
 
 @dataclass(kw_only=True)
-class ToldCfg(ActionTermCfg):
+class ExternalCommandCfg(ActionTermCfg):
     """Targets that come from a file, and not from the action."""
 
     quantity: str
-    """What of the targets is set, such as "joint_pos"."""
+    """The quantity of the targets that is set, such as "joint_pos"."""
 
     targets: tuple[str, ...]
     """Their names, in the file's order."""
@@ -138,50 +118,51 @@ class ToldCfg(ActionTermCfg):
     """Numbers of the action that stand for them."""
 
     relative_to: str | None = None
-    """What the targets are relative to, if to anything."""
+    """The reference of the targets, if they have one."""
 
     def bind(self, name: str, env: Env) -> ActionTerm:
         """Return the term of one environment."""
-        return Told(name, self, env)
+        return ExternalCommand(name, self, env)
 
 
-class Told(ActionTerm):
+class ExternalCommand(ActionTerm):
     """Sets targets to what a file says."""
 
-    def __init__(self, name: str, cfg: ToldCfg, env: Env) -> None:
+    def __init__(self, name: str, cfg: ExternalCommandCfg, env: Env) -> None:
         super().__init__(name, cfg, env)
-        self._kind, elements = _KINDS[cfg.quantity]
         self._entity = env.scene.entity(cfg.entity_name)
-        names = getattr(self._entity.index, elements).names
+        # A quantity is called by what has it: "joint_pos", "site_effort".
+        self._kind = cfg.quantity.partition("_")[0]
+        names = getattr(self._entity.index, f"{self._kind}s").names
         columns = [
             find_name(target, names, what=self._kind, owner=cfg.entity_name)
             for target in cfg.targets
         ]
-        self._quantity, self._names, self._size = cfg.quantity, cfg.targets, cfg.size
+        self.cfg: ExternalCommandCfg = cfg
         self._relative_to = cfg.relative_to or ""
         self._columns = Columns.of(columns, env.device)
         self._field: torch.Tensor = getattr(self._entity.data.targets, cfg.quantity)
-        self.told = torch.zeros(env.num_envs, len(columns), device=env.device)
-        """What the file said last, shape (num_envs, targets), to be written."""
-        self.processed_action = torch.zeros_like(self.told)
-        """What is done, shape (num_envs, targets), live. Zero after a reset."""
+        self.command = torch.zeros(env.num_envs, len(columns), device=env.device)
+        """The file's last output, shape (num_envs, targets), to be written."""
+        self.processed_action = torch.zeros_like(self.command)
+        """The command in force, shape (num_envs, targets), live. Zero after a reset."""
 
     @property
     def action_dim(self) -> int:
         """Numbers of the action that the term takes."""
-        return self._size
+        return self.cfg.size
 
     @property
     def targets(self) -> tuple[ActionTarget, ...]:
-        """What the term moves."""
+        """The targets of the file."""
         return tuple(
-            ActionTarget(self._entity.name, self._kind, name, self._quantity)
-            for name in self._names
+            ActionTarget(self._entity.name, self._kind, name, self.cfg.quantity)
+            for name in self.cfg.targets
         )
 
     def process_actions(self, actions: torch.Tensor) -> None:
         """Set the targets of this step."""
-        self.processed_action.copy_(self.told)
+        self.processed_action.copy_(self.command)
         if not self._relative_to.endswith("physics step"):
             self._set_targets()
 
@@ -195,14 +176,14 @@ class Told(ActionTerm):
         self.processed_action.masked_fill_(mask.unsqueeze(1), 0.0)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change."""
-        return {"told": self.told, "processed_action": self.processed_action}
+        """Return the live tensors that change."""
+        return {"command": self.command, "processed_action": self.processed_action}
 
     def _set_targets(self) -> None:
         data, value = self._entity.data, self.processed_action
         if self._relative_to:
             value = value + self._columns.read(data.joint_pos)
-        elif self._quantity == "joint_pos":
+        elif self.cfg.quantity == "joint_pos":
             # A robot's encoders have the same bias when it measures and when it moves.
             value = value - self._columns.read(data.encoder_bias)
         self._columns.write_all(self._field, value)

@@ -1,7 +1,7 @@
 """An ONNX graph while it is built: values are names, and an operation adds one.
 
-It is built by hand rather than traced, so that it has only what the policy means, with
-names that can be read, and needs no exporter that changes from version to version.
+All but the network is built by hand rather than traced, so that it has only what the
+policy means, with names that can be read.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,9 +20,9 @@ IR_VERSION = 8
 """Version of the file format that came with it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class State:
-    """Something that the policy remembers: the caller brings it back at each call."""
+@dataclass(frozen=True)
+class OnnxState:
+    """A memory of the policy: the caller brings it back at each call."""
 
     name: str
     """The input that takes it."""
@@ -37,10 +37,10 @@ class State:
     """Its type, as NumPy calls it."""
 
     initial: float
-    """What all of it is at first."""
+    """The value of all of it at first."""
 
     meaning: str
-    """What it is, in words."""
+    """Its meaning, in words."""
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Graph:
     constants: list[onnx.TensorProto] = field(default_factory=list)
     inputs: list[onnx.ValueInfoProto] = field(default_factory=list)
     outputs: list[onnx.ValueInfoProto] = field(default_factory=list)
-    states: list[State] = field(default_factory=list)
+    states: list[OnnxState] = field(default_factory=list)
     _nexts: list[onnx.ValueInfoProto] = field(default_factory=list)
     _count: int = 0
 
@@ -75,16 +75,9 @@ class Graph:
         dtype: str = "float32",
     ) -> str:
         """Add something to remember, and return its present value."""
-        state = State(
-            name=f"state_{name}",
-            next=f"next_{name}",
-            shape=tuple(shape),
-            dtype=dtype,
-            initial=initial,
-            meaning=meaning,
-        )
-        self.states.append(state)
-        return self.input(state.name, shape, dtype)
+        names = (f"state_{name}", f"next_{name}")
+        self.states.append(OnnxState(*names, tuple(shape), dtype, initial, meaning))
+        return self.input(names[0], shape, dtype)
 
     def remember(self, name: str, value: str) -> None:
         """Say what a state is at the next call."""
@@ -103,34 +96,43 @@ class Graph:
 
     def add(self, operation: str, *values: str, **attributes: Any) -> str:
         """Add an operation with one result, and return that."""
-        return self.add_many(operation, values, 1, **attributes)[0]
-
-    def add_many(
-        self, operation: str, values: Sequence[str], count: int, **attributes: Any
-    ) -> list[str]:
-        """Add an operation, and return its results. An empty name stands for none."""
         name = self._new(operation.lower())
-        results = [name if i == 0 else f"{name}.{i}" for i in range(count)]
-        self.nodes.append(
-            helper.make_node(operation, list(values), results, name=name, **attributes)
-        )
-        return results
+        node = helper.make_node(operation, values, [name], name=name, **attributes)
+        self.nodes.append(node)
+        return name
+
+    def embed(
+        self, model: onnx.ModelProto, inputs: Mapping[str, str]
+    ) -> dict[str, str]:
+        """Add all of another model; return the values of its outputs by name.
+
+        Args:
+            model: One of the same version of the operations.
+            inputs: The values that its inputs take, by name.
+        """
+        prefix = f"{self._new('network')}/"
+        part = onnx.compose.add_prefix(model, prefix).graph
+        self.constants.extend(part.initializer)
+        for name, value in inputs.items():
+            self.nodes.append(helper.make_node("Identity", [value], [prefix + name]))
+        self.nodes.extend(part.node)
+        return {each.name.removeprefix(prefix): each.name for each in part.output}
 
     def join(self, values: Sequence[str], axis: int = 0) -> str:
         """Put values side by side."""
         return self.add("Concat", *values, axis=axis)
 
     def shaped(self, value: str, shape: Sequence[int]) -> str:
-        """The same numbers in another shape."""
+        """Return the same numbers in another shape."""
         return self.add("Reshape", value, self.constant(list(shape), "int64"))
 
     def part(self, value: str, start: int, stop: int) -> str:
-        """A run of entries along the first dimension."""
+        """Return a run of entries along the first dimension."""
         ends = [self.constant([place], "int64") for place in (start, stop, 0)]
         return self.add("Slice", value, *ends)
 
     def model(self, metadata: Mapping[str, str]) -> onnx.ModelProto:
-        """The whole as a file's content, after ONNX's own check."""
+        """Return the whole as a file's content, after ONNX's own check."""
         graph = helper.make_graph(
             self.nodes,
             "policy",

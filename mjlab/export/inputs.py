@@ -13,9 +13,9 @@ import torch
 
 from mjlab import mdp
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
-from mjlab.export.errors import ExportError
 from mjlab.export.graph import Graph
 from mjlab.export.quantities import describe, meaning
+from mjlab.export.reader import ExportError
 from mjlab.managers import ObservationGroupCfg, ObservationTermCfg
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.observation_config import resolve_delay
@@ -55,7 +55,7 @@ MEASURED: dict[Any, Any] = {
 
 
 @dataclass(frozen=True)
-class Planned:
+class OnnxInput:
     """A term that the network sees."""
 
     input: str
@@ -86,7 +86,7 @@ class Planned:
         return self.cfg.func is not mdp.last_action
 
 
-def plan(cfg: ManagerBasedRlEnvCfg, seen: Sequence[str]) -> list[Planned]:
+def plan(cfg: ManagerBasedRlEnvCfg, seen: Sequence[str]) -> list[OnnxInput]:
     """The terms that a network sees, and what their inputs are called.
 
     Two groups that have the same term take it from one input.
@@ -95,7 +95,7 @@ def plan(cfg: ManagerBasedRlEnvCfg, seen: Sequence[str]) -> list[Planned]:
         cfg: The environment.
         seen: Groups, or "group/term" of one that is not concatenated.
     """
-    planned: list[Planned] = []
+    planned: list[OnnxInput] = []
     for name in seen:
         group, _, only = name.partition("/")
         for term, options in _group(cfg, group).terms.items():
@@ -105,7 +105,7 @@ def plan(cfg: ManagerBasedRlEnvCfg, seen: Sequence[str]) -> list[Planned]:
             shared = [p.input for p in same if _is_same(p.cfg, options)]
             fresh = f"{group}_{term}" if same else term
             chosen = shared[0] if shared else fresh
-            planned.append(Planned(chosen, group, term, options))
+            planned.append(OnnxInput(chosen, group, term, options))
     return planned
 
 
@@ -161,7 +161,7 @@ class Observer:
         self._begun: str | None = None
         self._added: dict[str, str] = {}
 
-    def add(self, planned: Sequence[Planned], seen: Sequence[str]) -> dict[str, str]:
+    def add(self, planned: Sequence[OnnxInput], seen: Sequence[str]) -> dict[str, str]:
         """Add all terms; return the value of each group, as one world sees it."""
         terms = {each.place: self._term(each) for each in planned}
         values = {}
@@ -183,7 +183,7 @@ class Observer:
             self._graph.remember("begun", self._graph.constant([1.0]))
         return values
 
-    def _term(self, planned: Planned) -> str:
+    def _term(self, planned: OnnxInput) -> str:
         manager = self._env.observation_manager
         group = manager.groups[planned.group]
         slot = next(s for s in group.slots if s.name == planned.term)
@@ -197,7 +197,7 @@ class Observer:
         value = self._stages(slot, group, value)
         return self._history(planned, slot, value)
 
-    def _input(self, planned: Planned, slot: TermSlot, term: BoundTerm) -> str:
+    def _input(self, planned: OnnxInput, slot: TermSlot, term: BoundTerm) -> str:
         """The input that a term comes from, which another may have added."""
         if planned.input in self._added:
             return self._added[planned.input]
@@ -223,7 +223,7 @@ class Observer:
         self._added[planned.input] = value
         return value
 
-    def _last_action(self, planned: Planned, term: BoundTerm) -> str:
+    def _last_action(self, planned: OnnxInput, term: BoundTerm) -> str:
         if resolve_delay(planned.cfg, planned.label) is not None:
             raise ExportError(
                 f"{planned.label} is the last action with a delay, which cannot be "
@@ -274,7 +274,7 @@ class Observer:
             value = graph.add("Where", is_good, value, zero)
         return value
 
-    def _history(self, planned: Planned, slot: TermSlot, value: str) -> str:
+    def _history(self, planned: OnnxInput, slot: TermSlot, value: str) -> str:
         """The latest values, the oldest first; at first all are the present one."""
         if not slot.history:
             return value
@@ -307,7 +307,7 @@ class Observer:
         return self._begun
 
 
-def _check_memory(planned: Planned, term: BoundTerm) -> None:
+def _check_memory(planned: OnnxInput, term: BoundTerm) -> None:
     """Raise for a term whose value depends on more than the present moment."""
     if term.instance is not None and term.instance.state():
         kind = type(term.instance).__name__

@@ -3,6 +3,7 @@
 Here are neither torch nor tasks: NumPy and onnxruntime are all that is needed.
 """
 
+import importlib.util
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,14 +12,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mjlab.export.errors import INSTALL, ExportError
 from mjlab.names import UnknownNameError, suggest
 
+INSTALL = 'pip install "mjlab-fused[export]"'
+"""The command that installs all that is needed to write and to run such files."""
+
 CONTRACT = "contract"
-"""Key of the file's metadata under which it says what it takes and gives, as JSON."""
+"""Key of the file's metadata that has its inputs and outputs, as JSON."""
 
 FORMAT = 1
 """Version of that. A change that older readers would misunderstand raises it."""
+
+
+class ExportError(ValueError):
+    """A policy that cannot be written to a file, or a file that cannot be played."""
+
+
+def is_installed() -> bool:
+    """Return True if the packages are there that write and run ONNX files."""
+    return all(importlib.util.find_spec(name) for name in ("onnx", "onnxruntime"))
+
+
+def require_installed() -> None:
+    """Raise, with the remedy, unless they are."""
+    if not is_installed():
+        raise ExportError(f"ONNX files need onnx and onnxruntime: {INSTALL}")
 
 
 class OnnxPolicy:
@@ -29,19 +47,15 @@ class OnnxPolicy:
     """
 
     def __init__(self, path: str | Path) -> None:
-        """Load a file.
-
-        Args:
-            path: The file.
-        """
+        """Load a file."""
         self.path = Path(path)
         """The file."""
         self._session = _open(self.path)
         self.contract: dict[str, Any] = _read_contract(self._session, self.path)
-        """What the file says of itself; `mjlab/export/contract.py` writes it."""
+        """The file's contract; `mjlab/export/contract.py` writes it."""
         self._inputs = {entry["name"]: entry for entry in self.contract["inputs"]}
         self.state: dict[str, NDArray[Any]] = {}
-        """What is remembered, by the name of the tensor that takes it."""
+        """The memory, by the name of the tensor that takes it."""
         self.reset()
 
     @property
@@ -51,16 +65,16 @@ class OnnxPolicy:
 
     @property
     def input_names(self) -> tuple[str, ...]:
-        """What it has to be told."""
+        """Names of its inputs."""
         return tuple(self._inputs)
 
     @property
     def output_names(self) -> tuple[str, ...]:
-        """What it answers."""
+        """Names of its outputs, without those of its memory."""
         return tuple(entry["name"] for entry in self.contract["outputs"])
 
     def another(self) -> "OnnxPolicy":
-        """The same policy for another robot, with a memory of its own."""
+        """Return the same policy for another robot, with a memory of its own."""
         twin = object.__new__(OnnxPolicy)
         twin.__dict__.update(self.__dict__)
         twin.state = {}

@@ -1,4 +1,4 @@
-"""From the network's action to what the robot is told, in physical units."""
+"""From the network's action to the targets of the robot, in physical units."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,11 +8,10 @@ import torch
 
 from mjlab import mdp
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.export.errors import ExportError
 from mjlab.export.graph import Graph
 from mjlab.export.quantities import Units, joint_units
+from mjlab.export.reader import ExportError
 from mjlab.managers import ActionTerm
-from mjlab.mdp.actions import BinaryActionCfg
 from mjlab.mdp.driven import DrivenAction
 
 ACTION = "action"
@@ -27,13 +26,13 @@ def add_targets(
     """Add outputs for all action terms, then the action itself.
 
     Args:
-        graph: Where to add them.
+        graph: The graph to add them to.
         env: The environment in its nominal form.
-        action: What the network puts out, shape (total_action_dim,).
+        action: The output of the network, shape (total_action_dim,).
         clip: Largest size of an action, None for any.
 
     Returns:
-        The action after that clip, and what the terms are, for the contract.
+        The action after that clip, and a description of the terms, for the contract.
     """
     if clip is not None:
         bounds = (graph.constant(-float(clip)), graph.constant(float(clip)))
@@ -48,7 +47,7 @@ def add_targets(
                 f"Action term {term.name!r} is a {type(term).__name__}, which cannot "
                 f"be written to an ONNX file. What can: {known}."
             )
-        value, described = add(graph, env, term, graph.part(action, start, stop))
+        value, described = add(graph, term, graph.part(action, start, stop))
         output = f"{term.name}_target"
         graph.output(output, value, (len(term.target_names),))
         terms.append(_described(env, term, output, (start, stop)) | described)
@@ -57,20 +56,16 @@ def add_targets(
     return action, terms
 
 
-def default_offset(term: mdp.JointPositionAction) -> torch.Tensor:
-    """What an action of zero means, shape (action_dim,)."""
-    offset = term.offset.cpu()
-    if term.cfg.use_default_offset:  # pyright: ignore[reportAttributeAccessIssue]
-        names = term.entity.joint_names
-        columns = [names.index(name) for name in term.target_names]
-        offset = offset + term.entity.data.default_joint_pos[0].cpu()[columns]
-    return offset
-
-
-def _affine(
-    graph: Graph, term: mdp.AffineAction, value: str, offset: torch.Tensor
+def _add_affine(
+    graph: Graph, term: mdp.AffineAction, value: str
 ) -> tuple[str, Described]:
-    scale = term.scale.cpu()
+    scale, offset, relative_to = term.scale.cpu(), term.offset.cpu(), None
+    if isinstance(term, mdp.JointPositionAction):
+        offset = offset + _default_pos(term)
+    elif isinstance(term, mdp.RelativeJointPositionAction):
+        assert isinstance(term.cfg, mdp.RelativeJointPositionActionCfg)
+        when = "control step" if term.cfg.hold else "physics step"
+        relative_to = f"position at each {when}"
     value = graph.add("Mul", value, graph.constant(scale.numpy()))
     value = graph.add("Add", value, graph.constant(offset.numpy()))
     clip = None
@@ -83,34 +78,22 @@ def _affine(
         "scale": scale.tolist(),
         "offset": offset.tolist(),
         "clip": clip,
-        "relative_to": None,
+        "relative_to": relative_to,
     }
 
 
-def _add_affine(
-    graph: Graph, env: ManagerBasedRlEnv, term: Any, value: str
-) -> tuple[str, Described]:
-    return _affine(graph, term, value, term.offset.cpu())
-
-
-def _add_position(
-    graph: Graph, env: ManagerBasedRlEnv, term: Any, value: str
-) -> tuple[str, Described]:
-    return _affine(graph, term, value, default_offset(term))
-
-
-def _add_relative(
-    graph: Graph, env: ManagerBasedRlEnv, term: Any, value: str
-) -> tuple[str, Described]:
-    value, described = _affine(graph, term, value, term.offset.cpu())
-    when = "control step" if term.cfg.hold else "physics step"
-    return value, described | {"relative_to": f"position at each {when}"}
+def _default_pos(term: mdp.JointPositionAction) -> torch.Tensor | float:
+    """Return the positions that are added to an action, if the term adds them."""
+    assert isinstance(term.cfg, mdp.JointPositionActionCfg)
+    if not term.cfg.use_default_offset:
+        return 0.0
+    columns = [term.entity.joint_names.index(name) for name in term.target_names]
+    return term.entity.data.default_joint_pos[0].cpu()[columns]
 
 
 def _add_binary(
-    graph: Graph, env: ManagerBasedRlEnv, term: mdp.BinaryAction, value: str
+    graph: Graph, term: mdp.BinaryAction, value: str
 ) -> tuple[str, Described]:
-    assert isinstance(term.cfg, BinaryActionCfg)
     ends: dict[str, np.ndarray] = {}
     for name, sign in (("open", 1.0), ("closed", -1.0)):
         term.process_actions(torch.full((term.num_envs, 1), sign, device=term.device))
@@ -123,8 +106,8 @@ def _add_binary(
 
 
 _TERMS: dict[type[ActionTerm], Callable[..., tuple[str, Described]]] = {
-    mdp.JointPositionAction: _add_position,
-    mdp.RelativeJointPositionAction: _add_relative,
+    mdp.JointPositionAction: _add_affine,
+    mdp.RelativeJointPositionAction: _add_affine,
     mdp.AffineAction: _add_affine,
     mdp.BinaryAction: _add_binary,
 }

@@ -17,11 +17,10 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.export.contract import contract, to_text
-from mjlab.export.errors import ExportError
 from mjlab.export.graph import Graph
-from mjlab.export.inputs import GROUP, Observer, Planned, measured_group, plan
+from mjlab.export.inputs import GROUP, Observer, OnnxInput, measured_group, plan
 from mjlab.export.network import add_network
-from mjlab.export.reader import CONTRACT, OnnxPolicy
+from mjlab.export.reader import CONTRACT, ExportError, OnnxPolicy
 from mjlab.export.targets import ACTION, add_targets
 from mjlab.files import write_atomic, write_text
 from mjlab.managers import ObservationGroupCfg, ObservationTermCfg
@@ -168,7 +167,9 @@ def _size(shape: Sequence[int]) -> str:
     return f"({' x '.join(map(str, shape))})"
 
 
-def _nominal(cfg: ManagerBasedRlEnvCfg, planned: list[Planned]) -> ManagerBasedRlEnvCfg:
+def _nominal(
+    cfg: ManagerBasedRlEnvCfg, planned: list[OnnxInput]
+) -> ManagerBasedRlEnvCfg:
     """One world, with nothing drawn, that also shows what the file takes."""
     groups: dict[str, ObservationGroupCfg | None] = {}
     for name, group in cfg.observations.items():

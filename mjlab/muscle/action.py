@@ -12,20 +12,19 @@ import torch
 
 from mjlab.managers.action import ActionTarget, ActionTerm, ActionTermCfg
 from mjlab.managers.env import Env
-from mjlab.muscle.buffer import MuscleTupleBuffer, TupleLayout
+from mjlab.muscle.buffer import MuscleTupleBuffer, SharedMuscles, TupleLayout
 from mjlab.muscle.config import MuscleNetworkCfg, TorqueLawCfg
 from mjlab.muscle.coordinator import (
+    BoxQp,
     Coordinator,
     NetworkCoordinator,
     QpCoordinator,
     RefinedCoordinator,
 )
-from mjlab.muscle.excitation import direct_excitation, inverse_excitation
+from mjlab.muscle.force import direct_excitation, inverse_excitation
 from mjlab.muscle.law import clip_to_capacity, make_law
 from mjlab.muscle.map import MuscleMap, MuscleMapError
 from mjlab.muscle.network import MuscleNetwork
-from mjlab.muscle.qp import BoxQp
-from mjlab.muscle.shared import SharedMuscles
 from mjlab.muscle.state import MuscleState
 from mjlab.muscle.store import check_weights
 from mjlab.names import resolve_values, suggest
@@ -55,30 +54,30 @@ class MuscleActionCfg(ActionTermCfg):
     """Factor of the action, or factors by pattern; 1 where no pattern covers a name."""
 
     use_default_offset: bool = True
-    """Whether to add the default positions. Without effect beside a reference."""
+    """Add the default positions. Without effect beside a reference."""
 
     reference: Callable[[Env], torch.Tensor] | None = None
-    """What returns the positions that the scaled action is added to, shape (num_envs,
+    """A function for the positions that the scaled action is added to, shape (num_envs,
     joints), in the order of the model."""
 
     law: TorqueLawCfg = field(default_factory=TorqueLawCfg)
     """From targets to torques."""
 
     clip_torque: bool = True
-    """Whether to ask for no more torque than the muscles of a joint can make."""
+    """Ask for no more torque than the muscles of a joint can make."""
 
     coordinator: CoordinatorKind = "network"
-    """Who decides on activations: the muscle network, the optimum, or the network's
-    proposal, made better by a few steps to the optimum."""
+    """The part that decides on activations: the muscle network, the optimum, or the
+    network's proposal, made better by a few steps to the optimum."""
 
     iterations: int | None = None
     """Steps of the optimisation. None is 50 for "qp" and 10 for "refined"."""
 
     network: MuscleNetworkCfg = field(default_factory=MuscleNetworkCfg)
-    """What the network is built as."""
+    """Shape of the network."""
 
     excitation: ExcitationKind = "direct"
-    """What the controls are: the wanted activations, or what makes MuJoCo's muscle
+    """Kind of controls: the wanted activations, or those that make MuJoCo's muscle
     reach them in one physics step."""
 
     kept_steps: int = 96
@@ -140,15 +139,15 @@ class MuscleAction(ActionTerm):
         self.cfg: MuscleActionCfg = cfg
         model, device = env.sim.mj_model, env.device
         self.entity = env.scene.entity(cfg.entity_name)
-        """Whose muscles these are."""
+        """The owner of the muscles."""
         self.map = _map_of(cfg, model)
-        """Which muscles cross which joints."""
+        """The muscles, and the joints that each crosses."""
         self.muscles = MuscleState(self.map, env.num_envs, device)
-        """What the muscles could do in the last physics step."""
+        """Abilities of the muscles in the last physics step."""
         self.network = MuscleNetwork.for_map(self.map, **vars(cfg.network)).to(device)
         """The weights in use. They change in place."""
         self.version = 0
-        """How often weights were loaded."""
+        """The number of times that weights were loaded."""
         self.qp = BoxQp(self.muscles.torque_map)
         """The optimum that the network is measured against."""
         self.law = make_law(cfg.law, model, self.map, device)
@@ -165,7 +164,7 @@ class MuscleAction(ActionTerm):
         )
         """Rows for the learner."""
         self.shared = SharedMuscles(self.network, self.buffer)
-        """What other processes share, where worlds and learner are apart."""
+        """Memory shared with other processes, where worlds and learner are apart."""
         joints = [n.removeprefix(f"{cfg.entity_name}/") for n in self.map.joint_names]
         self.joint_names = tuple(joints)
         """The joints that the muscles move, in the order of the action."""
@@ -185,18 +184,18 @@ class MuscleAction(ActionTerm):
             return torch.zeros(env.num_envs, count, device=device)
 
         self.target = zeros(self.map.num_dofs)
-        """Where the joints are to go in this step, shape (num_envs, joints), live."""
+        """Targets of the joints in this step, shape (num_envs, joints), live."""
         self.wanted_torque = zeros(self.map.num_dofs)
-        """What the muscles were asked for in the last physics step, without passive
-        torques, in N m, shape (num_envs, joints), live."""
+        """Torques asked of the muscles in the last physics step, without passive ones,
+        in N m, shape (num_envs, joints), live."""
         self.activation = zeros(self.map.num_muscles)
-        """What the coordinator decided then, shape (num_envs, muscles), live."""
+        """Decision of the coordinator then, shape (num_envs, muscles), live."""
         self.coordinator = self._make_coordinator()
-        """Who decides on activations."""
+        """The part that decides on activations."""
 
     @property
     def action_dim(self) -> int:
-        """Numbers of the action that the term takes: one a joint."""
+        """Numbers of the action: one a joint."""
         return self.map.num_dofs
 
     @property
@@ -215,7 +214,7 @@ class MuscleAction(ActionTerm):
         return self._env.sim.mj_model
 
     def dynamics(self, device: torch.device) -> dict[str, Any]:
-        """What a learner has to know of muscles that follow their controls late."""
+        """Return facts for a learner about muscles that follow their controls late."""
         prm = self.sim_model.actuator_dynprm[list(self.map.actuator_ids)]
         dynprm = torch.from_numpy(prm).float().to(device)
         known = {"dynprm": dynprm, "timestep": self._env.physics_dt}
@@ -236,7 +235,7 @@ class MuscleAction(ActionTerm):
 
         Args:
             state: A state dict of a network of the same shape, on any device.
-            version: How often weights were published.
+            version: The number of times that weights were published.
         """
         own = self.network.state_dict()
         check_weights(state, {name: tensor.shape for name, tensor in own.items()})
@@ -302,7 +301,7 @@ class MuscleAction(ActionTerm):
         self._is_past = True
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change."""
+        """Return the live tensors that change."""
         rows = self.buffer.state_dict()
         of_worlds = {name: rows.pop(name) for name in ("row", "chosen")}
         return {
@@ -324,9 +323,8 @@ class MuscleAction(ActionTerm):
         return self.entity.data.default_joint_pos.index_select(1, self._joints)
 
     def _excite(self) -> None:
-        if self.cfg.excitation == "direct":
-            ctrl = direct_excitation(self.activation)
-        else:
+        ctrl = direct_excitation(self.activation)
+        if self.cfg.excitation == "inverse":
             ctrl = inverse_excitation(
                 self.activation,
                 self._mujoco_act(),
@@ -336,7 +334,7 @@ class MuscleAction(ActionTerm):
         self._env.sim.data.ctrl.index_copy_(1, self._actuators, ctrl)
 
     def _mujoco_act(self) -> torch.Tensor:
-        """MuJoCo's activations, of muscles that have dynamics."""
+        """Return MuJoCo's activations, of muscles that have dynamics."""
         assert self._activations is not None
         return self._env.sim.data.act.index_select(1, self._activations)
 
@@ -355,7 +353,7 @@ class MuscleAction(ActionTerm):
 
 
 def muscle_action(env: Env, name: str = "muscles") -> MuscleAction:
-    """The muscle action called `name`, for terms that read it."""
+    """Return the muscle action called `name`, for terms that read it."""
     term = env.action_manager.term(name)
     if not isinstance(term, MuscleAction):
         kind = type(term).__name__
@@ -364,7 +362,7 @@ def muscle_action(env: Env, name: str = "muscles") -> MuscleAction:
 
 
 def _map_of(cfg: MuscleActionCfg, model: mujoco.MjModel) -> MuscleMap:
-    """The muscles of the entity, and the joints that they move."""
+    """Return the muscles of the entity, and the joints that they move."""
     prefix = re.escape(f"{cfg.entity_name}/")
     return MuscleMap.from_model(
         model,
@@ -392,7 +390,7 @@ def _prefixed(prefix: str, patterns: Any) -> tuple[str, ...] | None:
 def _activations(
     muscle_map: MuscleMap, addresses: Any, device: torch.device
 ) -> torch.Tensor | None:
-    """Where the activations of the muscles stand in `act`; None without dynamics."""
+    """Return the places of activations in `act`; None without dynamics."""
     places = [int(addresses[i]) for i in muscle_map.actuator_ids]
     if min(places) < 0:
         return None

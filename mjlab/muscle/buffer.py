@@ -1,17 +1,20 @@
-"""What the muscle network learns from: one row for each world and control step."""
+"""Rows for the muscle network to learn from: one for each world and control step."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
 
 from mjlab.muscle.map import MuscleMap
+from mjlab.muscle.network import MuscleNetwork
+from mjlab.muscle.store import WeightStore
 
 
 @dataclass(frozen=True)
 class TupleLayout:
-    """What stands where in a row.
+    """Places of the parts of a row.
 
     First the reduced torque map and the wanted torque; for a network of a cascade then
     what the networks before it gave and its weight; for muscles that follow their
@@ -33,13 +36,8 @@ class TupleLayout:
         has_activation: bool = False,
     ) -> TupleLayout:
         """Return the layout for a model."""
-        return cls(
-            muscle_map.num_entries,
-            muscle_map.num_dofs,
-            muscle_map.num_muscles,
-            is_cascaded,
-            has_activation,
-        )
+        sizes = (muscle_map.num_entries, muscle_map.num_dofs, muscle_map.num_muscles)
+        return cls(*sizes, is_cascaded, has_activation)
 
     @property
     def widths(self) -> dict[str, int]:
@@ -149,11 +147,6 @@ class MuscleTupleBuffer:
         """Control steps that are kept."""
         return self._ring.shape[0]
 
-    @property
-    def nbytes(self) -> int:
-        """Memory of a full buffer."""
-        return self._ring.numel() * self._ring.element_size()
-
     def clear(self) -> None:
         """Forget every row."""
         self._step.zero_()
@@ -172,3 +165,61 @@ class MuscleTupleBuffer:
         """Continue from what `state_dict` gave."""
         for name, tensor in self.state_dict().items():
             tensor.copy_(state[name])
+
+
+class SharedMuscles:
+    """Memory that a muscle action shares with the same one in other processes.
+
+    Weights go from the learner to all workers, and change there only when a rollout
+    begins. Rows go the other way: each worker writes those of its worlds to their
+    places, so that the learner's batch is the same whoever has which worlds.
+
+    Until `share` is called, the action is alone and nothing here does anything.
+    """
+
+    def __init__(self, network: MuscleNetwork, buffer: MuscleTupleBuffer) -> None:
+        self._network = network
+        self._buffer = buffer
+        self._store: WeightStore | None = None
+        self.version = 0
+        """Version of the weights in use, as the store counts; 0 is the first ones."""
+
+    def fields(
+        self, num_envs: int, num_workers: int
+    ) -> dict[str, tuple[tuple[int, ...], torch.dtype]]:
+        """Return shape and type of the memory that all workers share, by name."""
+        weights = WeightStore.nbytes_for(self._network)
+        steps, width = self._buffer.num_steps, self._buffer.layout.width
+        return {
+            "weights": ((weights,), torch.uint8),
+            "rows": ((steps, num_envs, width), torch.float32),
+            # A worker's own count: nobody waits for anybody here.
+            "steps": ((num_workers, 1), torch.int64),
+        }
+
+    def share(
+        self,
+        memory: Mapping[str, torch.Tensor],
+        *,
+        worlds: slice = slice(None),
+        worker: int = 0,
+    ) -> None:
+        """Use memory that other processes use as well.
+
+        Args:
+            memory: As `fields` says, all zero when the first one comes.
+            worlds: The worlds of this process; the learner sees all.
+            worker: The number of this worker; the learner goes by the first.
+        """
+        self._store = WeightStore(self._network, memory["weights"].numpy().data)
+        self._buffer.move(memory["rows"][:, worlds], memory["steps"][worker])
+
+    def publish(self, state: Mapping[str, torch.Tensor]) -> None:
+        """Give weights to the workers, who take them when the next rollout begins."""
+        if self._store is not None:
+            self.version = self._store.publish(state)
+
+    def begin_rollout(self) -> None:
+        """Take the newest weights, in a worker."""
+        if self._store is not None and self._store.version != self.version:
+            self.version = self._store.fetch(self._network)

@@ -1,4 +1,4 @@
-"""How torques are asked for, what the muscle network is, and how it learns."""
+"""Configuration of torque laws, the muscle network and its learning."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Filter = Literal["relu_tanh", "sigmoid"]
 
 @dataclass(kw_only=True)
 class TorqueLawCfg:
-    """What turns joint targets into the torques that muscles are asked for."""
+    """The law from joint targets to the torques that muscles are asked for."""
 
     kind: LawKind = "stable_pd"
     """A stable spring and damper with the whole inertia matrix, or with its diagonal,
@@ -26,13 +26,13 @@ class TorqueLawCfg:
 
 @dataclass(kw_only=True)
 class MuscleNetworkCfg:
-    """What a muscle network is built as."""
+    """The shape of a muscle network."""
 
     hidden: tuple[int, ...] = (256, 256, 256)
     """Widths of the hidden layers."""
 
     output: Filter = "relu_tanh"
-    """How raw outputs become activations."""
+    """The way from raw outputs to activations."""
 
     muscle_scale: float = 200.0
     """Entries of the torque map count in units of this, in N m."""
@@ -90,7 +90,7 @@ class MuscleLearnerCfg:
     """Rows of a minibatch; the last of an epoch may be smaller."""
 
     allow_small_batch: bool = True
-    """Whether all rows together may be fewer than `batch_size`."""
+    """Allow fewer rows together than `batch_size`."""
 
     max_rows: int = 65536
     """Rows used in an update; of more, as many are drawn."""
@@ -106,7 +106,7 @@ class MuscleLearnerCfg:
 
 
 def original_preset() -> MuscleLearnerCfg:
-    """Return how the published two-level controllers learn."""
+    """Return the way in which the published two-level controllers learn."""
     return MuscleLearnerCfg(
         output_weight=0.01,
         teacher_weight=0.0,

@@ -1,4 +1,4 @@
-"""What happens to muscles: weakness, contracture and fatigue, world by world.
+"""Events that change muscles: weakness, contracture and fatigue, world by world.
 
 They write what the model says of muscles, so that MuJoCo, the torque map and whoever
 observes see the same muscles.
@@ -22,7 +22,7 @@ Range = tuple[float, float]
 _PRM_FIELDS = ("actuator_gainprm", "actuator_biasprm")
 _MUSCLE = int(mujoco.mjtGain.mjGAIN_MUSCLE)
 # Peak force, and what it is computed from where it is below 0.
-_FORCE = (2, 3)
+_FORCE = slice(2, 4)
 
 
 class muscle_strength(ManagerTermBase):
@@ -30,7 +30,7 @@ class muscle_strength(ManagerTermBase):
 
     @staticmethod
     def model_fields(params: dict[str, Any]) -> tuple[str, ...]:
-        """Model fields that the term varies."""
+        """Return the model fields that the term varies."""
         return _PRM_FIELDS if params.get("passive", True) else _PRM_FIELDS[:1]
 
     def __init__(self, cfg: TermCfg, env: Env) -> None:
@@ -39,7 +39,9 @@ class muscle_strength(ManagerTermBase):
         _check_range("strength_range", cfg.params["strength_range"])
         fields = self.model_fields(cfg.params)
         env.sim.expand(*fields)
-        self._fields = {name: env.sim.default(name) for name in fields}
+        self._fields = {
+            name: env.sim.default(name).index_select(0, self._ids) for name in fields
+        }
 
     def __call__(
         self,
@@ -57,15 +59,19 @@ class muscle_strength(ManagerTermBase):
             env: The environment.
             mask: The worlds, shape (num_envs,), bool.
             strength_range: Smallest and largest factor.
-            together: Whether all muscles of a world have the same factor.
-            passive: Whether the force of a muscle that is only stretched has it too.
+            together: Give all muscles of a world the same factor.
+            passive: Apply it to the force of a muscle that is only stretched, too.
             asset_cfg: The muscles, as actuators.
             stream: Name of the random numbers; the event manager gives one.
         """
         count = 1 if together else self._ids.shape[0]
         factor = env.rng.uniform(*strength_range, count, stream)
+        factor = factor.expand(-1, self._ids.shape[0]).unsqueeze(-1)
         for name, compiled in self._fields.items():
-            _write_force(env, name, compiled, self._ids, mask, factor)
+            live = env.sim.model[name]
+            rows = live.index_select(1, self._ids)
+            write_where(rows[..., _FORCE], mask, compiled[:, _FORCE] * factor)
+            live.index_copy_(1, self._ids, rows)
 
 
 class muscle_contracture(ManagerTermBase):
@@ -73,7 +79,7 @@ class muscle_contracture(ManagerTermBase):
 
     @staticmethod
     def model_fields(params: dict[str, Any]) -> tuple[str, ...]:
-        """Model fields that the term varies."""
+        """Return the model fields that the term varies."""
         return ("actuator_lengthrange",)
 
     def __init__(self, cfg: TermCfg, env: Env) -> None:
@@ -122,7 +128,7 @@ class muscle_fatigue(ManagerTermBase):
 
     @staticmethod
     def model_fields(params: dict[str, Any]) -> tuple[str, ...]:
-        """Model fields that the term varies."""
+        """Return the model fields that the term varies."""
         return _PRM_FIELDS[:1]
 
     def __init__(self, cfg: TermCfg, env: Env) -> None:
@@ -167,7 +173,7 @@ class muscle_fatigue(ManagerTermBase):
     def reset(self, mask: torch.Tensor) -> None:
         """Begin rested, with the force that reset events gave, if one did."""
         present = self._force(self._env)
-        # What nobody wrote since is the force of tired muscles.
+        # A force that was not written since is that of tired muscles.
         rested = torch.where(present == self._written, self._rested, present)
         write_where(self._rested, mask, rested)
         write_where(self._written, mask, self._rested)
@@ -175,7 +181,7 @@ class muscle_fatigue(ManagerTermBase):
         self._write(self._env, mask)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change."""
+        """Return the live tensors that change."""
         return {
             "tired": self.tired,
             "rested": self._rested,
@@ -183,14 +189,14 @@ class muscle_fatigue(ManagerTermBase):
         }
 
     def _force(self, env: Env) -> torch.Tensor:
-        return env.sim.model.actuator_gainprm[..., _FORCE[0] : _FORCE[1] + 1]
+        return env.sim.model.actuator_gainprm[..., _FORCE]
 
     def _write(self, env: Env, mask: torch.Tensor) -> None:
         write_where(self._force(env), mask, self._written)
 
 
 def _muscles(cfg: TermCfg, env: Env) -> torch.Tensor:
-    """The chosen actuators, which all have to be muscles."""
+    """Return the chosen actuators, which all have to be muscles."""
     chosen: SceneEntityCfg = cfg.params.get("asset_cfg", ROBOT)
     ids = chosen.resolve(env.scene).global_ids("actuator")
     model = env.sim.mj_model
@@ -205,19 +211,3 @@ def _check_range(name: str, given: Range) -> None:
     low, high = given
     if not 0.0 <= low <= high:
         raise TermError(f"{name} is {given}; it has to ascend from 0 or more.")
-
-
-def _write_force(
-    env: Env,
-    field: str,
-    compiled: torch.Tensor,
-    ids: torch.Tensor,
-    mask: torch.Tensor,
-    factor: torch.Tensor,
-) -> None:
-    live = env.sim.model[field]
-    rows = live.index_select(1, ids)
-    force = compiled.index_select(0, ids)[:, _FORCE[0] : _FORCE[1] + 1]
-    new = force * factor.expand(-1, ids.shape[0]).unsqueeze(-1)
-    write_where(rows[..., _FORCE[0] : _FORCE[1] + 1], mask, new)
-    live.index_copy_(1, ids, rows)

@@ -1,4 +1,4 @@
-"""The force of a muscle, in closed form: MuJoCo's functions for many muscles at once.
+"""MuJoCo's muscle in closed form: its force, its activation, and what controls both.
 
 A muscle of activation a pulls with `gain * a + bias`, both at most 0 (a pull shortens).
 The parameters are the rows of MuJoCo's `actuator_gainprm`, `actuator_biasprm` and
@@ -12,54 +12,65 @@ import torch
 TINY = 1e-15  # MuJoCo's mjMINVAL.
 
 
-def muscle_gain(
-    length: torch.Tensor,
-    velocity: torch.Tensor,
-    length_range: torch.Tensor,
-    acc0: torch.Tensor,
-    prm: torch.Tensor,
-) -> torch.Tensor:
-    """Return the active force at full activation, in N, at most 0.
+class MuscleCurves:
+    """Active and passive force of muscles whose parameters stay for a while.
 
-    Args:
-        length: Length of muscle and tendon, in m, shape (..., muscles).
-        velocity: Its rate, in m/s, shape (..., muscles).
-        length_range: Shortest and longest length, in m, shape (..., muscles, 2).
-        acc0: Acceleration of the joints by a unit force, shape (..., muscles).
-        prm: Gain parameters, shape (..., muscles, 9 or more).
+    The pieces of MuJoCo's curves are written as clamped parabolas, which takes a third
+    of the operations, and everything that is fixed is worked out beforehand.
     """
-    fibre = optimal_length(length_range, prm)
-    relative = _relative_length(length, fibre, length_range, prm)
-    speed = velocity / (fibre * prm[..., 6]).clamp_min(TINY)
-    shape = force_length(relative, prm[..., 4], prm[..., 5])
-    return -peak_force(acc0, prm) * shape * force_velocity(speed, prm[..., 8])
 
+    def __init__(
+        self,
+        length_range: torch.Tensor,
+        acc0: torch.Tensor,
+        gain_prm: torch.Tensor,
+        bias_prm: torch.Tensor,
+    ) -> None:
+        """Work out what does not change.
 
-def muscle_bias(
-    length: torch.Tensor,
-    length_range: torch.Tensor,
-    acc0: torch.Tensor,
-    prm: torch.Tensor,
-) -> torch.Tensor:
-    """Return the passive force, in N, at most 0.
+        Args:
+            length_range: Shortest and longest length, in m, shape (..., muscles, 2).
+            acc0: Acceleration of the joints by a unit force, shape (..., muscles).
+            gain_prm: Gain parameters, shape (..., muscles, 9 or more).
+            bias_prm: Bias parameters, shape (..., muscles, 9 or more).
+        """
+        fibre = _optimal_length(length_range, gain_prm)
+        self._per_length = 1.0 / fibre
+        # What is added to get the distance from the optimal length, in such lengths.
+        self._offset = gain_prm[..., 0] - 1.0 - length_range[..., 0] / fibre
+        self._shorter = -2.0 / (1.0 - gain_prm[..., 4]).clamp_min(TINY)
+        self._longer = 2.0 / (gain_prm[..., 5] - 1.0).clamp_min(TINY)
+        self._per_speed = 1.0 / (fibre * gain_prm[..., 6]).clamp_min(TINY)
+        self._bend = (gain_prm[..., 8] - 1.0).clamp_min(TINY)
+        self._per_bend = -1.0 / self._bend
+        self._active = -_peak_force(acc0, gain_prm)
+        passive_fibre = _optimal_length(length_range, bias_prm)
+        steep = 2.0 / (bias_prm[..., 5] - 1.0).clamp_min(TINY)
+        self._passive_rate = steep / passive_fibre
+        start = length_range[..., 0] / passive_fibre
+        self._passive_offset = steep * (bias_prm[..., 0] - 1.0 - start)
+        self._passive = -0.5 * _peak_force(acc0, bias_prm) * bias_prm[..., 7]
 
-    Args:
-        length: Length of muscle and tendon, in m, shape (..., muscles).
-        length_range: Shortest and longest length, in m, shape (..., muscles, 2).
-        acc0: Acceleration of the joints by a unit force, shape (..., muscles).
-        prm: Bias parameters, shape (..., muscles, 9 or more).
-    """
-    fibre = optimal_length(length_range, prm)
-    relative = _relative_length(length, fibre, length_range, prm)
-    knee = 0.5 * (1.0 + prm[..., 5])
-    width = (knee - 1.0).clamp_min(TINY)
-    rise = (relative - 1.0) / width
-    # Nothing up to the optimal length, then a parabola, then a line.
-    curve = torch.where(
-        relative <= knee, 0.5 * rise * rise, 0.5 + (relative - knee) / width
-    )
-    curve = torch.where(relative <= 1.0, torch.zeros_like(curve), curve)
-    return -peak_force(acc0, prm) * prm[..., 7] * curve
+    def gain(self, length: torch.Tensor, velocity: torch.Tensor) -> torch.Tensor:
+        """Return the active force at full activation, in N, at most 0."""
+        away = torch.addcmul(self._offset, length, self._per_length)
+        x = torch.maximum(away * self._shorter, away * self._longer).clamp_max_(2.0)
+        # 1 - x²/2 near the optimum, (2 - x)²/2 away from it: one subtraction apart.
+        shape = (x - 1.0).clamp_min_(0.0).square_()
+        shape.addcmul_(x, x, value=-0.5).add_(1.0)
+        speed = velocity * self._per_speed
+        falling = speed.clamp(-1.0, 0.0).add_(1.0).square_()
+        rising = torch.minimum(speed.clamp_min_(0.0), self._bend)
+        factor = (rising * self._per_bend).add_(2.0).mul_(rising).add_(falling)
+        return shape.mul_(factor).mul_(self._active)
+
+    def bias(self, length: torch.Tensor) -> torch.Tensor:
+        """Return the passive force, in N, at most 0."""
+        x = torch.addcmul(self._passive_offset, length, self._passive_rate)
+        x.clamp_min_(0.0)
+        # A parabola, then a line: what is beyond 1 takes its own square off again.
+        beyond = (x - 1.0).clamp_min_(0.0)
+        return x.square_().addcmul_(beyond, beyond, value=-1.0).mul_(self._passive)
 
 
 def muscle_act_rate(
@@ -73,7 +84,7 @@ def muscle_act_rate(
         prm: Dynamics parameters, shape (..., muscles, 3 or more).
     """
     change = ctrl.clamp(0.0, 1.0) - act
-    rising, falling = act_time_constants(act, prm)
+    rising, falling = _time_constants(act, prm)
     width = prm[..., 2]
     x = (change / width.clamp_min(TINY) + 0.5).clamp(0.0, 1.0)
     share = x * x * x * (3.0 * x * (2.0 * x - 5.0) + 10.0)
@@ -83,7 +94,37 @@ def muscle_act_rate(
     return change / tau.clamp_min(TINY)
 
 
-def act_time_constants(
+def inverse_excitation(
+    wanted: torch.Tensor, act: torch.Tensor, dynprm: torch.Tensor, timestep: float
+) -> torch.Tensor:
+    """Return the excitation with which one physics step reaches `wanted`, if it can.
+
+    MuJoCo's activation dynamics with a sharp switch (`tausmooth=0`) and Euler's rule
+    are solved for the control. What cannot be reached in one step is gone for with full
+    or no excitation.
+
+    Args:
+        wanted: Activations, shape (num_envs, num_muscles).
+        act: The present ones, of the same shape.
+        dynprm: Dynamics parameters, shape (..., num_muscles, 3 or more).
+        timestep: Of the physics, in s.
+    """
+    rising, falling = _time_constants(act, dynprm)
+    change = wanted - act
+    tau = torch.where(change > 0.0, rising, falling)
+    return (act + tau * change / timestep).clamp(0.0, 1.0)
+
+
+def direct_excitation(wanted: torch.Tensor) -> torch.Tensor:
+    """Return `wanted` within 0 to 1.
+
+    In a model without activation dynamics (`dyntype="none"`) this is the activation of
+    the same step. With dynamics, activations follow it late, by 10 to 40 ms.
+    """
+    return wanted.clamp(0.0, 1.0)
+
+
+def _time_constants(
     act: torch.Tensor, prm: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the time constants of rising and of falling activation, in s."""
@@ -91,49 +132,13 @@ def act_time_constants(
     return prm[..., 0] * stretch, prm[..., 1] / stretch
 
 
-def peak_force(acc0: torch.Tensor, prm: torch.Tensor) -> torch.Tensor:
+def _peak_force(acc0: torch.Tensor, prm: torch.Tensor) -> torch.Tensor:
     """Return the peak active force, in N: given, or the scale over `acc0`."""
     force = prm[..., 2]
     return torch.where(force < 0.0, prm[..., 3] / acc0.clamp_min(TINY), force)
 
 
-def force_length(
-    relative: torch.Tensor, lmin: torch.Tensor, lmax: torch.Tensor
-) -> torch.Tensor:
-    """Return the share of the peak force at a length in optimal lengths."""
-    left, right = 0.5 * (lmin + 1.0), 0.5 * (1.0 + lmax)
-    x = (relative - lmin) / (left - lmin).clamp_min(TINY)
-    curve = 0.5 * x * x
-    x = (1.0 - relative) / (1.0 - left).clamp_min(TINY)
-    curve = torch.where(relative <= left, curve, 1.0 - 0.5 * x * x)
-    x = (relative - 1.0) / (right - 1.0).clamp_min(TINY)
-    curve = torch.where(relative <= 1.0, curve, 1.0 - 0.5 * x * x)
-    x = (lmax - relative) / (lmax - right).clamp_min(TINY)
-    curve = torch.where(relative <= right, curve, 0.5 * x * x)
-    outside = (relative < lmin) | (relative > lmax)
-    return curve.masked_fill(outside, 0.0)
-
-
-def force_velocity(speed: torch.Tensor, fvmax: torch.Tensor) -> torch.Tensor:
-    """Return the factor of the active force at a speed in greatest speeds."""
-    bend = fvmax - 1.0
-    left = bend - speed
-    lengthening = fvmax - left * left / bend.clamp_min(TINY)
-    curve = torch.where(speed <= bend, lengthening, fvmax)
-    curve = torch.where(speed <= 0.0, (speed + 1.0) * (speed + 1.0), curve)
-    return curve.masked_fill(speed <= -1.0, 0.0)
-
-
-def optimal_length(length_range: torch.Tensor, prm: torch.Tensor) -> torch.Tensor:
+def _optimal_length(length_range: torch.Tensor, prm: torch.Tensor) -> torch.Tensor:
     """Return the optimal length of the fibre, in m."""
     span = (prm[..., 1] - prm[..., 0]).clamp_min(TINY)
     return ((length_range[..., 1] - length_range[..., 0]) / span).clamp_min(TINY)
-
-
-def _relative_length(
-    length: torch.Tensor,
-    fibre: torch.Tensor,
-    length_range: torch.Tensor,
-    prm: torch.Tensor,
-) -> torch.Tensor:
-    return prm[..., 0] + (length - length_range[..., 0]) / fibre

@@ -15,39 +15,22 @@ from mjlab.names import suggest
 class JointFields(Protocol):
     """The fields of MjData that are read."""
 
-    @property
-    def qpos(self) -> torch.Tensor:
-        """Shape (num_envs, nq)."""
-        ...
-
-    @property
-    def qvel(self) -> torch.Tensor:
-        """Shape (num_envs, nv)."""
-        ...
-
-    @property
-    def M(self) -> torch.Tensor:
-        """Lower triangle of the inertia matrix by rows, shape (num_envs, nC)."""
-        ...
-
-    @property
-    def qfrc_bias(self) -> torch.Tensor:
-        """Coriolis force and gravity, shape (num_envs, nv)."""
-        ...
-
-    @property
-    def qfrc_passive(self) -> torch.Tensor:
-        """Springs and dampers, shape (num_envs, nv)."""
-        ...
-
-    @property
-    def qfrc_constraint(self) -> torch.Tensor:
-        """Contacts and limits, of the substep before, shape (num_envs, nv)."""
-        ...
+    qpos: torch.Tensor
+    """Shape (num_envs, nq)."""
+    qvel: torch.Tensor
+    """Shape (num_envs, nv)."""
+    M: torch.Tensor
+    """Lower triangle of the inertia matrix by rows, shape (num_envs, nC)."""
+    qfrc_bias: torch.Tensor
+    """Coriolis force and gravity, shape (num_envs, nv)."""
+    qfrc_passive: torch.Tensor
+    """Springs and dampers, shape (num_envs, nv)."""
+    qfrc_constraint: torch.Tensor
+    """Contacts and limits, of the substep before, shape (num_envs, nv)."""
 
 
 class TorqueLaw(Protocol):
-    """What turns the targets of a policy into torques, at the muscles' rate."""
+    """A law from the targets of a policy to torques, at the muscles' rate."""
 
     def compute(self, fields: JointFields, target: torch.Tensor) -> torch.Tensor:
         """Return torques in N m, shape (num_envs, num_dofs).
@@ -64,7 +47,6 @@ class DirectLaw:
     """The policy names torques: its target times `scale` in N m."""
 
     def __init__(self, scale: float = 1.0) -> None:
-        """Remember the scale."""
         self._scale = scale
 
     def compute(self, fields: JointFields, target: torch.Tensor) -> torch.Tensor:
@@ -72,44 +54,8 @@ class DirectLaw:
         return target * self._scale
 
 
-class PdLaw:
+class PlainPdLaw:
     """A spring to the target and a damper."""
-
-    def __init__(
-        self,
-        muscle_map: MuscleMap,
-        stiffness: float = 300.0,
-        damping: float | None = None,
-        device: torch.device | str = "cpu",
-    ) -> None:
-        """Remember the gains.
-
-        Args:
-            muscle_map: Which dofs are controlled.
-            stiffness: In N m/rad.
-            damping: In N m s/rad. None takes √(2 · stiffness).
-            device: Where the worlds are.
-        """
-        self.stiffness = stiffness
-        self.damping = (2.0 * stiffness) ** 0.5 if damping is None else damping
-        self._qpos = torch.tensor(muscle_map.qpos_ids, device=device)
-        self._dofs = torch.tensor(muscle_map.dof_ids, device=device)
-
-    def compute(self, fields: JointFields, target: torch.Tensor) -> torch.Tensor:
-        """Return the torques, shape (num_envs, num_dofs)."""
-        velocity = fields.qvel.index_select(1, self._dofs)
-        return self._spring(fields, target) - self.damping * velocity
-
-    def _spring(self, fields: JointFields, target: torch.Tensor) -> torch.Tensor:
-        return self.stiffness * (target - fields.qpos.index_select(1, self._qpos))
-
-
-class DiagonalStablePdLaw(PdLaw):
-    """A spring and damper, softened where the inertia of a joint is small.
-
-    Each joint is taken alone, with the diagonal of the inertia matrix: stable at large
-    gains without a system to solve.
-    """
 
     def __init__(
         self,
@@ -118,28 +64,63 @@ class DiagonalStablePdLaw(PdLaw):
         stiffness: float = 300.0,
         damping: float | None = None,
         *,
-        interval: float | None = None,
-        max_speed: float = 30.0,
         device: torch.device | str = "cpu",
+        dtype: torch.dtype = torch.float32,
     ) -> None:
         """Remember the gains.
 
         Args:
-            model: The compiled model.
-            muscle_map: Which dofs are controlled.
+            model: The compiled model. Its timestep is how long a torque is held.
+            muscle_map: The controlled dofs.
             stiffness: In N m/rad.
             damping: In N m s/rad. None takes √(2 · stiffness).
-            interval: Time for which a torque is held, in s. None is the timestep.
-            max_speed: Joint speeds beyond it count as it, in rad/s.
-            device: Where the worlds are.
+            device: Device of the worlds.
+            dtype: Precision of the state.
         """
-        super().__init__(muscle_map, stiffness, damping, device)
-        self._interval = float(model.opt.timestep) if interval is None else interval
-        self._max_speed = max_speed
-        diagonal = [
-            int(model.M_rowadr[dof] + model.M_rownnz[dof] - 1)
-            for dof in muscle_map.dof_ids
-        ]
+        self.stiffness = stiffness
+        self.damping = (2.0 * stiffness) ** 0.5 if damping is None else damping
+        self._interval = float(model.opt.timestep)
+        self._qpos = torch.tensor(muscle_map.qpos_ids, device=device)
+        self._dofs = torch.tensor(muscle_map.dof_ids, device=device)
+        self._prepare(model, muscle_map, device, dtype)
+
+    def compute(self, fields: JointFields, target: torch.Tensor) -> torch.Tensor:
+        """Return the torques, shape (num_envs, num_dofs)."""
+        velocity = fields.qvel.index_select(1, self._dofs)
+        return self._spring(fields, target) - self.damping * velocity
+
+    def _prepare(
+        self,
+        model: mujoco.MjModel,
+        muscle_map: MuscleMap,
+        device: torch.device | str,
+        dtype: torch.dtype,
+    ) -> None:
+        """Find what a law reads of the inertia matrix."""
+
+    def _spring(self, fields: JointFields, target: torch.Tensor) -> torch.Tensor:
+        return self.stiffness * (target - fields.qpos.index_select(1, self._qpos))
+
+
+class DiagonalStablePdLaw(PlainPdLaw):
+    """A spring and damper, softened where the inertia of a joint is small.
+
+    Each joint is taken alone, with the diagonal of the inertia matrix: stable at large
+    gains without a system to solve.
+    """
+
+    max_speed = 30.0
+    """Joint speeds beyond it count as it, in rad/s."""
+
+    def _prepare(
+        self,
+        model: mujoco.MjModel,
+        muscle_map: MuscleMap,
+        device: torch.device | str,
+        dtype: torch.dtype,
+    ) -> None:
+        ends = model.M_rowadr + model.M_rownnz - 1
+        diagonal = [int(ends[dof]) for dof in muscle_map.dof_ids]
         self._diagonal = torch.tensor(diagonal, device=device)
 
     def compute(self, fields: JointFields, target: torch.Tensor) -> torch.Tensor:
@@ -147,43 +128,26 @@ class DiagonalStablePdLaw(PdLaw):
         h = self._interval
         inertia = fields.M.index_select(1, self._diagonal)
         velocity = fields.qvel.index_select(1, self._dofs)
-        velocity = velocity.clamp(-self._max_speed, self._max_speed)
+        velocity = velocity.clamp(-self.max_speed, self.max_speed)
         torque = self._spring(fields, target) - self.damping * velocity
         return torque * inertia / (inertia + h * self.damping + h * h * self.stiffness)
 
 
-class StablePdLaw(PdLaw):
+class StablePdLaw(PlainPdLaw):
     """A spring and damper of the next moment (Tan, Liu and Turk 2011).
 
-    Position and velocity are those at the end of the interval, as the inertia matrix
-    and all other forces predict them. It stays stable with gains for which the plain
-    law at the same rate would not.
+    Position and velocity are those at the end of the physics step, as the inertia
+    matrix and all other forces predict them. It stays stable with gains for which the
+    plain law at the same rate would not.
     """
 
-    def __init__(
+    def _prepare(
         self,
         model: mujoco.MjModel,
         muscle_map: MuscleMap,
-        stiffness: float = 300.0,
-        damping: float | None = None,
-        *,
-        interval: float | None = None,
-        device: torch.device | str = "cpu",
-        dtype: torch.dtype = torch.float32,
+        device: torch.device | str,
+        dtype: torch.dtype,
     ) -> None:
-        """Remember the gains and the shape of the inertia matrix.
-
-        Args:
-            model: The compiled model.
-            muscle_map: Which dofs are controlled.
-            stiffness: In N m/rad.
-            damping: In N m s/rad. None takes √(2 · stiffness).
-            interval: Time for which a torque is held, in s. None is the timestep.
-            device: Where the worlds are.
-            dtype: Precision of the state.
-        """
-        super().__init__(muscle_map, stiffness, damping, device)
-        self._interval = float(model.opt.timestep) if interval is None else interval
         trees = {int(model.dof_treeid[dof]) for dof in muscle_map.dof_ids}
         tree_dofs = [d for d in range(model.nv) if int(model.dof_treeid[d]) in trees]
         self._size = len(tree_dofs)
@@ -214,32 +178,28 @@ class StablePdLaw(PdLaw):
         return torque - h * self.damping * acceleration
 
 
+_LAWS: dict[LawKind, type[PlainPdLaw]] = {
+    "stable_pd": StablePdLaw,
+    "diagonal_stable_pd": DiagonalStablePdLaw,
+    "pd": PlainPdLaw,
+}
+
+
 def make_law(
     cfg: TorqueLawCfg,
     model: mujoco.MjModel,
     muscle_map: MuscleMap,
     device: torch.device | str = "cpu",
 ) -> TorqueLaw:
-    """Return the law that a configuration describes.
-
-    Args:
-        cfg: The configuration.
-        model: The compiled model.
-        muscle_map: Which dofs are controlled.
-        device: Where the worlds are.
-    """
-    stiffness, damping = cfg.stiffness, cfg.damping
+    """Return the law that a configuration describes."""
     if cfg.kind == "direct":
-        return DirectLaw(stiffness)
-    if cfg.kind == "pd":
-        return PdLaw(muscle_map, stiffness, damping, device)
-    if cfg.kind == "diagonal_stable_pd":
-        return DiagonalStablePdLaw(model, muscle_map, stiffness, damping, device=device)
-    if cfg.kind == "stable_pd":
-        return StablePdLaw(model, muscle_map, stiffness, damping, device=device)
-    raise ValueError(
-        f"law.kind is {cfg.kind!r}. {suggest(cfg.kind, get_args(LawKind))}"
-    )
+        return DirectLaw(cfg.stiffness)
+    if cfg.kind not in _LAWS:
+        raise ValueError(
+            f"law.kind is {cfg.kind!r}. {suggest(cfg.kind, get_args(LawKind))}"
+        )
+    law = _LAWS[cfg.kind]
+    return law(model, muscle_map, cfg.stiffness, cfg.damping, device=device)
 
 
 def solve_positive(matrix: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
@@ -275,7 +235,7 @@ def clip_to_capacity(
 def _dense_addresses(
     model: mujoco.MjModel, dofs: list[int]
 ) -> tuple[list[int], list[float]]:
-    """For each cell of the dense matrix its place in `M`, and whether it has one."""
+    """Return the place in `M` of each cell of the dense matrix, and 1 if it has one."""
     places: dict[tuple[int, int], int] = {}
     for dof in dofs:
         start = int(model.M_rowadr[dof])

@@ -9,12 +9,11 @@ import numpy as np
 import torch
 
 from mjlab.muscle.buffer import TupleLayout
-from mjlab.muscle.cascade import cascade_term
 from mjlab.muscle.config import MuscleLearnerCfg
+from mjlab.muscle.coordinator import BoxQp
 from mjlab.muscle.force import muscle_act_rate
-from mjlab.muscle.network import MuscleNetwork
-from mjlab.muscle.qp import BoxQp
-from mjlab.muscle.torque_map import TorqueMap
+from mjlab.muscle.network import MuscleNetwork, cascade_term
+from mjlab.muscle.state import TorqueMap
 
 _CHUNK = 4096
 """Rows that the teacher works out together."""
@@ -49,10 +48,10 @@ class MuscleLearner:
         """Build the optimiser.
 
         Args:
-            network: What learns, on the learner's device.
+            network: The network that learns, on the learner's device.
             torque_map: The map of the model, on the same device.
-            layout: What stands in a row.
-            cfg: How to learn. None is our preset.
+            layout: The parts of a row.
+            cfg: The way to learn. None is our preset.
             dynprm: Dynamics parameters of the muscles, shape (num_muscles, 3 or more),
                 for a layout with activations: then the torques one step later count.
             timestep: Of the physics, in s, for the same.
@@ -176,7 +175,7 @@ class MuscleLearner:
         self._updates = int(state["updates"])
 
     def _activation(self, parts: Parts) -> tuple[torch.Tensor, torch.Tensor]:
-        """The activations that the network wants, and its raw outputs."""
+        """Return the activations that the network wants, and its raw outputs."""
         red, torque = parts["red"], parts["torque"]
         if self._layout.is_cascaded:
             before, weight = parts["previous"], parts["weight"]
@@ -186,7 +185,7 @@ class MuscleLearner:
         return self.network.activation(y), y
 
     def _reached(self, parts: Parts, wanted: torch.Tensor) -> torch.Tensor:
-        """The activations one step later, of muscles that follow late."""
+        """Return the activations one step later, of muscles that follow late."""
         if self._dynprm is None or self._timestep is None:
             return wanted
         act = parts["activation"]
@@ -195,14 +194,9 @@ class MuscleLearner:
     def _teach(self, rows: torch.Tensor) -> torch.Tensor:
         chunks = []
         for chunk in rows.split(_CHUNK):
-            parts = self._layout.parts(chunk)
-            chunks.append(
-                self._qp.solve(
-                    parts["red"],
-                    parts["torque"],
-                    iterations=self.cfg.teacher_iterations,
-                )
-            )
+            parts, count = self._layout.parts(chunk), self.cfg.teacher_iterations
+            optimum = self._qp.solve(parts["red"], parts["torque"], iterations=count)
+            chunks.append(optimum)
         return torch.cat(chunks)
 
     def _run_epochs(

@@ -1,4 +1,4 @@
-"""Which muscles cross which joints: what is fixed about a muscle model."""
+"""The muscles of a model and the joints that they cross: all that is fixed."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class MuscleMap:
     entry_dof: tuple[int, ...]
     """The controlled dof of each entry, counted from 0."""
     entry_address: tuple[int, ...]
-    """Where the entry stands in `ten_J`."""
+    """Place of the entry in `ten_J`."""
     entry_gear: tuple[float, ...]
-    """What scales it to the moment arm of the actuator."""
+    """Factor from it to the moment arm of the actuator."""
 
     @classmethod
     def from_model(
@@ -118,13 +118,9 @@ class MuscleMap:
 
     @property
     def fingerprint(self) -> str:
-        """Equal for models whose networks can be exchanged: same names and entries."""
-        parts = (
-            self.muscle_names,
-            self.joint_names,
-            self.entry_muscle,
-            self.entry_dof,
-        )
+        """Text that is equal for models whose networks can be exchanged."""
+        names = (self.muscle_names, self.joint_names)
+        parts = (*names, self.entry_muscle, self.entry_dof)
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
@@ -176,7 +172,7 @@ def _dofs_of(model: mujoco.MjModel, patterns: Sequence[str]) -> set[int]:
 
 
 def _largest_moment_arms(model: mujoco.MjModel, num_poses: int) -> np.ndarray:
-    """The largest size of each entry of `ten_J` over random poses."""
+    """Return the largest size of each entry of `ten_J` over random poses."""
     data = mujoco.MjData(model)
     rng = np.random.default_rng(0)
     largest = np.zeros(model.nJten)

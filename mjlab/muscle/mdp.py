@@ -1,18 +1,139 @@
-"""The terms of tasks with muscles."""
+"""The terms of tasks with muscles; those of events are in `events.py`.
 
+Each takes the name of the muscle action. Observations are of the present state, rewards
+and metrics of the last physics step.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from mjlab.managers import ManagerTermBase, TermCfg
+from mjlab.managers.managed_env import ManagedEnv
+from mjlab.muscle.action import MuscleAction
+
+# Not a term, and so not one of the public names here.
+from mjlab.muscle.action import muscle_action as _muscles
 from mjlab.muscle.events import muscle_contracture as muscle_contracture
 from mjlab.muscle.events import muscle_fatigue as muscle_fatigue
 from mjlab.muscle.events import muscle_strength as muscle_strength
-from mjlab.muscle.terms import full_share as full_share
-from mjlab.muscle.terms import idle_share as idle_share
-from mjlab.muscle.terms import muscle_activation as muscle_activation
-from mjlab.muscle.terms import muscle_effort as muscle_effort
-from mjlab.muscle.terms import muscle_force as muscle_force
-from mjlab.muscle.terms import muscle_length as muscle_length
-from mjlab.muscle.terms import muscle_torque_capacity as muscle_torque_capacity
-from mjlab.muscle.terms import muscle_velocity as muscle_velocity
-from mjlab.muscle.terms import optimality_gap as optimality_gap
-from mjlab.muscle.terms import torque_residual as torque_residual
 from mjlab.schema import declare_terms
+
+# Observations.
+
+
+def muscle_torque_capacity(
+    env: ManagedEnv, scale: float = 0.008, action_name: str = "muscles"
+) -> torch.Tensor:
+    """Torques within reach of each joint's muscles, shape (num_envs, 3 · joints).
+
+    Half of the lowest active torques, half of the highest, and the passive ones, in
+    N m times `scale`.
+    """
+    return _muscles(env, action_name).present().joint_capacity() * scale
+
+
+def muscle_length(env: ManagedEnv, action_name: str = "muscles") -> torch.Tensor:
+    """Lengths of muscles with their tendons, m, shape (num_envs, muscles)."""
+    return _muscles(env, action_name).present().length
+
+
+def muscle_velocity(env: ManagedEnv, action_name: str = "muscles") -> torch.Tensor:
+    """Rates of the lengths, m/s, shape (num_envs, muscles)."""
+    return _muscles(env, action_name).present().velocity
+
+
+def muscle_activation(env: ManagedEnv, action_name: str = "muscles") -> torch.Tensor:
+    """Activations, shape (num_envs, muscles)."""
+    return _muscles(env, action_name).act()
+
+
+def muscle_force(env: ManagedEnv, action_name: str = "muscles") -> torch.Tensor:
+    """Forces, N, at most 0, shape (num_envs, muscles)."""
+    term = _muscles(env, action_name)
+    return term.present().force(term.act())
+
+
+# Rewards, which have the sign of a cost.
+
+
+class muscle_effort(ManagerTermBase):
+    """Mean activation of the muscles, plain or squared, alike or by their mass.
+
+    The mass of a muscle is taken as proportional to its peak force times its optimal
+    length, so that what counts is the share of all muscle that is at work.
+    """
+
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+        super().__init__(cfg, env)
+        self._term = _muscles(env, cfg.params.get("action_name", "muscles"))
+        mass = _muscle_mass(self._term)
+        self._shares = mass / mass.sum()
+        self._alike = torch.full_like(self._shares, 1.0 / self._shares.shape[0])
+
+    def __call__(
+        self,
+        env: ManagedEnv,
+        squared: bool = True,
+        by_mass: bool = False,
+        action_name: str = "muscles",
+    ) -> torch.Tensor:
+        """Return the effort, 0 to 1, shape (num_envs,)."""
+        activation = self._term.act()
+        effort = activation.square() if squared else activation
+        return (effort * (self._shares if by_mass else self._alike)).sum(dim=1)
+
+
+def _muscle_mass(term: MuscleAction) -> torch.Tensor:
+    """Return peak force times optimal length of each muscle, in N m, (muscles,).
+
+    As compiled: what weakens a muscle leaves its mass alone.
+    """
+    model = term.sim_model
+    ids = list(term.map.actuator_ids)
+    ranges, prm = model.actuator_lengthrange[ids], model.actuator_gainprm[ids]
+    length = (ranges[:, 1] - ranges[:, 0]) / (prm[:, 1] - prm[:, 0])
+    scaled = prm[:, 3] / model.actuator_acc0[ids]
+    force = [s if f < 0.0 else f for f, s in zip(prm[:, 2], scaled, strict=True)]
+    mass = torch.tensor(force, dtype=torch.float64) * torch.from_numpy(length)
+    return mass.float().to(term.device)
+
+
+def torque_residual(env: ManagedEnv, action_name: str = "muscles") -> torch.Tensor:
+    """Root mean square of what muscles missed of the torques asked for, N m."""
+    term = _muscles(env, action_name)
+    miss = term.made_torque() - term.wanted_torque
+    return miss.square().mean(dim=1).sqrt()
+
+
+# Metrics.
+
+
+def full_share(
+    env: ManagedEnv, threshold: float = 0.99, action_name: str = "muscles"
+) -> torch.Tensor:
+    """Share of the muscles that can do no more."""
+    activation = _muscles(env, action_name).activation
+    return (activation > threshold).float().mean(dim=1)
+
+
+def idle_share(env: ManagedEnv, action_name: str = "muscles") -> torch.Tensor:
+    """Share of the muscles that do nothing."""
+    return (_muscles(env, action_name).activation == 0.0).float().mean(dim=1)
+
+
+def optimality_gap(
+    env: ManagedEnv, iterations: int = 100, action_name: str = "muscles"
+) -> torch.Tensor:
+    """Difference between the activations' objective and the optimum's.
+
+    Most of the time is for the `iterations` of the optimisation.
+    """
+    term = _muscles(env, action_name)
+    red, torque = term.muscles.red, term.wanted_torque
+    best = term.qp.solve(red, torque, start=term.activation, iterations=iterations)
+    own = term.qp.objective(red, torque, term.activation)
+    return own - term.qp.objective(red, torque, best)
+
 
 declare_terms(__name__)

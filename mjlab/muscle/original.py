@@ -23,16 +23,6 @@ _SCALES = ("muscle_scale", "torque_scale")
 class OriginalMuscleNetwork(MuscleNetwork):
     """A muscle network that answers to the original names."""
 
-    @property
-    def std_muscle_tau(self) -> float:
-        """Entries of the reduced torque map count in units of this, in N m."""
-        return float(self.muscle_scale)
-
-    @property
-    def std_tau(self) -> float:
-        """Torques count in units of this, in N m."""
-        return float(self.torque_scale)
-
     def unnormalized_no_grad_forward(
         self,
         muscle_tau: Array,
@@ -47,7 +37,7 @@ class OriginalMuscleNetwork(MuscleNetwork):
             muscle_tau: The reduced torque map, in N m, shape (..., num_entries).
             tau: The wanted active torque, in N m, shape (..., num_dofs).
             prev_out: What earlier networks gave, for a network of a cascade.
-            out_np: Whether to return an array of numpy.
+            out_np: Return an array of numpy.
             weight: Its weight in the cascade; None is 1.
         """
         with torch.no_grad():
@@ -63,11 +53,6 @@ class OriginalMuscleNetwork(MuscleNetwork):
     def forward_filter(self, unnormalized_activation: Array) -> torch.Tensor:
         """Return activations of raw outputs."""
         return self.activation(self._tensor(unnormalized_activation))
-
-    def get_activation(self, muscle_tau: Array, tau: Array) -> np.ndarray:
-        """Return activations of one row or of many."""
-        y = self.unnormalized_no_grad_forward(muscle_tau, tau)
-        return self.forward_filter(y).cpu().numpy()
 
     def get_state_dict(self) -> dict[str, torch.Tensor]:
         """Return every weight and scale, on the CPU."""
@@ -92,15 +77,11 @@ def generating_muscle_nn(
         num_total_muscle_related_dofs: Entries of the reduced torque map.
         num_dofs: Controlled dofs.
         num_muscles: Muscles.
-        is_cpu: Whether it stays on the CPU even where there is a CUDA device.
-        is_cascaded: Whether there are networks before it.
+        is_cpu: Stay on the CPU even where there is a CUDA device.
+        is_cascaded: Take what other networks gave before.
     """
-    network = OriginalMuscleNetwork(
-        num_total_muscle_related_dofs,
-        num_dofs,
-        num_muscles,
-        is_cascaded=is_cascaded,
-    )
+    sizes = (num_total_muscle_related_dofs, num_dofs, num_muscles)
+    network = OriginalMuscleNetwork(*sizes, is_cascaded=is_cascaded)
     on_cuda = torch.cuda.is_available() and not is_cpu
     return network.to("cuda") if on_cuda else network
 

@@ -97,8 +97,49 @@ def go1() -> VelocityGo1FlatCfg:
 
 # --- It acts as the network does -----------------------------------------------------
 
+
+class Gated(MLPModel):
+    """A custom network: what it sees weighs itself before the perceptron."""
+
+    def get_latent(self, obs, masks=None, hidden_state=None):
+        return gated(super().get_latent(obs, masks, hidden_state))
+
+    def as_onnx(self, verbose):
+        form = super().as_onnx(verbose)
+        form.obs_normalizer = torch.nn.Sequential(form.obs_normalizer, Gate())
+        return form
+
+
+class Gate(torch.nn.Module):
+    def forward(self, seen):
+        return gated(seen)
+
+
+def gated(seen: torch.Tensor) -> torch.Tensor:
+    return seen * torch.softmax(seen, dim=-1)
+
+
+class Forgetful(Gated):
+    """Its form for ONNX is that of a network without the gate."""
+
+    as_onnx = MLPModel.as_onnx
+
+
+@dataclass(kw_only=True)
+class GatedCfg(MlpModelCfg):
+    class_name = f"{__name__}:Gated"
+
+
+@dataclass(kw_only=True)
+class ForgetfulCfg(MlpModelCfg):
+    class_name = f"{__name__}:Forgetful"
+
+
 NETWORKS = {
     "mlp": perceptron(),
+    "custom": GatedCfg(
+        hidden_dims=(16, 8), obs_normalization=True, distribution_cfg=GaussianCfg()
+    ),
     "lstm, a spread that depends on the state": recurrent(
         rnn_type="lstm", distribution_cfg=HeteroscedasticGaussianCfg()
     ),
@@ -207,15 +248,24 @@ def test_activations_are_those_of_torch(activation):
         {"kernel_size": [5, 3], "stride": 2, "norm": "batch", "global_pool": "avg"},
         {"kernel_size": 3, "dilation": 2, "padding": "zeros", "global_pool": "max"},
         {"kernel_size": 3, "padding": "replicate"},
+        {"kernel_size": 3, "padding": "circular"},
     ],
 )
 def test_images_are_seen_as_torch_sees_them(encoder):
     shapes = {"a": (4,), "b": (2, 12, 14)}
+    check_images(shapes, encoder)
+
+
+def test_a_network_may_see_nothing_but_images():
+    check_images({"b": (1, 8, 8), "c": (2, 6, 6)}, {"kernel_size": 3})
+
+
+def check_images(shapes, encoder):
     seen = TensorDict({k: torch.rand(1, *s) for k, s in shapes.items()}, batch_size=[1])
-    groups = {"actor": ["a", "b"]}
+    groups = {"actor": list(shapes)}
     cnn = {"output_channels": [3, 4], **encoder}
     model = CNNModel(
-        seen, groups, "actor", 3, (8,), obs_normalization=True, cnn_cfg=cnn
+        seen, groups, "actor", 3, (8,), obs_normalization="a" in shapes, cnn_cfg=cnn
     ).eval()
     stir(model)
     for layer in model.modules():
@@ -231,23 +281,27 @@ def test_images_are_seen_as_torch_sees_them(encoder):
     assert np.abs(found - expected).max() < 1e-5 * max(1.0, np.abs(expected).max())
 
 
-def test_padding_that_onnx_has_no_word_for_is_refused():
-    seen = TensorDict({"b": torch.rand(1, 2, 8, 8)}, batch_size=[1])
-    cnn = {"output_channels": [3], "kernel_size": 3, "padding": "circular"}
-    model = CNNModel(seen, {"actor": ["b"]}, "actor", 2, (8,), cnn_cfg=cnn)
+def test_a_custom_network_without_a_form_for_onnx_is_refused():
     graph = Graph()
-    with pytest.raises(ExportError, match="'circular' padding"):
-        add_network(graph, model, {"b": graph.input("b", (2, 8, 8))})
+    with pytest.raises(ExportError, match=r"a Linear, which cannot .* MLPModel, RNN"):
+        add_network(graph, torch.nn.Linear(5, 3), {"a": graph.input("a", (5,))})
 
 
-def test_a_network_that_may_compute_something_else_is_refused():
+def test_an_operation_that_onnx_has_no_word_for_is_refused():
     class Own(MLPModel):
-        pass
+        def as_onnx(self, verbose):
+            form = super().as_onnx(verbose)
+            form.deterministic_output = Eigenvalues()
+            return form
+
+    class Eigenvalues(torch.nn.Module):
+        def forward(self, x):
+            return torch.linalg.eigvals(x[:, :4].reshape(1, 2, 2)).real
 
     seen = TensorDict({"a": torch.zeros(1, 5)}, batch_size=[1])
-    model = Own(seen, {"actor": ["a"]}, "actor", 3, (7,))
+    model = Own(seen, {"actor": ["a"]}, "actor", 4, (7,))
     graph = Graph()
-    with pytest.raises(ExportError, match=r"Own, which cannot .* MLPModel, RNNModel"):
+    with pytest.raises(ExportError, match=r"operation that cannot .*: .*eigvals"):
         add_network(graph, model, {"a": graph.input("a", (5,))})
 
 
@@ -566,19 +620,10 @@ def test_what_cannot_be_written_is_refused_by_name(change, message, tmp_path):
     assert not (tmp_path / "policy.onnx").exists()
 
 
-def test_a_file_that_acts_differently_is_not_written(tmp_path, monkeypatch):
-    from mjlab.export import network
-
-    cfg, agent = cartpole(), agent_cfg(1, actor=perceptron())
-    wrong = network._plain("Elu", alpha="alpha")
-    layers = network._LAYERS | {
-        torch.nn.Linear: lambda graph, layer, value: wrong(
-            graph, torch.nn.ELU(), network._linear(graph, layer, value)
-        )
-    }
-    monkeypatch.setattr(network, "_LAYERS", layers)
+def test_a_file_that_acts_differently_is_not_written(tmp_path):
+    actor = ForgetfulCfg(hidden_dims=(16, 8), distribution_cfg=GaussianCfg())
     with pytest.raises(ExportError, match="the file acts differently from the network"):
-        write(tmp_path, cfg, agent)
+        write(tmp_path, cartpole(), agent_cfg(1, actor=actor))
     assert not (tmp_path / "policy.onnx").exists()
 
 

@@ -1,8 +1,7 @@
-"""Coordinators, cascades and mirrors against exact optima and hand arithmetic."""
+"""Coordinators and cascades against exact optima and hand arithmetic."""
 
 import itertools
 
-import mujoco
 import numpy as np
 import pytest
 import torch
@@ -10,26 +9,15 @@ import torch
 from mjlab.muscle import (
     BoxQp,
     CascadeCoordinator,
-    MirrorError,
     MuscleCascade,
-    MuscleMap,
-    MuscleMirror,
     MuscleNetwork,
     MuscleState,
     NetworkCoordinator,
     QpCoordinator,
     RefinedCoordinator,
+    cascade_weights,
 )
-from mjlab.muscle.cascade import cascade_weights
-from tests.worlds.muscle_world import (
-    XML,
-    constants,
-    gather,
-    muscle_map,
-    muscle_model,
-    random_state,
-    random_states,
-)
+from tests.worlds.muscle_world import muscle_map, random_states
 
 
 def problems(name: str, count: int, size: float, seed: int = 0):
@@ -232,65 +220,3 @@ def test_cascade_weights_are_the_published_formula():
         )
         expected = 1 / (1 + np.exp(-1000 * (d - thresholds[:, j])))
         assert np.allclose(found[:, j].numpy(), expected, atol=1e-6)
-
-
-# Mirrors.
-
-
-@pytest.mark.parametrize("name", ["w18", "w54"])
-def test_mirrored_poses_have_mirrored_torque_maps(name):
-    model, muscles = muscle_model(name), muscle_map(name)
-    mirror = MuscleMirror(model, muscles)
-    rng, data = np.random.default_rng(1), mujoco.MjData(model)
-    qpos, dofs = list(muscles.qpos_ids), list(muscles.dof_ids)
-    for _ in range(5):
-        states = []
-        random_state(model, data, rng)
-        angles, speeds = torch.tensor(data.qpos[qpos]), torch.tensor(data.qvel[dofs])
-        for reflect in (lambda x: x, mirror.torque):
-            d = mujoco.MjData(model)
-            d.qpos[qpos] = reflect(angles)
-            d.qvel[dofs] = reflect(speeds)
-            mujoco.mj_forward(model, d)
-            states.append(d)
-        state = MuscleState(muscles, 2, dtype=torch.float64)
-        state.update(gather(model, states), constants(model, 2))
-        assert torch.allclose(mirror.red(state.red[0]), state.red[1], atol=1e-6)
-        passive = state.passive_torque
-        assert torch.allclose(mirror.torque(passive[0]), passive[1], atol=1e-6)
-        assert torch.allclose(mirror.activation(state.length[0]), state.length[1])
-
-
-def test_mirrored_demands_have_mirrored_optima():
-    state, torque = problems("w54", 16, 60.0)
-    mirror = MuscleMirror(muscle_model("w54"), muscle_map("w54"))
-    qp = BoxQp(state.torque_map)
-    a = qp.solve(state.red, torque, iterations=50)
-    other = qp.solve(mirror.red(state.red), mirror.torque(torque), iterations=50)
-    assert torch.allclose(mirror.activation(other), a, rtol=0, atol=1e-6)
-    assert (mirror.activation(a) - a).abs().max() > 0.1
-
-
-def test_mirrors_of_w54_turn_the_trunk_the_other_way():
-    mirror = MuscleMirror(muscle_model("w54"), muscle_map("w54"))
-    signs = dict(zip(muscle_map("w54").joint_names, mirror.dof_sign, strict=True))
-    turned = {joint for joint, sign in signs.items() if sign < 0}
-    assert turned == {"lumbar_bending", "lumbar_rotation"}
-
-
-def test_a_model_that_is_not_symmetric_is_refused():
-    text = XML["w18"].read_text("utf-8")
-    name = 'name="soleus_l_1" pos="'
-    start = text.index(name) + len(name)
-    model = mujoco.MjModel.from_xml_string(text[:start] + "0.02" + text[start:])
-    with pytest.raises(MirrorError, match=r"not symmetric.*muscle 'soleus_[rl]'"):
-        MuscleMirror(model, MuscleMap.from_model(model))
-
-
-def test_a_muscle_without_another_side_is_refused():
-    with pytest.raises(MirrorError, match="'hip_r' would be 'hip_x', which is not"):
-        MuscleMirror(
-            muscle_model("w18"),
-            muscle_map("w18"),
-            mirror_name=lambda n: n.replace("hip_r", "hip_x"),
-        )

@@ -8,13 +8,12 @@ import pytest
 import torch
 
 from mjlab.muscle import (
+    MuscleCurves,
     MuscleMap,
     MuscleMapError,
     MuscleState,
     StablePdLaw,
     muscle_act_rate,
-    muscle_bias,
-    muscle_gain,
 )
 from mjlab.sim import Simulation, SimulationCfg
 from mjlab.sim.fields import Stage
@@ -59,12 +58,16 @@ def test_gain_and_bias_are_those_of_mujoco_at_every_bend(prm):
     pairs = list(zip(length, velocity, strict=True))
     gain = [mujoco.mju_muscleGain(x, v, bounds, ACC0, row) for x, v in pairs]
     bias = [mujoco.mju_muscleBias(x, bounds, ACC0, row) for x in length]
-    args = (torch.tensor(bounds), torch.tensor(ACC0, dtype=torch.float64))
-    own = muscle_gain(
-        torch.tensor(length), torch.tensor(velocity), *args, torch.tensor(row)
+    curves = MuscleCurves(
+        torch.tensor(bounds),
+        torch.tensor(ACC0, dtype=torch.float64),
+        torch.tensor(row),
+        torch.tensor(row),
     )
+    lengths, speeds = torch.tensor(length), torch.tensor(velocity)
+    own = curves.gain(lengths, speeds)
     assert torch.allclose(own, float64(gain), rtol=1e-10, atol=1e-10)
-    own = muscle_bias(torch.tensor(length), *args, torch.tensor(row))
+    own = curves.bias(lengths)
     assert torch.allclose(own, float64(bias), rtol=1e-10, atol=1e-10)
     assert min(gain) < -100.0 and min(bias) < -100.0
 

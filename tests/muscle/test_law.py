@@ -10,7 +10,7 @@ import torch
 from mjlab.muscle import (
     DiagonalStablePdLaw,
     DirectLaw,
-    PdLaw,
+    PlainPdLaw,
     StablePdLaw,
     inverse_excitation,
 )
@@ -35,11 +35,12 @@ def test_elimination_solves_what_numpy_solves():
 def test_pd_law_is_a_spring_and_a_damper():
     fields, _ = random_states("w18", 4)
     target = torch.full((4, 6), 0.3, dtype=torch.float64)
-    torque = PdLaw(muscle_map("w18"), 200.0, 40.0).compute(fields, target)
+    of_w18 = muscle_model("w18"), muscle_map("w18")
+    torque = PlainPdLaw(*of_w18, 200.0, 40.0).compute(fields, target)
     expected = 200.0 * (0.3 - fields.qpos[:, 3:]) - 40.0 * fields.qvel[:, 3:]
     assert torch.allclose(torque, expected)
     # Without a damping it is critical for unit inertia and half the gain: √(2 · 200).
-    assert PdLaw(muscle_map("w18"), 200.0).damping == pytest.approx(20.0)
+    assert PlainPdLaw(*of_w18, 200.0).damping == pytest.approx(20.0)
 
 
 def test_direct_law_passes_torques_on():
@@ -95,12 +96,8 @@ def test_diagonal_stable_pd_of_one_joint_is_its_published_formula():
 def test_stable_pd_stays_stable_where_the_plain_law_explodes():
     model, muscles = muscle_model("arm6"), muscle_map("arm6")
     kp, kd, ends = 40000.0, 800.0, {}
-    for kind in ("plain", "stable"):
-        law = (
-            PdLaw(muscles, kp, kd)
-            if kind == "plain"
-            else StablePdLaw(model, muscles, kp, kd)
-        )
+    for kind, law_type in {"plain": PlainPdLaw, "stable": StablePdLaw}.items():
+        law = law_type(model, muscles, kp, kd)
         data = mujoco.MjData(model)
         target = torch.tensor([[0.5, 0.8]])
         for _ in range(120):

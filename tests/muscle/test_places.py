@@ -19,8 +19,7 @@ from mjlab.muscle import (
     WeightStore,
     muscle_action,
 )
-from mjlab.muscle.buffer import MuscleTupleBuffer
-from mjlab.muscle.shared import SharedMuscles
+from mjlab.muscle.buffer import MuscleTupleBuffer, SharedMuscles
 from mjlab.parallel.memory import ArraySpec, SharedArrays
 from mjlab.rl import TrainingEnv, TrainingLoop, terms_of
 from mjlab.tasks.muscle.learning import MuscleHookCfg

@@ -15,7 +15,8 @@ from mjlab.managers import (
     SceneEntityCfg,
     TermError,
 )
-from mjlab.muscle import events, muscle_action, terms
+from mjlab.muscle import events, muscle_action
+from mjlab.muscle import mdp as terms
 from tests.muscle.test_action import env_cfg
 
 EFFORTS = {

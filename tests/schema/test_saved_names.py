@@ -17,7 +17,7 @@ from mjlab.actuator import XmlActuatorCfg
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.managers import RewardTermCfg
 from mjlab.mdp import randomize
-from mjlab.muscle.terms import muscle_effort
+from mjlab.muscle.mdp import muscle_effort
 from mjlab.registry import entries, load_task, trusted
 from mjlab.rl import PpoCfg, load_policy
 from mjlab.rl.checkpoint import find_checkpoint, load_model
@@ -71,7 +71,7 @@ LOOSE = {
     "mjlab.terrain.boxes:StairsCfg",
     # Written into the configuration of an exported policy's worlds, which nobody saves.
     "mjlab.mdp.driven:DrivenActionCfg",
-    "mjlab.export.drive:ToldCfg",
+    "mjlab.export.drive:ExternalCommandCfg",
     # It needs a package that is not there for all.
     f"{TASKS}.muscle.myolegs:myolegs",
 }
