@@ -163,16 +163,16 @@ class EpisodeResult:
     """Its length in simulated time."""
 
     fell: bool
-    """Whether it came to an end that is not success, before its time was over."""
+    """An end that is not success, before its time was over."""
 
     ended_by: tuple[str, ...]
     """Termination terms that held at its end; none if the evaluation cut it short."""
 
     success_once: bool | None
-    """Whether the task was done at some moment; None if the task does not say."""
+    """Success at some moment; None if the task does not say."""
 
     success_at_end: bool | None
-    """Whether the task was done at the end; None if the task does not say."""
+    """Success at the end; None if the task does not say."""
 
     figures: dict[str, float]
     """Entries of the environment's log for it, such as "Metrics/<term>"."""

@@ -95,9 +95,7 @@ class Checkpoints:
     ) -> Path:
         """Write the best policy so far. Only the first process does."""
         path = self.folder / f"{BEST}.pt"
-        path.with_suffix(".json").unlink(missing_ok=True)
-        _write(path, model)
-        _write_manifest(path, iteration, {path.name: sha256(path)}, score=score)
+        write_model(path, model, iteration, score=score)
         return path
 
     def iterations(self) -> list[int]:
@@ -150,7 +148,7 @@ def find_checkpoint(place: Path, *, best: bool = False) -> Path:
 
 
 def find_fault(path: Path) -> str | None:
-    """What is wrong with a checkpoint by its manifest, None if nothing is."""
+    """Return the fault of a checkpoint by its manifest, None if it has none."""
     try:
         manifest = read_manifest(path)
     except CheckpointError:
@@ -170,7 +168,7 @@ def find_fault(path: Path) -> str | None:
 
 
 def read_manifest(path: Path) -> dict[str, Any] | None:
-    """What the manifest of a checkpoint says, None if there is none."""
+    """Return the manifest of a checkpoint, None if there is none."""
     file = path.with_suffix(".json")
     if not file.is_file():
         return None
@@ -209,10 +207,14 @@ def load_own(path: Path, ranks: Ranks) -> dict[str, Any]:
     return own
 
 
-def write_model(path: Path, model: Mapping[str, Any], iteration: int) -> None:
-    """Write what is needed to play, alone, as one process does."""
+def write_model(
+    path: Path, model: Mapping[str, Any], iteration: int, **more: Any
+) -> None:
+    """Write what is needed to play, alone, with `more` in its manifest."""
+    # The manifest of another file that was here says nothing of this one.
+    path.with_suffix(".json").unlink(missing_ok=True)
     _write(path, model)
-    _write_manifest(path, iteration, {path.name: sha256(path)})
+    _write_manifest(path, iteration, {path.name: sha256(path)}, **more)
 
 
 def check_layout(saved: Any, present: Any, path: Path) -> None:
@@ -318,4 +320,4 @@ _ZIP_ERRORS = (
     RuntimeError,
     ValueError,
 )
-"""What `zipfile` raises for archives that are damaged."""
+"""Errors that `zipfile` raises for archives that are damaged."""

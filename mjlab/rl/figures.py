@@ -134,55 +134,17 @@ class Window:
         return sum(part[2] for part in self._parts)
 
 
-class EnvFigures:
-    """Means of the environment's log, and its health, without a read of their own."""
-
-    def __init__(self, env: TrainingEnv) -> None:
-        self._env = env
-        self._overflow = 0.0
-
-    def add_to(self, readout: Readout) -> None:
-        """Add sums over the episodes that ended, and how much went wrong; then zero."""
-        log = self._env.episode_log
-        names = [f"log/{key}" for key in log.keys]
-        readout.add_sums([*names, "log/count"], log.drain())
-        names = ["wrong/nonfinite", "wrong/overflow"]
-        readout.add_sums(names, self._wrong().to(self._env.device))
-
-    def _wrong(self) -> torch.Tensor:
-        """Return what was not finite, and lacks of room, shape (2,)."""
-        if isinstance(self._env, ManagerBasedRlEnv):
-            return torch.cat(self._env.nonfinite.totals())
-        return torch.tensor(self._env.health())
-
-    def finish(self, raw: dict[str, float]) -> dict[str, float]:
-        """Turn what was read into figures, and remove it from `raw`.
-
-        Where something went wrong, the environment is asked for the full account, which
-        raises if it is too much.
-        """
-        count = raw.pop("log/count")
-        keys = [f"log/{key}" for key in self._env.episode_log.keys]
-        sums = {key.removeprefix("log/"): raw.pop(key) for key in keys}
-        means = {key: value / count for key, value in sums.items()} if count else {}
-        nonfinite, overflow = raw.pop("wrong/nonfinite"), raw.pop("wrong/overflow")
-        if nonfinite or overflow > self._overflow:
-            means |= self._env.take_log()
-        self._overflow = overflow
-        return means | {"Health/nonfinite": nonfinite, "Health/overflow": overflow}
-
-
 class IterationFigures:
     """Figures of an iteration: gathered in every step, read once."""
 
     def __init__(self, env: TrainingEnv, ranks: Ranks, window: int) -> None:
-        self._device = env.device
+        self._env = env
         self._ranks = ranks
+        self._overflow = 0.0
         self.tally = Tally(env.num_envs, env.device)
         """Sums of this process."""
         self.window = Window(window)
         """The latest episodes, the same in all processes."""
-        self._env = EnvFigures(env)
 
     def read(
         self, *found: Mapping[str, Number]
@@ -193,20 +155,44 @@ class IterationFigures:
             All figures, the processes' means of `found` among them; and the sums of
             the tally.
         """
-        readout = Readout(self._device, self._ranks)
-        names = [f"tally/{name}" for name in Tally.NAMES]
-        readout.add_sums(names, self.tally.take())
-        self._env.add_to(readout)
+        log, device = self._env.episode_log, self._env.device
+        logged = [f"log/{key}" for key in log.keys]
+        readout = Readout(device, self._ranks)
+        readout.add_sums([f"tally/{name}" for name in Tally.NAMES], self.tally.take())
+        readout.add_sums([*logged, "log/count"], log.drain())
+        readout.add_sums(
+            ["wrong/nonfinite", "wrong/overflow"], self._wrong().to(device)
+        )
         readout.add_means(merged(*found))
         raw = readout.read()
         tally = {name: raw.pop(f"tally/{name}") for name in Tally.NAMES}
+        sums = {key.removeprefix("log/"): raw.pop(key) for key in logged}
+        count = raw.pop("log/count")
+        means = {key: value / count for key, value in sums.items()} if count else {}
+        means |= self._health(raw.pop("wrong/nonfinite"), raw.pop("wrong/overflow"))
         self.window.add(tally["return"], tally["length"], tally["episodes"])
         train = {
             "Train/mean_step_reward": tally["reward"] / tally["steps"],
             "Train/episodes": tally["episodes"],
         }
-        env = self._env.finish(raw)
-        return merged(self.window.means(), train, raw, env), tally
+        return merged(self.window.means(), train, raw, means), tally
+
+    def _wrong(self) -> torch.Tensor:
+        """Return how much was not finite, and lacks of room, shape (2,)."""
+        if isinstance(self._env, ManagerBasedRlEnv):
+            return torch.cat(self._env.nonfinite.totals())
+        return torch.tensor(self._env.health())
+
+    def _health(self, nonfinite: float, overflow: float) -> dict[str, float]:
+        """Return the figures of health.
+
+        Where something went wrong, the environment is asked for the full account, which
+        raises if it is too much.
+        """
+        is_wrong = nonfinite or overflow > self._overflow
+        self._overflow = overflow
+        account = self._env.take_log() if is_wrong else {}
+        return account | {"Health/nonfinite": nonfinite, "Health/overflow": overflow}
 
 
 def merged(*parts: Mapping[str, Any]) -> dict[str, Any]:

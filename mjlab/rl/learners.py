@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 def to_rsl_rl(cfg: AgentCfg) -> dict[str, Any]:
-    """The dictionary that RSL-RL builds from. Only here its names of classes matter."""
+    """Return what RSL-RL builds from. Only here its names of classes matter."""
     part_names = ("algorithm", *network_names(cfg))
     return {name: _part(getattr(cfg, name)) for name in part_names} | {
         "num_steps_per_env": cfg.num_steps_per_env,
@@ -32,7 +32,7 @@ def to_rsl_rl(cfg: AgentCfg) -> dict[str, Any]:
 
 
 def network_names(cfg: AgentCfg) -> tuple[str, ...]:
-    """Fields of `cfg` that hold networks, the policy that acts first."""
+    """Return the fields of `cfg` that hold networks, the policy that acts first."""
     if isinstance(cfg, PpoAgentCfg):
         return ("actor", "critic")
     if isinstance(cfg, DistillationAgentCfg):
@@ -44,7 +44,7 @@ def network_names(cfg: AgentCfg) -> tuple[str, ...]:
 
 
 def _part(cfg: Any) -> Any:
-    """A configuration as RSL-RL's arguments; what is None takes its default."""
+    """Return a configuration as RSL-RL's arguments; None takes its default."""
     if isinstance(cfg, dict):
         return {key: _part(value) for key, value in cfg.items()}
     if not dataclasses.is_dataclass(cfg):
@@ -80,7 +80,7 @@ class Learner:
             )
         _log.debug("%s", said.getvalue())
         self.networks_text = said.getvalue()
-        """What RSL-RL says about the networks that it built."""
+        """RSL-RL's text about the networks that it built."""
         self.inference = InferencePolicy(self.policy, clip=cfg.clip_actions)
         """A copy of the policy for use without exploration."""
         self.algorithm.train_mode()
@@ -107,7 +107,7 @@ class Learner:
         self.algorithm.load(algorithm_state, {"teacher": True}, strict=True)
 
     def shared_state(self) -> dict[str, Any]:
-        """State that all processes have in common."""
+        """Return the state that all processes have in common."""
         state: dict[str, Any] = {"algorithm": self.algorithm.save()}
         if isinstance(self.algorithm, PPO) and self.algorithm.rnd is not None:
             state["rnd_steps"] = self.algorithm.rnd.update_counter
@@ -120,7 +120,7 @@ class Learner:
             self.algorithm.rnd.update_counter = state["rnd_steps"]
 
     def own_state(self) -> dict[str, Any]:
-        """State of this process's worlds: hidden states, discounted curiosity."""
+        """Return the state of this process's worlds: hidden states and curiosity."""
         algorithm = self.algorithm
         state: dict[str, Any] = {
             "hidden": {name: _copied(self._hidden(name)) for name in self._names}
@@ -148,7 +148,7 @@ class Learner:
         return getattr(self.algorithm, name).get_hidden_state()
 
     def _curiosity_average(self) -> Any:
-        """What sums up curiosity over time, if it is normalised by that."""
+        """Return the sum of curiosity over time, if it is normalised by that."""
         rnd = self.algorithm.rnd if isinstance(self.algorithm, PPO) else None
         if rnd is None or not rnd.reward_normalization:
             return None
@@ -191,7 +191,7 @@ class InferencePolicy:
 
 
 def _copied(value: Any) -> Any:
-    """A copy of tensors, in tuples or not, away from any graph."""
+    """Return a copy of tensors, in tuples or not, away from any graph."""
     if isinstance(value, tuple):
         return tuple(_copied(item) for item in value)
     return value if value is None else value.detach().clone()

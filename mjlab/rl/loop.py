@@ -15,11 +15,11 @@ from mjlab.rl.checkpoint import Checkpoints, find_checkpoint, load_model
 from mjlab.rl.config import AgentCfg, DistillationAgentCfg
 from mjlab.rl.console import Display, Progress
 from mjlab.rl.distributed import Ranks
-from mjlab.rl.evaluation import Evaluation
 from mjlab.rl.figures import IterationFigures, Number, Scores, Stopwatch, merged
 from mjlab.rl.hook import Hook
 from mjlab.rl.learners import Learner
 from mjlab.rl.logging import Writer
+from mjlab.rl.policy import Evaluation
 from mjlab.rl.signals import Interrupts
 from mjlab.rl.state import RunState, seed_everything
 from mjlab.rl.vecenv import RslRlVecEnv, TrainingEnv, terms_of, to_tensordict
@@ -34,7 +34,7 @@ class TrainingResult:
     """Why it stopped, in words."""
 
     interrupted: bool
-    """Whether a signal stopped it, rather than the work being done."""
+    """True if a signal stopped it, rather than the work being done."""
 
     iteration: int
     """Iterations that are done."""
@@ -244,7 +244,7 @@ class TrainingLoop:
     # When to stop.
 
     def _reason_to_stop(self) -> str | None:
-        """Why to stop now, from what all processes know alike."""
+        """Return why to stop now, from what all processes know alike."""
         stop = self.cfg.stop
         if self._interrupts.agreed:
             return f"a signal ({self._interrupts.name}) asked for it"

@@ -18,7 +18,7 @@ import re
 import traceback
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mjlab.files import CannotWriteError, saying_why, write_text
 from mjlab.names import UnknownNameError, suggest
@@ -37,9 +37,6 @@ from mjlab.schema import (
     parse_config,
     read_object,
 )
-
-if TYPE_CHECKING:
-    from mjlab.rl.checkpoint import Checkpoints
 
 LATEST = "latest"
 """Name of the link to the newest run."""
@@ -125,19 +122,6 @@ class RunFolder:
     def find(cls, place: str | Path, root: Path = Path("logs")) -> "RunFolder":
         """Find the run that a user means; see `find_run`."""
         return cls(find_run(place, root))
-
-    @property
-    def checkpoints(self) -> "Checkpoints":
-        """Its checkpoints, to be read."""
-        from mjlab.rl.checkpoint import Checkpoints
-
-        return Checkpoints(self.path / "checkpoints", keep=0)
-
-    def folder(self, name: str) -> Path:
-        """Return one of its folders, such as "videos", made if it is not there."""
-        path = self.path / name
-        path.mkdir(exist_ok=True)
-        return path
 
     def info(self) -> dict[str, Any]:
         """Return the entries of `run.json`."""

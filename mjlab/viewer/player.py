@@ -49,11 +49,11 @@ class Player:
         """
         self.env = env
         self.is_paused = False
-        """Whether time stands still."""
+        """True while time stands still."""
         self.speed = _checked_speed(speed)
-        """How fast time is to pass, as a multiple of real time."""
+        """Speed that is asked for, as a multiple of real time."""
         self.real_time_factor = 0.0
-        """How fast time passes."""
+        """Speed that is reached, as a multiple of real time."""
         self.steps = 0
         """Steps so far."""
         self.drives: dict[str, VelocityDrive] = find_drives(env)
