@@ -25,11 +25,10 @@ import torch
 
 from bench.record import RESULTS, save
 from mjlab.cli.runs import find_run
-from mjlab.envs import ManagerBasedRlEnv
+from mjlab.envs import ManagerBasedRlEnv, Rollout
 from mjlab.muscle import muscle_action
 from mjlab.registry import load_task
 from mjlab.rl import load_policy
-from mjlab.rl.vecenv import RslRlVecEnv
 
 WALKERS = ("Muscle-Walk-W18", "Muscle-Walk-W54")
 SPEEDS = (1.0, 1.25, 1.5)
@@ -116,11 +115,8 @@ def episodes(task: str, run: Any, speed: float) -> dict[str, Any]:
     gait: Any = cfg.commands["gait"]
     gait.speed = (speed, speed)
     env = ManagerBasedRlEnv(cfg, device="cpu")
-    agent = run.configs()["agent"]
-    groups = sorted({g for seen in agent.obs_groups.values() for g in seen})
-    worlds = RslRlVecEnv(env, groups=groups, clip_actions=agent.clip_actions)
-    policy = load_policy(run.path, worlds, agent)
-    worlds.reset(seed=100)
+    policy = load_policy(run.path, env, run.configs()["agent"])
+    rollout = Rollout(env, policy, seed=100)
     gait = env.command_manager.term("gait")
     alive = torch.ones(EPISODES, dtype=torch.bool)
     steps, metres = torch.zeros(EPISODES), torch.zeros(EPISODES)
@@ -128,7 +124,7 @@ def episodes(task: str, run: Any, speed: float) -> dict[str, Any]:
     for _ in range(env.max_episode_length):
         # A world that ends is reset in the same step.
         place = gait.root.place().clone()
-        worlds.step(policy(worlds.get_observations()))
+        rollout.step()
         ended = env.termination_manager.terminated
         alive &= ~ended
         steps += alive

@@ -13,7 +13,7 @@ _PACKAGES = ("mujoco", "mujoco-warp", "warp-lang", "torch", "numpy")
 
 def machine() -> dict[str, Any]:
     """Return a description of this machine."""
-    from mjlab.rl.provenance import hardware
+    from mjlab.provenance import hardware
 
     found = hardware()
     gpus = found.pop("gpus")

@@ -28,9 +28,15 @@ import torch
 
 from bench.record import save
 from mjlab.cli.runs import find_run
-from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.envs import (
+    ManagerBasedRlEnv,
+    ManagerBasedRlEnvCfg,
+    Policy,
+    Rollout,
+    ZeroPolicy,
+)
 from mjlab.mdp import UniformVelocityCommand, UniformVelocityCommandCfg
-from mjlab.rl import RslRlVecEnv, RunFolder, load_policy
+from mjlab.rl import RunFolder, load_policy
 from mjlab.rl.checkpoint import find_checkpoint
 
 COMMANDS = {
@@ -103,10 +109,7 @@ class Walk:
         self.trained_seconds = seconds_of(run, path)
         self._seed = seed
         self._env = ManagerBasedRlEnv(told(configs["env"], worlds, seed), device="cpu")
-        self._worlds = RslRlVecEnv(
-            self._env, groups=agent.obs_groups["actor"], clip_actions=agent.clip_actions
-        )
-        self._policy = load_policy(path, self._worlds, agent)
+        self._policy = load_policy(path, self._env, agent)
         command = self._env.command_manager.term("twist")
         assert isinstance(command, UniformVelocityCommand)
         self._command = command
@@ -119,36 +122,31 @@ class Walk:
             self._command.ranges[name].fill_(value)
         return {
             "command": command,
-            "trained": self._roll(command, standing=False),
-            "standing": self._roll(command, standing=True),
+            "trained": self._roll(command, self._policy),
+            "standing": self._roll(command, ZeroPolicy(self._env)),
         }
 
     def _roll(
-        self, command: tuple[float, float, float], *, standing: bool
+        self, command: tuple[float, float, float], policy: Policy
     ) -> dict[str, Any]:
         env, wanted = self._env, torch.tensor(command)
         data = env.scene.entity("robot").data
-        running = torch.ones(env.num_envs, dtype=torch.bool)
         total = torch.zeros(env.num_envs, 3, dtype=torch.float64)
         off = torch.zeros(env.num_envs, 2, dtype=torch.float64)
         count = torch.zeros(env.num_envs, 1, dtype=torch.float64)
-        fell = torch.zeros_like(running)
-        observations = self._worlds.reset(seed=self._seed)
-        self._policy.reset()
-        zeros = torch.zeros(env.num_envs, self._worlds.num_actions)
-        with torch.no_grad(), torch_threads(1):
-            for step in range(round(EPISODE_S / env.step_dt)):
-                actions = zeros if standing else self._policy(observations)
-                observations, _, dones, _ = self._worlds.step(actions)
-                self._policy.reset(dones)
-                fell |= running & env.termination_manager.terminated
-                running &= ~dones
+        fell = torch.zeros(env.num_envs, dtype=torch.bool)
+        with torch_threads(1):
+            rollout = Rollout(env, policy, seed=self._seed)
+            policy.reset()
+            steps = round(EPISODE_S / env.step_dt)
+            for step, stepped in enumerate(rollout.steps(steps)):
+                fell |= stepped & env.termination_manager.terminated
                 if step * env.step_dt < START_S:
                     continue
                 velocity = torch.cat(
                     [data.root_lin_vel_b[:, :2], data.root_ang_vel_b[:, 2:]], dim=1
                 )
-                here = running.unsqueeze(1)
+                here = rollout.running.unsqueeze(1)
                 total += torch.where(here, velocity, 0.0)
                 error = velocity - wanted
                 linear = torch.linalg.vector_norm(error[:, :2], dim=1)

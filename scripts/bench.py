@@ -201,7 +201,7 @@ def show(line: Line, task: str, figures: dict[str, Any]) -> None:
 
 def save(path: Path, task: str, figures: dict[str, Any]) -> None:
     """Write the figures with what they depend on."""
-    from mjlab.rl.provenance import command, hardware, versions
+    from mjlab.provenance import command, hardware, versions
 
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     record = {

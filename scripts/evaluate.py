@@ -19,8 +19,9 @@ from mjlab.threads import prepare_threads, torch_threads
 prepare_threads()
 
 if TYPE_CHECKING:
-    from mjlab.cli.episodes import Episode, Policy
-    from mjlab.rl import RslRlVecEnv, RunFolder
+    from mjlab.envs import ManagerBasedRlEnv, Policy
+    from mjlab.envs.rollout import EpisodeResult
+    from mjlab.rl import RunFolder
 
 
 @dataclass(kw_only=True)
@@ -85,9 +86,9 @@ def main(arguments: Sequence[str]) -> None:
     configs = read_configs(line, run)
     if line.reference is not None:
         raise Answer(reference(configs, line.reference))
-    worlds = build_worlds(line, configs)
-    policy, source = find_policy(line, run, worlds, configs["agent"])
-    episodes = roll(line, worlds, policy)
+    env = build_env(line, configs["env"])
+    policy, source = find_policy(line, run, env, configs["agent"])
+    episodes = roll(line, env, policy)
     task = run.info()["task"]
     folder = line.options.logs / task if runs.ships(run) else run.path
     report(line, task, folder / "evaluation.json", source, episodes)
@@ -104,8 +105,8 @@ def evaluate_file(line: Line, path: Path) -> None:
     configs = apply({"env": env_cfg}, line.settings, line.disabled)
     if line.reference is not None:
         raise Answer(reference(configs, line.reference))
-    worlds = build_worlds(line, configs)
-    episodes = roll(line, worlds, FilePolicy(worlds.env, file))
+    env = build_env(line, configs["env"])
+    episodes = roll(line, env, FilePolicy(env, file))
     to = path.with_suffix(".evaluation.json")
     report(line, file.task, to, str(path), episodes)
 
@@ -116,12 +117,11 @@ def read_configs(line: Line, run: "RunFolder") -> dict[str, Any]:
     return apply(configs, line.settings, line.disabled)
 
 
-def build_worlds(line: Line, configs: dict[str, Any]) -> "RslRlVecEnv":
-    """As many worlds as there are episodes, or as suit the machine."""
+def build_env(line: Line, env_cfg: Any) -> "ManagerBasedRlEnv":
+    """Build as many worlds as there are episodes, or as suit the machine."""
     from mjlab.envs import ManagerBasedRlEnv
-    from mjlab.rl import Ranks, RslRlVecEnv
+    from mjlab.rl import Ranks
 
-    env_cfg, agent = configs["env"], configs.get("agent")
     device = line.options.device
     if device is None and env_cfg.sim.backend == "native":
         device = "cpu"
@@ -135,41 +135,43 @@ def build_worlds(line: Line, configs: dict[str, Any]) -> "RslRlVecEnv":
     scene = dataclasses.replace(env_cfg.scene, num_envs=number)
     env_cfg = dataclasses.replace(env_cfg, scene=scene, seed=line.options.seed)
     env = ManagerBasedRlEnv(env_cfg, device=device)
-    if agent is None:
-        return RslRlVecEnv(env)
-    groups = sorted({group for seen in agent.obs_groups.values() for group in seen})
-    return RslRlVecEnv(env, groups=groups, clip_actions=agent.clip_actions)
+    env.reset()
+    return env
 
 
 def find_policy(
-    line: Line, run: "RunFolder", worlds: "RslRlVecEnv", agent: Any
+    line: Line, run: "RunFolder", env: "ManagerBasedRlEnv", agent: Any
 ) -> tuple["Policy", str]:
     """Return the policy, and where it comes from."""
-    from mjlab.cli.episodes import Constant
+    from mjlab.envs import RandomPolicy, ZeroPolicy
     from mjlab.rl.checkpoint import find_checkpoint
     from mjlab.rl.policy import load_policy
 
     chosen = line.options.policy
-    if chosen != "trained":
-        size = (worlds.num_envs, worlds.num_actions, worlds.env.device)
-        return Constant(*size, spread=float(chosen == "random")), chosen
+    if chosen == "zero":
+        return ZeroPolicy(env), chosen
+    if chosen == "random":
+        clip = agent.clip_actions
+        return RandomPolicy(env, distribution="normal", clip=clip), chosen
     given = Path(line.subject or "")
     place = given if given.is_file() else run.path
     path = find_checkpoint(place, best=line.options.best)
-    return load_policy(path, worlds, agent), str(path)
+    return load_policy(path, env, agent), str(path)
 
 
-def roll(line: Line, worlds: "RslRlVecEnv", policy: "Policy") -> "list[Episode]":
+def roll(
+    line: Line, env: "ManagerBasedRlEnv", policy: "Policy"
+) -> "list[EpisodeResult]":
     """Run the episodes; physics uses all processors, so torch uses one."""
-    from mjlab.cli.episodes import run_episodes
+    from mjlab.envs.rollout import run_episodes
 
     number, seed = line.options.episodes, line.options.seed
     with torch_threads(1):
-        return run_episodes(worlds, policy, number=number, seed=seed)
+        return run_episodes(env, policy, number=number, seed=seed)
 
 
 def report(
-    line: Line, task: str, path: Path, source: str, episodes: "list[Episode]"
+    line: Line, task: str, path: Path, source: str, episodes: "list[EpisodeResult]"
 ) -> None:
     """Show the table and write the file, to `path` if the user says nothing."""
     from mjlab.cli.episodes import save, table

@@ -20,10 +20,10 @@ from mjlab.viewer.watched import watched
 prepare_threads()
 
 if TYPE_CHECKING:
-    from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+    from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, Policy
     from mjlab.export import OnnxPolicy
     from mjlab.rl import AgentCfg
-    from mjlab.viewer import Player, Policy
+    from mjlab.viewer import Player
 
 SECONDS = 10.0
 """What is shown where nothing else ends it, s."""
@@ -268,16 +268,16 @@ def choose_policy(
     source: Source, env: "ManagerBasedRlEnv", options: Options
 ) -> "Policy":
     """Choose the policy."""
-    from mjlab.viewer import RandomPolicy, ZeroPolicy
+    from mjlab.envs import RandomPolicy, ZeroPolicy
 
     if source.file is not None:
         from mjlab.export import FilePolicy
 
         return FilePolicy(env, source.file)
     if source.agent is not None and source.place is not None:
-        from mjlab.rl.policy import TrainedPolicy
+        from mjlab.rl import load_policy
 
-        return TrainedPolicy(env, source.agent, source.place, best=options.best)
+        return load_policy(source.place, env, source.agent, best=options.best)
     if options.policy == "zero":
         return ZeroPolicy(env)
     return RandomPolicy(env, seed=options.seed)

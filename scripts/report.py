@@ -44,8 +44,8 @@ PROGRAM = Program(
 def main(arguments: Sequence[str]) -> None:
     """Write the page."""
     line = read_line(PROGRAM, arguments)
-    from mjlab.report import KEPT_DEFAULTS, read_info, write_report
-    from mjlab.rl.places import find_run
+    from mjlab.report import read_info, write_report
+    from mjlab.rl.run_folder import KEPT_DEFAULTS, find_run
 
     folder = find_run(line.subject or "latest", line.options.logs)
     defaults = None

@@ -206,36 +206,22 @@ def settle_worlds(
 def check(env_cfg: Any, agent_cfg: Any) -> None:
     """Refuse what cannot work, as far as that is known before anything is built."""
     from mjlab.envs.config import check_config
-    from mjlab.rl import check_agent
+    from mjlab.rl import check_agent, groups_of
 
     check_config(env_cfg)
     if env_cfg.scene.num_envs < 1:
         raise UsageError(
             f"--env.scene.num-envs {env_cfg.scene.num_envs}: it has to be 1 or more."
         )
-    groups = {name: group for name, group in env_cfg.observations.items() if group}
-    seen: dict[str, tuple[int, ...]] = {}
-    for name, group in groups.items():
-        terms = [term for term, cfg in group.terms.items() if cfg is not None]
-        whole = [name] if group.concatenate_terms else [f"{name}/{t}" for t in terms]
-        # Shapes are known once the worlds are built; then they are checked as well.
-        seen |= dict.fromkeys(whole, (1,))
-    if not uses_images(agent_cfg):
-        check_agent(agent_cfg, seen, env_cfg.scene.num_envs)
-
-
-def uses_images(agent_cfg: Any) -> bool:
-    """Return whether a network of the learner looks at images."""
-    from mjlab.rl import CnnModelCfg
-
-    return any(isinstance(value, CnnModelCfg) for value in vars(agent_cfg).values())
+    check_agent(agent_cfg, groups_of(env_cfg), env_cfg.scene.num_envs)
 
 
 def learn(
     line: Line, entry: Entry, run: "RunFolder | None", configs: dict[str, Any]
 ) -> None:
     """Train, and say where the results are."""
-    from mjlab.rl import Ranks, train
+    from mjlab.cli.train import train
+    from mjlab.rl import Ranks
 
     placement = find_place(line)
     device = choose_device(line, configs) if placement is None else placement.physics

@@ -11,9 +11,9 @@ from tensordict import TensorDict
 
 from bench.study.curves import Policy
 from mjlab.rl import MlpModelCfg, PpoAgentCfg, PpoCfg
-from mjlab.rl.batch_vecenv import BatchVecEnv
 from mjlab.rl.categorical import CategoricalCfg
 from mjlab.rl.learners import to_rsl_rl
+from mjlab.rl.vecenv import BatchVecEnv
 from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
 
 HORIZON = 32

@@ -1,4 +1,4 @@
-"""How fast an environment is, and what its steps consist of."""
+"""Speed of an environment, and the parts of its steps."""
 
 import resource
 import statistics
@@ -19,12 +19,12 @@ _ALLOCATIONS = ("aten.empty.", "aten.empty_like", "aten.empty_strided")
 _VERBS = ("step", "forward", "reset", "recompute_constants")
 
 Block = Callable[[], None]
-"""What is timed."""
+"""A block of work that is timed."""
 
 
 @dataclass(frozen=True)
 class Speed:
-    """What was measured of an environment and its physics, in turns."""
+    """Times of an environment and of its physics, in turns."""
 
     num_envs: int
     """Worlds."""
@@ -47,7 +47,7 @@ class Speed:
 
     @property
     def shares_of_managers(self) -> list[float]:
-        """What is not physics, as a share of the step, block by block."""
+        """Share of the step that is not physics, block by block."""
         pairs = zip(self.step_s, self.physics_s, strict=True)
         return [1.0 - physics / whole for whole, physics in pairs]
 
@@ -113,7 +113,7 @@ def run_physics(env: ManagerBasedRlEnv, steps: int) -> None:
 
 
 def seconds(env: ManagerBasedRlEnv, block: Block) -> float:
-    """How long a block takes, until the device has finished."""
+    """Return how long a block takes, until the device has finished."""
     start = _now(env)
     block()
     return _now(env) - start
@@ -156,7 +156,7 @@ class Operations(TorchDispatchMode):
     def __init__(self) -> None:
         super().__init__()
         self.number = 0
-        """How many there have been."""
+        """Their number so far."""
         self._depth = 0
 
     def __torch_dispatch__(

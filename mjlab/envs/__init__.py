@@ -9,6 +9,10 @@ from mjlab.envs.config import ViewerCfg as ViewerCfg
 from mjlab.envs.env import ManagerBasedRlEnv as ManagerBasedRlEnv
 from mjlab.envs.initial_states import CachedInitialStates as CachedInitialStates
 from mjlab.envs.manual import PhaseError as PhaseError
+from mjlab.envs.rollout import Policy as Policy
+from mjlab.envs.rollout import RandomPolicy as RandomPolicy
+from mjlab.envs.rollout import Rollout as Rollout
+from mjlab.envs.rollout import ZeroPolicy as ZeroPolicy
 from mjlab.envs.spaces import Box as Box
 from mjlab.envs.spaces import Dict as Dict
 from mjlab.envs.spaces import Discrete as Discrete

@@ -21,6 +21,10 @@ class CountsNonfinite(Protocol):
         """Counts by term since the last call."""
         ...
 
+    def state(self) -> dict[str, torch.Tensor]:
+        """The live tensors that change, the counters among them."""
+        ...
+
 
 class NonfiniteGuard:
     """Ends the episode of a world whose state, control or reward is not finite.
@@ -71,6 +75,24 @@ class NonfiniteGuard:
         self.found.logical_or_(self._rewards.nonfinite)
         self._terminations.end(self.found)
         self.worlds += self.found.sum()
+
+    def totals(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return how much was not finite, and how often there was no room.
+
+        The first counts since `take_counts`, the second since the worlds were built,
+        both of shape (1,). Nothing is read from the device.
+        """
+        found = [
+            tensor.reshape(-1)
+            for manager in self._counting
+            for name, tensor in manager.state().items()
+            if name.endswith(("nonfinite", "nonfinite_counts"))
+            and tensor.dtype == torch.int64
+        ]
+        lacks = [count.sum().reshape(1) for count in self._health.overflow().values()]
+        nonfinite = torch.cat([self.worlds.reshape(1), *found]).sum()
+        overflow = torch.cat([torch.zeros_like(nonfinite).reshape(1), *lacks]).sum()
+        return nonfinite.reshape(1), overflow.reshape(1)
 
     def take_counts(self) -> dict[str, float]:
         """Counts since the last call; raises if they are too many.

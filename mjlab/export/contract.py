@@ -18,8 +18,8 @@ from mjlab.export.inputs import OnnxInput
 from mjlab.export.quantities import root_frame
 from mjlab.export.reader import FORMAT
 from mjlab.export.targets import ACTION
+from mjlab.provenance import versions
 from mjlab.rl.config import AgentCfg
-from mjlab.rl.provenance import versions
 from mjlab.schema import to_data
 
 

@@ -164,7 +164,7 @@ class DumpReplay:
         self.step += 1
         return self._actions[self.step - 1]
 
-    def reset(self, dones: torch.Tensor) -> None:
+    def reset(self, dones: torch.Tensor | None = None) -> None:
         """Do nothing: what was recorded goes on after an episode's end."""
 
     def restart(self) -> None:

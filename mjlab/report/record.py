@@ -8,33 +8,11 @@ from typing import Any
 
 from mjlab.report.chart import Span
 from mjlab.report.metrics import Metrics, read_metrics
+from mjlab.rl.run_folder import KEPT_DEFAULTS, LOCK, RUN_ENTRIES, RUN_REMEDY
 from mjlab.schema import read_object
 
 REPORT = "report.html"
 """Name of the report in a run's folder."""
-
-KEPT_DEFAULTS = "defaults.json"
-"""Name of the file with the task's configurations before the user changed any."""
-
-LOCK = ".lock"
-"""Name of the file that the process of a run keeps locked while it trains."""
-
-RUN_ENTRIES = {
-    "name": str,
-    "status": str,
-    "reason": str,
-    "pid": int,
-    "started": str,
-    "finished": str | None,
-    "command": str,
-    "git": dict[str, dict[str, Any]],
-    "versions": dict[str, Any],
-    "hardware": {"gpus": list[str], "cores": int | None},
-    "resumed": list[dict[str, Any]],
-}
-"""Annotations of what `run.json` may say besides its task."""
-
-RUN_REMEDY = "Copy it once more from where the run was, or name another run."
 
 VIDEOS = (".mp4", ".webm", ".gif")
 

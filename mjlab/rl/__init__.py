@@ -33,6 +33,9 @@ from mjlab.rl.parts import RndCfg as RndCfg
 from mjlab.rl.parts import RnnModelCfg as RnnModelCfg
 from mjlab.rl.parts import StepScheduleCfg as StepScheduleCfg
 from mjlab.rl.parts import SymmetryCfg as SymmetryCfg
+from mjlab.rl.run_folder import RunFolder as RunFolder
+from mjlab.rl.run_folder import load_config as load_config
+from mjlab.rl.run_folder import save_config as save_config
 from mjlab.schema import ConfigFileError as ConfigFileError
 
 if TYPE_CHECKING:
@@ -41,46 +44,33 @@ if TYPE_CHECKING:
     from mjlab.rl.check import groups_of as groups_of
     from mjlab.rl.checkpoint import CheckpointError as CheckpointError
     from mjlab.rl.checkpoint import Checkpoints as Checkpoints
-    from mjlab.rl.config_io import load_config as load_config
-    from mjlab.rl.config_io import save_config as save_config
     from mjlab.rl.distributed import Ranks as Ranks
     from mjlab.rl.distributed import relaunch as relaunch
     from mjlab.rl.learners import Learner as Learner
-    from mjlab.rl.loop import Outcome as Outcome
     from mjlab.rl.loop import TrainingLoop as TrainingLoop
+    from mjlab.rl.loop import TrainingResult as TrainingResult
     from mjlab.rl.policy import load_policy as load_policy
-    from mjlab.rl.run_folder import RunFolder as RunFolder
     from mjlab.rl.shipping import ship as ship
-    from mjlab.rl.training import train as train
     from mjlab.rl.vecenv import RslRlVecEnv as RslRlVecEnv
     from mjlab.rl.vecenv import TrainingEnv as TrainingEnv
     from mjlab.rl.vecenv import terms_of as terms_of
 
 _LAZY = {
-    "CategoricalCfg": "categorical",
-    "check_agent": "check",
-    "groups_of": "check",
-    "CheckpointError": "checkpoint",
-    "Checkpoints": "checkpoint",
-    "load_config": "config_io",
-    "save_config": "config_io",
-    "Ranks": "distributed",
-    "relaunch": "distributed",
-    "Learner": "learners",
-    "Outcome": "loop",
-    "TrainingLoop": "loop",
-    "load_policy": "policy",
-    "RunFolder": "run_folder",
-    "ship": "shipping",
-    "train": "training",
-    "RslRlVecEnv": "vecenv",
-    "TrainingEnv": "vecenv",
-    "terms_of": "vecenv",
+    "categorical": ("CategoricalCfg",),
+    "check": ("check_agent", "groups_of"),
+    "checkpoint": ("CheckpointError", "Checkpoints"),
+    "distributed": ("Ranks", "relaunch"),
+    "learners": ("Learner",),
+    "loop": ("TrainingResult", "TrainingLoop"),
+    "policy": ("load_policy",),
+    "shipping": ("ship",),
+    "vecenv": ("RslRlVecEnv", "TrainingEnv", "terms_of"),
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Import a part that needs torch, now that somebody asks for it."""
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
+    """Import a part that needs torch, now that it is asked for."""
+    for module, names in _LAZY.items():
+        if name in names:
+            return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,7 +1,7 @@
-"""What can be said about a learner's configuration before anything is simulated."""
+"""Checks of a learner's configuration before anything is simulated."""
 
 from collections.abc import Mapping
-from typing import Any
+from operator import attrgetter
 
 from mjlab.envs.config import ManagerBasedRlEnvCfg, check_fields
 from mjlab.names import suggest
@@ -40,7 +40,7 @@ def check_agent(cfg: AgentCfg, groups: Groups, num_envs: int) -> None:
 
 
 def groups_of(cfg: ManagerBasedRlEnvCfg) -> Groups:
-    """Groups of observations that an environment will have. Nothing is built."""
+    """Return groups of observations that an environment will have; nothing is built."""
     found: dict[str, None] = {}
     for name, group in cfg.observations.items():
         if group is None:
@@ -62,14 +62,12 @@ def _check_numbers(cfg: AgentCfg) -> list[str]:
         "evaluation.num_envs": 1,
         "logging.window": 1,
     }
-    problems = []
-    for name, least in lowest.items():
-        value: Any = cfg
-        for part in name.split("."):
-            value = getattr(value, part)
-        if value < least:
-            problems.append(f"{name}={value} has to be {least} or more")
-    return problems
+    values = {name: attrgetter(name)(cfg) for name in lowest}
+    return [
+        f"{name}={values[name]} has to be {least} or more"
+        for name, least in lowest.items()
+        if values[name] < least
+    ]
 
 
 def _check_ppo(cfg: PpoAgentCfg, groups: Groups, num_envs: int) -> list[str]:

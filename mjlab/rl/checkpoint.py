@@ -9,7 +9,6 @@ is written last, and holds the checksums; without it the others do not count.
 import json
 import logging
 import pickle
-import random
 import re
 import struct
 import zipfile
@@ -18,7 +17,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from mjlab.files import TEMPORARY, sha256, write_atomic, write_text
@@ -97,9 +95,7 @@ class Checkpoints:
     ) -> Path:
         """Write the best policy so far. Only the first process does."""
         path = self.folder / f"{BEST}.pt"
-        path.with_suffix(".json").unlink(missing_ok=True)
-        _write(path, model)
-        _write_manifest(path, iteration, {path.name: sha256(path)}, score=score)
+        write_model(path, model, iteration, score=score)
         return path
 
     def iterations(self) -> list[int]:
@@ -152,7 +148,7 @@ def find_checkpoint(place: Path, *, best: bool = False) -> Path:
 
 
 def find_fault(path: Path) -> str | None:
-    """What is wrong with a checkpoint by its manifest, None if nothing is."""
+    """Return the fault of a checkpoint by its manifest, None if it has none."""
     try:
         manifest = read_manifest(path)
     except CheckpointError:
@@ -172,7 +168,7 @@ def find_fault(path: Path) -> str | None:
 
 
 def read_manifest(path: Path) -> dict[str, Any] | None:
-    """What the manifest of a checkpoint says, None if there is none."""
+    """Return the manifest of a checkpoint, None if there is none."""
     file = path.with_suffix(".json")
     if not file.is_file():
         return None
@@ -211,10 +207,14 @@ def load_own(path: Path, ranks: Ranks) -> dict[str, Any]:
     return own
 
 
-def write_model(path: Path, model: Mapping[str, Any], iteration: int) -> None:
-    """Write what is needed to play, alone, as one process does."""
+def write_model(
+    path: Path, model: Mapping[str, Any], iteration: int, **more: Any
+) -> None:
+    """Write what is needed to play, alone, with `more` in its manifest."""
+    # The manifest of another file that was here says nothing of this one.
+    path.with_suffix(".json").unlink(missing_ok=True)
     _write(path, model)
-    _write_manifest(path, iteration, {path.name: sha256(path)})
+    _write_manifest(path, iteration, {path.name: sha256(path)}, **more)
 
 
 def check_layout(saved: Any, present: Any, path: Path) -> None:
@@ -244,50 +244,6 @@ def _differences(saved: Any, present: Any, where: str) -> Any:
             yield f"{where}: the order was {orders}"
     elif saved != present:
         yield f"{where}: {saved}, {present} here"
-
-
-# Random numbers that are not the worlds' own.
-
-
-def seed_everything(seed: int) -> None:
-    """Seed the generators of Python, NumPy and torch."""
-    random.seed(seed)
-    np.random.seed(seed % 2**32)
-    torch.manual_seed(seed)
-
-
-def random_state(device: torch.device) -> dict[str, Any]:
-    """States of the generators of Python, NumPy and torch, as tensors and numbers."""
-    version, words, gauss = random.getstate()
-    numpy = np.random.get_state(legacy=False)
-    assert isinstance(numpy, dict)
-    state: dict[str, Any] = {
-        "python": {"version": version, "words": torch.tensor(words), "gauss": gauss},
-        "numpy": {
-            "key": torch.from_numpy(numpy["state"]["key"].astype(np.int64)),
-            "pos": int(numpy["state"]["pos"]),
-            "has_gauss": int(numpy["has_gauss"]),
-            "gauss": float(numpy["gauss"]),
-        },
-        "torch": torch.get_rng_state(),
-    }
-    if device.type == "cuda":
-        state["cuda"] = torch.cuda.get_rng_state(device)
-    return state
-
-
-def set_random_state(state: dict[str, Any], device: torch.device) -> None:
-    """Put the generators back."""
-    python, numpy = state["python"], state["numpy"]
-    words = tuple(python["words"].tolist())
-    random.setstate((python["version"], words, python["gauss"]))
-    key = numpy["key"].numpy().astype(np.uint32)
-    np.random.set_state(
-        ("MT19937", key, numpy["pos"], numpy["has_gauss"], numpy["gauss"])
-    )
-    torch.set_rng_state(state["torch"].cpu())
-    if device.type == "cuda" and "cuda" in state:
-        torch.cuda.set_rng_state(state["cuda"].cpu(), device)
 
 
 # Files.
@@ -364,4 +320,4 @@ _ZIP_ERRORS = (
     RuntimeError,
     ValueError,
 )
-"""What `zipfile` raises for archives that are damaged."""
+"""Errors that `zipfile` raises for archives that are damaged."""

@@ -1,31 +1,15 @@
-"""What a user says about learning: the parts of RSL-RL, and the loop around them."""
+"""Configurations of learning: the agent, and the loop around it."""
 
 from dataclasses import dataclass, field
 from typing import Literal
 
-from mjlab.rl.hook import HookCfg as HookCfg
-from mjlab.rl.parts import BetaCfg as BetaCfg
-from mjlab.rl.parts import CnnCfg as CnnCfg
-from mjlab.rl.parts import CnnModelCfg as CnnModelCfg
-from mjlab.rl.parts import ConstantScheduleCfg as ConstantScheduleCfg
-from mjlab.rl.parts import DistillationCfg as DistillationCfg
-from mjlab.rl.parts import DistributionCfg as DistributionCfg
-from mjlab.rl.parts import GaussianCfg as GaussianCfg
-from mjlab.rl.parts import HeteroscedasticGaussianCfg as HeteroscedasticGaussianCfg
-from mjlab.rl.parts import LinearScheduleCfg as LinearScheduleCfg
-from mjlab.rl.parts import MlpModelCfg as MlpModelCfg
-from mjlab.rl.parts import PartCfg as PartCfg
-from mjlab.rl.parts import PpoCfg as PpoCfg
-from mjlab.rl.parts import RndCfg as RndCfg
-from mjlab.rl.parts import RnnModelCfg as RnnModelCfg
-from mjlab.rl.parts import ScheduleCfg as ScheduleCfg
-from mjlab.rl.parts import StepScheduleCfg as StepScheduleCfg
-from mjlab.rl.parts import SymmetryCfg as SymmetryCfg
+from mjlab.rl.hook import HookCfg
+from mjlab.rl.parts import DistillationCfg, GaussianCfg, MlpModelCfg, PpoCfg
 
 
 @dataclass(kw_only=True)
 class CheckpointCfg:
-    """When the run is saved."""
+    """Checkpoints of the run."""
 
     every: int = 50
     """Iterations between checkpoints. The last iteration is saved in any case."""
@@ -34,7 +18,7 @@ class CheckpointCfg:
     """Newest checkpoints that are kept, besides the best. 0 keeps all."""
 
     env_state: bool = True
-    """Whether to save the state of all worlds, without which a run that is resumed
+    """Save the state of all worlds too, without which a run that is resumed
     starts new episodes."""
 
 
@@ -57,7 +41,7 @@ class EvaluationCfg:
 
 @dataclass(kw_only=True)
 class StopCfg:
-    """What ends training before `max_iterations`."""
+    """Reasons to end training before `max_iterations`."""
 
     max_seconds: float | None = None
     """Time that this process may train, in seconds."""
@@ -80,13 +64,13 @@ class StopCfg:
 
 @dataclass(kw_only=True)
 class LoggingCfg:
-    """Where figures go, besides the console and `metrics.jsonl`."""
+    """Writers of figures, besides the console and `metrics.jsonl`."""
 
     tensorboard: bool = True
-    """Whether to write TensorBoard's files."""
+    """Write TensorBoard's files."""
 
     wandb: bool = False
-    """Whether to send figures to Weights & Biases."""
+    """Send figures to Weights & Biases."""
 
     wandb_project: str = "mjlab"
     """Project there."""
@@ -95,7 +79,7 @@ class LoggingCfg:
     """User or team there. None takes the account's own."""
 
     wandb_mode: Literal["online", "offline"] = "online"
-    """Whether to send figures at once, or to keep them for `wandb sync`."""
+    """Send figures at once, or keep them for `wandb sync`."""
 
     window: int = 100
     """Episodes, the latest, that "Train/mean_reward" is a mean of, at least."""
@@ -110,7 +94,7 @@ class DumpCfg:
     """
 
     enabled: bool = True
-    """Whether the last steps are recorded, so that there is something to keep."""
+    """Record the last steps, so that there is something to keep."""
 
     steps: int | None = None
     """Steps that are kept before a fault, at least where there were as many. None takes
@@ -128,7 +112,7 @@ class DumpCfg:
 
 @dataclass(kw_only=True)
 class AgentCfg:
-    """What all ways of learning share."""
+    """Settings that all ways of learning share."""
 
     num_steps_per_env: int = 24
     """Steps of each world in an iteration."""
@@ -143,29 +127,29 @@ class AgentCfg:
     """Largest size of an action. None leaves actions as the policy draws them."""
 
     init_at_random_ep_len: bool = True
-    """Whether worlds start at random moments of an episode, so that they do not all
+    """Start worlds at random moments of an episode, so that they do not all
     end together."""
 
     torch_compile_mode: Literal["default", "max-autotune-no-cudagraphs"] | None = None
-    """How networks are compiled; worth it for convolutions."""
+    """Mode in which networks are compiled; worth it for convolutions."""
 
     checkpoint: CheckpointCfg = field(default_factory=CheckpointCfg)
-    """When the run is saved."""
+    """Checkpoints of the run."""
 
     evaluation: EvaluationCfg = field(default_factory=EvaluationCfg)
-    """When the policy is evaluated."""
+    """Evaluations of the policy."""
 
     stop: StopCfg = field(default_factory=StopCfg)
-    """What ends training early."""
+    """Reasons to end training early."""
 
     logging: LoggingCfg = field(default_factory=LoggingCfg)
-    """Where figures go."""
+    """Writers of figures."""
 
     dumps: DumpCfg = field(default_factory=DumpCfg)
-    """What is kept of worlds in which something went wrong."""
+    """Dumps of worlds in which something went wrong."""
 
     hooks: dict[str, HookCfg | None] = field(default_factory=dict)
-    """What else happens after each iteration, by name."""
+    """Hooks after each iteration, by name."""
 
 
 def _actor() -> MlpModelCfg:

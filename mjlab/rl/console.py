@@ -1,4 +1,4 @@
-"""What a user sees while training: a panel on a terminal, plain lines elsewhere."""
+"""Display of a training: a panel on a terminal, plain lines elsewhere."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _SHOWN_TERMS = 6
 
 @dataclass(frozen=True)
 class Progress:
-    """Where training stands after an iteration."""
+    """Progress of a training after an iteration."""
 
     iteration: int
     """Iterations that are done."""
@@ -132,7 +132,7 @@ class LivePanel:
 
 
 def open_display(title: str, console: Console | None = None) -> Display:
-    """A panel on a terminal, and lines anywhere else."""
+    """Open a panel on a terminal, and lines anywhere else."""
     console = console or Console()
     if console.is_terminal and not console.is_dumb_terminal:
         return LivePanel(console, title)
@@ -140,7 +140,7 @@ def open_display(title: str, console: Console | None = None) -> Display:
 
 
 def duration(seconds: float | None) -> str:
-    """A time in words: "1 h 02 min", "3 min 20 s", "12 s"."""
+    """Return a time in words: "1 h 02 min", "3 min 20 s", "12 s"."""
     if seconds is None:
         return "?"
     whole = round(seconds)
@@ -165,7 +165,7 @@ def _main_figures(figures: Mapping[str, float]) -> list[str]:
 
 
 def _health(figures: Mapping[str, float]) -> dict[str, float]:
-    """Counters of what went wrong, those that are not zero."""
+    """Return the counters of what went wrong that are not zero."""
     return {
         name.removeprefix("Health/"): value
         for name, value in figures.items()
@@ -196,7 +196,7 @@ def _overview(progress: Progress, figures: Mapping[str, float]) -> Text:
 
 
 def _terms(figures: Mapping[str, float]) -> Table:
-    """The best and the worst terms of the reward."""
+    """Return a table of the best and the worst terms of the reward."""
     table = Table.grid(padding=(0, 2))
     prefix = "Episode_Reward/"
     names = [name for name in figures if name.startswith(prefix)]

@@ -38,7 +38,7 @@ class Ranks:
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None) -> "Ranks":
-        """What `torchrun` says in the environment; alone if it says nothing."""
+        """Read what `torchrun` says in the environment; alone if it says nothing."""
         given = os.environ if environ is None else environ
         world = int(given.get("WORLD_SIZE", "1"))
         ranks = cls(
@@ -56,16 +56,16 @@ class Ranks:
 
     @property
     def is_first(self) -> bool:
-        """Whether this is the process that writes logs and checkpoints."""
+        """True for the process that writes logs and checkpoints."""
         return self.index == 0
 
     @property
     def is_alone(self) -> bool:
-        """Whether there is no other process."""
+        """True if there is no other process."""
         return self.world == 1
 
     def device(self, wanted: str | None = None) -> str:
-        """The device of this process: its own GPU, unless `wanted` says otherwise."""
+        """Return this process's device: its own GPU, unless `wanted` says otherwise."""
         if not torch.cuda.is_available() and (wanted or "cpu").startswith("cuda"):
             raise DistributedError(
                 f"device={wanted!r}, but there is no CUDA device: {no_cuda()}. "
@@ -87,7 +87,7 @@ class Ranks:
         return f"cuda:{self.local}"
 
     def threads(self) -> int:
-        """Processors that are this process's share."""
+        """Return how many processors are this process's share."""
         return max(1, (os.cpu_count() or 1) // self.local_world)
 
     def join(self, device: str) -> None:
@@ -118,7 +118,7 @@ class Ranks:
         self.sum_(torch.zeros(1))
 
     def share_number(self, number: int) -> int:
-        """What the first process has, such as a seed that it drew."""
+        """Return what the first process has, such as a seed that it drew."""
         if self.is_alone:
             return number
         shared = torch.tensor([number], dtype=torch.int64)
@@ -126,7 +126,7 @@ class Ranks:
         return int(shared)
 
     def share_text(self, text: str) -> str:
-        """What the first process has, such as the folder that it made."""
+        """Return what the first process has, such as the folder that it made."""
         if self.is_alone:
             return text
         data = text.encode()
@@ -138,7 +138,7 @@ class Ranks:
         return bytes(shared.tolist()).decode()
 
     def gather(self, data: bytes) -> list[bytes]:
-        """What each process has, all of the same length, in their order."""
+        """Return what each process has, all of the same length, in their order."""
         if self.is_alone:
             return [data]
         own = torch.frombuffer(bytearray(data), dtype=torch.uint8)
@@ -174,7 +174,7 @@ def check_gpus(gpus: Sequence[int], count: int) -> None:
 
 
 def no_cuda() -> str:
-    """Why there is no CUDA device."""
+    """Return why there is no CUDA device."""
     if torch.version.cuda is None:
         return f"this PyTorch ({torch.__version__}) was built without CUDA"
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
@@ -183,7 +183,7 @@ def no_cuda() -> str:
 
 
 def torchrun_command(processes: int) -> list[str]:
-    """The command line that starts this program in several processes."""
+    """Return the command line that starts this program in several processes."""
     launcher = [
         *(sys.executable, "-m", "torch.distributed.run", "--standalone"),
         *("--nproc-per-node", str(processes)),

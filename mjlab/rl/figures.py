@@ -1,5 +1,7 @@
-"""Figures of training, gathered on the device and read all at once."""
+"""Figures of training: gathered on the device, read all at once, and judged."""
 
+import math
+import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,7 +9,6 @@ from typing import Any
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.rl.counts import count_nonfinite, count_overflow
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.vecenv import TrainingEnv
 
@@ -87,13 +88,13 @@ class Tally:
         self._present.masked_fill_(dones.unsqueeze(-1), 0.0)
 
     def take(self) -> torch.Tensor:
-        """Sums since the last call, in the order of NAMES."""
+        """Return the sums since the last call, in the order of NAMES."""
         sums = self._sums.clone()
         self._sums.zero_()
         return sums
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
+        """Return the live tensors; copy into them to restore a snapshot."""
         return {"present": self._present, "sums": self._sums}
 
 
@@ -112,7 +113,7 @@ class Window:
             self._parts.popleft()
 
     def means(self) -> dict[str, float]:
-        """Mean return and length, if any episode has ended."""
+        """Return mean return and length, if any episode has ended."""
         count = self._count()
         if not count:
             return {}
@@ -122,7 +123,7 @@ class Window:
         }
 
     def state(self) -> list[tuple[float, float, float]]:
-        """What it holds, as plain numbers."""
+        """Return what it holds, as plain numbers."""
         return list(self._parts)
 
     def load_state(self, state: list[tuple[float, float, float]]) -> None:
@@ -133,60 +134,17 @@ class Window:
         return sum(part[2] for part in self._parts)
 
 
-class EnvFigures:
-    """Means of the environment's log, and its health, without a read of their own."""
-
-    def __init__(self, env: TrainingEnv) -> None:
-        self._env = env
-        self._overflow = 0.0
-
-    def add_to(self, readout: Readout) -> None:
-        """Add sums over the episodes that ended, and how much went wrong; then zero."""
-        log = self._env.episode_log
-        names = [f"log/{key}" for key in log.keys]
-        readout.add_sums([*names, "log/count"], log.drain())
-        nonfinite, overflow = _counts(self._env)
-        readout.add_sums(["wrong/nonfinite"], nonfinite.to(self._env.device))
-        readout.add_sums(["wrong/overflow"], overflow.to(self._env.device))
-
-    def finish(self, raw: dict[str, float]) -> dict[str, float]:
-        """Turn what was read into figures, and remove it from `raw`.
-
-        Where something went wrong, the environment is asked for the full account, which
-        raises if it is too much.
-        """
-        count = raw.pop("log/count")
-        keys = [f"log/{key}" for key in self._env.episode_log.keys]
-        sums = {key.removeprefix("log/"): raw.pop(key) for key in keys}
-        means = {key: value / count for key, value in sums.items()} if count else {}
-        nonfinite, overflow = raw.pop("wrong/nonfinite"), raw.pop("wrong/overflow")
-        if nonfinite or overflow > self._overflow:
-            means |= self._env.take_log()
-        self._overflow = overflow
-        return means | {"Health/nonfinite": nonfinite, "Health/overflow": overflow}
-
-
-def _counts(env: TrainingEnv) -> tuple[torch.Tensor, torch.Tensor]:
-    """How much was not finite, and how often there was no room, shape (1,) each."""
-    if isinstance(env, ManagerBasedRlEnv):
-        return count_nonfinite(env).reshape(1), count_overflow(env).reshape(1)
-    nonfinite, overflow = env.health()
-    return torch.tensor([nonfinite]), torch.tensor([overflow])
-
-
 class IterationFigures:
-    """What happened in an iteration: gathered in every step, read once."""
+    """Figures of an iteration: gathered in every step, read once."""
 
     def __init__(self, env: TrainingEnv, ranks: Ranks, window: int) -> None:
-        self._device = env.device
+        self._env = env
         self._ranks = ranks
-        self._tally = Tally(env.num_envs, env.device)
-        self._window = Window(window)
-        self._env = EnvFigures(env)
-
-    def add_step(self, reward: torch.Tensor, dones: torch.Tensor) -> None:
-        """Take a step into account; see `Tally.add`."""
-        self._tally.add(reward, dones)
+        self._overflow = 0.0
+        self.tally = Tally(env.num_envs, env.device)
+        """Sums of this process."""
+        self.window = Window(window)
+        """The latest episodes, the same in all processes."""
 
     def read(
         self, *found: Mapping[str, Number]
@@ -197,36 +155,48 @@ class IterationFigures:
             All figures, the processes' means of `found` among them; and the sums of
             the tally.
         """
-        readout = Readout(self._device, self._ranks)
-        names = [f"tally/{name}" for name in Tally.NAMES]
-        readout.add_sums(names, self._tally.take())
-        self._env.add_to(readout)
+        log, device = self._env.episode_log, self._env.device
+        logged = [f"log/{key}" for key in log.keys]
+        readout = Readout(device, self._ranks)
+        readout.add_sums([f"tally/{name}" for name in Tally.NAMES], self.tally.take())
+        readout.add_sums([*logged, "log/count"], log.drain())
+        readout.add_sums(
+            ["wrong/nonfinite", "wrong/overflow"], self._wrong().to(device)
+        )
         readout.add_means(merged(*found))
         raw = readout.read()
         tally = {name: raw.pop(f"tally/{name}") for name in Tally.NAMES}
-        self._window.add(tally["return"], tally["length"], tally["episodes"])
+        sums = {key.removeprefix("log/"): raw.pop(key) for key in logged}
+        count = raw.pop("log/count")
+        means = {key: value / count for key, value in sums.items()} if count else {}
+        means |= self._health(raw.pop("wrong/nonfinite"), raw.pop("wrong/overflow"))
+        self.window.add(tally["return"], tally["length"], tally["episodes"])
         train = {
             "Train/mean_step_reward": tally["reward"] / tally["steps"],
             "Train/episodes": tally["episodes"],
         }
-        env = self._env.finish(raw)
-        return merged(self._window.means(), train, raw, env), tally
+        return merged(self.window.means(), train, raw, means), tally
 
-    def shared_state(self) -> list[tuple[float, float, float]]:
-        """What all processes have in common, as plain numbers."""
-        return self._window.state()
+    def _wrong(self) -> torch.Tensor:
+        """Return how much was not finite, and lacks of room, shape (2,)."""
+        if isinstance(self._env, ManagerBasedRlEnv):
+            return torch.cat(self._env.nonfinite.totals())
+        return torch.tensor(self._env.health())
 
-    def load_shared_state(self, state: list[tuple[float, float, float]]) -> None:
-        """Restore that."""
-        self._window.load_state(state)
+    def _health(self, nonfinite: float, overflow: float) -> dict[str, float]:
+        """Return the figures of health.
 
-    def own_state(self) -> dict[str, torch.Tensor]:
-        """The live tensors of this process; copy into them to restore a snapshot."""
-        return self._tally.state()
+        Where something went wrong, the environment is asked for the full account, which
+        raises if it is too much.
+        """
+        is_wrong = nonfinite or overflow > self._overflow
+        self._overflow = overflow
+        account = self._env.take_log() if is_wrong else {}
+        return account | {"Health/nonfinite": nonfinite, "Health/overflow": overflow}
 
 
 def merged(*parts: Mapping[str, Any]) -> dict[str, Any]:
-    """One dictionary of several, whose keys must not meet."""
+    """Return one dictionary of several, whose keys must not meet."""
     whole: dict[str, Any] = {}
     for part in parts:
         twice = whole.keys() & part.keys()
@@ -234,3 +204,83 @@ def merged(*parts: Mapping[str, Any]) -> dict[str, Any]:
             raise ValueError(f"The figure {min(twice)!r} is given twice.")
         whole |= part
     return whole
+
+
+class Scores:
+    """Follows one figure, of which more is better."""
+
+    def __init__(
+        self, metric: str, *, target: float | None, patience: int | None
+    ) -> None:
+        self._target = target
+        self._patience = patience
+        self.metric = metric
+        """Name of the figure."""
+        self.best: float | None = None
+        """The best value so far."""
+        self._worse = 0
+
+    def judge(self, figures: Mapping[str, float]) -> bool:
+        """Look at the figures of an iteration; return whether they are the best yet."""
+        score = figures.get(self.metric)
+        if score is None:
+            return False
+        # A comparison with NaN is false, so it never counts as better.
+        if math.isfinite(score) and (self.best is None or score > self.best):
+            self.best, self._worse = score, 0
+            return True
+        self._worse += 1
+        return False
+
+    def reason_to_stop(self, figures: Mapping[str, float]) -> str | None:
+        """Return why to stop: the target is reached, or nothing gets better."""
+        score, target = figures.get(self.metric), self._target
+        if target is not None and score is not None and score >= target:
+            return f"{self.metric} is {score:.4g}, and stop.target is {target:g}"
+        if self._patience is not None and self._worse > self._patience:
+            best = "anything finite" if self.best is None else f"{self.best:.4g}"
+            return (
+                f"{self.metric} has not beaten {best} in {self._worse} looks, and "
+                f"stop.patience is {self._patience}"
+            )
+        return None
+
+    def state(self) -> dict[str, Any]:
+        """Return what it remembers, as plain values."""
+        return {"best": self.best, "worse": self._worse}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Remember that again."""
+        self.best, self._worse = state["best"], state["worse"]
+
+
+class Stopwatch:
+    """Times the laps of an iteration, on the device where that works on its own."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._on_gpu = device.type == "cuda"
+        self._names: list[str] = []
+        self._marks: list[Any] = [self._mark()]
+
+    def lap(self, name: str) -> None:
+        """Say that a lap is over."""
+        self._names.append(name)
+        self._marks.append(self._mark())
+
+    def seconds(self) -> dict[str, float]:
+        """Return the time of each lap. A GPU must have been waited for."""
+        pairs = zip(self._marks, self._marks[1:], strict=False)
+        times = [self._between(start, end) for start, end in pairs]
+        return dict(zip(self._names, times, strict=True))
+
+    def _mark(self) -> Any:
+        if not self._on_gpu:
+            return time.perf_counter()
+        event = torch.cuda.Event(enable_timing=True)
+        event.record()
+        return event
+
+    def _between(self, start: Any, end: Any) -> float:
+        if self._on_gpu:
+            return start.elapsed_time(end) / 1e3
+        return end - start

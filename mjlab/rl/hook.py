@@ -1,4 +1,4 @@
-"""What else happens after each iteration."""
+"""Hooks: what else happens after each iteration."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ class Hook(ABC):
     """
 
     name: str
-    """What its state is called in a checkpoint."""
+    """Name of its state in a checkpoint."""
 
     def before_first_iteration(self, loop: Training) -> None:
         """Prepare a run that begins, not one that is resumed."""
@@ -56,11 +56,11 @@ class Hook(ABC):
         """
 
     def tensors(self) -> "Mapping[str, torch.device]":
-        """Where its own tensors are, by what they are, for the start-up report."""
+        """Return devices of its own tensors by name, for the start-up report."""
         return {}
 
     def state(self) -> dict[str, Any]:
-        """What it remembers, as tensors and plain values, the same in all processes."""
+        """Return what it remembers, as plain values, the same in all processes."""
         return {}
 
     def load_state(self, state: dict[str, Any]) -> None:

@@ -12,16 +12,17 @@ from rsl_rl.algorithms import PPO, Distillation
 from rsl_rl.utils import resolve_callable
 from tensordict import TensorDict
 
+from mjlab.managers import Observations
 from mjlab.rl.config import AgentCfg, DistillationAgentCfg, PpoAgentCfg
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.parts import PartCfg, ScheduleCfg
-from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.rl.vecenv import RslRlVecEnv, to_tensordict
 
 _log = logging.getLogger(__name__)
 
 
 def to_rsl_rl(cfg: AgentCfg) -> dict[str, Any]:
-    """The dictionary that RSL-RL builds from. Only here its names of classes matter."""
+    """Return what RSL-RL builds from. Only here its names of classes matter."""
     part_names = ("algorithm", *network_names(cfg))
     return {name: _part(getattr(cfg, name)) for name in part_names} | {
         "num_steps_per_env": cfg.num_steps_per_env,
@@ -31,7 +32,7 @@ def to_rsl_rl(cfg: AgentCfg) -> dict[str, Any]:
 
 
 def network_names(cfg: AgentCfg) -> tuple[str, ...]:
-    """Fields of `cfg` that hold networks, the policy that acts first."""
+    """Return the fields of `cfg` that hold networks, the policy that acts first."""
     if isinstance(cfg, PpoAgentCfg):
         return ("actor", "critic")
     if isinstance(cfg, DistillationAgentCfg):
@@ -43,7 +44,7 @@ def network_names(cfg: AgentCfg) -> tuple[str, ...]:
 
 
 def _part(cfg: Any) -> Any:
-    """A configuration as RSL-RL's arguments; what is None takes its default."""
+    """Return a configuration as RSL-RL's arguments; None takes its default."""
     if isinstance(cfg, dict):
         return {key: _part(value) for key, value in cfg.items()}
     if not dataclasses.is_dataclass(cfg):
@@ -79,8 +80,8 @@ class Learner:
             )
         _log.debug("%s", said.getvalue())
         self.networks_text = said.getvalue()
-        """What RSL-RL says about the networks that it built."""
-        self.inference = InferencePolicy(self.policy)
+        """RSL-RL's text about the networks that it built."""
+        self.inference = InferencePolicy(self.policy, clip=cfg.clip_actions)
         """A copy of the policy for use without exploration."""
         self.algorithm.train_mode()
         if not ranks.is_alone:
@@ -106,7 +107,7 @@ class Learner:
         self.algorithm.load(algorithm_state, {"teacher": True}, strict=True)
 
     def shared_state(self) -> dict[str, Any]:
-        """State that all processes have in common."""
+        """Return the state that all processes have in common."""
         state: dict[str, Any] = {"algorithm": self.algorithm.save()}
         if isinstance(self.algorithm, PPO) and self.algorithm.rnd is not None:
             state["rnd_steps"] = self.algorithm.rnd.update_counter
@@ -119,7 +120,7 @@ class Learner:
             self.algorithm.rnd.update_counter = state["rnd_steps"]
 
     def own_state(self) -> dict[str, Any]:
-        """State of this process's worlds: hidden states, discounted curiosity."""
+        """Return the state of this process's worlds: hidden states and curiosity."""
         algorithm = self.algorithm
         state: dict[str, Any] = {
             "hidden": {name: _copied(self._hidden(name)) for name in self._names}
@@ -147,7 +148,7 @@ class Learner:
         return getattr(self.algorithm, name).get_hidden_state()
 
     def _curiosity_average(self) -> Any:
-        """What sums up curiosity over time, if it is normalised by that."""
+        """Return the sum of curiosity over time, if it is normalised by that."""
         rnd = self.algorithm.rnd if isinstance(self.algorithm, PPO) else None
         if rnd is None or not rnd.reward_normalization:
             return None
@@ -157,10 +158,17 @@ class Learner:
 class InferencePolicy:
     """A copy of a policy that acts without exploration, and leaves the policy alone."""
 
-    def __init__(self, policy: torch.nn.Module) -> None:
+    def __init__(self, policy: torch.nn.Module, *, clip: float | None = None) -> None:
+        """Copy the policy.
+
+        Args:
+            policy: The network.
+            clip: Largest size of an action. None leaves actions as they are.
+        """
         # Later, the original holds tensors of its graph, which cannot be copied.
         self._policy: Any = copy.deepcopy(policy).eval()
         self._device = next(policy.parameters()).device
+        self._clip = clip
 
     def follow(self, policy: torch.nn.Module) -> None:
         """Take over the weights of `policy`, and forget all hidden states."""
@@ -171,16 +179,19 @@ class InferencePolicy:
         """Forget the hidden states of worlds that begin anew."""
         self._policy.reset(None if dones is None else dones.to(self._device))
 
-    def __call__(self, observations: TensorDict) -> torch.Tensor:
-        """The most likely actions, shape (num_envs, num_actions)."""
+    def __call__(self, observations: Observations | TensorDict, /) -> torch.Tensor:
+        """Return the most likely actions, shape (num_envs, num_actions)."""
+        seen = to_tensordict(observations)
         with torch.no_grad():
             # Worlds on the CPU may be evaluated by a policy on a GPU.
-            actions = self._policy(observations.to(self._device))
-            return actions.to(observations.device)
+            actions = self._policy(seen.to(self._device)).to(seen.device)
+        if self._clip is None:
+            return actions
+        return actions.clamp(-self._clip, self._clip)
 
 
 def _copied(value: Any) -> Any:
-    """A copy of tensors, in tuples or not, away from any graph."""
+    """Return a copy of tensors, in tuples or not, away from any graph."""
     if isinstance(value, tuple):
         return tuple(_copied(item) for item in value)
     return value if value is None else value.detach().clone()

@@ -1,4 +1,4 @@
-"""Where figures go: `metrics.jsonl`, TensorBoard, Weights & Biases."""
+"""Writers of figures: `metrics.jsonl`, TensorBoard, Weights & Biases."""
 
 import importlib
 import json
@@ -62,12 +62,12 @@ class JsonlWriter:
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:
-    """The lines of a `metrics.jsonl`; a last one that is torn is left out."""
+    """Read the lines of a `metrics.jsonl`; a last one that is torn is left out."""
     return [json.loads(line) for line in _lines(path)]
 
 
 def _lines(path: Path) -> list[str]:
-    """Whole lines of a file that may not exist."""
+    """Return the whole lines of a file that may not exist."""
     if not path.exists():
         return []
     text = path.read_text("utf-8")

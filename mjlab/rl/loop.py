@@ -11,36 +11,30 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.rl.check import check_agent
-from mjlab.rl.checkpoint import (
-    Checkpoints,
-    find_checkpoint,
-    load_model,
-    seed_everything,
-)
+from mjlab.rl.checkpoint import Checkpoints, find_checkpoint, load_model
 from mjlab.rl.config import AgentCfg, DistillationAgentCfg
 from mjlab.rl.console import Display, Progress
 from mjlab.rl.distributed import Ranks
-from mjlab.rl.evaluation import Evaluation
-from mjlab.rl.figures import IterationFigures, Number, merged
+from mjlab.rl.figures import IterationFigures, Number, Scores, Stopwatch, merged
 from mjlab.rl.hook import Hook
 from mjlab.rl.learners import Learner
 from mjlab.rl.logging import Writer
-from mjlab.rl.scores import Scores
-from mjlab.rl.signals import Interrupts, Stopwatch
-from mjlab.rl.state import RunState
-from mjlab.rl.vecenv import RslRlVecEnv, TrainingEnv, terms_of
+from mjlab.rl.policy import Evaluation
+from mjlab.rl.signals import Interrupts
+from mjlab.rl.state import RunState, seed_everything
+from mjlab.rl.vecenv import RslRlVecEnv, TrainingEnv, terms_of, to_tensordict
 from mjlab.threads import torch_threads
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """How training ended."""
+class TrainingResult:
+    """End of a training."""
 
     reason: str
     """Why it stopped, in words."""
 
     interrupted: bool
-    """Whether a signal stopped it, rather than the work being done."""
+    """True if a signal stopped it, rather than the work being done."""
 
     iteration: int
     """Iterations that are done."""
@@ -93,7 +87,9 @@ class TrainingLoop:
         self.ranks = ranks or Ranks()
         seed_everything(env.seed)
         groups = {group for seen in cfg.obs_groups.values() for group in seen}
-        check_agent(cfg, _shapes(env), env.num_envs)
+        seen = to_tensordict(terms_of(env).observation_manager.output)
+        shapes = {str(name): tuple(one.shape[1:]) for name, one in seen.items()}
+        check_agent(cfg, shapes, env.num_envs)
         self.worlds = RslRlVecEnv(
             env, groups=sorted(groups), clip_actions=cfg.clip_actions
         )
@@ -108,7 +104,7 @@ class TrainingLoop:
         """Figures of the last iteration."""
         self._checkpoints = checkpoints
         self.writers: Sequence[Writer] = writers if self.ranks.is_first else ()
-        """Where figures go. What is resumed opens them when it knows where it is."""
+        """Writers of figures. What is resumed opens them when it knows where it is."""
         self._display = display if self.ranks.is_first else None
         self._config_text = config_text
         self._evaluation: Evaluation | None = None
@@ -117,16 +113,10 @@ class TrainingLoop:
         self._evaluates = make_eval_env is not None and cfg.evaluation.every > 0
         self._gathered = IterationFigures(env, self.ranks, cfg.logging.window)
         default = "Eval/mean_reward" if self._evaluates else "Train/mean_reward"
-        self._scores = Scores(cfg.stop, cfg.stop.metric or default)
-        self._state = RunState(
-            self.worlds,
-            cfg,
-            self.ranks,
-            learner=self.learner,
-            figures=self._gathered,
-            scores=self._scores,
-            hooks=self.hooks,
-        )
+        metric, stop = cfg.stop.metric or default, cfg.stop
+        self._scores = Scores(metric, target=stop.target, patience=stop.patience)
+        parts = (self.learner, self._gathered, self._scores, self.hooks)
+        self._state = RunState(self.worlds, cfg, self.ranks, *parts)
         self._seconds_before = 0.0
         self._interrupts = Interrupts()
         self._started = 0.0
@@ -137,14 +127,14 @@ class TrainingLoop:
 
     # The main path.
 
-    def run(self) -> Outcome:
+    def run(self) -> TrainingResult:
         """Train until there is a reason to stop, and save."""
         self._begin()
         with self._interrupts, self._display or contextlib.nullcontext():
             while (reason := self._reason_to_stop()) is None:
                 self._iterate()
             self._finish()
-        return Outcome(
+        return TrainingResult(
             reason=reason,
             interrupted=bool(self._interrupts.agreed),
             iteration=self.iteration,
@@ -186,7 +176,7 @@ class TrainingLoop:
                 actions = algorithm.act(observations)
                 observations, reward, dones, extras = worlds.step(actions)
                 algorithm.process_env_step(observations, reward, dones, extras)
-                self._gathered.add_step(reward, dones)
+                self._gathered.tally.add(reward, dones)
             algorithm.compute_returns(observations)
 
     def _evaluate(self) -> dict[str, Number]:
@@ -254,7 +244,7 @@ class TrainingLoop:
     # When to stop.
 
     def _reason_to_stop(self) -> str | None:
-        """Why to stop now, from what all processes know alike."""
+        """Return why to stop now, from what all processes know alike."""
         stop = self.cfg.stop
         if self._interrupts.agreed:
             return f"a signal ({self._interrupts.name}) asked for it"
@@ -274,7 +264,7 @@ class TrainingLoop:
 
     @property
     def progress(self) -> Progress:
-        """Where training stands."""
+        """Progress of the training."""
         done = self.iteration - self._first
         left = self.cfg.max_iterations - self.iteration
         return Progress(
@@ -348,24 +338,10 @@ class TrainingLoop:
         return path
 
     def _model_state(self) -> dict[str, Any]:
-        """What all processes have in common."""
+        """Return what all processes have in common."""
         progress = {
             "iteration": self.iteration,
             "figures": self.figures,
             "seconds": self._seconds_before + self._seconds,
         }
         return self._state.shared(progress) | {"config": self._config_text}
-
-
-def _shapes(env: TrainingEnv) -> dict[str, tuple[int, ...]]:
-    """Shape of one world's observation, by group; by term where they are apart."""
-    shapes: dict[str, tuple[int, ...]] = {}
-    observations = terms_of(env).observation_manager
-    names = observations.active_terms
-    for group, dim in observations.group_obs_dim.items():
-        if isinstance(dim, list):
-            terms = zip(names[group], dim, strict=True)
-            shapes |= {f"{group}/{term}": tuple(shape) for term, shape in terms}
-        else:
-            shapes[group] = tuple(dim)
-    return shapes

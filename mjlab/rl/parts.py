@@ -40,7 +40,7 @@ class PartCfg:
 
 @dataclass(kw_only=True)
 class DistributionCfg(PartCfg):
-    """What actions are drawn from."""
+    """A distribution that actions are drawn from."""
 
 
 @dataclass(kw_only=True)
@@ -56,10 +56,10 @@ class GaussianCfg(DistributionCfg):
     """Bounds of the standard deviation."""
 
     std_type: Literal["scalar", "log"] = "scalar"
-    """Whether the standard deviation or its logarithm is learned."""
+    """The form that is learned: the standard deviation, or its logarithm."""
 
     learn_std: bool = True
-    """Whether it is learned at all."""
+    """Learn it at all."""
 
 
 @dataclass(kw_only=True)
@@ -75,7 +75,7 @@ class HeteroscedasticGaussianCfg(DistributionCfg):
     """Bounds of the standard deviation."""
 
     std_type: Literal["scalar", "log"] = "scalar"
-    """Whether the network puts out the standard deviation or its logarithm."""
+    """The form that the network puts out: standard deviation, or its logarithm."""
 
 
 @dataclass(kw_only=True)
@@ -104,10 +104,10 @@ class MlpModelCfg(PartCfg):
     """Activation function of the hidden layers."""
 
     obs_normalization: bool = False
-    """Whether observations are normalised by their running mean and deviation."""
+    """Normalise observations by their running mean and deviation."""
 
     distribution_cfg: DistributionCfg | None = None
-    """What outputs are drawn from. None puts out numbers, as a critic does."""
+    """Distribution of outputs. None puts out numbers, as a critic does."""
 
 
 @dataclass(kw_only=True)
@@ -143,7 +143,7 @@ class CnnCfg:
     """Dilation, one for all layers or one for each."""
 
     padding: Literal["none", "zeros", "reflect", "replicate", "circular"] = "none"
-    """What is beyond the edge of an image."""
+    """Padding beyond the edge of an image."""
 
     norm: (
         Literal["none", "batch", "layer"]
@@ -155,13 +155,13 @@ class CnnCfg:
     """Activation function of all layers."""
 
     max_pool: bool | tuple[bool, ...] = False
-    """Whether each layer is followed by max pooling."""
+    """Max pooling after each layer."""
 
     global_pool: Literal["none", "max", "avg"] = "none"
     """Pooling over the whole image at the end."""
 
     flatten: bool = True
-    """Whether the output is flat, which a model needs."""
+    """Put out a flat vector, which a model needs."""
 
 
 @dataclass(kw_only=True)
@@ -179,7 +179,7 @@ class CnnModelCfg(MlpModelCfg):
 
 @dataclass(kw_only=True)
 class ScheduleCfg:
-    """How the weight of curiosity changes with the number of steps."""
+    """A schedule of the weight of curiosity over steps."""
 
     mode: ClassVar[str] = ""
     """RSL-RL's name of the schedule."""
@@ -241,16 +241,16 @@ class RndCfg:
     """Activation function of both."""
 
     state_normalization: bool = False
-    """Whether the input is normalised."""
+    """Normalise the input."""
 
     reward_normalization: bool = False
-    """Whether the reward is normalised by the deviation of its discounted sum."""
+    """Normalise the reward by the deviation of its discounted sum."""
 
     weight: float = 0.0
     """Weight of the reward, per second: it is multiplied by the duration of a step."""
 
     weight_schedule: ScheduleCfg | None = None
-    """How the weight changes."""
+    """Schedule of the weight."""
 
     learning_rate: float = 1e-3
     """Step size of the network that predicts."""
@@ -265,10 +265,10 @@ class SymmetryCfg:
     appended. Either may be None."""
 
     use_data_augmentation: bool = False
-    """Whether mirrored samples join every minibatch."""
+    """Add mirrored samples to every minibatch."""
 
     use_mirror_loss: bool = False
-    """Whether a loss pulls the policy towards symmetry."""
+    """Pull the policy towards symmetry by a loss."""
 
     mirror_loss_coeff: float = 0.0
     """Weight of that loss."""
@@ -287,7 +287,7 @@ class PpoCfg(PartCfg):
     """Minibatches in a pass."""
 
     clip_param: float = 0.2
-    """How far the policy's ratio, and the value, may move without penalty."""
+    """Range in which the policy's ratio, and the value, move without penalty."""
 
     gamma: float = 0.99
     """Discount of a step."""
@@ -311,25 +311,26 @@ class PpoCfg(PartCfg):
     """Optimiser."""
 
     use_clipped_value_loss: bool = True
-    """Whether the value's loss is clipped as the policy's is."""
+    """Clip the value's loss as the policy's is."""
 
     schedule: Literal["adaptive", "fixed"] = "adaptive"
-    """Whether the step size follows the policy's divergence, between 1e-5 and 1e-2."""
+    """Schedule of the step size: "adaptive" follows the policy's divergence, between
+    1e-5 and 1e-2."""
 
     desired_kl: float = 0.01
     """The divergence that "adaptive" aims at."""
 
     normalize_advantage_per_mini_batch: bool = False
-    """Whether advantages are normalised by minibatch, rather than by rollout."""
+    """Normalise advantages by minibatch, rather than by rollout."""
 
     use_mixed_precision: bool = False
-    """Whether networks run in bfloat16 while learning."""
+    """Run networks in bfloat16 while learning."""
 
     grad_reduce_bucket_mb: float = 25
     """Size of what several processes exchange at a time, in MB."""
 
     share_cnn_encoders: bool = False
-    """Whether the critic uses the actor's convolutional encoders."""
+    """Share the actor's convolutional encoders with the critic."""
 
     rnd_cfg: RndCfg | None = None
     """Curiosity."""
@@ -363,7 +364,7 @@ class DistillationCfg(PartCfg):
     """Optimiser."""
 
     use_mixed_precision: bool = False
-    """Whether networks run in bfloat16 while learning."""
+    """Run networks in bfloat16 while learning."""
 
     grad_reduce_bucket_mb: float = 25
     """Size of what several processes exchange at a time, in MB."""

@@ -1,95 +1,160 @@
-"""A trained policy, to be run without its learner."""
+"""A trained policy without its learner: loaded from a checkpoint, and evaluated."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from rsl_rl.utils import resolve_class
 
-from mjlab.envs import ManagerBasedRlEnv
+from mjlab.envs import ManagerBasedRlEnv, Policy, Rollout
 from mjlab.rl.checkpoint import check_layout, find_checkpoint, load_model
 from mjlab.rl.config import AgentCfg
-from mjlab.rl.layout import policy_layout
+from mjlab.rl.hook import Hook
 from mjlab.rl.learners import InferencePolicy, network_names, to_rsl_rl
-from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.rl.state import policy_layout
+from mjlab.rl.vecenv import RslRlVecEnv, to_tensordict
 
 
 def load_policy(
-    place: Path, worlds: RslRlVecEnv, cfg: AgentCfg, *, best: bool = False
+    place: Path,
+    worlds: ManagerBasedRlEnv | RslRlVecEnv,
+    cfg: AgentCfg,
+    *,
+    best: bool = False,
 ) -> InferencePolicy:
-    """The policy of a checkpoint.
-
-    Args:
-        place: A checkpoint, or a folder of a run.
-        worlds: What it will act in: its observations and actions are those that it was
-            trained with, and nothing else has to be.
-        cfg: How it was trained.
-        best: Whether to take a run's best checkpoint rather than its newest.
-    """
-    return InferencePolicy(load_network(place, worlds, cfg, best=best))
+    """Load the policy of a checkpoint; see `load_network`."""
+    network = load_network(place, worlds, cfg, best=best)
+    return InferencePolicy(network, clip=cfg.clip_actions)
 
 
 def load_network(
-    place: Path, worlds: RslRlVecEnv, cfg: AgentCfg, *, best: bool = False
+    place: Path,
+    worlds: ManagerBasedRlEnv | RslRlVecEnv,
+    cfg: AgentCfg,
+    *,
+    best: bool = False,
 ) -> torch.nn.Module:
-    """The network of the policy of a checkpoint; see `load_policy`.
+    """Load the network of the policy of a checkpoint.
 
     What hooks had learned beside it is given to the worlds.
 
     Args:
         place: A checkpoint, or a folder of a run.
-        worlds: What it will act in: its observations and actions are those that it was
-            trained with, and nothing else has to be.
-        cfg: How it was trained.
+        worlds: The worlds that it will act in: its observations and actions are those
+            that it was trained with, and nothing else has to be.
+        cfg: The learner that it was trained with.
         best: Whether to take a run's best checkpoint rather than its newest.
     """
+    env = worlds.unwrapped
     path = find_checkpoint(place, best=best)
-    model = load_model(path, worlds.env.device)
+    model = load_model(path, env.device)
     name = network_names(cfg)[0]
-    present = policy_layout(worlds.env, cfg, parts=(name,))
+    present = policy_layout(env, cfg, parts=(name,))
     check_layout(_part(model["layout"], present, name), present, path)
     options = to_rsl_rl(cfg)
     build, arguments = resolve_class(options[name])
     network: Any = build(
-        worlds.get_observations(),
+        to_tensordict(env.observation_manager.output, cfg.obs_groups[name]),
         options["obs_groups"],
         name,
-        worlds.num_actions,
+        env.action_manager.total_action_dim,
         **arguments,
     )
     network.load_state_dict(model["learner"]["algorithm"][f"{name}_state_dict"])
     for key, hook in cfg.hooks.items():
         if hook is not None:
-            hook.equip(worlds.env, model["hooks"].get(key, {}))
-    return network.to(worlds.env.device)
-
-
-class TrainedPolicy:
-    """The policy of a checkpoint, for an environment itself and its observations."""
-
-    def __init__(
-        self, env: ManagerBasedRlEnv, agent: AgentCfg, place: Path, *, best: bool
-    ) -> None:
-        """Load it; see `load_policy`."""
-        groups = agent.obs_groups[network_names(agent)[0]]
-        self._worlds = RslRlVecEnv(env, groups=groups)
-        self._clip = agent.clip_actions
-        self._policy = load_policy(place, self._worlds, agent, best=best)
-
-    def __call__(self, observations: Any) -> torch.Tensor:
-        """Return the most likely actions, shape (num_envs, total_action_dim)."""
-        actions = self._policy(self._worlds._as_tensordict(observations))
-        return actions if self._clip is None else actions.clamp(-self._clip, self._clip)
-
-    def reset(self, dones: torch.Tensor) -> None:
-        """Forget the past of the worlds that begin anew."""
-        self._policy.reset(dones)
+            hook.equip(env, model["hooks"].get(key, {}))
+    return network.to(env.device)
 
 
 def _part(saved: dict[str, Any], present: dict[str, Any], name: str) -> dict[str, Any]:
-    """What of a saved layout concerns one network."""
+    """Return the part of a saved layout that concerns one network."""
     seen = saved["observation"]
     return saved | {
         "observation": {k: v for k, v in seen.items() if k in present["observation"]},
         "agent": {k: v for k, v in saved["agent"].items() if k == name},
     }
+
+
+class Evaluation:
+    """Runs the policy in training: one episode in each world, from the same start.
+
+    The worlds are built when they are first needed. They draw nothing from what
+    training draws, so that a run with evaluations is the same as one without.
+    """
+
+    def __init__(
+        self,
+        make_env: Callable[[], ManagerBasedRlEnv],
+        cfg: AgentCfg,
+        hooks: Sequence[Hook] = (),
+    ) -> None:
+        self._make_env = make_env
+        self._cfg = cfg
+        self._hooks = hooks
+        self._env: ManagerBasedRlEnv | None = None
+        self._start: dict[str, torch.Tensor] = {}
+
+    def run(self, policy: Policy) -> dict[str, torch.Tensor]:
+        """Return mean return and length of the episodes, and the share that ended.
+
+        Where the task declares success and failure, also the shares of episodes in
+        which they held once, and in their last step. Nothing is read from the device.
+        """
+        env = self._prepared()
+        rollout = Rollout(env, policy, seed=self._cfg.evaluation.seed)
+        outcomes = _OutcomeShares(env)
+        most = min(env.max_episode_length, self._cfg.evaluation.max_steps)
+        for stepped in rollout.steps(most):
+            outcomes.update(stepped)
+        return {
+            "Eval/mean_reward": rollout.returns.mean(),
+            "Eval/mean_episode_length": rollout.lengths.mean(),
+            "Eval/finished": 1.0 - rollout.running.double().mean(),
+            **outcomes.shares(),
+        }
+
+    def close(self) -> None:
+        """Let go of the worlds."""
+        if self._env is not None:
+            self._env.close()
+
+    def _prepared(self) -> ManagerBasedRlEnv:
+        """Return the worlds as they were before the first evaluation."""
+        if self._env is None:
+            self._env = self._make_env()
+            self._env.reset()
+            self._start = self._env.get_state()
+        # A curriculum that moved on in the last evaluation goes back as well.
+        self._env.set_state(self._start)
+        for hook in self._hooks:
+            hook.equip(self._env)
+        return self._env
+
+
+class _OutcomeShares:
+    """Success and failure in one episode of each world."""
+
+    def __init__(self, env: ManagerBasedRlEnv) -> None:
+        self._manager = env.outcome_manager
+        none = torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
+        names = self._manager.active_terms
+        self._once = {name: none.clone() for name in names}
+        self._at_end = {name: none.clone() for name in names}
+
+    def update(self, running: torch.Tensor) -> None:
+        """Take a step in, where the episode still ran, shape (num_envs,)."""
+        for name, once in self._once.items():
+            now = self._manager.now(name)
+            once.logical_or_(now & running)
+            torch.where(running, now, self._at_end[name], out=self._at_end[name])
+
+    def shares(self) -> dict[str, torch.Tensor]:
+        """Return shares of the episodes, by log key."""
+        kinds = {"once": self._once, "at_end": self._at_end}
+        return {
+            f"Eval/{name}_{kind}": flags.double().mean()
+            for kind, by_name in kinds.items()
+            for name, flags in by_name.items()
+        }

@@ -6,7 +6,8 @@
         metrics.jsonl   figures, one line an iteration
         checkpoints/ videos/ export/ dumps/ report.html
 
-`logs/latest` and `logs/<task>/latest` lead to the newest run.
+`logs/latest` and `logs/<task>/latest` lead to the newest run. Nothing here imports
+torch, so that looking a run up is quick.
 """
 
 import contextlib
@@ -20,12 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from mjlab.files import CannotWriteError, saying_why, write_text
-from mjlab.report import LOCK
-from mjlab.report.record import RUN_ENTRIES, RUN_REMEDY
-from mjlab.rl.checkpoint import Checkpoints
-from mjlab.rl.config_io import load_config, save_config
-from mjlab.rl.places import LATEST, find_run
-from mjlab.rl.provenance import (
+from mjlab.names import UnknownNameError, suggest
+from mjlab.provenance import (
     arguments,
     command,
     git_state,
@@ -33,7 +30,39 @@ from mjlab.rl.provenance import (
     versions,
     without_places,
 )
-from mjlab.schema import Trust, read_object
+from mjlab.schema import (
+    ConfigFileError,
+    Trust,
+    config_text,
+    parse_config,
+    read_object,
+)
+
+LATEST = "latest"
+"""Name of the link to the newest run."""
+
+KEPT_DEFAULTS = "defaults.json"
+"""Name of the file with the task's configurations before the user changed any."""
+
+LOCK = ".lock"
+"""Name of the file that the process of a run keeps locked while it trains."""
+
+RUN_ENTRIES = {
+    "name": str,
+    "status": str,
+    "reason": str,
+    "pid": int,
+    "started": str,
+    "finished": str | None,
+    "command": str,
+    "git": dict[str, dict[str, Any]],
+    "versions": dict[str, Any],
+    "hardware": {"gpus": list[str], "cores": int | None},
+    "resumed": list[dict[str, Any]],
+}
+"""Annotations of what `run.json` may say besides its task."""
+
+RUN_REMEDY = "Copy it once more from where the run was, or name another run."
 
 
 class RunFolderError(ValueError):
@@ -91,22 +120,11 @@ class RunFolder:
 
     @classmethod
     def find(cls, place: str | Path, root: Path = Path("logs")) -> "RunFolder":
-        """The run that a user means; see `find_run`."""
+        """Find the run that a user means; see `find_run`."""
         return cls(find_run(place, root))
 
-    @property
-    def checkpoints(self) -> Checkpoints:
-        """Its checkpoints, to be read."""
-        return Checkpoints(self.path / "checkpoints", keep=0)
-
-    def folder(self, name: str) -> Path:
-        """One of its folders, such as "videos", which is made if it is not there."""
-        path = self.path / name
-        path.mkdir(exist_ok=True)
-        return path
-
     def info(self) -> dict[str, Any]:
-        """What `run.json` says."""
+        """Return the entries of `run.json`."""
         return read_object(
             self.path / "run.json",
             {"task": str},
@@ -116,7 +134,7 @@ class RunFolder:
         )
 
     def configs(self, trust: Trust | None = None) -> dict[str, Any]:
-        """The run's configurations by name; see `load_config`."""
+        """Return the run's configurations by name; see `load_config`."""
         return load_config(self.path / "config.json", trust)
 
     def update(self, **changes: Any) -> None:
@@ -197,8 +215,50 @@ class RunFolder:
         write_text(self.path / "run.json", json.dumps(info, indent=1) + "\n")
 
 
+def find_run(place: str | Path, root: Path = Path("logs")) -> Path:
+    """Find the folder of the run that a user means.
+
+    Args:
+        place: A run's folder, a task's folder or a folder of runs, each of which
+            stands for its newest run, a file in a run's folder, "latest",
+            "<task>/latest", or "<task>".
+        root: Folder of all runs, for names that are no path.
+    """
+    for start in (Path(place), Path(root) / place):
+        for folder in (start, start / LATEST, *start.parents[:2]):
+            if (folder / "run.json").is_file():
+                return folder.resolve()
+    root = Path(root)
+    known = [task.name for task in root.iterdir()] if root.is_dir() else []
+    hint = suggest(str(place), known) if known else f"There are no runs in {root}."
+    raise UnknownNameError(f"There is no run {str(place)!r}. {hint}")
+
+
+def save_config(path: Path, **parts: Any) -> None:
+    """Write configurations under names, such as env=... and agent=....
+
+    Raises:
+        ConfigFileError: If they could not be read back as they are.
+    """
+    write_text(path, config_text(**parts))
+
+
+def load_config(path: Path, trust: Trust | None = None) -> dict[str, Any]:
+    """Read what `save_config` wrote.
+
+    Args:
+        path: The file.
+        trust: What it may name. None is what mjlab declares.
+    """
+    try:
+        text = Path(path).read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigFileError(f"{path} is no text: {error}.") from error
+    return parse_config(text, trust, where=str(path))
+
+
 def _make_folder(parent: Path, stem: str) -> Path:
-    """A new folder; two runs that start in the same second get two."""
+    """Make a new folder; two runs that start in the same second get two."""
     root = parent.parent
     try:
         with saying_why(root):
@@ -216,12 +276,12 @@ def _make_folder(parent: Path, stem: str) -> Path:
 
 
 def _plain(name: str) -> str:
-    """A name that every file system takes, and that leaves its folder nowhere."""
+    """Return a name that every file system takes, and that leads nowhere else."""
     return re.sub(r"[^\w.-]+", "-", name).strip(".-") or "unnamed"
 
 
 def _git(folder: Path) -> dict[str, Any]:
-    """Commit and uncommitted changes of our own source and of the user's."""
+    """Return commit and uncommitted changes of our own source and of the user's."""
     found: dict[str, Any] = {}
     for place in (Path(__file__).parent, Path.cwd()):
         repository = git_state(place)

@@ -1,19 +1,16 @@
-"""Being asked to stop, and the time things take."""
+"""Signals that ask a training to stop."""
 
 import logging
 import os
 import signal
 import threading
-import time
 from types import FrameType
 from typing import Any
-
-import torch
 
 _log = logging.getLogger(__name__)
 
 _HANGUP = getattr(signal, "SIGHUP", None)
-"""What a closed terminal sends. Windows has no such signal."""
+"""The signal of a closed terminal. Windows has none."""
 
 
 class Interrupts:
@@ -27,12 +24,12 @@ class Interrupts:
         self.received = 0.0
         """Number of the signal that this process received, 0 if none."""
         self.agreed = 0.0
-        """What all processes know to have been received, averaged over them."""
+        """Number that all processes know to have been received, their average."""
         self._before: dict[int, Any] = {}
         self._terminals: list[int] = []
 
     def __enter__(self) -> "Interrupts":
-        """Begin to listen. Only the main thread can."""
+        """Begin to listen, which only the main thread can."""
         self.received = self.agreed = 0.0
         if threading.current_thread() is threading.main_thread():
             self._terminals = [number for number in (1, 2) if os.isatty(number)]
@@ -45,7 +42,7 @@ class Interrupts:
 
     @property
     def name(self) -> str:
-        """What was received, for messages."""
+        """Name of the signal, for messages."""
         if not self.received:
             return "to another process"
         return signal.Signals(int(self.received)).name
@@ -78,40 +75,8 @@ class Interrupts:
 
 
 def _heeded() -> list[int]:
-    """Signals that ask for an end."""
+    """Return the signals that ask for an end."""
     heeded: list[int] = [signal.SIGINT, signal.SIGTERM]
     if _HANGUP is not None and signal.getsignal(_HANGUP) is not signal.SIG_IGN:
         heeded.append(_HANGUP)
     return heeded
-
-
-class Stopwatch:
-    """Times the laps of an iteration, on the device where that works on its own."""
-
-    def __init__(self, device: torch.device) -> None:
-        self._on_gpu = device.type == "cuda"
-        self._names: list[str] = []
-        self._marks: list[Any] = [self._mark()]
-
-    def lap(self, name: str) -> None:
-        """Say that a lap is over."""
-        self._names.append(name)
-        self._marks.append(self._mark())
-
-    def seconds(self) -> dict[str, float]:
-        """Time of each lap. On a GPU, the device must have been waited for."""
-        pairs = zip(self._marks, self._marks[1:], strict=False)
-        times = [self._between(start, end) for start, end in pairs]
-        return dict(zip(self._names, times, strict=True))
-
-    def _mark(self) -> Any:
-        if not self._on_gpu:
-            return time.perf_counter()
-        event = torch.cuda.Event(enable_timing=True)
-        event.record()
-        return event
-
-    def _between(self, start: Any, end: Any) -> float:
-        if self._on_gpu:
-            return start.elapsed_time(end) / 1e3
-        return end - start

@@ -1,9 +1,12 @@
-"""Everything of a run that a checkpoint holds, out and in."""
+"""The state of a run that a checkpoint holds, and what it has to agree with."""
 
+import random
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from mjlab.rl.checkpoint import (
@@ -11,17 +14,14 @@ from mjlab.rl.checkpoint import (
     check_layout,
     load_model,
     load_own,
-    random_state,
-    set_random_state,
 )
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.distributed import Ranks
-from mjlab.rl.figures import IterationFigures
+from mjlab.rl.figures import IterationFigures, Scores
 from mjlab.rl.hook import Hook
-from mjlab.rl.layout import policy_layout, worlds_layout
-from mjlab.rl.learners import Learner
-from mjlab.rl.scores import Scores
-from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.rl.learners import Learner, network_names
+from mjlab.rl.vecenv import RslRlVecEnv, TrainingEnv, terms_of
+from mjlab.schema import to_data
 
 _INEXACT = (
     "With --no-exact (in Python exact=False) it begins new episodes with what was "
@@ -30,49 +30,39 @@ _INEXACT = (
 """The way out, where a run cannot go on bit for bit."""
 
 
+@dataclass(frozen=True)
 class RunState:
     """The parts of a run that have a memory, as what a checkpoint can hold."""
 
-    def __init__(
-        self,
-        worlds: RslRlVecEnv,
-        cfg: AgentCfg,
-        ranks: Ranks,
-        *,
-        learner: Learner,
-        figures: IterationFigures,
-        scores: Scores,
-        hooks: Sequence[Hook],
-    ) -> None:
-        self._worlds = worlds
-        self._cfg = cfg
-        self._ranks = ranks
-        self._learner = learner
-        self._figures = figures
-        self._scores = scores
-        self._hooks = hooks
+    worlds: RslRlVecEnv
+    cfg: AgentCfg
+    ranks: Ranks
+    learner: Learner
+    figures: IterationFigures
+    scores: Scores
+    hooks: Sequence[Hook]
 
     def shared(self, progress: Mapping[str, Any]) -> dict[str, Any]:
-        """What all processes have in common, with the loop's own `progress`."""
+        """Return what all processes have in common, with the loop's own `progress`."""
         return {
-            "layout": policy_layout(self._worlds.env, self._cfg),
-            "learner": self._learner.shared_state(),
-            "hooks": {hook.name: hook.state() for hook in self._hooks},
-            "scores": self._scores.state(),
-            "window": self._figures.shared_state(),
+            "layout": policy_layout(self.worlds.env, self.cfg),
+            "learner": self.learner.shared_state(),
+            "hooks": {hook.name: hook.state() for hook in self.hooks},
+            "scores": self.scores.state(),
+            "window": self.figures.window.state(),
             "progress": dict(progress),
         }
 
     def own(self) -> dict[str, Any]:
-        """What this process has for itself."""
-        saves_worlds = self._cfg.checkpoint.env_state
+        """Return what this process has for itself."""
+        saves_worlds = self.cfg.checkpoint.env_state
         return {
-            "world": self._ranks.world,
-            "layout": worlds_layout(self._worlds.env),
-            "random": random_state(self._worlds.env.device),
-            "figures": self._figures.own_state(),
-            "learner": self._learner.own_state(),
-            "worlds": self._worlds.state() if saves_worlds else None,
+            "world": self.ranks.world,
+            "layout": worlds_layout(self.worlds.env),
+            "random": random_state(self.worlds.env.device),
+            "figures": self.figures.tally.state(),
+            "learner": self.learner.own_state(),
+            "worlds": self.worlds.state() if saves_worlds else None,
         }
 
     def restore(self, path: Path, *, exact: bool) -> dict[str, Any]:
@@ -80,23 +70,23 @@ class RunState:
 
         Nothing is changed before it is known that all of it fits.
         """
-        device = self._worlds.env.device
+        device = self.worlds.env.device
         model = load_model(path, device)
-        check_layout(model["layout"], policy_layout(self._worlds.env, self._cfg), path)
+        check_layout(model["layout"], policy_layout(self.worlds.env, self.cfg), path)
         own = self._load_own(path) if exact else None
-        self._learner.load_shared_state(model["learner"])
-        for hook in self._hooks:
+        self.learner.load_shared_state(model["learner"])
+        for hook in self.hooks:
             hook.load_state(model["hooks"].get(hook.name, {}))
-        self._scores.load_state(model["scores"])
-        self._figures.load_shared_state(model["window"])
+        self.scores.load_state(model["scores"])
+        self.figures.window.load_state(model["window"])
         if own is not None:
             self._restore_own(own)
         return model["progress"]
 
     def _load_own(self, path: Path) -> dict[str, Any]:
-        own = load_own(path, self._ranks)
+        own = load_own(path, self.ranks)
         try:
-            check_layout(own["layout"], worlds_layout(self._worlds.env), path)
+            check_layout(own["layout"], worlds_layout(self.worlds.env), path)
         except CheckpointError as error:
             raise CheckpointError(f"{error}\n{_INEXACT}") from None
         if own["worlds"] is None:
@@ -107,10 +97,10 @@ class RunState:
         return own
 
     def _restore_own(self, own: dict[str, Any]) -> None:
-        device = self._worlds.env.device
-        self._worlds.load_state(_on_device(own["worlds"], device))
-        self._learner.load_own_state(_on_device(own["learner"], device))
-        for name, tensor in self._figures.own_state().items():
+        device = self.worlds.env.device
+        self.worlds.load_state(_on_device(own["worlds"], device))
+        self.learner.load_own_state(_on_device(own["learner"], device))
+        for name, tensor in self.figures.tally.state().items():
             tensor.copy_(own["figures"][name])
         set_random_state(own["random"], device)
 
@@ -123,3 +113,112 @@ def _on_device(value: Any, device: torch.device) -> Any:
     if isinstance(value, tuple):
         return tuple(_on_device(item, device) for item in value)
     return value
+
+
+# What a checkpoint has to agree with: terms and networks.
+
+
+def policy_layout(
+    env: TrainingEnv, cfg: AgentCfg, *, parts: tuple[str, ...] | None = None
+) -> dict[str, Any]:
+    """Return the meaning of a policy's inputs and outputs, as plain values.
+
+    Args:
+        env: The environment.
+        cfg: The learner.
+        parts: Networks that count. None takes all; to play, only the policy counts.
+    """
+    names = network_names(cfg) if parts is None else parts
+    seen = {group for name in names for group in cfg.obs_groups.get(name, ())}
+    bound = terms_of(env)
+    observations, actions = bound.observation_manager, bound.action_manager
+    shapes = observations.group_obs_term_dim
+    return {
+        "observation": {
+            group: {
+                term: list(shape)
+                for term, shape in zip(terms, shapes[group], strict=True)
+            }
+            for group, terms in observations.active_terms.items()
+            if group in seen or any(name.startswith(f"{group}/") for name in seen)
+        },
+        "action": {
+            term: [
+                f"{target.entity}/{target.name} {target.quantity}"
+                for target in actions.term(term).targets
+            ]
+            or actions.term(term).action_dim
+            for term in actions.active_terms
+        },
+        "agent": {
+            name: {
+                "sees": list(cfg.obs_groups.get(name, ())),
+                "model": to_data(getattr(cfg, name)),
+            }
+            for name in names
+        },
+    }
+
+
+def worlds_layout(env: TrainingEnv) -> dict[str, Any]:
+    """Return what a saved state of the worlds has to agree with, as plain values."""
+    bound = terms_of(env)
+    managers = {
+        "command": bound.command_manager,
+        "reward": bound.reward_manager,
+        "termination": bound.termination_manager,
+        "event": bound.event_manager,
+        "curriculum": bound.curriculum_manager,
+        "metrics": bound.metrics_manager,
+    }
+    return {
+        "num_envs": env.num_envs,
+        "engine": bound.sim.backend.engine,
+    } | {
+        kind: dict.fromkeys(manager.active_terms, "present")
+        for kind, manager in managers.items()
+    }
+
+
+# Random numbers that are not the worlds' own.
+
+
+def seed_everything(seed: int) -> None:
+    """Seed the generators of Python, NumPy and torch."""
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+    torch.manual_seed(seed)
+
+
+def random_state(device: torch.device) -> dict[str, Any]:
+    """Return states of the generators of Python, NumPy and torch, as plain values."""
+    version, words, gauss = random.getstate()
+    numpy = np.random.get_state(legacy=False)
+    assert isinstance(numpy, dict)
+    state: dict[str, Any] = {
+        "python": {"version": version, "words": torch.tensor(words), "gauss": gauss},
+        "numpy": {
+            "key": torch.from_numpy(numpy["state"]["key"].astype(np.int64)),
+            "pos": int(numpy["state"]["pos"]),
+            "has_gauss": int(numpy["has_gauss"]),
+            "gauss": float(numpy["gauss"]),
+        },
+        "torch": torch.get_rng_state(),
+    }
+    if device.type == "cuda":
+        state["cuda"] = torch.cuda.get_rng_state(device)
+    return state
+
+
+def set_random_state(state: dict[str, Any], device: torch.device) -> None:
+    """Put the generators back."""
+    python, numpy = state["python"], state["numpy"]
+    words = tuple(python["words"].tolist())
+    random.setstate((python["version"], words, python["gauss"]))
+    key = numpy["key"].numpy().astype(np.uint32)
+    np.random.set_state(
+        ("MT19937", key, numpy["pos"], numpy["has_gauss"], numpy["gauss"])
+    )
+    torch.set_rng_state(state["torch"].cpu())
+    if device.type == "cuda" and "cuda" in state:
+        torch.cuda.set_rng_state(state["cuda"].cpu(), device)

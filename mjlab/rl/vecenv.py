@@ -7,10 +7,9 @@ import torch
 from rsl_rl.env import VecEnv
 from tensordict import TensorDict
 
-from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.envs import Discrete, ManagerBasedRlEnv, ManagerBasedRlEnvCfg, Worlds
+from mjlab.managers import Observations
 from mjlab.names import UnknownNameError, suggest
-
-Observations = dict[str, torch.Tensor | dict[str, torch.Tensor]]
 
 
 class EpisodeSums(Protocol):
@@ -133,7 +132,7 @@ class RslRlVecEnv(VecEnv, Generic[Env]):
         self._clip = clip_actions
         self._bootstraps = not env.cfg.is_finite_horizon
         self._groups = None if groups is None else tuple(dict.fromkeys(groups))
-        self._observations = self._as_tensordict(env.reset()[0])
+        self._observations = self._seen(env.reset()[0])
 
     @property
     def unwrapped(self) -> Env:
@@ -152,7 +151,7 @@ class RslRlVecEnv(VecEnv, Generic[Env]):
         self.env.episode_length_buf.copy_(value)
 
     def get_observations(self) -> TensorDict:
-        """What the worlds observed last. Asking changes nothing."""
+        """Return the last observations. Asking changes nothing."""
         return self._observations
 
     def step(
@@ -170,7 +169,7 @@ class RslRlVecEnv(VecEnv, Generic[Env]):
         if self._clip is not None:
             actions = actions.clamp(-self._clip, self._clip)
         observations, reward, terminated, truncated, extras = self.env.step(actions)
-        self._observations = self._as_tensordict(observations)
+        self._observations = self._seen(observations)
         info: dict[str, Any] = {"log": extras["log"]}
         if self._bootstraps:
             # An episode that failed in its last step has no value left.
@@ -189,7 +188,7 @@ class RslRlVecEnv(VecEnv, Generic[Env]):
 
     def reset(self, *, seed: int | None = None) -> TensorDict:
         """Start new episodes in all worlds."""
-        self._observations = self._as_tensordict(self.env.reset(seed=seed)[0])
+        self._observations = self._seen(self.env.reset(seed=seed)[0])
         return self._observations
 
     def randomize_episode_lengths(self) -> None:
@@ -198,42 +197,101 @@ class RslRlVecEnv(VecEnv, Generic[Env]):
         self.env.episode_length_buf.copy_(lengths)
 
     def state(self) -> dict[str, dict[str, torch.Tensor]]:
-        """Everything that the future depends on, as copies."""
-        seen = {name: self._observations[name].clone() for name in self._names()}
+        """Return everything that the future depends on, as copies."""
+        names = [str(name) for name in self._observations.keys()]
+        seen = {name: self._observations[name].clone() for name in names}
         return {"env": self.env.get_state(), "observations": seen}
 
     def load_state(self, state: dict[str, dict[str, torch.Tensor]]) -> None:
         """Continue as if from the moment of `state`."""
         self.env.set_state(state["env"])
-        self._observations = self._tensordict(
-            {name: seen.to(self.device) for name, seen in state["observations"].items()}
+        seen = state["observations"].items()
+        self._observations = to_tensordict({n: t.to(self.device) for n, t in seen})
+
+    def _seen(self, observations: Observations) -> TensorDict:
+        return to_tensordict(observations, self._groups)
+
+
+class BatchVecEnv(VecEnv):
+    """Worlds that observe one tensor, and that a learner of RSL-RL steps.
+
+    There is one group of observations, "policy". Actions that are a choice come as rows
+    with the largest number at their place, as `CategoricalCfg` draws them.
+    """
+
+    def __init__(self, env: Worlds, *, bootstraps: bool = True) -> None:
+        """Begin new episodes.
+
+        Args:
+            env: The worlds. Those that end will begin anew in the same step.
+            bootstraps: Whether what follows after time has run out still counts.
+        """
+        env.choose_resets("same_step")
+        space = env.single_action_space
+        self.env = env
+        self.num_envs = env.num_envs
+        self.num_actions = space.n if isinstance(space, Discrete) else space.shape[0]
+        self.max_episode_length = env.max_episode_length
+        self.device = env.device
+        self.cfg = {}
+        self._chooses = isinstance(space, Discrete)
+        self._bootstraps = bootstraps
+        self.episode_length_buf = torch.zeros(
+            env.num_envs, dtype=torch.int64, device=env.device
         )
+        self._observations = to_tensordict({"policy": env.reset()[0]})
 
-    def _names(self) -> list[str]:
-        return [str(name) for name in self._observations.keys()]
+    def get_observations(self) -> TensorDict:
+        """Return what the worlds observed last. Asking changes nothing."""
+        return self._observations
 
-    def _as_tensordict(
-        self, observations: dict[str, torch.Tensor | dict[str, torch.Tensor]]
-    ) -> TensorDict:
-        flat: dict[str, torch.Tensor] = {}
-        for group, value in observations.items():
-            if isinstance(value, torch.Tensor):
-                flat[group] = value
-            else:
-                flat |= {f"{group}/{name}": term for name, term in value.items()}
-        if self._groups is None:
-            return self._tensordict(flat)
-        for name in self._groups:
-            if name not in flat:
-                hint = suggest(name, list(flat))
-                raise UnknownNameError(
-                    f"There is no observation group {name!r}. {hint}"
-                )
-        return self._tensordict({name: flat[name] for name in self._groups})
+    def step(
+        self, actions: torch.Tensor
+    ) -> tuple[TensorDict, torch.Tensor, torch.Tensor, dict[str, Any]]:
+        """Step all worlds.
 
-    def _tensordict(self, flat: dict[str, torch.Tensor]) -> TensorDict:
-        return TensorDict(
-            dict(flat),
-            batch_size=[self.num_envs],
-            device=self.device,
-        )
+        Args:
+            actions: Shape (num_envs, num_actions), float32.
+
+        Returns:
+            Observations, reward, whether an episode ended, and extras: "time_outs"
+            where the value of the last state still counts.
+        """
+        if self._chooses:
+            actions = actions.argmax(dim=-1)
+        result = self.env.step(actions)
+        dones = result.terminated | result.truncated
+        self.episode_length_buf.add_(1).masked_fill_(dones, 0)
+        self._observations = to_tensordict({"policy": result.observations})
+        info: dict[str, Any] = {}
+        if self._bootstraps:
+            info["time_outs"] = result.truncated & ~result.terminated
+        return self._observations, result.reward, dones, info
+
+
+def to_tensordict(
+    observations: Observations | TensorDict, groups: Iterable[str] | None = None
+) -> TensorDict:
+    """Return observations as networks take them.
+
+    Args:
+        observations: Tensors by group, or by group and term.
+        groups: Entries that are wanted, such as "actor" or "camera/image". None takes
+            all.
+    """
+    if isinstance(observations, TensorDict):
+        return observations
+    flat: dict[str, torch.Tensor] = {}
+    for group, value in observations.items():
+        if isinstance(value, torch.Tensor):
+            flat[group] = value
+        else:
+            flat |= {f"{group}/{name}": term for name, term in value.items()}
+    for name in groups or ():
+        if name not in flat:
+            hint = suggest(name, list(flat))
+            raise UnknownNameError(f"There is no observation group {name!r}. {hint}")
+    if groups is not None:
+        flat = {name: flat[name] for name in groups}
+    first = next(iter(flat.values()))
+    return TensorDict(flat, batch_size=[first.shape[0]], device=first.device)

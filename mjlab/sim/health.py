@@ -56,9 +56,13 @@ class Health:
         self.nonfinite += bad
         return bad
 
+    def overflow(self) -> dict[str, torch.Tensor]:
+        """Return events of missing room by kind, one count or one a world."""
+        return self._engine.overflow()
+
     def read(self) -> HealthReport:
         """Read all counters. This waits for the device."""
-        overflow = {k: int(v.sum()) for k, v in self._engine.overflow().items()}
+        overflow = {k: int(v.sum()) for k, v in self.overflow().items()}
         advice = tuple(self._engine.advice(k) for k, n in overflow.items() if n)
         return HealthReport(int(self.nonfinite.sum()), overflow, advice)
 

@@ -9,10 +9,7 @@ if TYPE_CHECKING:
     from mjlab.viewer.marks import add_velocities as add_velocities
     from mjlab.viewer.native import NativeViewer as NativeViewer
     from mjlab.viewer.player import Player as Player
-    from mjlab.viewer.player import Policy as Policy
     from mjlab.viewer.player import ViewerError as ViewerError
-    from mjlab.viewer.policies import RandomPolicy as RandomPolicy
-    from mjlab.viewer.policies import ZeroPolicy as ZeroPolicy
     from mjlab.viewer.web import WebViewer as WebViewer
 
 _LAZY = {
@@ -21,10 +18,7 @@ _LAZY = {
     "add_velocities": "marks",
     "NativeViewer": "native",
     "Player": "player",
-    "Policy": "player",
     "ViewerError": "player",
-    "RandomPolicy": "policies",
-    "ZeroPolicy": "policies",
     "WebViewer": "web",
 }
 

@@ -1,15 +1,13 @@
-"""What steps the worlds while somebody watches, at the speed that is asked for."""
+"""Stepping of worlds that are watched, at the speed that is asked for."""
 
 import math
 import time
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
-from typing import Protocol
 
 import torch
 
-from mjlab.envs import ManagerBasedRlEnv
-from mjlab.managers import Observations
+from mjlab.envs import ManagerBasedRlEnv, Policy, Rollout
 from mjlab.threads import torch_threads
 from mjlab.viewer.drive import VelocityDrive, find_drives
 
@@ -22,18 +20,6 @@ _SMOOTHING = 0.9
 
 class ViewerError(RuntimeError):
     """Nothing can be shown here."""
-
-
-class Policy(Protocol):
-    """What acts."""
-
-    def __call__(self, observations: Observations) -> torch.Tensor:
-        """Return actions, shape (num_envs, total_action_dim)."""
-        ...
-
-    def reset(self, dones: torch.Tensor) -> None:
-        """Forget the past of the worlds where `dones`, shape (num_envs,), holds."""
-        ...
 
 
 class Player:
@@ -62,25 +48,28 @@ class Player:
             clock: Seconds since some moment.
         """
         self.env = env
-        self.policy = policy
         self.is_paused = False
-        """Whether time stands still."""
+        """True while time stands still."""
         self.speed = _checked_speed(speed)
-        """How fast time is to pass, as a multiple of real time."""
+        """Speed that is asked for, as a multiple of real time."""
         self.real_time_factor = 0.0
-        """How fast time passes."""
+        """Speed that is reached, as a multiple of real time."""
         self.steps = 0
         """Steps so far."""
         self.drives: dict[str, VelocityDrive] = find_drives(env)
         """Velocity commands by name, to be set by hand."""
-        self.reward = torch.zeros(env.num_envs, device=env.device)
-        """The last reward, shape (num_envs,)."""
         self._clock = clock
         self._requests: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._owed = 0.0
         self._singles = 0
         self._last = clock()
-        self._observations: Observations = env.reset(seed=seed)[0]
+        self.rollout = Rollout(env, policy, seed=seed)
+        """The policy in its worlds."""
+
+    @property
+    def reward(self) -> torch.Tensor:
+        """The last reward, shape (num_envs,)."""
+        return self.rollout.reward
 
     # What any thread may ask for.
 
@@ -160,11 +149,8 @@ class Player:
         for drive in self.drives.values():
             drive.apply()
         # Physics uses all processors, so torch, whose work here is small, uses one.
-        with torch.no_grad(), torch_threads(1):
-            action = self.policy(self._observations)
-            found = self.env.step(action)
-        self._observations, self.reward, terminated, truncated, _ = found
-        self.policy.reset(terminated | truncated)
+        with torch_threads(1):
+            self.rollout.step()
         self.steps += 1
 
     @property
@@ -180,8 +166,7 @@ class Player:
         if world is not None:
             mask.zero_()
             mask[world] = True
-        self._observations = self.env.reset(mask=mask)[0]
-        self.policy.reset(mask)
+        self.rollout.reset(mask)
 
     def _set_paused(self, paused: bool) -> None:
         self.is_paused = paused

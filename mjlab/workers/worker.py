@@ -19,7 +19,6 @@ import torch
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.parallel.memory import ArraySpec, SharedArrays, spec_of
 from mjlab.parallel.process import ClosedError, Handshake, end_with_parent
-from mjlab.rl.counts import count_nonfinite, count_overflow
 
 STEP, FIRST_STEP, CALL, END = b"s", b"f", b"c", b"q"
 """Orders to a worker: to step, in a rollout or as its first, to answer a call, to
@@ -172,7 +171,8 @@ class Shard:
 
     def health(self) -> tuple[int, int]:
         """Return how much was not finite, and how often there was no room."""
-        return int(count_nonfinite(self.env)), int(count_overflow(self.env))
+        nonfinite, overflow = self.env.nonfinite.totals()
+        return int(nonfinite), int(overflow)
 
     def take_health(self) -> dict[str, float]:
         """Return the full account since the last one."""

@@ -1,7 +1,7 @@
 """How walking with muscles is learned."""
 
 from mjlab.muscle.config import MuscleLearnerCfg
-from mjlab.rl.config import CheckpointCfg, GaussianCfg, MlpModelCfg, PpoAgentCfg, PpoCfg
+from mjlab.rl import CheckpointCfg, GaussianCfg, MlpModelCfg, PpoAgentCfg, PpoCfg
 from mjlab.tasks.muscle.learning import MuscleHookCfg
 
 WORLDS_ON_CPU = 512

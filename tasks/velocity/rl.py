@@ -1,6 +1,6 @@
 """How walking is learned."""
 
-from mjlab.rl.config import CheckpointCfg, GaussianCfg, MlpModelCfg, PpoAgentCfg, PpoCfg
+from mjlab.rl import CheckpointCfg, GaussianCfg, MlpModelCfg, PpoAgentCfg, PpoCfg
 
 HIDDEN_DIMS = (512, 256, 128)
 

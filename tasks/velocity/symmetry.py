@@ -17,7 +17,7 @@ from mjlab.envs import ManagerBasedRlEnv
 from mjlab.managers.term import BoundTerm
 from mjlab.mdp.lookup import contact_sensor
 from mjlab.names import suggest
-from mjlab.rl.config import SymmetryCfg
+from mjlab.rl import SymmetryCfg
 from mjlab.rl.vecenv import RslRlVecEnv, terms_of
 from mjlab.schema import declared
 from mjlab.sensor import RayCastSensorCfg

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from mjlab.cli import Answer, UsageError
+from mjlab.cli.train import train
 from mjlab.envs import ManagerBasedRlEnvCfg
-from mjlab.rl import RunFolder, train
+from mjlab.rl import RunFolder
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from mjlab.viewer import ViewerError
@@ -116,11 +117,11 @@ def test_the_policy_of_a_run_acts_as_its_network_does(logs):
 
     from mjlab.envs import ManagerBasedRlEnv
     from mjlab.rl import RslRlVecEnv
-    from mjlab.rl.policy import TrainedPolicy, load_policy
+    from mjlab.rl.policy import load_policy
 
     run = RunFolder.find("latest", logs)
     env = ManagerBasedRlEnv(env_cfg(worlds=4))
-    policy = TrainedPolicy(env, agent_cfg(2), run.path, best=False)
+    policy = load_policy(run.path, env, agent_cfg(2))
     observations, _ = env.reset()
     actions = policy(observations)
     worlds = RslRlVecEnv(ManagerBasedRlEnv(env_cfg(worlds=4)), groups=["actor"])

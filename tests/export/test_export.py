@@ -27,8 +27,8 @@ from mjlab.rl import (
     HeteroscedasticGaussianCfg,
     MlpModelCfg,
     RnnModelCfg,
+    load_policy,
 )
-from mjlab.rl.policy import TrainedPolicy
 from mjlab.tasks.cartpole.env import CartpoleBalanceCfg
 from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from mjlab.tensors import DelayCfg
@@ -200,7 +200,7 @@ def check_ways_to_play(checkpoint, agent, file, cfg):
     other.actions["joint_pos"] = replace(action, scale=9.0, use_default_offset=False)
     other.scene.num_envs = 2
     driven = ManagerBasedRlEnv(driven_by(other, file.contract), device="cpu")
-    network = TrainedPolicy(worlds, agent, checkpoint, best=False)
+    network = load_policy(checkpoint, worlds, agent)
     policies = ((worlds, network), (driven, FilePolicy(driven, file)))
     totals = []
     for env, policy in policies:

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from mjlab.cli import UsageError
+from mjlab.cli import train as training
+from mjlab.cli.train import train
 from mjlab.export import INSTALL, ExportError, OnnxPolicy
 from mjlab.names import UnknownNameError
-from mjlab.rl import LoggingCfg, RunFolder, train, training
+from mjlab.rl import LoggingCfg, RunFolder
 from scripts import evaluate, play
 from scripts import export as export_script
 from tests.worlds.rl_runs import agent_cfg, env_cfg

@@ -20,7 +20,7 @@ from tests.tools.architecture import ROOT
 # Tracked file -> why it may name such a folder or host.
 EXCEPTIONS = {
     "tests/house/test_nothing_personal.py": "plants what is to be found",
-    "tests/rl/test_provenance.py": "has paths to be left out of a record",
+    "tests/test_provenance.py": "has paths to be left out of a record",
 }
 
 FOLDERS = rb"(?:/(?:home|root|work|tmp|Users|private/var)/|[A-Za-z]:\\{1,2}Users\b)"

@@ -11,10 +11,10 @@ import mujoco
 import pytest
 import torch
 
+from mjlab.cli.train import train
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.muscle import MuscleLearnerCfg, muscle_action
 from mjlab.rl import EvaluationCfg, LoggingCfg, load_policy
-from mjlab.rl.training import train
 from mjlab.rl.vecenv import RslRlVecEnv
 from mjlab.tasks.muscle import WalkW18Cfg
 from mjlab.tasks.muscle.learning import MuscleHookCfg

@@ -6,13 +6,13 @@ import mujoco
 import pytest
 
 from mjlab.cli import run_program
+from mjlab.cli.train import train
 from mjlab.entity import ArticulationCfg
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.managers import TermError
 from mjlab.muscle import MuscleNetwork, WeightError
 from mjlab.rl import EvaluationCfg, LoggingCfg, load_policy
 from mjlab.rl.checkpoint import CheckpointError, find_checkpoint
-from mjlab.rl.training import train
 from mjlab.rl.vecenv import RslRlVecEnv
 from mjlab.tasks.muscle import WalkW18Cfg
 from mjlab.tasks.muscle.learning import MuscleHookCfg

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from mjlab.cli.episodes import Episode, save
+from mjlab.cli.episodes import save
+from mjlab.envs.rollout import EpisodeResult
 from mjlab.files import write_text
 from mjlab.recording import RecordingCfg, merge
 from mjlab.recording.config import files_of
@@ -71,7 +72,7 @@ def test_pages_run_files_and_evaluations_are_on_disk(
     write_report(run.path)
     run.update(status="finished")
     run.reopen(3, "{}")
-    episode = Episode(
+    episode = EpisodeResult(
         seed=0,
         total=1.0,
         steps=5,

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from mjlab.cli import run_program
+from mjlab.cli.train import train
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.envs.nonfinite import TooManyNonfiniteError
 from mjlab.managers import EventTermCfg, RewardTermCfg
@@ -25,7 +26,7 @@ from mjlab.replay.dump_files import (
 )
 from mjlab.replay.dump_replay import DumpReplay, build_env, element_name
 from mjlab.replay.flight_recorder import FlightRecorder
-from mjlab.rl import DumpCfg, RunFolder, train
+from mjlab.rl import DumpCfg, RunFolder
 from mjlab.schema import Trust
 from mjlab.sim.fields import STATE_FIELDS
 from scripts import play

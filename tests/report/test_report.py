@@ -16,13 +16,13 @@ from typing import Any
 
 import pytest
 
+from mjlab.cli.train import train
 from mjlab.report import NoRunError, render, write_report
 from mjlab.report.curve import MOST_POINTS, STRETCHES
 from mjlab.report.outcome import EMBEDDED
 from mjlab.report.scale import Scale, scale_for
 from mjlab.report.words import duration, file_size, number
 from mjlab.rl import EvaluationCfg, Hook, LoggingCfg
-from mjlab.rl.training import train
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from scripts import report as script
 from tests.tools.browser import Browser, find_browser
@@ -597,7 +597,7 @@ def test_a_report_that_cannot_be_written_spoils_no_run(tmp_path, monkeypatch, ca
     def refuse(folder):
         raise OSError("disk full")
 
-    monkeypatch.setattr("mjlab.rl.training.write_report", refuse)
+    monkeypatch.setattr("mjlab.cli.train.write_report", refuse)
     folder, _ = run_training(tmp_path)
     assert folder.info()["status"] == "finished"
     assert "report of" in caplog.text and "disk full" in caplog.text

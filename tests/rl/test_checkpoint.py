@@ -31,10 +31,8 @@ from mjlab.rl.checkpoint import (
     find_checkpoint,
     load_model,
     load_own,
-    random_state,
-    seed_everything,
-    set_random_state,
 )
+from mjlab.rl.state import random_state, seed_everything, set_random_state
 from tests.worlds.rl_runs import agent_cfg, env_cfg, make_loop, network
 
 ALONE = Ranks()

@@ -182,7 +182,7 @@ def test_an_iteration_waits_for_the_device_once_outside_of_the_update(
     loop._iterate()  # Builds the worlds of the evaluation.
     algorithm = loop.learner.algorithm
     inside: list[str] = []
-    evaluated = loop._evaluation._env.env
+    evaluated = loop._evaluation._env
     with watch(loop.env, monkeypatch) as seen:
         look_away_from_physics(evaluated, seen, monkeypatch)
         original = algorithm.update

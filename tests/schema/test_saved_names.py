@@ -19,9 +19,8 @@ from mjlab.managers import RewardTermCfg
 from mjlab.mdp import randomize
 from mjlab.muscle.mdp import muscle_effort
 from mjlab.registry import entries, load_task, trusted
-from mjlab.rl import PpoCfg
+from mjlab.rl import PpoCfg, load_policy
 from mjlab.rl.checkpoint import find_checkpoint, load_model
-from mjlab.rl.policy import TrainedPolicy
 from mjlab.schema import Trust, from_data, parse_config, to_data
 from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from tests.tools.nameable import LIST
@@ -184,7 +183,7 @@ def test_what_ships_acts_as_before_its_names_changed(task: str) -> None:
     sim = dataclasses.replace(cfg.sim, backend="native")
     cfg = dataclasses.replace(cfg, seed=7, scene=scene, sim=sim)
     env = ManagerBasedRlEnv(cfg, "cpu")
-    policy = TrainedPolicy(env, configs["agent"], FOLDERS[task], best=False)
+    policy = load_policy(FOLDERS[task], env, configs["agent"])
     observations, _ = env.reset()
     actions = []
     for _ in range(100):

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from mjlab.envs import Discrete
-from mjlab.rl.batch_vecenv import BatchVecEnv
 from mjlab.rl.categorical import CategoricalDistribution
+from mjlab.rl.vecenv import BatchVecEnv
 from mjlab.tasks.cartpole.classic import (
     ClassicCartpoleCfg,
     ClassicCartpoleError,

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import torch
 
+from mjlab.cli.train import train
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.muscle import MuscleLearnerCfg, WeightError, muscle_action
 from mjlab.registry import load_task
 from mjlab.rl import EvaluationCfg, LoggingCfg, load_policy, ship
 from mjlab.rl.checkpoint import find_checkpoint, load_model
-from mjlab.rl.training import train
 from mjlab.rl.vecenv import RslRlVecEnv
 from mjlab.schema import config_text, parse_config
 from mjlab.tasks.muscle import TrackArm6Cfg, WalkW18Cfg, WalkW54Cfg, gait

@@ -7,9 +7,10 @@ import pytest
 import torch
 
 from mjlab.cli.runs import find_run, ships
+from mjlab.cli.train import train
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.registry import entries, load_task
-from mjlab.rl import RslRlVecEnv, RunFolder, load_policy, ship, train
+from mjlab.rl import Checkpoints, RslRlVecEnv, RunFolder, load_policy, ship
 from mjlab.rl.checkpoint import find_fault, load_model
 from scripts import evaluate, play
 from tests.worlds.rl_runs import agent_cfg, env_cfg
@@ -63,7 +64,7 @@ def test_what_ships_is_whole_small_and_says_where_it_came_from(task):
     assert info["task"] == task and info["status"] in ("finished", "stopped")
     assert all(not source["changed"] for source in info["git"].values())
     assert info["git"] and info["versions"] and info["hardware"]["processor"]
-    assert find_fault(run.checkpoints.newest() or Path()) is None
+    assert find_fault(Checkpoints(run.path / "checkpoints").newest() or Path()) is None
     size = sum(file.stat().st_size for file in run.path.rglob("*") if file.is_file())
     assert size < MOST_BYTES
 

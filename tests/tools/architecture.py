@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FLOORS = {
     "mjlab.warp_stream": -2,
     **dict.fromkeys(["mjlab.names", "mjlab.files", "mjlab.threads"], -1),
+    "mjlab.provenance": -1,
     "mjlab.random": -1,
     **dict.fromkeys(["mjlab.tensors", "mjlab.schema", "mjlab.parallel"], 0),
     **dict.fromkeys(["mjlab.spec", "mjlab.sim"], 1),
@@ -42,13 +43,7 @@ FLOORS = {
 }
 
 # (file, room it may import though the floors forbid it) -> why.
-ALLOWED: dict[tuple[str, str], str] = {
-    ("mjlab/rl/run_folder.py", "mjlab.report"): "to be undone by issue 13",
-    ("mjlab/rl/training.py", "mjlab.export"): "to be undone by issue 13",
-    ("mjlab/rl/training.py", "mjlab.replay"): "to be undone by issue 13",
-    ("mjlab/rl/training.py", "mjlab.report"): "to be undone by issue 13",
-    ("mjlab/rl/training.py", "mjlab.workers"): "to be undone by issue 13",
-}
+ALLOWED: dict[tuple[str, str], str] = {}
 
 # Files that may still import each other in a circle. This list only grows shorter.
 CIRCLES: list[set[str]] = []

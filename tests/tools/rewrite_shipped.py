@@ -15,7 +15,7 @@ from typing import Any
 
 from mjlab.files import write_text
 from mjlab.registry import entries, load_task, trusted
-from mjlab.rl import RunFolder
+from mjlab.rl import Checkpoints
 from mjlab.rl.checkpoint import find_checkpoint, load_model, write_model
 from mjlab.schema import config_text, parse_config, to_data
 
@@ -56,7 +56,7 @@ def rewrite(task: str, folder: Path, packages: Sequence[tuple[str, str]] = ()) -
     file = folder / "config.json"
     write_text(file, again(file.read_text("utf-8")))
     checkpoint = find_checkpoint(folder)
-    iteration = RunFolder(folder).checkpoints.iterations()[0]
+    iteration = Checkpoints(folder / "checkpoints").iterations()[0]
     model = load_model(checkpoint)
     new = {"config": again(model["config"]), "layout": layout(model["layout"])}
     write_model(checkpoint, model | new, iteration)

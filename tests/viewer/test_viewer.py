@@ -15,18 +15,12 @@ import pytest
 import torch
 
 import mjlab.viewer
-from mjlab.envs import ManagerBasedRlEnv
+from mjlab.envs import ManagerBasedRlEnv, RandomPolicy, ZeroPolicy
 from mjlab.render import Marks
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from mjlab.tasks.muscle import WalkW18Cfg
 from mjlab.tasks.velocity import VelocityGo1FlatCfg
-from mjlab.viewer import (
-    Player,
-    RandomPolicy,
-    ViewerError,
-    ZeroPolicy,
-    add_velocities,
-)
+from mjlab.viewer import Player, ViewerError, add_velocities
 from mjlab.viewer.native import NativeViewer
 from tests.tools.browser import Browser, find_browser
 
@@ -176,7 +170,7 @@ def test_the_policy_observes_the_command_that_is_driven(dogs):
     manager = dogs.observation_manager
     seen = manager.active_terms["actor"].index("command")
     start = sum(shape[0] for shape in manager.group_obs_term_dim["actor"][:seen])
-    observed = player._observations["actor"]
+    observed = player.rollout.observations["actor"]
     assert isinstance(observed, torch.Tensor)
     expected = torch.tensor([0.5, -0.25, 0.1]).expand(4, 3)
     assert torch.allclose(observed[:, start : start + 3], expected)

@@ -12,9 +12,9 @@ from mjlab.export import Exported, OnnxPolicy, export_policy
 from mjlab.export.inputs import GROUP, measured_group
 from mjlab.rl import AgentCfg, Ranks
 from mjlab.rl.checkpoint import write_model
-from mjlab.rl.layout import policy_layout
-from mjlab.rl.learners import Learner
-from mjlab.rl.policy import load_policy
+from mjlab.rl.learners import InferencePolicy, Learner
+from mjlab.rl.policy import load_network
+from mjlab.rl.state import policy_layout
 from mjlab.rl.vecenv import RslRlVecEnv
 
 Numbers = np.ndarray
@@ -108,7 +108,7 @@ def record(
     wrapped = RslRlVecEnv(
         env, groups=agent.obs_groups["actor"], clip_actions=agent.clip_actions
     )
-    policy = load_policy(checkpoint, wrapped, agent)
+    policy = InferencePolicy(load_network(checkpoint, env, agent))
     data = env.scene.entity(entity).data
     observations = wrapped.reset(seed=5)
     begins = np.ones(worlds, bool)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from mjlab.provenance import arguments, command, without_places
 from mjlab.report import write_report
 from mjlab.rl import PpoAgentCfg, RunFolder
-from mjlab.rl.provenance import arguments, command, without_places
 from tests.worlds.rl_runs import env_cfg
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture

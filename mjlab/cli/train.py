@@ -1,4 +1,7 @@
-"""A run from its configurations to its folder: what a script has to call."""
+"""A training from its configurations to a folder with policy, report and ONNX file.
+
+Here alone learning meets what is made of it: reports, exports, dumps and placements.
+"""
 
 import contextlib
 import dataclasses
@@ -10,27 +13,25 @@ from typing import Any
 
 import torch
 
+from mjlab.cli.memory import require_memory
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.export import INSTALL, ExportError, is_installed
 from mjlab.files import CannotWriteError, saying_why
+from mjlab.provenance import versions
 from mjlab.replay.dump_files import DumpFolder
 from mjlab.replay.flight_recorder import FlightRecorder
-from mjlab.report import KEPT_DEFAULTS, REPORT, write_report
+from mjlab.report import REPORT, write_report
 from mjlab.rl.check import check_agent, groups_of
 from mjlab.rl.checkpoint import Checkpoints
 from mjlab.rl.config import AgentCfg
-from mjlab.rl.config_io import save_config
 from mjlab.rl.console import Display, open_display
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.hook import Hook
 from mjlab.rl.logging import open_writers
-from mjlab.rl.loop import Outcome, TrainingLoop
-from mjlab.rl.memory import require_memory
-from mjlab.rl.provenance import versions
-from mjlab.rl.run_folder import RunFolder
+from mjlab.rl.loop import TrainingLoop, TrainingResult
+from mjlab.rl.run_folder import KEPT_DEFAULTS, RunFolder, save_config
 from mjlab.rl.vecenv import TrainingEnv
 from mjlab.schema import config_text, to_data
-from mjlab.workers import WorkerEnv
 from mjlab.workers.placement import Placement, placement_lines
 
 _log = logging.getLogger(__name__)
@@ -46,13 +47,14 @@ def train(
     device: str | None = None,
     resume: Path | None = None,
     exact: bool = True,
-    eval_cfg: ManagerBasedRlEnvCfg | None = None,
     defaults: Mapping[str, Any] | None = None,
     make_hooks: Callable[[TrainingEnv], Sequence[Hook]] | None = None,
     display: Display | None = None,
     placement: Placement | None = None,
-) -> tuple[RunFolder, Outcome]:
+) -> tuple[RunFolder, TrainingResult]:
     """Train in a run folder, alone or as one of the processes of `torchrun`.
+
+    With the policy come a report and, where the run was not stopped, an ONNX file.
 
     Args:
         env_cfg: The environment; its worlds are those of one process.
@@ -62,8 +64,7 @@ def train(
         root: Folder of all runs.
         device: Where to train. None takes a GPU of its own where there is one.
         resume: Run or checkpoint to go on from, in the same folder.
-        exact: Whether to go on exactly; see `TrainingLoop.resume`.
-        eval_cfg: The environment to evaluate in. None takes that of training.
+        exact: Go on exactly; see `TrainingLoop.resume`.
         defaults: The task's configurations as they were before the user changed any,
             as "env" and "agent", to be compared with in the report.
         make_hooks: Makes what is done after each iteration, besides `agent_cfg.hooks`.
@@ -100,7 +101,7 @@ def train(
             checkpoints=Checkpoints(
                 run.path / "checkpoints", keep=agent_cfg.checkpoint.keep
             ),
-            make_eval_env=_maker(eval_cfg or env_cfg, agent_cfg, placement, physics),
+            make_eval_env=_eval_maker(env_cfg, agent_cfg, placement, physics),
             hooks=_hooks(agent_cfg, env, make_hooks),
             display=display,
             ranks=ranks,
@@ -137,7 +138,7 @@ def _hooks(
     env: TrainingEnv,
     make_more: Callable[[TrainingEnv], Sequence[Hook]] | None,
 ) -> tuple[Hook, ...]:
-    """What is done after each iteration."""
+    """Return what is done after each iteration."""
     own = [hook.bind(name, env) for name, hook in cfg.hooks.items() if hook]
     return (*own, *(() if make_more is None else make_more(env)))
 
@@ -148,17 +149,17 @@ def _build(
     device: str,
     first_world: int,
 ) -> TrainingEnv:
-    """The worlds of this process."""
+    """Build the worlds of this process."""
     if placement is not None:
         return placement.build(cfg, first_world=first_world)
     return ManagerBasedRlEnv(cfg, device=device, first_world=first_world)
 
 
 def _start(loop: TrainingLoop, placement: Placement | None) -> list[str]:
-    """What to say when training starts."""
+    """Return the lines to say when training starts."""
     env = loop.env
     lines = env.startup_lines()
-    if isinstance(env, WorkerEnv) and loop.cfg.dumps.enabled:
+    if loop.cfg.dumps.enabled and not isinstance(env, ManagerBasedRlEnv):
         lines.append("No dumps are made: worlds are in worker processes.")
     return lines if placement is None else [*lines, *placement_lines(placement, loop)]
 
@@ -207,7 +208,7 @@ def _export(run: RunFolder, configs: Mapping[str, Any]) -> str:
 
 
 def _unexported(run: RunFolder) -> str:
-    """What to say of the ONNX file of a run that somebody stopped."""
+    """Return what to say of the ONNX file of a run that was stopped."""
     return (
         "No ONNX file was written, because the run was stopped. Its last checkpoint "
         f"becomes one with: python scripts/export.py {run.path}"
@@ -220,7 +221,7 @@ def _recorder(
     """Have the last steps recorded, and dumped if something goes wrong in a world."""
     cfg, env, ranks = loop.cfg.dumps, loop.env, loop.ranks
     # What workers step cannot be recorded from here.
-    if not cfg.enabled or isinstance(env, WorkerEnv):
+    if not cfg.enabled or not isinstance(env, ManagerBasedRlEnv):
         return contextlib.nullcontext()
     folder = DumpFolder(
         run.path / "dumps" if ranks.is_alone else run.path / f"dumps/rank{ranks.index}",
@@ -236,7 +237,7 @@ def _recorder(
 
 
 def _settled(cfg: ManagerBasedRlEnvCfg, ranks: Ranks) -> ManagerBasedRlEnvCfg:
-    """A copy with what is left open decided alike in all processes."""
+    """Return a copy with what is left open decided alike in all processes."""
     seed = secrets.randbits(31) if cfg.seed is None else cfg.seed
     threads = cfg.sim.num_threads
     if threads is None and not ranks.is_alone:
@@ -255,7 +256,7 @@ def _open_folder(
     root: Path,
     resume: Path | None,
 ) -> RunFolder:
-    """The run's folder, which the first process makes or opens."""
+    """Return the run's folder, which the first process makes or opens."""
     path = ""
     if ranks.is_first and resume is not None:
         path = str(RunFolder.find(resume, root).path)
@@ -267,13 +268,13 @@ def _open_folder(
     return RunFolder(Path(ranks.share_text(path)))
 
 
-def _maker(
+def _eval_maker(
     cfg: ManagerBasedRlEnvCfg,
     agent: AgentCfg,
     placement: Placement | None,
     device: str,
 ) -> Callable[[], ManagerBasedRlEnv]:
-    """What builds the worlds to evaluate in."""
+    """Return a function that builds the worlds to evaluate in."""
     scene = dataclasses.replace(cfg.scene, num_envs=agent.evaluation.num_envs)
     evaluated = dataclasses.replace(cfg, scene=scene, seed=agent.evaluation.seed)
     if placement is not None:

@@ -1,4 +1,4 @@
-"""Whether the worlds fit into memory, before they are built.
+"""A check that the worlds fit into memory, before they are built.
 
 What a world takes is measured on a few worlds of the same environment and engine; what
 the learner takes follows from its settings. Too many worlds are refused with how many
@@ -26,11 +26,11 @@ _SAMPLE = 2
 """Worlds to measure with."""
 
 _COPIES_OF_STATE = 3
-"""How often a world's state lies in memory: itself, and what is computed from it in a
+"""Copies of a world's state in memory: itself, and what is computed from it in a
 step."""
 
 _ACTIVATION_COPIES = 3
-"""How often a layer's output lies in memory: itself, its activation, its gradient."""
+"""Copies of a layer's output in memory: itself, its activation, its gradient."""
 
 _FIXED = 200 * 2**20
 """Bytes that do not depend on the number of worlds: model, networks, libraries."""
@@ -57,19 +57,19 @@ class Need:
     """A world's part of a minibatch's way through the networks."""
 
     fixed: int = _FIXED
-    """What does not depend on the number of worlds."""
+    """Memory that does not depend on the number of worlds."""
 
     @property
     def per_world(self) -> int:
-        """What one more world takes."""
+        """Memory that one more world takes."""
         return self.physics + self.managers + self.rollout + self.update
 
     def total(self, worlds: int) -> int:
-        """What so many worlds take."""
+        """Return what so many worlds take."""
         return self.fixed + worlds * self.per_world
 
     def fitting(self, available: int) -> int:
-        """How many worlds fit; a multiple of 8, so that minibatches can be equal."""
+        """Return how many worlds fit: a multiple of 8, for equal minibatches."""
         worlds = max(0, available - self.fixed) // self.per_world
         return worlds // 8 * 8 if worlds >= 8 else worlds
 
@@ -100,7 +100,7 @@ def require_memory(
 
 
 def measure(env_cfg: ManagerBasedRlEnvCfg, agent_cfg: AgentCfg, device: str) -> Need:
-    """What the worlds of an environment take, from a few of them."""
+    """Measure what the worlds of an environment take, from a few of them."""
     scene = dataclasses.replace(env_cfg.scene, num_envs=_SAMPLE)
     cfg = dataclasses.replace(env_cfg, scene=scene)
     env = ManagerBasedRlEnv(cfg, device=device)
@@ -143,7 +143,7 @@ def _row_size(env: ManagerBasedRlEnv) -> int:
 
 
 def _update_size(agent_cfg: AgentCfg, observation: int) -> int:
-    """A world's part of one minibatch: its observations and its layers' outputs."""
+    """Return a world's part of a minibatch: observations and outputs of layers."""
     networks = [getattr(agent_cfg, name) for name in network_names(agent_cfg)]
     widths = sum(
         sum(network.hidden_dims)
@@ -182,14 +182,14 @@ def _refusal(
 
 
 def available_memory(device: str) -> int:
-    """Bytes that are free where a device's tensors live."""
+    """Return the bytes that are free where a device's tensors live."""
     if torch.device(device).type == "cuda":
         return torch.cuda.mem_get_info(torch.device(device))[0]
     return min(_free_on_machine(), _free_in_group())
 
 
 def _free_on_machine() -> int:
-    """What the system could give without swapping; all there is where it won't say."""
+    """Return what the system could give without swapping, or all there is."""
     meminfo = Path("/proc/meminfo")
     if meminfo.exists():
         found = re.search(r"MemAvailable:\s+(\d+) kB", meminfo.read_text())
@@ -202,7 +202,7 @@ def _free_on_machine() -> int:
 
 
 def _free_in_group(root: Path = Path("/sys/fs/cgroup")) -> int:
-    """What a container may still take; version 2 and version 1 of control groups."""
+    """Return what a container may still take, by control groups of version 2 or 1."""
     places = [
         (root / "memory.max", root / "memory.current", root / "memory.stat"),
         (

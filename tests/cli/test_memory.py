@@ -8,10 +8,9 @@ from pathlib import Path
 import mujoco
 import pytest
 
-from mjlab.cli import run_program
+from mjlab.cli import memory, run_program
+from mjlab.cli.memory import Need, NotEnoughMemoryError, available_memory, measure
 from mjlab.registry import load_task
-from mjlab.rl import memory
-from mjlab.rl.memory import Need, NotEnoughMemoryError, available_memory, measure
 from mjlab.sim.sizes import data_size
 from scripts import train
 from tests.worlds.rl_runs import agent_cfg, env_cfg
@@ -128,7 +127,7 @@ def test_a_container_has_what_its_group_may_take(tmp_path: Path, version: int) -
 GROWTH = """
 import resource, sys
 from pathlib import Path
-from mjlab.rl import train
+from mjlab.cli.train import train
 from mjlab.registry import load_task
 task, root = load_task(sys.argv[1]), Path(sys.argv[3])
 env, agent = task.env(), task.rl()

@@ -15,8 +15,6 @@ import sys
 from pathlib import Path, PurePath
 from typing import Any
 
-import torch
-
 SOURCE = "mjlab"
 """Name of our own repository, wherever it lies."""
 
@@ -30,7 +28,7 @@ _PACKAGES = (
     "tensordict",
     "numpy",
 )
-_OURS = Path(__file__).resolve().parents[2]
+_OURS = Path(__file__).resolve().parents[1]
 # The start of a path, and not a middle: neither `a/b` nor `https://a/b` is absolute.
 _START = r"(?<![\w.~-])(?<!:/)"
 _ABSOLUTE = re.compile(
@@ -72,7 +70,9 @@ def git_state(place: Path) -> tuple[str, dict[str, Any], str] | None:
 
 
 def hardware() -> dict[str, Any]:
-    """Return what this machine is."""
+    """Return a description of this machine."""
+    import torch  # Only here, so that looking a run up is quick.
+
     gpus = range(torch.cuda.device_count())
     return {
         "system": f"{platform.system()} {platform.machine()}",
@@ -84,7 +84,7 @@ def hardware() -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what decides a result."""
+    """Return the versions of all that decides a result."""
     found = {"python": platform.python_version()}
     for package in _PACKAGES:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
