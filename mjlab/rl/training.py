@@ -30,7 +30,6 @@ from mjlab.rl.provenance import versions
 from mjlab.rl.run_folder import RunFolder
 from mjlab.rl.vecenv import TrainingEnv
 from mjlab.schema import config_text, to_data
-from mjlab.workers import WorkerEnv
 from mjlab.workers.placement import Placement, placement_lines
 
 _log = logging.getLogger(__name__)
@@ -158,7 +157,7 @@ def _start(loop: TrainingLoop, placement: Placement | None) -> list[str]:
     """What to say when training starts."""
     env = loop.env
     lines = env.startup_lines()
-    if isinstance(env, WorkerEnv) and loop.cfg.dumps.enabled:
+    if not isinstance(env, ManagerBasedRlEnv) and loop.cfg.dumps.enabled:
         lines.append("No dumps are made: worlds are in worker processes.")
     return lines if placement is None else [*lines, *placement_lines(placement, loop)]
 
@@ -220,7 +219,7 @@ def _recorder(
     """Have the last steps recorded, and dumped if something goes wrong in a world."""
     cfg, env, ranks = loop.cfg.dumps, loop.env, loop.ranks
     # What workers step cannot be recorded from here.
-    if not cfg.enabled or isinstance(env, WorkerEnv):
+    if not cfg.enabled or not isinstance(env, ManagerBasedRlEnv):
         return contextlib.nullcontext()
     folder = DumpFolder(
         run.path / "dumps" if ranks.is_alone else run.path / f"dumps/rank{ranks.index}",
