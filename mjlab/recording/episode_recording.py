@@ -81,9 +81,13 @@ class EpisodeRecording:
         """Sizes of the chunks of memory."""
         self._check_folders()
         attributes = {"format": FORMAT, "format_version": FORMAT_VERSION, **attributes}
-        about = json.loads(json.dumps(about))
         plan = WriterPlan(
-            self.sizes, layouts, self.files, dict(attributes), about, clean
+            sizes=self.sizes,
+            layouts=layouts,
+            files=self.files,
+            attributes=dict(attributes),
+            about=json.loads(json.dumps(about)),
+            clean=clean,
         )
         memory = SharedArrays(self.sizes.specs())
         writer = WriterProcess(plan, memory.file)
@@ -201,7 +205,7 @@ class WriterProcess:
 
     @property
     def is_gone(self) -> bool:
-        """Whether the writer has ended."""
+        """State of the process: true once it has ended."""
         return self._ended.is_set()
 
     def hand_over(self) -> None:
