@@ -9,7 +9,7 @@ import torch
 from mjlab.entity import Entity
 from mjlab.managers.command import CommandTerm, CommandTermCfg
 from mjlab.managers.env import Env
-from mjlab.mdp.frame import Frame, FrameType
+from mjlab.mdp.kinematics import Frame, FrameType
 from mjlab.names import suggest
 from mjlab.schema import declared
 from mjlab.tensors.masks import write_where

@@ -22,8 +22,13 @@ from mjlab.managers.action import ActionTerm
 from mjlab.managers.env import Env
 from mjlab.mdp.actions import Range
 from mjlab.mdp.driven import DrivenAction, DrivenActionCfg, Patterns
-from mjlab.mdp.frame import Frame, FrameType, find_frame
-from mjlab.mdp.jacobian import DampedInverse, Jacobian
+from mjlab.mdp.kinematics import (
+    DampedInverse,
+    Frame,
+    FrameType,
+    Jacobian,
+    find_frame,
+)
 from mjlab.names import resolve_values, suggest
 from mjlab.tensors.math import (
     quat_box_minus,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import torch
 
-from mjlab.random.rng import WorldRng
+from mjlab.random import WorldRng
 from mjlab.tensors.masks import fill_where, write_where
 
 

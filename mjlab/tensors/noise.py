@@ -7,7 +7,7 @@ from typing import Literal
 
 import torch
 
-from mjlab.random.rng import WorldRng
+from mjlab.random import WorldRng
 from mjlab.tensors.masks import write_where
 
 Parameter = float | tuple[float, ...]

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args
 import torch
 
 from mjlab.names import resolve_values, suggest
-from mjlab.random.rng import WorldRng
+from mjlab.random import WorldRng
 
 Distribution = Literal["uniform", "log_uniform", "gaussian"]
 """Distributions of numbers. A range is the bounds of a uniform one (of the number, or
