@@ -77,7 +77,7 @@ class Frame:
 
 
 class Jacobian:
-    """How a point moves when joints do, from the joints' axes in the world."""
+    """Derivatives of a point's pose by joints, from the joints' axes in the world."""
 
     def __init__(self, env: Env, joint_ids: list[int]) -> None:
         """Remember the joints.
@@ -95,7 +95,7 @@ class Jacobian:
         self._slides = torch.tensor(slides, device=env.device).unsqueeze(-1)
 
     def at(self, point_w: torch.Tensor, *, with_rotation: bool = True) -> torch.Tensor:
-        """Velocities of a point for unit velocities of the joints.
+        """Return the velocities of a point for unit velocities of the joints.
 
         Args:
             point_w: The point in the world, shape (num_envs, 3).

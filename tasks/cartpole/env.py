@@ -24,7 +24,7 @@ JOINTS = SceneEntityCfg("cartpole", joint_names=("slider", "hinge_1"))
 
 
 def observations() -> dict[str, ObservationGroupCfg | None]:
-    """Position, angle and velocities, for actor and critic alike."""
+    """Return position, angle and velocities, for actor and critic alike."""
     terms: dict[str, ObservationTermCfg | None] = {
         "cart_pos": ObservationTermCfg(
             func=mdp.joint_pos, params={"asset_cfg": SLIDER}
@@ -41,7 +41,7 @@ def observations() -> dict[str, ObservationGroupCfg | None]:
 
 
 def actions() -> dict[str, ActionTermCfg | None]:
-    """The force on the cart, in units of 10 N."""
+    """Return the force on the cart, in units of 10 N."""
     return {
         "force": mdp.JointEffortActionCfg(
             entity_name="cartpole", joint_names=("slider",)
@@ -50,12 +50,12 @@ def actions() -> dict[str, ActionTermCfg | None]:
 
 
 def rewards() -> dict[str, RewardTermCfg | None]:
-    """The suite's smooth reward."""
+    """Return the suite's smooth reward."""
     return {"smooth": RewardTermCfg(func=cartpole_mdp.smooth_reward, weight=1.0)}
 
 
 def terminations() -> dict[str, TerminationTermCfg | None]:
-    """Only time ends an episode."""
+    """Return the end of time, which alone ends an episode."""
     return {"time_out": TerminationTermCfg(func=mdp.time_out, time_out=True)}
 
 

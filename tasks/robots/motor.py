@@ -1,4 +1,4 @@
-"""What a geared motor adds to a joint, and the position gains that follow from it."""
+"""Inertia that a geared motor adds to a joint, and the gains that follow from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a task may ask of a robot, so that one task serves many robots."""
+"""Facts of a robot that a task asks for, so that one task serves many robots."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Robot:
     """Change of the position target per unit of action, in rad, by joint pattern."""
 
     posture_std_standing: Mapping[str, float]
-    """How far joints may stray from the default pose, in rad, standing still."""
+    """Distance that joints may stray from the default pose, in rad, standing still."""
 
     posture_std_walking: Mapping[str, float]
     """The same at walking speed."""
@@ -53,7 +53,7 @@ class Robot:
     """The same at running speed."""
 
     mirror: Mirror | None = None
-    """How the robot looks in a mirror; None where its sides differ."""
+    """Mirror image of the robot; None where its sides differ."""
 
     tracking_bodies: tuple[str, ...] = ()
     """Bodies whose motion a tracking task compares; empty where there is none."""
