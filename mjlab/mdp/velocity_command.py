@@ -93,15 +93,7 @@ class UniformVelocityCommand(CommandTerm):
         super().__init__(name, cfg, env, num_draws=6)
         self.cfg = cfg
         device = env.device
-        self._ranges = DrawRanges(
-            {
-                "lin_vel_x": cfg.ranges.lin_vel_x,
-                "lin_vel_y": cfg.ranges.lin_vel_y,
-                "ang_vel_z": cfg.ranges.ang_vel_z,
-                "heading": cfg.ranges.heading,
-            },
-            device,
-        )
+        self._ranges = DrawRanges(vars(cfg.ranges), device)
         self.ranges = self._ranges.by_name
         """Live ranges by name, each of shape (2,): curricula write them."""
         self._has_forward = cfg.rel_forward_envs > 0.0

@@ -61,25 +61,21 @@ def terminations() -> dict[str, TerminationTermCfg | None]:
 
 def start(angle: float, spread: float) -> dict[str, EventTermCfg | None]:
     """Start near the middle, the pole about `angle` from upright."""
+    starts = {
+        "reset_slider": (SLIDER, (-0.1, 0.1)),
+        "reset_hinge": (HINGE, (angle - spread, angle + spread)),
+    }
     return {
-        "reset_slider": EventTermCfg(
+        name: EventTermCfg(
             func=mdp.reset_joints_by_offset,
             mode="reset",
             params={
-                "position_range": (-0.1, 0.1),
+                "position_range": positions,
                 "velocity_range": (-0.01, 0.01),
-                "asset_cfg": SLIDER,
+                "asset_cfg": joint,
             },
-        ),
-        "reset_hinge": EventTermCfg(
-            func=mdp.reset_joints_by_offset,
-            mode="reset",
-            params={
-                "position_range": (angle - spread, angle + spread),
-                "velocity_range": (-0.01, 0.01),
-                "asset_cfg": HINGE,
-            },
-        ),
+        )
+        for name, (joint, positions) in starts.items()
     }
 
 

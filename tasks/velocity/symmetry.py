@@ -23,8 +23,7 @@ from mjlab.schema import declared
 from mjlab.sensor import RayCastSensorCfg
 from mjlab.tasks.robots.g1 import G1
 from mjlab.tasks.robots.go1 import GO1
-from mjlab.tasks.robots.mirror import Mirror
-from mjlab.tasks.robots.robot import Robot
+from mjlab.tasks.robots.robot import Mirror, Robot
 
 
 class SymmetryError(ValueError):
