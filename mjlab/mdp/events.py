@@ -64,11 +64,12 @@ class _RootReset(ManagerTermBase):
         targets = [*_box("pose_range", pose), *_box("velocity_range", velocity)]
         self._sampler = Sampler(targets, "root state", env.device)
 
-    def _put(self, mask: torch.Tensor, origin: torch.Tensor, stream: str) -> None:
-        """Write the default state at an origin, (num_envs, 3), with random offsets."""
-        offset = self._sampler.draw(self._env.rng, stream)
+    def _put(
+        self, mask: torch.Tensor, origin: torch.Tensor, offset: torch.Tensor
+    ) -> None:
+        """Write the default state at an origin, (num_envs, 3), with drawn offsets."""
         default = self._entity.data.default_root_state
-        pos = (default[:, :3] + origin).add_(offset[:, :3])
+        pos = default[:, :3] + origin
         quat = default[:, 3:7]
         if self._turns:
             roll, pitch, yaw = offset[:, 3:6].unbind(dim=1)
@@ -77,7 +78,8 @@ class _RootReset(ManagerTermBase):
             else:
                 turn = quat_from_axis_angle(self._axis, yaw)
             quat = quat_mul(quat, turn)
-        self._entity.write_root_pose_w(mask, torch.cat((pos, quat), dim=1))
+        pose = torch.cat((pos.add_(offset[:, :3]), quat), dim=1)
+        self._entity.write_root_pose_w(mask, pose)
         if self._moves:
             velocity = default[:, 7:]
             if self._varies_velocity:
@@ -108,7 +110,8 @@ class reset_root_state_uniform(_RootReset):
             asset_cfg: The entity.
             stream: Name of the random numbers; the event manager gives one.
         """
-        self._put(mask, env.scene.spawn_origins, stream)
+        offset = self._sampler.draw(env.rng, stream)
+        self._put(mask, env.scene.spawn_origins, offset)
 
 
 class reset_root_state_from_flat_patches(_RootReset):
@@ -146,9 +149,10 @@ class reset_root_state_from_flat_patches(_RootReset):
             asset_cfg: The entity.
             stream: Name of the random numbers; the event manager gives one.
         """
+        offset = self._sampler.draw(env.rng, stream)
         spot = env.rng.integers(0, self._count, (), f"{stream}/patch")
         spots = self._ground.patches(patch_name)[self._worlds, spot]
-        self._put(mask, spots, stream)
+        self._put(mask, spots, offset)
 
 
 class push_by_setting_velocity(ManagerTermBase):
