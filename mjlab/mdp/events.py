@@ -177,15 +177,7 @@ class push_by_setting_velocity(ManagerTermBase):
         asset_cfg: SceneEntityCfg = ROBOT,
         stream: str = "event",
     ) -> None:
-        """Draw a change of velocity and add it.
-
-        Args:
-            env: The environment.
-            mask: The worlds to write, shape (num_envs,), bool.
-            velocity_range: Changes of velocity, in m/s and rad/s.
-            asset_cfg: The entity.
-            stream: Name of the random numbers; the event manager gives one.
-        """
+        """Draw changes of velocity, in m/s and rad/s, and add them where `mask` holds."""
         self._entity.add_root_velocity_w(mask, self._sampler.draw(env.rng, stream))
 
 
