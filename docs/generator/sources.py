@@ -120,7 +120,8 @@ def docstring(node: ast.AST) -> str:
 
 def summary(text: str) -> str:
     """The first sentence or two of a docstring: up to the first empty line."""
-    return " ".join(text.split("\n\n")[0].split())
+    text = " ".join(text.split("\n\n")[0].split()).removeprefix("Return ")
+    return text[:1].upper() + text[1:]
 
 
 def decorations(node: ast.ClassDef) -> str:

@@ -15,7 +15,7 @@ SECTIONS = {
     "Observations": ["observations"],
     "Rewards": ["rewards"],
     "Terminations": ["terminations"],
-    "Events": ["events", "forces"],
+    "Events": ["events"],
     "Commands": ["commands", "velocity_command"],
     "Curricula": ["curriculums"],
     "Metrics": ["metrics"],

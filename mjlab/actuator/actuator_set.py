@@ -23,7 +23,7 @@ from mjlab.actuator.parameters import Adjustable
 from mjlab.actuator.place import ActuatorError, Transmission
 from mjlab.actuator.xml import XmlActuatorCfg
 from mjlab.names import match_names
-from mjlab.random.rng import WorldRng
+from mjlab.random import WorldRng
 from mjlab.sim import Simulation
 from mjlab.tensors.buffers import DelayBuffer
 

@@ -15,7 +15,7 @@ from mjlab.entity.defaults import Defaults
 from mjlab.entity.index import EntityIndex
 from mjlab.entity.root import bind_root
 from mjlab.names import find_name
-from mjlab.random.rng import WorldRng
+from mjlab.random import WorldRng
 from mjlab.sim import Simulation
 from mjlab.tensors.columns import LocalIds
 from mjlab.tensors.masks import write_where

@@ -40,7 +40,7 @@ from mjlab.managers import (
     TerminationManager,
     copied,
 )
-from mjlab.random.rng import WorldRng
+from mjlab.random import WorldRng
 from mjlab.scene import Scene
 from mjlab.sim import Simulation
 

@@ -16,7 +16,7 @@ from typing_extensions import override
 from mjlab.envs import Box, Dict, Discrete, ManagerBasedRlEnv, Step, Worlds
 from mjlab.envs.worlds import When
 from mjlab.names import UnknownNameError, suggest
-from mjlab.random.rng import stream_id
+from mjlab.random import stream_id
 from mjlab.render import Offscreen
 
 Tree = torch.Tensor | Mapping[str, "Tree"]

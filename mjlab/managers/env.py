@@ -5,7 +5,7 @@ from typing import Protocol
 
 import torch
 
-from mjlab.random.rng import WorldRng
+from mjlab.random import WorldRng
 from mjlab.scene import Scene
 from mjlab.sim import Simulation
 

@@ -14,7 +14,7 @@ from mjlab.managers.env import Env
 from mjlab.managers.term import BoundTerm, Manager, TermCfg, TermError, bind_each
 from mjlab.managers.timers import IntervalTimers, steps_of
 from mjlab.names import suggest
-from mjlab.random.rng import WorldRng
+from mjlab.random import WorldRng
 from mjlab.scene import Selection
 
 EventMode = Literal["startup", "reset", "interval", "step"]

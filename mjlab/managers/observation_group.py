@@ -12,7 +12,7 @@ from mjlab.managers.observation_config import (
 )
 from mjlab.managers.observation_noise import ColumnNoise, Shape, TermSlot, hull_of, put
 from mjlab.managers.term import TermError
-from mjlab.random.rng import WorldRng
+from mjlab.random import WorldRng
 from mjlab.tensors.buffers import DelayBuffer, HistoryBuffer
 from mjlab.tensors.masks import write_where
 

@@ -8,7 +8,7 @@ import torch
 
 from mjlab.managers.observation_config import ObservationTermCfg
 from mjlab.managers.term import TermError
-from mjlab.random.rng import WorldRng
+from mjlab.random import WorldRng
 from mjlab.tensors.masks import write_where
 from mjlab.tensors.noise import (
     ConstantNoiseCfg,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import torch
 
-from mjlab.random.rng import WorldRng
+from mjlab.random import WorldRng
 from mjlab.tensors.masks import write_where
 
 _MOST_STEPS = 2**24

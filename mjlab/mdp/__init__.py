@@ -39,6 +39,8 @@ from mjlab.mdp.curriculums import schedule as schedule
 from mjlab.mdp.curriculums import terrain_levels as terrain_levels
 from mjlab.mdp.differential_ik import DifferentialIKAction as DifferentialIKAction
 from mjlab.mdp.differential_ik import DifferentialIKActionCfg as DifferentialIKActionCfg
+from mjlab.mdp.events import apply_body_impulse as apply_body_impulse
+from mjlab.mdp.events import apply_external_force_torque as apply_external_force_torque
 from mjlab.mdp.events import push_by_setting_velocity as push_by_setting_velocity
 from mjlab.mdp.events import randomize_terrain as randomize_terrain
 from mjlab.mdp.events import reset_joints_by_offset as reset_joints_by_offset
@@ -48,8 +50,6 @@ from mjlab.mdp.events import (
 )
 from mjlab.mdp.events import reset_root_state_uniform as reset_root_state_uniform
 from mjlab.mdp.events import reset_scene_to_default as reset_scene_to_default
-from mjlab.mdp.forces import apply_body_impulse as apply_body_impulse
-from mjlab.mdp.forces import apply_external_force_torque as apply_external_force_torque
 from mjlab.mdp.metrics import base_speed as base_speed
 from mjlab.mdp.metrics import mean_action_acc as mean_action_acc
 from mjlab.mdp.metrics import mechanical_power as mechanical_power

@@ -22,7 +22,7 @@ class AffineActionCfg(DrivenActionCfg):
     """Factor of the action, or factors by pattern; 1 where no pattern covers a name."""
 
     offset: float | dict[str, float] = 0.0
-    """What is added to the scaled action, or offsets by pattern; 0 where none covers
+    """Summand of the scaled action, or summands by pattern; 0 where none covers
     a name."""
 
     clip: Range | dict[str, Range] | None = None
@@ -42,7 +42,7 @@ class AffineAction(DrivenAction):
         self.scale = self._values(cfg.scale, 1.0, "scale")
         """Factor of each number of the action, shape (action_dim,)."""
         self.offset = self._values(cfg.offset, 0.0, "offset")
-        """What is added to each, shape (action_dim,)."""
+        """Summand of each, shape (action_dim,)."""
         self.clip: tuple[torch.Tensor, torch.Tensor] | None = None
         """Smallest and largest values, each of shape (action_dim,)."""
         if cfg.clip is not None:
@@ -82,7 +82,7 @@ class JointPositionActionCfg(AffineActionCfg):
     """Hinge and slide joints. None takes all that an actuator drives by position."""
 
     use_default_offset: bool = True
-    """Whether to add the default positions, so that an action of zero is the default
+    """Adds the default positions, so that an action of zero is the default
     pose. `offset` comes on top."""
 
     transmission: ClassVar[Transmission] = "joint"
@@ -126,7 +126,7 @@ class RelativeJointPositionActionCfg(AffineActionCfg):
     """Hinge and slide joints. None takes all that an actuator drives by position."""
 
     hold: bool = False
-    """Whether the target stays at the distance from where the joint was when the step
+    """Keeps the target at the distance from where the joint was when the step
     began. Otherwise it moves along with the joint in each physics step, so that a
     constant action pulls all the time."""
 

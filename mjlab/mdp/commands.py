@@ -9,7 +9,7 @@ import torch
 from mjlab.entity import Entity
 from mjlab.managers.command import CommandTerm, CommandTermCfg
 from mjlab.managers.env import Env
-from mjlab.mdp.frame import Frame, FrameType
+from mjlab.mdp.kinematics import Frame, FrameType
 from mjlab.names import suggest
 from mjlab.schema import declared
 from mjlab.tensors.masks import write_where
@@ -46,7 +46,7 @@ class DrawRanges:
 @declared
 @dataclass(kw_only=True)
 class PoseRanges:
-    """What pose commands are drawn from."""
+    """Ranges that pose commands are drawn from."""
 
     pos_x: Range = (0.0, 0.0)
     """Position along x, in metres."""
@@ -77,16 +77,16 @@ class PoseCommandCfg(CommandTermCfg):
     """The entity that is commanded."""
 
     frame_type: FrameType = "body"
-    """What should reach the pose: "body", "site" or "geom"."""
+    """Kind of thing that should reach the pose: "body", "site" or "geom"."""
 
     frame_name: str
     """Name of the body, site or geom."""
 
     ranges: PoseRanges
-    """What poses are drawn from."""
+    """Ranges that poses are drawn from."""
 
     command_frame: Literal["base", "world"] = "base"
-    """Where poses are drawn, and stay until the next one: in the root frame, which
+    """Frame in which poses are drawn, and stay until the next: the root's, which
     takes them along, or in the world, relative to each world's spawn origin. The
     command is in the root frame in both cases."""
 
@@ -107,7 +107,7 @@ class PoseCommand(CommandTerm):
         self.entity: Entity = env.scene.entity(cfg.entity_name)
         """The entity that is commanded."""
         self.frame = Frame(env.sim, self.entity, cfg.frame_type, cfg.frame_name)
-        """What should reach the pose."""
+        """The frame that should reach the pose."""
         super().__init__(name, cfg, env, num_draws=6)
         self._moves_along = cfg.command_frame == "base"
         self._ranges = DrawRanges(vars(cfg.ranges), env.device)
@@ -124,7 +124,7 @@ class PoseCommand(CommandTerm):
         return self._command
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change, the ranges included."""
+        """Return the live tensors that change, the ranges included."""
         return super().state() | {
             "ranges": self._ranges.bounds,
             "drawn": self._drawn,
@@ -203,7 +203,7 @@ class UniformVectorCommand(CommandTerm):
         return self._command
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change, the ranges included."""
+        """Return the live tensors that change, the ranges included."""
         return super().state() | {"ranges": self.ranges, "command": self._command}
 
     def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:

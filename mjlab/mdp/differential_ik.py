@@ -22,8 +22,13 @@ from mjlab.managers.action import ActionTerm
 from mjlab.managers.env import Env
 from mjlab.mdp.actions import Range
 from mjlab.mdp.driven import DrivenAction, DrivenActionCfg, Patterns
-from mjlab.mdp.frame import Frame, FrameType, find_frame
-from mjlab.mdp.jacobian import DampedInverse, Jacobian
+from mjlab.mdp.kinematics import (
+    DampedInverse,
+    Frame,
+    FrameType,
+    Jacobian,
+    find_frame,
+)
 from mjlab.names import resolve_values, suggest
 from mjlab.tensors.math import (
     quat_box_minus,
@@ -49,20 +54,20 @@ class DifferentialIKActionCfg(DrivenActionCfg):
     """Hinge and slide joints that move the frame. None takes all that do."""
 
     frame_type: FrameType = "body"
-    """What has the frame: "body", "site" or "geom"."""
+    """Kind of thing that has the frame: "body", "site" or "geom"."""
 
     frame_name: str
     """Name of the body, site or geom."""
 
     command_type: Literal["position", "pose"] = "pose"
-    """Whether the orientation is commanded too."""
+    """The position alone, or the orientation too."""
 
     use_relative_mode: bool = True
-    """Whether the action is a displacement from where the frame is when the step
+    """Makes the action a displacement from where the frame is when the step
     begins, or else where it should be."""
 
     command_frame: Literal["base", "world"] = "base"
-    """Whose axes, and for absolute poses whose origin, the action is in: the entity's
+    """Axes, and for absolute poses the origin, that the action is in: the entity's
     root, or the world with the spawn origin of each."""
 
     position_scale: float = 1.0
@@ -75,10 +80,10 @@ class DifferentialIKActionCfg(DrivenActionCfg):
     """Smallest and largest value after the scale; not of an absolute quaternion."""
 
     position_weight: float = 1.0
-    """How much a metre of error counts."""
+    """Weight of a metre of error."""
 
     orientation_weight: float = 1.0
-    """How much a radian of error counts."""
+    """Weight of a radian of error."""
 
     damping: float = 0.05
     """Keeps joint steps small near singular poses, at the price of more of them."""
@@ -88,11 +93,11 @@ class DifferentialIKActionCfg(DrivenActionCfg):
     that the frame keeps its direction."""
 
     use_soft_limits: bool = True
-    """Whether targets end at the joints' soft limits or at the limits themselves."""
+    """Ends targets at the joints' soft limits, not at the limits themselves."""
 
     limit_rounds: int = 1
-    """How often a step is computed anew with the joints that it would take past a limit
-    held there, so that the others do their part. 0 only cuts targets off."""
+    """Rounds in which a step is computed anew with the joints that it would take past a
+    limit held there, so that the others do their part. 0 only cuts targets off."""
 
     posture_weight: float = 0.0
     """Share of the way to the posture that joints go in a step, as far as the frame
@@ -142,9 +147,9 @@ class DifferentialIKAction(DrivenAction):
         self._has_rotation = cfg.command_type == "pose"
         num_envs, device = env.num_envs, env.device
         self.goal_pos_w = torch.zeros(num_envs, 3, device=device)
-        """Where the frame should be in the world, shape (num_envs, 3), metres."""
+        """Goal of the frame's origin in the world, shape (num_envs, 3), metres."""
         self.goal_quat_w = torch.zeros(num_envs, 4, device=device)
-        """How it should be oriented, wxyz, shape (num_envs, 4)."""
+        """Goal of its orientation, wxyz, shape (num_envs, 4)."""
         # Joint positions that the kinematics were computed from.
         self._seen_pos = torch.zeros(num_envs, len(self.target_names), device=device)
         self._jacobian = Jacobian(env, [self._joint_id(n) for n in self.target_names])
@@ -181,7 +186,7 @@ class DifferentialIKAction(DrivenAction):
         self._columns.write_all(self._field, self.processed_action)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change."""
+        """Return the live tensors that change."""
         goal = {"goal_pos_w": self.goal_pos_w, "goal_quat_w": self.goal_quat_w}
         return super().state() | goal
 
@@ -221,7 +226,7 @@ class DifferentialIKAction(DrivenAction):
     # The step towards it.
 
     def _joint_step(self, low: torch.Tensor, high: torch.Tensor) -> torch.Tensor:
-        """Change of the joint positions between limits, shape (num_envs, joints)."""
+        """Return the change of joint positions between limits, (num_envs, joints)."""
         jacobian = self._jacobian.at(self.frame.pos_w, with_rotation=self._has_rotation)
         jacobian = jacobian * self._weights.unsqueeze(-1)
         error = self._error() * self._weights
@@ -241,7 +246,7 @@ class DifferentialIKAction(DrivenAction):
         return step * (largest / longest.clamp(min=largest))
 
     def _error(self) -> torch.Tensor:
-        """What the pose of the frame lacks, shape (num_envs, 3 or 6)."""
+        """Return what the pose of the frame lacks, shape (num_envs, 3 or 6)."""
         error = self.goal_pos_w - self.frame.pos_w
         if not self._has_rotation:
             return error
@@ -268,7 +273,7 @@ class DifferentialIKAction(DrivenAction):
         return int(model.joint(f"{self.entity.name}/{name}").id)
 
     def _action_bounds(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Scale, smallest and largest value of each number of the action."""
+        """Return scale, smallest and largest value of each number of the action."""
         cfg = self.cfg
         low, high = cfg.clip or (-torch.inf, torch.inf)
         rest = self.action_dim - 3
@@ -282,7 +287,7 @@ class DifferentialIKAction(DrivenAction):
         return scale, lows, highs
 
     def _resolve_posture(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Positions of the posture, and where the default pose stands for them."""
+        """Return positions of the posture, and where the default pose replaces them."""
         given = resolve_values(
             self.cfg.posture or {},
             self.target_names,
@@ -320,7 +325,7 @@ def _check(cfg: DifferentialIKActionCfg) -> None:
 
 
 def _joints_that_move(body: int, model: mujoco.MjModel) -> set[int]:
-    """Ids of the joints of a body and of all bodies that carry it."""
+    """Return the ids of the joints of a body and of all bodies that carry it."""
     joints: set[int] = set()
     while body != 0:
         start = int(model.body_jntadr[body])

@@ -121,7 +121,7 @@ class DrivenAction(ActionTerm):
         self._field: torch.Tensor = getattr(self.entity.data.targets, self._quantity)
         self._columns = Columns.of(list(found.values()), env.device)
         self.processed_action = torch.zeros(env.num_envs, len(found), device=env.device)
-        """What the last action means in units of the target, shape (num_envs, number
+        """The last action in units of the target, shape (num_envs, number
         of names), live. Zero after a reset."""
 
     @property
@@ -131,7 +131,7 @@ class DrivenAction(ActionTerm):
 
     @property
     def targets(self) -> tuple[ActionTarget, ...]:
-        """What the term moves."""
+        """Joints, tendons or sites that the term moves."""
         return tuple(
             ActionTarget(self.entity.name, self._kind, name, self._quantity)
             for name in self.target_names
@@ -142,13 +142,13 @@ class DrivenAction(ActionTerm):
         self.processed_action.masked_fill_(mask.unsqueeze(1), 0.0)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change."""
+        """Return the live tensors that change."""
         return {"processed_action": self.processed_action}
 
     def _values(
         self, given: float | dict[str, float], default: float, field: str
     ) -> torch.Tensor:
-        """One number a name, shape (number of names,)."""
+        """Return one number a name, shape (number of names,)."""
         try:
             values = resolve_values(
                 given, self.target_names, what=self._kind, owner=self.entity.name

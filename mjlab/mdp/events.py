@@ -1,4 +1,4 @@
-"""Terms of events: resets of state, pushes, moves to other ground.
+"""Events: resets of state, pushes, forces on bodies, moves to other ground.
 
 Poses and velocities are in the world frame.
 """
@@ -10,10 +10,12 @@ import torch
 
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import ManagerTermBase, TermCfg
+from mjlab.managers.timers import steps_of
 from mjlab.mdp.lookup import ROBOT, chosen, ground_of
 from mjlab.mdp.randomize.distributions import Choice, Range, Sampler, with_all_axes
 from mjlab.names import UnknownNameError, suggest
 from mjlab.scene import SceneEntityCfg
+from mjlab.tensors.masks import fill_where, write_where
 from mjlab.tensors.math import quat_from_axis_angle, quat_from_euler_xyz, quat_mul
 
 Box = Mapping[str, Range]
@@ -62,11 +64,12 @@ class _RootReset(ManagerTermBase):
         targets = [*_box("pose_range", pose), *_box("velocity_range", velocity)]
         self._sampler = Sampler(targets, "root state", env.device)
 
-    def _put(self, mask: torch.Tensor, origin: torch.Tensor, stream: str) -> None:
-        """Write the default state at an origin, (num_envs, 3), with random offsets."""
-        offset = self._sampler.draw(self._env.rng, stream)
+    def _put(
+        self, mask: torch.Tensor, origin: torch.Tensor, offset: torch.Tensor
+    ) -> None:
+        """Write the default state at an origin, (num_envs, 3), with drawn offsets."""
         default = self._entity.data.default_root_state
-        pos = (default[:, :3] + origin).add_(offset[:, :3])
+        pos = default[:, :3] + origin
         quat = default[:, 3:7]
         if self._turns:
             roll, pitch, yaw = offset[:, 3:6].unbind(dim=1)
@@ -75,7 +78,8 @@ class _RootReset(ManagerTermBase):
             else:
                 turn = quat_from_axis_angle(self._axis, yaw)
             quat = quat_mul(quat, turn)
-        self._entity.write_root_pose_w(mask, torch.cat((pos, quat), dim=1))
+        pose = torch.cat((pos.add_(offset[:, :3]), quat), dim=1)
+        self._entity.write_root_pose_w(mask, pose)
         if self._moves:
             velocity = default[:, 7:]
             if self._varies_velocity:
@@ -106,7 +110,8 @@ class reset_root_state_uniform(_RootReset):
             asset_cfg: The entity.
             stream: Name of the random numbers; the event manager gives one.
         """
-        self._put(mask, env.scene.spawn_origins, stream)
+        offset = self._sampler.draw(env.rng, stream)
+        self._put(mask, env.scene.spawn_origins, offset)
 
 
 class reset_root_state_from_flat_patches(_RootReset):
@@ -137,16 +142,17 @@ class reset_root_state_from_flat_patches(_RootReset):
         Args:
             env: The environment.
             mask: The worlds to write, shape (num_envs,), bool.
-            patch_name: What kind of flat spots, as in the terrain's configuration.
-            pose_range: Offsets from the default pose at the spot, in m and rad. The
-                default position counts from the spot.
+            patch_name: The flat spots, as in the terrain's configuration.
+            pose_range: Offsets from the default pose, whose position counts from the
+                spot, in m and rad.
             velocity_range: Offsets from the default velocity, in m/s and rad/s.
             asset_cfg: The entity.
             stream: Name of the random numbers; the event manager gives one.
         """
+        offset = self._sampler.draw(env.rng, stream)
         spot = env.rng.integers(0, self._count, (), f"{stream}/patch")
         spots = self._ground.patches(patch_name)[self._worlds, spot]
-        self._put(mask, spots, stream)
+        self._put(mask, spots, offset)
 
 
 class push_by_setting_velocity(ManagerTermBase):
@@ -171,19 +177,8 @@ class push_by_setting_velocity(ManagerTermBase):
         asset_cfg: SceneEntityCfg = ROBOT,
         stream: str = "event",
     ) -> None:
-        """Draw a change of velocity and add it.
-
-        Args:
-            env: The environment.
-            mask: The worlds to write, shape (num_envs,), bool.
-            velocity_range: Changes of velocity, in m/s and rad/s.
-            asset_cfg: The entity.
-            stream: Name of the random numbers; the event manager gives one.
-        """
+        """Draw changes of velocity, in m/s and rad/s, and add them where `mask` holds."""
         self._entity.add_root_velocity_w(mask, self._sampler.draw(env.rng, stream))
-
-
-push_root = push_by_setting_velocity
 
 
 # Joints.
@@ -251,6 +246,120 @@ class reset_joints_by_scale(_JointReset):
     """Puts joints near their default state, times a random factor."""
 
     scales = True
+
+
+# Forces.
+
+
+class apply_external_force_torque(ManagerTermBase):
+    """Pushes bodies with random forces and torques, until it happens again."""
+
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+        super().__init__(cfg, env)
+        selection = chosen(cfg.params, env)
+        self._entity, self._ids = selection.entity, selection.body_ids
+        self._shape = (env.num_envs, 2, len(selection.body_names), 3)
+        names, xyz, targets = selection.body_names, _AXES[:3], []
+        for label in ("force_range", "torque_range"):
+            choice = Choice(
+                names=names, num_axes=3, what="body", label=label, axis_names=xyz
+            )
+            targets += choice.resolve(with_all_axes(cfg.params[label], xyz))
+        self._sampler = Sampler(targets, type(self).__name__, env.device)
+
+    def __call__(
+        self,
+        env: ManagedEnv,
+        mask: torch.Tensor,
+        force_range: Range | Box,
+        torque_range: Range | Box,
+        asset_cfg: SceneEntityCfg = ROBOT,
+        stream: str = "event",
+    ) -> None:
+        """Draw forces and torques and write them.
+
+        Args:
+            env: The environment.
+            mask: The worlds to write, shape (num_envs,), bool.
+            force_range: Of each component of the force at the centre of mass, N: one
+                range, or ranges by "x", "y", "z".
+            torque_range: Of each component of the torque, N m, likewise.
+            asset_cfg: The bodies.
+            stream: Name of the random numbers; the event manager gives one.
+        """
+        self._push(mask, self._draw(stream))
+
+    def _draw(self, stream: str) -> torch.Tensor:
+        """Return forces, then torques, shape (num_envs, 2, bodies, 3)."""
+        return self._sampler.draw(self._env.rng, stream).view(self._shape)
+
+    def _push(self, mask: torch.Tensor, wrench: torch.Tensor) -> None:
+        force, torque = wrench.unbind(dim=1)
+        self._entity.write_external_wrench(mask, force, torque, self._ids)
+
+
+class apply_body_impulse(apply_external_force_torque):
+    """Pushes bodies for a short time, again and again; for `mode="step"`."""
+
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+        super().__init__(cfg, env)
+        step_dt, device = env.step_dt, env.device
+        # In the order of `_pushing`: without a push, then with one.
+        steps = []
+        for name in ("cooldown_s", "duration_s"):
+            low, high = cfg.params[name]
+            if not 0.0 <= low <= high:
+                raise ValueError(
+                    f"{name}={(low, high)} has to be ascending and not negative."
+                )
+            steps.append(steps_of((low, high), step_dt))
+        self._lows = torch.tensor([low for low, _ in steps], device=device)
+        self._choices = torch.tensor(
+            [high - low + 1.0 for low, high in steps], device=device
+        )
+        # Shape (num_envs,): whether bodies are being pushed, and for how many steps
+        # more they are, or are not.
+        self._pushing = torch.zeros(env.num_envs, dtype=torch.bool, device=device)
+        self._steps_left = torch.zeros(env.num_envs, dtype=torch.int64, device=device)
+        self._stream = cfg.params.get("stream", "event")
+        self.reset(torch.ones(env.num_envs, dtype=torch.bool, device=device))
+
+    def __call__(  # type: ignore[override]
+        self,
+        env: ManagedEnv,
+        mask: torch.Tensor,
+        force_range: Range | Box,
+        torque_range: Range | Box,
+        duration_s: Range,
+        cooldown_s: Range,
+        asset_cfg: SceneEntityCfg = ROBOT,
+        stream: str = "event",
+    ) -> None:
+        """Let a step pass in the worlds of `mask`; begin and end pushes that are due.
+
+        Pushes last for `duration_s`, and `cooldown_s` lies between them, both s and
+        rounded to whole steps. The rest is as in `apply_external_force_torque`.
+        """
+        self._steps_left.sub_(mask.long())
+        due = (self._steps_left <= 0).logical_and_(mask)
+        self._pushing.logical_xor_(due)
+        write_where(self._steps_left, due, self._draw_steps(f"{stream}/time"))
+        self._push(due, self._draw(stream).mul_(self._pushing.view(-1, 1, 1, 1)))
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Begin the worlds of `mask` without a push, which resets clear anyway."""
+        fill_where(self._pushing, mask, False)
+        write_where(self._steps_left, mask, self._draw_steps(f"{self._stream}/reset"))
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return which worlds are pushed, and for how long."""
+        return {"pushing": self._pushing, "steps_left": self._steps_left}
+
+    def _draw_steps(self, stream: str) -> torch.Tensor:
+        """Return how long what `_pushing` says lasts, in steps, shape (num_envs,)."""
+        phase = self._pushing.long()
+        unit = self._env.rng.draw(stream, ())
+        return unit.mul_(self._choices[phase]).long().add_(self._lows[phase])
 
 
 # Ground.

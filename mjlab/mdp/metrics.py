@@ -15,11 +15,11 @@ def mean_action_acc(env: ManagedEnv) -> torch.Tensor:
 
 
 def base_speed(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Speed of the root, m/s."""
+    """Return the speed of the root, m/s."""
     return asset_cfg.entity.data.root_lin_vel_w.square().sum(dim=1).sqrt()
 
 
 def mechanical_power(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Mechanical power of the actuators at the chosen joints, W."""
+    """Return the mechanical power of the actuators at the chosen joints, W."""
     data = asset_cfg.entity.data
     return (data.qfrc_actuator * data.joint_vel)[:, asset_cfg.joint_ids].sum(dim=1)

@@ -1,4 +1,4 @@
-"""What a policy may see. Each term returns shape (num_envs, d), float32."""
+"""Observations. Each term returns shape (num_envs, d), float32."""
 
 from typing import get_args
 
@@ -19,33 +19,33 @@ _NO_LIMIT = 1e18
 
 
 def base_lin_vel(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Velocity of the root's origin in the root frame, m/s, shape (num_envs, 3)."""
+    """Return the velocity of the root's origin in its frame, m/s, (num_envs, 3)."""
     return asset_cfg.entity.data.root_lin_vel_b
 
 
 def base_ang_vel(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Angular velocity of the root in the root frame, rad/s, shape (num_envs, 3)."""
+    """Return the root's angular velocity in its frame, rad/s, shape (num_envs, 3)."""
     return asset_cfg.entity.data.root_ang_vel_b
 
 
 def projected_gravity(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Direction of gravity in the root frame, shape (num_envs, 3)."""
+    """Return the direction of gravity in the root frame, shape (num_envs, 3)."""
     return asset_cfg.entity.data.gravity_b
 
 
 def base_height(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Height of the root's origin above the world's spawn origin, m."""
+    """Return the height of the root's origin above the world's spawn origin, m."""
     height = asset_cfg.entity.data.root_pos_w[:, 2] - env.scene.spawn_origins[:, 2]
     return height.unsqueeze(1)
 
 
 def root_pos_local(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Position of the root from the world's spawn origin, m, shape (num_envs, 3)."""
+    """Return the root's position from the world's spawn origin, m, (num_envs, 3)."""
     return env.scene.to_local(asset_cfg.entity.data.root_pos_w)
 
 
 def root_quat_w(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Orientation of the root, wxyz, shape (num_envs, 4)."""
+    """Return the orientation of the root, wxyz, shape (num_envs, 4)."""
     return asset_cfg.entity.data.root_quat_w
 
 
@@ -53,14 +53,14 @@ def root_quat_w(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
 
 
 def joint_pos(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Positions of the chosen joints, m or rad."""
+    """Return the positions of the chosen joints, m or rad."""
     return asset_cfg.entity.data.joint_pos[:, asset_cfg.joint_ids]
 
 
 def joint_pos_rel(
     env: ManagedEnv, biased: bool = False, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """Positions of the chosen joints relative to the default pose, m or rad.
+    """Return the chosen joints' positions relative to the default pose, m or rad.
 
     Args:
         env: The environment.
@@ -73,12 +73,12 @@ def joint_pos_rel(
 
 
 def joint_vel(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Velocities of the chosen joints, m/s or rad/s."""
+    """Return the velocities of the chosen joints, m/s or rad/s."""
     return asset_cfg.entity.data.joint_vel[:, asset_cfg.joint_ids]
 
 
 def joint_vel_rel(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Velocities of the chosen joints relative to the default ones, m/s or rad/s."""
+    """Return the chosen joints' velocities relative to the default, m/s or rad/s."""
     data = asset_cfg.entity.data
     return (data.joint_vel - data.default_joint_vel)[:, asset_cfg.joint_ids]
 
@@ -86,7 +86,7 @@ def joint_vel_rel(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor
 def joint_pos_limit_normalized(
     env: ManagedEnv, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """Positions of the chosen joints, -1 at the lower soft limit and 1 at the upper.
+    """Return joint positions, -1 at the lower soft limit and 1 at the upper.
 
     A joint without limits is always in the middle of them, at 0.
     """
@@ -100,12 +100,12 @@ def joint_pos_limit_normalized(
 
 
 def joint_effort(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Forces of actuators at the chosen joints, N or N m."""
+    """Return the forces of actuators at the chosen joints, N or N m."""
     return asset_cfg.entity.data.qfrc_actuator[:, asset_cfg.joint_ids]
 
 
 def tendon_length(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Lengths of the chosen tendons, m."""
+    """Return the lengths of the chosen tendons, m."""
     return asset_cfg.entity.data.tendon_len[:, asset_cfg.tendon_ids]
 
 
@@ -113,7 +113,7 @@ def tendon_length(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor
 
 
 def body_pose_local(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Poses of the chosen bodies from the world's spawn origin, 7 numbers each."""
+    """Return the poses of bodies from the world's spawn origin, 7 numbers each."""
     data = asset_cfg.entity.data
     position = env.scene.to_local(data.body_pos_w[:, asset_cfg.body_ids])
     orientation = data.body_quat_w[:, asset_cfg.body_ids]
@@ -124,19 +124,19 @@ def body_pose_local(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tens
 
 
 def last_action(env: ManagedEnv, action_name: str | None = None) -> torch.Tensor:
-    """The action before this observation, or the part of it that one term takes."""
+    """Return the action before this observation, or the part that one term takes."""
     if action_name is None:
         return env.action_manager.action
     return env.action_manager.get_term(action_name).raw_action
 
 
 def generated_commands(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """The present goal of a command term."""
+    """Return the present goal of a command term."""
     return env.command_manager.get_command(command_name)
 
 
 def episode_progress(env: ManagedEnv) -> torch.Tensor:
-    """Share of the episode's time that has passed."""
+    """Return the share of the episode's time that has passed."""
     return (env.episode_length_buf / env.max_episode_length).unsqueeze(1)
 
 
@@ -144,12 +144,12 @@ def episode_progress(env: ManagedEnv) -> torch.Tensor:
 
 
 def builtin_sensor(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
-    """The readings of a MuJoCo sensor."""
+    """Return the readings of a MuJoCo sensor."""
     return reading(env, sensor_name)
 
 
 def height_scan(env: ManagedEnv, sensor_name: str, offset: float = 0.0) -> torch.Tensor:
-    """Height of a ray caster's frame above each hit, m, shape (num_envs, rays).
+    """Return the height of a ray caster's frame above each hit, m, (num_envs, rays).
 
     A ray that hits nothing counts as one that hits at its full length.
 
@@ -167,7 +167,7 @@ def height_scan(env: ManagedEnv, sensor_name: str, offset: float = 0.0) -> torch
 
 
 def contact_found(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
-    """Whether each primary of a contact sensor touches anything, 0 or 1.
+    """Return whether each primary of a contact sensor touches anything, 0 or 1.
 
     Shape (num_envs, primaries), however many contacts the sensor reports of each.
     """
@@ -181,7 +181,7 @@ def contact_found(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
 def camera_image(
     env: ManagedEnv, sensor_name: str, data_type: str = "rgb", normalize: bool = True
 ) -> torch.Tensor:
-    """A camera's image with channels first, shape (num_envs, channels, height, width).
+    """Return a camera's image, shape (num_envs, channels, height, width).
 
     Args:
         env: The environment.

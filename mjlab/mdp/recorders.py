@@ -1,4 +1,4 @@
-"""What is recorded of episodes: terms for `cfg.recorders`."""
+"""Records of episodes: terms for `cfg.recorders`."""
 
 import torch
 
@@ -10,7 +10,7 @@ from mjlab.scene import Selection
 
 
 def raw_actions(env: ManagedEnv, term: str | None = None) -> torch.Tensor:
-    """The action as it was given, shape (num_envs, numbers), for "post_step".
+    """Return the action as it was given, shape (num_envs, numbers), for "post_step".
 
     Args:
         env: The environment.
@@ -22,7 +22,7 @@ def raw_actions(env: ManagedEnv, term: str | None = None) -> torch.Tensor:
 
 
 def processed_actions(env: ManagedEnv, term: str) -> torch.Tensor:
-    """What an action term has made of its part of the action, for "post_step".
+    """Return what an action term has made of its part of the action, for "post_step".
 
     Args:
         env: The environment.
@@ -40,7 +40,7 @@ def processed_actions(env: ManagedEnv, term: str) -> torch.Tensor:
 def observation_group(
     env: ManagedEnv, group: str = "actor"
 ) -> torch.Tensor | dict[str, torch.Tensor]:
-    """What is observed, for "pre_step": what the action of the step follows from.
+    """Return the observation that the action of the step follows from, for "pre_step".
 
     Args:
         env: The environment.
@@ -57,7 +57,7 @@ def observation_group(
 def joint_states(
     env: ManagedEnv, asset_cfg: Selection = ROBOT
 ) -> dict[str, torch.Tensor]:
-    """Positions and velocities of the chosen joints, for "state".
+    """Return the positions and velocities of the chosen joints, for "state".
 
     Args:
         env: The environment.
@@ -69,7 +69,7 @@ def joint_states(
 
 
 def root_states(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Position 3, quaternion wxyz 4, linear and angular velocity 3 each, for "state".
+    """Return position, quaternion wxyz, linear and angular velocity, for "state".
 
     Of the root link in the world, m, m/s and rad/s, shape (num_envs, 13).
     """
@@ -77,7 +77,7 @@ def root_states(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
 
 
 def entity_states(env: ManagedEnv) -> dict[str, torch.Tensor]:
-    """Root state, joint positions and velocities of every entity, by its name.
+    """Return root state, joint positions and velocities of every entity, by its name.
 
     For "post_reset", which makes it the state that an episode begins with, or "state".
     """
@@ -95,7 +95,7 @@ def entity_states(env: ManagedEnv) -> dict[str, torch.Tensor]:
 
 
 def world_states(env: ManagedEnv) -> dict[str, torch.Tensor]:
-    """All that a world goes on from, for "post_reset" under the name "start".
+    """Return all that a world goes on from, for "post_reset" under the name "start".
 
     With it, and with `raw_actions` as "actions", `scripts/replay.py` does the episodes
     again.

@@ -1,4 +1,4 @@
-"""What may be rewarded. Each term returns shape (num_envs,), float32: a rate.
+"""Rewards. Each term returns shape (num_envs,), float32: a rate.
 
 Penalties are returned as positive costs and get a negative weight.
 """
@@ -16,12 +16,12 @@ from mjlab.scene import Selection
 
 
 def is_alive(env: ManagedEnv) -> torch.Tensor:
-    """1 while nothing but time ends the episode."""
+    """Return 1 while nothing but time ends the episode."""
     return (~env.termination_manager.terminated).float()
 
 
 def is_terminated(env: ManagedEnv) -> torch.Tensor:
-    """1 where something other than time ended the episode."""
+    """Return 1 where something other than time ended the episode."""
     return env.termination_manager.terminated.float()
 
 
@@ -45,7 +45,7 @@ def joint_acc_l2(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
 
 
 def joint_pos_limits(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """How far the chosen joints are beyond their soft limits, summed."""
+    """Return how far the chosen joints are beyond their soft limits, summed."""
     data = asset_cfg.entity.data
     position = data.joint_pos[:, asset_cfg.joint_ids]
     limits = data.soft_joint_pos_limits[:, asset_cfg.joint_ids]
@@ -89,7 +89,7 @@ class posture(ManagerTermBase):
 def electrical_power_cost(
     env: ManagedEnv, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """Mechanical power that actuators put into the chosen joints, W; none is won back.
+    """Return the power that actuators put into the chosen joints, W; none is won back.
 
     What flows back from a joint is lost as heat, so negative power counts as zero.
     """
@@ -123,12 +123,12 @@ def action_l2(env: ManagedEnv) -> torch.Tensor:
 
 
 def flat_orientation_l2(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Square of the sine of the root's tilt."""
+    """Return the square of the sine of the root's tilt."""
     return asset_cfg.entity.data.gravity_b[:, :2].square().sum(dim=1)
 
 
 def lin_vel_z_l2(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Square of the root's vertical velocity in the root frame."""
+    """Return the square of the root's vertical velocity in the root frame."""
     return asset_cfg.entity.data.root_lin_vel_b[:, 2].square()
 
 
@@ -140,7 +140,7 @@ def ang_vel_xy_l2(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor
 def base_height_l2(
     env: ManagedEnv, target_height: float, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """Square of the root's distance from a height above the spawn origin."""
+    """Return the square of the root's distance from a height above the spawn origin."""
     height = asset_cfg.entity.data.root_pos_w[:, 2] - env.scene.spawn_origins[:, 2]
     return (height - target_height).square()
 
@@ -151,7 +151,7 @@ def base_height_l2(
 def track_lin_vel_xy_exp(
     env: ManagedEnv, std: float, command_name: str, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """The exponential of minus the squared error of horizontal velocity over std^2."""
+    """Return exp(-e^2 / std^2) of the error e of the horizontal velocity."""
     command = env.command_manager.get_command(command_name)
     error = command[:, :2] - asset_cfg.entity.data.root_lin_vel_b[:, :2]
     return torch.exp(-error.square().sum(dim=1) / _square(std))
@@ -160,7 +160,7 @@ def track_lin_vel_xy_exp(
 def track_ang_vel_z_exp(
     env: ManagedEnv, std: float, command_name: str, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """The exponential of minus the squared error of the yaw rate over std^2."""
+    """Return exp(-e^2 / std^2) of the error e of the yaw rate."""
     command = env.command_manager.get_command(command_name)
     error = command[:, 2] - asset_cfg.entity.data.root_ang_vel_b[:, 2]
     return torch.exp(-error.square() / _square(std))
@@ -172,7 +172,7 @@ def track_ang_vel_z_exp(
 def undesired_contacts(
     env: ManagedEnv, sensor_name: str, force_threshold: float = 1.0
 ) -> torch.Tensor:
-    """Number of contacts of a sensor with more than `force_threshold` newtons."""
+    """Return how many contacts of a sensor exceed `force_threshold` newtons."""
     force = contact_sensor(env, sensor_name).data.force
     is_strong = force.square().sum(dim=-1) > force_threshold**2
     return is_strong.flatten(1).sum(dim=1, dtype=torch.float32)
@@ -181,12 +181,12 @@ def undesired_contacts(
 def contact_force_excess(
     env: ManagedEnv, sensor_name: str, force_threshold: float
 ) -> torch.Tensor:
-    """Newtons of a sensor's contact forces beyond `force_threshold`, summed."""
+    """Return newtons of a sensor's contact forces beyond `force_threshold`, summed."""
     force = contact_sensor(env, sensor_name).data.force
     size = force.square().sum(dim=-1).sqrt()
     return (size - force_threshold).clamp_(min=0.0).flatten(1).sum(dim=1)
 
 
 def _square(std: float | torch.Tensor) -> float | torch.Tensor:
-    """The square of a parameter that a curriculum may have made a tensor."""
+    """Return the square of a parameter that a curriculum may have made a tensor."""
     return std.square() if isinstance(std, torch.Tensor) else math.pow(std, 2)

@@ -1,4 +1,4 @@
-"""What may end an episode. Each term returns shape (num_envs,), bool."""
+"""Terminations. Each term returns shape (num_envs,), bool."""
 
 import math
 
@@ -13,14 +13,14 @@ _ROUNDING = 1e-6
 
 
 def time_out(env: ManagedEnv) -> torch.Tensor:
-    """The episode has lasted its time. To be declared with `time_out=True`."""
+    """Return whether the episode's time is over; declare it with `time_out=True`."""
     return env.episode_length_buf >= env.max_episode_length
 
 
 def fell_over(
     env: ManagedEnv, limit_angle: float | torch.Tensor, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """The root's z axis is tilted by more than `limit_angle`, rad, from the vertical.
+    """Return whether the root's z axis is tilted by more than `limit_angle`, rad.
 
     The horizontal part of its quaternion (w, x, y, z) is the sine of half the tilt:
     x² + y² = sin²(tilt / 2). So no arc function is needed, which could be undefined.
@@ -35,7 +35,7 @@ def fell_over(
 def bad_orientation(
     env: ManagedEnv, limit_angle: float, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """The root is tilted by more than `limit_angle`, rad, from 0 to pi.
+    """Return whether the root is tilted by more than `limit_angle`, rad, from 0 to pi.
 
     Compares cosines: the arccosine of one that is rounded beyond 1 is not a number, and
     would hide a robot that lies on its back.
@@ -47,7 +47,7 @@ def bad_orientation(
 def root_height_below_minimum(
     env: ManagedEnv, minimum_height: float, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """The root is less than `minimum_height`, m, above the spawn origin."""
+    """Return whether the root is under `minimum_height`, m, above the spawn origin."""
     height = asset_cfg.entity.data.root_pos_w[:, 2] - env.scene.spawn_origins[:, 2]
     return height < minimum_height
 
@@ -55,7 +55,7 @@ def root_height_below_minimum(
 def joint_pos_out_of_limit(
     env: ManagedEnv, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """One of the chosen joints is beyond its soft limits."""
+    """Return whether one of the chosen joints is beyond its soft limits."""
     data = asset_cfg.entity.data
     position = data.joint_pos[:, asset_cfg.joint_ids]
     limits = data.soft_joint_pos_limits[:, asset_cfg.joint_ids]
@@ -66,7 +66,7 @@ def joint_pos_out_of_limit(
 def joint_pos_out_of_range(
     env: ManagedEnv, bounds: tuple[float, float], asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """One of the chosen joints is outside `bounds`, m or rad."""
+    """Return whether one of the chosen joints is outside `bounds`, m or rad."""
     position = asset_cfg.entity.data.joint_pos[:, asset_cfg.joint_ids]
     return ((position < bounds[0]) | (position > bounds[1])).any(dim=1)
 
@@ -74,7 +74,7 @@ def joint_pos_out_of_range(
 def joint_vel_out_of_limit(
     env: ManagedEnv, max_velocity: float, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """One of the chosen joints is faster than `max_velocity`, m/s or rad/s."""
+    """Return whether one of the joints is faster than `max_velocity`, m/s or rad/s."""
     velocity = asset_cfg.entity.data.joint_vel[:, asset_cfg.joint_ids]
     return (velocity.abs() > max_velocity).any(dim=1)
 
@@ -82,7 +82,7 @@ def joint_vel_out_of_limit(
 def illegal_contact(
     env: ManagedEnv, sensor_name: str, force_threshold: float = 1.0
 ) -> torch.Tensor:
-    """A contact of a sensor has more than `force_threshold` newtons."""
+    """Return whether a contact of a sensor has more than `force_threshold` newtons."""
     force = contact_sensor(env, sensor_name).data.force
     return (force.square().sum(dim=-1) > force_threshold**2).flatten(1).any(dim=1)
 
@@ -90,7 +90,7 @@ def illegal_contact(
 def out_of_terrain_bounds(
     env: ManagedEnv, margin: float = 0.3, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """The root is within `margin`, m, of the edge of the terrain's tiles, or beyond."""
+    """Return whether the root is within `margin`, m, of the tiles' edge, or beyond."""
     ground = env.scene.ground
     if ground is None:
         return torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
@@ -101,7 +101,7 @@ def out_of_terrain_bounds(
 
 
 def nan_detection(env: ManagedEnv) -> torch.Tensor:
-    """The state is not finite.
+    """Return whether the state is not finite.
 
     The environment ends such episodes by itself; this term gives them a name in the
     log.
@@ -110,5 +110,5 @@ def nan_detection(env: ManagedEnv) -> torch.Tensor:
 
 
 def _cosine(angle: float | torch.Tensor) -> float | torch.Tensor:
-    """The cosine of a parameter that a curriculum may have made a tensor."""
+    """Return the cosine of a parameter that a curriculum may have made a tensor."""
     return angle.cos() if isinstance(angle, torch.Tensor) else math.cos(angle)

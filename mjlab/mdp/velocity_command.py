@@ -18,7 +18,7 @@ from mjlab.tensors.math import spread, wrap_to_pi
 @declared
 @dataclass(kw_only=True)
 class VelocityRanges:
-    """What velocity commands are drawn from."""
+    """Ranges that velocity commands are drawn from."""
 
     lin_vel_x: Range
     """Forward velocity, in m/s."""
@@ -47,7 +47,7 @@ class UniformVelocityCommandCfg(CommandTermCfg):
     """The entity that is commanded."""
 
     ranges: VelocityRanges
-    """What commands are drawn from."""
+    """Ranges that commands are drawn from."""
 
     rel_standing_envs: float = 0.0
     """Share of commands that are zero."""
@@ -64,7 +64,7 @@ class UniformVelocityCommandCfg(CommandTermCfg):
     turns."""
 
     heading_command: bool = True
-    """Whether there are commands with a heading at all, whatever their share."""
+    """Allows commands with a heading; without, their share counts for nothing."""
 
     heading_control_stiffness: float = 1.0
     """Yaw rate for each radian that the heading is off, in 1/s."""
@@ -93,15 +93,7 @@ class UniformVelocityCommand(CommandTerm):
         super().__init__(name, cfg, env, num_draws=6)
         self.cfg = cfg
         device = env.device
-        self._ranges = DrawRanges(
-            {
-                "lin_vel_x": cfg.ranges.lin_vel_x,
-                "lin_vel_y": cfg.ranges.lin_vel_y,
-                "ang_vel_z": cfg.ranges.ang_vel_z,
-                "heading": cfg.ranges.heading,
-            },
-            device,
-        )
+        self._ranges = DrawRanges(vars(cfg.ranges), device)
         self.ranges = self._ranges.by_name
         """Live ranges by name, each of shape (2,): curricula write them."""
         self._has_forward = cfg.rel_forward_envs > 0.0
@@ -128,7 +120,7 @@ class UniformVelocityCommand(CommandTerm):
         return self._command
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change, the ranges included."""
+        """Return the live tensors that change, the ranges included."""
         return super().state() | {
             "ranges": self._ranges.bounds,
             "classes": self._classes,
@@ -200,7 +192,7 @@ class UniformVelocityCommand(CommandTerm):
 
 
 def _class_shares(cfg: UniformVelocityCommandCfg) -> list[float]:
-    """Shares of standing, heading, forward and world commands."""
+    """Return the shares of standing, heading, forward and world commands."""
     shares = {
         "rel_standing_envs": cfg.rel_standing_envs,
         "rel_heading_envs": cfg.rel_heading_envs if cfg.heading_command else 0.0,

@@ -47,7 +47,7 @@ def _word(
 def uniform(
     world_seed: wp.int64, counter: wp.int64, stream: wp.int64, e: int
 ) -> wp.float32:
-    """The e-th number of `WorldRng.draw`, for kernels that draw by themselves."""
+    """Return e-th number of `WorldRng.draw`, for kernels that draw by themselves."""
     word = _word(world_seed, counter, wp.int64(0), stream, e)
     return wp.float32(wp.int64(word >> wp.uint64(40))) * wp.float32(2.0**-24.0)
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from mjlab.random.rng import WorldRng
+from mjlab.random import WorldRng
 from mjlab.tensors.masks import write_where
 from mjlab.terrain import Terrain
 

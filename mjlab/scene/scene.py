@@ -7,7 +7,7 @@ import torch
 
 from mjlab.entity import Entity, VariantsCfg
 from mjlab.names import UnknownNameError, suggest
-from mjlab.random.rng import WorldRng
+from mjlab.random import WorldRng
 from mjlab.scene.build import SceneSpec
 from mjlab.scene.config import SceneCfg
 from mjlab.scene.ground import Ground

@@ -7,7 +7,7 @@ import torch
 
 from mjlab.entity import Entity, EntityIndex, VariantsCfg, VariantSlot, default_rows
 from mjlab.entity.variants import option_shares
-from mjlab.random.rng import WorldRng
+from mjlab.random import WorldRng
 from mjlab.scene.build import SceneSpec
 from mjlab.scene.config import SceneCfg
 from mjlab.scene.singles import compile_singles

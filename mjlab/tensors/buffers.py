@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import torch
 
-from mjlab.random.rng import WorldRng
+from mjlab.random import WorldRng
 from mjlab.tensors.masks import fill_where, write_where
 
 
@@ -101,7 +101,7 @@ class HistoryBuffer:
 
 @dataclass(kw_only=True)
 class DelayCfg:
-    """How many steps old a value is when it is read."""
+    """Age of a value, in steps, when it is read."""
 
     min_lag: int = 0
     """Smallest lag, in steps of the caller. 0 is no delay."""
@@ -118,7 +118,7 @@ class DelayCfg:
     every step."""
 
     per_world_phase: bool = True
-    """Whether the worlds' updates are spread over the period instead of being due in
+    """Spreads the worlds' updates over the period, instead of having them due in
     the same step after each world's reset."""
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 import torch
 
-from mjlab.random.rng import WorldRng
+from mjlab.random import WorldRng
 from mjlab.tensors.masks import write_where
 
 Parameter = float | tuple[float, ...]
@@ -19,7 +19,7 @@ class NoiseCfg:
     """Noise that is drawn anew at each call."""
 
     operation: Literal["add", "scale", "abs"] = "add"
-    """Whether the noise is added to the value, multiplies it, or replaces it."""
+    """Adds the noise to the value, multiplies the value by it, or replaces it."""
 
 
 @dataclass(kw_only=True)
@@ -65,11 +65,11 @@ class NoiseModelWithAdditiveBiasCfg(NoiseModelCfg):
     """Noise, and a bias that lasts for an episode."""
 
     bias_noise_cfg: NoiseCfg
-    """What the bias is drawn from at each reset. The bias is this noise itself, so its
+    """Noise that the bias is drawn from at each reset. It is the bias itself, so its
     operation must not be "scale"."""
 
     sample_bias_per_component: bool = True
-    """Whether each entry of the value's last dimension has a bias of its own."""
+    """Gives each entry of the value's last dimension a bias of its own."""
 
 
 class Noise(abc.ABC):

@@ -24,7 +24,7 @@ JOINTS = SceneEntityCfg("cartpole", joint_names=("slider", "hinge_1"))
 
 
 def observations() -> dict[str, ObservationGroupCfg | None]:
-    """Position, angle and velocities, for actor and critic alike."""
+    """Return position, angle and velocities, for actor and critic alike."""
     terms: dict[str, ObservationTermCfg | None] = {
         "cart_pos": ObservationTermCfg(
             func=mdp.joint_pos, params={"asset_cfg": SLIDER}
@@ -41,7 +41,7 @@ def observations() -> dict[str, ObservationGroupCfg | None]:
 
 
 def actions() -> dict[str, ActionTermCfg | None]:
-    """The force on the cart, in units of 10 N."""
+    """Return the force on the cart, in units of 10 N."""
     return {
         "force": mdp.JointEffortActionCfg(
             entity_name="cartpole", joint_names=("slider",)
@@ -50,36 +50,32 @@ def actions() -> dict[str, ActionTermCfg | None]:
 
 
 def rewards() -> dict[str, RewardTermCfg | None]:
-    """The suite's smooth reward."""
+    """Return the suite's smooth reward."""
     return {"smooth": RewardTermCfg(func=cartpole_mdp.smooth_reward, weight=1.0)}
 
 
 def terminations() -> dict[str, TerminationTermCfg | None]:
-    """Only time ends an episode."""
+    """Return the end of time, which alone ends an episode."""
     return {"time_out": TerminationTermCfg(func=mdp.time_out, time_out=True)}
 
 
 def start(angle: float, spread: float) -> dict[str, EventTermCfg | None]:
     """Start near the middle, the pole about `angle` from upright."""
+    starts = {
+        "reset_slider": (SLIDER, (-0.1, 0.1)),
+        "reset_hinge": (HINGE, (angle - spread, angle + spread)),
+    }
     return {
-        "reset_slider": EventTermCfg(
+        name: EventTermCfg(
             func=mdp.reset_joints_by_offset,
             mode="reset",
             params={
-                "position_range": (-0.1, 0.1),
+                "position_range": positions,
                 "velocity_range": (-0.01, 0.01),
-                "asset_cfg": SLIDER,
+                "asset_cfg": joint,
             },
-        ),
-        "reset_hinge": EventTermCfg(
-            func=mdp.reset_joints_by_offset,
-            mode="reset",
-            params={
-                "position_range": (angle - spread, angle + spread),
-                "velocity_range": (-0.01, 0.01),
-                "asset_cfg": HINGE,
-            },
-        ),
+        )
+        for name, (joint, positions) in starts.items()
     }
 
 

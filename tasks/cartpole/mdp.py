@@ -13,13 +13,13 @@ _GAUSSIAN_SCALE = math.sqrt(-2.0 * math.log(0.1))
 
 
 def pole_angle_cos_sin(env: ManagedEnv) -> torch.Tensor:
-    """Cosine and sine of the pole's angle from upright, shape (num_envs, 2)."""
+    """Return cosine and sine of the pole's angle from upright, shape (num_envs, 2)."""
     angle = env.scene.entity("cartpole").data.joint_pos[:, 1:2]
     return torch.cat([angle.cos(), angle.sin()], dim=1)
 
 
 class smooth_reward(ManagerTermBase):
-    """How upright, centred, calm and cheap the system is: a product of four, 0 to 1."""
+    """Uprightness, centring, calm and economy of the system: a product, 0 to 1."""
 
     def __init__(self, cfg: RewardTermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)

@@ -1,4 +1,4 @@
-"""How the cartpole is learned, on two cores of a CPU in a quarter of a minute."""
+"""Learning of the cartpole, on two cores of a CPU in a quarter of a minute."""
 
 from dataclasses import dataclass, field
 
@@ -12,12 +12,12 @@ from mjlab.rl import (
 
 
 def actor() -> MlpModelCfg:
-    """A small policy."""
+    """Return a small policy."""
     return MlpModelCfg(hidden_dims=(64, 64), distribution_cfg=GaussianCfg())
 
 
 def critic() -> MlpModelCfg:
-    """A critic of the same size."""
+    """Return a critic of the same size."""
     return MlpModelCfg(hidden_dims=(64, 64))
 
 

@@ -13,7 +13,7 @@ from mjlab.tasks.muscle.track_arm6 import TrackArm6Cfg as TrackArm6Cfg
 from mjlab.tasks.muscle.track_arm6 import reach as reach
 from mjlab.tasks.muscle.track_arm6 import target_pose as target_pose
 from mjlab.tasks.muscle.walk import WalkW18Cfg as WalkW18Cfg
-from mjlab.tasks.muscle.walk_w54 import WalkW54Cfg as WalkW54Cfg
+from mjlab.tasks.muscle.walk import WalkW54Cfg as WalkW54Cfg
 
 TRAINED = Path(__file__).parent / "trained"
 

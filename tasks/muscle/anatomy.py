@@ -25,7 +25,7 @@ The knee is a pin in place of a moving axis. Conditional and moving path points 
 replaced by cylinders at the hip and the knee, or fixed. Tendons do not stretch; their
 slack lengths are 2% longer, which is half their strain at full force. The subtalar and
 toe joints are fixed. Contact shapes, looks and code are our own."""
-"""What differs from the published models."""
+"""Differences from the published models."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import torch
 from mjlab.entity import Entity
 from mjlab.managers import CommandTerm, CommandTermCfg, Env
 from mjlab.tasks.muscle import gait
-from mjlab.tasks.muscle.root import FloatingRoot, JointRoot, Root
+from mjlab.tasks.muscle.root import FloatingRoot, JointRoot
 from mjlab.tensors.masks import write_where
 
 
@@ -79,17 +79,17 @@ class GaitCommand(CommandTerm):
         self._heights = heights.to(env.device)
         ids = self.entity.find_joints(cfg.joint_names, preserve_order=True)[0]
         self._joints = torch.tensor(ids, device=env.device)
-        self.root: Root = FloatingRoot(self.entity)
-        """Where the walker is."""
+        self.root: FloatingRoot | JointRoot = FloatingRoot(self.entity)
+        """Place of the walker."""
         if cfg.forward_joint is not None and cfg.height_joint is not None:
             self.root = JointRoot(self.entity, cfg.forward_joint, cfg.height_joint)
         low, high = cfg.speed
         self.speed = torch.full((env.num_envs,), 0.5 * (low + high), device=env.device)
         """The speed to walk at, in m/s, shape (num_envs,)."""
         self.phase = torch.zeros(env.num_envs, device=env.device)
-        """Where in the stride, 0 to 1, shape (num_envs,)."""
+        """Phase of the stride, 0 to 1, shape (num_envs,)."""
         self.place = torch.zeros(env.num_envs, device=env.device)
-        """How far the walker should have come, in m, shape (num_envs,)."""
+        """Distance that the walker should have come, in m, shape (num_envs,)."""
         self._command = torch.zeros(env.num_envs, 3, device=env.device)
         self._update()
 
@@ -134,7 +134,7 @@ class GaitCommand(CommandTerm):
         super().advance(dt)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change."""
+        """Return the live tensors that change."""
         own = {"speed": self.speed, "phase": self.phase, "place": self.place}
         own["command"] = self._command
         return super().state() | own

@@ -121,7 +121,7 @@ def _is_sole(model: mujoco.MjModel, geom: int) -> bool:
 
 
 def _lowest(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> float:
-    """The lowest point of a sphere or capsule."""
+    """Return the lowest point of a sphere or capsule."""
     radius, half = float(model.geom_size[geom, 0]), float(model.geom_size[geom, 1])
     tilt = abs(float(data.geom_xmat[geom, 8]))
     return float(data.geom_xpos[geom, 2]) - radius - half * tilt

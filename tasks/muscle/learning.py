@@ -99,9 +99,9 @@ class MuscleHook(Hook):
             cfg.learner,
             **self._term.dynamics(device),
         )
-        """What fits the network."""
+        """Optimiser of the network."""
         self.version = 0
-        """How often weights were published."""
+        """Times that weights were published."""
 
     def before_first_iteration(self, loop: Training) -> None:
         """Learn from random poses."""
@@ -117,7 +117,7 @@ class MuscleHook(Hook):
         self.cfg.equip(env, self.state())
 
     def tensors(self) -> Mapping[str, torch.device]:
-        """Where the network learns and where it acts."""
+        """Return where the network learns and where it acts."""
         return {
             "muscle learner": self.learner.network.muscle_scale.device,
             "muscle network": self._term.network.muscle_scale.device,
@@ -133,7 +133,7 @@ class MuscleHook(Hook):
         }
 
     def state(self) -> dict[str, Any]:
-        """The network with its scales, the optimiser, and whose muscles they are."""
+        """Return network with its scales, the optimiser, and whose muscles they are."""
         return {
             "learner": self.learner.state_dict(),
             "version": self.version,

@@ -1,4 +1,4 @@
-"""What the walkers look like, and the soles they stand on."""
+"""Looks of the walkers, and the soles they stand on."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ GAIT = "gait"
 
 
 def gait_of(env: Env) -> GaitCommand:
-    """The command to walk."""
+    """Return the command to walk."""
     term = env.command_manager.term(GAIT)
     assert isinstance(term, GaitCommand)
     return term
@@ -28,7 +28,7 @@ LEAD_S = 0.09
 
 
 def gait_reference(env: Env) -> torch.Tensor:
-    """The pose of the gait to go for in this step, rad, shape (num_envs, joints)."""
+    """Return pose of the gait to go for in this step, rad, shape (num_envs, joints)."""
     return gait_of(env).pose(LEAD_S)
 
 
@@ -36,12 +36,12 @@ def gait_reference(env: Env) -> torch.Tensor:
 
 
 def pace_lag(env: Env) -> torch.Tensor:
-    """How far the walker is behind where it should be, m, shape (num_envs, 1)."""
+    """Return the way that the walker is behind by, m, shape (num_envs, 1)."""
     return gait_of(env).lag().unsqueeze(1)
 
 
 def root_height(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """How high the root is, m, shape (num_envs, 1)."""
+    """Return how high the root is, m, shape (num_envs, 1)."""
     return asset_cfg.entity.data.root_pos_w[:, 2:3]
 
 
@@ -49,7 +49,7 @@ def root_height(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
 
 
 def track_speed(env: Env, std: float) -> torch.Tensor:
-    """How near the speed is to the one asked for, 0 to 1.
+    """Return how near the speed is to the one asked for, 0 to 1.
 
     Args:
         env: The environment.
@@ -63,7 +63,7 @@ def track_speed(env: Env, std: float) -> torch.Tensor:
 def walk_like_people(
     env: Env, speed_std: float, pose_std: float, pose_share: float
 ) -> torch.Tensor:
-    """Speed times pose, 0 to 1: to stand still in a good pose is worth nothing.
+    """Return speed times pose, 0 to 1: to stand still in a good pose is worth nothing.
 
     Args:
         env: The environment.
@@ -76,7 +76,7 @@ def walk_like_people(
 
 
 def imitate_pose(env: Env, std: float) -> torch.Tensor:
-    """How near the joints are to the gait, 0 to 1.
+    """Return how near the joints are to the gait, 0 to 1.
 
     Args:
         env: The environment.
@@ -90,7 +90,7 @@ def imitate_pose(env: Env, std: float) -> torch.Tensor:
 
 
 def imitate_velocity(env: Env, std: float) -> torch.Tensor:
-    """How near the joints' velocities are to the gait's, 0 to 1.
+    """Return how near the joints' velocities are to the gait's, 0 to 1.
 
     Args:
         env: The environment.
@@ -103,7 +103,7 @@ def imitate_velocity(env: Env, std: float) -> torch.Tensor:
 
 
 def upright(env: Env, std: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """How upright the trunk is, 0 to 1; of the chosen joint, which pitches it.
+    """Return how upright the trunk is, 0 to 1, by the joint that pitches it.
 
     Args:
         env: The environment.
@@ -115,7 +115,7 @@ def upright(env: Env, std: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
 
 
 def level(env: Env, std: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """How upright the root is, 0 to 1.
+    """Return how upright the root is, 0 to 1.
 
     Args:
         env: The environment.
@@ -127,7 +127,7 @@ def level(env: Env, std: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
 
 
 def straight(env: Env, std: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """How straight ahead the walker goes and looks, 0 to 1.
+    """Return how straight ahead the walker goes and looks, 0 to 1.
 
     Args:
         env: The environment.
@@ -147,23 +147,23 @@ def straight(env: Env, std: float, asset_cfg: Selection = ROBOT) -> torch.Tensor
 
 
 def off_pace(env: Env, limit: float) -> torch.Tensor:
-    """Whether the walker is further than `limit` from where it should be, m."""
+    """Return whether the walker is further than `limit` from where it should be, m."""
     return gait_of(env).lag().abs() > limit
 
 
 def fell(env: Env, lowest: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Whether the root is lower than `lowest`, m."""
+    """Return whether the root is lower than `lowest`, m."""
     return asset_cfg.entity.data.root_pos_w[:, 2] < lowest
 
 
 def beyond(env: Env, limit: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Whether a chosen joint is further than `limit` from 0, m or rad, either way."""
+    """Return whether a chosen joint is further than `limit` from 0, m or rad."""
     position = asset_cfg.entity.data.joint_pos[:, asset_cfg.joint_ids]
     return (position.abs() > limit).any(dim=1)
 
 
 def below(env: Env, limit: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Whether a chosen joint is below `limit`, m or rad."""
+    """Return whether a chosen joint is below `limit`, m or rad."""
     return (asset_cfg.entity.data.joint_pos[:, asset_cfg.joint_ids] < limit).any(dim=1)
 
 

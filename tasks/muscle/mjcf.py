@@ -46,7 +46,7 @@ class Hinge:
 
 @dataclass(frozen=True)
 class Walker:
-    """What tells one walker from another."""
+    """Differences between the walkers."""
 
     name: str
     title: str
@@ -276,7 +276,7 @@ def _full(name: str, side: str) -> str:
 
 
 def _turn(point: Vector, side: str) -> Vector:
-    """From OpenSim's axes, for the right side, to MuJoCo's for `side`."""
+    """Turn OpenSim's axes, for the right side, to MuJoCo's for `side`."""
     x, y, z = point
     return (x, -z * _SIDES.get(side, 1.0), y)
 

@@ -1,4 +1,4 @@
-"""How walking with muscles is learned."""
+"""Learning of walking with muscles."""
 
 from mjlab.muscle.config import MuscleLearnerCfg
 from mjlab.rl import CheckpointCfg, GaussianCfg, MlpModelCfg, PpoAgentCfg, PpoCfg
@@ -12,7 +12,7 @@ batches find a gait, and more of them come in an hour."""
 def walk_rl(
     *, max_iterations: int = 3000, hidden_dims: tuple[int, ...] = (256, 128)
 ) -> PpoAgentCfg:
-    """PPO with perceptrons over normalised observations.
+    """Return PPO with perceptrons over normalised observations.
 
     Args:
         max_iterations: Iterations of a whole run.
@@ -49,17 +49,17 @@ def walk_rl(
 
 
 def walk_rl_on_cpu() -> PpoAgentCfg:
-    """Settings for the cores of a laptop."""
+    """Return settings for the cores of a laptop."""
     return walk_rl(max_iterations=600)
 
 
 def track_rl() -> PpoAgentCfg:
-    """Settings for the arm, which learns in a few minutes."""
+    """Return settings for the arm, which learns in a few minutes."""
     return walk_rl(max_iterations=200, hidden_dims=(64, 64))
 
 
 def muscle_learner() -> MuscleLearnerCfg:
-    """How the muscle network learns beside a policy.
+    """Return how the muscle network learns beside a policy.
 
     The optimum teaches with few iterations, since rows come anew every time.
     """

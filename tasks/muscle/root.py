@@ -1,24 +1,28 @@
-"""Where a walker is, and how it is put there: along joints, or floating."""
+"""Place of a walker that goes along +x: along joints, or floating."""
 
 from __future__ import annotations
-
-from typing import Protocol
 
 import torch
 
 from mjlab.entity import Entity
 
 
-class Root(Protocol):
-    """The root of a walker that goes along +x."""
+class JointRoot:
+    """A root that two slides move."""
+
+    def __init__(self, entity: Entity, forward: str, height: str) -> None:
+        """Find the slides."""
+        self._entity = entity
+        ids = entity.find_joints((forward, height), preserve_order=True)[0]
+        self._forward, self._height = ids
 
     def place(self) -> torch.Tensor:
-        """How far it has come, in m, shape (num_envs,)."""
-        ...
+        """Return how far it has come, in m, shape (num_envs,)."""
+        return self._entity.data.joint_pos[:, self._forward]
 
     def speed(self) -> torch.Tensor:
-        """Its speed forward, in m/s, shape (num_envs,)."""
-        ...
+        """Return its speed forward, in m/s, shape (num_envs,)."""
+        return self._entity.data.joint_vel[:, self._forward]
 
     def write(
         self,
@@ -35,34 +39,6 @@ class Root(Protocol):
             rise: Rate of that, in m/s, shape (num_envs,).
             speed: Forward, in m/s, shape (num_envs,).
         """
-        ...
-
-
-class JointRoot:
-    """A root that two slides move."""
-
-    def __init__(self, entity: Entity, forward: str, height: str) -> None:
-        """Find the slides."""
-        self._entity = entity
-        ids = entity.find_joints((forward, height), preserve_order=True)[0]
-        self._forward, self._height = ids
-
-    def place(self) -> torch.Tensor:
-        """How far it has come, in m, shape (num_envs,)."""
-        return self._entity.data.joint_pos[:, self._forward]
-
-    def speed(self) -> torch.Tensor:
-        """Its speed forward, in m/s, shape (num_envs,)."""
-        return self._entity.data.joint_vel[:, self._forward]
-
-    def write(
-        self,
-        mask: torch.Tensor,
-        lift: torch.Tensor,
-        rise: torch.Tensor,
-        speed: torch.Tensor,
-    ) -> None:
-        """Put it at the start."""
         data = self._entity.data
         pos, vel = data.default_joint_pos, data.default_joint_vel
         for joint, up, rate in (
@@ -83,11 +59,11 @@ class FloatingRoot:
         self._entity = entity
 
     def place(self) -> torch.Tensor:
-        """How far it has come, in m, shape (num_envs,)."""
+        """Return how far it has come, in m, shape (num_envs,)."""
         return self._entity.data.root_pos_w[:, 0]
 
     def speed(self) -> torch.Tensor:
-        """Its speed forward, in m/s, shape (num_envs,)."""
+        """Return its speed forward, in m/s, shape (num_envs,)."""
         return self._entity.data.root_lin_vel_w[:, 0]
 
     def write(
@@ -97,7 +73,7 @@ class FloatingRoot:
         rise: torch.Tensor,
         speed: torch.Tensor,
     ) -> None:
-        """Put it at the start."""
+        """Put it at the start, as `JointRoot.write` does."""
         pose = self._entity.data.default_root_state[:, :7].clone()
         pose[:, 2] += lift
         nothing = torch.zeros_like(speed)

@@ -33,7 +33,7 @@ class MuscleEnv(SingleEnv):
         self._term = muscle_action(env, action)
 
     def get_muscle_map(self) -> MuscleMap:
-        """Which muscles cross which joints: what a learner is built from."""
+        """Return which muscles cross which joints, for a learner."""
         return self._term.map
 
     def update_muscle_weights(

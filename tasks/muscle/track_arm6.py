@@ -27,7 +27,7 @@ from mjlab.scene import SceneCfg
 from mjlab.schema import declared
 from mjlab.sim import MujocoCfg, SimulationCfg
 from mjlab.tasks.muscle.models import arm6_cfg
-from mjlab.tasks.muscle.walk import DECIMATION, TIMESTEP, metrics
+from mjlab.tasks.muscle.walk import DECIMATION, TIMESTEP, for_both, metrics
 from mjlab.tensors.masks import write_where
 
 TARGET = "target"
@@ -71,12 +71,12 @@ class JointTargetCommand(CommandTerm):
         return self._target
 
     def error(self) -> torch.Tensor:
-        """Root mean square of the distance to the target, in rad, (num_envs,)."""
+        """Return the root mean square distance to the target, in rad, (num_envs,)."""
         away = self.entity.data.joint_pos - self._target
         return away.square().mean(dim=1).sqrt()
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change."""
+        """Return the live tensors that change."""
         return super().state() | {"target": self._target}
 
     def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:
@@ -89,13 +89,13 @@ class JointTargetCommand(CommandTerm):
 
 @declared
 def target_pose(env: Env) -> torch.Tensor:
-    """The angles to reach, which actions are added to, in rad, (num_envs, joints)."""
+    """Return the angles to reach, which actions are added to, in rad."""
     return env.command_manager.term(TARGET).command
 
 
 @declared
 def reach(env: Env, std: float) -> torch.Tensor:
-    """How near the joints are to the target, 0 to 1.
+    """Return how near the joints are to the target, 0 to 1.
 
     Args:
         env: The environment.
@@ -107,20 +107,18 @@ def reach(env: Env, std: float) -> torch.Tensor:
 
 
 def observations() -> dict[str, ObservationGroupCfg | None]:
-    """Joints, target, and what the muscles can do."""
-    terms: dict[str, ObservationTermCfg | None] = {
-        "joint_pos": ObservationTermCfg(func=mdp.joint_pos),
-        "joint_vel": ObservationTermCfg(func=mdp.joint_vel, scale=0.2),
-        "target": ObservationTermCfg(
-            func=mdp.generated_commands, params={"command_name": TARGET}
-        ),
-        "capacity": ObservationTermCfg(func=muscle_mdp.muscle_torque_capacity),
-        "last_action": ObservationTermCfg(func=mdp.last_action),
-    }
-    return {
-        "actor": ObservationGroupCfg(terms=terms),
-        "critic": ObservationGroupCfg(terms=dict(terms)),
-    }
+    """Return joints, target, and what the muscles can do."""
+    return for_both(
+        {
+            "joint_pos": ObservationTermCfg(func=mdp.joint_pos),
+            "joint_vel": ObservationTermCfg(func=mdp.joint_vel, scale=0.2),
+            "target": ObservationTermCfg(
+                func=mdp.generated_commands, params={"command_name": TARGET}
+            ),
+            "capacity": ObservationTermCfg(func=muscle_mdp.muscle_torque_capacity),
+            "last_action": ObservationTermCfg(func=mdp.last_action),
+        }
+    )
 
 
 @dataclass(kw_only=True)

@@ -1,4 +1,4 @@
-"""Walking forward with muscles, at a commanded speed."""
+"""Walking forward with muscles, at a commanded speed: in the plane and in space."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import copy
 from dataclasses import dataclass, field
 from typing import Self
 
+from mjlab.entity import EntityCfg
 from mjlab.envs import ManagerBasedRlEnvCfg, ViewerCfg, mdp
 from mjlab.managers import (
     ActionTermCfg,
@@ -24,7 +25,7 @@ from mjlab.scene import SceneCfg
 from mjlab.sim import MujocoCfg, SimulationCfg
 from mjlab.tasks.muscle import mdp as walking
 from mjlab.tasks.muscle.commands import GaitCommandCfg
-from mjlab.tasks.muscle.models import w18_cfg
+from mjlab.tasks.muscle.models import w18_cfg, w54_cfg
 from mjlab.terrain import TerrainCfg
 
 TIMESTEP = 1.0 / 600.0
@@ -39,19 +40,35 @@ SEEN = SceneEntityCfg(
 """All but how far the walker has come."""
 
 
-def w18_scene() -> SceneCfg:
-    """The planar walker on a plane."""
+W54_JOINTS = (
+    "lumbar_extension",
+    "lumbar_bending",
+    "lumbar_rotation",
+    *(
+        f"{joint}_{side}"
+        for side in "rl"
+        for joint in ("hip_flexion", "hip_adduction", "hip_rotation", "knee", "ankle")
+    ),
+)
+"""All that muscles move, in the order of the model."""
+
+LOWEST = 0.7
+"""A walker whose pelvis is lower has fallen, in m."""
+
+
+def walker_scene(walker: EntityCfg) -> SceneCfg:
+    """Return a walker on a plane."""
     return SceneCfg(
         num_envs=4096,
         env_spacing=4.0,
         terrain=TerrainCfg(),
-        entities={"robot": w18_cfg()},
+        entities={"robot": walker},
         extent=2.0,
     )
 
 
 def simulation(*, nconmax: int = 16, njmax: int = 96) -> SimulationCfg:
-    """600 physics steps a second, at each of which muscles are controlled.
+    """Return 600 physics steps a second, at each of which muscles are controlled.
 
     Args:
         nconmax: Room for contacts.
@@ -64,10 +81,18 @@ def simulation(*, nconmax: int = 16, njmax: int = 96) -> SimulationCfg:
     )
 
 
-def w18_observations() -> dict[str, ObservationGroupCfg | None]:
-    """Joints, phase and speed of the gait, and what the muscles can do."""
-    terms: dict[str, ObservationTermCfg | None] = {
-        "joint_pos": ObservationTermCfg(func=mdp.joint_pos, params={"asset_cfg": SEEN}),
+def for_both(
+    terms: dict[str, ObservationTermCfg | None],
+) -> dict[str, ObservationGroupCfg | None]:
+    """Return terms that actor and critic see alike."""
+    return {
+        "actor": ObservationGroupCfg(terms=terms),
+        "critic": ObservationGroupCfg(terms=dict(terms)),
+    }
+
+
+def _gait_terms() -> dict[str, ObservationTermCfg | None]:
+    return {
         "joint_vel": ObservationTermCfg(func=mdp.joint_vel, scale=0.2),
         "gait": ObservationTermCfg(
             func=mdp.generated_commands, params={"command_name": walking.GAIT}
@@ -76,25 +101,43 @@ def w18_observations() -> dict[str, ObservationGroupCfg | None]:
         "capacity": ObservationTermCfg(func=muscle_mdp.muscle_torque_capacity),
         "last_action": ObservationTermCfg(func=mdp.last_action),
     }
-    return {
-        "actor": ObservationGroupCfg(terms=terms),
-        "critic": ObservationGroupCfg(terms=dict(terms)),
-    }
 
 
-def w18_actions() -> dict[str, ActionTermCfg | None]:
-    """Changes of the gait's pose, which the muscles go for."""
-    return {
-        "muscles": MuscleActionCfg(
-            scale=0.25,
-            reference=walking.gait_reference,
-            law=TORQUE_LAW,
-        )
-    }
+def w18_observations() -> dict[str, ObservationGroupCfg | None]:
+    """Return joints, phase and speed of the gait, and what the muscles can do."""
+    pose = ObservationTermCfg(func=mdp.joint_pos, params={"asset_cfg": SEEN})
+    return for_both({"joint_pos": pose, **_gait_terms()})
+
+
+def w54_observations() -> dict[str, ObservationGroupCfg | None]:
+    """Return the root as well."""
+    return for_both(
+        {
+            "height": ObservationTermCfg(func=walking.root_height),
+            "gravity": ObservationTermCfg(func=mdp.projected_gravity),
+            "lin_vel": ObservationTermCfg(func=mdp.base_lin_vel),
+            "ang_vel": ObservationTermCfg(func=mdp.base_ang_vel, scale=0.2),
+            "joint_pos": ObservationTermCfg(func=mdp.joint_pos),
+            **_gait_terms(),
+        }
+    )
+
+
+def actions(
+    joint_names: tuple[str, ...] | None = None,
+) -> dict[str, ActionTermCfg | None]:
+    """Return changes of the gait's pose, which the muscles go for."""
+    muscles = MuscleActionCfg(
+        joint_names=joint_names,
+        scale=0.25,
+        reference=walking.gait_reference,
+        law=TORQUE_LAW,
+    )
+    return {"muscles": muscles}
 
 
 def rewards(*, pose_std: float = 0.5) -> dict[str, RewardTermCfg | None]:
-    """Go at the speed that is asked for, about as people do, with little effort.
+    """Return rewards to go as fast as asked for, as people do, with little effort.
 
     Args:
         pose_std: As of `imitate_pose`.
@@ -111,7 +154,7 @@ def rewards(*, pose_std: float = 0.5) -> dict[str, RewardTermCfg | None]:
 
 
 def w18_rewards() -> dict[str, RewardTermCfg | None]:
-    """Those of walking, with an upright trunk."""
+    """Return those of walking, with an upright trunk."""
     return {
         **rewards(),
         "upright": RewardTermCfg(
@@ -122,11 +165,28 @@ def w18_rewards() -> dict[str, RewardTermCfg | None]:
     }
 
 
-def w18_terminations() -> dict[str, TerminationTermCfg | None]:
-    """A fall, losing the pace, or time."""
+def w54_rewards() -> dict[str, RewardTermCfg | None]:
+    """Return those of the planar walker; upright in all directions."""
+    return {
+        **rewards(pose_std=0.8),
+        "upright": RewardTermCfg(func=walking.level, weight=0.3, params={"std": 0.3}),
+        "straight": RewardTermCfg(
+            func=walking.straight, weight=0.3, params={"std": 0.3}
+        ),
+    }
+
+
+def _late() -> dict[str, TerminationTermCfg | None]:
     return {
         "time_out": TerminationTermCfg(func=mdp.time_out, time_out=True),
         "off_pace": TerminationTermCfg(func=walking.off_pace, params={"limit": 0.6}),
+    }
+
+
+def w18_terminations() -> dict[str, TerminationTermCfg | None]:
+    """Return a fall, losing the pace, or time."""
+    return {
+        **_late(),
         "too_low": TerminationTermCfg(
             func=walking.below, params={"limit": -0.25, "asset_cfg": HEIGHT}
         ),
@@ -136,8 +196,19 @@ def w18_terminations() -> dict[str, TerminationTermCfg | None]:
     }
 
 
+def w54_terminations() -> dict[str, TerminationTermCfg | None]:
+    """Return a fall, losing the pace, or time."""
+    return {
+        **_late(),
+        "too_low": TerminationTermCfg(func=walking.fell, params={"lowest": LOWEST}),
+        "tipped_over": TerminationTermCfg(
+            func=mdp.bad_orientation, params={"limit_angle": 0.7}
+        ),
+    }
+
+
 def metrics() -> dict[str, MetricsTermCfg | None]:
-    """How well muscles do what they are asked for."""
+    """Return terms for how well muscles do what they are asked for."""
     return {
         "torque_residual": MetricsTermCfg(func=muscle_mdp.torque_residual),
         "effort": MetricsTermCfg(func=muscle_mdp.muscle_effort),
@@ -150,7 +221,7 @@ def metrics() -> dict[str, MetricsTermCfg | None]:
 class WalkW18Cfg(ManagerBasedRlEnvCfg):
     """The planar walker goes forward, imitating a mean gait."""
 
-    scene: SceneCfg = field(default_factory=w18_scene)
+    scene: SceneCfg = field(default_factory=lambda: walker_scene(w18_cfg()))
     sim: SimulationCfg = field(default_factory=simulation)
     decimation: int = DECIMATION
     episode_length_s: float = 10.0
@@ -160,7 +231,7 @@ class WalkW18Cfg(ManagerBasedRlEnvCfg):
     observations: dict[str, ObservationGroupCfg | None] = field(
         default_factory=w18_observations
     )
-    actions: dict[str, ActionTermCfg | None] = field(default_factory=w18_actions)
+    actions: dict[str, ActionTermCfg | None] = field(default_factory=actions)
     rewards: dict[str, RewardTermCfg | None] = field(default_factory=w18_rewards)
     terminations: dict[str, TerminationTermCfg | None] = field(
         default_factory=w18_terminations
@@ -177,3 +248,35 @@ class WalkW18Cfg(ManagerBasedRlEnvCfg):
         watched = copy.deepcopy(self)
         watched.episode_length_s = 1e9
         return watched
+
+
+@dataclass(kw_only=True)
+class WalkW54Cfg(WalkW18Cfg):
+    """The walker goes forward in space, imitating a mean gait."""
+
+    scene: SceneCfg = field(default_factory=lambda: walker_scene(w54_cfg()))
+    sim: SimulationCfg = field(
+        default_factory=lambda: simulation(nconmax=24, njmax=128)
+    )
+    commands: dict[str, CommandTermCfg | None] = field(
+        default_factory=lambda: {
+            walking.GAIT: GaitCommandCfg(
+                joint_names=W54_JOINTS, forward_joint=None, height_joint=None
+            )
+        }
+    )
+    observations: dict[str, ObservationGroupCfg | None] = field(
+        default_factory=w54_observations
+    )
+    actions: dict[str, ActionTermCfg | None] = field(
+        default_factory=lambda: actions(W54_JOINTS)
+    )
+    rewards: dict[str, RewardTermCfg | None] = field(default_factory=w54_rewards)
+    terminations: dict[str, TerminationTermCfg | None] = field(
+        default_factory=w54_terminations
+    )
+    viewer: ViewerCfg = field(
+        default_factory=lambda: ViewerCfg(
+            entity="robot", distance=3.5, azimuth=120.0, elevation=-10.0
+        )
+    )

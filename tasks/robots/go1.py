@@ -6,13 +6,14 @@ from functools import partial
 
 from mjlab.entity import ArticulationCfg, EntityCfg, InitialStateCfg
 from mjlab.spec import CollisionCfg
-from mjlab.tasks.robots.mirror import Mirror
-from mjlab.tasks.robots.motor import Motor, reflected_inertia
 from mjlab.tasks.robots.robot import (
     ROBOTS_DIR,
+    Mirror,
+    Motor,
     Robot,
     action_scales,
     position_actuators,
+    reflected_inertia,
 )
 from mjlab.tasks.robots.skin import load_with_skin
 

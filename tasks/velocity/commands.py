@@ -39,7 +39,7 @@ class TwistCommand(UniformVelocityCommand):
         """1 where the command is faster than standing, else 0, (num_envs,), live."""
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
+        """Return the live tensors that change; copy into them to restore a snapshot."""
         return super().state() | {"speed": self.speed, "moving": self.moving}
 
     def _update(self) -> None:
@@ -49,19 +49,19 @@ class TwistCommand(UniformVelocityCommand):
 
 
 def speed_of(command: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
-    """Linear speed plus turning speed of commands (num_envs, 3), shape (num_envs,)."""
+    """Return linear plus turning speed of commands (num_envs, 3), shape (num_envs,)."""
     linear = torch.linalg.vector_norm(command[:, :2], dim=1, out=out)
     return linear.add_(command[:, 2].abs())
 
 
 def command_speed(env: Env, command_name: str) -> torch.Tensor:
-    """How fast a command asks to move, m/s plus rad/s, shape (num_envs,)."""
+    """Return how fast a command asks to move, m/s plus rad/s, shape (num_envs,)."""
     term = env.command_manager.term(command_name)
     return term.speed if isinstance(term, TwistCommand) else speed_of(term.command)
 
 
 def moving(env: Env, command_name: str, threshold: float | None = None) -> torch.Tensor:
-    """1 where a command asks to move faster than a threshold, else 0, (num_envs,).
+    """Return 1 where a command asks to move faster than a threshold, else 0.
 
     Args:
         env: The environment.

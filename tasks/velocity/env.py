@@ -57,7 +57,7 @@ class VelocityCfg(ManagerBasedRlEnvCfg):
 
 
 def _fewer_tiles(generator: TerrainGeneratorCfg) -> TerrainGeneratorCfg:
-    """Five rows, and a column for each kind."""
+    """Return five rows, and a column for each kind."""
     kinds = len(generator.sub_terrains)
     return replace(generator, num_rows=5, num_cols=kinds, border_width=10.0)
 

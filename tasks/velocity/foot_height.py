@@ -1,4 +1,4 @@
-"""How high feet are above the ground, at the moment at which somebody asks."""
+"""Heights of feet above the ground, at the moment of asking."""
 
 from dataclasses import dataclass, field
 
@@ -36,7 +36,7 @@ class FootHeightSensorCfg(RayCastSensorCfg):
     """One ray down."""
 
     start_offset: tuple[float, float, float] = (0.0, 0.0, 0.5)
-    """Where rays start, above the feet, so that one that has sunk in finds the ground
+    """Height of rays' starts above the feet, so that a sunken foot finds the ground
     too."""
 
     max_distance: float = 2.0
@@ -97,7 +97,7 @@ class FootHeightSensor(Sensor):
         """Do nothing: a reset is followed by `sim.sense()` before anybody reads."""
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
+        """Return the live tensors that change; copy into them to restore a snapshot."""
         return {**self.rays.state(), "heights": self._heights}
 
     def _compute(self) -> None:
@@ -110,7 +110,7 @@ class FootHeightSensor(Sensor):
 
 
 def _start_height(cfg: FootHeightSensorCfg) -> float:
-    """How high above each site its ray starts."""
+    """Return how high above each site its ray starts."""
     others = [frame.full_name for frame in cfg.frames if frame.type != "site"]
     starts, directions = cfg.local_rays()
     if others or len(starts) != 1:

@@ -21,14 +21,14 @@ from mjlab.tasks.velocity.env import VelocityCfg
 
 
 def g1_scene(*, rough: bool = True) -> SceneCfg:
-    """The G1 with contacts of its feet and with itself."""
+    """Return the G1 with contacts of its feet and with itself."""
     feet = ContactMatch(mode="subtree", pattern=G1.foot_bodies, entity="robot")
     sensors = (grounds.feet_contact(feet), grounds.self_contact(G1))
     return grounds.scene(G1, rough=rough, sensors=sensors)
 
 
 def g1_rewards(*, rough: bool = True) -> dict[str, RewardTermCfg]:
-    """Those of all robots, a quiet upper body, and no limbs that hit each other."""
+    """Return those of all robots, with a quiet upper body and limbs apart."""
     terms = walking.rewards(G1, rough=rough)
     terms["body_ang_vel"].weight = -0.05
     terms["angular_momentum"].weight = -0.02

@@ -22,7 +22,7 @@ from mjlab.tasks.velocity.env import VelocityCfg
 
 
 def go1_scene(*, rough: bool = True) -> SceneCfg:
-    """The Go1 with contacts of its feet and, on tiles, of all that should not touch."""
+    """Return the Go1 with contacts of its feet and, on tiles, unwanted ones."""
     feet = ContactMatch(mode="geom", pattern=GO1.foot_geoms, entity="robot")
     sensors: tuple[SensorCfg, ...] = (grounds.feet_contact(feet),)
     if rough:
@@ -31,7 +31,7 @@ def go1_scene(*, rough: bool = True) -> SceneCfg:
 
 
 def unwanted_contacts() -> tuple[ContactSensorCfg, ...]:
-    """Contacts of the robot with itself, and of all but its feet with the ground."""
+    """Return contacts of the robot with itself, and of all but feet with the ground."""
     return (
         grounds.self_contact(GO1),
         _ground_contact("shank_contact", "geom", r".*_calf_collision\d"),
@@ -57,7 +57,7 @@ def _ground_contact(
 
 
 def go1_rewards(*, rough: bool = True) -> dict[str, RewardTermCfg]:
-    """Those of all robots; on tiles, upright to the slope, and nothing but feet.
+    """Return those of all robots; on tiles, upright to the slope, and nothing but feet.
 
     On a plane, where a CPU learns too, feet in the air are worth something and quick
     actions cost little, so that a gait is found in a few million steps.
@@ -75,7 +75,7 @@ def go1_rewards(*, rough: bool = True) -> dict[str, RewardTermCfg]:
 
 
 def go1_terminations(*, rough: bool = True) -> dict[str, TerminationTermCfg]:
-    """On tiles the robot may roll over and get up again, but not lean on its thighs."""
+    """Return those of all; on tiles, it may roll over, but not lean on its thighs."""
     terms = walking.terminations(rough=rough)
     if rough:
         del terms["fell_over"]
@@ -87,7 +87,7 @@ def go1_terminations(*, rough: bool = True) -> dict[str, TerminationTermCfg]:
 
 
 def go1_events() -> dict[str, EventTermCfg]:
-    """Those of all robots, with round feet that also twist and roll."""
+    """Return those of all robots, with round feet that also twist and roll."""
     return walking.events(GO1) | {
         "foot_friction": walking.foot_friction(GO1, "sliding", (0.3, 1.5)),
         "foot_friction_spin": walking.foot_friction(
@@ -100,7 +100,7 @@ def go1_events() -> dict[str, EventTermCfg]:
 
 
 def go1_simulation(*, rough: bool = True) -> SimulationCfg:
-    """Elliptic cones with stiff friction, so that standing feet do not creep."""
+    """Return elliptic cones with stiff friction, so that standing feet do not creep."""
     sim = grounds.simulation(rough=rough, nconmax=48, njmax=400 if rough else 200)
     sim.mujoco.cone = "elliptic"
     sim.mujoco.impratio = 10.0

@@ -38,14 +38,14 @@ _SPEEDS = (0.05, 1.5)
 
 
 def gravity_from_sensor(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
-    """Direction of gravity in the frame of a sensor that measures which way is up."""
+    """Return the direction of gravity in the frame of a sensor that measures up."""
     return -reading(env, sensor_name)
 
 
 def foot_height(
     env: ManagedEnv, height_name: str | None = None, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """Heights of the feet's sites above the ground, m, shape (num_envs, feet).
+    """Return heights of the feet's sites above the ground, m, shape (num_envs, feet).
 
     Args:
         env: The environment.
@@ -59,17 +59,17 @@ def foot_height(
 
 
 def foot_air_time(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
-    """Seconds that each foot has been in the air, 0 in contact, (num_envs, feet)."""
+    """Return seconds that each foot has been in the air, 0 in contact."""
     return contact_sensor(env, sensor_name).data.current_air_time
 
 
 def foot_contact(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
-    """Whether each foot touched in the last physics step, 0 or 1, (num_envs, feet)."""
+    """Return 1 where a foot touched in the last physics step, else 0."""
     return contact_sensor(env, sensor_name).data.current_contact_time.sign()
 
 
 def foot_contact_forces(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
-    """Forces of the feet in the last physics step, sign(f) log(1 + |f|), f in newtons.
+    """Return forces f of feet in the last physics step, sign(f) log(1 + |f|), in N.
 
     Shape (num_envs, 3 * feet). The logarithm brings steps and impacts to one scale.
     """
@@ -110,7 +110,7 @@ def track_angular_velocity(
 
 
 class upright(ManagerTermBase):
-    """How upright a body is, 0 to 1: a Gaussian of width `std` in the sine of its tilt.
+    """Uprightness of a body, 0 to 1: a Gaussian of width `std` in the sine of its tilt.
 
     Beyond a quarter turn the measure goes on to grow, so that nothing can be gained by
     lying on the back. With `scan_name`, a ray caster that looks down, upright means
@@ -146,7 +146,7 @@ class upright(ManagerTermBase):
 
 
 def ground_normal(env: ManagedEnv, scan_name: str) -> torch.Tensor:
-    """Normal of the plane that fits best, by height, what a ray caster sees.
+    """Return the normal of the plane that fits best, by height, what a ray caster sees.
 
     Shape (num_envs, 3), unit, in the world. Where rays met nothing it is the vertical.
 
@@ -168,7 +168,7 @@ def ground_normal(env: ManagedEnv, scan_name: str) -> torch.Tensor:
 
 
 class variable_posture(ManagerTermBase):
-    """How close joints are to the default pose, 0 to 1.
+    """Closeness of joints to the default pose, 0 to 1.
 
     exp of the negative mean square of their deviations over a width that depends on how
     fast the command asks to move: less than the first of `speeds` is standing, from the
@@ -223,7 +223,7 @@ def body_angular_velocity(
 
 
 def angular_momentum(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
-    """Square of the angular momentum about the centre of mass, (kg m²/s)²."""
+    """Return square of the angular momentum about the centre of mass, (kg m²/s)²."""
     return reading(env, sensor_name).square().sum(dim=1)
 
 
@@ -238,7 +238,7 @@ def feet_air_time(
     threshold_max: float = 0.5,
     command_threshold: float | None = 0.5,
 ) -> torch.Tensor:
-    """Number of feet that have been in the air for a time within two bounds, s."""
+    """Return how many feet have been in the air for a time within two bounds, s."""
     time = contact_sensor(env, sensor_name).data.current_air_time
     is_swing = (time > threshold_min) & (time < threshold_max)
     number = is_swing.sum(dim=1, dtype=torch.float32)
@@ -253,7 +253,7 @@ def feet_clearance(
     command_threshold: float | None = None,
     asset_cfg: Selection = ROBOT,
 ) -> torch.Tensor:
-    """Feet's distances from a height above the ground, times their speed, m²/s.
+    """Return feet's distances from a height above the ground, times their speed, m²/s.
 
     A foot that stands still costs nothing, so this shapes how feet swing.
     """
@@ -264,7 +264,7 @@ def feet_clearance(
 
 
 class feet_swing_height(ManagerTermBase):
-    """When a foot lands: the squared error of its highest point, relative to a target.
+    """Squared error of the highest point of a landing foot, relative to a target.
 
     Half of the height is a cost of 0.25, and so is half as much again.
     """
@@ -300,7 +300,7 @@ class feet_swing_height(ManagerTermBase):
         self._peak.masked_fill_(mask.unsqueeze(1), 0.0)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change."""
+        """Return the live tensors that change."""
         return {"peak": self._peak}
 
 
@@ -342,7 +342,7 @@ def soft_landing(
 def contact_cost(
     env: ManagedEnv, sensor_name: str, force_threshold: float = 10.0
 ) -> torch.Tensor:
-    """Number of physics steps, summed over contacts, with more than so many newtons.
+    """Return physics steps, summed over contacts, with more than so many newtons.
 
     The sensor's history should be as long as a step of the environment.
     """
@@ -352,7 +352,7 @@ def contact_cost(
 
 
 def _gaussian(squared_error: torch.Tensor, std: float) -> torch.Tensor:
-    """exp(-squared_error / std²); a curriculum may have made `std` a tensor."""
+    """Return exp(-squared_error / std²); a curriculum may have made `std` a tensor."""
     return torch.exp(squared_error / -(std * std))
 
 

@@ -1,4 +1,4 @@
-"""How walking is learned."""
+"""Learning of walking."""
 
 from mjlab.rl import CheckpointCfg, GaussianCfg, MlpModelCfg, PpoAgentCfg, PpoCfg
 
@@ -18,7 +18,7 @@ def velocity_rl(
     hidden_dims: tuple[int, ...] = HIDDEN_DIMS,
     entropy_coef: float = 0.01,
 ) -> PpoAgentCfg:
-    """PPO with perceptrons over normalised observations.
+    """Return PPO with perceptrons over normalised observations.
 
     Args:
         max_iterations: Iterations of a whole run.
@@ -55,17 +55,17 @@ def velocity_rl(
 
 
 def g1_rl() -> PpoAgentCfg:
-    """Settings for the G1."""
+    """Return settings for the G1."""
     return velocity_rl(max_iterations=30_000)
 
 
 def go1_rl() -> PpoAgentCfg:
-    """Settings for the Go1."""
+    """Return settings for the Go1."""
     return velocity_rl(max_iterations=10_000)
 
 
 def rl_on_cpu() -> PpoAgentCfg:
-    """Settings for either robot on the cores of a laptop."""
+    """Return settings for either robot on the cores of a laptop."""
     return velocity_rl(
         max_iterations=600, hidden_dims=HIDDEN_DIMS_ON_CPU, entropy_coef=0.005
     )

@@ -1,4 +1,4 @@
-"""Where robots walk, what they feel and see there, and how physics is computed."""
+"""Ground, sensors and physics of walking."""
 
 from mjlab.envs import ViewerCfg
 from mjlab.scene import SceneCfg
@@ -24,7 +24,7 @@ SCAN_DISTANCE = 5.0
 
 
 def scene(robot: Robot, *, rough: bool, sensors: tuple[SensorCfg, ...]) -> SceneCfg:
-    """The robot on generated terrain or on a plane, with sensors of its own.
+    """Return the robot on generated terrain or on a plane, with sensors of its own.
 
     Args:
         robot: The robot.
@@ -43,7 +43,7 @@ def scene(robot: Robot, *, rough: bool, sensors: tuple[SensorCfg, ...]) -> Scene
 
 
 def rough_terrain() -> TerrainCfg:
-    """Tiles of rising difficulty; worlds start on the easier half."""
+    """Return tiles of rising difficulty; worlds start on the easier half."""
     return TerrainCfg(
         kind="generator",
         generator=rough_terrains(curriculum=True),
@@ -52,7 +52,7 @@ def rough_terrain() -> TerrainCfg:
 
 
 def feet_contact(feet: ContactMatch) -> ContactSensorCfg:
-    """The contacts of each foot with the ground, and its times in the air."""
+    """Return the contacts of each foot with the ground, and its times in the air."""
     return ContactSensorCfg(
         name=FEET_CONTACT,
         primary=feet,
@@ -65,7 +65,7 @@ def feet_contact(feet: ContactMatch) -> ContactSensorCfg:
 
 
 def self_contact(robot: Robot) -> ContactSensorCfg:
-    """The strongest contact of the robot with itself in each physics step."""
+    """Return the strongest contact of the robot with itself in each physics step."""
     whole = ContactMatch(mode="subtree", pattern=robot.base_body, entity="robot")
     return ContactSensorCfg(
         name="self_contact",
@@ -78,7 +78,7 @@ def self_contact(robot: Robot) -> ContactSensorCfg:
 
 
 def terrain_scan(robot: Robot) -> RayCastSensorCfg:
-    """A grid of 17 by 11 rays around the robot that look down.
+    """Return a grid of 17 by 11 rays around the robot that look down.
 
     They start well above it, so that ground that is higher than the robot is seen too.
     """
@@ -94,7 +94,7 @@ def terrain_scan(robot: Robot) -> RayCastSensorCfg:
 
 
 def foot_height(robot: Robot) -> FootHeightSensorCfg:
-    """The height of each foot above the ground."""
+    """Return the height of each foot above the ground."""
     sites = [
         ObjRef(type="site", name=site, entity="robot") for site in robot.foot_sites
     ]
@@ -102,7 +102,7 @@ def foot_height(robot: Robot) -> FootHeightSensorCfg:
 
 
 def simulation(*, rough: bool, nconmax: int, njmax: int) -> SimulationCfg:
-    """Physics at 200 Hz.
+    """Return physics at 200 Hz.
 
     Args:
         rough: Whether there are height fields, which need more of collision detection.
@@ -123,7 +123,7 @@ def simulation(*, rough: bool, nconmax: int, njmax: int) -> SimulationCfg:
 
 
 def viewer(robot: Robot) -> ViewerCfg:
-    """A view that follows the robot's torso."""
+    """Return a view that follows the robot's torso."""
     return ViewerCfg(
         entity="robot",
         body=robot.torso_body,

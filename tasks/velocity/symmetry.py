@@ -23,8 +23,7 @@ from mjlab.schema import declared
 from mjlab.sensor import RayCastSensorCfg
 from mjlab.tasks.robots.g1 import G1
 from mjlab.tasks.robots.go1 import GO1
-from mjlab.tasks.robots.mirror import Mirror
-from mjlab.tasks.robots.robot import Robot
+from mjlab.tasks.robots.robot import Mirror, Robot
 
 
 class SymmetryError(ValueError):
@@ -51,7 +50,7 @@ Rule = Callable[[ManagerBasedRlEnv, Mirror, BoundTerm], SignedColumns]
 
 
 def _signs(*signs: float) -> Rule:
-    """A rule for numbers that stay where they are."""
+    """Return a rule for numbers that stay where they are."""
     columns = SignedColumns(list(range(len(signs))), list(signs))
     return lambda env, mirror, term: columns
 
@@ -85,14 +84,14 @@ def _feet(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> SignedColu
 def _foot_forces(
     env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm
 ) -> SignedColumns:
-    """Forces in the world: as the plane of the mirror is upright, y changes sign."""
+    """Mirror forces in the world: the plane is upright, so y changes sign."""
     feet = _feet(env, mirror, term).places
     places = [3 * foot + axis for foot in feet for axis in range(3)]
     return SignedColumns(places, [1.0, -1.0, 1.0] * len(feet))
 
 
 def _rays(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> SignedColumns:
-    """Each ray shows the one that starts at its own place with y reversed."""
+    """Show in each ray the one that starts at its own place with y reversed."""
     cfg = _ray_cfg(env, term.params["sensor_name"])
     starts, directions = cfg.local_rays()
     rays = np.concatenate((starts, directions), axis=1)
@@ -124,7 +123,7 @@ RULES: dict[str, Rule] = {
     "foot_contact": _feet,
     "foot_contact_forces": _foot_forces,
 }
-"""How terms of observations are mirrored, by their names."""
+"""Mirrors of observation terms, by their names."""
 
 
 def _joint_columns(mirror: Mirror, joints: list[str]) -> SignedColumns:
@@ -265,7 +264,7 @@ class G1SymmetryCfg(SymmetryCfg):
     """Appends the images."""
 
     use_data_augmentation: bool = True
-    """Whether mirrored samples join every minibatch."""
+    """Adds mirrored samples to every minibatch."""
 
 
 @dataclass(kw_only=True)
@@ -276,4 +275,4 @@ class Go1SymmetryCfg(SymmetryCfg):
     """Appends the images."""
 
     use_data_augmentation: bool = True
-    """Whether mirrored samples join every minibatch."""
+    """Adds mirrored samples to every minibatch."""

@@ -40,7 +40,7 @@ _STEPS_PER_ITERATION = 24
 
 
 def observations(robot: Robot, *, rough: bool) -> dict[str, ObservationGroupCfg]:
-    """What the robot measures, with noise, and the truth with its feet for the critic.
+    """Return what the robot measures, and the truth with its feet for the critic.
 
     Args:
         robot: The robot.
@@ -109,12 +109,12 @@ def _noise(size: float) -> UniformNoiseCfg:
 
 
 def feet_of(robot: Robot) -> SceneEntityCfg:
-    """The sites under the feet."""
+    """Return the sites under the feet."""
     return SceneEntityCfg("robot", site_names=robot.foot_sites)
 
 
 def torso_of(robot: Robot) -> SceneEntityCfg:
-    """The body that should be upright."""
+    """Return the body that should be upright."""
     return SceneEntityCfg("robot", body_names=robot.torso_body)
 
 
@@ -122,7 +122,7 @@ def torso_of(robot: Robot) -> SceneEntityCfg:
 
 
 def actions(robot: Robot) -> dict[str, ActionTermCfg]:
-    """Position targets of all joints, around the default pose."""
+    """Return the position targets of all joints, around the default pose."""
     return {
         "joint_pos": mdp.JointPositionActionCfg(
             scale=dict(robot.action_scale), use_default_offset=True
@@ -131,7 +131,7 @@ def actions(robot: Robot) -> dict[str, ActionTermCfg]:
 
 
 def commands() -> dict[str, CommandTermCfg]:
-    """A velocity that changes every few seconds; a tenth of the time, to stand."""
+    """Return a velocity that changes every few seconds; a tenth of the time, 0."""
     return {
         COMMAND: TwistCommandCfg(
             resampling_time_range=(3.0, 8.0),
@@ -246,7 +246,7 @@ def _feet_rewards(robot: Robot, *, rough: bool) -> dict[str, RewardTermCfg]:
 
 
 def contact_cost(sensor: SensorCfg, weight: float) -> RewardTermCfg:
-    """A cost for each physics step in which a contact has more than 10 N."""
+    """Return a cost for each physics step in which a contact has more than 10 N."""
     return RewardTermCfg(
         func=walking.contact_cost,
         weight=weight,
@@ -258,7 +258,7 @@ def contact_cost(sensor: SensorCfg, weight: float) -> RewardTermCfg:
 
 
 def terminations(*, rough: bool) -> dict[str, TerminationTermCfg]:
-    """Time, falling over, and leaving the terrain.
+    """Return time, falling over, and leaving the terrain.
 
     Args:
         rough: Whether the terrain has an edge.
@@ -280,7 +280,7 @@ def terminations(*, rough: bool) -> dict[str, TerminationTermCfg]:
 
 
 def events(robot: Robot) -> dict[str, EventTermCfg]:
-    """Starts anywhere near the origin, pushes, and a robot that is not quite known."""
+    """Return starts near the origin, pushes, and a robot that is not quite known."""
     return {
         "reset_base": EventTermCfg(
             func=mdp.reset_root_state_uniform,
@@ -336,7 +336,7 @@ def events(robot: Robot) -> dict[str, EventTermCfg]:
 def foot_friction(
     robot: Robot, axis: str, bounds: tuple[float, float], *, log: bool = False
 ) -> EventTermCfg:
-    """The friction of a robot's feet, all of them alike, once for each world.
+    """Return the friction of a robot's feet, all of them alike, once for each world.
 
     Args:
         robot: The robot.
@@ -362,7 +362,7 @@ def foot_friction(
 
 
 def curriculum(*, rough: bool) -> dict[str, CurriculumTermCfg]:
-    """Faster commands later and, on tiles, harder ground for those who get far.
+    """Return faster commands later and, on tiles, harder ground for those who get far.
 
     Args:
         rough: Whether there are tiles of rising difficulty.

@@ -126,7 +126,7 @@ def test_warp_loads_only_when_a_warp_engine_is_asked_for():
         ("mjlab/sim/fields.py", "import warp as wp", "warp is imported only in"),
         ("mjlab/sim/fields.py", "from warp.types import x", "warp is imported only"),
         (
-            "mjlab/random/rng.py",
+            "mjlab/random/__init__.py",
             "def f():\n import mujoco_warp",
             "mujoco_warp is imported",
         ),
@@ -153,7 +153,7 @@ def test_a_planted_import_is_found(path, text, fault):
         ("mjlab/entity/a.py", "import mjlab.actuator, torch, mujoco"),
         ("mjlab/envs/__init__.py", "def f():\n from mjlab import mdp"),
         ("mjlab/random/kernels.py", "import warp"),
-        ("mjlab/random/rng.py", "def f():\n from mjlab.random import kernels"),
+        ("mjlab/random/__init__.py", "def f():\n from mjlab.random import kernels"),
         ("mjlab/entity/kernels.py", "import warp"),
         ("mjlab/sensor/rays.py", "import warp, torch"),
         ("mjlab/terrain/a.py", "import torchless"),

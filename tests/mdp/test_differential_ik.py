@@ -12,7 +12,7 @@ from mjlab.entity import ArticulationCfg, InitialStateCfg
 from mjlab.managers.action import ActionManager
 from mjlab.managers.term import TermError
 from mjlab.mdp.differential_ik import DifferentialIKActionCfg
-from mjlab.mdp.jacobian import DampedInverse
+from mjlab.mdp.kinematics import DampedInverse
 from mjlab.tensors.math import quat_angle
 from tests.managers.test_action_manager import Operations
 from tests.worlds.physics_env import PhysicsEnv, from_xml

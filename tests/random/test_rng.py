@@ -96,7 +96,7 @@ def test_extreme_words_give_finite_symmetric_normals():
     # The private converter is called because no key with such a word is known.
     import numpy as np
 
-    from mjlab.random.rng import _as_normal
+    from mjlab.random import _as_normal
 
     words = np.array([0, WORD - 1, 2**63, 2**30, WORD - 1 - 2**30], dtype=np.uint64)
     low, high, middle, tail, upper = _as_normal(words).tolist()

@@ -13,7 +13,7 @@ import pytest
 from mjlab.entity import build_entity
 from mjlab.names import UnknownNameError, resolve_values
 from mjlab.tasks.robots import cartpole, g1, go1
-from mjlab.tasks.robots.motor import Motor, reflected_inertia
+from mjlab.tasks.robots.robot import Motor, reflected_inertia
 from mjlab.tasks.robots.skin import load_with_skin, with_skin
 
 ARCHIVE = Path(__file__).parents[3] / "shared" / "reference" / "robots.tar.xz"

@@ -17,8 +17,7 @@ from mjlab.rl import RslRlVecEnv, TrainingLoop
 from mjlab.schema import config_text, parse_config
 from mjlab.tasks.robots.g1 import G1, G1_XML
 from mjlab.tasks.robots.go1 import GO1, GO1_XML
-from mjlab.tasks.robots.mirror import Mirror
-from mjlab.tasks.robots.robot import Robot
+from mjlab.tasks.robots.robot import Mirror, Robot
 from mjlab.tasks.velocity import (
     VelocityCfg,
     VelocityG1Cfg,

@@ -63,7 +63,7 @@ class _ActuatorTerm(ManagerTermBase):
     model_fields: ClassVar[tuple[str, ...]]
 
     quantities: ClassVar[dict[str, Quantity]]
-    """What the ranges are of, by the name of the parameter."""
+    """Quantities that ranges are of, by the name of the parameter."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)

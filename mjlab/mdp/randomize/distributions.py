@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args
 import torch
 
 from mjlab.names import resolve_values, suggest
-from mjlab.random.rng import WorldRng
+from mjlab.random import WorldRng
 
 Distribution = Literal["uniform", "log_uniform", "gaussian"]
 """Distributions of numbers. A range is the bounds of a uniform one (of the number, or
@@ -62,13 +62,13 @@ class Choice:
     """Names of the elements."""
 
     num_axes: int
-    """How many numbers an element has."""
+    """Count of an element's numbers."""
 
     what: str
-    """What an element is, in the singular: "body"."""
+    """Kind of the elements, in the singular: "body"."""
 
     label: str
-    """What the numbers are, for messages: "geom_friction"."""
+    """Name of the numbers, for messages: "geom_friction"."""
 
     axis_names: Sequence[str] = ()
     """Names of the axes, if they have any."""
@@ -216,7 +216,7 @@ class Sampler:
 
     @property
     def is_unbounded(self) -> bool:
-        """Whether a draw may lie outside of its range."""
+        """True if a draw may lie outside of its range."""
         return self._distribution == "gaussian"
 
     def draw(

@@ -192,11 +192,11 @@ class FieldTerm(ModelTerm):
             axis_names=self.axis_names,
             default_axes=self.default_axes,
         )
-        """What `ranges` chooses from."""
+        """Elements and axes that `ranges` chooses from."""
         self._operation: Operation = params.get("operation") or self.operation
         check_word(self.choice.label, "operation", self._operation, Operation)
         self.targets = self.choice.resolve(params["ranges"], params.get("axes"))
-        """What is drawn."""
+        """Numbers that are drawn."""
         self._sampler = Sampler(self.targets, self.choice.label, sim.device, params)
         places = [
             (slot, self.rows[target.element], axis)
@@ -205,7 +205,7 @@ class FieldTerm(ModelTerm):
         ]
         slots, rows, axes = zip(*places, strict=True)
         self.part = FieldPart(sim, field, rows, axes)
-        """Where the numbers are."""
+        """Their place in the model."""
         self._slots = torch.tensor(slots, device=sim.device)
         self._spreads = len(slots) > len(self.targets)
         self._clamps = self.minimum is not None and self._sampler.is_unbounded

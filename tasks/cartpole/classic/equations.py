@@ -70,7 +70,7 @@ class ClassicCartpoleError(ValueError):
 
 @dataclass(kw_only=True)
 class ClassicCartpoleCfg:
-    """What there is to choose about the classic cartpole."""
+    """Choices about the classic cartpole."""
 
     num_envs: int = 1
     """Number of worlds."""
@@ -82,11 +82,11 @@ class ClassicCartpoleCfg:
     """"euler" moves with the old velocities, "semi_implicit" with the new ones."""
 
     autoreset: bool = True
-    """Whether a world that ends begins a new episode in the same step. Without, it
+    """Begins a new episode in the same step when a world ends. Without, it
     stands still, with a reward of 0, until it is reset."""
 
     final_observations: bool = False
-    """Whether steps also return what was observed before a new episode began."""
+    """Has steps also return what was observed before a new episode began."""
 
     results: Results = "copied"
     """"live" returns the worlds' own tensors, which the next step overwrites; "copied"

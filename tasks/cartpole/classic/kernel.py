@@ -84,7 +84,7 @@ class RecordedSteps:
         return self.rollout
 
     def last(self) -> Step[torch.Tensor]:
-        """What the last step gave back, live."""
+        """Return what the last step gave back, live."""
         rollout = self.rollout
         return Step(
             rollout.observations[-1],

@@ -48,7 +48,7 @@ _COS_8 = wp.constant(wp.float32(eq.COS[3]))
 
 @wp.func
 def _start(seed: wp.int64, counter: wp.int64) -> wp.vec4:
-    """The start of a world's episode."""
+    """Return the start of a world's episode."""
     return wp.vec4(
         uniform(seed, counter, _STREAM, 0) * _SPAN + _LOW,
         uniform(seed, counter, _STREAM, 1) * _SPAN + _LOW,
@@ -59,7 +59,7 @@ def _start(seed: wp.int64, counter: wp.int64) -> wp.vec4:
 
 @wp.func
 def _moved(state: wp.vec4, push: wp.float32, semi_implicit: wp.int32) -> wp.vec4:
-    """The state after one step: the operations of `tensors.moved`, in their order."""
+    """Return the state after a step: the operations of `tensors.moved`, in order."""
     velocity = state[1]
     angle = state[2]
     turning = state[3]
@@ -168,7 +168,7 @@ class Rollout:
     """Several steps of all worlds, one row a step."""
 
     actions: torch.Tensor
-    """What will be done, shape (steps, num_envs), int64; write it before a run."""
+    """Actions to take, shape (steps, num_envs), int64; write it before a run."""
 
     observations: torch.Tensor
     """Shape (steps, num_envs, 4)."""
@@ -184,7 +184,7 @@ class Rollout:
 
     @classmethod
     def of(cls, steps: int, num_envs: int, device: torch.device) -> "Rollout":
-        """Memory for a number of steps."""
+        """Return memory for a number of steps."""
         size = (steps, num_envs)
         bools = {"dtype": torch.bool, "device": device}
         return cls(

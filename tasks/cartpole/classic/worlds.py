@@ -38,7 +38,7 @@ class WorldTensors:
         self.truncated = torch.zeros(num, **bools)
         """Of the last step, shape (num_envs,)."""
         self.final = torch.zeros(num if cfg.final_observations else 0, 4, device=device)
-        """What was observed before a new episode began, shape (num_envs or 0, 4)."""
+        """Observation before a new episode began, shape (num_envs or 0, 4)."""
 
 
 class ClassicWorlds:
