@@ -78,7 +78,7 @@ class ActuatorSet:
 
     @property
     def reads_derived(self) -> bool:
-        """Whether `apply` reads what the velocity stage computes.
+        """True if `apply` reads what the velocity stage computes.
 
         It does for explicit actuators of tendons, whose lengths follow from the state.
         Between two physics steps those are one step old, so `apply` then belongs into

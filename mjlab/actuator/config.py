@@ -1,4 +1,4 @@
-"""What every actuator configuration says, and which targets it drives."""
+"""The base of every actuator configuration, and the targets that it drives."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mjlab.names import UnknownNameError, match_names, resolve_values
 from mjlab.tensors.buffers import DelayCfg
 
 Quantity = Literal["stiffness", "damping", "effort_limit"]
-"""What can be changed per world on an actuator of any kind that has it."""
+"""A number that can be changed per world on an actuator of any kind that has it."""
 
 _PASSIVE = ("armature", "frictionloss", "viscous_damping")
 _ABOVE_ZERO = {"effort_limit", "saturation_effort", "velocity_limit", "force", "scale"}
@@ -41,10 +41,10 @@ class ActuatorCfg(ABC):
     """Patterns of the joints, tendons or sites that are driven. Each must match."""
 
     transmission: Transmission = "joint"
-    """What the patterns name: "joint" (a hinge or a slide), "tendon" or "site"."""
+    """Kind that the patterns name: "joint" (a hinge or a slide), "tendon" or "site"."""
 
     delay: DelayCfg | None = None
-    """How many physics steps old the command is when it acts; None is no delay. All
+    """Age of the command in physics steps when it acts; None is no delay. All
     commands of the configuration share the lag of their world; feedback is not
     delayed."""
 
@@ -63,7 +63,7 @@ class ActuatorCfg(ABC):
     """Damping of the joint or tendon, in N m s/rad or N s/m; None keeps the model's."""
 
     share_targets: bool = False
-    """Whether another actuator may drive the same targets."""
+    """Let another actuator drive the same targets."""
 
     transmissions: ClassVar[tuple[Transmission, ...]] = ("joint", "tendon")
     adds_actuators: ClassVar[bool] = True

@@ -115,7 +115,7 @@ class DcMotorActuatorCfg(NativeActuatorCfg):
     """Resistance of the winding, in Ohm."""
 
     inputs: tuple[DcInput, ...] = ("voltage",)
-    """What the motor is commanded: "voltage" alone, or any of "position", "velocity"
+    """Commands of the motor: "voltage" alone, or any of "position", "velocity"
     and "effort" for its controller. Effort and voltage both come with the effort
     commands, so only one of them can be an input."""
 

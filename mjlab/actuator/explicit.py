@@ -19,7 +19,7 @@ from mjlab.actuator.config import ActuatorCfg
 
 @dataclass(frozen=True, eq=False)
 class Commands:
-    """What explicit actuators are asked for, each of shape (num_envs, n)."""
+    """Commands to explicit actuators, each of shape (num_envs, n)."""
 
     position: torch.Tensor
     velocity: torch.Tensor

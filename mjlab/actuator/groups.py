@@ -20,7 +20,7 @@ class ActuatorGroup(ABC):
     """Actuators that share everything but their columns."""
 
     reads_derived = False
-    """Whether `apply` reads what the velocity stage computes."""
+    """True if `apply` reads what the velocity stage computes."""
 
     def __init__(
         self, transmission: Transmission, sim: Simulation, delay: DelayBuffer | None

@@ -62,7 +62,7 @@ class LearnedActuatorCfg(ExplicitActuatorCfg):
     """Factor of the output."""
 
     input_order: Literal["pos_vel", "vel_pos"] = "pos_vel"
-    """Whether the position errors or the velocities come first."""
+    """Order of the position errors and the velocities."""
 
     input_idx: tuple[int, ...] = (0, 1, 2)
     """Ages of the inputs in physics steps, in the order in which they are given; 0 is

@@ -244,7 +244,7 @@ class XmlActuatorCfg(NativeActuatorCfg):
     """
 
     command: Command | None = None
-    """What the controls mean: "position", "velocity" or "effort". None finds it out.
+    """Meaning of the controls: "position", "velocity" or "effort". None finds it out.
     Actuators with several inputs are not affected."""
 
     transmissions: ClassVar[tuple[Transmission, ...]] = ("joint", "tendon", "site")
