@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from typing import Any, TypedDict, Unpack
 
@@ -192,11 +193,9 @@ def _inside(value: object, **bounds: Unpack[Bounds]) -> bool:
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
         return False
     # Written so that NaN is outside of everything.
-    number, infinity = float(value), float("inf")
-    inside = (
-        bounds.get("at_least", -infinity) <= number <= bounds.get("at_most", infinity)
-    )
-    return inside and not number <= bounds.get("above", -infinity)
+    number = float(value)
+    low, high = bounds.get("at_least", -math.inf), bounds.get("at_most", math.inf)
+    return low <= number <= high and ("above" not in bounds or number > bounds["above"])
 
 
 def _shown(bounds: Bounds) -> str:
