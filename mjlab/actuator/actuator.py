@@ -1,4 +1,4 @@
-"""What an actuator is while it runs: its binding, its commands, its columns."""
+"""A running actuator: its binding in the model, and the targets it follows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mjlab.actuator.config import ActuatorCfg
 from mjlab.actuator.place import Transmission
 
 Command = Literal["position", "velocity", "effort"]
-"""What a number that is sent to an actuator means."""
+"""Meaning of a number that is sent to an actuator."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,7 +43,7 @@ class ActuatorBinding:
 
 @dataclass(kw_only=True, eq=False)
 class ActuatorTargets:
-    """What the actuators of an entity are asked to do, for each world.
+    """Targets of the actuators of an entity, for each world.
 
     An actuator reads the fields of its own kind of command. An effort is what the
     actuator's control means: a force or a torque before the gear for a motor, an
@@ -82,19 +82,12 @@ class ActuatorTargets:
         device: torch.device | str,
     ) -> ActuatorTargets:
         """Return targets that are all zero, for so many joints, tendons and sites."""
-
-        def make(count: int) -> torch.Tensor:
-            return torch.zeros(num_envs, count, device=device)
-
-        return cls(
-            joint_pos=make(joints),
-            joint_vel=make(joints),
-            joint_effort=make(joints),
-            tendon_len=make(tendons),
-            tendon_vel=make(tendons),
-            tendon_effort=make(tendons),
-            site_effort=make(sites),
-        )
+        counts = {"joint": joints, "tendon": tendons, "site": sites}
+        fields = {
+            field: torch.zeros(num_envs, counts[transmission], device=device)
+            for (transmission, _), field in TARGET_FIELDS.items()
+        }
+        return cls(**fields)
 
     def of(self, transmission: Transmission, command: Command) -> torch.Tensor:
         """Return the field that commands of one kind to one kind of target are in."""

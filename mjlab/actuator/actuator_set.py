@@ -8,31 +8,23 @@ from itertools import accumulate
 import mujoco
 import torch
 
-from mjlab.actuator.actuator import (
-    TARGET_FIELDS,
-    ActuatorBinding,
-    ActuatorTargets,
-    Command,
-)
-from mjlab.actuator.compiled import Input, inputs_of
+from mjlab.actuator.actuator import TARGET_FIELDS, ActuatorBinding, ActuatorTargets
+from mjlab.actuator.compiled import Control, controls_of
 from mjlab.actuator.config import Quantity
-from mjlab.actuator.explicit import ExplicitActuatorCfg
-from mjlab.actuator.gains import Part, actuators_by_target, explicit_part, native_parts
-from mjlab.actuator.groups import DelayedNativeGroup, ExplicitGroup, Group, NativeGroup
-from mjlab.actuator.parameters import Adjustable
+from mjlab.actuator.explicit import ExplicitActuatorCfg, ExplicitPart
+from mjlab.actuator.gains import (
+    ABSENT,
+    ActuatorQuantity,
+    Part,
+    TensorParameter,
+    native_parts,
+)
+from mjlab.actuator.groups import ActuatorGroup, ExplicitGroup, NativeGroup
 from mjlab.actuator.place import ActuatorError, Transmission
-from mjlab.actuator.xml import XmlActuatorCfg
 from mjlab.names import match_names
 from mjlab.random import WorldRng
 from mjlab.sim import Simulation
 from mjlab.tensors.buffers import DelayBuffer
-
-_ABSENT: dict[Quantity, float] = {
-    "stiffness": 0.0,
-    "damping": 0.0,
-    "effort_limit": float("inf"),
-}
-
 
 _Indexed = tuple[ActuatorBinding, range]
 """A binding and the indices of its actuators in the set."""
@@ -72,35 +64,27 @@ class ActuatorSet:
         for each in indexed:
             is_explicit = isinstance(each[0].cfg, ExplicitActuatorCfg)
             (explicit if is_explicit else native).append(each)
-        self._parts: dict[Quantity, list[Part]] = {
-            quantity: native_parts(quantity, native, sim) for quantity in _ABSENT
+        parts: dict[Quantity, list[Part]] = {
+            quantity: native_parts(quantity, native, sim) for quantity in ABSENT
         }
-        self._explicit_groups = self._build_explicit(explicit)
-        self._groups: list[Group] = [
+        self._groups: Sequence[ActuatorGroup] = [
             *self._build_native([binding for binding, _ in native]),
-            *self._explicit_groups,
+            *self._build_explicit(explicit, parts),
         ]
-        self._adjustable = {
-            quantity: Adjustable(
-                quantity.replace("_", " "),
-                self.names,
-                self._parts[quantity],
-                absent=absent,
-                num_envs=sim.num_envs,
-                device=sim.device,
-            )
-            for quantity, absent in _ABSENT.items()
+        self._quantities = {
+            quantity: ActuatorQuantity(quantity, self.names, some, sim)
+            for quantity, some in parts.items()
         }
 
     @property
     def reads_derived(self) -> bool:
-        """Whether `apply` reads what the velocity stage computes.
+        """True if `apply` reads what the velocity stage computes.
 
         It does for explicit actuators of tendons, whose lengths follow from the state.
         Between two physics steps those are one step old, so `apply` then belongs into
         the step: `sim.step(control=...)`.
         """
-        return any(group.reads_derived for group in self._explicit_groups)
+        return any(group.reads_derived for group in self._groups)
 
     def apply(self, targets: ActuatorTargets) -> None:
         """Write `sim.data.ctrl` of all actuators; called once for each physics step."""
@@ -134,22 +118,22 @@ class ActuatorSet:
 
     def check(self, quantity: Quantity, indices: Sequence[int]) -> None:
         """Raise if one of the actuators does not have the quantity."""
-        self._adjustable[quantity].check(indices)
+        self._quantities[quantity].check(indices)
 
     def required_model_fields(self, *quantities: Quantity) -> frozenset[str]:
         """Return the model fields that must vary per world to set `quantities`."""
-        fields = (self._adjustable[quantity].fields for quantity in quantities)
+        fields = (self._quantities[quantity].fields for quantity in quantities)
         return frozenset().union(*fields)
 
     @property
     def stiffness(self) -> torch.Tensor:
         """A copy of the position gains, shape (num_envs, num_actuators)."""
-        return self._adjustable["stiffness"].read()
+        return self._quantities["stiffness"].read()
 
     @property
     def damping(self) -> torch.Tensor:
         """A copy of the velocity gains, shape (num_envs, num_actuators)."""
-        return self._adjustable["damping"].read()
+        return self._quantities["damping"].read()
 
     @property
     def effort_limit(self) -> torch.Tensor:
@@ -157,7 +141,7 @@ class ActuatorSet:
 
         Infinite where there is none; of a muscle, its peak active force.
         """
-        return self._adjustable["effort_limit"].read()
+        return self._quantities["effort_limit"].read()
 
     def set_gains(
         self,
@@ -179,9 +163,9 @@ class ActuatorSet:
             kd: Velocity gains that broadcast to (num_envs, k); None keeps them.
         """
         if kp is not None:
-            self._adjustable["stiffness"].write(mask, ids, kp)
+            self._quantities["stiffness"].write(mask, ids, kp)
         if kd is not None:
-            self._adjustable["damping"].write(mask, ids, kd)
+            self._quantities["damping"].write(mask, ids, kd)
 
     def set_effort_limit(
         self, mask: torch.Tensor, ids: torch.Tensor | None, limit: torch.Tensor | float
@@ -196,55 +180,59 @@ class ActuatorSet:
             ids: The actuators, shape (k,), int64; None for all.
             limit: Limits that broadcast to (num_envs, k).
         """
-        self._adjustable["effort_limit"].write(mask, ids, limit)
+        self._quantities["effort_limit"].write(mask, ids, limit)
 
     # Construction.
 
-    def _build_native(self, bindings: Sequence[ActuatorBinding]) -> list[Group]:
-        together: dict[tuple[Transmission, Command], list[tuple[Input, int]]] = {}
-        late: dict[Hashable, list[ActuatorBinding]] = {}
+    def _build_native(self, bindings: Sequence[ActuatorBinding]) -> list[NativeGroup]:
+        together: dict[tuple[Transmission, Hashable], list[Control]] = {}
+        late: dict[tuple[Transmission, Hashable], list[ActuatorBinding]] = {}
         for binding in bindings:
+            transmission = binding.cfg.transmission
             if binding.cfg.delay is not None:
-                key = (binding.cfg.transmission, _delay_key(binding))
-                late.setdefault(key, []).append(binding)
+                late.setdefault((transmission, _delay_key(binding)), []).append(binding)
                 continue
             for control in _controls(binding, self._sim.mj_model):
-                alike = (binding.cfg.transmission, control[0].command)
-                together.setdefault(alike, []).append(control)
+                together.setdefault((transmission, control.command), []).append(control)
         return [
-            *(NativeGroup(*key, some, self._sim) for key, some in together.items()),
-            *(self._delayed_group(some) for some in late.values()),
+            # Addresses that follow each other are one run.
+            *(NativeGroup(key[0], sorted(c), self._sim) for key, c in together.items()),
+            *(self._delayed_group(key[0], some) for key, some in late.items()),
         ]
 
-    def _delayed_group(self, bindings: Sequence[ActuatorBinding]) -> Group:
+    def _delayed_group(
+        self, transmission: Transmission, bindings: Sequence[ActuatorBinding]
+    ) -> NativeGroup:
         model = self._sim.mj_model
         controls = [each for b in bindings for each in _controls(b, model)]
         delay = self._delay(bindings[0], (len(controls),))
-        transmission = bindings[0].cfg.transmission
-        return DelayedNativeGroup(transmission, controls, self._sim, delay)
+        return NativeGroup(transmission, controls, self._sim, delay)
 
-    def _build_explicit(self, bindings: Sequence[_Indexed]) -> list[ExplicitGroup]:
-        together: dict[Hashable, list[_Indexed]] = {}
-        for binding, indices in bindings:
-            key = _explicit_key(binding)
-            together.setdefault(key, []).append((binding, indices))
-        return [self._explicit_group(some) for some in together.values()]
-
-    def _explicit_group(self, members: Sequence[_Indexed]) -> ExplicitGroup:
-        bindings = [binding for binding, _ in members]
-        parts = [
-            (binding.cfg, binding.target_names)
-            for binding in bindings
-            if isinstance(binding.cfg, ExplicitActuatorCfg)
-        ]
+    def _build_explicit(
+        self, members: Sequence[_Indexed], parts: dict[Quantity, list[Part]]
+    ) -> list[ExplicitGroup]:
+        """Group bindings by the law that serves them, and add its gains to `parts`."""
+        together: dict[Hashable, list[tuple[ActuatorBinding, range, ExplicitPart]]] = {}
+        for binding, indices in members:
+            cfg = binding.cfg
+            assert isinstance(cfg, ExplicitActuatorCfg)
+            key = (type(cfg), cfg.transmission, cfg.law_key(), _delay_key(binding))
+            member = (binding, indices, (cfg, binding.target_names))
+            together.setdefault(key, []).append(member)
+        groups = []
         sim = self._sim
-        law = parts[0][0].build_law(parts, sim.num_envs, sim.device)
-        indices = [index for _, some in members for index in some]
-        for quantity, known in self._parts.items():
-            known += explicit_part(quantity, law, indices)
-        delayed = bindings[0].cfg.delay is not None
-        delay = self._delay(bindings[0], (3, len(indices))) if delayed else None
-        return ExplicitGroup(bindings, law, sim, delay)
+        for some in together.values():
+            bindings, ranges, laws = zip(*some, strict=True)
+            law = laws[0][0].build_law(laws, sim.num_envs, sim.device)
+            indices = [index for each in ranges for index in each]
+            for quantity, known in parts.items():
+                tensor: torch.Tensor | None = getattr(law, quantity)
+                if tensor is not None:
+                    known.append((indices, TensorParameter(tensor)))
+            delayed = bindings[0].cfg.delay is not None
+            delay = self._delay(bindings[0], (3, len(indices))) if delayed else None
+            groups.append(ExplicitGroup(bindings, law, sim, delay))
+        return groups
 
     def _delay(self, binding: ActuatorBinding, shape: tuple[int, ...]) -> DelayBuffer:
         assert binding.cfg.delay is not None
@@ -258,12 +246,6 @@ class ActuatorSet:
         return DelayBuffer(binding.cfg.delay, shape, self._rng, stream)
 
 
-def _explicit_key(binding: ActuatorBinding) -> Hashable:
-    cfg = binding.cfg
-    assert isinstance(cfg, ExplicitActuatorCfg)
-    return (type(cfg), cfg.transmission, cfg.law_key(), _delay_key(binding))
-
-
 def _delay_key(binding: ActuatorBinding) -> Hashable:
     """Return what bindings have in common that one delay serves; None without one."""
     if binding.cfg.delay is None:
@@ -271,47 +253,35 @@ def _delay_key(binding: ActuatorBinding) -> Hashable:
     return binding.cfg.delay_group or id(binding)
 
 
-def _controls(
-    binding: ActuatorBinding, model: mujoco.MjModel
-) -> list[tuple[Input, int]]:
-    """Return each control of a binding, and its target's column in the targets."""
-    cfg = binding.cfg
-    given = cfg.command if isinstance(cfg, XmlActuatorCfg) else None
-    controls: list[tuple[Input, int]] = []
-    columns = binding.target_ids.tolist()
-    targets = zip(
-        actuators_by_target(binding, model), columns, binding.target_names, strict=True
-    )
-    for actuators, column, name in targets:
-        drivers: dict[Command, int] = {}
-        for actuator in actuators:
-            for each in inputs_of(model, actuator, given):
-                _check_input(each, actuator, drivers, binding, name, model)
-                controls.append((each, column))
-    return controls
+def _controls(binding: ActuatorBinding, model: mujoco.MjModel) -> list[Control]:
+    """Return the controls of a binding; no target may be read by two of them."""
+    found = controls_of(binding, model)
+    for target, controls in found.items():
+        by_command: dict[str, Control] = {}
+        for control in controls:
+            _check_control(control, by_command, binding, target, model)
+    return [control for controls in found.values() for control in controls]
 
 
-def _check_input(
-    control: Input,
-    actuator: int,
-    drivers: dict[Command, int],
+def _check_control(
+    control: Control,
+    by_command: dict[str, Control],
     binding: ActuatorBinding,
     target: str,
     model: mujoco.MjModel,
 ) -> None:
-    kind = binding.cfg.transmission
-    name = model.actuator(actuator).name
-    if (kind, control.command) not in TARGET_FIELDS:
+    kind, command = binding.cfg.transmission, control.command
+    name = model.actuator(control.actuator).name
+    if (kind, command) not in TARGET_FIELDS:
         raise ActuatorError(
             f"The actuator {name!r} of the {kind} {target!r} is controlled by a "
-            f"{control.command}, for which a {kind} has no target. "
+            f"{command}, for which a {kind} has no target. "
             "XmlActuatorCfg(command='effort') passes its control on from the effort."
         )
-    first = drivers.setdefault(control.command, actuator)
-    if first != actuator:
+    first = by_command.setdefault(command, control).actuator
+    if first != control.actuator:
         raise ActuatorError(
             f"The {kind} {target!r} has two actuators, {model.actuator(first).name!r} "
-            f"and {name!r}, that read the same {control.command} target. Leave the "
-            f"{kind} out of the configuration and write their controls to "
-            "sim.data.ctrl."
+            f"and {name!r}, that read the same {command} target. Leave the {kind} out "
+            "of the configuration and write their controls to sim.data.ctrl."
         )

@@ -1,4 +1,4 @@
-"""What a compiled MuJoCo actuator reads, and where the model keeps its gains.
+"""Compiled MuJoCo actuators: the commands they read, and where their gains are.
 
 Everything is derived from the model, so that an actuator of the file and one that was
 added from a configuration are one and the same here.
@@ -6,11 +6,12 @@ added from a configuration are one and the same here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import mujoco
 
-from mjlab.actuator.actuator import Command
+from mjlab.actuator.actuator import ActuatorBinding, Command
+from mjlab.actuator.native import XmlActuatorCfg
 from mjlab.actuator.place import ActuatorError
 
 _INPUTS: tuple[tuple[int, Command], ...] = (
@@ -28,19 +29,23 @@ _DYN = mujoco.mjtDyn
 _TRN = mujoco.mjtTrn
 
 
-@dataclass(frozen=True)
-class Input:
-    """One control of an actuator."""
+class Control(NamedTuple):
+    """One control of an actuator of an entity."""
 
-    ctrl: int
+    address: int
     """Address in `ctrl`."""
 
     command: Command
-    """What the number means."""
+    """Meaning of the number."""
+
+    column: int
+    """Column of its target in `ActuatorTargets`."""
+
+    actuator: int
+    """Id of the actuator."""
 
 
-@dataclass(frozen=True)
-class Slot:
+class GainSlot(NamedTuple):
     """One element of a model field that holds a gain or a limit."""
 
     field: str
@@ -49,15 +54,54 @@ class Slot:
     sign: float
 
 
-def inputs_of(
-    model: mujoco.MjModel, actuator: int, command: Command | None = None
-) -> list[Input]:
-    """Return the controls of an actuator, in the order of their addresses.
+def controls_of(
+    binding: ActuatorBinding, model: mujoco.MjModel
+) -> dict[str, list[Control]]:
+    """Return the controls of a binding by target, in the order of their addresses."""
+    cfg = binding.cfg
+    given = cfg.command if isinstance(cfg, XmlActuatorCfg) else None
+    by_target = zip(
+        binding.target_names,
+        binding.target_ids.tolist(),
+        actuators_by_target(binding, model),
+        strict=True,
+    )
+    return {
+        name: [
+            Control(address, command, column, actuator)
+            for actuator in actuators
+            for address, command in _inputs_of(model, actuator, given)
+        ]
+        for name, column, actuators in by_target
+    }
+
+
+def actuators_by_target(
+    binding: ActuatorBinding, model: mujoco.MjModel
+) -> list[list[int]]:
+    """Return the MuJoCo actuators of each target, in the order of the targets."""
+    by_target: dict[int, list[int]] = {}
+    for actuator in binding.actuator_ids.tolist():
+        # However the actuators are laid out, targets first appear in their own order.
+        target = int(model.actuator_trnid[actuator, 0])
+        by_target.setdefault(target, []).append(actuator)
+    if len(by_target) != len(binding.target_names):
+        raise ActuatorError(
+            f"The {binding.cfg.kind} of {binding.target_names} has actuators on "
+            f"{len(by_target)} targets instead of {len(binding.target_names)}."
+        )
+    return list(by_target.values())
+
+
+def _inputs_of(
+    model: mujoco.MjModel, actuator: int, command: Command | None
+) -> list[tuple[int, Command]]:
+    """Return the address and the meaning of each control of an actuator.
 
     Args:
         model: The compiled model.
         actuator: The actuator's id.
-        command: What a single control means; None finds out.
+        command: The meaning of a single control; None finds out.
     """
     commands = _commands_of(model, actuator, command)
     count = int(model.actuator_ctrlnum[actuator])
@@ -67,8 +111,7 @@ def inputs_of(
             "which are not a position, a velocity or an effort. Write them through "
             "sim.data.ctrl, and leave the actuator out of the configuration."
         )
-    start = int(model.actuator_ctrladr[actuator])
-    return [Input(start + offset, each) for offset, each in enumerate(commands)]
+    return list(enumerate(commands, start=int(model.actuator_ctrladr[actuator])))
 
 
 def _commands_of(
@@ -99,35 +142,35 @@ def _single_command(model: mujoco.MjModel, actuator: int) -> Command:
     return "effort"
 
 
-def stiffness_slots(model: mujoco.MjModel, actuator: int) -> tuple[Slot, ...]:
+def stiffness_slots(model: mujoco.MjModel, actuator: int) -> tuple[GainSlot, ...]:
     """Return where the position gain of an actuator is; empty if it has none."""
     kind = _GAIN(model.actuator_gaintype[actuator])
     if kind == _GAIN.mjGAIN_PID:
-        return (Slot("actuator_biasprm", actuator, 1, -1.0),)
+        return (GainSlot("actuator_biasprm", actuator, 1, -1.0),)
     if kind == _GAIN.mjGAIN_DCMOTOR:
         return _controller_slots(model, actuator, 4)
     if not _is_position_servo(model, actuator):
         return ()
     return (
-        Slot("actuator_gainprm", actuator, 0, 1.0),
-        Slot("actuator_biasprm", actuator, 1, -1.0),
+        GainSlot("actuator_gainprm", actuator, 0, 1.0),
+        GainSlot("actuator_biasprm", actuator, 1, -1.0),
     )
 
 
-def damping_slots(model: mujoco.MjModel, actuator: int) -> tuple[Slot, ...]:
+def damping_slots(model: mujoco.MjModel, actuator: int) -> tuple[GainSlot, ...]:
     """Return where the velocity gain of an actuator is; empty if it has none."""
     kind = _GAIN(model.actuator_gaintype[actuator])
-    bias = Slot("actuator_biasprm", actuator, 2, -1.0)
+    bias = GainSlot("actuator_biasprm", actuator, 2, -1.0)
     if kind == _GAIN.mjGAIN_DCMOTOR:
         return _controller_slots(model, actuator, 6)
     if kind == _GAIN.mjGAIN_PID or _is_position_servo(model, actuator):
         return (bias,)
     if _is_servo(model, actuator) and _single_command(model, actuator) == "velocity":
-        return (Slot("actuator_gainprm", actuator, 0, 1.0), bias)
+        return (GainSlot("actuator_gainprm", actuator, 0, 1.0), bias)
     return ()
 
 
-def effort_limit_slots(model: mujoco.MjModel, actuator: int) -> tuple[Slot, ...]:
+def effort_limit_slots(model: mujoco.MjModel, actuator: int) -> tuple[GainSlot, ...]:
     """Return where the effort limit of an actuator is; empty if it has none.
 
     It is the actuator's own, or else that of its joint or tendon; of a muscle, the peak
@@ -135,7 +178,7 @@ def effort_limit_slots(model: mujoco.MjModel, actuator: int) -> tuple[Slot, ...]
     """
     if is_muscle(model, actuator):
         fields = ("actuator_gainprm", "actuator_biasprm")
-        return tuple(Slot(field, actuator, 2, 1.0) for field in fields)
+        return tuple(GainSlot(field, actuator, 2, 1.0) for field in fields)
     if model.actuator_forcelimited[actuator]:
         return _range_slots("actuator_forcerange", actuator)
     target = int(model.actuator_trnid[actuator, 0])
@@ -148,22 +191,30 @@ def effort_limit_slots(model: mujoco.MjModel, actuator: int) -> tuple[Slot, ...]
     return ()
 
 
+FINDERS = {
+    "stiffness": stiffness_slots,
+    "damping": damping_slots,
+    "effort_limit": effort_limit_slots,
+}
+"""Functions that find the slots of each quantity."""
+
+
 def is_muscle(model: mujoco.MjModel, actuator: int) -> bool:
-    """Whether an actuator has the force law of a muscle."""
+    """Return whether an actuator has the force law of a muscle."""
     return _GAIN(model.actuator_gaintype[actuator]) == _GAIN.mjGAIN_MUSCLE
 
 
-def _range_slots(field: str, row: int) -> tuple[Slot, ...]:
+def _range_slots(field: str, row: int) -> tuple[GainSlot, ...]:
     # The upper end comes first: it is the one that is read.
-    return (Slot(field, row, 1, 1.0), Slot(field, row, 0, -1.0))
+    return (GainSlot(field, row, 1, 1.0), GainSlot(field, row, 0, -1.0))
 
 
 def _controller_slots(
     model: mujoco.MjModel, actuator: int, element: int
-) -> tuple[Slot, ...]:
+) -> tuple[GainSlot, ...]:
     if not int(model.actuator_ctrlspec[actuator]) & _SETPOINTS:
         return ()
-    return (Slot("actuator_gainprm", actuator, element, 1.0),)
+    return (GainSlot("actuator_gainprm", actuator, element, 1.0),)
 
 
 def _is_position_servo(model: mujoco.MjModel, actuator: int) -> bool:
@@ -176,11 +227,11 @@ def _is_position_servo(model: mujoco.MjModel, actuator: int) -> bool:
 
 
 def _is_servo(model: mujoco.MjModel, actuator: int) -> bool:
-    """Whether the force is linear in the control, the length and the velocity."""
+    """Return whether the force is linear in control, length and velocity."""
     fixed = _GAIN(model.actuator_gaintype[actuator]) == _GAIN.mjGAIN_FIXED
     return fixed and _BIAS(model.actuator_biastype[actuator]) == _BIAS.mjBIAS_AFFINE
 
 
 def _integrates(model: mujoco.MjModel, actuator: int) -> bool:
-    """Whether the control is the velocity of a position that is tracked."""
+    """Return whether the control is the velocity of a position that is tracked."""
     return _DYN(model.actuator_dyntype[actuator]) == _DYN.mjDYN_INTEGRATOR

@@ -1,11 +1,12 @@
-"""What every actuator configuration says, and which targets it drives."""
+"""The base of every actuator configuration, and the targets that it drives."""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import mujoco
 
@@ -13,14 +14,18 @@ from mjlab.actuator.place import (
     ActuatorError,
     Transmission,
     drivers,
+    new_actuator,
     set_passive,
     target_names,
 )
-from mjlab.names import match_names
+from mjlab.names import UnknownNameError, match_names, resolve_values
 from mjlab.tensors.buffers import DelayCfg
 
 Quantity = Literal["stiffness", "damping", "effort_limit"]
-"""What can be changed per world on an actuator of any kind that has it."""
+"""A number that can be changed per world on an actuator of any kind that has it."""
+
+_PASSIVE = ("armature", "frictionloss", "viscous_damping")
+_ABOVE_ZERO = {"effort_limit", "saturation_effort", "velocity_limit", "force", "scale"}
 
 
 @dataclass(kw_only=True)
@@ -36,10 +41,10 @@ class ActuatorCfg(ABC):
     """Patterns of the joints, tendons or sites that are driven. Each must match."""
 
     transmission: Transmission = "joint"
-    """What the patterns name: "joint" (a hinge or a slide), "tendon" or "site"."""
+    """Kind that the patterns name: "joint" (a hinge or a slide), "tendon" or "site"."""
 
     delay: DelayCfg | None = None
-    """How many physics steps old the command is when it acts; None is no delay. All
+    """Age of the command in physics steps when it acts; None is no delay. All
     commands of the configuration share the lag of their world; feedback is not
     delayed."""
 
@@ -58,7 +63,7 @@ class ActuatorCfg(ABC):
     """Damping of the joint or tendon, in N m s/rad or N s/m; None keeps the model's."""
 
     share_targets: bool = False
-    """Whether another actuator may drive the same targets."""
+    """Let another actuator drive the same targets."""
 
     transmissions: ClassVar[tuple[Transmission, ...]] = ("joint", "tendon")
     adds_actuators: ClassVar[bool] = True
@@ -94,21 +99,100 @@ class ActuatorCfg(ABC):
         """
         self._check_transmission()
         self._check_delay()
-        set_passive(self, spec, targets)
+        for field in _PASSIVE:
+            self._set_passive(spec, targets, field)
         return self._add_actuators(spec, targets)
 
     @abstractmethod
     def _add_actuators(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
         """Add the actuators themselves and return their names."""
 
-    @abstractmethod
-    def required_model_fields(self, *quantities: Quantity) -> frozenset[str]:
-        """Return the model fields that must vary per world to change `quantities`."""
-
     @property
     def kind(self) -> str:
         """The name of the configuration's class, for messages."""
         return type(self).__name__
+
+    def numbers(self, field: str, targets: Sequence[str]) -> list[float | None]:
+        """Return the number that a field gives to each target.
+
+        Numbers are 0 or more, and above 0 where 0 has no meaning. A dictionary has to
+        cover every target, except for what the model has already.
+
+        Args:
+            field: A field that is a number, numbers by pattern, or None.
+            targets: Names of the targets.
+        """
+        if getattr(self, field) is None:
+            return [None] * len(targets)
+        values = self.choices(field, targets, required=field not in _PASSIVE)
+        positive = field in _ABOVE_ZERO
+        for name, number in zip(targets, values, strict=True):
+            if number is None:
+                continue
+            if not (number > 0.0 if positive else 0.0 <= number < math.inf):
+                wanted = "above 0" if positive else "0 or more, and finite"
+                raise ActuatorError(
+                    f"{self.kind}.{field} of {self.transmission} {name!r} is {number}; "
+                    f"it has to be {wanted}."
+                )
+        return values
+
+    def choices(
+        self, field: str, targets: Sequence[str], *, required: bool = True
+    ) -> list[Any]:
+        """Return the value of any type that a field gives to each target."""
+        values, what = getattr(self, field), self.transmission
+        try:
+            return resolve_values(values, targets, what=what, required=required)
+        except UnknownNameError as error:
+            raise ActuatorError(f"{self.kind}.{field}: {error}") from error
+
+    def _add_each(
+        self,
+        spec: mujoco.MjSpec,
+        targets: Sequence[str],
+        shape: Callable[..., None],
+        *values: Sequence[Any],
+        suffix: str = "",
+    ) -> list[str]:
+        """Add one actuator to each target, and return their names.
+
+        Args:
+            spec: The entity's own model.
+            targets: Names of the targets.
+            shape: Is called with each new actuator, and its target's values.
+            values: Those of each target, in order.
+            suffix: Added to the names.
+        """
+        names = []
+        for target, *row in zip(targets, *values, strict=True):
+            actuator = new_actuator(spec, self.transmission, target, suffix=suffix)
+            shape(actuator, *row)
+            names.append(actuator.name)
+        return names
+
+    def _set_gear(
+        self, actuator: mujoco.MjsActuator, gear: float | tuple[float, ...]
+    ) -> None:
+        """Scale the transmission by a number, or by the six that a site has."""
+        full = (gear,) if isinstance(gear, int | float) else tuple(gear)
+        if len(full) > 6 or not all(map(math.isfinite, full)) or not any(full):
+            raise ActuatorError(
+                f"{self.kind}.gear of {actuator.target!r} is {gear}; it has to be a "
+                "number other than 0, or up to six of them."
+            )
+        actuator.gear = [*full, *(0.0,) * (6 - len(full))]
+
+    def _set_passive(
+        self, spec: mujoco.MjSpec, targets: Sequence[str], field: str
+    ) -> None:
+        if getattr(self, field) is None:
+            return
+        if self.transmission == "site":
+            raise ActuatorError(f"{self.kind}.{field} is set, but a site has none.")
+        for name, value in zip(targets, self.numbers(field, targets), strict=True):
+            if value is not None:
+                set_passive(spec, self.transmission, name, field, value)
 
     def _check_transmission(self) -> None:
         if self.transmission not in self.transmissions:

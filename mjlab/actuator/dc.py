@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from dataclasses import astuple, dataclass
+from typing import Any, Literal
 
 import mujoco
 
 from mjlab.actuator.native import NativeActuatorCfg
-from mjlab.actuator.place import (
-    ActuatorError,
-    choices_per_target,
-    new_actuator,
-    required_values,
-    values_per_target,
-)
+from mjlab.actuator.place import ActuatorError
 
 DcInput = Literal["position", "velocity", "effort", "voltage"]
 
@@ -121,7 +115,7 @@ class DcMotorActuatorCfg(NativeActuatorCfg):
     """Resistance of the winding, in Ohm."""
 
     inputs: tuple[DcInput, ...] = ("voltage",)
-    """What the motor is commanded: "voltage" alone, or any of "position", "velocity"
+    """Commands of the motor: "voltage" alone, or any of "position", "velocity"
     and "effort" for its controller. Effort and voltage both come with the effort
     commands, so only one of them can be an input."""
 
@@ -170,30 +164,22 @@ class DcMotorActuatorCfg(NativeActuatorCfg):
     cogging: DcCoggingCfg | None = None
     """Torque of the magnets."""
 
-    gain_fields: ClassVar[frozenset[str]] = frozenset({"actuator_gainprm"})
-
     def _add_actuators(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
         self._check_inputs()
-        stiffness = required_values(self, "stiffness", targets)
-        damping = required_values(self, "damping", targets)
-        limits = values_per_target(self, "effort_limit", targets, positive=True)
-        gears = choices_per_target(self, "gear", targets)
-        names = []
-        for target, kp, kd, limit, gear in zip(
-            targets, stiffness, damping, limits, gears, strict=True
-        ):
-            actuator = new_actuator(spec, self, target, gear=gear)
-            self._set(actuator, kp, kd, limit)
-            names.append(actuator.name)
-        return names
+        fields = ("stiffness", "damping", "effort_limit")
+        values = (self.numbers(field, targets) for field in fields)
+        gears = self.choices("gear", targets)
+        return self._add_each(spec, targets, self._set, *values, gears)
 
     def _set(
         self,
-        actuator: mujoco.MjsActuator,
+        actuator: Any,
         stiffness: float,
         damping: float,
         limit: float | None,
+        gear: float,
     ) -> None:
+        self._set_gear(actuator, gear)
         controller = (
             *(stiffness, self.integral_gain, damping),
             *(self.slew_rate, self.integral_limit, self.voltage_limit),
@@ -223,32 +209,19 @@ class DcMotorActuatorCfg(NativeActuatorCfg):
         )
 
     def _losses(self) -> dict[str, tuple[float, ...]]:
-        losses: dict[str, tuple[float, ...]] = {}
-        if self.cogging is not None:
-            cogging = self.cogging
-            losses["cogging"] = (cogging.amplitude, cogging.poles, cogging.phase)
-        if self.thermal is not None:
-            thermal = self.thermal
-            losses["thermal"] = (
-                *(thermal.resistance, thermal.capacitance, thermal.time_constant),
-                thermal.temperature_coefficient,
-                *(thermal.reference_temperature, thermal.ambient_temperature),
-            )
-        if self.friction is not None:
-            friction = self.friction
-            losses["lugre"] = (
-                *(friction.stiffness, friction.damping),
-                *(friction.coulomb, friction.static, friction.stribeck_velocity),
-            )
-        return losses
+        cogging, thermal, friction = self.cogging, self.thermal, self.friction
+        losses = {"cogging": cogging, "thermal": thermal, "lugre": friction}
+        # Their fields are in the order of MuJoCo's numbers.
+        return {
+            name: astuple(loss) for name, loss in losses.items() if loss is not None
+        }
 
     def _check_inputs(self) -> None:
-        known = list(_INPUTS)
-        ranks = [known.index(name) if name in known else -1 for name in self.inputs]
-        if not ranks or -1 in ranks or len(set(ranks)) < len(ranks):
+        once = set(self.inputs)
+        if not once or not once <= set(_INPUTS) or len(once) < len(self.inputs):
             raise ActuatorError(
                 f"{self.kind}.inputs is {self.inputs}; it has to be some of "
-                f"{', '.join(map(repr, known))}, each once."
+                f"{', '.join(map(repr, _INPUTS))}, each once."
             )
         if {"effort", "voltage"} <= set(self.inputs):
             raise ActuatorError(

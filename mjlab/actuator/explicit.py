@@ -1,22 +1,25 @@
-"""What all explicit actuators share: a motor, and a law that computes its effort."""
+"""Explicit actuators: a motor, and a law that computes its effort.
+
+The laws here are an ideal servo, and one with the torque-speed line of a DC motor.
+"""
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import mujoco
 import torch
 
-from mjlab.actuator.config import ActuatorCfg, Quantity
-from mjlab.actuator.place import new_actuator
+from mjlab.actuator.config import ActuatorCfg
 
 
 @dataclass(frozen=True, eq=False)
 class Commands:
-    """What explicit actuators are asked for, each of shape (num_envs, n)."""
+    """Commands to explicit actuators, each of shape (num_envs, n)."""
 
     position: torch.Tensor
     velocity: torch.Tensor
@@ -70,9 +73,8 @@ class ExplicitActuatorCfg(ActuatorCfg):
     native actuator.
     """
 
-    def required_model_fields(self, *quantities: Quantity) -> frozenset[str]:
-        """Return no model fields: the gains are tensors, which always vary."""
-        return frozenset()
+    number_fields: ClassVar[tuple[str, ...]] = ()
+    """Fields that give a number to each target."""
 
     def law_key(self) -> Hashable:
         """Return what configurations have in common that one law serves."""
@@ -93,15 +95,12 @@ class ExplicitActuatorCfg(ActuatorCfg):
 
     def check(self, targets: Sequence[str]) -> None:
         """Raise if a value is impossible; called before the model is compiled."""
+        for field in self.number_fields:
+            self.numbers(field, targets)
 
     def _add_actuators(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
         self.check(targets)
-        names = []
-        for target in targets:
-            actuator = new_actuator(spec, self, target)
-            actuator.set_to_motor()
-            names.append(actuator.name)
-        return names
+        return self._add_each(spec, targets, lambda motor: motor.set_to_motor())
 
 
 ExplicitPart = tuple[ExplicitActuatorCfg, Sequence[str]]
@@ -109,19 +108,191 @@ ExplicitPart = tuple[ExplicitActuatorCfg, Sequence[str]]
 
 
 def per_world(
-    values: Sequence[float | None],
+    parts: Sequence[ExplicitPart],
+    field: str,
     num_envs: int,
     device: torch.device,
     *,
-    absent: float = float("inf"),
+    absent: str | None = None,
 ) -> torch.Tensor:
-    """Return one row of values for each world, shape (num_envs, n), writable.
+    """Return what a field gives to the targets of all parts, in order.
 
     Args:
-        values: The values of one world.
+        parts: The configurations.
+        field: A field of theirs that gives numbers.
         num_envs: Number of worlds.
         device: Where the tensor lies.
-        absent: What stands for None.
+        absent: The field that counts where this one is None; without it, that is
+            infinity.
+
+    Returns:
+        One row for each world, shape (num_envs, n), writable.
     """
-    row = [absent if value is None else value for value in values]
+    fields = [field if getattr(cfg, field) is not None else absent for cfg, _ in parts]
+    row = [
+        math.inf if number is None else number
+        for (cfg, targets), some in zip(parts, fields, strict=True)
+        for number in cfg.numbers(some or field, targets)
+    ]
     return torch.tensor([row], dtype=torch.float32, device=device).repeat(num_envs, 1)
+
+
+class EffortClip:
+    """Limits an effort to ±effort_limit."""
+
+    def __init__(self, effort_limit: torch.Tensor) -> None:
+        self.effort_limit = effort_limit
+        """Shape (num_envs, n)."""
+
+    def clip(self, effort: torch.Tensor, velocity: torch.Tensor) -> torch.Tensor:
+        """Return the efforts that remain, shape (num_envs, n)."""
+        return torch.clamp(effort, -self.effort_limit, self.effort_limit)
+
+
+class TorqueSpeedClip:
+    """Limits an effort to what a DC motor at full voltage gives at its speed.
+
+    Both ends of the range fall linearly with the velocity v: from the saturation effort
+    S at rest, through 0 at the velocity limit V, into braking beyond it,
+
+        -S * (1 + v / V) <= effort <= S * (1 - v / V),
+
+    and neither end passes ±effort_limit, which is what the drive or the gearbox bears.
+    """
+
+    def __init__(
+        self,
+        effort_limit: torch.Tensor,
+        saturation_effort: torch.Tensor,
+        velocity_limit: torch.Tensor,
+    ) -> None:
+        self.effort_limit = effort_limit
+        """Shape (num_envs, n)."""
+        self.saturation_effort = saturation_effort
+        """Effort at rest at full voltage, shape (num_envs, n)."""
+        self.velocity_limit = velocity_limit
+        """Speed at which full voltage gives no effort, shape (num_envs, n)."""
+
+    def clip(self, effort: torch.Tensor, velocity: torch.Tensor) -> torch.Tensor:
+        """Return the efforts that remain, shape (num_envs, n)."""
+        limit = self.effort_limit
+        slope = self.saturation_effort * (velocity / self.velocity_limit)
+        high = torch.clamp(self.saturation_effort - slope, -limit, limit)
+        low = torch.clamp(-self.saturation_effort - slope, -limit, limit)
+        return torch.clamp(effort, low, high)
+
+
+Clip = EffortClip | TorqueSpeedClip
+
+
+class PdLaw:
+    """stiffness * (position error) + damping * (velocity error) + effort, limited."""
+
+    def __init__(
+        self, stiffness: torch.Tensor, damping: torch.Tensor, clip: Clip
+    ) -> None:
+        self.stiffness = stiffness
+        self.damping = damping
+        self.effort_limit = clip.effort_limit
+        self._clip = clip
+
+    def compute(
+        self, commands: Commands, position: torch.Tensor, velocity: torch.Tensor
+    ) -> torch.Tensor:
+        """Return the efforts, shape (num_envs, n)."""
+        effort = self.stiffness * (commands.position - position)
+        effort = effort + self.damping * (commands.velocity - velocity)
+        return self._clip.clip(effort + commands.effort, velocity)
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Do nothing: a servo has no past."""
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return the live tensors that change."""
+        return {
+            "stiffness": self.stiffness,
+            "damping": self.damping,
+            "effort_limit": self.effort_limit,
+        }
+
+
+@dataclass(kw_only=True)
+class IdealPdActuatorCfg(ExplicitActuatorCfg):
+    """A servo whose effort is computed as on a robot, once for each physics step.
+
+    stiffness * (target - position) + damping * (velocity target - velocity) + effort,
+    limited to ±effort_limit.
+    """
+
+    stiffness: float | dict[str, float]
+    """Position gain, in N m/rad or N/m."""
+
+    damping: float | dict[str, float]
+    """Velocity gain, in N m s/rad or N s/m."""
+
+    effort_limit: float | dict[str, float] | None = None
+    """Largest torque or force, in N m or N; None is unlimited."""
+
+    number_fields = ("stiffness", "damping", "effort_limit")
+
+    def build_law(
+        self, parts: Sequence[ExplicitPart], num_envs: int, device: torch.device
+    ) -> ControlLaw:
+        """Return one law for the actuators of several configurations."""
+        stiffness, damping, limits = (
+            per_world(parts, field, num_envs, device) for field in self.number_fields
+        )
+        return PdLaw(stiffness, damping, EffortClip(limits))
+
+
+@dataclass(kw_only=True)
+class DcPdActuatorCfg(ExplicitActuatorCfg):
+    """A servo whose effort cannot leave the torque-speed line of a DC motor.
+
+    The line gives `saturation_effort` at rest and nothing at `velocity_limit`, see
+    `TorqueSpeedClip`. Isaac Lab and mjlab call it a DC motor actuator. MuJoCo's own
+    model of a motor, with its electrical side, is `DcMotorActuatorCfg`.
+    """
+
+    stiffness: float | dict[str, float]
+    """Position gain, in N m/rad or N/m."""
+
+    damping: float | dict[str, float]
+    """Velocity gain, in N m s/rad or N s/m."""
+
+    saturation_effort: float | dict[str, float]
+    """Largest effort of the motor at rest, in N m or N."""
+
+    velocity_limit: float | dict[str, float]
+    """Speed at which the motor has no effort left, in rad/s or m/s."""
+
+    effort_limit: float | dict[str, float] | None = None
+    """Largest torque or force at any speed, in N m or N; None takes
+    `saturation_effort`."""
+
+    number_fields = (
+        *("stiffness", "damping", "effort_limit"),
+        *("saturation_effort", "velocity_limit"),
+    )
+
+    def build_law(
+        self, parts: Sequence[ExplicitPart], num_envs: int, device: torch.device
+    ) -> ControlLaw:
+        """Return one law for the actuators of several configurations."""
+        stiffness, damping = (
+            per_world(parts, field, num_envs, device)
+            for field in ("stiffness", "damping")
+        )
+        return PdLaw(stiffness, damping, torque_speed_clip(parts, num_envs, device))
+
+
+def torque_speed_clip(
+    parts: Sequence[ExplicitPart], num_envs: int, device: torch.device
+) -> TorqueSpeedClip:
+    """Return the clip of configurations that have the fields of a torque-speed line."""
+    at_rest = per_world(parts, "saturation_effort", num_envs, device)
+    at_speed = per_world(parts, "velocity_limit", num_envs, device)
+    limits = per_world(
+        parts, "effort_limit", num_envs, device, absent="saturation_effort"
+    )
+    return TorqueSpeedClip(limits, at_rest, at_speed)

@@ -11,14 +11,16 @@ from typing import Any, Literal
 import torch
 
 from mjlab.actuator.explicit import (
+    Clip,
     Commands,
     ControlLaw,
+    EffortClip,
     ExplicitActuatorCfg,
     ExplicitPart,
     per_world,
+    torque_speed_clip,
 )
-from mjlab.actuator.pd import Clip, EffortClip, join_values, torque_speed_clip
-from mjlab.actuator.place import ActuatorError, values_per_target
+from mjlab.actuator.place import ActuatorError
 from mjlab.tensors.buffers import HistoryBuffer
 
 Network = Callable[[torch.Tensor], torch.Tensor]
@@ -60,7 +62,7 @@ class LearnedActuatorCfg(ExplicitActuatorCfg):
     """Factor of the output."""
 
     input_order: Literal["pos_vel", "vel_pos"] = "pos_vel"
-    """Whether the position errors or the velocities come first."""
+    """Order of the position errors and the velocities."""
 
     input_idx: tuple[int, ...] = (0, 1, 2)
     """Ages of the inputs in physics steps, in the order in which they are given; 0 is
@@ -76,6 +78,8 @@ class LearnedActuatorCfg(ExplicitActuatorCfg):
 
     velocity_limit: float | dict[str, float] | None = None
     """Speed at which that line ends, in rad/s or m/s."""
+
+    number_fields = ("effort_limit", "saturation_effort", "velocity_limit")
 
     def check(self, targets: Sequence[str]) -> None:
         """Raise if a value is impossible or the network's file is missing."""
@@ -99,8 +103,7 @@ class LearnedActuatorCfg(ExplicitActuatorCfg):
                 f"{self.kind} has saturation_effort={self.saturation_effort} and "
                 f"velocity_limit={self.velocity_limit}; a torque-speed line needs both."
             )
-        for field in ("effort_limit", "saturation_effort", "velocity_limit"):
-            values_per_target(self, field, targets, positive=True)
+        super().check(targets)
 
     def law_key(self) -> Hashable:
         """Return what configurations have in common that one network serves."""
@@ -120,8 +123,7 @@ class LearnedActuatorCfg(ExplicitActuatorCfg):
         """Return one law for the actuators of several configurations."""
         clip: Clip
         if self.saturation_effort is None:
-            limits = join_values(parts, "effort_limit")
-            clip = EffortClip(per_world(limits, num_envs, device))
+            clip = EffortClip(per_world(parts, "effort_limit", num_envs, device))
         else:
             clip = torque_speed_clip(parts, num_envs, device)
         return LearnedLaw(self, clip)

@@ -1,4 +1,4 @@
-"""Actuators that MuJoCo computes itself: position, velocity, PD pair and motor.
+"""Actuators that MuJoCo computes: servos, motors, muscles, and those of the file.
 
 Its implicit integrators take the damping of these into account, which keeps stiff gains
 stable at time steps where an effort computed beforehand would not be.
@@ -8,45 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import mujoco
 
-from mjlab.actuator.config import ActuatorCfg, Quantity
+from mjlab.actuator.actuator import Command
+from mjlab.actuator.config import ActuatorCfg
 from mjlab.actuator.place import (
+    ActuatorError,
     Transmission,
-    choices_per_target,
+    drivers,
     limit_force,
     limit_target,
-    new_actuator,
-    required_values,
-    values_per_target,
+    target_names,
+    unused_name,
 )
 
-_GAINS = frozenset({"actuator_gainprm", "actuator_biasprm"})
-_FORCE = frozenset({"actuator_forcerange"})
-_TARGET_LIMIT: dict[Transmission, frozenset[str]] = {
-    "joint": frozenset({"jnt_actfrcrange"}),
-    "tendon": frozenset({"tendon_actfrcrange"}),
-    "site": frozenset(),
-}
+_Range = tuple[float, float]
 
 
 class NativeActuatorCfg(ActuatorCfg):
     """An actuator whose effort MuJoCo computes from its control."""
-
-    gain_fields: ClassVar[frozenset[str]] = _GAINS
-    limit_fields: ClassVar[frozenset[str]] = _FORCE
-
-    def required_model_fields(self, *quantities: Quantity) -> frozenset[str]:
-        """Return the model fields that must vary per world to change `quantities`."""
-        fields = {
-            "stiffness": self.gain_fields,
-            "damping": self.gain_fields,
-            # Without a limit of its own, an actuator has that of its joint or tendon.
-            "effort_limit": self.limit_fields | _TARGET_LIMIT[self.transmission],
-        }
-        return frozenset().union(*(fields[quantity] for quantity in quantities))
 
 
 @dataclass(kw_only=True)
@@ -67,18 +49,13 @@ class PositionActuatorCfg(NativeActuatorCfg):
     """Largest torque or force, in N m or N; None is unlimited."""
 
     def _add_actuators(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
-        stiffness = required_values(self, "stiffness", targets)
-        damping = required_values(self, "damping", targets)
-        limits = values_per_target(self, "effort_limit", targets, positive=True)
-        names = []
-        for target, kp, kd, limit in zip(
-            targets, stiffness, damping, limits, strict=True
-        ):
-            actuator = new_actuator(spec, self, target)
-            actuator.set_to_position(kp=kp, kv=kd)
-            limit_force(actuator, limit)
-            names.append(actuator.name)
-        return names
+        def shape(servo: Any, kp: float, kd: float, limit: float | None) -> None:
+            servo.set_to_position(kp=kp, kv=kd)
+            limit_force(servo, limit)
+
+        fields = ("stiffness", "damping", "effort_limit")
+        values = (self.numbers(field, targets) for field in fields)
+        return self._add_each(spec, targets, shape, *values)
 
 
 @dataclass(kw_only=True)
@@ -92,15 +69,12 @@ class VelocityActuatorCfg(NativeActuatorCfg):
     """Largest torque or force, in N m or N; None is unlimited."""
 
     def _add_actuators(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
-        damping = required_values(self, "damping", targets)
-        limits = values_per_target(self, "effort_limit", targets, positive=True)
-        names = []
-        for target, kd, limit in zip(targets, damping, limits, strict=True):
-            actuator = new_actuator(spec, self, target)
-            actuator.set_to_velocity(kv=kd)
-            limit_force(actuator, limit)
-            names.append(actuator.name)
-        return names
+        def shape(servo: Any, kd: float, limit: float | None) -> None:
+            servo.set_to_velocity(kv=kd)
+            limit_force(servo, limit)
+
+        values = (self.numbers(field, targets) for field in ("damping", "effort_limit"))
+        return self._add_each(spec, targets, shape, *values)
 
 
 @dataclass(kw_only=True)
@@ -123,23 +97,20 @@ class PdActuatorCfg(NativeActuatorCfg):
     """Largest sum of actuator torques or forces, in N m or N; None keeps the model's
     (`actuatorfrcrange`)."""
 
-    limit_fields: ClassVar[frozenset[str]] = frozenset()
-
     def _add_actuators(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
-        stiffness = required_values(self, "stiffness", targets)
-        damping = required_values(self, "damping", targets)
-        limits = values_per_target(self, "effort_limit", targets, positive=True)
-        names = []
-        for target, kp in zip(targets, stiffness, strict=True):
-            actuator = new_actuator(spec, self, target, suffix="_position")
-            actuator.set_to_position(kp=kp)
-            names.append(actuator.name)
-        for target, kd, limit in zip(targets, damping, limits, strict=True):
-            actuator = new_actuator(spec, self, target, suffix="_velocity")
-            actuator.set_to_velocity(kv=kd)
-            limit_target(spec, self.transmission, target, limit)
-            names.append(actuator.name)
-        return names
+        def position(servo: Any, kp: float) -> None:
+            servo.set_to_position(kp=kp)
+
+        def velocity(servo: Any, kd: float, limit: float | None) -> None:
+            servo.set_to_velocity(kv=kd)
+            limit_target(spec, self.transmission, servo.target, limit)
+
+        fields = ("stiffness", "damping", "effort_limit")
+        kp, kd, limits = (self.numbers(field, targets) for field in fields)
+        return [
+            *self._add_each(spec, targets, position, kp, suffix="_position"),
+            *self._add_each(spec, targets, velocity, kd, limits, suffix="_velocity"),
+        ]
 
 
 @dataclass(kw_only=True)
@@ -154,15 +125,148 @@ class MotorActuatorCfg(NativeActuatorCfg):
     and a torque in its frame."""
 
     transmissions: ClassVar[tuple[Transmission, ...]] = ("joint", "tendon", "site")
-    gain_fields: ClassVar[frozenset[str]] = frozenset()
 
     def _add_actuators(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
-        limits = values_per_target(self, "effort_limit", targets, positive=True)
-        gears = choices_per_target(self, "gear", targets)
+        def shape(motor: Any, limit: float | None, gear: Any) -> None:
+            motor.set_to_motor()
+            limit_force(motor, limit)
+            self._set_gear(motor, gear)
+
+        limits = self.numbers("effort_limit", targets)
+        gears = self.choices("gear", targets)
+        return self._add_each(spec, targets, shape, limits, gears)
+
+
+@dataclass(kw_only=True)
+class MuscleActuatorCfg(NativeActuatorCfg):
+    """A muscle with activation dynamics and force-length-velocity curves.
+
+    MuJoCo's `<muscle>`, with its defaults. Its command is an effort: the excitation,
+    between 0 and 1. What `ActuatorSet` calls its effort limit is the peak active force.
+    """
+
+    force: float | dict[str, float] | None = None
+    """Peak active force at rest, in N. None takes `scale` / acc0, where acc0 is the
+    acceleration of the joints by a unit force."""
+
+    scale: float | dict[str, float] = 200.0
+    """Peak force times acc0, where `force` is None."""
+
+    length_range: _Range | dict[str, _Range] | None = None
+    """Shortest and longest length of the whole actuator, in metres or radians times the
+    gear. None lets MuJoCo find it by pulling, which needs limited joints."""
+
+    operating_range: _Range = (0.75, 1.05)
+    """Lengths of the muscle at the two ends of `length_range`, in optimal lengths."""
+
+    gear: float | dict[str, float] = 1.0
+    """Scale of the transmission; negative for a muscle that pulls a joint down."""
+
+    timeconst: _Range = (0.01, 0.04)
+    """Time constants of activation and deactivation, in seconds."""
+
+    tausmooth: float = 0.0
+    """Width of the passage between the two time constants, in units of excitation."""
+
+    lmin: float = 0.5
+    """Shortest length at which the muscle pulls, in optimal lengths."""
+
+    lmax: float = 1.6
+    """Longest length at which the muscle pulls, in optimal lengths."""
+
+    vmax: float = 1.5
+    """Speed of shortening at which the force is zero, in optimal lengths per second."""
+
+    fpmax: float = 1.3
+    """Passive force at `lmax`, in peak forces."""
+
+    fvmax: float = 1.2
+    """Active force at the highest speed of lengthening, in peak forces."""
+
+    def _add_actuators(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
+        def shape(muscle: Any, force: Any, scale: Any, gear: Any, ends: Any) -> None:
+            muscle.set_to_muscle(
+                timeconst=self.timeconst,
+                tausmooth=self.tausmooth,
+                range=self.operating_range,
+                force=-1.0 if force is None else force,
+                scale=scale,
+                lmin=self.lmin,
+                lmax=self.lmax,
+                vmax=self.vmax,
+                fpmax=self.fpmax,
+                fvmax=self.fvmax,
+            )
+            self._set_gear(muscle, gear)
+            if ends is not None:
+                muscle.lengthrange = self._checked_range(muscle.target, ends)
+
+        self._check_shape()
+        numbers = (self.numbers(field, targets) for field in ("force", "scale"))
+        others = (self.choices(field, targets) for field in ("gear", "length_range"))
+        return self._add_each(spec, targets, shape, *numbers, *others)
+
+    def _check_shape(self) -> None:
+        numbers = {"timeconst[0]": self.timeconst[0], "timeconst[1]": self.timeconst[1]}
+        numbers |= {name: getattr(self, name) for name in ("lmin", "vmax", "fpmax")}
+        for name, value in numbers.items():
+            if not value > 0.0:
+                raise ActuatorError(
+                    f"{self.kind}.{name} is {value}; it has to be above 0."
+                )
+        low, high = self.operating_range
+        if not (self.lmin < self.lmax and low < high):
+            raise ActuatorError(
+                f"{self.kind} has lmin={self.lmin}, lmax={self.lmax} and "
+                f"operating_range={self.operating_range}; each has to increase."
+            )
+
+    def _checked_range(self, target: str, length_range: _Range) -> list[float]:
+        if not length_range[0] < length_range[1]:
+            raise ActuatorError(
+                f"{self.kind}.length_range of {target!r} is {length_range}; the second "
+                "number has to be above the first."
+            )
+        return list(length_range)
+
+
+@dataclass(kw_only=True)
+class XmlActuatorCfg(NativeActuatorCfg):
+    """Actuators that the entity's model file has already, used as they are.
+
+    The patterns name targets, not actuators, and only targets that an actuator of the
+    file drives can match. Actuators without a name get that of their target. What a
+    control means is found from the compiled actuator: position for `<position>`,
+    velocity for `<velocity>` and `<intvelocity>`, each input of `<pid>` and `<dcmotor>`
+    by its own declaration, a `<general>` with the gains of a servo as that servo, and
+    effort for every other. Actuators come in the order of their targets, those of one
+    target in the order of the file.
+    """
+
+    command: Command | None = None
+    """Meaning of the controls: "position", "velocity" or "effort". None finds it out.
+    Actuators with several inputs are not affected."""
+
+    transmissions: ClassVar[tuple[Transmission, ...]] = ("joint", "tendon", "site")
+    adds_actuators: ClassVar[bool] = False
+
+    def candidates(self, spec: mujoco.MjSpec) -> list[str]:
+        """Return the names of the targets that actuators of the file drive."""
+        driven = drivers(spec, self.transmission)
+        return [
+            name for name in target_names(spec, self.transmission) if name in driven
+        ]
+
+    def _add_actuators(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
+        driven = drivers(spec, self.transmission)
         names = []
-        for target, limit, gear in zip(targets, limits, gears, strict=True):
-            actuator = new_actuator(spec, self, target, gear=gear)
-            actuator.set_to_motor()
-            limit_force(actuator, limit)
-            names.append(actuator.name)
+        for target in targets:
+            if target not in driven:
+                raise ActuatorError(
+                    f"{self.kind}: no actuator of the file drives the "
+                    f"{self.transmission} {target!r}."
+                )
+            for actuator in driven[target]:
+                actuator.name = actuator.name or unused_name(spec, target)
+                names.append(actuator.name)
         return names

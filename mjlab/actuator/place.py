@@ -1,14 +1,11 @@
-"""Putting actuators into an MjSpec: targets, plain actuators, values per target."""
+"""Targets, drivers and plain actuators in an MjSpec."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, Literal, Protocol, cast
+from typing import Literal
 
 import mujoco
-
-from mjlab.names import UnknownNameError, resolve_values
 
 Transmission = Literal["joint", "tendon", "site"]
 """Through what an actuator acts."""
@@ -32,17 +29,6 @@ _INHERITED = (
 
 class ActuatorError(ValueError):
     """An actuator that cannot be built as configured."""
-
-
-class Driver(Protocol):
-    """What is asked of an actuator's configuration here."""
-
-    transmission: Transmission
-
-    @property
-    def kind(self) -> str:
-        """The name of the configuration's class, for messages."""
-        ...
 
 
 def target_names(spec: mujoco.MjSpec, transmission: Transmission) -> list[str]:
@@ -73,36 +59,22 @@ def drivers(
 
 
 def new_actuator(
-    spec: mujoco.MjSpec,
-    cfg: Driver,
-    target: str,
-    *,
-    suffix: str = "",
-    gear: float | tuple[float, ...] = 1.0,
+    spec: mujoco.MjSpec, transmission: Transmission, target: str, *, suffix: str = ""
 ) -> mujoco.MjsActuator:
     """Add a plain actuator on `target`, named like it.
 
     Args:
         spec: The entity's own model.
-        cfg: Who adds it; its transmission counts.
+        transmission: What the target is.
         target: The joint, tendon or site.
         suffix: Added to the name, where one target gets several actuators.
-        gear: Scale of the transmission, or the six numbers that MuJoCo has for a site:
-            a force and a torque in the site's frame.
     """
     actuator = spec.add_actuator(name=unused_name(spec, target + suffix))
     plain = mujoco.MjSpec().add_actuator()
     for field in _INHERITED:
         setattr(actuator, field, getattr(plain, field))
     actuator.target = target
-    actuator.trntype = TRANSMISSION_TYPES[cfg.transmission][0]
-    full = (gear,) if isinstance(gear, int | float) else tuple(gear)
-    if len(full) > 6 or not all(map(math.isfinite, full)) or not any(full):
-        raise ActuatorError(
-            f"{cfg.kind}.gear of {target!r} is {gear}; it has to be a number other "
-            "than 0, or up to six of them."
-        )
-    actuator.gear = [*full, *(0.0,) * (6 - len(full))]
+    actuator.trntype = TRANSMISSION_TYPES[transmission][0]
     return actuator
 
 
@@ -123,77 +95,10 @@ def limit_target(
         target.actfrcrange = [-limit, limit]
 
 
-def set_passive(cfg: Driver, spec: mujoco.MjSpec, targets: Sequence[str]) -> None:
-    """Write the armature, friction and damping of `cfg` to its targets."""
-    for field in ("armature", "frictionloss", "viscous_damping"):
-        if getattr(cfg, field) is None:
-            continue
-        if cfg.transmission == "site":
-            raise ActuatorError(f"{cfg.kind}.{field} is set, but a site has none.")
-        values = values_per_target(cfg, field, targets, required=False)
-        for name, value in zip(targets, values, strict=True):
-            if value is not None:
-                _set_passive(spec, cfg.transmission, name, field, value)
-
-
-def values_per_target(
-    cfg: Driver,
-    field: str,
-    targets: Sequence[str],
-    *,
-    required: bool = True,
-    positive: bool = False,
-) -> list[float | None]:
-    """Return the number that `cfg.<field>` gives to each target.
-
-    Args:
-        cfg: The configuration.
-        field: One of its fields: a number, numbers by pattern, or None.
-        targets: Names of the targets.
-        required: Whether a dictionary has to cover every target.
-        positive: Whether 0 is an error too; negative numbers always are.
-    """
-    value = getattr(cfg, field)
-    if value is None:
-        return [None] * len(targets)
-    try:
-        values = resolve_values(
-            value, targets, what=cfg.transmission, required=required
-        )
-    except UnknownNameError as error:
-        raise ActuatorError(f"{cfg.kind}.{field}: {error}") from error
-    for name, number in zip(targets, values, strict=True):
-        if number is None:
-            continue
-        if not (number > 0.0 if positive else 0.0 <= number < math.inf):
-            raise ActuatorError(
-                f"{cfg.kind}.{field} of {cfg.transmission} {name!r} is {number}; it "
-                f"has to be {'above 0' if positive else '0 or more, and finite'}."
-            )
-    return values
-
-
-def choices_per_target(cfg: Driver, field: str, targets: Sequence[str]) -> list[Any]:
-    """Return the value of any type that `cfg.<field>` gives to each target."""
-    try:
-        return resolve_values(
-            getattr(cfg, field), targets, what=cfg.transmission, required=True
-        )
-    except UnknownNameError as error:
-        raise ActuatorError(f"{cfg.kind}.{field}: {error}") from error
-
-
-def required_values(
-    cfg: Driver, field: str, targets: Sequence[str], *, positive: bool = False
-) -> list[float]:
-    """Return the number that a field which may not be None gives to each target."""
-    values = values_per_target(cfg, field, targets, positive=positive)
-    return cast(list[float], values)
-
-
-def _set_passive(
+def set_passive(
     spec: mujoco.MjSpec, transmission: Transmission, name: str, field: str, value: float
 ) -> None:
+    """Write the armature, friction or damping of a joint or tendon."""
     target = spec.joint(name) if transmission == "joint" else spec.tendon(name)
     if field == "viscous_damping":
         # MuJoCo 4 keeps the coefficients of higher powers of the speed behind it.

@@ -48,7 +48,7 @@ def check_root(spec: mujoco.MjSpec, name: str) -> None:
 
 
 def is_floating(spec: mujoco.MjSpec) -> bool:
-    """Whether the root body has a free joint."""
+    """Return whether the root body has a free joint."""
     roots = spec.worldbody.bodies
     return bool(roots) and any(joint.type == _FREE for joint in roots[0].joints)
 

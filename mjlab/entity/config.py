@@ -1,4 +1,4 @@
-"""What an entity is made of: a model, edits of it, actuators and an initial state."""
+"""The parts of an entity: a model, edits of it, actuators and an initial state."""
 
 from dataclasses import dataclass, field
 
@@ -52,7 +52,7 @@ class InitialStateCfg:
 
 @dataclass(kw_only=True)
 class ArticulationCfg:
-    """What moves an entity's joints, tendons and sites."""
+    """Actuators and soft limits of an entity's joints, tendons and sites."""
 
     actuators: tuple[ActuatorCfg, ...] = ()
     """Actuators to add, or to take over from the model."""
@@ -74,7 +74,7 @@ class EntityCfg:
     never changed."""
 
     floating_base: bool = False
-    """Whether to give a free joint to the root body of a model that has none. A URDF
+    """Give a free joint to the root body of a model that has none. A URDF
     file cannot say that a robot is free to move."""
 
     init_state: InitialStateCfg = field(default_factory=InitialStateCfg)
@@ -93,7 +93,7 @@ class EntityCfg:
     """Changes to how meshes are compiled."""
 
     collisions: tuple[CollisionCfg, ...] = ()
-    """What collides with what."""
+    """Geoms that collide, and as what."""
 
     geoms: tuple[GeomCfg, ...] = ()
     """Changes to single parameters of geoms."""

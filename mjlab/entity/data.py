@@ -136,7 +136,7 @@ class EntityData:
         self.soft_joint_pos_limits = defaults.soft_joint_pos_limits
         """The same, drawn together about their centre by the soft limit factor."""
         self.encoder_bias = torch.zeros_like(defaults.joint_pos)
-        """What the joint encoders add, shape (num_envs, num_joints)."""
+        """Offsets that the joint encoders add, shape (num_envs, num_joints)."""
         self.targets = ActuatorTargets.zeros(
             sim.num_envs,
             joints=len(index.joints),
@@ -144,7 +144,7 @@ class EntityData:
             sites=len(index.sites),
             device=sim.device,
         )
-        """What the actuators are asked to do."""
+        """Targets of the actuators."""
 
     def invalidate(self) -> None:
         """Forget what was computed: the simulation has changed.

@@ -1,4 +1,4 @@
-"""What an entity remembers of its model: the state a reset returns to, and limits."""
+"""Defaults of an entity: the state a reset returns to, and joint limits."""
 
 from collections.abc import Mapping
 
@@ -31,9 +31,9 @@ class Defaults:
         own = default_rows(model, index, sim.device)
         rows = {name: _each_world(row, sim) for name, row in own.items()}
         self.key_joint_pos = rows["joint_pos"].clone()
-        """What `joint_pos` was before randomisation moved it, likewise."""
+        """`joint_pos` before randomisation moved it, likewise."""
         self.reference = rows["reference"]
-        """Where the joints count as zero in the model, likewise."""
+        """Positions at which the joints count as zero in the model, likewise."""
 
         self.root_state_w = rows["root_state_w"]
         """Pose, and velocity in world axes, of the root, shape (num_envs, 13)."""

@@ -70,7 +70,7 @@ class Entity:
         self.actuators = ActuatorSet(_bindings(cfg, sim, index), sim, rng)
         """The actuators of `cfg.articulation`."""
         self.is_fixed_base = index.free_joint_id is None
-        """Whether the root has a pose but no velocity."""
+        """True if the root has a pose but no velocity."""
         self.joint_names = index.joints.names
         """Names of the hinge and slide joints, in the order of the model."""
         self.num_joints = len(index.joints)
@@ -340,25 +340,21 @@ def _binding(
     index: EntityIndex,
 ) -> ActuatorBinding:
     model, name = sim.mj_model, index.name
-    candidates = {
-        "joint": index.joints.names,
-        "tendon": index.tendons.names,
-        "site": index.sites.names,
-    }[cfg.transmission]
+    kinds = {"joint": index.joints, "tendon": index.tendons, "site": index.sites}
+    candidates = kinds[cfg.transmission].names
     joints = targets if cfg.transmission == "joint" else []
     joint_ids = [model.joint(f"{name}/{joint}").id for joint in joints]
     ids = [model.actuator(f"{name}/{actuator}").id for actuator in actuators]
 
     def on_device(values: Sequence[int]) -> torch.Tensor:
-        listed = [int(value) for value in values]
-        return torch.tensor(listed, dtype=torch.int64, device=sim.device)
+        return torch.tensor(list(values), dtype=torch.int64, device=sim.device)
 
     return ActuatorBinding(
         cfg=cfg,
         target_names=tuple(targets),
         target_ids=on_device([candidates.index(target) for target in targets]),
         actuator_ids=on_device(ids),
-        ctrl_adr=on_device(model.actuator_ctrladr[ids]),
-        qpos_adr=on_device(model.jnt_qposadr[joint_ids]),
-        qvel_adr=on_device(model.jnt_dofadr[joint_ids]),
+        ctrl_adr=on_device(model.actuator_ctrladr[ids].tolist()),
+        qpos_adr=on_device(model.jnt_qposadr[joint_ids].tolist()),
+        qvel_adr=on_device(model.jnt_dofadr[joint_ids].tolist()),
     )

@@ -1,4 +1,4 @@
-"""Where an entity's elements lie in the tensors of the simulation."""
+"""Places of an entity's elements in the tensors of the simulation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Elements:
     """All of an entity's elements of one kind, in the order of the model."""
 
     kind: str
-    """What they are, in the singular: "joint"."""
+    """Kind of element, in the singular: "joint"."""
 
     owner: str
     """The entity's name."""
@@ -112,26 +112,26 @@ class EntityIndex:
         model = self._model
         qpos, dof = model.jnt_qposadr, model.jnt_dofadr
         self.joint_qpos = self._columns(qpos[scalar])
-        """Where the joints are in qpos."""
+        """Columns of the joints in qpos."""
         self.joint_dofs = self._columns(dof[scalar])
-        """Where the joints are in qvel."""
+        """Columns of the joints in qvel."""
         self.ball_qpos = self._columns(_runs(qpos[balls], 4))
-        """Where the ball joints are in qpos, four entries each."""
+        """Columns of the ball joints in qpos, four each."""
         self.ball_dofs = self._columns(_runs(dof[balls], 3))
-        """Where the ball joints are in qvel, three entries each."""
+        """Columns of the ball joints in qvel, three each."""
         ids = [int(i) for i in self.actuators.ids.tolist()]
         self.controls = self._columns(
             _runs(model.actuator_ctrladr[ids], model.actuator_ctrlnum[ids])
         )
-        """Where the actuators are in ctrl."""
+        """Columns of the actuators in ctrl."""
         self.forces = self._columns(
             _runs(model.actuator_outadr[ids], model.actuator_outnum[ids])
         )
-        """Where the actuators are in actuator_force."""
+        """Columns of the actuators in actuator_force."""
         self.activations = self._columns(
             _runs(model.actuator_actadr[ids], np.maximum(model.actuator_actnum[ids], 0))
         )
-        """Where the actuators are in act."""
+        """Columns of the actuators in act."""
 
     def _bodies_of(self, body_ids: np.ndarray, elements: Elements) -> torch.Tensor:
         bodies = torch.from_numpy(body_ids.copy())

@@ -9,13 +9,13 @@ import numpy as np
 from mjlab.entity.config import InitialStateCfg
 from mjlab.names import resolve_values, suggest
 from mjlab.spec import Keyframe, add_keyframe, default_keyframe, delete_keys
+from mjlab.spec.merge import VECTORS
 
 DEFAULT_KEY = "default"
 """Name of the keyframe that holds an entity's initial state."""
 
 _FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 _BALL = int(mujoco.mjtJoint.mjJNT_BALL)
-_VECTORS = ("qpos", "qvel", "act", "ctrl", "mpos", "mquat")
 
 
 class InitialStateError(ValueError):
@@ -36,10 +36,10 @@ def take_keys(spec: mujoco.MjSpec) -> list[RawKey]:
     `<size nkey>` may ask for more than the file has; MuJoCo leaves them at the default.
     """
     keys = [
-        RawKey(name=key.name, vectors={v: np.array(getattr(key, v)) for v in _VECTORS})
+        RawKey(name=key.name, vectors={v: np.array(getattr(key, v)) for v in VECTORS})
         for key in spec.keys
     ]
-    empty = RawKey(name="", vectors={v: np.zeros(0) for v in _VECTORS})
+    empty = RawKey(name="", vectors={v: np.zeros(0) for v in VECTORS})
     keys += [empty] * (spec.nkey - len(keys))
     # Checked here, since the base may become one more mocap body.
     num_mocap = sum(body.mocap for body in spec.bodies)

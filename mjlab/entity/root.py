@@ -39,10 +39,10 @@ class Root:
     """Angular velocity, axes of the frame, shape (num_envs, 3), rad/s."""
 
     can_be_placed: bool
-    """Whether the pose is part of the state."""
+    """True if the pose is part of the state."""
 
     can_move: bool
-    """Whether the velocity is part of the state."""
+    """True if the velocity is part of the state."""
 
     def write_pose_w(self, mask: torch.Tensor, pose: torch.Tensor) -> None:
         """Place the frame: position and orientation wxyz, shape (num_envs, 7)."""
@@ -85,19 +85,17 @@ def bind_root(sim: Simulation, index: EntityIndex) -> Root:
     """Return the root of an entity: a free joint's, a mocap body's, or the world's."""
     model, data = sim.mj_model, sim.data
     rest = torch.zeros(sim.num_envs, 3, device=sim.device)
-    upright = torch.zeros(sim.num_envs, 4, device=sim.device)
-    upright[:, 0].fill_(1.0)
-    pos_w, quat_w, lin_vel_w, ang_vel_b = rest, upright, rest, rest
+    pos_w, lin_vel_w, ang_vel_b = rest, rest, rest
+    quat_w = torch.zeros(sim.num_envs, 4, device=sim.device)
+    quat_w[:, 0].fill_(1.0)
     free, placed = index.free_joint_id, index.mocap_body_id
     if free is not None:
         at, dof = int(model.jnt_qposadr[free]), int(model.jnt_dofadr[free])
         pos_w, quat_w = data.qpos[:, at : at + 3], data.qpos[:, at + 3 : at + 7]
         # MuJoCo keeps the linear velocity of a free joint in world axes, and the
         # angular velocity in the body's.
-        lin_vel_w, ang_vel_b = (
-            data.qvel[:, dof : dof + 3],
-            data.qvel[:, dof + 3 : dof + 6],
-        )
+        lin_vel_w = data.qvel[:, dof : dof + 3]
+        ang_vel_b = data.qvel[:, dof + 3 : dof + 6]
     elif placed is not None:
         mocap = int(model.body_mocapid[placed])
         pos_w, quat_w = data.mocap_pos[:, mocap], data.mocap_quat[:, mocap]

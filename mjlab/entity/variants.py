@@ -58,22 +58,22 @@ class VariantsCfg:
     """The objects by name. An option's name is part of no element's name."""
 
     weights: dict[str, float] | None = None
-    """How often each option is drawn, relative to the others. None draws all alike.
-    What a world is follows from its own seed, whatever the number of worlds."""
+    """Frequency of each option, relative to the others. None draws all alike.
+    The option of a world follows from its own seed, whatever the number of worlds."""
 
     assignment: tuple[str | None, ...] | None = None
     """The option of each world, by world; None leaves the entity out. Instead of a
     draw."""
 
     redraw: bool = False
-    """Whether a reset draws anew what a world is."""
+    """Draw the option of a world anew at each reset."""
 
     absent: float = 0.0
     """Share of the worlds that the entity is left out of, drawn like the options."""
 
     @property
     def can_be_absent(self) -> bool:
-        """Whether there may be a world without the entity."""
+        """True if there may be a world without the entity."""
         return self.absent > 0.0 or None in (self.assignment or ())
 
 
@@ -179,13 +179,13 @@ class VariantSlot:
     """The entity: that of the first option."""
 
     spec: mujoco.MjSpec
-    """What is attached to the scene."""
+    """The spec that is attached to the scene."""
 
     geoms: dict[str, GeomMap]
-    """Which geoms each option has, by option."""
+    """Geoms of each option, by option."""
 
     assets: dict[str, str]
-    """What is put before the names of each option's meshes and materials."""
+    """Prefixes of the names of each option's meshes and materials."""
 
     difference: str
     """Why the options are not in the first slot; empty for the first slot itself."""

@@ -7,12 +7,9 @@ from typing import ClassVar
 import mujoco
 import torch
 
-from mjlab.actuator import Command, Transmission
+from mjlab.actuator import Command, ExplicitActuatorCfg, Transmission
 from mjlab.actuator.actuator import TARGET_FIELDS
-from mjlab.actuator.compiled import inputs_of
-from mjlab.actuator.explicit import ExplicitActuatorCfg
-from mjlab.actuator.gains import actuators_by_target
-from mjlab.actuator.xml import XmlActuatorCfg
+from mjlab.actuator.compiled import controls_of
 from mjlab.entity import Entity
 from mjlab.managers.action import ActionTarget, ActionTerm, ActionTermCfg
 from mjlab.managers.env import Env
@@ -84,21 +81,12 @@ def driven_targets(
         cfg = binding.cfg
         if cfg.transmission != transmission:
             continue
-        given = cfg.command if isinstance(cfg, XmlActuatorCfg) else None
-        by_target = zip(
-            binding.target_names,
-            binding.target_ids.tolist(),
-            actuators_by_target(binding, model),
-            strict=True,
-        )
-        for name, column, actuators in by_target:
+        columns = binding.target_ids.tolist()
+        controls = controls_of(binding, model)
+        for (name, some), column in zip(controls.items(), columns, strict=True):
             # An explicit law is given all three commands.
-            takes_it = isinstance(cfg, ExplicitActuatorCfg) or any(
-                control.command == command
-                for actuator in actuators
-                for control in inputs_of(model, actuator, given)
-            )
-            if takes_it:
+            is_explicit = isinstance(cfg, ExplicitActuatorCfg)
+            if is_explicit or any(control.command == command for control in some):
                 found[name] = column
     if command == "position" and transmission == "joint":
         # Ball joints follow the scalar joints, and have no single position.

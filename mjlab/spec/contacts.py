@@ -74,7 +74,7 @@ class CollisionCfg(_ContactParameters):
     """The geom of higher priority decides the contact's parameters."""
 
     disable_other_geoms: bool = True
-    """Whether all geoms that are not edited stop colliding."""
+    """Keep all geoms that are not edited from colliding."""
 
     def edit(self, spec: mujoco.MjSpec) -> None:
         """Edit `spec` in place."""

@@ -1,4 +1,4 @@
-"""What every edit of a spec has in common."""
+"""The base of every edit of a spec."""
 
 import abc
 from collections.abc import Sequence

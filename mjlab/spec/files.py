@@ -31,7 +31,7 @@ class AssetFile:
     """The mesh, texture, height field or skin."""
 
     kind: str
-    """What the element is: "mesh"."""
+    """Kind of element: "mesh"."""
 
     file: str
     """The reference as the spec writes it."""

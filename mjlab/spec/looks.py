@@ -30,7 +30,7 @@ class TextureCfg(SpecEditCfg):
     """Name of the new texture."""
 
     type: Literal["2d", "cube", "skybox"] = "2d"
-    """How the texture is mapped."""
+    """Mapping of the texture."""
 
     builtin: Literal["none", "flat", "gradient", "checker"] = "none"
     """Procedural pattern; "none" for a texture from files."""
@@ -66,16 +66,16 @@ class TextureCfg(SpecEditCfg):
     """Rows and columns of the faces in one image file."""
 
     gridlayout: str = ""
-    """Which face lies where in the grid, by the letters R, L, U, D, F, B and '.'."""
+    """Faces in the grid, by the letters R, L, U, D, F, B and '.'."""
 
     nchannel: int = 3
     """Number of channels of the image."""
 
     hflip: bool = False
-    """Whether the image is mirrored left to right."""
+    """Mirror the image left to right."""
 
     vflip: bool = False
-    """Whether the image is mirrored top to bottom."""
+    """Mirror the image top to bottom."""
 
     def edit(self, spec: mujoco.MjSpec) -> None:
         """Edit `spec` in place."""
@@ -134,10 +134,10 @@ class MaterialCfg(SpecEditCfg):
     """Name of an existing texture; None for none."""
 
     texuniform: bool = False
-    """Whether the texture is scaled in metres instead of to the object."""
+    """Scale the texture in metres instead of to the object."""
 
     texrepeat: tuple[float, float] = (1.0, 1.0)
-    """How often the texture repeats along both axes."""
+    """Repetitions of the texture along both axes."""
 
     reflectance: float = 0.0
     """Share of light mirrored, 0 to 1."""
@@ -208,7 +208,7 @@ class LightCfg(SpecEditCfg):
     """Name of the body it is fixed to; None for the world."""
 
     mode: Mode = "fixed"
-    """How it follows bodies."""
+    """Way of following bodies."""
 
     target: str | None = None
     """Name of the body it points to, for the modes that start with "target"."""
@@ -217,10 +217,10 @@ class LightCfg(SpecEditCfg):
     """Kind of light."""
 
     castshadow: bool = True
-    """Whether it casts shadows."""
+    """Cast shadows."""
 
     active: bool = True
-    """Whether it is on."""
+    """Start switched on."""
 
     pos: Triple = (0.0, 0.0, 0.0)
     """Position in the body's frame, in metres."""
@@ -232,7 +232,7 @@ class LightCfg(SpecEditCfg):
     """Half the opening angle of a spot, in degrees."""
 
     exponent: float = 10.0
-    """How fast a spot fades towards its edge."""
+    """Steepness of the fading of a spot towards its edge."""
 
     diffuse: Triple = (0.7, 0.7, 0.7)
     """Diffuse colour."""
@@ -270,7 +270,7 @@ class CameraCfg(SpecEditCfg):
     """Name of the body it is fixed to; None for the world."""
 
     mode: Mode = "fixed"
-    """How it follows bodies."""
+    """Way of following bodies."""
 
     target: str | None = None
     """Name of the body it points to, for the modes that start with "target"."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import numbers
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from mjlab.names import find_name
 from mjlab.terrain.config import (
@@ -17,11 +18,16 @@ from mjlab.terrain.shapes import Size
 _CONDIMS = (1, 3, 4, 6)
 
 
-class Fields:
-    """The fields of one configuration, to be checked by name.
+class Bounds(TypedDict, total=False):
+    """Bounds of a number: inclusive, except `above`."""
 
-    Bounds are inclusive, except `above`.
-    """
+    above: float
+    at_least: float
+    at_most: float
+
+
+class Fields:
+    """The fields of one configuration, to be checked by name."""
 
     def __init__(self, cfg: Any, path: str) -> None:
         """Remember the configuration.
@@ -34,23 +40,16 @@ class Fields:
         self._path = path
 
     def number(
-        self,
-        field: str,
-        index: int | None = None,
-        *,
-        above: float | None = None,
-        at_least: float | None = None,
-        at_most: float | None = None,
+        self, field: str, index: int | None = None, **bounds: Unpack[Bounds]
     ) -> None:
         """Raise unless a field, or an entry of it, is a number within the bounds."""
         value = getattr(self._cfg, field)
         if index is not None:
             field, value = f"{field}[{index}]", value[index]
-        if not _inside(value, above, at_least, at_most):
-            bounds = _bounds(above, at_least, at_most)
-            raise self._error(field, value, f"a number{bounds}")
+        if not _inside(value, **bounds):
+            raise self._error(field, value, f"a number{_shown(bounds)}")
 
-    def numbers(self, field: str, **bounds: float) -> None:
+    def numbers(self, field: str, **bounds: Unpack[Bounds]) -> None:
         """Raise unless all entries of a field are numbers within the bounds."""
         for index in range(len(getattr(self._cfg, field))):
             self.number(field, index, **bounds)
@@ -63,22 +62,13 @@ class Fields:
             wanted = f"a whole number of at least {at_least}"
             raise self._error(field, value, wanted)
 
-    def range(
-        self,
-        field: str,
-        *,
-        above: float | None = None,
-        at_least: float | None = None,
-        at_most: float | None = None,
-    ) -> None:
+    def range(self, field: str, **bounds: Unpack[Bounds]) -> None:
         """Raise unless a field is (low, high) with low <= high within the bounds."""
         pair = getattr(self._cfg, field)
         if isinstance(pair, (tuple, list)) and len(pair) == 2:
-            valid = all(_inside(value, above, at_least, at_most) for value in pair)
-            if valid and pair[0] <= pair[1]:
+            if all(_inside(value, **bounds) for value in pair) and pair[0] <= pair[1]:
                 return
-        bounds = _bounds(above, at_least, at_most)
-        wanted = f"(low, high) with low <= high, both numbers{bounds}"
+        wanted = f"(low, high) with low <= high, both numbers{_shown(bounds)}"
         raise self._error(field, pair, wanted)
 
     def choice(self, field: str, choices: tuple[str, ...]) -> None:
@@ -95,7 +85,7 @@ class Fields:
             why: How `room` follows from other fields, for the message.
         """
         value = getattr(self._cfg, field)
-        if not _inside(value, None, 0.0, room + 1e-9):
+        if not _inside(value, at_least=0.0, at_most=room + 1e-9):
             wanted = f"a number of at least 0 and at most {room:.6g} ({why})"
             raise self._error(field, value, wanted)
 
@@ -199,21 +189,16 @@ def _check_patch_counts(cfg: TerrainGeneratorCfg, path: str) -> None:
                 )
 
 
-def _inside(
-    value: float, above: float | None, at_least: float | None, at_most: float | None
-) -> bool:
-    # Written so that NaN is outside of everything.
+def _inside(value: object, **bounds: Unpack[Bounds]) -> bool:
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
         return False
-    return (
-        value == value
-        and (above is None or value > above)
-        and (at_least is None or value >= at_least)
-        and (at_most is None or value <= at_most)
-    )
+    # Written so that NaN is outside of everything.
+    number = float(value)
+    low, high = bounds.get("at_least", -math.inf), bounds.get("at_most", math.inf)
+    return low <= number <= high and ("above" not in bounds or number > bounds["above"])
 
 
-def _bounds(above: float | None, at_least: float | None, at_most: float | None) -> str:
-    bounds = {"above": above, "of at least": at_least, "of at most": at_most}
-    parts = [f"{word} {end:g}" for word, end in bounds.items() if end is not None]
+def _shown(bounds: Bounds) -> str:
+    words = {"above": "above", "at_least": "of at least", "at_most": "of at most"}
+    parts = [f"{words[name]} {end:g}" for name, end in bounds.items()]
     return " " + " and ".join(parts) if parts else ""

@@ -1,4 +1,4 @@
-"""What a user says about the ground."""
+"""Configurations of the ground."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
@@ -13,10 +13,10 @@ Rng = np.random.Generator
 
 @dataclass(kw_only=True)
 class FlatPatchCfg:
-    """Where to look for flat spots, for instance to spawn or to place targets."""
+    """A search for flat spots, for instance to spawn or to place targets."""
 
     num_patches: int = 10
-    """How many spots to find on each tile, at least 1. A tile that has fewer repeats
+    """Number of spots to find on each tile, at least 1. A tile that has fewer repeats
     them."""
 
     patch_radius: float = 0.5
@@ -26,13 +26,13 @@ class FlatPatchCfg:
     """Largest difference of heights within a spot, m, at least 0."""
 
     x_range: tuple[float, float] = (-1e6, 1e6)
-    """Where the spot's centre may be along x, m, from the tile's centre."""
+    """Range of the spot's centre along x, m, from the tile's centre."""
 
     y_range: tuple[float, float] = (-1e6, 1e6)
-    """Where the spot's centre may be along y, m, from the tile's centre."""
+    """Range of the spot's centre along y, m, from the tile's centre."""
 
     z_range: tuple[float, float] = (-1e6, 1e6)
-    """Which heights the spot's centre may have, m, in the world."""
+    """Range of the height of the spot's centre, m, in the world."""
 
     grid_resolution: float = 0.05
     """Distance of the points at which a tile made of blocks is measured, m, above 0. A
@@ -93,8 +93,8 @@ class TerrainGeneratorCfg:
     Not used with `curriculum`, which has one column a kind."""
 
     curriculum: bool = False
-    """Whether difficulty grows with the row, from the low end of `difficulty_range` in
-    the first row to the high end in the last. Otherwise each tile draws its own."""
+    """Let difficulty grow with the row, from the low end of `difficulty_range` in the
+    first row to the high end in the last. Otherwise each tile draws its own."""
 
     difficulty_range: tuple[float, float] = (0.0, 1.0)
     """The difficulties in use, (low, high), 0 to 1. A single row has the low one."""
@@ -103,7 +103,7 @@ class TerrainGeneratorCfg:
     """Width of the flat border around all tiles, m, at least 0."""
 
     base_thickness: float = 1.0
-    """How far the ground reaches below the lowest point of a tile, m, at least 0.05."""
+    """Depth of the ground below the lowest point of a tile, m, at least 0.05."""
 
     flat_patches: dict[str, FlatPatchCfg] = field(default_factory=dict)
     """Flat spots by name, for every kind that does not say otherwise."""
@@ -131,7 +131,7 @@ class TerrainCfg:
     """Extent of the plane along x and y, m, above 0. None is without end."""
 
     plane_checker: bool = True
-    """Whether the plane shows a checkerboard of 1 m squares."""
+    """Show a checkerboard of 1 m squares on the plane."""
 
     max_init_terrain_level: int | None = None
     """The highest row that worlds start on, from 0. None allows every row."""
@@ -155,4 +155,4 @@ class TerrainCfg:
     """Colour of the plane, and of the tiles with the colour scheme "none", 0 to 1."""
 
     light: bool = True
-    """Whether to add a light from above that casts shadows."""
+    """Add a light from above that casts shadows."""

@@ -24,7 +24,7 @@ class Terrain:
     `terrain` for a plane, and their assets."""
 
     origins: np.ndarray
-    """Where to spawn on each tile, on its surface, shape (rows, cols, 3)."""
+    """Points to spawn at, one on the surface of each tile, shape (rows, cols, 3)."""
 
     patches: dict[str, np.ndarray]
     """Flat spots by name, on the surface, shape (rows, cols, num_patches, 3). Tiles of

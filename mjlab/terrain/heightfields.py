@@ -79,7 +79,7 @@ class PyramidSlopeCfg(HeightFieldCfg):
     """Width of the square in the middle, m, above 0."""
 
     inverted: bool = False
-    """Whether the slopes lead down."""
+    """Let the slopes lead down."""
 
     border_width: float = 0.0
     """Width of the flat border, m, at least 0."""
@@ -112,7 +112,7 @@ class RandomRoughCfg(HeightFieldCfg):
     surface is linear in between. None draws every vertex."""
 
     scale_with_difficulty: bool = True
-    """Whether the noise grows from nothing at difficulty 0 to `noise_range` at 1."""
+    """Let the noise grow from nothing at difficulty 0 to `noise_range` at 1."""
 
     border_width: float = 0.25
     """Over this distance the noise fades to 0 at the tile's edge, m, at least 0."""

@@ -1,4 +1,4 @@
-"""What a tile of terrain is made of: solid blocks, or one height field.
+"""Tiles of terrain: solid blocks, or one height field.
 
 A tile has its own frame: the origin lies at the centre of its area, x and y run along
 its sides, and z = 0 is the level at which neighbouring tiles meet. Everything below a

@@ -39,7 +39,7 @@ class PlacedTile:
     row: int
     col: int
     centre: tuple[float, float]
-    """Where the tile's centre lies in the world, m."""
+    """The tile's centre in the world, m."""
 
     @property
     def name(self) -> str:
@@ -212,15 +212,8 @@ def _paint(
 
 def _contact(cfg: TerrainCfg) -> dict[str, Any]:
     """Return what all geoms share. The ground never moves, so it has no mass."""
-    return {
-        "friction": cfg.friction,
-        "condim": cfg.condim,
-        "priority": cfg.priority,
-        "contype": cfg.contype,
-        "conaffinity": cfg.conaffinity,
-        "group": 0,
-        "mass": 0.0,
-    }
+    shared = ("friction", "condim", "priority", "contype", "conaffinity")
+    return {"group": 0, "mass": 0.0, **{name: getattr(cfg, name) for name in shared}}
 
 
 def _height_colors(
