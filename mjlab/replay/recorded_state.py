@@ -5,8 +5,7 @@ from collections.abc import Callable
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.envs.state import is_per_world
-from mjlab.envs.state_dict import state_dict_tensors
+from mjlab.envs.state import is_per_world, state_dict_tensors
 
 Values = dict[str, torch.Tensor]
 
