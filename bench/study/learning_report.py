@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bench.study import page
-from bench.study.chart import Chart, Line
 from bench.study.curves import SOLVED, Curve, mean_and_spread
 from bench.study.store import Store
+from mjlab.report.chart import Chart, Line
 
 Curves = dict[str, dict[int, list[Curve]]]
 """By learner and number of worlds, one for each seed."""
@@ -279,9 +279,7 @@ def draw(
     curves: Curves, titles: Mapping[str, str], settings: dict[str, float], out: Path
 ) -> list[tuple[Path, str]]:
     """The charts: path and what each shows."""
-    from importlib.util import find_spec
-
-    if find_spec("PIL") is None or not curves:
+    if not curves:
         return []
     found = []
     for name, unit in (("samples", "samples"), ("seconds", "seconds")):
@@ -293,9 +291,9 @@ def draw(
                 across=unit,
                 up="mean return without exploration",
                 lines=lines,
-                log_up=False,
+                log_across=True,
             )
-            found.append((chart.save(out / f"{learner}_{name}.png"), title))
+            found.append((chart.save(out / f"{learner}_{name}.svg"), title))
     for name, limit in (
         ("samples", settings["samples"]),
         ("seconds", settings["seconds"]),
@@ -306,10 +304,10 @@ def draw(
             across="worlds",
             up="mean return without exploration",
             lines=_summary(curves, titles, name, limit),
-            log_up=False,
-            width=1100,
+            log_across=True,
         )
-        found.append((chart.save(out / f"learning_{name}.png"), title))
+        path = chart.save(out / f"learning_{name}.svg", width=1100)
+        found.append((path, title))
     return found
 
 

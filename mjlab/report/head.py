@@ -4,8 +4,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from mjlab.report.markup import Html, element, escaped, joined
-from mjlab.report.parts import code, facts, link
+from mjlab.report.markup import Html, code, element, escaped, facts, joined, link
 from mjlab.report.record import Record
 from mjlab.report.words import counted, duration, moment, number, whole
 

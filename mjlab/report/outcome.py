@@ -4,11 +4,20 @@ import base64
 from pathlib import Path
 from typing import Any
 
-from mjlab.report.chart import Style, chart
-from mjlab.report.markup import Html, element, joined
-from mjlab.report.metrics import Series
-from mjlab.report.parts import Section, address, fold, grid, link, section, table
-from mjlab.report.record import REPORT, Record
+from mjlab.report.curves import curves
+from mjlab.report.markup import (
+    Html,
+    Section,
+    address,
+    element,
+    fold,
+    grid,
+    joined,
+    link,
+    section,
+    table,
+)
+from mjlab.report.record import REPORT, Record, Series
 from mjlab.report.words import counted, file_size, moment, number, share
 
 EMBEDDED = 8_000_000
@@ -28,9 +37,7 @@ def evaluation(record: Record) -> Section | None:
     found = _evaluated(record)
     if not found and not record.evaluations and not record.best:
         return None
-    charts = [
-        chart([one], record.span, Style(share="finished" in one.name)) for one in found
-    ]
+    charts = [curves([one], record, share="finished" in one.name) for one in found]
     parts: list[Html | None] = [grid(charts) if charts else None, _scores(record)]
     for name, data in record.evaluations.items():
         parts.append(_evaluation_table(record.folder / name, data, record))
@@ -141,7 +148,7 @@ def health(record: Record) -> Section:
     """What went wrong, or that nothing did."""
     metrics = record.metrics
     counters = [one for one in metrics.group("Health") if any(one.finite)]
-    charts = [chart([one], record.span, Style(zero="always")) for one in counters]
+    charts = [curves([one], record, with_zero=True) for one in counters]
     bad = [one for one in metrics.series.values() if one.bad]
     rows = [[one.name, str(len(one.bad)), str(one.bad[0])] for one in bad]
     lines = [f"{fault} could not be read." for fault in record.faults]

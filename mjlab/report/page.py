@@ -9,6 +9,7 @@ from typing import Any
 
 from mjlab.files import write_text
 from mjlab.report import curves, outcome
+from mjlab.report.chart import STYLE
 from mjlab.report.head import head
 from mjlab.report.markup import Html, element, joined
 from mjlab.report.record import REPORT as REPORT
@@ -61,7 +62,8 @@ def render(folder: Path, defaults: dict[str, Any] | None = None) -> str:
 
 def _page(record: Record, body: Html, seconds: float) -> str:
     script = Html((_HERE / "page.js").read_text("utf-8"))
-    style = Html((_HERE / "page.css").read_text("utf-8"))
+    styles = (STYLE, _HERE / "page.css")
+    style = Html("".join(file.read_text("utf-8") for file in styles))
     now = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
     closing = (
         f"Written {moment(now)} in {seconds:.2f} s, from this folder's files alone."

@@ -4,8 +4,16 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from mjlab.report.markup import Html, element, joined
-from mjlab.report.parts import Section, code, fold, section, table
+from mjlab.report.markup import (
+    Html,
+    Section,
+    code,
+    element,
+    fold,
+    joined,
+    section,
+    table,
+)
 from mjlab.report.record import Record
 from mjlab.report.words import counted
 
