@@ -35,7 +35,7 @@ from mjlab.cli import speed
 from mjlab.cli.answers import UsageError, run_program
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.registry import load_task
-from mjlab.report.chart import Chart, Line
+from mjlab.report.chart import Chart, ChartLine
 from mjlab.sim.backend import resolve_backend
 
 COUNTS = tuple(2**power for power in range(15))
@@ -305,7 +305,7 @@ def draw(store: Store, title: str, out: Path) -> Path | None:
     ):
         rates = [[n / seconds for seconds in there[n][name]] for n in counts]
         lines.append(
-            Line(
+            ChartLine(
                 label=label,
                 x=counts,
                 y=[statistics.median(one) for one in rates],

@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from mjlab.report.chart import Chart, Line, svg
+from mjlab.report.chart import Chart, ChartLine, svg
 
 GO1 = ROOT / "tasks/velocity/trained/Velocity-Go1-Flat/metrics.jsonl"
 G1 = ROOT / "bench/results/learning_g1_flat.json"
@@ -65,7 +65,9 @@ def draw(rows: Rows, panels: Sequence[Panel], to: Path) -> None:
         points = [
             (r["Perf/seconds"] / 60.0, factor * r[name]) for r in rows if name in r
         ]
-        line = Line(x=[x for x, _ in points], y=[y for _, y in points], colour=colour)
+        line = ChartLine(
+            x=[x for x, _ in points], y=[y for _, y in points], colour=colour
+        )
         chart = Chart(title=title, lines=[line], across="minutes", with_zero=True)
         charts.append(chart)
     to.write_text(svg(charts, width=300, height=230), "utf-8")

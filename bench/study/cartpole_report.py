@@ -10,7 +10,7 @@ from bench.study.bandwidth import BYTES, against_limit
 from bench.study.contenders import Contender
 from bench.study.points import Point
 from bench.study.store import Store
-from mjlab.report.chart import Chart, Line
+from mjlab.report.chart import Chart, ChartLine
 
 _RATIOS: dict[str, Any] = {"log_up": "yes", "log_across": True}
 
@@ -212,14 +212,14 @@ def draw(
         }
         spreads = [point.rates for point in ordered]
         rates.append(
-            Line(
+            ChartLine(
                 y=[point.rate for point in ordered],
                 low=[low for low, _ in spreads],
                 high=[high for _, high in spreads],
                 **look,
             )
         )
-        times.append(Line(y=[point.seconds for point in ordered], **look))
+        times.append(ChartLine(y=[point.seconds for point in ordered], **look))
     charts = [
         ("rate", "Samples a second", "samples/s", rates),
         ("step", "Time of a step of all worlds", "seconds", times),
@@ -251,7 +251,7 @@ def draw_blocks(
     if not by:
         return []
     lines = [
-        Line(
+        ChartLine(
             label=label,
             x=sorted(points),
             y=[points[threads].rate for threads in sorted(points)],

@@ -8,7 +8,7 @@ from pathlib import Path
 from bench.study import page
 from bench.study.curves import SOLVED, Curve, mean_and_spread
 from bench.study.store import Store
-from mjlab.report.chart import Chart, Line
+from mjlab.report.chart import Chart, ChartLine
 
 Curves = dict[str, dict[int, list[Curve]]]
 """By learner and number of worlds, one for each seed."""
@@ -311,7 +311,7 @@ def draw(
     return found
 
 
-def _lines(by: dict[int, list[Curve]], name: str, counts: list[int]) -> list[Line]:
+def _lines(by: dict[int, list[Curve]], name: str, counts: list[int]) -> list[ChartLine]:
     """A curve for each number of worlds: mean, least and largest over seeds."""
     lines = []
     for count in sorted(by):
@@ -324,7 +324,7 @@ def _lines(by: dict[int, list[Curve]], name: str, counts: list[int]) -> list[Lin
         places = [start * (end / start) ** (i / number) for i in range(number + 1)]
         values = [[_between(run, name, place) for run in runs] for place in places]
         lines.append(
-            Line(
+            ChartLine(
                 label=f"{count:,} worlds",
                 x=places,
                 y=[statistics.fmean(v) for v in values],
@@ -344,7 +344,7 @@ def _between(run: Curve, name: str, place: float) -> float:
 
 def _summary(
     curves: Curves, titles: Mapping[str, str], name: str, limit: float
-) -> list[Line]:
+) -> list[ChartLine]:
     lines = []
     for index, (learner, by) in enumerate(curves.items()):
         found = {
@@ -353,7 +353,7 @@ def _summary(
             if (values := scores(runs, name, limit))
         }
         lines.append(
-            Line(
+            ChartLine(
                 label=titles[learner],
                 x=list(found),
                 y=[spread["mean"] for spread in found.values()],

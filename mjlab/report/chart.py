@@ -1,4 +1,4 @@
-"""Line charts as SVG: for a page, and as files of their own.
+"""ChartLine charts as SVG: for a page, and as files of their own.
 
 In a page the drawing is stretched to the room that it gets, lines keeping their width,
 so that a chart has any size while its text, which is HTML, has one. It needs no script;
@@ -105,7 +105,7 @@ def _tick(value: float, step: float) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
+class ChartLine:
     """A curve."""
 
     x: Sequence[float]
@@ -184,7 +184,7 @@ class Chart:
     title: str
     """Its heading."""
 
-    lines: Sequence[Line]
+    lines: Sequence[ChartLine]
     """The curves."""
 
     up: str = ""

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from mjlab.report.chart import Chart, Line
+from mjlab.report.chart import Chart, ChartLine
 from mjlab.report.markup import Html, Section, element, grid, section
 from mjlab.report.record import Record, Series
 from mjlab.report.words import DASH, TIMES, Title, counted, number, title_of
@@ -58,7 +58,9 @@ def curves(
     return _chart(record, title or title_of(series[0].name), lines, **look).figure()
 
 
-def _chart(record: Record, title: Title, lines: Sequence[Line], **look: Any) -> Chart:
+def _chart(
+    record: Record, title: Title, lines: Sequence[ChartLine], **look: Any
+) -> Chart:
     span = record.span
     return Chart(
         title=title.text,
@@ -71,7 +73,7 @@ def _chart(record: Record, title: Title, lines: Sequence[Line], **look: Any) -> 
     )
 
 
-def _line(series: Series, label: str, colour: int) -> Line:
+def _line(series: Series, label: str, colour: int) -> ChartLine:
     """Return a series as it is, or where it is long, by stretches of iterations.
 
     No extreme is lost: the range of a stretch holds all its values.
@@ -79,7 +81,7 @@ def _line(series: Series, label: str, colour: int) -> Line:
     columns: dict[str, list[Any]] = {"x": series.iterations, "y": series.values}
     if len(series.iterations) > MOST_POINTS:
         columns = _stretches(series)
-    return Line(
+    return ChartLine(
         **columns,
         label=label,
         value=number(series.last),

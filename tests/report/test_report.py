@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 import pytest
 
 from mjlab.report import NoRunError, render, write_report
-from mjlab.report.chart import Chart, Line, Scale, scale_for
+from mjlab.report.chart import Chart, ChartLine, Scale, scale_for
 from mjlab.report.curves import MOST_POINTS, STRETCHES
 from mjlab.report.outcome import EMBEDDED
 from mjlab.report.words import duration, file_size, number
@@ -311,7 +311,7 @@ def test_ratios_put_decades_at_equal_distances():
 
 
 def test_a_chart_in_a_file_has_its_curve_where_its_numbers_are(tmp_path):
-    line = Line(label="<b>", x=[1, 10, 100], y=[1, 100, 10000], dashed=True)
+    line = ChartLine(label="<b>", x=[1, 10, 100], y=[1, 100, 10000], dashed=True)
     chart = Chart(title="t", lines=[line], log_up="yes", log_across=True)
     root = ElementTree.parse(chart.save(tmp_path / "c.svg", width=500)).getroot()
     outlines = [
