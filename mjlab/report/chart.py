@@ -1,4 +1,4 @@
-"""ChartLine charts as SVG: for a page, and as files of their own.
+"""Line charts as SVG: for a page, and as files of their own.
 
 In a page the drawing is stretched to the room that it gets, lines keeping their width,
 so that a chart has any size while its text, which is HTML, has one. It needs no script;
