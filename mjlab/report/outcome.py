@@ -45,7 +45,7 @@ def evaluation(record: Record) -> Section | None:
 
 
 def _evaluated(record: Record) -> list[Series]:
-    """Figures of evaluations, the reward first."""
+    """Return the figures of evaluations, the reward first."""
     found = record.metrics.group("Eval")
     return sorted(found, key=lambda one: one.name != "Eval/mean_reward")
 
@@ -63,7 +63,7 @@ def _best(record: Record) -> str:
 
 
 def _scores(record: Record) -> Html | None:
-    """Each evaluation as a row."""
+    """Return each evaluation as a row."""
     found = _evaluated(record)
     iterations = sorted({i for one in found for i in one.iterations})
     if not iterations:
@@ -81,7 +81,7 @@ def _scores(record: Record) -> Html | None:
 
 
 def _evaluation_table(file: Path, data: dict[str, Any], record: Record) -> Html:
-    """What `evaluate.py` found."""
+    """Return the results of `evaluate.py`."""
     summary = data["summary"] if isinstance(data["summary"], dict) else {}
     spreads = {
         "return": "return",
@@ -135,7 +135,7 @@ def _spread_row(name: str, spread: dict[str, Any]) -> list[str]:
 
 
 def _settings(data: dict[str, Any]) -> str:
-    """How the environment differed from that of the run."""
+    """Return the differences between the environment and that of the run."""
     settings = data.get("settings") or {}
     changed = [f"{k} {' '.join(map(str, v))}" for k, v in settings.items()]
     return ", ".join([*changed, *(f"no {name}" for name in data.get("disabled") or [])])
@@ -145,7 +145,7 @@ def _settings(data: dict[str, Any]) -> str:
 
 
 def health(record: Record) -> Section:
-    """What went wrong, or that nothing did."""
+    """Faults, or that there were none."""
     metrics = record.metrics
     counters = [one for one in metrics.group("Health") if any(one.finite)]
     charts = [curves([one], record, with_zero=True) for one in counters]
@@ -238,7 +238,7 @@ def _video(file: Path, folder: Path, is_embedded: bool) -> Html:
 
 
 def files(record: Record) -> Section:
-    """What else is in the folder."""
+    """The other files in the folder."""
     folder = record.folder
     rows: list[list[str]] = []
     for file in sorted(folder.rglob("*")):

@@ -38,7 +38,7 @@ def write_report(folder: Path, defaults: dict[str, Any] | None = None) -> Path:
 
 
 def render(folder: Path, defaults: dict[str, Any] | None = None) -> str:
-    """The report of a run as HTML; see `write_report`."""
+    """Return the report of a run as HTML; see `write_report`."""
     start = time.perf_counter()
     record = read_record(folder, defaults)
     sections = [
@@ -95,7 +95,7 @@ def _page(record: Record, body: Html, seconds: float) -> str:
 
 
 def _policy(script: str) -> str:
-    """What a browser may load: this page's own script, and films beside it."""
+    """Return the policy of loading: this page's own script, and films beside it."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (
         "default-src 'none'; style-src 'unsafe-inline'; img-src data: 'self' file:; "

@@ -34,7 +34,7 @@ Difference = tuple[str, Any, Any]
 
 
 def settings(record: Record) -> Section:
-    """What differs from the task's defaults, then the complete configuration."""
+    """Differences from the task's defaults, then the complete configuration."""
     if not record.config:
         lead = "config.json is missing or damaged, so that nothing is known of it."
         return section("configuration", "Configuration", lead=lead)
