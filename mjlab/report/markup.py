@@ -13,7 +13,7 @@ class Html(str):
     """Text that is HTML already, and goes into a page as it is."""
 
 
-_EMPTY = frozenset(["meta", "br", "source", "path", "col"])
+_EMPTY = frozenset(["path", "rect"])
 """Elements that hold nothing."""
 
 
@@ -31,7 +31,7 @@ def element(name: str, /, *children: str | None, **attributes: Attribute) -> Htm
         _attribute(key, value) for key, value in attributes.items()
     )
     if name in _EMPTY:
-        return Html(f"<{opening}>" if name != "path" else f"<{opening}/>")
+        return Html(f"<{opening}/>")
     return Html(f"<{opening}>{joined(*children)}</{name}>")
 
 

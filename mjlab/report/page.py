@@ -3,6 +3,7 @@
 import base64
 import datetime
 import hashlib
+import string
 import time
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from mjlab.files import write_text
 from mjlab.report import curves, outcome
 from mjlab.report.chart import STYLE
 from mjlab.report.head import head
-from mjlab.report.markup import Html, element, joined
+from mjlab.report.markup import Html, element, escaped, joined
 from mjlab.report.record import REPORT as REPORT
 from mjlab.report.record import Record, read_record
 from mjlab.report.settings import settings
@@ -69,29 +70,10 @@ def _page(record: Record, body: Html, seconds: float) -> str:
         f"Written {moment(now)} in {seconds:.2f} s, from this folder's files alone."
     )
     title = f"{record.info.get('task', 'A run')}, {record.folder.name}"
-    page = element(
-        "html",
-        element(
-            "head",
-            element("meta", charset="utf-8"),
-            element(
-                "meta", http_equiv="Content-Security-Policy", content=_policy(script)
-            ),
-            element(
-                "meta", name="viewport", content="width=device-width, initial-scale=1"
-            ),
-            element("meta", name="color-scheme", content="light dark"),
-            element("title", title),
-            element("style", style),
-        ),
-        element(
-            "body",
-            element("main", body, element("footer", closing)),
-            element("script", script),
-        ),
-        lang="en",
-    )
-    return f"<!DOCTYPE html>\n{page}\n"
+    parts = {"policy": _policy(script), "title": title, "closing": closing}
+    shown = {name: escaped(text) for name, text in parts.items()}
+    page = string.Template((_HERE / "page.html").read_text("utf-8"))
+    return page.substitute(shown, style=style, body=body, script=script)
 
 
 def _policy(script: str) -> str:

@@ -23,11 +23,8 @@ SHOWN = 120
 _TYPE = "$type"
 
 
-class _Absent:
-    """Stands for a part that there is not."""
-
-
-ABSENT = _Absent()
+ABSENT = object()
+"""A part that there is not."""
 
 Difference = tuple[str, Any, Any]
 """Dotted name, the default, and what the run has."""
@@ -107,15 +104,12 @@ def _kind(data: dict[str, Any]) -> Any:
 def shown(value: Any) -> str:
     """A value on one line, cut if it is long."""
     text = _words(value)
-    return (
-        text
-        if len(text) <= SHOWN
-        else f"{text[:SHOWN].rstrip()}\N{HORIZONTAL ELLIPSIS}"
-    )
+    is_short = len(text) <= SHOWN
+    return text if is_short else f"{text[:SHOWN].rstrip()}\N{HORIZONTAL ELLIPSIS}"
 
 
 def _words(value: Any) -> str:
-    if isinstance(value, _Absent):
+    if value is ABSENT:
         return "absent"
     if isinstance(value, list):
         inside = ", ".join(map(_words, value))
