@@ -35,7 +35,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--check", action="store_true", help="write nothing")
     args = parser.parse_args(arguments)
     before = PAGE.read_text("utf-8")
-    pictures = sorted(RESULT.glob("*.png")) if RESULT.is_dir() else []
+    pictures = sorted(RESULT.glob("*.svg")) if RESULT.is_dir() else []
     after = filled(before, RESULT, [picture.name for picture in pictures])
     if args.check:
         if after != before:
@@ -64,7 +64,7 @@ def filled(page: str, folder: Path, pictures: Sequence[str]) -> str:
             file = folder / TABLES[name]
             text = file.read_text("utf-8").strip() if file.exists() else NOTHING
         elif name in pictures:
-            says = name.removesuffix(".png").replace("_", " ")
+            says = name.removesuffix(".svg").replace("_", " ")
             text = f"![{says}](images/cartpole/{name})"
         else:
             text = NOTHING

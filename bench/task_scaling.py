@@ -28,7 +28,6 @@ import torch
 from bench.record import RESULTS
 from bench.study import page
 from bench.study.advice import Advice, Limit, advise, limit_of
-from bench.study.chart import Chart, Line
 from bench.study.memory import free_bytes, needs, refuse_if_too_large
 from bench.study.progress import Progress
 from bench.study.store import Store
@@ -36,6 +35,7 @@ from mjlab.cli import speed
 from mjlab.cli.answers import UsageError, run_program
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.registry import load_task
+from mjlab.report.chart import Chart, ChartLine
 from mjlab.sim.backend import resolve_backend
 
 COUNTS = tuple(2**power for power in range(15))
@@ -294,11 +294,9 @@ def report(store: Store, out: Path) -> str:
 
 
 def draw(store: Store, title: str, out: Path) -> Path | None:
-    """The chart, if there is anything to draw and to draw with."""
-    from importlib.util import find_spec
-
+    """Draw the chart, if there is anything to draw."""
     there = {int(n): r for n, r in store.results.items() if "left_out" not in r}
-    if find_spec("PIL") is None or not there:
+    if not there:
         return None
     counts = sorted(there)
     lines = []
@@ -307,7 +305,7 @@ def draw(store: Store, title: str, out: Path) -> Path | None:
     ):
         rates = [[n / seconds for seconds in there[n][name]] for n in counts]
         lines.append(
-            Line(
+            ChartLine(
                 label=label,
                 x=counts,
                 y=[statistics.median(one) for one in rates],
@@ -317,8 +315,9 @@ def draw(store: Store, title: str, out: Path) -> Path | None:
                 dashed=index == 1,
             )
         )
-    chart = Chart(title=title, across="worlds", up="steps/s", lines=lines)
-    return chart.save(out / "rate.png")
+    ratios: dict[str, Any] = {"log_up": "yes", "log_across": True}
+    chart = Chart(title=title, across="worlds", up="steps/s", lines=lines, **ratios)
+    return chart.save(out / "rate.svg")
 
 
 if __name__ == "__main__":

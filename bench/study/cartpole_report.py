@@ -7,10 +7,12 @@ from typing import Any
 from bench.study import page
 from bench.study.advice import advise
 from bench.study.bandwidth import BYTES, against_limit
-from bench.study.chart import Chart, Line
 from bench.study.contenders import Contender
 from bench.study.points import Point
 from bench.study.store import Store
+from mjlab.report.chart import Chart, ChartLine
+
+_RATIOS: dict[str, Any] = {"log_up": "yes", "log_across": True}
 
 PROCESS_WAYS = ("gym-sync", "gym-async", "sb3-dummy", "sb3-subproc")
 """Ways to step single environments of Python."""
@@ -195,9 +197,7 @@ def draw(
     store: Store, points: Points, titles: dict[str, str], out: Path
 ) -> list[tuple[Path, str]]:
     """The charts: path and what each shows."""
-    from importlib.util import find_spec
-
-    if find_spec("PIL") is None or not points:
+    if not points:
         return []
     order = list(titles)
     rates, times = [], []
@@ -212,22 +212,22 @@ def draw(
         }
         spreads = [point.rates for point in ordered]
         rates.append(
-            Line(
+            ChartLine(
                 y=[point.rate for point in ordered],
                 low=[low for low, _ in spreads],
                 high=[high for _, high in spreads],
                 **look,
             )
         )
-        times.append(Line(y=[point.seconds for point in ordered], **look))
+        times.append(ChartLine(y=[point.seconds for point in ordered], **look))
     charts = [
         ("rate", "Samples a second", "samples/s", rates),
         ("step", "Time of a step of all worlds", "seconds", times),
     ]
     found = [
         (
-            Chart(title=title, across="worlds", up=unit, lines=lines, width=1100).save(
-                out / f"{name}.png"
+            Chart(title=title, across="worlds", up=unit, lines=lines, **_RATIOS).save(
+                out / f"{name}.svg", width=1100
             ),
             f"{title} against the number of worlds, both axes logarithmic",
         )
@@ -251,7 +251,7 @@ def draw_blocks(
     if not by:
         return []
     lines = [
-        Line(
+        ChartLine(
             label=label,
             x=sorted(points),
             y=[points[threads].rate for threads in sorted(points)],
@@ -262,10 +262,9 @@ def draw_blocks(
         for index, (label, points) in enumerate(by.items())
     ]
     title = "Samples a second by block size"
-    chart = Chart(
-        title=title, across="threads per block", up="samples/s", lines=lines, width=1100
-    )
-    return [(chart.save(out / "blocks.png"), title)]
+    names = {"across": "threads per block", "up": "samples/s"}
+    chart = Chart(title=title, lines=lines, **names, **_RATIOS)
+    return [(chart.save(out / "blocks.svg", width=1100), title)]
 
 
 def _about(store: Store) -> str:

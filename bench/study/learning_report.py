@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bench.study import page
-from bench.study.chart import Chart, Line
 from bench.study.curves import SOLVED, Curve, mean_and_spread
 from bench.study.store import Store
+from mjlab.report.chart import Chart, ChartLine
 
 Curves = dict[str, dict[int, list[Curve]]]
 """By learner and number of worlds, one for each seed."""
@@ -279,9 +279,7 @@ def draw(
     curves: Curves, titles: Mapping[str, str], settings: dict[str, float], out: Path
 ) -> list[tuple[Path, str]]:
     """The charts: path and what each shows."""
-    from importlib.util import find_spec
-
-    if find_spec("PIL") is None or not curves:
+    if not curves:
         return []
     found = []
     for name, unit in (("samples", "samples"), ("seconds", "seconds")):
@@ -293,9 +291,9 @@ def draw(
                 across=unit,
                 up="mean return without exploration",
                 lines=lines,
-                log_up=False,
+                log_across=True,
             )
-            found.append((chart.save(out / f"{learner}_{name}.png"), title))
+            found.append((chart.save(out / f"{learner}_{name}.svg"), title))
     for name, limit in (
         ("samples", settings["samples"]),
         ("seconds", settings["seconds"]),
@@ -306,14 +304,14 @@ def draw(
             across="worlds",
             up="mean return without exploration",
             lines=_summary(curves, titles, name, limit),
-            log_up=False,
-            width=1100,
+            log_across=True,
         )
-        found.append((chart.save(out / f"learning_{name}.png"), title))
+        path = chart.save(out / f"learning_{name}.svg", width=1100)
+        found.append((path, title))
     return found
 
 
-def _lines(by: dict[int, list[Curve]], name: str, counts: list[int]) -> list[Line]:
+def _lines(by: dict[int, list[Curve]], name: str, counts: list[int]) -> list[ChartLine]:
     """A curve for each number of worlds: mean, least and largest over seeds."""
     lines = []
     for count in sorted(by):
@@ -326,7 +324,7 @@ def _lines(by: dict[int, list[Curve]], name: str, counts: list[int]) -> list[Lin
         places = [start * (end / start) ** (i / number) for i in range(number + 1)]
         values = [[_between(run, name, place) for run in runs] for place in places]
         lines.append(
-            Line(
+            ChartLine(
                 label=f"{count:,} worlds",
                 x=places,
                 y=[statistics.fmean(v) for v in values],
@@ -346,7 +344,7 @@ def _between(run: Curve, name: str, place: float) -> float:
 
 def _summary(
     curves: Curves, titles: Mapping[str, str], name: str, limit: float
-) -> list[Line]:
+) -> list[ChartLine]:
     lines = []
     for index, (learner, by) in enumerate(curves.items()):
         found = {
@@ -355,7 +353,7 @@ def _summary(
             if (values := scores(runs, name, limit))
         }
         lines.append(
-            Line(
+            ChartLine(
                 label=titles[learner],
                 x=list(found),
                 y=[spread["mean"] for spread in found.values()],

@@ -51,14 +51,10 @@ def table_html(head: Row, rows: Sequence[Row]) -> str:
 
 
 def picture(path: Path, says: str) -> str:
-    """A picture within the page.
-
-    Args:
-        path: The PNG file.
-        says: What it shows, for who does not see it.
-    """
+    """Return an SVG file within the page; `says` is for who does not see it."""
     data = base64.b64encode(path.read_bytes()).decode()
-    return f'<p><img src="data:image/png;base64,{data}" alt="{html.escape(says)}"></p>'
+    source = f"data:image/svg+xml;base64,{data}"
+    return f'<p><img src="{source}" alt="{html.escape(says)}"></p>'
 
 
 def paragraph(text: str) -> str:

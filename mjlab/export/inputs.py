@@ -34,13 +34,7 @@ GROUP = "onnx"
 def encoder_pos(
     env: ManagedEnv, biased: bool = False, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """Positions of the chosen joints, m or rad.
-
-    Args:
-        env: The environment.
-        biased: Whether to add the bias of the joints' encoders.
-        asset_cfg: The joints.
-    """
+    """Positions of the chosen joints, m or rad; `biased` as their encoders are."""
     data = asset_cfg.entity.data
     position = data.joint_pos_biased if biased else data.joint_pos
     return position[:, asset_cfg.joint_ids]
@@ -72,22 +66,22 @@ class OnnxInput:
 
     @property
     def place(self) -> str:
-        """How the environment calls it."""
+        """Its name in the environment."""
         return f"{self.group}/{self.term}"
 
     @property
     def label(self) -> str:
-        """How messages call the term."""
+        """Its name in messages."""
         return f"Observation term {self.place!r}"
 
     @property
     def is_measured(self) -> bool:
-        """Whether it comes from an input, and not from the policy's own past."""
+        """True if it comes from an input, and not from the policy's own past."""
         return self.cfg.func is not mdp.last_action
 
 
 def plan(cfg: ManagerBasedRlEnvCfg, seen: Sequence[str]) -> list[OnnxInput]:
-    """The terms that a network sees, and what their inputs are called.
+    """Return the terms that a network sees, with the names of their inputs.
 
     Two groups that have the same term take it from one input.
 
@@ -112,12 +106,12 @@ def plan(cfg: ManagerBasedRlEnvCfg, seen: Sequence[str]) -> list[OnnxInput]:
 def measured_group(
     cfg: ManagerBasedRlEnvCfg, inputs: Mapping[str, str], *, delayed: bool = True
 ) -> ObservationGroupCfg:
-    """A group that measures what a file takes, with the noise and delay of its terms.
+    """Return a group that measures the inputs of a file, with noise and delay.
 
     Args:
         cfg: The environment that has the terms.
         inputs: Place of the term of each input, such as "actor/joint_pos".
-        delayed: Whether values are as late as the terms say.
+        delayed: Make values as late as the terms say.
     """
     late = {} if delayed else {"delay": None, "delay_min_lag": 0, "delay_max_lag": 0}
     terms: dict[str, ObservationTermCfg | None] = {}
@@ -153,7 +147,7 @@ class Observer:
             env: The environment, with the group of measurements.
         """
         self.inputs: list[dict[str, Any]] = []
-        """What is taken, for the contract."""
+        """Descriptions of the inputs, for the contract."""
         self.last_action: str | None = None
         """The value of the last action, if a term sees it."""
         self._graph = graph
@@ -198,7 +192,7 @@ class Observer:
         return self._history(planned, slot, value)
 
     def _input(self, planned: OnnxInput, slot: TermSlot, term: BoundTerm) -> str:
-        """The input that a term comes from, which another may have added."""
+        """Return the input that a term comes from, which another may have added."""
         if planned.input in self._added:
             return self._added[planned.input]
         quantity = describe(self._env, term, term())
@@ -248,7 +242,7 @@ class Observer:
         return self._graph.part(self.last_action, start, stop)
 
     def _made_of(self, term: BoundTerm, value: str) -> str:
-        """What a term makes of its measurement."""
+        """Add what a term makes of its measurement."""
         if term.cfg.func not in _AFFINE:
             return value
         chosen = term.params.get("asset_cfg") or ROBOT.resolve(self._env.scene)
@@ -258,7 +252,7 @@ class Observer:
         return self._graph.add("Add", value, self._graph.constant(offset.numpy()))
 
     def _stages(self, slot: TermSlot, group: ObservationGroup, value: str) -> str:
-        """Clip, scale and the check for NaN, in this order."""
+        """Add clip, scale and the check for NaN, in this order."""
         graph, cfg = self._graph, slot.cfg
         if cfg.clip is not None:
             low, high = (graph.constant(float(bound)) for bound in cfg.clip)
@@ -275,7 +269,7 @@ class Observer:
         return value
 
     def _history(self, planned: OnnxInput, slot: TermSlot, value: str) -> str:
-        """The latest values, the oldest first; at first all are the present one."""
+        """Add the latest values, the oldest first; at first all are the present one."""
         if not slot.history:
             return value
         graph, past = self._graph, slot.history - 1
@@ -297,7 +291,7 @@ class Observer:
         return graph.shaped(row, slot.output_shape)
 
     def _has_begun(self) -> str:
-        """Whether there was a call before this one."""
+        """Add the answer to: was there a call before this one?"""
         if self._begun is None:
             state = self._graph.state(
                 "begun", (1,), "0 at the first call, whose values fill histories."
@@ -355,7 +349,7 @@ def _group(cfg: ManagerBasedRlEnvCfg, name: str) -> ObservationGroupCfg:
 
 
 def _is_same(one: ObservationTermCfg, other: ObservationTermCfg) -> bool:
-    """Whether two terms measure the same, and equally late."""
+    """Return True if two terms measure the same, and equally late."""
     if one.func is not other.func:
         return False
     if one.params is not other.params and to_data(one.params) != to_data(other.params):

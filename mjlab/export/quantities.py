@@ -1,4 +1,4 @@
-"""What an observation is, physically: unit, frame, and what each number belongs to.
+"""The physics of an observation: unit, frame, and the owner of each number.
 
 Of the terms of mjlab it is known. Of others it is found out as far as possible: from a
 sensor of MuJoCo's whose readings they pass on, or from their own description, which in
@@ -31,7 +31,7 @@ Units = str | list[str] | None
 
 @dataclass(frozen=True)
 class Quantity:
-    """What some numbers are."""
+    """The physics of some numbers."""
 
     unit: Units = None
     """SI unit, of all or of each; "1" for none. None where it is not known."""
@@ -41,17 +41,11 @@ class Quantity:
     axes, or they are not known."""
 
     elements: list[str] | None = None
-    """What each number belongs to, such as a joint. None where it is not known."""
+    """The owner of each number, such as a joint. None where it is not known."""
 
 
 def describe(env: ManagedEnv, term: BoundTerm, value: torch.Tensor) -> Quantity:
-    """What a term of the observations is.
-
-    Args:
-        env: The environment.
-        term: The term.
-        value: What it returns now, shape (num_envs, ...).
-    """
+    """Return the physics of an observation term, whose value is now `value`."""
     known = _KNOWN.get(term.cfg.func)
     if known is not None:
         return known(env, term.params)
@@ -62,7 +56,7 @@ def describe(env: ManagedEnv, term: BoundTerm, value: torch.Tensor) -> Quantity:
 
 
 def meaning(func: Any) -> str:
-    """The first sentences of a function's description, in one line."""
+    """Return the first sentences of a function's description, in one line."""
     text = inspect.getdoc(func) or func.__name__
     text = " ".join(text.split("\n\n")[0].split())
     return _SHAPE.sub("", text)
@@ -74,7 +68,7 @@ def meaning(func: Any) -> str:
 def joint_units(
     env: ManagedEnv, entity: Entity, names: Sequence[str], hinge: str, slide: str
 ) -> Units:
-    """The unit of each joint, or that of all if it is the same."""
+    """Return the unit of each joint, or that of all if it is the same."""
     model = env.sim.mj_model
     types = [int(model.joint(f"{entity.name}/{name}").type[0]) for name in names]
     is_slide = [kind == int(mujoco.mjtJoint.mjJNT_SLIDE) for kind in types]
@@ -83,7 +77,7 @@ def joint_units(
 
 
 def root_frame(env: ManagedEnv, entity: Entity) -> str:
-    """The name of the frame of an entity's root."""
+    """Return the name of the frame of an entity's root."""
     body = entity.index.root_body_id
     return env.sim.mj_model.body(body).name if body else WORLD
 
@@ -127,7 +121,7 @@ def _poses(env: ManagedEnv, params: dict[str, Any]) -> Quantity:
 
 
 def _selection(env: ManagedEnv, params: dict[str, Any]) -> Selection:
-    """What a term is about: what it was given, or all of its robot."""
+    """Return the parts that a term is about: those given, or all of its robot."""
     chosen = params.get("asset_cfg")
     if isinstance(chosen, Selection):
         return chosen
@@ -198,13 +192,13 @@ _SENSORS: dict[str, tuple[str, bool]] = {
     "subtreeangmom": ("kg m^2/s", False),
     "clock": ("s", False),
 }
-"""Unit by type, and whether readings are in the axes of what carries the sensor."""
+"""Unit by type, and True for readings in the axes of what carries the sensor."""
 
 
 def _passed_on(
     env: ManagedEnv, term: BoundTerm, value: torch.Tensor
 ) -> Quantity | None:
-    """What a sensor measures that a term passes on, as it is or negated."""
+    """Return the physics of a sensor that a term passes on, as it is or negated."""
     name = term.params.get("sensor_name")
     if not isinstance(name, str):
         return None
@@ -217,7 +211,7 @@ def _passed_on(
 
 
 def _unit_in(text: str) -> Units:
-    """The unit that a description says, between commas or at its end."""
+    """Return the unit in a description, between commas or at its end."""
     found = _UNIT.search(text)
     if found:
         return found[1].replace("²", "^2")

@@ -45,7 +45,7 @@ _SIZE_OF_ACTIONS = 0.5
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written."""
+    """The files that were written."""
 
     path: Path
     """The ONNX file."""
@@ -62,7 +62,7 @@ class Exported:
 
     @property
     def summary(self) -> str:
-        """What was written, for the user."""
+        """A summary for the user."""
         sizes = {
             kind: ", ".join(f"{e['name']} {_size(e['shape'])}" for e in entries)
             for kind, entries in self.contract.items()
@@ -91,7 +91,7 @@ def export_run(
         run: The run.
         configs: Its configurations by name.
         checkpoint: One of its checkpoints. None takes the newest, or the best.
-        best: Whether to take the best.
+        best: Take the best.
         to: The file to write. None is export/<task>.onnx in the run's folder.
     """
     info = run.info()
@@ -126,7 +126,7 @@ def export_policy(
         checkpoint: The checkpoint.
         to: The file to write, such as "policy.onnx".
         env_cfg: The environment that it was trained in.
-        agent_cfg: How it was trained.
+        agent_cfg: The configuration of its training.
         task: The task's id, by which `play.py` finds it.
         origin: More about where it comes from, for the contract.
     """
@@ -170,7 +170,7 @@ def _size(shape: Sequence[int]) -> str:
 def _nominal(
     cfg: ManagerBasedRlEnvCfg, planned: list[OnnxInput]
 ) -> ManagerBasedRlEnvCfg:
-    """One world, with nothing drawn, that also shows what the file takes."""
+    """Return one world, with nothing drawn, that also shows what the file takes."""
     groups: dict[str, ObservationGroupCfg | None] = {}
     for name, group in cfg.observations.items():
         if group is not None:
@@ -193,7 +193,7 @@ def _nominal(
 
 
 def _on_time(term: ObservationTermCfg) -> ObservationTermCfg:
-    """A term without its delay, which is not the file's business."""
+    """Return a term without its delay, which is not the file's business."""
     return dataclasses.replace(term, delay=None, delay_min_lag=0, delay_max_lag=0)
 
 
@@ -269,7 +269,7 @@ def compare(
 
 
 def _expected(env: ManagerBasedRlEnv, action: torch.Tensor) -> dict[str, np.ndarray]:
-    """What the environment makes of an action, by output."""
+    """Return what the environment makes of an action, by output."""
     expected, start = {ACTION: action[0].numpy()}, 0
     for name, term in env.action_manager.terms.items():
         assert isinstance(term, DrivenAction), "Others were refused."

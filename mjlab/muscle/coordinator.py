@@ -250,7 +250,7 @@ class QpCoordinator:
 
 
 class RefinedCoordinator:
-    """What another coordinator proposes, made better by a few steps to the optimum."""
+    """A proposal of another coordinator, made better by a few steps to the optimum."""
 
     def __init__(self, proposer: Coordinator, qp: BoxQp, iterations: int = 10) -> None:
         """Remember both.

@@ -82,21 +82,22 @@ class PlainPdLaw:
         self._interval = float(model.opt.timestep)
         self._qpos = torch.tensor(muscle_map.qpos_ids, device=device)
         self._dofs = torch.tensor(muscle_map.dof_ids, device=device)
-        self._prepare(model, muscle_map, device, dtype)
+        like = torch.zeros((), device=device, dtype=dtype)
+        self._read(model, list(muscle_map.dof_ids), like)
 
     def compute(self, fields: JointFields, target: torch.Tensor) -> torch.Tensor:
         """Return the torques, shape (num_envs, num_dofs)."""
         velocity = fields.qvel.index_select(1, self._dofs)
         return self._spring(fields, target) - self.damping * velocity
 
-    def _prepare(
-        self,
-        model: mujoco.MjModel,
-        muscle_map: MuscleMap,
-        device: torch.device | str,
-        dtype: torch.dtype,
-    ) -> None:
-        """Find what a law reads of the inertia matrix."""
+    def _read(self, model: mujoco.MjModel, dofs: list[int], like: torch.Tensor) -> None:
+        """Find the parts of the inertia matrix that a law reads.
+
+        Args:
+            model: The compiled model.
+            dofs: The controlled dofs.
+            like: A tensor of the precision and on the device of the worlds.
+        """
 
     def _spring(self, fields: JointFields, target: torch.Tensor) -> torch.Tensor:
         return self.stiffness * (target - fields.qpos.index_select(1, self._qpos))
@@ -112,16 +113,10 @@ class DiagonalStablePdLaw(PlainPdLaw):
     max_speed = 30.0
     """Joint speeds beyond it count as it, in rad/s."""
 
-    def _prepare(
-        self,
-        model: mujoco.MjModel,
-        muscle_map: MuscleMap,
-        device: torch.device | str,
-        dtype: torch.dtype,
-    ) -> None:
+    def _read(self, model: mujoco.MjModel, dofs: list[int], like: torch.Tensor) -> None:
         ends = model.M_rowadr + model.M_rownnz - 1
-        diagonal = [int(ends[dof]) for dof in muscle_map.dof_ids]
-        self._diagonal = torch.tensor(diagonal, device=device)
+        diagonal = [int(ends[dof]) for dof in dofs]
+        self._diagonal = torch.tensor(diagonal, device=like.device)
 
     def compute(self, fields: JointFields, target: torch.Tensor) -> torch.Tensor:
         """Return the torques, shape (num_envs, num_dofs)."""
@@ -141,24 +136,18 @@ class StablePdLaw(PlainPdLaw):
     plain law at the same rate would not.
     """
 
-    def _prepare(
-        self,
-        model: mujoco.MjModel,
-        muscle_map: MuscleMap,
-        device: torch.device | str,
-        dtype: torch.dtype,
-    ) -> None:
-        trees = {int(model.dof_treeid[dof]) for dof in muscle_map.dof_ids}
+    def _read(self, model: mujoco.MjModel, dofs: list[int], like: torch.Tensor) -> None:
+        trees = {int(model.dof_treeid[dof]) for dof in dofs}
         tree_dofs = [d for d in range(model.nv) if int(model.dof_treeid[d]) in trees]
         self._size = len(tree_dofs)
-        self._tree = torch.tensor(tree_dofs, device=device)
+        self._tree = torch.tensor(tree_dofs, device=like.device)
         address, present = _dense_addresses(model, tree_dofs)
-        self._address = torch.tensor(address, device=device)
-        self._present = torch.tensor(present, device=device, dtype=dtype)[:, None]
-        places = [tree_dofs.index(dof) for dof in muscle_map.dof_ids]
-        self._places = torch.tensor(places, device=device)
-        damped = [self.damping if d in muscle_map.dof_ids else 0.0 for d in tree_dofs]
-        extra = torch.tensor(damped, device=device, dtype=dtype) * self._interval
+        self._address = torch.tensor(address, device=like.device)
+        self._present = like.new_tensor(present)[:, None]
+        places = [tree_dofs.index(dof) for dof in dofs]
+        self._places = torch.tensor(places, device=like.device)
+        damped = [self.damping if d in dofs else 0.0 for d in tree_dofs]
+        extra = like.new_tensor(damped) * self._interval
         self._extra = torch.diag(extra).unsqueeze(-1)
 
     def compute(self, fields: JointFields, target: torch.Tensor) -> torch.Tensor:

@@ -1,259 +1,399 @@
-"""Curves as SVG, with everything that is text in HTML beside it.
+"""Line charts as SVG: for a page, and as files of their own.
 
-The drawing is stretched to the room that it gets, lines keeping their width, so that a
-chart has any size while its text has one. It needs no script; with one, the numbers
-under the pointer are read back from the curve itself, by the scales that it carries.
+In a page the drawing is stretched to the room that it gets, lines keeping their width,
+so that a chart has any size while its text, which is HTML, has one. It needs no script;
+with one, the numbers under the pointer are read back from the curve itself, by the
+scales that it carries. A file has the same drawing with its text around it.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
 
-from mjlab.report.curve import Curve, curve_of
+from mjlab.files import write_text
 from mjlab.report.markup import Html, element, joined
-from mjlab.report.metrics import Series
-from mjlab.report.scale import Scale, Zero, scale_for
-from mjlab.report.words import DASH, Title, counted, number, title_of
+from mjlab.report.words import MINUS, number
+
+Kind = Literal["linear", "log"]
 
 WIDTH, HEIGHT = 1000, 400
-"""Size of the drawing in its own units, which the page stretches."""
+"""Size of the drawing in its own units, which stretch."""
 
 DOTS_UP_TO = 40
 """Points that are shown as dots besides the line."""
 
-_COLOURS = 8
+STYLE = Path(__file__).with_name("chart.css")
+"""The look of the drawing, in a page and in a file."""
+
+_COLOURS = 11
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A stretch of numbers, with round ones among them."""
+
+    low: float
+    """The number at the near end."""
+
+    high: float
+    """The number at the far end, which is larger."""
+
+    kind: Kind = "linear"
+    """Equal lengths are equal differences, or equal ratios."""
+
+    def place(self, value: float) -> float:
+        """Return the place of a value, from 0 at the near end to 1 at the far end."""
+        if self.kind == "linear":
+            return (value - self.low) / (self.high - self.low)
+        low, high = math.log(self.low), math.log(self.high)
+        return (math.log(value) - low) / (high - low)
+
+    def ticks(self, most: int) -> list[tuple[float, str]]:
+        """Return round numbers on it, with their texts."""
+        if self.kind == "log":
+            return [(value, number(value)) for value in self._round_ratios(most)]
+        step = _round_step((self.high - self.low) / most)
+        first = math.ceil(self.low / step - 1e-9)
+        last = math.floor(self.high / step + 1e-9)
+        return [(i * step, _tick(i * step, step)) for i in range(first, last + 1)]
+
+    def _round_ratios(self, most: int) -> list[float]:
+        """Return powers of ten, or where those are few, also their 2 and 5 fold."""
+        first, last = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
+        if last - first >= 2:
+            every = -(-(last - first + 1) // most)
+            return [10.0**power for power in range(first, last + 1, every)]
+        found = [n * 10.0**p for p in range(first - 1, last + 1) for n in (1, 2, 5)]
+        return [value for value in found if self.low <= value <= self.high]
+
+
+def scale_for(
+    low: float, high: float, *, kind: Kind = "linear", with_zero: bool = False
+) -> Scale:
+    """Return a scale with a little room around what is on it.
+
+    Zero is on it where it is near enough that the values stay readable, and always if
+    `with_zero`.
+    """
+    if kind == "log":
+        return Scale(low / 1.2, high * 1.2, "log")
+    if with_zero or min(abs(low), abs(high)) < 0.5 * (high - low):
+        low, high = min(low, 0.0), max(high, 0.0)
+    if low == high:
+        room = abs(low) * 0.5 or 1.0
+        return Scale(low - room, high + room)
+    room = 0.06 * (high - low)
+    # What ends at zero has its axis there.
+    low, high = low - room if low else 0.0, high + room if high else 0.0
+    return Scale(low, high) if math.isfinite(high - low) else Scale(low / 2, high / 2)
+
+
+def _round_step(least: float) -> float:
+    """Return the next number of 1, 2, 5, 10, 20 and so on."""
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(n * power for n in (1, 2, 5, 10) if n * power >= least * (1 - 1e-9))
+
+
+def _tick(value: float, step: float) -> str:
+    if step >= 1e4 or step < 1e-4 or not value:
+        return number(value)
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
+    shown = f"{abs(value):.{decimals}f}"
+    return f"{MINUS}{shown}" if value < 0 and float(shown) else shown
 
 
 @dataclass(frozen=True, kw_only=True)
-class Style:
-    """How a chart looks and what it says besides its curves."""
+class ChartLine:
+    """A curve."""
 
-    zero: Zero = "near"
-    """Whether zero is on the vertical scale."""
+    x: Sequence[float]
+    """Places, ascending."""
 
-    share: bool = False
-    """Whether the vertical scale is all of 0 to 1."""
+    y: Sequence[float | None]
+    """Value at each place. None breaks the line."""
 
-    log: bool = False
-    """Whether a figure that covers decades is drawn by ratios, where it can be."""
+    low: Sequence[float | None] | None = None
+    """Lower end of the spread of each value."""
 
-    wide: bool = False
-    """Whether it takes the whole width of the page."""
+    high: Sequence[float | None] | None = None
+    """Upper end of the spread of each value."""
+
+    label: str = ""
+    """Its name beside other curves."""
+
+    value: str = ""
+    """Its newest number, for a page."""
+
+    said: str = ""
+    """The curve in words, for a reader who does not see it."""
+
+    name: str = ""
+    """Name of the figure that it shows."""
+
+    gaps: Sequence[float] = ()
+    """Places at which there was no finite value."""
 
     colour: int = 0
-    """Colour of the first curve."""
+    """Number of its colour."""
+
+    dashed: bool = False
+    """Break the line into dashes."""
+
+    @property
+    def numbers(self) -> list[float]:
+        """All that is drawn, values and ends of spreads."""
+        columns = (self.y, self.low or (), self.high or ())
+        return [v for column in columns for v in column if v is not None]
+
+    @property
+    def classes(self) -> str:
+        """Its colour, for the style."""
+        return f"c{self.colour % _COLOURS}{' dashed' if self.dashed else ''}"
+
+    def paths(self, across: "_Place", up: "_Place") -> list[Html]:
+        """Return its spread, the line, dots where there are few, and gaps."""
+        places = [across(place) for place in self.x]
+        heights = [_maybe(up, value) for value in self.y]
+        found: list[Html] = []
+        if self.low is not None and self.high is not None:
+            lows = [_maybe(up, value) for value in self.low]
+            highs = [_maybe(up, value) for value in self.high]
+            band = _band(places, lows, highs)
+            found.append(_path(f"band {self.classes}", band))
+        line = _line(places, heights)
+        found.append(_path(f"line {self.classes}", line, data_name=self.name or None))
+        there = [i for i, height in enumerate(heights) if height is not None]
+        if len(there) > DOTS_UP_TO:
+            padded = [None, *heights, None]
+            there = [i for i in there if padded[i] is None and padded[i + 2] is None]
+        if there:
+            dots = "".join(f"M{places[i]} {heights[i]}h0" for i in there)
+            found.append(_path(f"dots c{self.colour % _COLOURS}", dots))
+        if self.gaps:
+            marks = dict.fromkeys(across(place) for place in self.gaps)
+            found.append(_path("bad", "".join(f"M{x} {HEIGHT}v-14" for x in marks)))
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    """Curves with axes and names."""
+
+    title: str
+    """Its heading."""
+
+    lines: Sequence[ChartLine]
+    """The curves."""
+
+    up: str = ""
+    """Name and unit of the vertical axis."""
+
+    across: str = ""
+    """Name and unit of the horizontal axis, for a file."""
 
     note: str = ""
     """A word below the title, such as a weight."""
 
+    is_term: bool = False
+    """Write the title as code is written."""
 
-PLAIN = Style()
+    wide: bool = False
+    """Take the whole width of the page."""
 
+    with_zero: bool = False
+    """Have zero on the vertical scale, wherever the values are."""
 
-@dataclass(frozen=True)
-class Span:
-    """The iterations of a run."""
+    share: bool = False
+    """Have all of 0 to 1 on the vertical scale."""
 
-    first: int
-    """The first that there are figures of."""
+    log_up: Literal["no", "decades", "yes"] = "no"
+    """Draw by ratios, always or where the values cover decades."""
 
-    last: int
-    """The last."""
+    log_across: bool = False
+    """Draw the horizontal axis by ratios."""
 
-    resumed: tuple[int, ...] = ()
-    """Iterations after which it was taken up again."""
+    whole: tuple[int, int] | None = None
+    """First and last place, of which whole ones are named. None fits the lines."""
+
+    marks: Sequence[float] = ()
+    """Places of dashed vertical lines."""
+
+    def figure(self) -> Html:
+        """Return the chart for a page that has the style."""
+        scales = self._scales()
+        if scales is None:
+            bad = any(line.gaps for line in self.lines)
+            why = "never a finite value" if bad else "no value yet"
+            return self.empty(why)
+        across, up = scales
+        rows, columns = self._ticks(across, up)
+        body = element(
+            "div",
+            _labels("up", "bottom", rows, up),
+            self._drawing(across, up, rows),
+            _labels("across", "left", columns, across),
+            class_="plot",
+        )
+        return element("figure", self._caption(up), body, class_=self._kind)
+
+    def empty(self, why: str) -> Html:
+        """Return a chart of which there is nothing yet."""
+        head = element("figcaption", self._name(), _below([self.note]))
+        nothing = element("div", element("span", why), class_="nothing")
+        return element("figure", head, nothing, class_=self._kind)
+
+    def save(self, path: Path, *, width: int = 960, height: int = 520) -> Path:
+        """Write it into an SVG file of a size in pixels."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, svg([self], width=width, height=height))
+        return path
+
+    def part(self, left: float, width: int, height: int) -> Html:
+        """Return the chart with its text, as a part of a file."""
+        scales = self._scales()
+        title = _text(16, 24, self.title, "title")
+        if scales is None:
+            return element("svg", title, x=left, width=width, height=height)
+        keys = [line for line in self.lines if line.label]
+        room = 44 + 7 * max((len(line.label) for line in keys), default=-4)
+        x, y, wide, high = 64, 56, width - 64 - room, height - 56 - 48
+        across, up = scales
+        rows, columns = self._ticks(across, up)
+        parts = [title, _text(16, 42, ", ".join(filter(None, [self.note, self.up])))]
+        for value, text in rows:
+            at = y + high * (1.0 - up.place(value)) + 4
+            parts.append(_text(x - 8, at, text, "end"))
+        for value, text in columns:
+            at = x + wide * across.place(value)
+            parts.append(_text(at, y + high + 18, text, "middle"))
+        parts.append(_text(x + wide / 2, height - 10, self.across, "middle"))
+        for index, line in enumerate(keys):
+            at = y + 8 + 20 * index
+            key = _path(f"line {line.classes}", f"M{x + wide + 16} {at}h18")
+            parts += [key, _text(x + wide + 40, at + 4, line.label)]
+        drawing = self._drawing(
+            across, up, rows, x=x, y=y, width=wide, height=high, overflow="visible"
+        )
+        return element("svg", *parts, drawing, x=left, width=width, height=height)
 
     @property
-    def scale(self) -> Scale:
-        """The horizontal scale of all charts; a single iteration is in its middle."""
-        if self.last > self.first:
-            return Scale(self.first, self.last)
-        return Scale(self.first - 1, self.first + 1)
+    def _kind(self) -> str:
+        return "chart wide" if self.wide else "chart"
 
-
-def chart(
-    series: Sequence[Series],
-    span: Span,
-    style: Style = PLAIN,
-    *,
-    title: Title | None = None,
-    labels: Sequence[str] | None = None,
-) -> Html:
-    """One or several series over iterations, as a figure.
-
-    Args:
-        series: What to draw.
-        span: The iterations of the run.
-        style: How it looks.
-        title: What it is called. None calls it as its first series.
-        labels: What each series is called. None where there is one.
-    """
-    title = title or title_of(series[0].name)
-    drawn = [(one, curve_of(one)) for one in series]
-    classes = "chart wide" if style.wide else "chart"
-    up = _vertical_scale(drawn, style)
-    if up is None:
-        return empty(title, _why_empty(series), style)
-    body = joined(
-        _caption(title, series, style, up, labels),
-        element(
-            "div",
-            _ticks_up(up, style),
-            _drawing(drawn, span, up, style, title),
-            _ticks_across(span, style),
-            class_="plot",
-        ),
-    )
-    return element("figure", body, class_=classes)
-
-
-def empty(title: Title, why: str, style: Style = PLAIN) -> Html:
-    """A chart of which there is nothing yet."""
-    head = element("figcaption", _name(title), _below([style.note]))
-    nothing = element("div", element("span", why), class_="nothing")
-    classes = "chart wide" if style.wide else "chart"
-    return element("figure", head, nothing, class_=classes)
-
-
-def _why_empty(series: Sequence[Series]) -> str:
-    if any(one.bad for one in series):
-        return "never a finite value"
-    return "no value yet"
-
-
-def _vertical_scale(
-    drawn: Sequence[tuple[Series, Curve]], style: Style
-) -> Scale | None:
-    """What holds all that is drawn; None if that is nothing."""
-    extremes = [found for _, curve in drawn if (found := curve.extremes)]
-    if not extremes:
-        return None
-    low, high = min(e[0] for e in extremes), max(e[1] for e in extremes)
-    if style.share and 0.0 <= low and high <= 1.0:
-        return Scale(0.0, 1.0)
-    kind = "log" if style.log and low > 0.0 and high > 30.0 * low else "linear"
-    return scale_for(low, high, kind=kind, zero=style.zero)
-
-
-# Text around the drawing.
-
-
-def _caption(
-    title: Title,
-    series: Sequence[Series],
-    style: Style,
-    up: Scale,
-    labels: Sequence[str] | None,
-) -> Html:
-    below = _below([style.note, title.unit, "log" if up.kind == "log" else ""])
-    if labels is None:
-        value = element("output", number(series[0].last), class_="value")
-        return element("figcaption", _name(title), below, value)
-    entries = [
-        element(
-            "span",
-            element("i", class_=f"key c{(style.colour + index) % _COLOURS}"),
-            f" {label} ",
-            element("output", number(one.last), class_="value"),
-            class_="entry",
+    def _scales(self) -> tuple[Scale, Scale] | None:
+        """Return the horizontal and the vertical scale; None if nothing is drawn."""
+        numbers = [value for line in self.lines for value in line.numbers]
+        if not numbers:
+            return None
+        low, high = min(numbers), max(numbers)
+        is_log = self.log_up == "yes" or (
+            self.log_up == "decades" and low > 0.0 and high > 30.0 * low
         )
-        for index, (one, label) in enumerate(zip(series, labels, strict=True))
-    ]
-    legend = element("span", *entries, class_="legend")
-    return element("figcaption", _name(title), below, legend, class_="several")
+        kind: Kind = "log" if is_log else "linear"
+        up = scale_for(low, high, kind=kind, with_zero=self.with_zero)
+        if self.share and 0.0 <= low and high <= 1.0:
+            up = Scale(0.0, 1.0)
+        if self.whole is not None:
+            first, last = self.whole
+            # A single place is in the middle.
+            ends = (first, last) if last > first else (first - 1, first + 1)
+            return Scale(*ends), up
+        places = [place for line in self.lines for place in line.x]
+        kind = "log" if self.log_across else "linear"
+        return scale_for(min(places), max(places), kind=kind), up
+
+    def _ticks(self, across: Scale, up: Scale) -> tuple["_Ticks", "_Ticks"]:
+        """Return the rows and the columns that are named."""
+        rows = up.ticks(5 if self.wide or self.whole is None else 4)
+        if self.whole is None:
+            return rows, across.ticks(8)
+        first, last = self.whole
+        columns = across.ticks(8 if self.wide else 3)
+        columns = [t for t in columns if t[0] == round(t[0]) and first <= t[0] <= last]
+        return rows, columns
+
+    def _caption(self, up: Scale) -> Html:
+        below = _below([self.note, self.up, "log" if up.kind == "log" else ""])
+        if not any(line.label for line in self.lines):
+            value = element("output", self.lines[0].value, class_="value")
+            return element("figcaption", self._name(), below, value)
+        entries = [
+            element(
+                "span",
+                element("i", class_=f"key {line.classes}"),
+                f" {line.label} ",
+                element("output", line.value, class_="value"),
+                class_="entry",
+            )
+            for line in self.lines
+        ]
+        legend = element("span", *entries, class_="legend")
+        return element("figcaption", self._name(), below, legend, class_="several")
+
+    def _name(self) -> Html:
+        kind = "name term" if self.is_term else "name"
+        return element("span", self.title, class_=kind)
+
+    def _drawing(
+        self, across: Scale, up: Scale, rows: "_Ticks", **place: str | float
+    ) -> Html:
+        def x(value: float) -> str:
+            return f"{WIDTH * across.place(value):.1f}".removesuffix(".0")
+
+        def y(value: float) -> str:
+            return f"{HEIGHT * (1.0 - up.place(value)):.1f}".removesuffix(".0")
+
+        parts = [_path("grid", "".join(f"M0 {y(v)}H{WIDTH}" for v, _ in rows))]
+        if up.kind == "linear" and up.low <= 0.0 <= up.high:
+            parts.append(_path("zero", f"M0 {y(0.0)}H{WIDTH}"))
+        if self.marks:
+            where = "".join(f"M{x(mark)} 0V{HEIGHT}" for mark in self.marks)
+            parts.append(_path("resumed", where))
+        for line in self.lines:
+            parts += line.paths(x, y)
+        said = "; ".join(line.said or line.label for line in self.lines)
+        return element(
+            "svg",
+            *parts,
+            viewBox=f"0 0 {WIDTH} {HEIGHT}",
+            preserveAspectRatio="none",
+            role="img",
+            aria_label=f"{self.title}: {said}",
+            data_x=f"{across.low!r} {across.high!r}",
+            data_y=f"{up.low!r} {up.high!r}",
+            data_log="true" if up.kind == "log" else None,
+            **place,
+        )
 
 
-def _name(title: Title) -> Html:
-    return element("span", title.text, class_="name term" if title.is_term else "name")
+_Ticks = list[tuple[float, str]]
+_Place = Callable[[float], str]
 
 
-def _below(parts: Sequence[str]) -> Html:
-    return element("span", ", ".join(filter(None, parts)), class_="below")
-
-
-def _ticks_up(scale: Scale, style: Style) -> Html:
-    labels = [
-        element("span", text, style=f"bottom:{100 * scale.place(value):.2f}%")
-        for value, text in _rows(scale, style)
-    ]
-    return element("div", *labels, class_="up", aria_hidden="true")
-
-
-def _rows(scale: Scale, style: Style) -> list[tuple[float, str]]:
-    return scale.ticks(5 if style.wide else 4)
-
-
-def _ticks_across(span: Span, style: Style) -> Html:
-    scale = span.scale
-    labels = [
-        element("span", text, style=f"left:{100 * scale.place(value):.2f}%")
-        for value, text in scale.ticks(8 if style.wide else 3)
-        if value == round(value) and span.first <= value <= span.last
-    ]
-    return element("div", *labels, class_="across", aria_hidden="true")
-
-
-# The drawing.
-
-
-def _drawing(
-    drawn: Sequence[tuple[Series, Curve]],
-    span: Span,
-    up: Scale,
-    style: Style,
-    title: Title,
-) -> Html:
-    across = span.scale
-    rows = [up.place(value) for value, _ in _rows(up, style)]
-    parts = [_path("grid", "".join(f"M0 {_y(row)}H{WIDTH}" for row in rows))]
-    if up.kind == "linear" and up.low <= 0.0 <= up.high:
-        parts.append(_path("zero", f"M0 {_y(up.place(0.0))}H{WIDTH}"))
-    if span.resumed:
-        where = [_x(across.place(mark)) for mark in span.resumed]
-        parts.append(_path("resumed", "".join(f"M{x} 0V{HEIGHT}" for x in where)))
-    for index, (series, curve) in enumerate(drawn):
-        colour = f"c{(style.colour + index) % _COLOURS}"
-        parts += _curve(series, curve, across, up, colour)
-    return element(
+def svg(charts: Sequence[Chart], *, width: int = 960, height: int = 520) -> str:
+    """Return a file with charts side by side, each of a size in pixels."""
+    size = {"width": width * len(charts), "height": height}
+    picture = element(
         "svg",
-        *parts,
-        viewBox=f"0 0 {WIDTH} {HEIGHT}",
-        preserveAspectRatio="none",
-        role="img",
-        aria_label=f"{title.text}: {'; '.join(_said(series) for series, _ in drawn)}",
-        data_x=f"{across.low!r} {across.high!r}",
-        data_y=f"{up.low!r} {up.high!r}",
-        data_log=up.kind == "log",
+        element("style", Html(STYLE.read_text("utf-8"))),
+        element("rect", width="100%", height="100%", class_="paper"),
+        *(chart.part(width * i, width, height) for i, chart in enumerate(charts)),
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {size['width']} {size['height']}",
+        class_="sheet",
+        **size,
     )
+    return f"{picture}\n"
 
 
-def _curve(
-    series: Series, curve: Curve, across: Scale, up: Scale, colour: str
-) -> list[Html]:
-    """The range of a long curve, its line, dots where there are few, and gaps."""
-    places = [_x(across.place(place)) for place in curve.places]
-    heights = [None if v is None else _y(up.place(v)) for v in curve.values]
-    found: list[Html] = []
-    if curve.lows is not None and curve.highs is not None:
-        lows = [None if v is None else _y(up.place(v)) for v in curve.lows]
-        highs = [None if v is None else _y(up.place(v)) for v in curve.highs]
-        found.append(_path(f"band {colour}", _band(places, lows, highs)))
-    line = _path(f"line {colour}", _line(places, heights), data_name=series.name)
-    found.append(line)
-    alone = _alone(heights)
-    if sum(height is not None for height in heights) <= DOTS_UP_TO:
-        alone = [index for index, height in enumerate(heights) if height is not None]
-    dots = "".join(f"M{places[i]} {heights[i]}h0" for i in alone)
-    if dots:
-        found.append(_path(f"dots {colour}", dots))
-    if curve.bad:
-        gaps = [_x(across.place(iteration)) for iteration in curve.bad]
-        marks = "".join(f"M{x} {HEIGHT}v-14" for x in dict.fromkeys(gaps))
-        found.append(_path("bad", marks))
-    return found
+def _maybe(place: _Place, value: float | None) -> str | None:
+    return None if value is None else place(value)
 
 
 def _line(places: Sequence[str], heights: Sequence[str | None]) -> str:
-    """A line through points, broken where there is none."""
+    """Return a line through points, broken where there is none."""
     parts: list[str] = []
     pen = "M"
     for place, height in zip(places, heights, strict=True):
@@ -268,7 +408,7 @@ def _line(places: Sequence[str], heights: Sequence[str | None]) -> str:
 def _band(
     places: Sequence[str], lows: Sequence[str | None], highs: Sequence[str | None]
 ) -> str:
-    """The area between two lines, in pieces where there is none."""
+    """Return the area between two lines, in pieces where there is none."""
     pieces: list[list[tuple[str, str, str]]] = [[]]
     for place, low, high in zip(places, lows, highs, strict=True):
         if low is None or high is None:
@@ -284,36 +424,21 @@ def _band(
     return "".join(f"M{'L'.join(outline)}Z" for outline in outlines)
 
 
-def _alone(heights: Sequence[str | None]) -> list[int]:
-    """Points that a line does not show, because it has no neighbours."""
-    padded = [None, *heights, None]
-    return [
-        index
-        for index, height in enumerate(heights)
-        if height is not None and padded[index] is None and padded[index + 2] is None
-    ]
-
-
-def _path(kind: str, outline: str, **more: str) -> Html:
+def _path(kind: str, outline: str, **more: str | None) -> Html:
     return element("path", class_=kind, d=outline, **more)
 
 
-def _x(place: float) -> str:
-    return f"{WIDTH * place:.1f}".removesuffix(".0")
+def _labels(kind: str, side: str, ticks: _Ticks, scale: Scale) -> Html:
+    labels = [
+        element("span", text, style=f"{side}:{100 * scale.place(value):.2f}%")
+        for value, text in ticks
+    ]
+    return element("div", *labels, class_=kind, aria_hidden="true")
 
 
-def _y(place: float) -> str:
-    return f"{HEIGHT * (1.0 - place):.1f}".removesuffix(".0")
+def _below(parts: Sequence[str]) -> Html:
+    return element("span", ", ".join(filter(None, parts)), class_="below")
 
 
-def _said(series: Series) -> str:
-    """What a chart shows, for who does not see it."""
-    numbers = series.finite
-    gaps = f", {counted(len(series.bad), 'value')} not finite" if series.bad else ""
-    return (
-        f"from {number(min(numbers))} to {number(max(numbers))}, last "
-        f"{number(series.last)}{gaps}, iterations {series.iterations[0]}{DASH}"
-        f"{series.iterations[-1]}"
-        if numbers
-        else f"no finite value{gaps}"
-    )
+def _text(x: float, y: float, text: str, kind: str = "") -> Html:
+    return element("text", joined(text), x=f"{x:g}", y=f"{y:g}", class_=kind or None)

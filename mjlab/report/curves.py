@@ -1,13 +1,20 @@
 """The sections with curves: learning, the reward's terms, ends of episodes, goals."""
 
-from collections.abc import Iterable
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from mjlab.report.chart import Style, chart, empty
-from mjlab.report.markup import Html, element
-from mjlab.report.metrics import Series
-from mjlab.report.parts import Section, grid, section
-from mjlab.report.record import Record
-from mjlab.report.words import TIMES, Title, number
+from mjlab.report.chart import Chart, ChartLine
+from mjlab.report.markup import Html, Section, element, grid, section
+from mjlab.report.record import Record, Series
+from mjlab.report.words import DASH, TIMES, Title, counted, number, title_of
+
+MOST_POINTS = 480
+"""Points that a curve draws one by one."""
+
+STRETCHES = 240
+"""Parts of the run that a longer curve is drawn in. Each is about two pixels wide."""
 
 TAIL = 0.1
 """Share of the run, at its end, that the comparison of terms is a mean of."""
@@ -18,31 +25,115 @@ _MAIN = {
     "Train/mean_reward": "training",
     "Eval/mean_reward": "evaluation, without exploration",
 }
+_TRAINING = ("Train/mean_episode_length", "Train/mean_step_reward", "Train/episodes")
+_SPEED = "Perf/steps_per_s"
 _ELSEWHERE = ("Perf/seconds", "Train/env_steps")
 """Totals, which the head of the page tells."""
 
 
+def curves(
+    series: Sequence[Series],
+    record: Record,
+    *,
+    title: Title | None = None,
+    labels: Sequence[str] | None = None,
+    colour: int = _BLUE,
+    **look: Any,
+) -> Html:
+    """Return a chart of series over iterations.
+
+    Args:
+        series: The series. Without a `title` the first one gives it.
+        record: The run.
+        title: The title of the chart.
+        labels: The name of each series, if there are several.
+        colour: The colour of the first.
+        look: More about the chart.
+    """
+    names = labels or [""] * len(series)
+    lines = [
+        _line(one, label, colour + index)
+        for index, (one, label) in enumerate(zip(series, names, strict=True))
+    ]
+    return _chart(record, title or title_of(series[0].name), lines, **look).figure()
+
+
+def _chart(
+    record: Record, title: Title, lines: Sequence[ChartLine], **look: Any
+) -> Chart:
+    span = record.span
+    return Chart(
+        title=title.text,
+        up=title.unit,
+        is_term=title.is_term,
+        lines=lines,
+        whole=(span.first, span.last),
+        marks=span.resumed,
+        **look,
+    )
+
+
+def _line(series: Series, label: str, colour: int) -> ChartLine:
+    """Return a series as it is, or where it is long, by stretches of iterations.
+
+    No extreme is lost: the range of a stretch holds all its values.
+    """
+    columns: dict[str, list[Any]] = {"x": series.iterations, "y": series.values}
+    if len(series.iterations) > MOST_POINTS:
+        columns = _stretches(series)
+    return ChartLine(
+        **columns,
+        label=label,
+        value=number(series.last),
+        said=_said(series),
+        name=series.name,
+        gaps=series.bad,
+        colour=colour,
+    )
+
+
+def _stretches(series: Series) -> dict[str, list[Any]]:
+    first, last = series.iterations[0], series.iterations[-1]
+    width = (last - first + 1) / STRETCHES
+    points = zip(series.iterations, series.values, strict=True)
+    columns: dict[str, list[Any]] = {"x": [], "y": [], "low": [], "high": []}
+    for _, group in itertools.groupby(points, lambda p: int((p[0] - first) / width)):
+        stretch = list(group)
+        values = [value for _, value in stretch if value is not None]
+        columns["x"].append(sum(iteration for iteration, _ in stretch) / len(stretch))
+        columns["y"].append(math.fsum(values) / len(values) if values else None)
+        columns["low"].append(min(values, default=None))
+        columns["high"].append(max(values, default=None))
+    return columns
+
+
+def _said(series: Series) -> str:
+    """Return a series in words, for a reader who does not see the chart."""
+    numbers = series.finite
+    gaps = f", {counted(len(series.bad), 'value')} not finite" if series.bad else ""
+    if not numbers:
+        return f"no finite value{gaps}"
+    return (
+        f"from {number(min(numbers))} to {number(max(numbers))}, last "
+        f"{number(series.last)}{gaps}, iterations {series.iterations[0]}{DASH}"
+        f"{series.iterations[-1]}"
+    )
+
+
 def learning(record: Record) -> Section:
     """Reward, length, losses, and speed."""
-    series = record.metrics.series
+    metrics, series = record.metrics, record.metrics.series
     charts = [_main_chart(record)]
-    for name in (
-        "Train/mean_episode_length",
-        "Train/mean_step_reward",
-        "Train/episodes",
-    ):
-        if name in series:
-            charts.append(chart([series[name]], record.span))
-    rates = Style(log=True)
-    for one in record.metrics.group("Loss"):
-        charts.append(chart([one], record.span, rates))
-    for one in record.metrics.group("Policy"):
-        charts.append(chart([one], record.span, rates))
-    if "Perf/steps_per_s" in series:
-        charts.append(chart([series["Perf/steps_per_s"]], record.span))
-    times = [series[name] for name in _TIMES if name in series]
+    charts += [curves([series[n]], record) for n in _TRAINING if n in series]
+    rates = [*metrics.group("Loss"), *metrics.group("Policy")]
+    charts += [curves([one], record, log_up="decades") for one in rates]
+    if _SPEED in series:
+        charts.append(curves([series[_SPEED]], record))
+    times = {label: series[name] for name, label in _TIMES.items() if name in series}
     if times:
-        charts.append(_times(times, record))
+        title = Title("Time of an iteration", "s")
+        found, labels = list(times.values()), list(times)
+        charts.append(curves(found, record, title=title, labels=labels, with_zero=True))
     lead = (
         "Everything is drawn over iterations. Where the run is long, the line is the "
         "mean of a stretch and the shade its whole range. Red strokes below mark "
@@ -54,25 +145,16 @@ def learning(record: Record) -> Section:
 
 
 def _main_chart(record: Record) -> Html:
-    found = [record.metrics.series[n] for n in _MAIN if n in record.metrics.series]
-    style = Style(wide=True)
+    there = record.metrics.series
+    found = {label: there[name] for name, label in _MAIN.items() if name in there}
     window = record.setting("agent", "logging", "window")
     latest = f", mean of the latest {window} or more" if window else ""
     title = Title("Reward of an episode", f"sum over the episode{latest}")
     if not found:
-        return empty(title, "no episode has ended yet", style)
-    labels = [_MAIN[one.name] for one in found]
-    return chart(found, record.span, style, title=title, labels=labels)
-
-
-def _times(times: list[Series], record: Record) -> Html:
-    return chart(
-        times,
-        record.span,
-        Style(zero="always"),
-        title=Title("Time of an iteration", "s"),
-        labels=[_TIMES[one.name] for one in times],
-    )
+        chart = _chart(record, title, [], wide=True)
+        return chart.empty("no episode has ended yet")
+    series, labels = list(found.values()), list(found)
+    return curves(series, record, title=title, labels=labels, wide=True)
 
 
 # The reward.
@@ -98,7 +180,7 @@ def rewards(record: Record) -> Section | None:
         "terms have a weight above zero, red ones below. Mind that each has a scale of "
         "its own; zero is on all of them."
     )
-    bars = _bars(names, series, weights, record)
+    bars = _bars(names, series, record)
     return section("rewards", "Terms of the reward", bars, grid(charts), lead=lead)
 
 
@@ -115,116 +197,82 @@ def _weights(record: Record) -> dict[str, float | None]:
 def _reward_chart(
     name: str, series: Series | None, weight: float | None, record: Record
 ) -> Html:
-    style = Style(
-        zero="always",
-        colour=_RED if weight is not None and weight < 0.0 else _BLUE,
-        note="" if weight is None else f"{TIMES} {number(weight)}",
-    )
+    note = "" if weight is None else f"{TIMES} {number(weight)}"
     title = Title(name, "", is_term=True)
     if series is None:
-        return empty(title, "no episode has ended yet", style)
-    return chart([series], record.span, style, title=title)
+        return _chart(record, title, [], note=note).empty("no episode has ended yet")
+    colour = _RED if weight is not None and weight < 0.0 else _BLUE
+    look = {"note": note, "with_zero": True}
+    return curves([series], record, title=title, colour=colour, **look)
 
 
 def _bars(
-    names: Iterable[str],
-    series: dict[str, Series],
-    weights: dict[str, float | None],
-    record: Record,
+    names: Iterable[str], series: dict[str, Series], record: Record
 ) -> Html | None:
-    """The terms by what they added lately, the largest first."""
+    """Return the terms by what they added lately, the largest first."""
     first, last = record.span.first, record.span.last
     start = last - int(TAIL * (last - first))
-    means = {
-        name: mean
-        for name in names
-        if name in series and (mean := series[name].tail_mean(start)) is not None
-    }
+    found = {name: series[name].tail_mean(start) for name in names if name in series}
+    means = {name: mean for name, mean in found.items() if mean is not None}
     if not means:
         return None
     low, high = min(0.0, *means.values()), max(0.0, *means.values())
-    width = (high - low) or 1.0
+    percent = 100.0 / ((high - low) or 1.0)
     rows = []
     for name in sorted(means, key=lambda name: -means[name]):
         mean = means[name]
-        begin = 100.0 * (min(mean, 0.0) - low) / width
-        size = 100.0 * abs(mean) / width
-        bar = element(
-            "i",
-            class_=f"c{_RED if mean < 0 else _BLUE}",
-            style=f"left:{begin:.2f}%;width:{size:.2f}%",
-        )
+        begin, size = percent * (min(mean, 0.0) - low), percent * abs(mean)
+        colour = f"c{_RED if mean < 0 else _BLUE}"
+        place = f"left:{begin:.2f}%;width:{size:.2f}%"
+        bar = element("i", class_=colour, style=place)
         rows += [
             element("span", name, class_="name"),
-            element(
-                "span",
-                bar,
-                class_="bar",
-                style=f"--at:{-100.0 * low / width:.2f}%",
-            ),
+            element("span", bar, class_="bar", style=f"--at:{-percent * low:.2f}%"),
             element("span", number(mean, 3), class_="value"),
         ]
-    when = (
-        f"Iterations {start}\N{EN DASH}{last}" if start < last else f"Iteration {last}"
-    )
+    when = f"Iterations {start}{DASH}{last}" if start < last else f"Iteration {last}"
     total = number(sum(means.values()), 3)
     caption = f"{when}: together {total} a second of a full episode"
-    return element(
-        "figure",
-        element("figcaption", caption),
-        element("div", *rows, class_="bars"),
-        class_="balance",
-    )
+    bars = element("div", *rows, class_="bars")
+    return element("figure", element("figcaption", caption), bars, class_="balance")
 
 
 # Ends of episodes, goals, and the rest.
 
 
 def terminations(record: Record) -> Section | None:
-    """Why episodes ended."""
+    """Causes of the ends of episodes."""
     found = record.metrics.group("Episode_Termination")
     if not found:
         return None
     labels = [one.name.partition("/")[2] for one in found]
-    drawn = chart(
-        found,
-        record.span,
-        Style(share=True, wide=True),
-        title=Title("What held at the end", "share of the episodes that ended"),
-        labels=labels,
-    )
+    title = Title("What held at the end", "share of the episodes that ended")
+    chart = curves(found, record, title=title, labels=labels, share=True, wide=True)
     lead = "Of the episodes that ended in an iteration, the share that each term ended."
-    return section("terminations", "Ends of episodes", grid([drawn]), lead=lead)
+    return section("terminations", "Ends of episodes", grid([chart]), lead=lead)
 
 
 def goals(record: Record) -> Section | None:
     """Figures of commands and metrics, and what the curriculum set."""
-    metrics, curriculum = (record.metrics.group(n) for n in ("Metrics", "Curriculum"))
-    if not metrics and not curriculum:
-        return None
     parts: list[Html] = []
-    for title, found in (("Commands and metrics", metrics), ("Curriculum", curriculum)):
+    kinds = {"Commands and metrics": "Metrics", "Curriculum": "Curriculum"}
+    for title, kind in kinds.items():
+        found = [curves([one], record) for one in record.metrics.group(kind)]
         if found:
-            charts = [chart([one], record.span) for one in found]
-            parts += [element("h3", title), grid(charts)]
-    return section("goals", "Goals", *parts)
+            parts += [element("h3", title), grid(found)]
+    return section("goals", "Goals", *parts) if parts else None
 
 
-_KNOWN = ("Train", "Loss", "Policy", "Perf", "Eval", "Health", "Metrics", "Curriculum")
+_KNOWN = ("Loss", "Policy", "Eval", "Health", "Metrics", "Curriculum")
 _KNOWN += ("Episode_Reward", "Episode_Termination")
 
 
 def others(record: Record) -> Section | None:
     """Figures of which nothing is known but the name."""
-    drawn = {"Train/mean_reward", "Train/mean_episode_length", "Train/mean_step_reward"}
-    drawn |= {"Train/episodes", "Perf/steps_per_s", *_TIMES, *_ELSEWHERE}
-    found = [
-        one
+    shown = {*_MAIN, *_TRAINING, *_TIMES, *_ELSEWHERE, _SPEED}
+    charts = [
+        curves([one], record)
         for one in record.metrics.series.values()
-        if one.name.split("/")[0] not in _KNOWN
-        or (one.name.startswith(("Train/", "Perf/")) and one.name not in drawn)
+        if one.name.split("/")[0] not in _KNOWN and one.name not in shown
     ]
-    if not found:
-        return None
-    charts = [chart([one], record.span) for one in found]
-    return section("others", "Other figures", grid(charts))
+    return section("others", "Other figures", grid(charts)) if charts else None

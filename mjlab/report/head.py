@@ -1,11 +1,10 @@
-"""The top of the page: which run this is, and how it went."""
+"""The top of the page: the run, and its outcome."""
 
 import shlex
 from pathlib import Path
 from typing import Any
 
-from mjlab.report.markup import Html, element, escaped, joined
-from mjlab.report.parts import code, facts, link
+from mjlab.report.markup import Html, code, element, escaped, facts, joined, link
 from mjlab.report.record import Record
 from mjlab.report.words import counted, duration, moment, number, whole
 
@@ -17,7 +16,7 @@ _STATUSES = ("running", "finished", "stopped", "failed", "died")
 
 
 def head(record: Record) -> Html:
-    """Task, state, main figures, and what the run was made with."""
+    """Return task, state, main figures, and what the run was made with."""
     info = record.info
     status = str(info.get("status", "unknown"))
     kind = status if status in _STATUSES else "unknown"
@@ -43,7 +42,7 @@ def _name(record: Record) -> Html:
 
 
 def _reason(record: Record, status: str) -> str:
-    """Why it stopped, or how it stands if it has not."""
+    """Return why it stopped, or how it stands if it has not."""
     reason = str(record.info.get("reason") or "")
     if status not in ("running", "died"):
         return f"{reason[:1].upper()}{reason[1:]}" or "It does not say why."
@@ -91,7 +90,7 @@ def _main_figures(record: Record) -> Html:
 
 
 def best_score(record: Record) -> tuple[float | None, str]:
-    """The best score of the run, and where it is from."""
+    """Return the best score of the run, and its source."""
     chosen = record.setting("agent", "stop", "metric")
     names = [chosen] if chosen else ["Eval/mean_reward", "Train/mean_reward"]
     name = next((name for name in names if name in record.metrics.series), None)
@@ -112,7 +111,7 @@ def _told(name: str) -> str:
 
 
 def _origins(record: Record) -> Html:
-    """Command, source, machine and versions."""
+    """Return command, source, machine and versions."""
     info = record.info
     versions = info.get("versions") or {}
     resumed = [_resumption(entry) for entry in info.get("resumed", [])]
@@ -134,7 +133,7 @@ def _origins(record: Record) -> Html:
 
 
 def _command(info: dict[str, Any]) -> str:
-    """The command line with an option a line, as a shell takes it."""
+    """Return the command line with an option a line, as a shell takes it."""
     command = str(info.get("command", ""))
     try:
         words = shlex.split(command)

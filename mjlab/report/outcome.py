@@ -4,11 +4,20 @@ import base64
 from pathlib import Path
 from typing import Any
 
-from mjlab.report.chart import Style, chart
-from mjlab.report.markup import Html, element, joined
-from mjlab.report.metrics import Series
-from mjlab.report.parts import Section, address, fold, grid, link, section, table
-from mjlab.report.record import REPORT, Record
+from mjlab.report.curves import curves
+from mjlab.report.markup import (
+    Html,
+    Section,
+    address,
+    element,
+    fold,
+    grid,
+    joined,
+    link,
+    section,
+    table,
+)
+from mjlab.report.record import REPORT, Record, Series
 from mjlab.report.words import counted, file_size, moment, number, share
 
 EMBEDDED = 8_000_000
@@ -28,9 +37,7 @@ def evaluation(record: Record) -> Section | None:
     found = _evaluated(record)
     if not found and not record.evaluations and not record.best:
         return None
-    charts = [
-        chart([one], record.span, Style(share="finished" in one.name)) for one in found
-    ]
+    charts = [curves([one], record, share="finished" in one.name) for one in found]
     parts: list[Html | None] = [grid(charts) if charts else None, _scores(record)]
     for name, data in record.evaluations.items():
         parts.append(_evaluation_table(record.folder / name, data, record))
@@ -38,7 +45,7 @@ def evaluation(record: Record) -> Section | None:
 
 
 def _evaluated(record: Record) -> list[Series]:
-    """Figures of evaluations, the reward first."""
+    """Return the figures of evaluations, the reward first."""
     found = record.metrics.group("Eval")
     return sorted(found, key=lambda one: one.name != "Eval/mean_reward")
 
@@ -56,7 +63,7 @@ def _best(record: Record) -> str:
 
 
 def _scores(record: Record) -> Html | None:
-    """Each evaluation as a row."""
+    """Return each evaluation as a row."""
     found = _evaluated(record)
     iterations = sorted({i for one in found for i in one.iterations})
     if not iterations:
@@ -74,7 +81,7 @@ def _scores(record: Record) -> Html | None:
 
 
 def _evaluation_table(file: Path, data: dict[str, Any], record: Record) -> Html:
-    """What `evaluate.py` found."""
+    """Return the results of `evaluate.py`."""
     summary = data["summary"] if isinstance(data["summary"], dict) else {}
     spreads = {
         "return": "return",
@@ -128,7 +135,7 @@ def _spread_row(name: str, spread: dict[str, Any]) -> list[str]:
 
 
 def _settings(data: dict[str, Any]) -> str:
-    """How the environment differed from that of the run."""
+    """Return the differences between the environment and that of the run."""
     settings = data.get("settings") or {}
     changed = [f"{k} {' '.join(map(str, v))}" for k, v in settings.items()]
     return ", ".join([*changed, *(f"no {name}" for name in data.get("disabled") or [])])
@@ -138,10 +145,10 @@ def _settings(data: dict[str, Any]) -> str:
 
 
 def health(record: Record) -> Section:
-    """What went wrong, or that nothing did."""
+    """Faults, or that there were none."""
     metrics = record.metrics
     counters = [one for one in metrics.group("Health") if any(one.finite)]
-    charts = [chart([one], record.span, Style(zero="always")) for one in counters]
+    charts = [curves([one], record, with_zero=True) for one in counters]
     bad = [one for one in metrics.series.values() if one.bad]
     rows = [[one.name, str(len(one.bad)), str(one.bad[0])] for one in bad]
     lines = [f"{fault} could not be read." for fault in record.faults]
@@ -231,7 +238,7 @@ def _video(file: Path, folder: Path, is_embedded: bool) -> Html:
 
 
 def files(record: Record) -> Section:
-    """What else is in the folder."""
+    """The other files in the folder."""
     folder = record.folder
     rows: list[list[str]] = []
     for file in sorted(folder.rglob("*")):

@@ -3,14 +3,16 @@
 import base64
 import datetime
 import hashlib
+import string
 import time
 from pathlib import Path
 from typing import Any
 
 from mjlab.files import write_text
 from mjlab.report import curves, outcome
+from mjlab.report.chart import STYLE
 from mjlab.report.head import head
-from mjlab.report.markup import Html, element, joined
+from mjlab.report.markup import Html, element, escaped, joined
 from mjlab.report.record import REPORT as REPORT
 from mjlab.report.record import Record, read_record
 from mjlab.report.settings import settings
@@ -37,7 +39,7 @@ def write_report(folder: Path, defaults: dict[str, Any] | None = None) -> Path:
 
 
 def render(folder: Path, defaults: dict[str, Any] | None = None) -> str:
-    """The report of a run as HTML; see `write_report`."""
+    """Return the report of a run as HTML; see `write_report`."""
     start = time.perf_counter()
     record = read_record(folder, defaults)
     sections = [
@@ -61,39 +63,21 @@ def render(folder: Path, defaults: dict[str, Any] | None = None) -> str:
 
 def _page(record: Record, body: Html, seconds: float) -> str:
     script = Html((_HERE / "page.js").read_text("utf-8"))
-    style = Html((_HERE / "page.css").read_text("utf-8"))
+    styles = (STYLE, _HERE / "page.css")
+    style = Html("".join(file.read_text("utf-8") for file in styles))
     now = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
     closing = (
         f"Written {moment(now)} in {seconds:.2f} s, from this folder's files alone."
     )
     title = f"{record.info.get('task', 'A run')}, {record.folder.name}"
-    page = element(
-        "html",
-        element(
-            "head",
-            element("meta", charset="utf-8"),
-            element(
-                "meta", http_equiv="Content-Security-Policy", content=_policy(script)
-            ),
-            element(
-                "meta", name="viewport", content="width=device-width, initial-scale=1"
-            ),
-            element("meta", name="color-scheme", content="light dark"),
-            element("title", title),
-            element("style", style),
-        ),
-        element(
-            "body",
-            element("main", body, element("footer", closing)),
-            element("script", script),
-        ),
-        lang="en",
-    )
-    return f"<!DOCTYPE html>\n{page}\n"
+    parts = {"policy": _policy(script), "title": title, "closing": closing}
+    shown = {name: escaped(text) for name, text in parts.items()}
+    page = string.Template((_HERE / "page.html").read_text("utf-8"))
+    return page.substitute(shown, style=style, body=body, script=script)
 
 
 def _policy(script: str) -> str:
-    """What a browser may load: this page's own script, and films beside it."""
+    """Return the policy of loading: this page's own script, and films beside it."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (
         "default-src 'none'; style-src 'unsafe-inline'; img-src data: 'self' file:; "

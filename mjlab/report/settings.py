@@ -4,8 +4,16 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from mjlab.report.markup import Html, element, joined
-from mjlab.report.parts import Section, code, fold, section, table
+from mjlab.report.markup import (
+    Html,
+    Section,
+    code,
+    element,
+    fold,
+    joined,
+    section,
+    table,
+)
 from mjlab.report.record import Record
 from mjlab.report.words import counted
 
@@ -15,18 +23,15 @@ SHOWN = 120
 _TYPE = "$type"
 
 
-class _Absent:
-    """Stands for a part that there is not."""
-
-
-ABSENT = _Absent()
+ABSENT = object()
+"""A part that there is not."""
 
 Difference = tuple[str, Any, Any]
 """Dotted name, the default, and what the run has."""
 
 
 def settings(record: Record) -> Section:
-    """What differs from the task's defaults, then the complete configuration."""
+    """Differences from the task's defaults, then the complete configuration."""
     if not record.config:
         lead = "config.json is missing or damaged, so that nothing is known of it."
         return section("configuration", "Configuration", lead=lead)
@@ -99,15 +104,12 @@ def _kind(data: dict[str, Any]) -> Any:
 def shown(value: Any) -> str:
     """A value on one line, cut if it is long."""
     text = _words(value)
-    return (
-        text
-        if len(text) <= SHOWN
-        else f"{text[:SHOWN].rstrip()}\N{HORIZONTAL ELLIPSIS}"
-    )
+    is_short = len(text) <= SHOWN
+    return text if is_short else f"{text[:SHOWN].rstrip()}\N{HORIZONTAL ELLIPSIS}"
 
 
 def _words(value: Any) -> str:
-    if isinstance(value, _Absent):
+    if value is ABSENT:
         return "absent"
     if isinstance(value, list):
         inside = ", ".join(map(_words, value))

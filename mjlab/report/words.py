@@ -10,7 +10,7 @@ DASH = "\N{EN DASH}"
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """A number with so many digits that count, and a sign that can be seen."""
+    """Return a number with so many digits that count, and a visible sign."""
     if value is None or not math.isfinite(value):
         return "not finite"
     size = abs(value)
@@ -29,17 +29,17 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def whole(value: float) -> str:
-    """A whole number with thin gaps between thousands."""
+    """Return a whole number with thin gaps between thousands."""
     return f"{value:,.0f}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
 def share(value: float | None) -> str:
-    """A share in percent."""
+    """Return a share in percent."""
     return "unknown" if value is None else f"{value:.1%}".replace(".0%", "%")
 
 
 def duration(seconds: float) -> str:
-    """A duration in its two largest units."""
+    """Return a duration in its two largest units."""
     if seconds < 9.95:
         return f"{seconds:.1f} s"
     left = round(seconds)
@@ -52,7 +52,7 @@ def duration(seconds: float) -> str:
 
 
 def file_size(size: int) -> str:
-    """The size of a file."""
+    """Return the size of a file in words."""
     for unit in ("bytes", "kB", "MB"):
         if size < 1000:
             return f"{size:.3g} {unit}"
@@ -61,7 +61,7 @@ def file_size(size: int) -> str:
 
 
 def moment(text: str | None) -> str:
-    """A moment, as `run.json` writes it, for people."""
+    """Return a moment, as `run.json` writes it, for people."""
     try:
         when = datetime.datetime.fromisoformat(text or "")
     except ValueError:
@@ -70,7 +70,7 @@ def moment(text: str | None) -> str:
 
 
 def counted(count: int, one: str, many: str = "") -> str:
-    """A number of things."""
+    """Return a number of things in words."""
     return f"{whole(count)} {one if count == 1 else many or one + 's'}"
 
 
@@ -83,16 +83,16 @@ def _trimmed(digits: str) -> str:
 
 @dataclass(frozen=True)
 class Title:
-    """What a figure is called for people."""
+    """The name of a figure for people."""
 
     text: str
     """Its name."""
 
     unit: str
-    """What its numbers count, or are measured in."""
+    """The unit of its numbers."""
 
     is_term: bool = False
-    """Whether it is called as a term is in the configuration."""
+    """True if it has the name of a term in the configuration."""
 
 
 _TITLES = {
@@ -124,7 +124,7 @@ _UNITS = {
 
 
 def title_of(name: str) -> Title:
-    """What a figure is called, by its name in `metrics.jsonl`."""
+    """Return the title of a figure, by its name in `metrics.jsonl`."""
     if name in _TITLES:
         return _TITLES[name]
     group, _, rest = name.partition("/")

@@ -13,7 +13,6 @@ from bench import cartpole_docs, cartpole_learning, cartpole_scaling, task_scali
 from bench.study import bandwidth, memory, page
 from bench.study.acting import BURN_IN, LENGTH, WIDTH, Actor, Sequences
 from bench.study.advice import advise, limit_of
-from bench.study.chart import Axis, Chart, Line
 from bench.study.contenders import contenders
 from bench.study.curves import Budget, Curve, Judge
 from bench.study.learning_report import conclude, score_table
@@ -233,7 +232,7 @@ def test_an_interrupted_run_resumes(tmp_path, monkeypatch, capsys):
     assert list(after) == ["kernel/2", "gym-vector/2", "kernel/8", "gym-vector/8"]
     assert {key: after[key] for key in before} == before
     assert "2 results are there already" in capsys.readouterr().out
-    for file in ("index.html", "tables.md", "rate.png", "step.png"):
+    for file in ("index.html", "tables.md", "rate.svg", "step.svg"):
         assert (tmp_path / file).stat().st_size > 200
 
 
@@ -609,33 +608,13 @@ def test_runs_of_one_seed_are_the_same_run():
 # Pictures and pages.
 
 
-def test_logarithmic_axes_put_decades_at_equal_distances():
-    axis = Axis(1.0, 1000.0, True)
-    places = [axis.place(value) for value in (1.0, 10.0, 100.0, 1000.0)]
-    assert places == pytest.approx([0.0, 1 / 3, 2 / 3, 1.0])
-    assert [text for _, text in axis.ticks()] == ["1", "10", "100", "1 k"]
-
-
-def test_a_chart_has_its_curve_where_its_numbers_are(tmp_path):
-    image = pytest.importorskip("PIL.Image")
-    line = Line(label="x", x=[1, 10, 100], y=[1, 10, 100], colour=1)
-    path = Chart(title="t", across="a", up="u", lines=[line]).save(tmp_path / "c.png")
-    pixels = np.asarray(image.open(path).convert("RGB")).astype(int)
-    red = np.argwhere(np.abs(pixels - [0xD1, 0x49, 0x5B]).sum(axis=2) < 20)
-    red = red[red[:, 1] < 860]  # Without the legend.
-    # On log-log axes the curve is straight, from below on the left to above.
-    slope, offset = np.polyfit(red[:, 1], red[:, 0], 1)
-    assert slope < 0 and np.abs(slope * red[:, 1] + offset - red[:, 0]).max() < 8
-    assert np.ptp(red[:, 1]) > 500
-
-
 def test_a_page_escapes_what_it_shows_and_holds_its_pictures(tmp_path):
-    picture = tmp_path / "p.png"
+    picture = tmp_path / "p.svg"
     picture.write_bytes(b"not really")
     parts = [page.table_html(["a"], [["<b>"]]), page.picture(picture, 'says "x"')]
     text = page.write_page(tmp_path / "i.html", "A & B", parts).read_text()
     assert "&lt;b&gt;" in text and "A &amp; B" in text and "<b>" not in text
-    assert "data:image/png;base64,bm90IHJlYWxseQ==" in text
+    assert "data:image/svg+xml;base64,bm90IHJlYWxseQ==" in text
     assert "http" not in text
     assert page.table_markdown(["a", "b"], [[1, 2]]).splitlines()[1] == "| --- | ---: |"
 
@@ -644,13 +623,13 @@ def test_the_page_of_the_documentation_is_filled_between_its_marks(tmp_path):
     (tmp_path / "tables.md").write_text("| 42 |\n")
     text = "A\n<!-- figures: scaling -->\nold\n<!-- end -->\nB\n"
     text += (
-        "<!-- figures: learning --><!-- end -->\n<!-- picture: x.png --><!-- end -->"
+        "<!-- figures: learning --><!-- end -->\n<!-- picture: x.svg --><!-- end -->"
     )
-    once = cartpole_docs.filled(text, tmp_path, ["x.png"])
+    once = cartpole_docs.filled(text, tmp_path, ["x.svg"])
     assert "| 42 |" in once and "old" not in once
     assert once.startswith("A\n") and "\nB\n" in once
-    assert cartpole_docs.NOTHING in once and "](images/cartpole/x.png)" in once
-    assert cartpole_docs.filled(once, tmp_path, ["x.png"]) == once
+    assert cartpole_docs.NOTHING in once and "](images/cartpole/x.svg)" in once
+    assert cartpole_docs.filled(once, tmp_path, ["x.svg"]) == once
 
 
 def test_the_page_shows_the_figures_that_the_studies_left():

@@ -13,14 +13,15 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
 from mjlab.cli.train import train
 from mjlab.report import NoRunError, render, write_report
-from mjlab.report.curve import MOST_POINTS, STRETCHES
+from mjlab.report.chart import Chart, ChartLine, Scale, scale_for
+from mjlab.report.curves import MOST_POINTS, STRETCHES
 from mjlab.report.outcome import EMBEDDED
-from mjlab.report.scale import Scale, scale_for
 from mjlab.report.words import duration, file_size, number
 from mjlab.rl import EvaluationCfg, Hook, LoggingCfg
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
@@ -49,7 +50,7 @@ CONFIG = {
 
 
 @dataclass
-class Chart:
+class Figure:
     """A figure with its drawing."""
 
     text: str = ""
@@ -85,8 +86,8 @@ class Page(HTMLParser):
 
     def __init__(self, html: str) -> None:
         super().__init__()
-        self.charts: dict[str, Chart] = {}
-        self.figures: list[Chart] = []
+        self.charts: dict[str, Figure] = {}
+        self.figures: list[Figure] = []
         self.addresses: list[str] = []
         self.elements: list[str] = []
         self.raw: dict[str, list[str]] = {"script": [], "style": []}
@@ -104,7 +105,7 @@ class Page(HTMLParser):
         if values.get("http-equiv") == "Content-Security-Policy":
             self.policy = values["content"]
         if tag == "figure":
-            self.figures.append(Chart())
+            self.figures.append(Figure())
         elif tag == "svg":
             chart = self.figures[-1]
             chart.x, chart.y = (_pair(values["data-x"]), _pair(values["data-y"]))
@@ -294,11 +295,37 @@ def test_ticks_are_round_numbers(low, high, most, ticks):
 
 
 def test_zero_is_on_a_scale_where_it_is_near_or_asked_for():
-    assert scale_for(10.0, 11.0, zero="near").low > 9.0
-    assert scale_for(10.0, 11.0, zero="always").low == 0.0
-    assert scale_for(1.0, 11.0, zero="near").low == 0.0
-    assert scale_for(-11.0, -1.0, zero="near").high == 0.0
-    assert scale_for(3.0, 3.0, zero="near").place(3.0) == 0.5
+    assert scale_for(10.0, 11.0).low > 9.0
+    assert scale_for(10.0, 11.0, with_zero=True).low == 0.0
+    assert scale_for(1.0, 11.0).low == 0.0
+    assert scale_for(-11.0, -1.0).high == 0.0
+    assert scale_for(3.0, 3.0).place(3.0) == 0.5
+
+
+def test_ratios_put_decades_at_equal_distances():
+    scale = Scale(1.0, 1000.0, "log")
+    places = [scale.place(value) for value in (1.0, 10.0, 100.0, 1000.0)]
+    assert places == pytest.approx([0.0, 1 / 3, 2 / 3, 1.0])
+    assert [text for _, text in scale.ticks(4)] == ["1", "10", "100", "1000"]
+    assert [text for _, text in Scale(1.0, 6.0, "log").ticks(4)] == ["1", "2", "5"]
+
+
+def test_a_chart_in_a_file_has_its_curve_where_its_numbers_are(tmp_path):
+    line = ChartLine(label="<b>", x=[1, 10, 100], y=[1, 100, 10000], dashed=True)
+    chart = Chart(title="t", lines=[line], log_up="yes", log_across=True)
+    root = ElementTree.parse(chart.save(tmp_path / "c.svg", width=500)).getroot()
+    outlines = [
+        p.get("d", "") for p in root.iter() if p.get("class") == "line c0 dashed"
+    ]
+    # The first is the key of the legend.
+    points = [p.split() for p in re.split("[ML]", outlines[-1])[1:]]
+    (x0, y0), (x1, y1), (x2, y2) = [(float(x), float(y)) for x, y in points]
+    # A straight line up, on both scales of ratios, from margin to margin.
+    assert x1 - x0 == pytest.approx(x2 - x1, abs=0.2) and x2 - x0 > 900
+    assert y0 - y1 == pytest.approx(y1 - y2, abs=0.2) and y0 - y2 > 350
+    assert "<b>" in [
+        text.text for text in root.iter("{http://www.w3.org/2000/svg}text")
+    ]
 
 
 # --- Files as they are found ----------------------------------------------------------
