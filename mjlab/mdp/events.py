@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
+from mjlab.managers.event import steps_of
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import ManagerTermBase, TermCfg
-from mjlab.managers.event import steps_of
 from mjlab.mdp.lookup import ROBOT, chosen, ground_of
 from mjlab.mdp.randomize.distributions import Choice, Range, Sampler, with_all_axes
 from mjlab.names import UnknownNameError, suggest
