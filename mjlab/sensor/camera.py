@@ -15,10 +15,9 @@ from mjlab.sensor.objects import (
     require_object,
 )
 from mjlab.sensor.patterns import Vec3
-from mjlab.sensor.sensor import Sensor, SensorCfg
-from mjlab.sensor.sight import Sight
+from mjlab.sensor.sensor import Sensor, SensorCfg, SensorContext
 from mjlab.sensor.vision import CameraView, Images
-from mjlab.sim import Simulation
+from mjlab.sim import SensePass
 from mjlab.tensors.masks import fill_where
 
 DataType = Literal["rgb", "depth", "segmentation"]
@@ -88,16 +87,14 @@ class CameraSensorCfg(SensorCfg):
             body = spec.body(self.parent.full_name)
         body.add_camera(name=self.name, pos=self.pos, quat=self.quat, fovy=self.fovy)
 
-    def bind(self, sim: Simulation, sight: Sight | None = None) -> "CameraSensor":
+    def bind(self, context: SensorContext) -> "CameraSensor":
         """Make the sensor."""
-        view = self.view(sim.mj_model)
-        sight = sight or Sight(sim, cameras=[view])
-        sensor = CameraSensor(self, sim, view, sight)
-        sim.add_sense_pass(sensor)
+        sensor = CameraSensor(self, context)
+        context.sim.add_sense_pass(sensor)
         return sensor
 
     def view(self, model: mujoco.MjModel) -> CameraView:
-        """What is drawn, with the camera's index in the compiled model."""
+        """Return what is drawn, with the camera's index in the compiled model."""
         name = self.name if self.camera is None else self.camera
         return CameraView(
             sensor=self.name,
@@ -178,15 +175,15 @@ class CameraData:
         return image
 
 
-class CameraSensor(Sensor):
+class CameraSensor(Sensor, SensePass):
     """Draws in `sim.sense()`; it is a sense pass of the simulation."""
 
-    def __init__(
-        self, cfg: CameraSensorCfg, sim: Simulation, view: CameraView, sight: Sight
-    ) -> None:
+    def __init__(self, cfg: CameraSensorCfg, context: SensorContext) -> None:
         """Allocate the pictures."""
         self.name = cfg.name
-        self.notes = sight.notes
+        sim, renderer = context.sim, context.renderer
+        assert renderer is not None, "`bind_sensors` makes it."
+        self.notes = renderer.notes
         self._period = cfg.update_every
         shape = (sim.num_envs, cfg.height, cfg.width)
 
@@ -206,7 +203,7 @@ class CameraSensor(Sensor):
         # Shape (num_envs,): calls of sense since the reset, and whose turn it is.
         self._calls = torch.zeros(sim.num_envs, dtype=torch.int64, device=sim.device)
         self._due = torch.ones(sim.num_envs, dtype=torch.bool, device=sim.device)
-        self._eye = sight.add_camera(view, self._images)
+        self._draw = renderer.add_camera(cfg.view(sim.mj_model), self._images)
 
     @property
     def data(self) -> CameraData:
@@ -218,19 +215,9 @@ class CameraSensor(Sensor):
         torch.eq(self._calls % self._period, 0, out=self._due)
         self._calls.add_(1)
 
-    def launch(self) -> None:
-        """Draw."""
-        self._eye.launch(self._due)
-
     def finish(self) -> None:
-        """Take the pictures of the worlds whose turn it is."""
-        self._eye.finish(self._due)
-
-    def update(self, dt: float) -> None:
-        """Do nothing: pictures are drawn in `sim.sense()`."""
-
-    def refresh(self) -> None:
-        """Do nothing: pictures are drawn in `sim.sense()`."""
+        """Draw the worlds whose turn it is."""
+        self._draw(self._due)
 
     def reset(self, mask: torch.Tensor) -> None:
         """Have the worlds of `mask` drawn in the next `sim.sense()`."""

@@ -5,6 +5,7 @@ from typing import NamedTuple, Protocol
 
 import mujoco
 import torch
+from mujoco import batch as mj_batch
 
 from mjlab.sim.fields import Stage
 from mjlab.sim.tables import ModelTable
@@ -41,8 +42,8 @@ Launch = Callable[[], None]
 """Launches of Warp kernels, and nothing else."""
 
 
-class SensePass(Protocol):
-    """Work of a sensor that runs once per `sim.sense()`.
+class SensePass:
+    """Work of a sensor that runs once per `sim.sense()`; a pass overrides its parts.
 
     The three parts exist because Warp records its own launches but not torch's
     operations: `launch` may only launch Warp kernels (on the Warp engine), and what is
@@ -51,15 +52,12 @@ class SensePass(Protocol):
 
     def prepare(self) -> None:
         """Compute inputs with torch."""
-        ...
 
     def launch(self) -> None:
         """Run the engine's part."""
-        ...
 
     def finish(self) -> None:
         """Compute outputs with torch."""
-        ...
 
 
 class Use(NamedTuple):
@@ -81,6 +79,11 @@ class Engine(Protocol):
     num_envs: int
     variable_fields: frozenset[str]
     """Model fields that can differ between worlds."""
+
+    @property
+    def batch(self) -> mj_batch.Batch | None:
+        """MuJoCo C's worlds, where these compute; None where there are none."""
+        ...
 
     def data(self, name: str) -> torch.Tensor:
         """The live tensor of a data field, shape (num_envs, ...)."""

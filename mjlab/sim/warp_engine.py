@@ -33,6 +33,7 @@ class WarpEngine:
     """Worlds of one model in MuJoCo Warp, seen through zero-copy torch views."""
 
     name = "warp"
+    batch = None
 
     def __init__(
         self,
