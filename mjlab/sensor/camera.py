@@ -16,7 +16,7 @@ from mjlab.sensor.objects import (
 )
 from mjlab.sensor.patterns import Vec3
 from mjlab.sensor.sensor import Sensor, SensorCfg, SensorContext
-from mjlab.sensor.vision import CameraView, Images
+from mjlab.sensor.vision import PIXELS, CameraView, Images
 from mjlab.sim import SensePass
 from mjlab.tensors.masks import fill_where
 
@@ -148,7 +148,7 @@ class CameraData:
     @property
     def rgb(self) -> torch.Tensor:
         """Colours, shape (num_envs, height, width, 3), uint8."""
-        return self._drawn("rgb", self._images.rgb)
+        return self._drawn("rgb")
 
     @property
     def depth(self) -> torch.Tensor:
@@ -156,7 +156,7 @@ class CameraData:
 
         At most `max_distance`, which is also where there is nothing.
         """
-        return self._drawn("depth", self._images.depth)
+        return self._drawn("depth")
 
     @property
     def segmentation(self) -> torch.Tensor:
@@ -164,15 +164,15 @@ class CameraData:
 
         Both are -1 where there is nothing.
         """
-        return self._drawn("segmentation", self._images.segmentation)
+        return self._drawn("segmentation")
 
-    def _drawn(self, kind: DataType, image: torch.Tensor | None) -> torch.Tensor:
-        if image is None:
+    def _drawn(self, kind: DataType) -> torch.Tensor:
+        if kind not in self._images:
             raise AttributeError(
                 f"Camera sensor {self._name!r} draws no {kind}: add {kind!r} to its "
                 "data_types."
             )
-        return image
+        return self._images[kind]
 
 
 class CameraSensor(Sensor, SensePass):
@@ -186,19 +186,11 @@ class CameraSensor(Sensor, SensePass):
         self.notes = renderer.notes
         self._period = cfg.update_every
         shape = (sim.num_envs, cfg.height, cfg.width)
-
-        def allocate(
-            kind: DataType, size: int, dtype: torch.dtype
-        ) -> torch.Tensor | None:
-            if kind not in cfg.data_types:
-                return None
-            return torch.zeros(*shape, size, dtype=dtype, device=sim.device)
-
-        self._images = Images(
-            rgb=allocate("rgb", 3, torch.uint8),
-            depth=allocate("depth", 1, torch.float32),
-            segmentation=allocate("segmentation", 2, torch.int32),
-        )
+        self._images: Images = {
+            kind: torch.zeros(*shape, size, dtype=dtype, device=sim.device)
+            for kind, (size, dtype) in PIXELS.items()
+            if kind in cfg.data_types
+        }
         self._data = CameraData(cfg.name, self._images)
         # Shape (num_envs,): calls of sense since the reset, and whose turn it is.
         self._calls = torch.zeros(sim.num_envs, dtype=torch.int64, device=sim.device)
@@ -224,11 +216,5 @@ class CameraSensor(Sensor, SensePass):
         fill_where(self._calls, mask, 0)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
-        images = {
-            "rgb": self._images.rgb,
-            "depth": self._images.depth,
-            "segmentation": self._images.segmentation,
-        }
-        drawn = {kind: image for kind, image in images.items() if image is not None}
-        return {**drawn, "calls": self._calls}
+        """Return the live tensors that change."""
+        return {**self._images, "calls": self._calls}

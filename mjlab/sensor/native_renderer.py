@@ -63,24 +63,22 @@ class NativeRenderer:
 
     def add_camera(self, view: CameraView, images: Images) -> DrawCamera:
         """Return what draws a camera of the worlds that are due, one after another."""
-        rgb, depth, segmentation = (
-            None if image is None else image.numpy()
-            for image in (images.rgb, images.depth, images.segmentation)
-        )
+        arrays = {kind: image.numpy() for kind, image in images.items()}
         option, limit = _scene_option(view), np.float32(view.max_distance)
 
         def draw(world: int) -> None:
             self._show(world)
             renderer = self._aim(view, option)
-            if rgb is not None:
-                renderer.render(out=rgb[world])
-            if depth is not None:
+            if "rgb" in arrays:
+                renderer.render(out=arrays["rgb"][world])
+            if "depth" in arrays:
                 renderer.enable_depth_rendering()
                 # What is missed lies on the far plane, which is beyond the limit.
-                np.minimum(renderer.render(), limit, out=depth[world, :, :, 0])
-            if segmentation is not None:
+                depth = arrays["depth"][world, :, :, 0]
+                np.minimum(renderer.render(), limit, out=depth)
+            if "segmentation" in arrays:
                 renderer.enable_segmentation_rendering()
-                renderer.render(out=segmentation[world])
+                renderer.render(out=arrays["segmentation"][world])
 
         def draw_due(due: torch.Tensor) -> None:
             for world in np.flatnonzero(due.numpy()):

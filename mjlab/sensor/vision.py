@@ -7,7 +7,7 @@ and cameras search.
 """
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -41,18 +41,16 @@ class CameraView:
     max_distance: float
 
 
-@dataclass(frozen=True)
-class Images:
-    """Outputs of one camera, in place; None is not drawn."""
+PIXELS: dict[str, tuple[int, torch.dtype]] = {
+    "rgb": (3, torch.uint8),
+    "depth": (1, torch.float32),
+    "segmentation": (2, torch.int32),
+}
+"""Numbers of a pixel and their type, by what is drawn: colour; distance along the
+optical axis, in m; object id and type (mjtObj)."""
 
-    rgb: torch.Tensor | None
-    """Shape (num_envs, height, width, 3), uint8."""
-
-    depth: torch.Tensor | None
-    """Along the optical axis, in m, shape (num_envs, height, width, 1)."""
-
-    segmentation: torch.Tensor | None
-    """Object id and type (mjtObj), shape (num_envs, height, width, 2), int32."""
+Images = Mapping[str, torch.Tensor]
+"""Outputs of one camera by what is drawn, in place, (num_envs, height, width, ...)."""
 
 
 @dataclass(frozen=True)

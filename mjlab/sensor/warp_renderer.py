@@ -9,6 +9,7 @@ import warp as wp
 from mujoco_warp._src.types import vec6
 
 from mjlab.sensor.vision import (
+    PIXELS,
     CameraView,
     DrawCamera,
     Images,
@@ -143,11 +144,7 @@ class _Pictures:
 
     def __init__(self, tree: _Tree, view: CameraView, images: Images) -> None:
         context, index = tree.context, tree.views.index(view)
-        self._rgb, self._depth, self._segmentation = (
-            images.rgb,
-            images.depth,
-            images.segmentation,
-        )
+        self._rgb, self._depth, self._segmentation = map(images.get, PIXELS)
         self._limit = view.max_distance
 
         def part(values: wp.array, addresses: wp.array) -> torch.Tensor:

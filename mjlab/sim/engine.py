@@ -1,4 +1,4 @@
-"""What a simulation asks of an engine."""
+"""The interface of an engine, as a simulation asks it."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
@@ -7,8 +7,7 @@ import mujoco
 import torch
 from mujoco import batch as mj_batch
 
-from mjlab.sim.fields import Stage
-from mjlab.sim.tables import ModelTable
+from mjlab.sim.fields import ModelTable, Stage
 
 
 class EngineError(RuntimeError):
@@ -61,13 +60,13 @@ class SensePass:
 
 
 class Use(NamedTuple):
-    """How much of a kind of room the worlds have used so far."""
+    """Use of a kind of room, as the worlds have used it so far."""
 
     most: float
     """The most at once, per world."""
 
     room: int
-    """What there is, per world."""
+    """The room there is, per world."""
 
 
 class Engine(Protocol):
@@ -86,32 +85,27 @@ class Engine(Protocol):
         ...
 
     def data(self, name: str) -> torch.Tensor:
-        """The live tensor of a data field, shape (num_envs, ...)."""
+        """Return the live tensor of a data field, shape (num_envs, ...)."""
         ...
 
     def model(self, name: str) -> torch.Tensor | None:
-        """The live tensor of a per-world model field, or None while it is shared."""
+        """Return the live tensor of a per-world model field, None while shared."""
         ...
 
     def step(self, control: Control | None, resume: bool) -> None:
         """Advance every world by one timestep."""
-        ...
 
     def forward(self, stage: Stage) -> None:
         """Compute derived quantities up to `stage`."""
-        ...
 
     def reset(self, mask: torch.Tensor) -> None:
         """Return the worlds of `mask` to the model's defaults."""
-        ...
 
     def sense(self, passes: Sequence[SensePass]) -> None:
         """Run the sense passes."""
-        ...
 
     def expand(self, names: Collection[str]) -> None:
         """Give model fields a value per world."""
-        ...
 
     def write_model(
         self, tables: Sequence[ModelTable], choice: torch.Tensor, mask: torch.Tensor
@@ -123,30 +117,28 @@ class Engine(Protocol):
             choice: Which of the things each world has, shape (num_envs,), int64.
             mask: The worlds to write, shape (num_envs,), bool.
         """
-        ...
 
     def recompute_constants(self, mask: torch.Tensor) -> None:
         """Derive constants anew from the model fields of the worlds of `mask`."""
-        ...
 
     def overflow(self) -> dict[str, torch.Tensor]:
-        """Events of missing room by kind, counted per world, shape (num_envs,)."""
+        """Return events of missing room by kind, per world, shape (num_envs,)."""
         ...
 
     def advice(self, kind: str) -> str:
-        """What a user can set when `overflow()[kind]` is not zero."""
+        """Return what a user can set when `overflow()[kind]` is not zero."""
         ...
 
     def bytes_per_world(self) -> int:
-        """About how much memory one more world takes."""
+        """Return about how much memory one more world takes."""
         ...
 
     def use(self) -> dict[str, Use]:
-        """Use of room that is allocated beforehand, by kind. Waits for the device."""
+        """Return the use of allocated room, by kind. Waits for the device."""
         ...
 
     def snapshot(self, *, model: bool = True) -> dict[str, torch.Tensor]:
-        """Everything the engine holds that its future depends on.
+        """Return everything the engine holds that its future depends on.
 
         Args:
             model: Whether the model's fields are among it.
@@ -164,12 +156,11 @@ class Engine(Protocol):
             mask: The worlds, shape (num_envs,), bool; no bit of the others changes.
                 None means all.
         """
-        ...
 
     def mj_model_of(self, world: int) -> mujoco.MjModel:
-        """The model of one world, with its own values, for drawing."""
+        """Return the model of one world, with its own values, for drawing."""
         ...
 
     def mj_data_of(self, world: int) -> mujoco.MjData:
-        """The state of one world, with its kinematics, for drawing."""
+        """Return the state of one world, with its kinematics, for drawing."""
         ...

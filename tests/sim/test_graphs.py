@@ -165,7 +165,7 @@ def test_deriving_constants_a_second_time_takes_no_memory(
     """The body of a conditional node of a CUDA graph is not allowed to allocate."""
     import warp as wp
 
-    from mjlab.sim.warp_memory import KeptMemory
+    from mjlab.sim.warp_launches import KeptMemory
 
     sim = make(graphs=False)
     sim.recompute_constants()
