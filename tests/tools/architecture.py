@@ -322,15 +322,6 @@ ASKS_AN_ENGINE: dict[str, str] = {
     # Temporary: the rooms' own work of issue 13.
     "mjlab/cli/hardware.py: backend != 'warp'": "to be undone by issue 13",
     "mjlab/cli/hardware.py: backend == 'warp'": "to be undone by issue 13",
-    "mjlab/faults/replay.py: recording.record['engine'] == 'native'": (
-        "to be undone by issue 13"
-    ),
-    "mjlab/replay/replay.py: env.sim.backend.engine == 'native'": (
-        "to be undone by issue 13"
-    ),
-    "mjlab/replay/replay.py: self.env.sim.backend.engine == 'native'": (
-        "to be undone by issue 13"
-    ),
 }
 
 
