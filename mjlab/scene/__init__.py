@@ -1,13 +1,13 @@
 """Entities, terrain and sensors together."""
 
+from mjlab.scene.build import ContactPairError as ContactPairError
+from mjlab.scene.build import PairKey as PairKey
 from mjlab.scene.build import SceneError as SceneError
 from mjlab.scene.build import SceneSpec as SceneSpec
 from mjlab.scene.build import build_scene as build_scene
 from mjlab.scene.config import ContactPairCfg as ContactPairCfg
 from mjlab.scene.config import SceneCfg as SceneCfg
-from mjlab.scene.ground import Ground as Ground
-from mjlab.scene.pairs import ContactPairError as ContactPairError
-from mjlab.scene.pairs import PairKey as PairKey
+from mjlab.scene.scene import Ground as Ground
 from mjlab.scene.scene import Scene as Scene
 from mjlab.scene.select import SceneEntityCfg as SceneEntityCfg
 from mjlab.scene.select import Selection as Selection

@@ -8,14 +8,100 @@ import torch
 from mjlab.entity import Entity, VariantsCfg
 from mjlab.names import UnknownNameError, suggest
 from mjlab.random import WorldRng
-from mjlab.scene.build import SceneSpec
+from mjlab.scene.build import PairKey, SceneSpec
 from mjlab.scene.config import SceneCfg
-from mjlab.scene.ground import Ground
-from mjlab.scene.pairs import PairKey
 from mjlab.scene.variants import bind_variants
 from mjlab.sensor import ContactSensor, Sensor, bind_sensors
 from mjlab.sim import Control, Simulation
 from mjlab.sim.engine import Engine
+from mjlab.tensors.masks import write_where
+from mjlab.terrain import Terrain
+
+
+class Ground:
+    """Rows and columns of the terrain that worlds spawn on.
+
+    A row is a level of difficulty, a column a kind of ground. The column is drawn once
+    from a world's own seed, so that it does not depend on how many worlds there are;
+    the row moves with the curriculum.
+    """
+
+    def __init__(
+        self, terrain: Terrain, rng: WorldRng, max_init_level: int | None
+    ) -> None:
+        self.terrain = terrain
+        """The terrain, with `size`, `bounds` and `column_kinds`."""
+        device = rng.device
+        self._origins = torch.as_tensor(
+            terrain.origins, dtype=torch.float32, device=device
+        ).flatten(0, 1)
+        self._patches = {
+            name: torch.as_tensor(p, dtype=torch.float32, device=device).flatten(0, 1)
+            for name, p in terrain.patches.items()
+        }
+        shares = torch.as_tensor(terrain.column_shares, dtype=torch.float32)
+        self._column_ends = shares.cumsum(0)[:-1].contiguous().to(device)
+        rows = terrain.num_rows
+        top = rows - 1 if max_init_level is None else min(max_init_level, rows - 1)
+        self.columns = torch.searchsorted(
+            self._column_ends, rng.draw("terrain_column", ()), right=True
+        )
+        """The column of each world, shape (num_envs,), int64."""
+        self.levels = rng.integers(0, top + 1, (), "terrain_level")
+        """The row of each world, shape (num_envs,), int64."""
+        self.origins = torch.empty(rng.num_envs, 3, device=device)
+        """Spawn origin of each world, world frame, m, shape (num_envs, 3)."""
+        self._rng = rng
+        self._update_origins()
+
+    def move(self, up: torch.Tensor, down: torch.Tensor, stream: str) -> None:
+        """Move worlds to harder or easier rows.
+
+        A world that passes the last row goes to any row, so that no row is forgotten.
+
+        Args:
+            up: Worlds to move to the next row, shape (num_envs,), bool.
+            down: Worlds to move to the row before, shape (num_envs,), bool.
+            stream: Name of the random numbers for worlds beyond the last row.
+        """
+        rows = self.terrain.num_rows
+        moved = self.levels.add(up).add_(down, alpha=-1)
+        anywhere = self._rng.integers(0, rows, (), stream)
+        moved = torch.where(moved >= rows, anywhere, moved.clamp_(min=0))
+        self.levels.copy_(moved)
+        self._update_origins()
+
+    def place_anywhere(self, mask: torch.Tensor, stream: str) -> None:
+        """Draw row and column of the worlds of `mask` anew."""
+        rows = self._rng.integers(0, self.terrain.num_rows, (), f"{stream}/level")
+        draw = self._rng.draw(f"{stream}/column", ())
+        columns = torch.searchsorted(self._column_ends, draw, right=True)
+        write_where(self.levels, mask, rows)
+        write_where(self.columns, mask, columns)
+        self._update_origins()
+
+    def patches(self, name: str) -> torch.Tensor:
+        """Return the flat spots on the tile of each world, (num_envs, patches, 3)."""
+        return self._patches[name].index_select(0, self._tile())
+
+    @property
+    def patch_names(self) -> list[str]:
+        """Names of the flat spots that the terrain has."""
+        return list(self._patches)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return the live tensors that change, for a snapshot to be copied into."""
+        return {
+            "levels": self.levels,
+            "columns": self.columns,
+            "origins": self.origins,
+        }
+
+    def _tile(self) -> torch.Tensor:
+        return self.levels * self.terrain.num_cols + self.columns
+
+    def _update_origins(self) -> None:
+        torch.index_select(self._origins, 0, self._tile(), out=self.origins)
 
 
 class Scene:
@@ -39,7 +125,7 @@ class Scene:
         self.num_envs = sim.num_envs
         """Number of worlds."""
         self.variants = bind_variants(cfg, built, sim, rng)
-        """Which object each world has, by name of an entity that is another in each."""
+        """The object of each world, by name of an entity that is another in each."""
         self.entities: dict[str, Entity] = {}
         """Entities by name. Where an entity is another object in each world and several
         stand for it, these are here, and `views.of(scene).view(name)` merges them."""
@@ -64,7 +150,7 @@ class Scene:
         self.on_change: list[Callable[[], None]] = []
         """Called by `invalidate`, and by each `update`, `refresh` and `reset`."""
         self.ground: Ground | None = None
-        """Where worlds stand on generated terrain. None where there is none."""
+        """Tiles of the worlds on generated terrain. None where there is none."""
         if cfg.terrain is not None and cfg.terrain.kind == "generator":
             assert built.terrain is not None, "`built` is of another scene."
             level = cfg.terrain.max_init_terrain_level
@@ -92,7 +178,7 @@ class Scene:
         return iter([*self.entities, *self.sensors])
 
     def entity(self, name: str) -> Entity:
-        """The entity called `name`."""
+        """Return the entity called `name`."""
         if name in self.variants and name not in self.entities:
             members = ", ".join(map(repr, self.variants[name].members))
             raise UnknownNameError(
@@ -106,7 +192,7 @@ class Scene:
         return self.entities[name]
 
     def sensor(self, name: str) -> Sensor:
-        """The sensor called `name`."""
+        """Return the sensor called `name`."""
         if name not in self.sensors:
             hint = suggest(name, list(self.sensors))
             raise UnknownNameError(f"The scene has no sensor {name!r}. {hint}")
@@ -126,21 +212,21 @@ class Scene:
 
     @property
     def spawn_origins(self) -> torch.Tensor:
-        """Where worlds spawn, world frame, m, shape (num_envs, 3): zero on a plane."""
+        """Spawn origins, world frame, m, shape (num_envs, 3): zero on a plane."""
         return self._zero_origins if self.ground is None else self.ground.origins
 
     @property
     def env_origins(self) -> torch.Tensor:
-        """Where worlds are drawn, shape (num_envs, 3).
+        """Origins for drawing, shape (num_envs, 3).
 
-        On generated terrain that is where they spawn. Elsewhere it is the squarest grid
+        On generated terrain worlds spawn there. Elsewhere it is the squarest grid
         of spacing `env_spacing`, which keeps drawn worlds apart and is not part of any
         position in physics.
         """
         return self._grid if self.ground is None else self.ground.origins
 
     def to_local(self, pos_w: torch.Tensor) -> torch.Tensor:
-        """Positions relative to each world's own spawn origin.
+        """Return positions relative to each world's own spawn origin.
 
         Args:
             pos_w: Positions in the world frame, shape (num_envs, ..., 3).
@@ -196,7 +282,7 @@ class Scene:
             follow()
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
+        """Return the live tensors that change, for a snapshot to be copied into."""
         parts = {f"entity.{name}": e.state() for name, e in self.entities.items()}
         parts |= {f"sensor.{name}": s.state() for name, s in self.sensors.items()}
         parts |= {f"variants.{name}": v.state() for name, v in self.variants.items()}
@@ -210,7 +296,7 @@ class Scene:
 
 
 def _square_grid(num: int, spacing: float, device: torch.device) -> torch.Tensor:
-    """Centres of the squarest grid of `num` places, centred on the origin."""
+    """Return centres of the squarest grid of `num` places, centred on the origin."""
     rows = math.ceil(math.sqrt(num))
     columns = math.ceil(num / rows)
     index = torch.arange(num)

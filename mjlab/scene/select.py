@@ -100,6 +100,14 @@ class SceneEntityCfg:
         return Selection(self, scene)
 
 
+def _ids(kind: str) -> "cached_property[LocalIds]":
+    return cached_property(lambda selection: selection.ids(kind))
+
+
+def _names(kind: str) -> "cached_property[list[str]]":
+    return cached_property(lambda selection: selection.names(kind))
+
+
 class Selection:
     """Some elements of an entity, ready to index tensors with.
 
@@ -122,7 +130,7 @@ class Selection:
                 self.indices(kind)  # What does not exist is an error at once.
 
     def indices(self, kind: str) -> list[int]:
-        """Local indices of the chosen elements of `kind`, such as "joint"."""
+        """Return local indices of the chosen elements of `kind`, such as "joint"."""
         names = self._names_of(kind)
         patterns = self._patterns[kind]
         if patterns is None:
@@ -136,12 +144,12 @@ class Selection:
         )
 
     def names(self, kind: str) -> list[str]:
-        """Names of the chosen elements of `kind`, without the entity's prefix."""
+        """Return names of the chosen elements of `kind`, without the prefix."""
         names = self._names_of(kind)
         return [names[index] for index in self.indices(kind)]
 
     def ids(self, kind: str) -> LocalIds:
-        """Local indices of `kind` as what indexes a tensor best."""
+        """Return local indices of `kind` as what indexes a tensor best."""
         indices = self.indices(kind)
         start = indices[0] if indices else 0
         if indices == list(range(start, start + len(indices))):
@@ -149,7 +157,7 @@ class Selection:
         return torch.tensor(indices, dtype=torch.int64, device=self._device)
 
     def global_ids(self, kind: str) -> torch.Tensor:
-        """Ids of the chosen elements in the compiled model, int64, on the device.
+        """Return ids of the chosen elements in the compiled model, int64.
 
         Besides the kinds with names there is "dof": the degrees of freedom of the
         chosen hinge and slide joints.
@@ -164,68 +172,33 @@ class Selection:
         )
         return ids[self._tensor(kind)]
 
-    @cached_property
-    def joint_ids(self) -> LocalIds:
-        """Chosen hinge and slide joints."""
-        return self.ids("joint")
-
-    @cached_property
-    def joint_names(self) -> list[str]:
-        """Names of the chosen hinge and slide joints."""
-        return self.names("joint")
-
-    @cached_property
-    def body_ids(self) -> LocalIds:
-        """Chosen bodies."""
-        return self.ids("body")
-
-    @cached_property
-    def body_names(self) -> list[str]:
-        """Names of the chosen bodies."""
-        return self.names("body")
-
-    @cached_property
-    def geom_ids(self) -> LocalIds:
-        """Chosen geoms."""
-        return self.ids("geom")
-
-    @cached_property
-    def geom_names(self) -> list[str]:
-        """Names of the chosen geoms."""
-        return self.names("geom")
-
-    @cached_property
-    def site_ids(self) -> LocalIds:
-        """Chosen sites."""
-        return self.ids("site")
-
-    @cached_property
-    def site_names(self) -> list[str]:
-        """Names of the chosen sites."""
-        return self.names("site")
-
-    @cached_property
-    def tendon_ids(self) -> LocalIds:
-        """Chosen tendons."""
-        return self.ids("tendon")
-
-    @cached_property
-    def tendon_names(self) -> list[str]:
-        """Names of the chosen tendons."""
-        return self.names("tendon")
-
-    @cached_property
-    def actuator_ids(self) -> LocalIds:
-        """Chosen actuators."""
-        return self.ids("actuator")
-
-    @cached_property
-    def actuator_names(self) -> list[str]:
-        """Names of the chosen actuators."""
-        return self.names("actuator")
+    joint_ids = _ids("joint")
+    """Chosen hinge and slide joints."""
+    joint_names = _names("joint")
+    """Names of the chosen hinge and slide joints."""
+    body_ids = _ids("body")
+    """Chosen bodies."""
+    body_names = _names("body")
+    """Names of the chosen bodies."""
+    geom_ids = _ids("geom")
+    """Chosen geoms."""
+    geom_names = _names("geom")
+    """Names of the chosen geoms."""
+    site_ids = _ids("site")
+    """Chosen sites."""
+    site_names = _names("site")
+    """Names of the chosen sites."""
+    tendon_ids = _ids("tendon")
+    """Chosen tendons."""
+    tendon_names = _names("tendon")
+    """Names of the chosen tendons."""
+    actuator_ids = _ids("actuator")
+    """Chosen actuators."""
+    actuator_names = _names("actuator")
+    """Names of the chosen actuators."""
 
     def __eq__(self, other: object) -> bool:
-        """Whether the same elements of the same entity are meant."""
+        """Return whether the same elements of the same entity are meant."""
         if not isinstance(other, Selection) or other.entity is not self.entity:
             return False
         return self._patterns == other._patterns and self._ordered == other._ordered
@@ -246,7 +219,7 @@ class Selection:
         )
 
     def _model_elements(self, kind: str) -> dict[str, int]:
-        """Ids of the entity's elements of a kind without an index, by local name."""
+        """Return ids of elements of a kind without an index, by local name."""
         obj, count = _MODEL_KINDS[kind]
         prefix = f"{self.name}/"
         names = {

@@ -1,4 +1,4 @@
-"""What model fields are for each option of an entity: copied from single models.
+"""Values of model fields for each option of an entity: copied from single models.
 
 Each option is compiled alone, in a scene where it is the entity, and its rows are
 copied from there, derived constants included. So a world has the numbers that the
@@ -66,18 +66,7 @@ _NATIVE_ONLY = frozenset(
     "site_sameframe site_rgba".split()
 )
 POSITION_WIDTH = {0: 7, 1: 4, 2: 1, 3: 1}
-"""How many numbers of qpos a joint has, by type: free, ball, slide, hinge."""
-_COUNTS = {
-    "body": "nbody",
-    "jnt": "njnt",
-    "dof": "nv",
-    "geom": "ngeom",
-    "site": "nsite",
-    "pair": "npair",
-    "tendon": "ntendon",
-    "actuator": "nactuator",
-    "eq": "neq",
-}
+"""Numbers of qpos that a joint has, by type: free, ball, slide, hinge."""
 _OBJECTS = {
     "body": mujoco.mjtObj.mjOBJ_BODY,
     "jnt": mujoco.mjtObj.mjOBJ_JOINT,
@@ -91,25 +80,25 @@ _OBJECTS = {
 
 
 def owned(model: mujoco.MjModel, kind: str, name: str) -> list[int]:
-    """Ids of an entity's elements of a kind, such as "geom" or "dof"."""
+    """Return ids of an entity's elements of a kind, such as "geom" or "dof"."""
     prefix = f"{name}/"
     if kind == "dof":
         joints = set(owned(model, "jnt", name))
         return [d for d in range(model.nv) if int(model.dof_jntid[d]) in joints]
-    count = getattr(model, _COUNTS[kind])
+    count = getattr(model, f"n{kind}")
     names = (mujoco.mj_id2name(model, _OBJECTS[kind], i) or "" for i in range(count))
     return [i for i, full in enumerate(names) if full.startswith(prefix)]
 
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Where one option's elements are: in the scene, and in its single model."""
+    """Ids of one option's elements: in the scene, and in its single model."""
 
     entity: str
     """Name of the entity, which its single model has."""
 
     slot: VariantSlot
-    """What stands for it in the scene."""
+    """Its slot in the scene."""
 
     option: str
     """The option."""
@@ -121,7 +110,7 @@ class Places:
     """The model in which the option is the entity."""
 
     def pairs(self, kind: str) -> Iterator[tuple[int, int]]:
-        """Ids of each element, in the scene and in the single model."""
+        """Yield ids of each element, in the scene and in the single model."""
         if kind == "geom":
             for slot_geom, own in self.slot.geoms[self.option].items():
                 yield (
@@ -134,7 +123,7 @@ class Places:
         yield from zip(ours, theirs, strict=True)
 
     def value(self, field: str, row: int) -> np.ndarray:
-        """The row of a field in the single model, as it is in the scene.
+        """Return the row of a field in the single model, as it is in the scene.
 
         Meshes and materials have other numbers there.
         """
@@ -194,7 +183,7 @@ class Tables:
             self._let_idle(slot)
 
     def tables(self) -> list[ModelTable]:
-        """The tables, without the rows that are the same for every choice."""
+        """Return the tables, without the rows that are the same for every choice."""
         made = []
         for field, values in self._values.items():
             base = getattr(self._scene, field)

@@ -1,18 +1,25 @@
-"""Which object each world has, of an entity that is another one in each."""
+"""The object that each world has, of an entity that is another one in each."""
 
+import dataclasses
 from collections.abc import Mapping
 
 import mujoco
 import torch
 
-from mjlab.entity import Entity, EntityIndex, VariantsCfg, VariantSlot, default_rows
+from mjlab.entity import (
+    Entity,
+    EntityCfg,
+    EntityIndex,
+    VariantsCfg,
+    VariantSlot,
+    default_rows,
+)
 from mjlab.entity.variants import option_shares
 from mjlab.random import WorldRng
-from mjlab.scene.build import SceneSpec
+from mjlab.scene.build import SceneError, SceneSpec, build_scene
 from mjlab.scene.config import SceneCfg
-from mjlab.scene.singles import compile_singles
 from mjlab.scene.variant_tables import POSITION_WIDTH, Tables, owned
-from mjlab.sim import Simulation
+from mjlab.sim import Simulation, compile_model
 from mjlab.tensors.columns import Columns
 from mjlab.tensors.masks import write_where
 
@@ -25,7 +32,7 @@ def bind_variants(
     for name, slots in built.variants.items():
         variants = cfg.entities[name]
         assert isinstance(variants, VariantsCfg), "`built` is of another scene."
-        singles = compile_singles(cfg, name, slots, sim)
+        singles = _compile_singles(cfg, name, slots, sim)
         bound[name] = Variants(name, variants, slots, singles, sim, rng)
     return bound
 
@@ -92,7 +99,7 @@ class Variants:
         self.which = torch.zeros_like(self.choice)
         """The member that stands for it, in the order of `members`, (num_envs,)."""
         self.present = torch.zeros(sim.num_envs, dtype=torch.bool, device=device)
-        """Whether a world has the entity at all, shape (num_envs,)."""
+        """Presence of the entity in each world, shape (num_envs,)."""
         self._everyone = torch.ones_like(self.present)
         self._try_all()
         self._write(self._everyone)
@@ -104,7 +111,7 @@ class Variants:
 
     @property
     def note(self) -> str:
-        """How the worlds come to differ, and why so: a line of the start-up report."""
+        """The way in which worlds differ, and why: a line of the start-up report."""
         count = len(self.options)
         if not self.is_merged:
             return f"{count} options share one tree, and differ in numbers (fast path)"
@@ -115,14 +122,14 @@ class Variants:
         )
 
     def names(self) -> list[str | None]:
-        """The object of each world by name, None where there is none.
+        """Return the object of each world by name, None where there is none.
 
         This waits for the device.
         """
         return [(*self.options, None)[i] for i in self.choice.tolist()]
 
     def has(self, option: str) -> torch.Tensor:
-        """Whether a world has the object of that name, shape (num_envs,), bool."""
+        """Return whether a world has the object of that name, (num_envs,), bool."""
         return self.choice == self.options.index(option)
 
     def reset(self, mask: torch.Tensor) -> None:
@@ -135,7 +142,7 @@ class Variants:
             self._write_equalities(mask)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
+        """Return the live tensors that change, for a snapshot to be copied into."""
         return {"choice": self.choice, "which": self.which, "present": self.present}
 
     def _slot_of(self, option: str) -> int:
@@ -156,7 +163,7 @@ class Variants:
     def _default_tables(
         self, slot: VariantSlot, singles: Mapping[str, mujoco.MjModel]
     ) -> dict[str, torch.Tensor]:
-        """The initial state of a slot for each choice, (num_choices, ...)."""
+        """Return the initial state of a slot for each choice, (num_choices, ...)."""
         device = self._sim.device
         idle = default_rows(self._sim.mj_model, self.members[slot.name].index, device)
         rows = [
@@ -170,7 +177,7 @@ class Variants:
         return {name: torch.cat([row[name] for row in rows]) for name in idle}
 
     def _owned_positions(self) -> list[int]:
-        """Columns of the slots' joints in qpos."""
+        """Return columns of the slots' joints in qpos."""
         model = self._sim.mj_model
         joints = [j for slot in self._slots for j in owned(model, "jnt", slot.name)]
         starts = [int(model.jnt_qposadr[j]) for j in joints]
@@ -182,7 +189,7 @@ class Variants:
         ]
 
     def _equality_tables(self) -> list[tuple[Columns, torch.Tensor]]:
-        """The slots' equalities, and whether they hold: (num_choices, len)."""
+        """Return the slots' equalities, and whether they hold: (num_choices, len)."""
         model, device = self._sim.mj_model, self._sim.device
         tables = []
         for slot in self._slots:
@@ -239,3 +246,63 @@ class Variants:
         for columns, table in self._equalities:
             holds = table.index_select(0, self.choice)
             columns.write(self._sim.data.eq_active, mask, holds)
+
+
+def _compile_singles(
+    cfg: SceneCfg, name: str, slots: tuple[VariantSlot, ...], sim: Simulation
+) -> dict[str, mujoco.MjModel]:
+    """Compile, for each option, a scene in which it is the entity in every world.
+
+    Args:
+        cfg: The scene with all options.
+        name: Name of the entity.
+        slots: What stands for the options.
+        sim: The simulation of the scene with all options.
+    """
+    variants = cfg.entities[name]
+    assert isinstance(variants, VariantsCfg), name
+    return {
+        option: _compile(cfg, name, option, variants.options[option], slot, sim)
+        for slot in slots
+        for option in slot.options
+    }
+
+
+def _compile(
+    cfg: SceneCfg,
+    name: str,
+    option: str,
+    entity: EntityCfg,
+    slot: VariantSlot,
+    sim: Simulation,
+) -> mujoco.MjModel:
+    try:
+        spec = build_scene(_single(cfg, name, entity)).spec
+    except Exception as error:
+        if cfg.edit_spec is None:
+            raise
+        raise SceneError(
+            f"scene.edit_spec has to work for each option of the entity {name!r} "
+            f"alone, since that is where its numbers come from; with {option!r} it "
+            f"raised {type(error).__name__}: {error}"
+        ) from error
+    bodies = owned(sim.mj_model, "body", slot.name)
+    own = [body for body in spec.bodies if body.name.startswith(f"{name}/")]
+    for body, its in zip(own, bodies, strict=True):
+        # MuJoCo's short cut holds for all options of a slot, or for none.
+        if not sim.mj_model.body_simple[its]:
+            body.simple = False
+    return compile_model(spec, sim.cfg)
+
+
+def _single(cfg: SceneCfg, name: str, entity: EntityCfg) -> SceneCfg:
+    """Return the scene with one option as the entity, and as little else as will do."""
+    if cfg.edit_spec is None:
+        return SceneCfg(entities={name: entity})
+    others = {
+        other: next(iter(its.options.values())) if isinstance(its, VariantsCfg) else its
+        for other, its in cfg.entities.items()
+    }
+    return dataclasses.replace(
+        cfg, entities={**others, name: entity}, sensors=(), contact_pairs=()
+    )

@@ -1,6 +1,5 @@
 """Sensors: MuJoCo's own, contacts, rays, heights and cameras."""
 
-from mjlab.sensor.air_time import AirTime as AirTime
 from mjlab.sensor.binding import bind_sensors as bind_sensors
 from mjlab.sensor.camera import CameraData as CameraData
 from mjlab.sensor.camera import CameraSensor as CameraSensor
@@ -8,6 +7,7 @@ from mjlab.sensor.camera import CameraSensorCfg as CameraSensorCfg
 from mjlab.sensor.contact import ContactMatch as ContactMatch
 from mjlab.sensor.contact import ContactSensor as ContactSensor
 from mjlab.sensor.contact import ContactSensorCfg as ContactSensorCfg
+from mjlab.sensor.contact_data import AirTime as AirTime
 from mjlab.sensor.contact_data import ContactData as ContactData
 from mjlab.sensor.contact_data import ContactFieldError as ContactFieldError
 from mjlab.sensor.native import MujocoSensor as MujocoSensor
@@ -20,13 +20,13 @@ from mjlab.sensor.patterns import PatternCfg as PatternCfg
 from mjlab.sensor.patterns import PatternError as PatternError
 from mjlab.sensor.patterns import PinholePatternCfg as PinholePatternCfg
 from mjlab.sensor.patterns import RingPatternCfg as RingPatternCfg
-from mjlab.sensor.ray_pool import RayCastData as RayCastData
 from mjlab.sensor.rays import RayCastSensor as RayCastSensor
 from mjlab.sensor.rays import RayCastSensorCfg as RayCastSensorCfg
 from mjlab.sensor.sensor import Sensor as Sensor
 from mjlab.sensor.sensor import SensorCfg as SensorCfg
-from mjlab.sensor.sight import Sight as Sight
+from mjlab.sensor.sensor import SensorContext as SensorContext
 from mjlab.sensor.terrain_height import TerrainHeightData as TerrainHeightData
 from mjlab.sensor.terrain_height import TerrainHeightSensor as TerrainHeightSensor
 from mjlab.sensor.terrain_height import TerrainHeightSensorCfg as TerrainHeightSensorCfg
-from mjlab.sensor.vision import SightError as SightError
+from mjlab.sensor.vision import RayCastData as RayCastData
+from mjlab.sensor.vision import VisionError as VisionError

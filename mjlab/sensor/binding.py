@@ -1,53 +1,86 @@
-"""Binding all sensors of a scene at once."""
+"""Binding all sensors of a scene at once, and what they share."""
 
 from collections.abc import Sequence
 
 import mujoco
 
 from mjlab.sensor.camera import CameraSensorCfg
-from mjlab.sensor.contact import ContactSensor, ContactSensorCfg
-from mjlab.sensor.contact_pool import ContactPool
+from mjlab.sensor.contact import ContactSensorCfg
+from mjlab.sensor.contact_data import ContactPool
 from mjlab.sensor.native import MujocoSensor
-from mjlab.sensor.ray_pool import RaySpec
-from mjlab.sensor.rays import RayCastSensorCfg
-from mjlab.sensor.sensor import Sensor, SensorCfg
-from mjlab.sensor.sight import Sight
+from mjlab.sensor.native_renderer import NativeRenderer
+from mjlab.sensor.rays import RayCastSensorCfg, RayPool
+from mjlab.sensor.sensor import Sensor, SensorCfg, SensorContext
 from mjlab.sensor.terrain_height import TerrainHeightSensorCfg
+from mjlab.sensor.vision import CameraView, RayCastData, Renderer, VisionError
 from mjlab.sim import Simulation
 
 
 def bind_sensors(cfgs: Sequence[SensorCfg], sim: Simulation) -> dict[str, Sensor]:
     """Make the sensors by name, those of the scene's own files included.
 
-    Those that look at the world share one `Sight`, and contact sensors one pool.
+    Those that look at the world share one renderer, and contact sensors one pool.
     """
-    cameras = [c.view(sim.mj_model) for c in cfgs if isinstance(c, CameraSensorCfg)]
-    casters = [c for c in map(_caster, cfgs) if c is not None]
-    sight = Sight(sim, cameras, casters) if cameras or casters else None
-    contacts = [c.part(sim.mj_model) for c in cfgs if isinstance(c, ContactSensorCfg)]
+    model = sim.mj_model
+    contacts = [c.part(model) for c in cfgs if isinstance(c, ContactSensorCfg)]
     pool = ContactPool(contacts, sim) if contacts else None
-    sensors = {cfg.name: _bind(cfg, sim, sight, pool) for cfg in cfgs}
-    found = _sensors_of_files(cfgs, sim.mj_model)
+    cameras = [c.view(model) for c in cfgs if isinstance(c, CameraSensorCfg)]
+    casters = [c.ray_cfg if isinstance(c, TerrainHeightSensorCfg) else c for c in cfgs]
+    casters = [c for c in casters if isinstance(c, RayCastSensorCfg)]
+    renderer = _make_renderer(sim, cameras, casters) if cameras or casters else None
+    rays = {} if renderer is None else _share_rays(casters, sim, renderer)
+    context = SensorContext(sim, pool, renderer, rays)
+    sensors = {cfg.name: cfg.bind(context) for cfg in cfgs}
+    found = _sensors_of_files(cfgs, model)
     return {**sensors, **{name: MujocoSensor(name, sim) for name in found}}
 
 
-def _caster(cfg: SensorCfg) -> RaySpec | None:
-    """The rays of a sensor, if it has any."""
-    if isinstance(cfg, TerrainHeightSensorCfg):
-        cfg = cfg.ray_cfg
-    return cfg.ray_spec() if isinstance(cfg, RayCastSensorCfg) else None
+def _make_renderer(
+    sim: Simulation, cameras: Sequence[CameraView], casters: Sequence[RayCastSensorCfg]
+) -> Renderer:
+    ray_groups = [cfg.geom_groups for cfg in casters]
+    for groups in (*ray_groups, *(view.geom_groups for view in cameras)):
+        _require_visible(sim.mj_model, groups)
+    batch = sim.engine.batch
+    if batch is not None:
+        return NativeRenderer(batch, sim.mj_model, cameras)
+    # Imported only here, so that the native engine works where Warp is not wanted.
+    from mjlab.sensor.warp_renderer import WarpRenderer
+
+    return WarpRenderer(sim, cameras, ray_groups)
 
 
-def _bind(
-    cfg: SensorCfg, sim: Simulation, sight: Sight | None, pool: ContactPool | None
-) -> Sensor:
-    if isinstance(cfg, ContactSensorCfg) and pool is not None:
-        return ContactSensor(cfg, sim, pool)
-    return cfg.bind(sim, sight)
+def _share_rays(
+    casters: Sequence[RayCastSensorCfg], sim: Simulation, renderer: Renderer
+) -> dict[str, RayCastData]:
+    """Cast rays that can meet the same geoms together; return the hits by sensor."""
+    found: dict[str, RayCastData] = {}
+    # The native engine finds the ground below by a shorter way.
+    kinds = [(tuple(sorted(c.geom_groups)), c.points_down) for c in casters]
+    for kind in dict.fromkeys(kinds):
+        alike = [c for c, k in zip(casters, kinds, strict=True) if k == kind]
+        pool = RayPool(alike, sim, renderer)
+        sim.add_sense_pass(pool)
+        found |= pool.data
+    return found
+
+
+def _require_visible(model: mujoco.MjModel, groups: tuple[int, ...]) -> None:
+    outside = [group for group in groups if not 0 <= group < mujoco.mjNGROUP]
+    if outside or not groups:
+        raise VisionError(
+            f"geom_groups={groups} has to name groups from 0 to {mujoco.mjNGROUP - 1}."
+        )
+    present = sorted({int(group) for group in model.geom_group})
+    if not set(groups) & set(present):
+        raise VisionError(
+            f"geom_groups={groups} shows nothing: the geoms of the scene are in groups "
+            f"{present}."
+        )
 
 
 def _sensors_of_files(cfgs: Sequence[SensorCfg], model: mujoco.MjModel) -> list[str]:
-    """Names of the model's sensors that no configuration has added or named."""
+    """Return names of the model's sensors that no configuration has added or named."""
     added = {cfg.name for cfg in cfgs}
     for cfg in cfgs:
         if isinstance(cfg, ContactSensorCfg):

@@ -15,10 +15,9 @@ from mjlab.sensor.objects import (
     require_object,
 )
 from mjlab.sensor.patterns import Vec3
-from mjlab.sensor.sensor import Sensor, SensorCfg
-from mjlab.sensor.sight import Sight
-from mjlab.sensor.vision import CameraView, Images
-from mjlab.sim import Simulation
+from mjlab.sensor.sensor import Sensor, SensorCfg, SensorContext
+from mjlab.sensor.vision import PIXELS, CameraView, Images
+from mjlab.sim import SensePass
 from mjlab.tensors.masks import fill_where
 
 DataType = Literal["rgb", "depth", "segmentation"]
@@ -88,16 +87,14 @@ class CameraSensorCfg(SensorCfg):
             body = spec.body(self.parent.full_name)
         body.add_camera(name=self.name, pos=self.pos, quat=self.quat, fovy=self.fovy)
 
-    def bind(self, sim: Simulation, sight: Sight | None = None) -> "CameraSensor":
+    def bind(self, context: SensorContext) -> "CameraSensor":
         """Make the sensor."""
-        view = self.view(sim.mj_model)
-        sight = sight or Sight(sim, cameras=[view])
-        sensor = CameraSensor(self, sim, view, sight)
-        sim.add_sense_pass(sensor)
+        sensor = CameraSensor(self, context)
+        context.sim.add_sense_pass(sensor)
         return sensor
 
     def view(self, model: mujoco.MjModel) -> CameraView:
-        """What is drawn, with the camera's index in the compiled model."""
+        """Return what is drawn, with the camera's index in the compiled model."""
         name = self.name if self.camera is None else self.camera
         return CameraView(
             sensor=self.name,
@@ -151,7 +148,7 @@ class CameraData:
     @property
     def rgb(self) -> torch.Tensor:
         """Colours, shape (num_envs, height, width, 3), uint8."""
-        return self._drawn("rgb", self._images.rgb)
+        return self._drawn("rgb")
 
     @property
     def depth(self) -> torch.Tensor:
@@ -159,7 +156,7 @@ class CameraData:
 
         At most `max_distance`, which is also where there is nothing.
         """
-        return self._drawn("depth", self._images.depth)
+        return self._drawn("depth")
 
     @property
     def segmentation(self) -> torch.Tensor:
@@ -167,46 +164,38 @@ class CameraData:
 
         Both are -1 where there is nothing.
         """
-        return self._drawn("segmentation", self._images.segmentation)
+        return self._drawn("segmentation")
 
-    def _drawn(self, kind: DataType, image: torch.Tensor | None) -> torch.Tensor:
-        if image is None:
+    def _drawn(self, kind: DataType) -> torch.Tensor:
+        if kind not in self._images:
             raise AttributeError(
                 f"Camera sensor {self._name!r} draws no {kind}: add {kind!r} to its "
                 "data_types."
             )
-        return image
+        return self._images[kind]
 
 
-class CameraSensor(Sensor):
+class CameraSensor(Sensor, SensePass):
     """Draws in `sim.sense()`; it is a sense pass of the simulation."""
 
-    def __init__(
-        self, cfg: CameraSensorCfg, sim: Simulation, view: CameraView, sight: Sight
-    ) -> None:
+    def __init__(self, cfg: CameraSensorCfg, context: SensorContext) -> None:
         """Allocate the pictures."""
         self.name = cfg.name
-        self.notes = sight.notes
+        sim, renderer = context.sim, context.renderer
+        assert renderer is not None, "`bind_sensors` makes it."
+        self.notes = renderer.notes
         self._period = cfg.update_every
         shape = (sim.num_envs, cfg.height, cfg.width)
-
-        def allocate(
-            kind: DataType, size: int, dtype: torch.dtype
-        ) -> torch.Tensor | None:
-            if kind not in cfg.data_types:
-                return None
-            return torch.zeros(*shape, size, dtype=dtype, device=sim.device)
-
-        self._images = Images(
-            rgb=allocate("rgb", 3, torch.uint8),
-            depth=allocate("depth", 1, torch.float32),
-            segmentation=allocate("segmentation", 2, torch.int32),
-        )
+        self._images: Images = {
+            kind: torch.zeros(*shape, size, dtype=dtype, device=sim.device)
+            for kind, (size, dtype) in PIXELS.items()
+            if kind in cfg.data_types
+        }
         self._data = CameraData(cfg.name, self._images)
         # Shape (num_envs,): calls of sense since the reset, and whose turn it is.
         self._calls = torch.zeros(sim.num_envs, dtype=torch.int64, device=sim.device)
         self._due = torch.ones(sim.num_envs, dtype=torch.bool, device=sim.device)
-        self._eye = sight.add_camera(view, self._images)
+        self._draw = renderer.add_camera(cfg.view(sim.mj_model), self._images)
 
     @property
     def data(self) -> CameraData:
@@ -218,30 +207,14 @@ class CameraSensor(Sensor):
         torch.eq(self._calls % self._period, 0, out=self._due)
         self._calls.add_(1)
 
-    def launch(self) -> None:
-        """Draw."""
-        self._eye.launch(self._due)
-
     def finish(self) -> None:
-        """Take the pictures of the worlds whose turn it is."""
-        self._eye.finish(self._due)
-
-    def update(self, dt: float) -> None:
-        """Do nothing: pictures are drawn in `sim.sense()`."""
-
-    def refresh(self) -> None:
-        """Do nothing: pictures are drawn in `sim.sense()`."""
+        """Draw the worlds whose turn it is."""
+        self._draw(self._due)
 
     def reset(self, mask: torch.Tensor) -> None:
         """Have the worlds of `mask` drawn in the next `sim.sense()`."""
         fill_where(self._calls, mask, 0)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
-        images = {
-            "rgb": self._images.rgb,
-            "depth": self._images.depth,
-            "segmentation": self._images.segmentation,
-        }
-        drawn = {kind: image for kind, image in images.items() if image is not None}
-        return {**drawn, "calls": self._calls}
+        """Return the live tensors that change."""
+        return {**self._images, "calls": self._calls}

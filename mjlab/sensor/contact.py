@@ -9,19 +9,17 @@ import torch
 
 from mjlab.names import UnknownNameError, match_names, suggest
 from mjlab.schema import declared
-from mjlab.sensor.air_time import AirTime
 from mjlab.sensor.contact_data import (
     FIELD_SIZES,
+    AirTime,
     ContactData,
     ContactField,
-    ContactFieldError,
+    ContactPart,
     field_slices,
 )
-from mjlab.sensor.contact_pool import ContactPart, ContactPool
 from mjlab.sensor.objects import ObjType, SensorError, names_of_entity
-from mjlab.sensor.sensor import Sensor, SensorCfg
-from mjlab.sensor.sight import Sight
-from mjlab.sim import Simulation, Stage
+from mjlab.sensor.sensor import Sensor, SensorCfg, SensorContext
+from mjlab.sim import Stage
 
 MatchMode = Literal["geom", "body", "subtree"]
 Reduction = Literal["none", "mindist", "maxforce", "netforce"]
@@ -129,9 +127,9 @@ class ContactSensorCfg(SensorCfg):
                 sensor.reftype = _MATCH_TYPES[self.secondary.mode][1]
                 sensor.refname = secondary
 
-    def bind(self, sim: Simulation, sight: Sight | None = None) -> "ContactSensor":
+    def bind(self, context: SensorContext) -> "ContactSensor":
         """Make the sensor."""
-        return ContactSensor(self, sim, ContactPool([self.part(sim.mj_model)], sim))
+        return ContactSensor(self, context)
 
     def part(self, model: mujoco.MjModel) -> ContactPart:
         """What a pool has to hold of the sensor."""
@@ -215,19 +213,12 @@ class ContactSensorCfg(SensorCfg):
 class ContactSensor(Sensor):
     """Reads MuJoCo's contact sensors of all primaries in one operation."""
 
-    def __init__(
-        self, cfg: ContactSensorCfg, sim: Simulation, pool: ContactPool
-    ) -> None:
-        """Find the MuJoCo sensors that `cfg.edit_spec` added.
-
-        Args:
-            cfg: The declaration.
-            sim: The simulation.
-            pool: Holds the readings of this sensor, and of others.
-        """
+    def __init__(self, cfg: ContactSensorCfg, context: SensorContext) -> None:
+        """Find the MuJoCo sensors that `cfg.edit_spec` added."""
         self.name = cfg.name
-        self._sim = sim
-        self._pool = pool
+        sim, pool = context.sim, context.contacts
+        assert pool is not None, "`bind_sensors` makes it."
+        self._sim, self._pool = sim, pool
         ids = _sensor_ids(sim.mj_model, cfg.name)
         self.primary_names = tuple(
             sim.mj_model.sensor(i).name.removeprefix(_mj_sensor_name(cfg.name, ""))
@@ -267,21 +258,21 @@ class ContactSensor(Sensor):
 
         A primary that is in contact since the reset has not landed.
         """
-        return self._once("landed", dt, self._times.landed_within)
+        return self._once("landed", dt, self._data.times.landed_within)
 
     def compute_first_air(self, dt: float) -> torch.Tensor:
         """Whether each primary lifted off within the last `dt` seconds, (num_envs, P).
 
         A primary that is in the air since the reset has not lifted off.
         """
-        return self._once("lifted", dt, self._times.lifted_within)
+        return self._once("lifted", dt, self._data.times.lifted_within)
 
     def is_in_contact(self) -> torch.Tensor:
         """Whether each primary was in contact in the last physics step, (num_envs, P).
 
         At the start of an episode none is.
         """
-        times = self._times
+        times = self._data.times
         return self._once("touching", 0.0, lambda _: times.current_contact_time > 0.0)
 
     def update(self, dt: float) -> None:
@@ -364,15 +355,6 @@ class ContactSensor(Sensor):
         if (what, steps) not in self._held:
             self._held[what, steps] = compute(steps)
         return self._held[what, steps]
-
-    @property
-    def _times(self) -> AirTime:
-        if self._air_time is None:
-            raise ContactFieldError(
-                f"Contact sensor {self.name!r} measures no times: set "
-                "track_air_time=True."
-            )
-        return self._air_time
 
 
 def _mj_sensor_name(sensor: str, primary: str) -> str:

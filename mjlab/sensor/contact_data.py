@@ -1,11 +1,19 @@
-"""What a contact sensor reads out: fields, times and histories."""
+"""Readings of contact sensors: fields, histories, and times in the air.
 
-from collections.abc import Callable, Iterable
+One operation reads all sensors of a scene, and one history of each length remembers
+them, however many sensors there are.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
+import mujoco
 import torch
 
-from mjlab.sensor.air_time import AirTime
+from mjlab.sim import Simulation
+from mjlab.tensors.buffers import HistoryBuffer
+from mjlab.tensors.masks import fill_where
 
 ContactField = Literal["found", "force", "torque", "dist", "pos", "normal", "tangent"]
 
@@ -19,6 +27,84 @@ FIELD_SIZES: dict[ContactField, int] = {
     "normal": 3,
     "tangent": 3,
 }
+
+
+class AirTime:
+    """Counts the physics steps of alternating phases of air and contact.
+
+    Steps are counted as integers and multiplied by their duration, so that no rounding
+    accumulates over an episode. A phase counts as over when the other one begins; the
+    phase that an episode ends in is forgotten at the reset.
+    """
+
+    def __init__(self, num_envs: int, width: int, device: torch.device) -> None:
+        """Allocate the counters of `width` things in each world."""
+        shape = (num_envs, width, 4)
+        # On the last dimension: the air phase and the contact phase that run now (one
+        # of them is 0), then the last air phase and the last contact phase that ended.
+        self._steps = torch.zeros(shape, dtype=torch.int32, device=device)
+        self._times = torch.zeros(shape, device=device)
+        self._is_air = torch.tensor([True, False], device=device)
+
+    @property
+    def current_air_time(self) -> torch.Tensor:
+        """Seconds since contact was lost, 0 in contact, shape (num_envs, width)."""
+        return self._times[..., 0]
+
+    @property
+    def current_contact_time(self) -> torch.Tensor:
+        """Seconds since contact was made, 0 in the air, shape (num_envs, width)."""
+        return self._times[..., 1]
+
+    @property
+    def last_air_time(self) -> torch.Tensor:
+        """Seconds that the last ended air phase took, shape (num_envs, width)."""
+        return self._times[..., 2]
+
+    @property
+    def last_contact_time(self) -> torch.Tensor:
+        """Seconds that the last ended contact phase took, shape (num_envs, width)."""
+        return self._times[..., 3]
+
+    def update(self, in_contact: torch.Tensor, dt: float) -> None:
+        """Count one physics step of `dt` seconds.
+
+        Args:
+            in_contact: Shape (num_envs, width): bool, or a number that is zero in the
+                air.
+            dt: Duration of a physics step.
+        """
+        running, ended = self._steps[..., :2], self._steps[..., 2:]
+        goes_on = torch.logical_xor(in_contact.unsqueeze(-1), self._is_air)
+        stopped = running.masked_fill(goes_on, 0)
+        torch.where(stopped > 0, stopped, ended, out=ended)
+        running.add_(1).mul_(goes_on)
+        torch.mul(self._steps, dt, out=self._times)
+
+    def landed_within(self, steps: int) -> torch.Tensor:
+        """Whether an air phase ended within the last `steps` physics steps.
+
+        Shape (num_envs, width). Something that is in contact since the reset has not
+        landed.
+        """
+        return self._began_within(steps, phase=1)
+
+    def lifted_within(self, steps: int) -> torch.Tensor:
+        """Whether a contact phase ended within the last `steps` physics steps."""
+        return self._began_within(steps, phase=0)
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Forget the phases of the worlds of `mask`, shape (num_envs,)."""
+        fill_where(self._steps, mask, 0)
+        fill_where(self._times, mask, 0.0)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The live tensors that change; copy into them to restore a snapshot."""
+        return {"phase_steps": self._steps, "phase_times": self._times}
+
+    def _began_within(self, steps: int, *, phase: int) -> torch.Tensor:
+        running, other_ended = self._steps[..., phase], self._steps[..., 3 - phase]
+        return (running > 0) & (running <= steps) & (other_ended > 0)
 
 
 class ContactFieldError(AttributeError):
@@ -114,25 +200,26 @@ class ContactData:
     @property
     def current_air_time(self) -> torch.Tensor:
         """Seconds since contact was lost, 0 in contact, shape (num_envs, P)."""
-        return self._times.current_air_time
+        return self.times.current_air_time
 
     @property
     def current_contact_time(self) -> torch.Tensor:
         """Seconds since contact was made, 0 in the air, shape (num_envs, P)."""
-        return self._times.current_contact_time
+        return self.times.current_contact_time
 
     @property
     def last_air_time(self) -> torch.Tensor:
         """Seconds that the last ended air phase took, shape (num_envs, P)."""
-        return self._times.last_air_time
+        return self.times.last_air_time
 
     @property
     def last_contact_time(self) -> torch.Tensor:
         """Seconds that the last ended contact phase took, shape (num_envs, P)."""
-        return self._times.last_contact_time
+        return self.times.last_contact_time
 
     @property
-    def _times(self) -> AirTime:
+    def times(self) -> AirTime:
+        """Counters of the times in the air and in contact."""
         if self._air_time is None:
             raise ContactFieldError(
                 f"Contact sensor {self._name!r} measures no times: set "
@@ -151,6 +238,114 @@ class ContactData:
             f"Contact sensor {self._name!r} has no {what}. It has "
             f"{', '.join(map(repr, valid)) or 'none'}."
         )
+
+
+@dataclass(frozen=True)
+class ContactPart:
+    """One sensor as its pool takes it."""
+
+    name: str
+    """The sensor."""
+
+    sensor_ids: tuple[int, ...]
+    """MuJoCo's contact sensors that it consists of, one for each primary."""
+
+    num_slots: int
+    """Contacts reported for each primary."""
+
+    size: int
+    """Numbers of one contact."""
+
+    history_length: int
+    """Physics steps that are remembered, 0 for none."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of one world's readings: slots of all primaries, numbers."""
+        return len(self.sensor_ids) * self.num_slots, self.size
+
+    def columns(self, model: mujoco.MjModel) -> list[int]:
+        """Return where the readings are in MuJoCo's `sensordata`."""
+        width = self.num_slots * self.size
+        starts = [int(model.sensor_adr[i]) for i in self.sensor_ids]
+        return [start + offset for start in starts for offset in range(width)]
+
+
+class ContactPool:
+    """Reads contact sensors together.
+
+    The scene calls the sensors in the order of their parts: the first has the pool read
+    and forget, and the last has it remember.
+    """
+
+    def __init__(self, parts: Sequence[ContactPart], sim: Simulation) -> None:
+        """Allocate readings and histories of all parts."""
+        self.first, self.last = parts[0].name, parts[-1].name
+        self._source = sim.engine.data("sensordata")
+        # Neighbours remember equally long.
+        ordered = sorted(parts, key=lambda part: part.history_length)
+        columns: list[int] = []
+        places: dict[str, slice] = {}
+        for part in ordered:
+            start = len(columns)
+            columns += part.columns(sim.mj_model)
+            places[part.name] = slice(start, len(columns))
+        self._columns = torch.tensor(columns, device=sim.device)
+        self._readings = torch.zeros(sim.num_envs, len(columns), device=sim.device)
+        self._histories: dict[int, tuple[slice, HistoryBuffer]] = {}
+        for length in sorted({p.history_length for p in ordered if p.history_length}):
+            own = [places[p.name] for p in ordered if p.history_length == length]
+            place = slice(own[0].start, own[-1].stop)
+            width = place.stop - place.start
+            history = HistoryBuffer(sim.num_envs, (width,), length, sim.device)
+            self._histories[length] = (place, history)
+        self._parts = {part.name: part for part in ordered}
+        self._places = places
+
+    def block(self, name: str) -> torch.Tensor:
+        """Return live readings of a sensor, shape (num_envs, slots, size)."""
+        return self._readings[:, self._places[name]].unflatten(
+            1, self._parts[name].shape
+        )
+
+    def past(self, name: str) -> torch.Tensor | None:
+        """Return the live history of a sensor, (num_envs, length, slots, size)."""
+        part = self._parts[name]
+        if not part.history_length:
+            return None
+        place, history = self._histories[part.history_length]
+        own = self._places[name]
+        columns = slice(own.start - place.start, own.stop - place.start)
+        return history.values[:, :, columns].unflatten(2, part.shape)
+
+    def columns(self, name: str) -> torch.Tensor:
+        """Where the readings of a sensor are in `sensordata`, int64."""
+        return self._columns[self._places[name]]
+
+    def take(self) -> None:
+        """Read all sensors."""
+        torch.index_select(self._source, 1, self._columns, out=self._readings)
+
+    def remember(self) -> None:
+        """Append the readings to the histories."""
+        for place, history in self._histories.values():
+            history.append(self._readings[:, place])
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Clear readings and histories of the worlds of `mask`."""
+        fill_where(self._readings, mask, 0.0)
+        for _, history in self._histories.values():
+            history.reset(mask)
+
+    def state(self, name: str) -> dict[str, torch.Tensor]:
+        """Return the live tensors of a sensor."""
+        part, past = self._parts[name], self.past(name)
+        tensors = {"readings": self.block(name)}
+        if past is not None:
+            _, history = self._histories[part.history_length]
+            empty = history.state()["empty"]
+            tensors |= {"history_values": past, "history_empty": empty}
+        return tensors
 
 
 def field_slices(fields: tuple[ContactField, ...]) -> dict[ContactField, slice]:

@@ -7,14 +7,13 @@ import torch
 
 from mjlab.names import UnknownNameError, find_name, suggest
 from mjlab.sensor.objects import ObjRef, SensorError, require_object
-from mjlab.sensor.sensor import Sensor, SensorCfg
-from mjlab.sensor.sight import Sight
+from mjlab.sensor.sensor import Sensor, SensorCfg, SensorContext
 from mjlab.sim import Simulation, Stage
 
 
 @dataclass(frozen=True)
 class _Kind:
-    """What a type of MuJoCo sensor can be attached to."""
+    """Things that a type of MuJoCo sensor can be attached to."""
 
     obj: tuple[str, ...] = ()
     ref: tuple[str, ...] = ()
@@ -113,9 +112,9 @@ class MujocoSensorCfg(SensorCfg):
             require_object(spec, self.ref, self.name)
             added.reftype, added.refname = _mj_type(self.ref), self.ref.full_name
 
-    def bind(self, sim: Simulation, sight: Sight | None = None) -> "MujocoSensor":
+    def bind(self, context: SensorContext) -> "MujocoSensor":
         """Make the sensor."""
-        return MujocoSensor(self.name, sim)
+        return MujocoSensor(self.name, context.sim)
 
     def _require_existing(self, spec: mujoco.MjSpec) -> None:
         given = [n for n in ("obj", "ref") if getattr(self, n) is not None]
@@ -168,17 +167,8 @@ class MujocoSensor(Sensor):
         self._sim.data.require(self.name, self._stage)
         return self._values
 
-    def update(self, dt: float) -> None:
-        """Do nothing: the physics step wrote the readings."""
-
-    def refresh(self) -> None:
-        """Do nothing: `forward()` wrote the readings."""
-
-    def reset(self, mask: torch.Tensor) -> None:
-        """Do nothing: the sensor has no past."""
-
     def state(self) -> dict[str, torch.Tensor]:
-        """Nothing: the engine's snapshot holds the readings."""
+        """Return nothing: the engine's snapshot holds the readings."""
         return {}
 
 

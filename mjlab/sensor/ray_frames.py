@@ -1,4 +1,4 @@
-"""Where the frames are that rays are fixed to, and which way they are turned."""
+"""Positions and orientations of the frames that rays are fixed to."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -43,7 +43,7 @@ def check_frames(sensor: str, frames: tuple[ObjRef, ...], spec: mujoco.MjSpec) -
 
 
 def bodies_of(frames: Sequence[ObjRef], model: mujoco.MjModel) -> list[int]:
-    """The body that each frame is fixed to; the world is not left out of rays."""
+    """Return the body of each frame, -1 for the world, which no ray passes."""
     bodies = []
     for frame in frames:
         index, owner = object_id(model, frame), _FIELDS[frame.type][_OWNER]

@@ -1,8 +1,13 @@
-"""Rays from frames of the scene into the scene."""
+"""Rays from frames of the scene into the scene.
+
+One launch casts all rays that can meet the same geoms, and one pass tells hits from
+misses, however many sensors there are.
+"""
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import get_args
+from typing import Literal, get_args
 
 import mujoco
 import numpy as np
@@ -11,11 +16,18 @@ import torch
 from mjlab.names import suggest
 from mjlab.sensor.objects import ObjRef, SensorError
 from mjlab.sensor.patterns import GridPatternCfg, PatternCfg, Vec3
-from mjlab.sensor.ray_frames import check_frames
-from mjlab.sensor.ray_pool import Alignment, RayCastData, RaySpec
-from mjlab.sensor.sensor import Sensor, SensorCfg
-from mjlab.sensor.sight import Sight
-from mjlab.sim import Simulation
+from mjlab.sensor.ray_frames import (
+    Headings,
+    Orientations,
+    Positions,
+    bodies_of,
+    check_frames,
+)
+from mjlab.sensor.sensor import Sensor, SensorCfg, SensorContext
+from mjlab.sensor.vision import RayCastData, Rays, Renderer
+from mjlab.sim import SensePass, Simulation
+
+Alignment = Literal["base", "yaw", "world"]
 
 
 @dataclass(kw_only=True)
@@ -61,28 +73,25 @@ class RayCastSensorCfg(SensorCfg):
             )
         self.pattern.rays()
 
-    def bind(self, sim: Simulation, sight: Sight | None = None) -> "RayCastSensor":
+    def bind(self, context: SensorContext) -> "RayCastSensor":
         """Make the sensor."""
-        return RayCastSensor(self, sight or Sight(sim, casters=[self.ray_spec()]))
+        return RayCastSensor(self, context)
 
     def local_rays(self) -> tuple[np.ndarray, np.ndarray]:
         """Starts and unit directions in the aligned frame, both of shape (rays, 3)."""
         starts, directions = self.pattern.rays()
         return starts + self.start_offset, directions
 
-    def ray_spec(self) -> RaySpec:
-        """The rays, as those of all sensors are cast."""
-        starts, directions = self.local_rays()
-        return RaySpec(
-            sensor=self.name,
-            frames=self.frames,
-            starts=starts,
-            directions=directions,
-            alignment=self.alignment,
-            max_distance=self.max_distance,
-            exclude_parent_body=self.exclude_parent_body,
-            geom_groups=self.geom_groups,
-        )
+    @property
+    def num_rays(self) -> int:
+        """Number of rays that are cast in each world."""
+        return len(self.frames) * len(self.local_rays()[0])
+
+    @property
+    def points_down(self) -> bool:
+        """Whether all of them point straight down at all times."""
+        is_down = bool((self.local_rays()[1] == (0.0, 0.0, -1.0)).all())
+        return is_down and self.alignment != "base"
 
     @property
     def frames(self) -> tuple[ObjRef, ...]:
@@ -96,30 +105,194 @@ class RayCastSensor(Sensor):
     Rewards and terminations, which come before, see what the last observation saw.
     """
 
-    def __init__(self, cfg: RayCastSensorCfg, sight: Sight) -> None:
+    def __init__(self, cfg: RayCastSensorCfg, context: SensorContext) -> None:
         """Find the sensor's rays among all that are cast."""
         self.name = cfg.name
         self.num_rays_per_frame = len(cfg.local_rays()[0])
         """The number of rays of the pattern."""
-        self._data = sight.rays(cfg.name)
+        self._data = context.rays[cfg.name]
 
     @property
     def data(self) -> RayCastData:
-        """What the rays met."""
+        """Hits of the rays."""
         return self._data
 
-    def update(self, dt: float) -> None:
-        """Do nothing: rays are cast in `sim.sense()`."""
-
-    def refresh(self) -> None:
-        """Do nothing: rays are cast in `sim.sense()`."""
-
-    def reset(self, mask: torch.Tensor) -> None:
-        """Do nothing: a reset is followed by `sim.sense()` before anybody reads."""
-
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
+        """Return the live tensors that change."""
         return {
             entry.name: getattr(self._data, entry.name)
             for entry in dataclasses.fields(self._data)
         }
+
+
+class RayPool(SensePass):
+    """The rays of sensors that can meet the same geoms; a pass of `sim.sense()`."""
+
+    def __init__(
+        self,
+        cfgs: Sequence[RayCastSensorCfg],
+        sim: Simulation,
+        renderer: Renderer,
+    ) -> None:
+        """Allocate inputs and outputs of all rays.
+
+        Args:
+            cfgs: The sensors. All see the same geom groups.
+            sim: The simulation.
+            renderer: Casts the rays.
+        """
+        frames = [frame for cfg in cfgs for frame in cfg.frames]
+        self._positions = Positions(frames, sim)
+        limits = [cfg.max_distance for cfg in cfgs for _ in range(cfg.num_rays)]
+        self._limit = torch.tensor(limits, dtype=torch.float32, device=sim.device)
+        self._rays = _allocate(cfgs, sim)
+        self._all = self._allocate_data()
+        self._followers: list[_Follower] = []
+        self.data: dict[str, RayCastData] = {}
+        """Hits of each sensor's rays, live."""
+        first_frame = first_ray = 0
+        for cfg in cfgs:
+            rays = slice(first_ray, first_ray + cfg.num_rays)
+            own = slice(first_frame, first_frame + len(cfg.frames))
+            first_ray, first_frame = rays.stop, own.stop
+            part = {n: value[:, rays] for n, value in self._all.items()}
+            position = self._positions.values[:, own]
+            self.data[cfg.name] = RayCastData(**part, frame_pos_w=position)
+            self._followers.append(_Follower(cfg, sim, self.data[cfg.name]))
+        self._nothing = torch.zeros((), device=sim.device)
+        self._no_geom = torch.full((), -1, dtype=torch.int32, device=sim.device)
+        self._cast = renderer.add_rays(self._rays)
+
+    def prepare(self) -> None:
+        """Move the rays to where the frames are."""
+        self._positions.follow()
+        for follower in self._followers:
+            follower.follow()
+
+    def launch(self) -> None:
+        """Cast them."""
+        self._cast()
+
+    def finish(self) -> None:
+        """Tell hits from misses."""
+        rays, data = self._rays, self._all
+        hit = data["hit"]
+        reach = (rays.distance >= 0.0, rays.distance <= self._limit)
+        torch.logical_and(*reach, out=hit)
+        torch.where(hit, rays.distance, self._limit, out=data["distances"])
+        length = data["distances"].unsqueeze(-1)
+        torch.addcmul(rays.starts, rays.directions, length, out=data["hit_pos_w"])
+        met = hit.unsqueeze(-1)
+        torch.where(met, rays.normal, self._nothing, out=data["normals_w"])
+        torch.where(hit, rays.geom, self._no_geom, out=data["geom_ids"])
+
+    def _allocate_data(self) -> dict[str, torch.Tensor]:
+        rays = self._rays
+        return {
+            "distances": torch.zeros_like(rays.distance),
+            "hit": torch.zeros_like(rays.distance, dtype=torch.bool),
+            "hit_pos_w": torch.zeros_like(rays.starts),
+            "normals_w": torch.zeros_like(rays.starts),
+            "geom_ids": torch.zeros_like(rays.geom),
+            "starts_w": rays.starts,
+            "directions_w": rays.directions,
+        }
+
+
+class _Follower:
+    """Moves the rays of one sensor with its frames.
+
+    Written out instead of as products of matrices, whose bits depend on the number of
+    worlds.
+    """
+
+    def __init__(
+        self, cfg: RayCastSensorCfg, sim: Simulation, data: RayCastData
+    ) -> None:
+        """Find what of the rays ever changes."""
+        axes, turned = _AXES[cfg.alignment]
+        starts, directions = (
+            _Vectors(
+                torch.tensor(local, dtype=torch.float32, device=sim.device), turned
+            )
+            for local in cfg.local_rays()
+        )
+        shape = (len(cfg.frames), -1)
+        self._starts = data.starts_w.unflatten(1, shape)
+        self._directions = data.directions_w.unflatten(1, shape)
+        self._positions = data.frame_pos_w.unsqueeze(2)
+        self._local_starts, self._local_directions = starts, directions
+        needs_axes = starts.turn or directions.turn
+        self._axes = axes(cfg.frames, sim) if axes is not None and needs_axes else None
+        self._directions.copy_(directions.still)
+
+    def follow(self) -> None:
+        """Move the rays to where the frames are."""
+        starts, directions = self._local_starts, self._local_directions
+        if self._axes is not None:
+            self._axes.follow()
+        if self._axes is not None and directions.turn:
+            directions.write(self._axes.axes, self._directions)
+        if self._axes is not None and starts.turn:
+            starts.write(self._axes.axes, self._starts)
+            self._starts.add_(self._positions)
+        else:
+            torch.add(self._positions, starts.still, out=self._starts)
+
+
+class _Vectors:
+    """Vectors of a pattern of which the first components turn with a frame's axes."""
+
+    def __init__(self, local: torch.Tensor, turned: int) -> None:
+        """Take the vectors apart.
+
+        Args:
+            local: Shape (rays, 3).
+            turned: The number of components that turn.
+        """
+        self.still = local.clone()
+        """What does not turn, shape (rays, 3)."""
+        self.still[:, :turned] = 0.0
+        self._parts = [local[:, i : i + 1] for i in range(turned)]
+        self.turn = bool(local[:, :turned].any())
+        """Whether anything turns."""
+
+    def write(self, axes: tuple[torch.Tensor, ...], out: torch.Tensor) -> None:
+        """Write the turned vectors.
+
+        Args:
+            axes: Each shape (num_envs, frames, 3).
+            out: Shape (num_envs, frames, rays, 3).
+        """
+        last = self.still
+        for axis, part in zip(axes, self._parts, strict=True):
+            torch.addcmul(last, axis.unsqueeze(2), part, out=out)
+            last = out
+
+
+# For each alignment its axes, and how many components of a vector they turn.
+_AXES: dict[str, tuple[type[Headings] | type[Orientations] | None, int]] = {
+    "world": (None, 0),
+    "yaw": (Headings, 2),
+    "base": (Orientations, 3),
+}
+
+
+def _allocate(cfgs: Sequence[RayCastSensorCfg], sim: Simulation) -> Rays:
+    excluded: list[int] = []
+    for cfg in cfgs:
+        own = bodies_of(cfg.frames, sim.mj_model)
+        rays_per_frame = cfg.num_rays // len(own)
+        for body in own:
+            excluded += [body if cfg.exclude_parent_body else -1] * rays_per_frame
+    shape = (sim.num_envs, len(excluded))
+    return Rays(
+        starts=torch.zeros(*shape, 3, device=sim.device),
+        directions=torch.zeros(*shape, 3, device=sim.device),
+        excluded_bodies=tuple(excluded),
+        geom_groups=cfgs[0].geom_groups,
+        points_down=all(cfg.points_down for cfg in cfgs),
+        distance=torch.zeros(shape, device=sim.device),
+        geom=torch.zeros(shape, dtype=torch.int32, device=sim.device),
+        normal=torch.zeros(*shape, 3, device=sim.device),
+    )

@@ -9,18 +9,24 @@ whichever world was reset.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import mujoco
 import torch
 
-from mjlab.sensor.sight import Sight
+from mjlab.sensor.contact_data import ContactPool
+from mjlab.sensor.vision import RayCastData, Renderer
 from mjlab.sim import Simulation
 
 
 class Sensor(ABC):
-    """A sensor of one simulation, with every output tensor allocated."""
+    """A sensor of one simulation, with every output tensor allocated.
+
+    A sensor overrides what it needs: one that `sim.sense()` refreshes, or the engine,
+    has nothing to do in `update` and `refresh`.
+    """
 
     name: str
     """The name under which the scene finds it."""
@@ -33,24 +39,38 @@ class Sensor(ABC):
     def data(self) -> Any:
         """The readings: the same tensors every time, written in place."""
 
-    @abstractmethod
-    def update(self, dt: float) -> None:
+    def update(self, dt: float) -> None:  # noqa: B027
         """Take the values of the physics step of `dt` seconds that just ended."""
 
-    @abstractmethod
-    def refresh(self) -> None:
+    def refresh(self) -> None:  # noqa: B027
         """Take the present values. Runs after `forward()`, before observations."""
 
-    @abstractmethod
-    def reset(self, mask: torch.Tensor) -> None:
+    def reset(self, mask: torch.Tensor) -> None:  # noqa: B027
         """Forget the past of the worlds of `mask`, shape (num_envs,)."""
 
-    def debug_vis(self, visualizer: Any) -> None:  # noqa: B027 - drawing is optional.
+    def debug_vis(self, visualizer: Any) -> None:  # noqa: B027
         """Draw what the sensor has to show; by default nothing."""
 
     @abstractmethod
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
+        """Return the live tensors that change, for a snapshot to be copied into."""
+
+
+@dataclass(frozen=True, eq=False)
+class SensorContext:
+    """A simulation, and what its sensors share."""
+
+    sim: Simulation
+    """Physics of the scene."""
+
+    contacts: ContactPool | None
+    """Readings of all contact sensors, if there are any."""
+
+    renderer: Renderer | None
+    """The engine's way of looking at the worlds, if any sensor looks."""
+
+    rays: Mapping[str, RayCastData]
+    """Hits of the rays of each sensor that casts some, live."""
 
 
 @dataclass(kw_only=True)
@@ -65,11 +85,5 @@ class SensorCfg(ABC):
         """Add to the scene what the sensor needs, and check what it refers to."""
 
     @abstractmethod
-    def bind(self, sim: Simulation, sight: Sight | None = None) -> Sensor:
-        """Make the sensor of a simulation of that scene.
-
-        Args:
-            sim: The simulation.
-            sight: What sensors that look at the world share. None lets such a sensor
-                make its own; `bind_sensors` makes one for all.
-        """
+    def bind(self, context: SensorContext) -> Sensor:
+        """Make the sensor of a simulation of that scene; `bind_sensors` calls it."""

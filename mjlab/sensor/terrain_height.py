@@ -1,4 +1,4 @@
-"""How high frames are above the terrain."""
+"""Heights of frames above the terrain."""
 
 from dataclasses import dataclass, field
 from typing import Literal, get_args
@@ -10,9 +10,8 @@ from mjlab.names import suggest
 from mjlab.sensor.objects import ObjRef, SensorError
 from mjlab.sensor.patterns import PatternCfg, RingPatternCfg
 from mjlab.sensor.rays import RayCastSensor, RayCastSensorCfg
-from mjlab.sensor.sensor import Sensor, SensorCfg
-from mjlab.sensor.sight import Sight
-from mjlab.sim import Simulation
+from mjlab.sensor.sensor import Sensor, SensorCfg, SensorContext
+from mjlab.sim import SensePass
 
 Reduction = Literal["min", "max", "mean", "none"]
 
@@ -60,13 +59,10 @@ class TerrainHeightSensorCfg(SensorCfg):
         if (abs(directions - (0.0, 0.0, -1.0)) > 1e-6).any():
             raise SensorError(f"{where}: the rays of its pattern have to point down.")
 
-    def bind(
-        self, sim: Simulation, sight: Sight | None = None
-    ) -> "TerrainHeightSensor":
+    def bind(self, context: SensorContext) -> "TerrainHeightSensor":
         """Make the sensor."""
-        sight = sight or Sight(sim, casters=[self.ray_cfg.ray_spec()])
-        sensor = TerrainHeightSensor(self, sim, sight)
-        sim.add_sense_pass(sensor)
+        sensor = TerrainHeightSensor(self, context)
+        context.sim.add_sense_pass(sensor)
         return sensor
 
     @property
@@ -100,19 +96,18 @@ class TerrainHeightData:
     """Whether any ground was met, shape of `heights`, bool."""
 
 
-class TerrainHeightSensor(Sensor):
+class TerrainHeightSensor(Sensor, SensePass):
     """Heights from rays that are cast once per `sim.sense()`."""
 
-    def __init__(
-        self, cfg: TerrainHeightSensorCfg, sim: Simulation, sight: Sight
-    ) -> None:
+    def __init__(self, cfg: TerrainHeightSensorCfg, context: SensorContext) -> None:
         """Allocate rays and heights."""
         self.name = cfg.name
-        self.rays = RayCastSensor(cfg.ray_cfg, sight)
+        self.rays = RayCastSensor(cfg.ray_cfg, context)
         """The rays themselves, for drawing."""
         self._reduction = cfg.reduction
         self._start_height = cfg.start_height
         self._max_distance = cfg.max_distance
+        sim = context.sim
         shape = (sim.num_envs, len(cfg.ray_cfg.frames), self.rays.num_rays_per_frame)
         self._heights = torch.zeros(shape, device=sim.device)
         self._hit = torch.zeros(shape, dtype=torch.bool, device=sim.device)
@@ -127,12 +122,6 @@ class TerrainHeightSensor(Sensor):
         """The heights."""
         return self._data
 
-    def prepare(self) -> None:
-        """Do nothing: rays of all sensors are prepared together."""
-
-    def launch(self) -> None:
-        """Do nothing: rays of all sensors are cast together."""
-
     def finish(self) -> None:
         """Turn distances into heights."""
         rays = self.rays.data
@@ -146,17 +135,8 @@ class TerrainHeightSensor(Sensor):
         if self._reduction != "none":
             self._reduce()
 
-    def update(self, dt: float) -> None:
-        """Do nothing: rays are cast in `sim.sense()`."""
-
-    def refresh(self) -> None:
-        """Do nothing: rays are cast in `sim.sense()`."""
-
-    def reset(self, mask: torch.Tensor) -> None:
-        """Do nothing: a reset is followed by `sim.sense()` before anybody reads."""
-
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
+        """Return the live tensors that change."""
         own = {"heights": self._data.heights, "any_hit": self._data.hit}
         return {**self.rays.state(), **own}
 

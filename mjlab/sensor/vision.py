@@ -1,13 +1,13 @@
-"""What rays and cameras are to either engine, and what an engine is to them.
+"""Rays and cameras as either engine takes them, and an engine as they take it.
 
-`EngineSight` is an engine's way of looking at the worlds. Native (`render_native`): one
-MuJoCo renderer per picture size, and rays through `mujoco.batch` or a map of the
-ground. Warp (`render_warp`): one tree of bounding boxes per set of visible geoms, in
-which both rays and cameras search.
+`Renderer` is an engine's way of looking at the worlds. `NativeRenderer`: one MuJoCo
+renderer per picture size, and rays through `mujoco.batch` or a map of the ground.
+`WarpRenderer`: one tree of bounding boxes per set of visible geoms, in which both rays
+and cameras search.
 """
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,13 +18,17 @@ NEAR = 0.01
 """Meters from a camera within which the native renderer shows nothing."""
 
 
-class SightError(ValueError):
+class VisionError(ValueError):
     """Nothing to see, or nothing to see with."""
+
+
+DrawCamera = Callable[[torch.Tensor], None]
+"""Draws one camera of the worlds where a new picture is due, shape (num_envs,)."""
 
 
 @dataclass(frozen=True)
 class CameraView:
-    """What is drawn of one camera."""
+    """The picture that is drawn of one camera."""
 
     sensor: str
     camera_id: int
@@ -37,18 +41,16 @@ class CameraView:
     max_distance: float
 
 
-@dataclass(frozen=True)
-class Images:
-    """Outputs of one camera, in place; None is not drawn."""
+PIXELS: dict[str, tuple[int, torch.dtype]] = {
+    "rgb": (3, torch.uint8),
+    "depth": (1, torch.float32),
+    "segmentation": (2, torch.int32),
+}
+"""Numbers of a pixel and their type, by what is drawn: colour; distance along the
+optical axis, in m; object id and type (mjtObj)."""
 
-    rgb: torch.Tensor | None
-    """Shape (num_envs, height, width, 3), uint8."""
-
-    depth: torch.Tensor | None
-    """Along the optical axis, in m, shape (num_envs, height, width, 1)."""
-
-    segmentation: torch.Tensor | None
-    """Object id and type (mjtObj), shape (num_envs, height, width, 2), int32."""
+Images = Mapping[str, torch.Tensor]
+"""Outputs of one camera by what is drawn, in place, (num_envs, height, width, ...)."""
 
 
 @dataclass(frozen=True)
@@ -80,19 +82,43 @@ class Rays:
     """Output: surface normal in the world frame, 0 for a miss, (num_envs, R, 3)."""
 
 
-class Eye(Protocol):
-    """Draws one camera. `due`, shape (num_envs,), is where a new picture is wanted."""
+@dataclass(frozen=True)
+class RayCastData:
+    """Hits of rays, written in place by `sim.sense()`.
 
-    def launch(self, due: torch.Tensor) -> None:
-        """Run the engine's part."""
-        ...
+    F is the number of frames and R the number of rays of the pattern; dimension 1 holds
+    the rays of the first frame, then those of the second. The tensors are views of
+    those of all sensors that cast together, so their rows are not contiguous.
+    """
 
-    def finish(self, due: torch.Tensor) -> None:
-        """Write the pictures of the worlds that are due."""
-        ...
+    distances: torch.Tensor
+    """From the start to the hit, in m, shape (num_envs, F * R). Where nothing was met
+    within `max_distance` it is `max_distance`, and `hit` is False."""
+
+    hit: torch.Tensor
+    """Whether the ray met something, shape (num_envs, F * R), bool."""
+
+    hit_pos_w: torch.Tensor
+    """Where, in the world frame, in m, shape (num_envs, F * R, 3). For a miss it is the
+    point at `max_distance`."""
+
+    normals_w: torch.Tensor
+    """Surface normal in the world frame, 0 for a miss, shape (num_envs, F * R, 3)."""
+
+    geom_ids: torch.Tensor
+    """The geom that was met, -1 for a miss, shape (num_envs, F * R), int32."""
+
+    starts_w: torch.Tensor
+    """Starts in the world frame, in m, shape (num_envs, F * R, 3)."""
+
+    directions_w: torch.Tensor
+    """Unit directions in the world frame, shape (num_envs, F * R, 3)."""
+
+    frame_pos_w: torch.Tensor
+    """Positions of the frames in the world, in m, shape (num_envs, F, 3)."""
 
 
-class EngineSight(Protocol):
+class Renderer(Protocol):
     """An engine's way of looking at the worlds."""
 
     notes: tuple[str, ...]
@@ -102,15 +128,15 @@ class EngineSight(Protocol):
         """Return what casts the rays, for the `launch` of a sense pass."""
         ...
 
-    def add_camera(self, view: CameraView, images: Images) -> Eye:
-        """Return what draws a camera into `images`."""
+    def add_camera(self, view: CameraView, images: Images) -> DrawCamera:
+        """Return what draws a camera into `images`, for the `finish` of a pass."""
         ...
 
 
 def model_for_drawing(
     model: mujoco.MjModel, cameras: Sequence[CameraView]
 ) -> mujoco.MjModel:
-    """A copy of `model` whose cameras see from `NEAR` to the farthest distance asked.
+    """Return a copy of `model` whose cameras see from `NEAR` to the farthest asked.
 
     MuJoCo's clipping planes are multiples of the model's extent, so that on a large
     terrain a robot's camera would not see what is within meters of it.

@@ -11,6 +11,7 @@ from mjlab.sim.engine import Control as Control
 from mjlab.sim.engine import EngineError as EngineError
 from mjlab.sim.engine import SensePass as SensePass
 from mjlab.sim.engine import in_turn as in_turn
+from mjlab.sim.fields import ModelTable as ModelTable
 from mjlab.sim.fields import Stage as Stage
 from mjlab.sim.health import Health as Health
 from mjlab.sim.health import HealthReport as HealthReport
@@ -18,6 +19,5 @@ from mjlab.sim.simulation import FieldError as FieldError
 from mjlab.sim.simulation import Simulation as Simulation
 from mjlab.sim.sizes import Calibration as Calibration
 from mjlab.sim.sizes import calibrate as calibrate
-from mjlab.sim.tables import ModelTable as ModelTable
 from mjlab.sim.views import SharedFieldError as SharedFieldError
 from mjlab.sim.views import StaleReadError as StaleReadError

@@ -2,39 +2,21 @@
 
 import re
 from collections.abc import Collection
+from typing import Any, get_args, get_type_hints
 
 import mujoco
 
 from mjlab.names import suggest
 from mjlab.sim.config import MujocoCfg, SimulationCfg
 
-_INTEGRATORS = {
-    "euler": mujoco.mjtIntegrator.mjINT_EULER,
-    "rk4": mujoco.mjtIntegrator.mjINT_RK4,
-    "implicit": mujoco.mjtIntegrator.mjINT_IMPLICIT,
-    "implicitfast": mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
-    "discrete": mujoco.mjtIntegrator.mjINT_DISCRETE,
+_CHOICES: dict[str, tuple[Any, str]] = {
+    "integrator": (mujoco.mjtIntegrator, "mjINT_"),
+    "cone": (mujoco.mjtCone, "mjCONE_"),
+    "jacobian": (mujoco.mjtJacobian, "mjJAC_"),
+    "solver": (mujoco.mjtSolver, "mjSOL_"),
 }
-_CONES = {
-    "pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL,
-    "elliptic": mujoco.mjtCone.mjCONE_ELLIPTIC,
-}
-_JACOBIANS = {
-    "auto": mujoco.mjtJacobian.mjJAC_AUTO,
-    "dense": mujoco.mjtJacobian.mjJAC_DENSE,
-    "sparse": mujoco.mjtJacobian.mjJAC_SPARSE,
-}
-_SOLVERS = {
-    "newton": mujoco.mjtSolver.mjSOL_NEWTON,
-    "cg": mujoco.mjtSolver.mjSOL_CG,
-    "pgs": mujoco.mjtSolver.mjSOL_PGS,
-}
-_CHOICES = {
-    "integrator": _INTEGRATORS,
-    "cone": _CONES,
-    "jacobian": _JACOBIANS,
-    "solver": _SOLVERS,
-}
+"""Options that are one of MuJoCo's names: their enum, and the prefix in it."""
+
 _SAME_NAME = (
     "timestep iterations tolerance ls_iterations ls_tolerance noslip_iterations "
     "noslip_tolerance ccd_iterations ccd_tolerance sdf_iterations sdf_initpoints "
@@ -84,19 +66,19 @@ def apply_options(spec: mujoco.MjSpec, cfg: MujocoCfg) -> None:
         if isinstance(value, int | float) and value < 0 and name != "o_margin":
             raise OptionError(f"mujoco.{name}={value} has to be 0 or more.")
         setattr(option, name, value)
-    for name, choices in _CHOICES.items():
-        value = getattr(cfg, name)
+    for name, (enum, prefix) in _CHOICES.items():
+        value, choices = getattr(cfg, name), get_args(get_type_hints(MujocoCfg)[name])
         if value not in choices:
-            hint = suggest(str(value), list(choices))
+            hint = suggest(str(value), choices)
             raise OptionError(f"mujoco.{name}={value!r} is unknown. {hint}")
-        setattr(option, name, choices[value])
+        setattr(option, name, getattr(enum, prefix + value.upper()))
     option.disableflags = flag_bits("disable", cfg.disable)
     option.enableflags = flag_bits("enable", cfg.enable)
     option.disableactuator = sum(1 << group for group in cfg.disable_actuator_groups)
 
 
 def flag_names(kind: str) -> dict[str, int]:
-    """MuJoCo's flags of `kind` ("disable" or "enable"), by lower-case name."""
+    """Return MuJoCo's flags of `kind` ("disable" or "enable"), by lower-case name."""
     enum = mujoco.mjtDisableBit if kind == "disable" else mujoco.mjtEnableBit
     prefix = "mjDSBL_" if kind == "disable" else "mjENBL_"
     return {
@@ -107,7 +89,7 @@ def flag_names(kind: str) -> dict[str, int]:
 
 
 def flag_bits(kind: str, flags: tuple[str, ...]) -> int:
-    """The bits of named flags."""
+    """Return the bits of named flags."""
     valid = flag_names(kind)
     bits = 0
     for flag in flags:

@@ -1,13 +1,13 @@
-"""What a simulation asks of an engine."""
+"""The interface of an engine, as a simulation asks it."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 import mujoco
 import torch
+from mujoco import batch as mj_batch
 
-from mjlab.sim.fields import Stage
-from mjlab.sim.tables import ModelTable
+from mjlab.sim.fields import ModelTable, Stage
 
 
 class EngineError(RuntimeError):
@@ -41,8 +41,8 @@ Launch = Callable[[], None]
 """Launches of Warp kernels, and nothing else."""
 
 
-class SensePass(Protocol):
-    """Work of a sensor that runs once per `sim.sense()`.
+class SensePass:
+    """Work of a sensor that runs once per `sim.sense()`; a pass overrides its parts.
 
     The three parts exist because Warp records its own launches but not torch's
     operations: `launch` may only launch Warp kernels (on the Warp engine), and what is
@@ -51,25 +51,22 @@ class SensePass(Protocol):
 
     def prepare(self) -> None:
         """Compute inputs with torch."""
-        ...
 
     def launch(self) -> None:
         """Run the engine's part."""
-        ...
 
     def finish(self) -> None:
         """Compute outputs with torch."""
-        ...
 
 
 class Use(NamedTuple):
-    """How much of a kind of room the worlds have used so far."""
+    """Use of a kind of room, as the worlds have used it so far."""
 
     most: float
     """The most at once, per world."""
 
     room: int
-    """What there is, per world."""
+    """The room there is, per world."""
 
 
 class Engine(Protocol):
@@ -82,33 +79,33 @@ class Engine(Protocol):
     variable_fields: frozenset[str]
     """Model fields that can differ between worlds."""
 
+    @property
+    def batch(self) -> mj_batch.Batch | None:
+        """MuJoCo C's worlds, where these compute; None where there are none."""
+        ...
+
     def data(self, name: str) -> torch.Tensor:
-        """The live tensor of a data field, shape (num_envs, ...)."""
+        """Return the live tensor of a data field, shape (num_envs, ...)."""
         ...
 
     def model(self, name: str) -> torch.Tensor | None:
-        """The live tensor of a per-world model field, or None while it is shared."""
+        """Return the live tensor of a per-world model field, None while shared."""
         ...
 
     def step(self, control: Control | None, resume: bool) -> None:
         """Advance every world by one timestep."""
-        ...
 
     def forward(self, stage: Stage) -> None:
         """Compute derived quantities up to `stage`."""
-        ...
 
     def reset(self, mask: torch.Tensor) -> None:
         """Return the worlds of `mask` to the model's defaults."""
-        ...
 
     def sense(self, passes: Sequence[SensePass]) -> None:
         """Run the sense passes."""
-        ...
 
     def expand(self, names: Collection[str]) -> None:
         """Give model fields a value per world."""
-        ...
 
     def write_model(
         self, tables: Sequence[ModelTable], choice: torch.Tensor, mask: torch.Tensor
@@ -120,30 +117,28 @@ class Engine(Protocol):
             choice: Which of the things each world has, shape (num_envs,), int64.
             mask: The worlds to write, shape (num_envs,), bool.
         """
-        ...
 
     def recompute_constants(self, mask: torch.Tensor) -> None:
         """Derive constants anew from the model fields of the worlds of `mask`."""
-        ...
 
     def overflow(self) -> dict[str, torch.Tensor]:
-        """Events of missing room by kind, counted per world, shape (num_envs,)."""
+        """Return events of missing room by kind, per world, shape (num_envs,)."""
         ...
 
     def advice(self, kind: str) -> str:
-        """What a user can set when `overflow()[kind]` is not zero."""
+        """Return what a user can set when `overflow()[kind]` is not zero."""
         ...
 
     def bytes_per_world(self) -> int:
-        """About how much memory one more world takes."""
+        """Return about how much memory one more world takes."""
         ...
 
     def use(self) -> dict[str, Use]:
-        """Use of room that is allocated beforehand, by kind. Waits for the device."""
+        """Return the use of allocated room, by kind. Waits for the device."""
         ...
 
     def snapshot(self, *, model: bool = True) -> dict[str, torch.Tensor]:
-        """Everything the engine holds that its future depends on.
+        """Return everything the engine holds that its future depends on.
 
         Args:
             model: Whether the model's fields are among it.
@@ -161,12 +156,11 @@ class Engine(Protocol):
             mask: The worlds, shape (num_envs,), bool; no bit of the others changes.
                 None means all.
         """
-        ...
 
     def mj_model_of(self, world: int) -> mujoco.MjModel:
-        """The model of one world, with its own values, for drawing."""
+        """Return the model of one world, with its own values, for drawing."""
         ...
 
     def mj_data_of(self, world: int) -> mujoco.MjData:
-        """The state of one world, with its kinematics, for drawing."""
+        """Return the state of one world, with its kinematics, for drawing."""
         ...

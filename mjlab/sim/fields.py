@@ -1,16 +1,19 @@
-"""Which fields a simulation has, and how they look as tensors.
+"""Fields of a simulation, and their tensors.
 
 Model fields are not listed: each engine says at run time which of them can differ
 between worlds. Data fields are listed, because no engine says which stage of the
 forward dynamics computes them.
 """
 
+from collections.abc import Sequence
 from enum import IntEnum
 
 import mujoco
 import numpy as np
+import torch
 
 from mjlab.names import suggest
+from mjlab.tensors.masks import write_where
 
 
 class Stage(IntEnum):
@@ -22,23 +25,11 @@ class Stage(IntEnum):
     ACCELERATION = 3
 
 
-STATE_FIELDS = (
-    "time",
-    "qpos",
-    "qvel",
-    "act",
-    "history",
-    "plastic",
-    "qacc_warmstart",
-    "ctrl",
-    "qfrc_applied",
-    "xfrc_applied",
-    "eq_active",
-    "mocap_pos",
-    "mocap_quat",
-    "userdata",
+STATE_FIELDS = tuple(
+    "time qpos qvel act history plastic qacc_warmstart ctrl qfrc_applied xfrc_applied "
+    "eq_active mocap_pos mocap_quat userdata".split()
 )
-"""What a world's future follows from: read and written by the framework."""
+"""The state, from which a world's future follows; the framework reads and writes it."""
 
 INPUT_FIELDS = frozenset(
     "ctrl qfrc_applied xfrc_applied eq_active mocap_pos mocap_quat userdata".split()
@@ -78,12 +69,12 @@ class UnknownFieldError(AttributeError):
 
 
 def unknown_field(kind: str, name: str, valid: list[str]) -> UnknownFieldError:
-    """The error for a field name that means nothing, with the nearest names."""
+    """Return the error for a field name that means nothing, with the nearest names."""
     return UnknownFieldError(f"{kind} has no field {name!r}. {suggest(name, valid)}")
 
 
 def surface_shape(name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of one world's tensor: MuJoCo's, with matrices as 3x3."""
+    """Return the shape of one world's tensor: MuJoCo's, with matrices as 3x3."""
     is_matrix = name.endswith("mat") or name.endswith("mat0")
     if is_matrix and shape[-1:] == (9,):
         return (*shape[:-1], 3, 3)
@@ -91,7 +82,7 @@ def surface_shape(name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def model_value(model: mujoco.MjModel, name: str) -> np.ndarray:
-    """The compiled value of a model field, options as `opt.<name>`."""
+    """Return the compiled value of a model field, options as `opt.<name>`."""
     holder, attribute = (
         (model.opt, name[4:]) if name.startswith("opt.") else (model, name)
     )
@@ -103,7 +94,7 @@ def model_value(model: mujoco.MjModel, name: str) -> np.ndarray:
 
 
 def model_field_names(model: mujoco.MjModel) -> list[str]:
-    """Names of the array fields of a model and of all its options."""
+    """Return names of the array fields of a model and of all its options."""
     fields = [
         name
         for name in dir(model)
@@ -115,7 +106,7 @@ def model_field_names(model: mujoco.MjModel) -> list[str]:
 
 
 def surface_dtype(name: str, dtype: np.dtype) -> np.dtype:
-    """The tensor type of a field: float32, int32 or bool.
+    """Return the tensor type of a field: float32, int32 or bool.
 
     MuJoCo's batch keeps `eq_active` among its float64 state.
     """
@@ -124,3 +115,64 @@ def surface_dtype(name: str, dtype: np.dtype) -> np.dtype:
     if dtype.kind == "f":
         return np.dtype(np.float32)
     return np.dtype(np.int32)
+
+
+class ModelTable:
+    """Rows of a model field that are one of several things in each world."""
+
+    def __init__(
+        self, owner: str, field: str, rows: Sequence[int], values: np.ndarray
+    ) -> None:
+        """Take the values as they are compiled.
+
+        Args:
+            owner: Name of the entity whose rows they are.
+            field: The model field.
+            rows: Which of its rows are meant, without repetition.
+            values: Shape (num_choices, len(rows), ...).
+        """
+        self.owner = owner
+        self.field = field
+        self.rows = np.array(rows, dtype=np.int64)
+        """Shape (len,)."""
+        self.values = values
+        """Shape (num_choices, len, ...), in MuJoCo's own type."""
+        self._on_device: tuple[torch.Tensor, torch.Tensor] | None = None
+
+    def write_array(
+        self, array: np.ndarray, worlds: np.ndarray, choice: np.ndarray
+    ) -> None:
+        """Write the rows of the listed worlds, exactly as compiled.
+
+        Args:
+            array: The whole field, shape (num_envs, ...).
+            worlds: Which worlds.
+            choice: The choice of each of them.
+        """
+        array[np.ix_(worlds, self.rows)] = self.values[choice]
+
+    def write_tensor(
+        self, live: torch.Tensor, choice: torch.Tensor, mask: torch.Tensor
+    ) -> None:
+        """Write the rows of the worlds of `mask`, which a graph can record.
+
+        Args:
+            live: The whole field, shape (num_envs, ...), float32 or int32.
+            choice: The choice of each world, shape (num_envs,), int64.
+            mask: Shape (num_envs,), bool.
+        """
+        if self._on_device is None:
+            self._on_device = self._tensors(live.device)
+        rows, values = self._on_device
+        written = live.index_select(1, rows)
+        write_where(written, mask, values.index_select(0, choice))
+        live.index_copy_(1, rows, written)
+
+    def _tensors(self, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+        shape = surface_shape(self.field, self.values.shape[2:])
+        values = self.values.astype(surface_dtype(self.field, self.values.dtype))
+        values = values.reshape(*self.values.shape[:2], *shape)
+        return (
+            torch.from_numpy(self.rows).to(device),
+            torch.from_numpy(values).to(device),
+        )

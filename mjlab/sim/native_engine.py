@@ -11,10 +11,9 @@ import torch
 from mujoco import batch as mj_batch
 
 from mjlab.sim.engine import Control, EngineError, SensePass, Use
-from mjlab.sim.fields import INPUT_FIELDS, STATE_FIELDS, Stage
+from mjlab.sim.fields import INPUT_FIELDS, STATE_FIELDS, ModelTable, Stage
 from mjlab.sim.sizes import data_size
 from mjlab.sim.surface import Surface
-from mjlab.sim.tables import ModelTable
 
 _log = logging.getLogger(__name__)
 
@@ -72,7 +71,7 @@ class NativeEngine:
     # Fields.
 
     def data(self, name: str) -> torch.Tensor:
-        """The live tensor of a data field; derived fields are bound when first read."""
+        """Return the live tensor of a data field, bound when first read if derived."""
         for state in (self._state, self._inputs):
             if name in state.tensors:
                 return state.tensors[name]
@@ -82,7 +81,7 @@ class NativeEngine:
         return self._derived[name].tensors[name]
 
     def model(self, name: str) -> torch.Tensor | None:
-        """The live tensor of a per-world model field, or None while it is shared."""
+        """Return the live tensor of a per-world model field, None while shared."""
         if name in self._written:
             self._show((name,))
         elif self._constants_vary and name in _CONSTANTS:
@@ -189,11 +188,11 @@ class NativeEngine:
     # Health.
 
     def overflow(self) -> dict[str, torch.Tensor]:
-        """Events of missing room by kind, counted per world, shape (num_envs,)."""
+        """Return events of missing room by kind, per world, shape (num_envs,)."""
         return self._overflow
 
     def advice(self, kind: str) -> str:
-        """What a user can set when `overflow()[kind]` is not zero."""
+        """Return what a user can set when `overflow()[kind]` is not zero."""
         size = self.mj_model.narena / 2**20
         return (
             f"{kind} found no room in a world's memory of {size:.1f} MB: "
@@ -201,7 +200,7 @@ class NativeEngine:
         )
 
     def bytes_per_world(self) -> int:
-        """About how much memory one more world takes.
+        """Return about how much memory one more world takes.
 
         Contacts and constraints use as much of a world's memory as in a short rollout.
         """
@@ -288,12 +287,12 @@ class NativeEngine:
                 live[ids] = value.numpy()[ids]
 
     def mj_model_of(self, world: int) -> mujoco.MjModel:
-        """The model of one world, with its own values, for drawing."""
+        """Return the model of one world, with its own values, for drawing."""
         self._collect()
         return self.batch.get_model(world)
 
     def mj_data_of(self, world: int) -> mujoco.MjData:
-        """The state of one world, with its kinematics, for drawing."""
+        """Return the state of one world, with its kinematics, for drawing."""
         self._collect()
         data = self.batch.get_data(world)
         mujoco.mj_fwdPosition(self.mj_model_of(world), data)

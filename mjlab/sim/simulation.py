@@ -10,9 +10,8 @@ from mjlab.sim.backend import Backend, resolve_backend
 from mjlab.sim.compile import require_warp_support
 from mjlab.sim.config import SimulationCfg
 from mjlab.sim.engine import Control, Engine, SensePass
-from mjlab.sim.fields import Stage
+from mjlab.sim.fields import ModelTable, Stage
 from mjlab.sim.health import Health
-from mjlab.sim.tables import ModelTable
 from mjlab.sim.views import DataView, ModelView, Reads, compiled_value
 
 

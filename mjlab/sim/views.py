@@ -1,7 +1,7 @@
 """`sim.data` and `sim.model`: fields as torch tensors, one row per world."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import mujoco
@@ -20,7 +20,7 @@ class SharedFieldError(RuntimeError):
 
 
 class Reads:
-    """What has been read so far, which decides how far `forward()` has to go."""
+    """The reads so far, which decide how far `forward()` has to go."""
 
     def __init__(self) -> None:
         self.needed = Stage.VELOCITY
@@ -28,22 +28,17 @@ class Reads:
         self.fresh = Stage.ACCELERATION
         """The latest stage of which the derived fields are current."""
         self.sealed = False
-        """Whether a read beyond `fresh` is an error rather than a late request."""
+        """True once a read beyond `fresh` is an error rather than a late request."""
         self._counts = True
         self._recorders: list[set[str]] = []
 
-    @contextmanager
-    def before_forward(self) -> Iterator[None]:
+    def before_forward(self) -> AbstractContextManager[None]:
         """Mark reads that come between a step and its `forward()`, in a rehearsal.
 
         They find every stage computed by the step, so they do not decide how far
         `forward()` goes.
         """
-        before, self._counts = self._counts, False
-        try:
-            yield
-        finally:
-            self._counts = before
+        return self._uncounted(sealed=self.sealed)
 
     def note(self, name: str, stage: Stage) -> bool:
         """Record a read; return whether the stage has to be computed first."""
@@ -62,11 +57,14 @@ class Reads:
         self.needed = max(self.needed, stage)
         return True
 
-    @contextmanager
-    def allow_late(self) -> Iterator[None]:
+    def allow_late(self) -> AbstractContextManager[None]:
         """Let reads beyond `fresh` be computed late, as a reset outside a step may."""
-        before, self.sealed = (self.sealed, self._counts), False
-        self._counts = False
+        return self._uncounted(sealed=False)
+
+    @contextmanager
+    def _uncounted(self, *, sealed: bool) -> Iterator[None]:
+        before = (self.sealed, self._counts)
+        self.sealed, self._counts = sealed, False
         try:
             yield
         finally:
@@ -116,7 +114,7 @@ class DataView:
             _refuse_rebinding("sim.data", name)
 
     def sensor(self, sensor_id: int) -> torch.Tensor:
-        """The readings of one MuJoCo sensor, shape (num_envs, dim).
+        """Return the readings of one MuJoCo sensor, shape (num_envs, dim).
 
         A sensor counts as a read of its own stage, not of all sensors' last stage.
         """
@@ -169,7 +167,7 @@ class ModelView:
             _refuse_rebinding("sim.model", self._prefix + name)
 
     def __getitem__(self, field: str) -> torch.Tensor:
-        """The field by its full name, options as `opt.<name>`."""
+        """Return the field by its full name, options as `opt.<name>`."""
         if field.startswith("opt."):
             return getattr(self.opt, field.removeprefix("opt."))
         return getattr(self, field)
@@ -200,7 +198,7 @@ class ModelView:
 def compiled_value(
     model: mujoco.MjModel, field: str, device: torch.device
 ) -> torch.Tensor:
-    """The value of a model field as compiled, without a leading dimension."""
+    """Return the value of a model field as compiled, without a leading dimension."""
     value = model_value(model, field)
     with torch.inference_mode(False):
         typed = value.astype(surface_dtype(field, value.dtype))

@@ -9,10 +9,9 @@ import warp as wp
 
 from mjlab.sim.config import SimulationCfg
 from mjlab.sim.engine import Control, Launch, SensePass, Use
-from mjlab.sim.fields import STATE_FIELDS, Stage
+from mjlab.sim.fields import STATE_FIELDS, ModelTable, Stage
 from mjlab.sim.graphs import Graphs, on_torch_stream
 from mjlab.sim.sizes import choose_sizes
-from mjlab.sim.tables import ModelTable
 from mjlab.sim.warp_fields import VARIABLE_FIELDS, WarpFields
 from mjlab.sim.warp_launches import WarpLaunches
 from mjlab.tensors.masks import write_where
@@ -33,6 +32,7 @@ class WarpEngine:
     """Worlds of one model in MuJoCo Warp, seen through zero-copy torch views."""
 
     name = "warp"
+    batch = None
 
     def __init__(
         self,
@@ -68,11 +68,11 @@ class WarpEngine:
         return self._fields.wp_data
 
     def data(self, name: str) -> torch.Tensor:
-        """The live tensor of a data field, shape (num_envs, ...)."""
+        """Return the live tensor of a data field, shape (num_envs, ...)."""
         return self._fields.data(name)
 
     def model(self, name: str) -> torch.Tensor | None:
-        """The live tensor of a per-world model field, or None while it is shared."""
+        """Return the live tensor of a per-world model field, None while shared."""
         return self._fields.model(name)
 
     def expand(self, names: Collection[str]) -> None:
@@ -164,14 +164,14 @@ class WarpEngine:
         }
 
     def advice(self, kind: str) -> str:
-        """What a user can set when `overflow()[kind]` is not zero."""
+        """Return what a user can set when `overflow()[kind]` is not zero."""
         setting = _OVERFLOWS[kind][1]
         value = getattr(self.sizes, setting, None)
         now = "" if value is None else f" (now {value})"
         return f"{kind} found no room: set sim.{setting} higher{now}"
 
     def bytes_per_world(self) -> int:
-        """About how much memory one more world takes.
+        """Return about how much memory one more world takes.
 
         Kernels have arrays of their own while they run, half as much again.
         """
@@ -193,7 +193,7 @@ class WarpEngine:
     # Snapshots and pictures.
 
     def snapshot(self, *, model: bool = True) -> dict[str, torch.Tensor]:
-        """Everything the engine holds that its future depends on."""
+        """Return everything the engine holds that its future depends on."""
         overflow = wp.to_torch(self.wp_data.overflow, requires_grad=False)
         counters = {"counts": self._launches.counts, "overflow": overflow}
         copies = {name: tensor.clone() for name, tensor in counters.items()}
@@ -214,11 +214,11 @@ class WarpEngine:
             write_where(overflow, mask, snapshot["overflow"])
 
     def mj_model_of(self, world: int) -> mujoco.MjModel:
-        """The model of one world, with its own values, for drawing."""
+        """Return the model of one world, with its own values, for drawing."""
         return self._fields.model_of(world)
 
     def mj_data_of(self, world: int) -> mujoco.MjData:
-        """The state of one world, with its kinematics, for drawing."""
+        """Return the state of one world, with its kinematics, for drawing."""
         data = mujoco.MjData(self.mj_model)
         for name in STATE_FIELDS:
             value = self.data(name)[world].cpu().numpy()

@@ -60,7 +60,7 @@ class WarpFields:
         return _capacity(self.wp_data) + varied
 
     def data(self, name: str) -> torch.Tensor:
-        """The live tensor of a data field, shape (num_envs, ...)."""
+        """Return the live tensor of a data field, shape (num_envs, ...)."""
         if name not in self._views:
             mj_shape = np.shape(getattr(mujoco.MjData(self.mj_model), name))
             view = wp.to_torch(getattr(self.wp_data, name), requires_grad=False)
@@ -70,7 +70,7 @@ class WarpFields:
         return self._views[name]
 
     def model(self, name: str) -> torch.Tensor | None:
-        """The live tensor of a per-world model field, or None while it is shared."""
+        """Return the live tensor of a per-world model field, None while shared."""
         if name not in self.varied:
             return None
         key = f"model.{name}"

@@ -1,4 +1,6 @@
-"""What the verbs launch on Warp: kernels and nothing else, which can be recorded."""
+"""Launches of the verbs on Warp: kernels and nothing else, which can be recorded."""
+
+from contextlib import AbstractContextManager, nullcontext
 
 import mujoco
 import mujoco_warp as mjw
@@ -12,7 +14,6 @@ from mjlab.sim import kernels
 from mjlab.sim.engine import Launch
 from mjlab.sim.sizes import Sizes
 from mjlab.sim.warp_fields import CONSTANTS, VARIABLE_FIELDS, WarpFields, make_data
-from mjlab.sim.warp_memory import KeptMemory
 
 _INTEGRATORS = {
     mjw.IntegratorType.EULER: mjw.euler,
@@ -21,6 +22,61 @@ _INTEGRATORS = {
     mjw.IntegratorType.IMPLICITFAST: mjw.implicit,
     mjw.IntegratorType.DISCRETE: mjw.discrete,
 }
+
+
+class KeptMemory:
+    """An allocator that keeps what it is given back, and hands it out again.
+
+    The body of a conditional node of a CUDA graph cannot allocate, and what MuJoCo Warp
+    launches there takes temporary arrays (4.0.0). Run once before, with this allocator,
+    they leave behind just the memory that the recording then asks for.
+
+    It serves work that runs in order, on one stream at a time.
+    """
+
+    deallocate_requires_context_guard = False
+
+    def __init__(self, device: wp.Device) -> None:
+        self._device = device
+        source = device.get_allocator()
+        assert source is not None
+        self._source = source
+        self._free: dict[int, list[int]] = {}
+        self._taken: list[tuple[int, int]] = []
+
+    @property
+    def num_blocks(self) -> int:
+        """Number of blocks that have been taken from the device."""
+        return len(self._taken)
+
+    def allocate(self, size_in_bytes: int) -> int:
+        """Return memory of this size, new only where none is free."""
+        free = self._free.setdefault(size_in_bytes, [])
+        if free:
+            return free.pop()
+        block = self._source.allocate(size_in_bytes)
+        self._taken.append((block, size_in_bytes))
+        return block
+
+    def deallocate(self, ptr: int, size_in_bytes: int) -> None:
+        """Keep memory for later."""
+        self._free[size_in_bytes].append(ptr)
+
+    def serve(self) -> AbstractContextManager[object]:
+        """Serve what is allocated inside the block. On the CPU there is no need."""
+        if not self._device.is_cuda:
+            return nullcontext()
+        return wp.ScopedAllocator(self._device, self)
+
+    def __del__(self) -> None:
+        if not self._taken:
+            return
+        try:
+            with self._device.context_guard:
+                for block, size in self._taken:
+                    self._source.deallocate(block, size)
+        except (TypeError, AttributeError):
+            pass  # Python ends, and parts of Warp have gone before us.
 
 
 class WarpLaunches:
@@ -62,19 +118,19 @@ class WarpLaunches:
 
     @property
     def sleeps(self) -> bool:
-        """Whether trees fall asleep and wake at the beginning of a step."""
+        """True where trees fall asleep and wake at the beginning of a step."""
         option = self._fields.wp_model.opt
         islands = not option.disableflags & mjw.DisableBit.ISLAND
         return bool(option.enableflags & mjw.EnableBit.SLEEP) and bool(islands)
 
     def step(self) -> None:
-        """A whole physics step."""
+        """Launch a whole physics step."""
         self._refresh_velocities()
         mjw.step(self._fields.wp_model, self._fields.wp_data)
         self._end_step()
 
     def begin(self) -> None:
-        """What `mjw.step` does up to the velocity stage."""
+        """Do what `mjw.step` does up to the velocity stage."""
         m, d = self._fields.wp_model, self._fields.wp_data
         if self.sleeps:
             mjw_sleep.wake(m, d)
@@ -83,7 +139,7 @@ class WarpLaunches:
         self._velocity()
 
     def rest(self) -> None:
-        """What `mjw.step` does after the velocity stage, in its order."""
+        """Do what `mjw.step` does after the velocity stage, in its order."""
         m, d = self._fields.wp_model, self._fields.wp_data
         mjw.fwd_actuation(m, d)
         mjw.fwd_acceleration(m, d, factorize=True)
@@ -100,19 +156,19 @@ class WarpLaunches:
 
     @property
     def samples_sensors(self) -> bool:
-        """Whether sensors have a history, to which each computation adds a sample."""
+        """True where sensors have a history, to which each computation adds."""
         return bool((self._fields.mj_model.sensor_history[:, 0] > 0).any())
 
     def position(self) -> None:
-        """The position stage, with its sensors."""
+        """Launch the position stage, with its sensors."""
         self._without_sampling(self._position)
 
     def velocity(self) -> None:
-        """The position and velocity stages, with their sensors."""
+        """Launch the position and velocity stages, with their sensors."""
         self._without_sampling(self._velocity)
 
     def acceleration(self) -> None:
-        """All stages."""
+        """Launch all stages."""
         self._without_sampling(self._acceleration)
 
     def _position(self) -> None:
@@ -276,7 +332,7 @@ class WarpLaunches:
 
 
 def _static_geoms(model: mujoco.MjModel) -> np.ndarray:
-    """Geoms of bodies that neither joints nor mocap move."""
+    """Return geoms of bodies that neither joints nor mocap move."""
     body = model.geom_bodyid
     is_static = model.body_weldid[body] == 0
     is_mocap = model.body_mocapid[model.body_rootid[body]] >= 0
@@ -284,7 +340,7 @@ def _static_geoms(model: mujoco.MjModel) -> np.ndarray:
 
 
 def _sensor_columns(model: mujoco.MjModel) -> tuple[wp.array, wp.array]:
-    """Columns of sensordata by stage: those of the acceleration stage, the others."""
+    """Return columns of sensordata: those of the acceleration stage, the others."""
     late, early = [], []
     for i in range(model.nsensor):
         start, dim = int(model.sensor_adr[i]), int(model.sensor_dim[i])

@@ -11,11 +11,11 @@ from mjlab.sensor import (
     RayCastSensorCfg,
     RingPatternCfg,
     Sensor,
+    SensorContext,
     SensorError,
-    Sight,
 )
 from mjlab.sensor.objects import object_id
-from mjlab.sim import Simulation
+from mjlab.sim import SensePass
 from mjlab.tensors.columns import Columns
 
 
@@ -42,21 +42,20 @@ class FootHeightSensorCfg(RayCastSensorCfg):
     max_distance: float = 2.0
     """Meters below the start beyond which there is no ground."""
 
-    def bind(self, sim: Simulation, sight: Sight | None = None) -> "FootHeightSensor":  # type: ignore[override]
+    def bind(self, context: SensorContext) -> "FootHeightSensor":  # type: ignore[override]
         """Make the sensor."""
-        sight = sight or Sight(sim, casters=[self.ray_spec()])
-        sensor = FootHeightSensor(self, sim, sight)
-        sim.add_sense_pass(sensor)
+        sensor = FootHeightSensor(self, context)
+        context.sim.add_sense_pass(sensor)
         return sensor
 
 
-class FootHeightSensor(Sensor):
+class FootHeightSensor(Sensor, SensePass):
     """Heights above what rays met, computed at most once between two moments."""
 
-    def __init__(self, cfg: FootHeightSensorCfg, sim: Simulation, sight: Sight) -> None:
+    def __init__(self, cfg: FootHeightSensorCfg, context: SensorContext) -> None:
         """Allocate rays and heights."""
-        self.name = cfg.name
-        self.rays = RayCastSensor(cfg, sight)
+        self.name, sim = cfg.name, context.sim
+        self.rays = RayCastSensor(cfg, context)
         """The rays, for drawing."""
         self._start_height = _start_height(cfg)
         ids = [object_id(sim.mj_model, frame) for frame in cfg.frames]
@@ -73,12 +72,6 @@ class FootHeightSensor(Sensor):
             self._is_current = True
         return self._heights
 
-    def prepare(self) -> None:
-        """Do nothing: rays of all sensors are prepared together."""
-
-    def launch(self) -> None:
-        """Do nothing: rays of all sensors are cast together."""
-
     def finish(self) -> None:
         """Take the heights: the feet are still where their rays have started."""
         distances = self.rays.data.distances
@@ -92,9 +85,6 @@ class FootHeightSensor(Sensor):
     def refresh(self) -> None:
         """Take note that the feet have moved."""
         self._is_current = False
-
-    def reset(self, mask: torch.Tensor) -> None:
-        """Do nothing: a reset is followed by `sim.sense()` before anybody reads."""
 
     def state(self) -> dict[str, torch.Tensor]:
         """Return the live tensors that change; copy into them to restore a snapshot."""

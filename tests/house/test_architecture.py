@@ -19,6 +19,7 @@ from tests.tools.architecture import (
     Source,
     banned_faults,
     circle_faults,
+    engine_faults,
     excesses,
     floor_of,
     import_faults,
@@ -31,6 +32,10 @@ from tests.tools.architecture import (
 # --- The house ----------------------------------------------------------------------
 
 SOURCES = read_sources("mjlab", "tasks", "scripts", "bench")
+
+
+def test_nobody_above_the_simulation_asks_which_engine_runs():
+    assert engine_faults(SOURCES) == []
 
 
 def test_every_room_has_a_floor():
@@ -296,3 +301,19 @@ def test_an_excess_begins_one_above_the_limit(extra):
     for measure, text in functions.items():
         found = excesses([Source.parse("a.py", text)])
         assert [key.split()[-1] for key in found] == [measure] * extra
+
+
+def test_a_question_for_an_engines_name_is_found():
+    def faults(text: str, path: str = "mjlab/sensor/x.py") -> list[str]:
+        return engine_faults([Source.parse(path, text)])
+
+    asked = [
+        'fast = sim.backend.engine == "native"',
+        'fast = sim.engine.name not in ("warp", "other")',
+        "from mjlab.sim.native_engine import NativeEngine",
+        "isinstance(engine, native_engine.WarpEngine)",
+        'match sim.engine.name:\n    case "warp":\n        pass',
+    ]
+    assert [len(faults(text)) for text in asked] == [1] * len(asked)
+    assert faults(asked[0], "mjlab/sim/simulation.py") == []
+    assert faults('cfg.sim.backend = "native"\nx = f(backend="warp")') == []

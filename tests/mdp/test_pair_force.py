@@ -16,7 +16,7 @@ from mjlab.scene import (
     SceneCfg,
     build_scene,
 )
-from mjlab.scene.pairs import build_pairs
+from mjlab.scene.build import build_pairs
 from mjlab.sim import Stage
 from mjlab.views import ContactForces, ViewError
 from tests.tools.step_watch import watch

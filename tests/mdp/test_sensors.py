@@ -11,7 +11,6 @@ import torch
 from mjlab.managers.term import TermError
 from mjlab.mdp import observations as mdp
 from mjlab.sensor import CameraData, CameraSensorCfg, ContactFieldError, ObjRef
-from mjlab.sensor.vision import Images
 from tests.worlds.fake_env import FakeEnv
 from tests.worlds.term_world import TermWorld, contacts, rays, roll, value, yaw
 
@@ -109,9 +108,7 @@ def test_a_term_names_the_sensor_that_is_not_of_its_sort():
 
 def pictures(**images: torch.Tensor) -> Any:
     """An environment with a camera "eye" that drew these images."""
-    none = dict.fromkeys(("rgb", "depth", "segmentation"))
-    drawn: Any = Images(**(none | images))  # type: ignore[arg-type]
-    eye = SimpleNamespace(data=CameraData("eye", drawn))
+    eye = SimpleNamespace(data=CameraData("eye", images))
     return FakeEnv(1, scene=SimpleNamespace(sensor={"eye": eye}.__getitem__))
 
 

@@ -12,7 +12,6 @@ from mjlab.managers.action import ActionManager
 from mjlab.mdp import metrics, observations, rewards, terminations
 from mjlab.scene import SceneEntityCfg
 from mjlab.sensor import CameraData
-from mjlab.sensor.vision import Images
 from tests.tools.step_watch import watch
 from tests.worlds.term_world import IdleCfg, TermWorld, contacts, rays, tiles
 from tests.worlds.term_world import bound as bind_term
@@ -92,8 +91,8 @@ def world(num_envs: int) -> TermWorld:
         env.action_manager.process_action(numbers[:, index])
     env.episode_length_buf.copy_(torch.arange(num_envs) * 100)
     pixels = (100.0 * numbers.abs()).to(torch.uint8)[:, :, :3, None].expand(-1, 4, 3, 3)
-    images = Images(rgb=pixels, depth=None, segmentation=None)
-    env.scene.sensors["eye"] = SimpleNamespace(data=CameraData("eye", images))
+    eye = SimpleNamespace(data=CameraData("eye", {"rgb": pixels}))
+    env.scene.sensors["eye"] = eye
     return env
 
 

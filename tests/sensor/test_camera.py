@@ -14,10 +14,10 @@ from mjlab.sensor import (
     ObjRef,
     PinholePatternCfg,
     SensorError,
-    SightError,
+    VisionError,
     bind_sensors,
 )
-from mjlab.sensor.render_native import SLOW_RENDERING
+from mjlab.sensor.native_renderer import SLOW_RENDERING
 from tests.worlds.gallery import (
     BALL,
     BOX,
@@ -299,12 +299,12 @@ def test_a_renderer_without_opengl_says_what_to_set(monkeypatch):
         raise RuntimeError("no display")
 
     monkeypatch.setattr(mujoco, "Renderer", no_opengl)
-    with pytest.raises(SightError, match="set MUJOCO_GL=egl or MUJOCO_GL=osmesa"):
+    with pytest.raises(VisionError, match="set MUJOCO_GL=egl or MUJOCO_GL=osmesa"):
         build_gallery("native", CFGS, num_envs=1)
 
 
 def test_a_camera_that_shows_no_group_of_the_scene_is_refused(renderer_works):
     gallery = build_gallery("native", [], num_envs=1)
     cfg = CameraSensorCfg(name="c", camera="eye", geom_groups=(5,))
-    with pytest.raises(SightError, match=r"geom_groups=\(5,\) shows nothing"):
+    with pytest.raises(VisionError, match=r"geom_groups=\(5,\) shows nothing"):
         bind_sensors([cfg], gallery.sim)

@@ -14,7 +14,7 @@ from mjlab.sensor import (
     TerrainHeightSensorCfg,
 )
 from mjlab.sensor.ground_map import GroundMap
-from mjlab.sensor.native_rays import NativeRays
+from mjlab.sensor.native_renderer import NativeRays
 from mjlab.sim import compile_model
 from tests.worlds.gallery import Gallery, build_gallery
 

@@ -17,8 +17,8 @@ from mjlab.sensor import (
     PinholePatternCfg,
     RayCastSensorCfg,
     RingPatternCfg,
-    SightError,
     TerrainHeightSensorCfg,
+    VisionError,
 )
 from mjlab.sensor.patterns import PatternCfg
 from tests.worlds.gallery import (
@@ -516,5 +516,5 @@ def test_height_settings_that_have_no_meaning(settings, message):
 )
 def test_rays_that_could_meet_nothing_are_refused(groups, message):
     cfg = RayCastSensorCfg(name="r", frame=PROBE, geom_groups=groups)
-    with pytest.raises(SightError, match=message):
+    with pytest.raises(VisionError, match=message):
         build_gallery("native", [cfg], num_envs=1)

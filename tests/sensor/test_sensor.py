@@ -765,6 +765,6 @@ def test_reading_a_field_that_is_not_measured_names_those_that_are():
 def test_a_sensor_whose_spec_was_not_edited_says_so():
     sim, _ = build(scene(BOXES))
     with pytest.raises(UnknownNameError, match="`edit_spec` has to run before"):
-        crate_contacts().bind(sim)
+        bind_sensors([crate_contacts()], sim)
     with pytest.raises(UnknownNameError, match="There is no sensor 'gyro'"):
         MujocoSensor("gyro", sim)

@@ -193,8 +193,10 @@ def test_every_option_reaches_the_compiled_model() -> None:
     option = ball(SimulationCfg(mujoco=cfg)).opt
     for name in compile_module._SAME_NAME:
         assert np.allclose(getattr(option, name), getattr(cfg, name)), name
-    for name, choices in compile_module._CHOICES.items():
-        assert getattr(option, name) == choices[getattr(cfg, name)], name
+    assert option.cone == mujoco.mjtCone.mjCONE_ELLIPTIC
+    assert option.jacobian == mujoco.mjtJacobian.mjJAC_SPARSE
+    assert option.solver == mujoco.mjtSolver.mjSOL_CG
+    assert option.integrator == mujoco.mjtIntegrator.mjINT_EULER
     bits = mujoco.mjtDisableBit
     assert option.disableflags == bits.mjDSBL_GRAVITY | bits.mjDSBL_CONTACT
     assert option.enableflags == mujoco.mjtEnableBit.mjENBL_ENERGY

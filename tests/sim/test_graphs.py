@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from mjlab.sim import Simulation, SimulationCfg, Stage
+from mjlab.sim import SensePass, Simulation, SimulationCfg, Stage
 from mjlab.sim.fields import STAGE_OF
 from mjlab.sim.graphs import Graphs
 from tests.worlds.models import G1_VARIED, OPTIONS, g1_model, g1_targets
@@ -27,7 +27,7 @@ def start(sim: Simulation) -> None:
     sim.forward(Stage.ACCELERATION)
 
 
-class HeightPass:
+class HeightPass(SensePass):
     """A sense pass whose launch is a Warp copy of where the pelvis is."""
 
     def __init__(self, sim: Simulation) -> None:
@@ -165,7 +165,7 @@ def test_deriving_constants_a_second_time_takes_no_memory(
     """The body of a conditional node of a CUDA graph is not allowed to allocate."""
     import warp as wp
 
-    from mjlab.sim.warp_memory import KeptMemory
+    from mjlab.sim.warp_launches import KeptMemory
 
     sim = make(graphs=False)
     sim.recompute_constants()

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
+from typing import TypeGuard
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -310,6 +311,45 @@ def banned_faults(source: Source) -> list[str]:
             if called == "hasattr" or (called == "print" and in_library):
                 faults.append(f"{source.path}:{node.lineno}: {called}()")
     return faults
+
+
+ENGINE_NAMES = {"native", "warp"}
+ENGINE_CLASSES = {"NativeEngine", "WarpEngine"}
+
+# "file: line of code" that still asks an engine's name, or only seems to -> why.
+ASKS_AN_ENGINE: dict[str, str] = {
+    "mjlab/workers/worker.py: name.split('.')[0] == 'warp'": "the package Warp",
+    # Temporary: the rooms' own work of issue 13.
+    "mjlab/cli/hardware.py: backend != 'warp'": "to be undone by issue 13",
+    "mjlab/cli/hardware.py: backend == 'warp'": "to be undone by issue 13",
+}
+
+
+def engine_faults(sources: list[Source]) -> list[str]:
+    """Return places above `mjlab/sim` that ask which engine runs.
+
+    They should ask a property of it, such as `sim.needs_graphs`. A name that is given,
+    as a default or by a user, is no question.
+    """
+    return [
+        f"{source.path}:{node.lineno}: {ast.unparse(node)}"
+        for source in sources
+        if source.path.startswith(("mjlab/", "tasks/"))
+        and not source.path.startswith("mjlab/sim/")
+        for node in ast.walk(source.tree)
+        if asks_an_engine(node)
+        and f"{source.path}: {ast.unparse(node)}" not in ASKS_AN_ENGINE
+    ]
+
+
+def asks_an_engine(node: ast.AST) -> TypeGuard[ast.expr | ast.stmt]:
+    """Whether a node compares with an engine's name, or names an engine's class."""
+    if isinstance(node, ast.Compare | ast.MatchValue):
+        constants = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant)]
+        return any(value in ENGINE_NAMES for value in constants)
+    if isinstance(node, ast.ImportFrom):
+        return any(alias.name in ENGINE_CLASSES for alias in node.names)
+    return isinstance(node, ast.Attribute) and node.attr in ENGINE_CLASSES
 
 
 # --- How large things are -----------------------------------------------------------

@@ -1,7 +1,7 @@
 """Rays and cameras on the Warp engine, in trees of bounding boxes."""
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import Any, Protocol, cast
 
 import mujoco_warp as mjw
 import torch
@@ -9,18 +9,27 @@ import warp as wp
 from mujoco_warp._src.types import vec6
 
 from mjlab.sensor.vision import (
+    PIXELS,
     CameraView,
-    Eye,
+    DrawCamera,
     Images,
     Rays,
-    SightError,
     model_for_drawing,
 )
-from mjlab.sim import Simulation
-from mjlab.sim.warp_engine import WarpEngine
+from mjlab.sim import SensePass, Simulation
 
 
-class WarpSight:
+class _Arrays(Protocol):
+    """MuJoCo Warp's arrays of an engine. A later `expand` exchanges the model's."""
+
+    @property
+    def wp_model(self) -> mjw.Model: ...
+
+    @property
+    def wp_data(self) -> mjw.Data: ...
+
+
+class WarpRenderer:
     """One tree of boxes, and one rendering of all its cameras, per set of geoms.
 
     A tree holds the geoms of all worlds. It is fitted anew to their poses and sizes in
@@ -36,16 +45,16 @@ class WarpSight:
         ray_groups: Collection[tuple[int, ...]],
     ) -> None:
         """Build the trees of everything that will look."""
-        assert isinstance(sim.engine, WarpEngine)
-        self._engine = sim.engine
+        self._arrays = cast(_Arrays, sim.engine)
+        self._device = str(sim.device)
         self._trees: list[_Tree] = []
         looks = {_look(view): None for view in cameras}
         for look in looks:
             views = [view for view in cameras if _look(view) == look]
-            self._trees.append(_Tree(sim.engine, look[0], views))
+            self._trees.append(_Tree(sim, look[0], views))
         hit = {group for groups in ray_groups for group in groups}
         if hit and not any(hit <= set(tree.geom_groups) for tree in self._trees):
-            self._trees.append(_Tree(sim.engine, tuple(sorted(hit)), []))
+            self._trees.append(_Tree(sim, tuple(sorted(hit)), []))
         for tree in self._trees:
             sim.add_sense_pass(tree)
 
@@ -57,9 +66,9 @@ class WarpSight:
         distance: Any
         geom: Any
         normal: Any
-        engine, context = self._engine, self._tree_for(rays.geom_groups).context
+        arrays, context = self._arrays, self._tree_for(rays.geom_groups).context
         groups = vec6(*(int(group in rays.geom_groups) for group in range(6)))
-        with wp.ScopedDevice(str(engine.device)):
+        with wp.ScopedDevice(self._device):
             excluded = wp.array(rays.excluded_bodies, dtype=wp.int32)
         starts = wp.from_torch(rays.starts, dtype=wp.vec3)
         directions = wp.from_torch(rays.directions, dtype=wp.vec3)
@@ -68,8 +77,8 @@ class WarpSight:
 
         def cast() -> None:
             mjw.rays(
-                engine.wp_model,
-                engine.wp_data,
+                arrays.wp_model,
+                arrays.wp_data,
                 starts,
                 directions,
                 groups,
@@ -83,34 +92,29 @@ class WarpSight:
 
         return cast
 
-    def add_camera(self, view: CameraView, images: Images) -> Eye:
+    def add_camera(self, view: CameraView, images: Images) -> DrawCamera:
         """Return what copies a camera's pictures into `images`."""
-        for tree in self._trees:
-            if view in tree.views:
-                return _WarpEye(tree, view, images)
-        raise SightError(f"Camera sensor {view.sensor!r} was not announced.")
+        tree = next(tree for tree in self._trees if view in tree.views)
+        return _Pictures(tree, view, images).copy
 
     def _tree_for(self, groups: tuple[int, ...]) -> "_Tree":
-        for tree in self._trees:
-            if set(groups) <= set(tree.geom_groups):
-                return tree
-        raise SightError(f"Rays through geom_groups={groups} were not announced.")
+        return next(t for t in self._trees if set(groups) <= set(t.geom_groups))
 
 
-class _Tree:
+class _Tree(SensePass):
     """Boxes of the geoms of some groups, and the cameras that show these groups."""
 
     def __init__(
-        self, engine: WarpEngine, geom_groups: tuple[int, ...], views: list[CameraView]
+        self, sim: Simulation, geom_groups: tuple[int, ...], views: list[CameraView]
     ) -> None:
         self.geom_groups = geom_groups
         self.views = views
-        self._engine = engine
-        model = model_for_drawing(engine.mj_model, views)
-        with wp.ScopedDevice(str(engine.device)):
+        self._arrays = cast(_Arrays, sim.engine)
+        model = model_for_drawing(sim.mj_model, views)
+        with wp.ScopedDevice(str(sim.device)):
             self.context = mjw.create_render_context(
                 model,
-                nworld=engine.num_envs,
+                nworld=sim.num_envs,
                 cam_res=[(view.width, view.height) for view in views],
                 render_rgb=["rgb" in view.data_types for view in views],
                 render_depth=["depth" in view.data_types for view in views],
@@ -127,30 +131,20 @@ class _Tree:
             # Built on Warp's own stream, used on torch's.
             wp.synchronize_device()
 
-    def prepare(self) -> None:
-        """Do nothing: the inputs are the engine's own."""
-
     def launch(self) -> None:
         """Fit the boxes to the present poses, and draw all cameras."""
-        m, d = self._engine.wp_model, self._engine.wp_data
+        m, d = self._arrays.wp_model, self._arrays.wp_data
         mjw.refit_bvh(m, d, self.context)
         if self.views:
             mjw.render(m, d, self.context)
 
-    def finish(self) -> None:
-        """Do nothing: each camera copies its own pictures."""
 
-
-class _WarpEye:
+class _Pictures:
     """Copies one camera's part of a rendering into tensors of its own."""
 
     def __init__(self, tree: _Tree, view: CameraView, images: Images) -> None:
         context, index = tree.context, tree.views.index(view)
-        self._rgb, self._depth, self._segmentation = (
-            images.rgb,
-            images.depth,
-            images.segmentation,
-        )
+        self._rgb, self._depth, self._segmentation = map(images.get, PIXELS)
         self._limit = view.max_distance
 
         def part(values: wp.array, addresses: wp.array) -> torch.Tensor:
@@ -169,10 +163,7 @@ class _WarpEye:
         if self._segmentation is not None:
             self._labels = part(context.seg_data, context.seg_adr)
 
-    def launch(self, due: torch.Tensor) -> None:
-        """Do nothing: the tree drew all cameras."""
-
-    def finish(self, due: torch.Tensor) -> None:
+    def copy(self, due: torch.Tensor) -> None:
         """Copy the pictures of the worlds that are due."""
         rows = due.view(-1, 1, 1, 1)
         if self._rgb is not None:
@@ -188,5 +179,5 @@ class _WarpEye:
 
 
 def _look(view: CameraView) -> tuple[tuple[int, ...], bool, bool]:
-    """What cameras have to agree on to be drawn together."""
+    """Return what cameras have to agree on to be drawn together."""
     return tuple(sorted(view.geom_groups)), view.use_textures, view.use_shadows
