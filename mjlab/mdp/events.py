@@ -177,7 +177,7 @@ class push_by_setting_velocity(ManagerTermBase):
         asset_cfg: SceneEntityCfg = ROBOT,
         stream: str = "event",
     ) -> None:
-        """Draw changes of velocity, in m/s and rad/s, and add them where `mask` holds."""
+        """Draw changes of velocity, m/s and rad/s, and add them where `mask` holds."""
         self._entity.add_root_velocity_w(mask, self._sampler.draw(env.rng, stream))
 
 
