@@ -47,7 +47,7 @@ def reset_ended(
 
 
 class AutoReset:
-    """When worlds that ended are reset, and what a step keeps of them.
+    """Resets of worlds that ended: their time, and what a step keeps of them.
 
     "same_step" resets them at the end of the step. With last observations, the step
     first goes on to its end without them, as if there were no reset, and is observed;
@@ -85,11 +85,11 @@ class AutoReset:
         self.when: When = when
         self.ignore_terminations = ignore_terminations
         self.shows_ends = final_obs is not None and when == "same_step"
-        """Whether a step observes the worlds that end before it resets them."""
+        """True for a step that observes worlds that end before it resets them."""
         self.ends_early = when == "same_step" and not self.shows_ends
-        """Whether a step resets worlds that end before it observes."""
+        """True for a step that resets worlds that end before it observes."""
         self.final_obs: Observations = final_obs or {}
-        """What was observed last before resets; it counts where an episode ended."""
+        """Last observations before resets; they count where an episode ended."""
         self.done = terminations.dones
         """Worlds that ended in this step, shape (num_envs,), bool."""
         self.held_back = torch.zeros_like(self.done)
@@ -105,7 +105,7 @@ class AutoReset:
         self._kept = [torch.zeros_like(figure) for figure in self._figures]
 
     def is_like(self, other: "AutoReset") -> bool:
-        """Whether another one does the same."""
+        """Return True if another one does the same."""
         mine = (self.when, self.ignore_terminations, self.shows_ends)
         return mine == (other.when, other.ignore_terminations, other.shows_ends)
 

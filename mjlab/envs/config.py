@@ -1,4 +1,4 @@
-"""What a user says about an environment."""
+"""Configurations of environments, as users write them."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ ModeName = Literal["auto", "fused", "segmented", "eager"]
 
 @dataclass(kw_only=True)
 class ViewerCfg:
-    """Where viewers and videos look from."""
+    """Camera of viewers and videos."""
 
     width: int = 640
     """Width of a frame, in pixels."""
@@ -46,7 +46,7 @@ class ViewerCfg:
     """Angle of the camera above the horizon, in degrees; negative looks down."""
 
     lookat: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """Where the camera looks, in metres, when it follows nothing."""
+    """Point that the camera looks at, in metres, when it follows nothing."""
 
     entity: str | None = None
     """The entity that the camera follows."""
@@ -91,49 +91,49 @@ class ManagerBasedRlEnvCfg:
     """Conditions that end an episode."""
 
     events: dict[str, EventTermCfg | None] = field(default_factory=dict)
-    """What happens at start, at resets and in between."""
+    """Changes of worlds at start, at resets and in between."""
 
     commands: dict[str, CommandTermCfg | None] = field(default_factory=dict)
     """Goals, drawn anew from time to time."""
 
     curriculum: dict[str, CurriculumTermCfg | None] = field(default_factory=dict)
-    """What changes while training."""
+    """Changes while training."""
 
     metrics: dict[str, MetricsTermCfg | None] = field(default_factory=dict)
     """Figures of episodes that are not rewards."""
 
     outcomes: dict[str, OutcomeTermCfg | None] = field(default_factory=dict)
-    """What the task is about: a term "success", a term "fail", both or neither."""
+    """Aims of the task: a term "success", a term "fail", both or neither."""
 
     recorders: dict[str, RecorderTermCfg | None] = field(default_factory=dict)
     """Terms that write episodes down, into the files of `recording`."""
 
     recording: RecordingCfg = field(default_factory=RecordingCfg)
-    """Where the recorders' episodes go, and which."""
+    """Files of the recorders' episodes, and the choice of these."""
 
     seed: int | None = None
     """Seed of all chance. None draws one, which the start-up report shows."""
 
     viewer: ViewerCfg = field(default_factory=ViewerCfg)
-    """Where viewers and videos look from."""
+    """Camera of viewers and videos."""
 
     scale_rewards_by_dt: bool = True
-    """Whether rewards are rates, multiplied by the duration of a step, so that returns
-    do not depend on the control frequency."""
+    """True for rewards that are rates, multiplied by the duration of a step, so that
+    returns do not depend on the control frequency."""
 
     is_finite_horizon: bool = False
-    """Whether the end of time is part of the task. If not, time-outs are truncations,
+    """True if the end of time is part of the task. If not, time-outs are truncations,
     and learners bootstrap from the value of the last state."""
 
     final_obs: bool = False
-    """Whether to also return the observation of the moment before each reset."""
+    """True to also return the observation of the moment before each reset."""
 
     max_nonfinite_share: float = 0.05
     """Share of world steps that may have ended in numbers that are not finite, since
     the log was last taken, before the run is stopped."""
 
     mode: ModeName = "auto"
-    """How a step runs: as one CUDA graph ("fused"), with graphs for physics only
+    """Mode of a step: as one CUDA graph ("fused"), with graphs for physics only
     ("segmented"), or without graphs ("eager"). "auto" takes the first that works."""
 
 

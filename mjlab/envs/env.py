@@ -113,17 +113,17 @@ class ManagerBasedRlEnv:
         """All of them, in the order in which a reset reaches them."""
         resets = make_resets(self, final_obs=cfg.final_obs)
         self.program = StepProgram(self, cfg.decimation, resets, self.nonfinite)
-        """What a step and a reset consist of."""
+        """The step and the reset, in calling order."""
         self.lifecycle = Lifecycle(self.program, self._finish_phases)
         """The same, called by hand."""
         self.observers: list[StepObserver] = []
-        """What is called around every step."""
+        """Observers that are called around every step."""
         self.event_manager.apply("startup")
         self.event_manager.recompute_constants(startup=True)
         self.sim.forward()
         self.scene.refresh()
         self.runner: StepRunner = self._build_runner()
-        """How a step runs."""
+        """The runner of a step: one graph, or as it is written."""
         self.single_observation_space: Dict = observation_space(self)
         self.single_action_space: Box = action_space(self)
         self.observation_space = self.single_observation_space.batch(self.num_envs)
@@ -320,7 +320,7 @@ class ManagerBasedRlEnv:
 
     @property
     def mode(self) -> str:
-        """How a step runs: "fused", "segmented" or "eager"."""
+        """Mode of a step: "fused", "segmented" or "eager"."""
         return self.runner.mode
 
     def profile(self, steps: int = 20) -> inspect.Profile:

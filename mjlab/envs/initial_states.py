@@ -30,7 +30,7 @@ class CachedInitialStates:
     """
 
     stream = "beginning"
-    """How the choice calls its random numbers."""
+    """The name of the choice for its random numbers."""
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class CachedInitialStates:
         state: Mapping[str, torch.Tensor],
         events: Mapping[str, EventTermCfg],
     ) -> list[str]:
-        """What of the engine a reset event may write, and what follows from that."""
+        """List what of the engine reset events write, and what follows from that."""
         fields = {f"sim.model.{name}" for name in required_fields(events)}
         follows = "reset" in self._env.event_manager.asks_constants_in
         outputs = mujoco.MjModel._setconst_outputs if follows else ()
@@ -130,6 +130,6 @@ class CachedInitialStates:
         return [name for name in state if name in wanted]
 
     def _names_of_live(self, events: Mapping[str, EventTermCfg]) -> list[str]:
-        """What entities and reset events remember."""
+        """List what entities and reset events remember."""
         prefixes = ("scene.entity.", *(f"event.{name}." for name in events))
         return [name for name in self._state.live() if name.startswith(prefixes)]

@@ -58,7 +58,7 @@ class Lifecycle:
         """
         self._program, self._finish = program, finish
         self.is_under_way = False
-        """Whether a reset or a step has begun and is not over."""
+        """True while a reset or a step has begun and is not over."""
         self._phases: Iterator[str] = iter(())
         self._order: tuple[str, ...] = ()
         self._last = ""
@@ -68,7 +68,7 @@ class Lifecycle:
 
     @property
     def next_phases(self) -> tuple[str, ...]:
-        """What may be called now, by name."""
+        """Phases that may be called now, by name."""
         if not self._order:
             return (RESET[0], STEP[0])
         if not self._last:

@@ -114,7 +114,7 @@ class NonfiniteGuard:
         return {"Health/nonfinite": float(worlds)} | counts | self._overflows()
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
+        """Return the live tensors that change."""
         return {"worlds": self.worlds, "since": self._since}
 
     def _overflows(self) -> dict[str, float]:

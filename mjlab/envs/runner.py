@@ -1,4 +1,4 @@
-"""How steps run: recorded as one CUDA graph, or as they are written."""
+"""Runners of steps: recorded as one CUDA graph, or as they are written."""
 
 import logging
 from abc import ABC, abstractmethod
@@ -75,7 +75,7 @@ class StepRunner(ABC):
         self._observers = observers
         self._checks = (StaleStateCheck(sim),) if sim.needs_graphs else ()
         self.mode = mode
-        """How a step runs: "fused", "segmented" or "eager"."""
+        """Mode of a step: "fused", "segmented" or "eager"."""
         self.reason = reason
         """Why so, for the start-up report."""
 

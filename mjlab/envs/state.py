@@ -43,7 +43,7 @@ class HasState(Protocol):
     """Something whose future depends on tensors of its own."""
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
+        """Return the live tensors that change; copy into them to restore a snapshot."""
         ...
 
 
@@ -166,7 +166,7 @@ class EnvState:
 
 
 def is_per_world(name: str, tensor: torch.Tensor, num_envs: int) -> bool:
-    """Whether a tensor of a state has a row for each world.
+    """Return True for a tensor of a state that has a row for each world.
 
     Args:
         name: Its name in the state.

@@ -35,7 +35,7 @@ _ROOT = {"pos": 3, "quat": 4, "lin_vel": 3, "ang_vel": 3}
 
 
 def state_layout(scene: Scene) -> dict[str, Layout]:
-    """Where the parts of each entity's row are.
+    """Return the columns of the parts of each entity's row.
 
     The parts are "pos", "quat", "lin_vel", "ang_vel" of the root, "joint_pos" and
     "joint_vel", and "ball_quat" and "ball_vel" where there are ball joints.
@@ -44,7 +44,7 @@ def state_layout(scene: Scene) -> dict[str, Layout]:
 
 
 def layout_of(entity: Entity) -> Layout:
-    """Where the parts of an entity's row are."""
+    """Return the columns of the parts of an entity's row."""
     balls = len(entity.index.balls)
     widths = _ROOT | {"joint_pos": entity.num_joints, "joint_vel": entity.num_joints}
     if balls:

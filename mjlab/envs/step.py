@@ -17,7 +17,7 @@ from mjlab.sim import in_turn
 
 
 class StepProgram:
-    """What a step and a reset of worlds consist of, in calling order."""
+    """The step and the reset of worlds, in calling order."""
 
     def __init__(
         self, env: ManagedEnv, decimation: int, resets: AutoReset, guard: NonfiniteGuard

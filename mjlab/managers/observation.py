@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
+from typing_extensions import override
 
 from mjlab.managers.env import Env
 from mjlab.managers.observation_config import (
@@ -21,7 +22,7 @@ from mjlab.managers.term import BoundTerm, Manager, TermError, bind_terms
 from mjlab.names import UnknownNameError, suggest
 
 Observations = dict[str, Output]
-"""What is observed, by group; by term in groups that are not concatenated."""
+"""Observed values by group; by term in groups that are not concatenated."""
 
 
 def copied(observations: Mapping[str, Output]) -> Observations:
@@ -69,6 +70,9 @@ class ObservationManager(Manager[BoundTerm]):
             for name, group in groups.items()
         }
         """Groups by name."""
+        self.output: Observations = {k: g.output for k, g in self.groups.items()}
+        """Tensors that `compute` writes, the same in every step: by group, shape
+        (num_envs, ...), or that by term."""
 
     @property
     def active_terms(self) -> dict[str, list[str]]:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -87,14 +91,6 @@ class ObservationManager(Manager[BoundTerm]):
     def group_obs_term_dim(self) -> dict[str, list[Shape]]:
         """Shape of what one world observes of each term, by group."""
         return {name: group.term_dims for name, group in self.groups.items()}
-
-    @property
-    def output(self) -> dict[str, Output]:
-        """What `compute` wrote last: by group (num_envs, ...), or that by term.
-
-        The tensors are the same in every step.
-        """
-        return {name: group.output for name, group in self.groups.items()}
 
     def term(self, name: str) -> BoundTerm:
         """The term called "<group>/<term>", which other groups may share."""
@@ -150,8 +146,8 @@ class ObservationManager(Manager[BoundTerm]):
                 warnings.warn(message, RuntimeWarning, stacklevel=2)
         return counts
 
+    @override
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
         return super().state() | {
             f"group.{name}.{key}": tensor
             for name, group in self.groups.items()
@@ -267,7 +263,7 @@ def _arguments(cfg: ObservationTermCfg) -> dict[str, Any]:
 
 
 def _is_equal(a: Any, b: Any) -> bool:
-    """Whether two arguments are known to mean the same."""
+    """Return True for two arguments that are known to mean the same."""
     if a is b:
         return True
     if type(a) is not type(b) or isinstance(a, torch.Tensor):

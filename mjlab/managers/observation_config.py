@@ -1,4 +1,4 @@
-"""What a user says about observations."""
+"""Configurations of observations, as users write them."""
 
 from dataclasses import dataclass, field
 from typing import Literal, get_args
@@ -48,7 +48,7 @@ class ObservationTermCfg(TermCfg):
     no history, and the value keeps its shape."""
 
     flatten_history_dim: bool = True
-    """Whether a history of shape (length, ...) is flattened to one dimension."""
+    """True flattens a history of shape (length, ...) to one dimension."""
 
 
 @dataclass(kw_only=True)
@@ -59,23 +59,23 @@ class ObservationGroupCfg:
     """Terms by name, in the order of concatenation."""
 
     concatenate_terms: bool = True
-    """Whether the group is one tensor, or a dictionary with one tensor a term."""
+    """One tensor for the group, or a dictionary with one tensor a term."""
 
     concatenate_dim: int = -1
     """The dimension to concatenate along, without that of the worlds: 0 is the first
     after it, and -1 the last."""
 
     enable_corruption: bool = True
-    """Whether the terms' noise applies. Delays do so in any case."""
+    """Use of the terms' noise. Delays apply in any case."""
 
     history_length: int | None = None
     """History of all terms, instead of their own, where it is not None."""
 
     flatten_history_dim: bool = True
-    """Whether that history is flattened; counts only with the group's own length."""
+    """True flattens that history; counts only with the group's own length."""
 
     nan_policy: NanPolicy = "disabled"
-    """What happens to NaN and infinite numbers. With "disabled", nothing looks for
+    """Treatment of NaN and infinite numbers. With "disabled", nothing looks for
     them. The others count them for each term: "sanitize" also replaces them by zero,
     "warn" and "error" speak up when the environment's log is taken."""
 

@@ -109,7 +109,7 @@ def test_a_partial_reset_leaves_the_other_rows_bit_equal(
 
 
 def test_the_states_are_those_that_resets_would_have_made() -> None:
-    """What the events write, with masses and what follows from them."""
+    """Return what events write, with masses and what follows from them."""
     cached, plain = synthetic(3), synthetic(3)
     cached.use_initial_states(cached_states(cached, 1))
     everyone = torch.ones(3, dtype=torch.bool)

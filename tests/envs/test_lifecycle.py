@@ -31,7 +31,7 @@ from mjlab.tasks.cartpole import CartpoleBalanceCfg
 
 
 class Journal:
-    """Where recording terms write."""
+    """Journal that recording terms write."""
 
     lines: ClassVar[list[str]] = []
 

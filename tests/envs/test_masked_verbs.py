@@ -1,4 +1,4 @@
-"""What a mask leaves out is left alone, with every buffer there is, on both engines."""
+"""Worlds that a mask leaves out are left alone, with every buffer, on both engines."""
 
 import pytest
 import torch

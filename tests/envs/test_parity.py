@@ -11,7 +11,7 @@ from tests.tools.parity import copy_state, differences
 
 STEPS = 50
 EDGE = 1e-4
-"""How close to its limit a world has to be to end on one engine only, in radians."""
+"""Distance from its limit within which a world may end on one engine only, rad."""
 LATE_TERMS = frozenset({"accelerometer", "torque", "acc", "power"})
 """Terms that read what the solver computes: accelerations and forces."""
 

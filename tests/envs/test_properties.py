@@ -1,4 +1,4 @@
-"""What every task must have: independent worlds, reproducible runs, exact resume."""
+"""Properties of every task: independent worlds, reproducible runs, exact resume."""
 
 import hashlib
 import itertools

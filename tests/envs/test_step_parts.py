@@ -1,4 +1,4 @@
-"""What surrounds a step, each part by itself: none of them needs an environment."""
+"""The parts around a step, each by itself: none of them needs an environment."""
 
 from collections.abc import Iterator
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""How many of our files, functions and frames one environment step passes through."""
+"""Files, functions and frames of ours that one environment step passes through."""
 
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ from tests.tools.step_trace import StepTrace, trace_step
 
 
 class Reach(NamedTuple):
-    """How far a step goes."""
+    """Reach of a step."""
 
     files: int
     functions: int

@@ -97,7 +97,7 @@ def velocity(
 
 
 def runs_of(env: Any, name: str, steps: int) -> list[list[int]]:
-    """How many steps each command lasted in each world, the unfinished one left out."""
+    """Steps that each command lasted in each world, without the unfinished one."""
     seen = []
     for _ in range(steps):
         seen.append(env.command_manager.get_command(name)[:, 0].clone())

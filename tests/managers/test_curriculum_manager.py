@@ -121,7 +121,7 @@ def test_a_term_that_returns_something_else_is_an_error():
 
 
 def followed(env: Any, curriculum: CurriculumManager, steps: list[int]) -> list[float]:
-    """What is logged at some steps of the environment."""
+    """Return the log at some steps of the environment."""
     values = []
     for step in steps:
         env.common_step_counter.fill_(step)

@@ -1,4 +1,4 @@
-"""When events happen, and to which worlds."""
+"""Times of events, and the worlds that they change."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def counts(events: EventManager, name: str) -> list[int]:
 
 
 def run_step(env: FakeEnv, events: EventManager, reset: torch.Tensor | None = None):
-    """What the environment does with events in a step."""
+    """Do what the environment does with events in a step."""
     env.rng.advance()
     env.common_step_counter += 1
     events.apply("step", env.step_dt)

@@ -1,4 +1,4 @@
-"""What `cfg.recorders` writes, read with h5py alone, against a loop by hand."""
+"""The files of `cfg.recorders`, read with h5py alone, against a loop by hand."""
 
 from pathlib import Path
 from typing import Any
