@@ -43,10 +43,8 @@ class quantity:
     def __get__(self, data: EntityData, owner: type) -> torch.Tensor: ...
     def __get__(self, data: EntityData | None, owner: type) -> torch.Tensor | quantity:
         """Return the quantity, computed at the first read."""
-        return self if data is None else self.of(data)
-
-    def of(self, data: EntityData) -> torch.Tensor:
-        """Return the quantity of an entity."""
+        if data is None:
+            return self
         if self._name not in data.computed:
             data.computed[self._name] = self._compute(data)
         return data.computed[self._name]
@@ -71,7 +69,9 @@ def read(columns: str, field: str, balls: int | None = None) -> quantity:
 
 def joined(*parts: quantity) -> quantity:
     """Return the quantity that has others side by side."""
-    return quantity(lambda d: torch.cat([part.of(d) for part in parts], dim=-1))
+    return quantity(
+        lambda d: torch.cat([part.__get__(d, EntityData) for part in parts], dim=-1)
+    )
 
 
 def velocities(points: quantity, twists: quantity) -> quantity:
@@ -82,7 +82,8 @@ def velocities(points: quantity, twists: quantity) -> quantity:
     """
 
     def compute(d: EntityData) -> torch.Tensor:
-        point, twist = points.of(d), twists.of(d)
+        point = points.__get__(d, EntityData)
+        twist = twists.__get__(d, EntityData)
         tree = d.index.tree_id
         center = d.sim.data.subtree_com[:, tree : tree + 1]
         return twist[..., 3:] + torch.linalg.cross(twist[..., :3], point - center)
@@ -92,7 +93,7 @@ def velocities(points: quantity, twists: quantity) -> quantity:
 
 def angular(twists: quantity) -> quantity:
     """Return the angular velocities of twists."""
-    return quantity(lambda d: twists.of(d)[..., :3])
+    return quantity(lambda d: twists.__get__(d, EntityData)[..., :3])
 
 
 class EntityData:

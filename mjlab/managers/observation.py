@@ -70,6 +70,7 @@ class ObservationManager(Manager[BoundTerm]):
             for name, group in groups.items()
         }
         """Groups by name."""
+        self._blocks = [b for group in self.groups.values() for b in group.blocks]
         self.output: Observations = {k: g.output for k, g in self.groups.items()}
         """Tensors that `compute` writes, the same in every step: by group, shape
         (num_envs, ...), or that by term."""
@@ -113,8 +114,8 @@ class ObservationManager(Manager[BoundTerm]):
         """
         if update:
             values = {key: term() for key, term in self.terms.items()}
-            for group in self.groups.values():
-                group.update(values, mask)
+            for block in self._blocks:
+                block.update(values, mask)
         return self.output
 
     def reset(self, mask: torch.Tensor) -> None:
@@ -123,8 +124,8 @@ class ObservationManager(Manager[BoundTerm]):
         The outputs stay as they are until the next `compute`.
         """
         super().reset(mask)
-        for group in self.groups.values():
-            group.reset(mask)
+        for block in self._blocks:
+            block.reset(mask)
 
     def take_nonfinite(self) -> dict[str, int]:
         """Numbers of each term that were not finite since the last call.

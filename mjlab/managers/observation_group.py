@@ -23,7 +23,7 @@ _JOINED = ""
 """Key of the output of all terms together."""
 
 
-class _DtypeBlock:
+class DtypeBlock:
     """The terms of a group that have one type, side by side as columns of one tensor.
 
     Those that are remembered equally long are neighbours. Each stage is one or a few
@@ -64,6 +64,8 @@ class _DtypeBlock:
         _check_shapes(self._slots, values)
         parts = [values[slot.source].flatten(1) for slot in self._slots]
         torch.cat(parts, dim=1, out=flat)
+        if self._noise is not None:
+            self._noise.corrupt(flat)
         self._transform(flat)
         for slot, delay in self._delays:
             value = flat[:, slot.columns]
@@ -111,9 +113,7 @@ class _DtypeBlock:
         return state
 
     def _transform(self, values: torch.Tensor) -> None:
-        """Apply noise, clip and scale, and look for NaN, in place."""
-        if self._noise is not None:
-            self._noise.corrupt(values)
+        """Apply clip and scale, and look for NaN, in place."""
         if self._clip is not None:
             columns, low, high = self._clip
             values[:, columns].clamp_(low, high)
@@ -206,15 +206,16 @@ class ObservationGroup:
                 + ", ".join(f"{slot.name} is {slot.dtype}" for slot in slots)
                 + ". Set concatenate_terms=False."
             )
-        self._blocks = [
-            _DtypeBlock([s for s in slots if s.dtype == dtype], name, cfg, rng)
+        self.blocks = [
+            DtypeBlock([s for s in slots if s.dtype == dtype], name, cfg, rng)
             for dtype in dtypes
         ]
+        """Its terms by type, which compute the output."""
         self.term_dims: list[Shape] = [slot.output_shape for slot in slots]
         """Shape of what one world observes of each term."""
         self.dim: Shape | list[Shape] = self.term_dims
         """Shape of what one world observes, a list if terms are not concatenated."""
-        views = {k: v for block in self._blocks for k, v in block.views.items()}
+        views = {k: v for block in self.blocks for k, v in block.views.items()}
         self.output: Output
         """The group as it is given out: shape (num_envs, ...), or that by term."""
         if cfg.concatenate_terms:
@@ -223,22 +224,12 @@ class ObservationGroup:
         else:
             self.output = {slot.name: views[slot.name] for slot in slots}
 
-    def update(self, values: Values, mask: torch.Tensor | None) -> None:
-        """Process what the terms returned, in the worlds of `mask` or in all."""
-        for block in self._blocks:
-            block.update(values, mask)
-
-    def reset(self, mask: torch.Tensor) -> None:
-        """Begin an episode in the worlds of `mask`."""
-        for block in self._blocks:
-            block.reset(mask)
-
     def take_nonfinite(self) -> dict[str, int]:
         """Count the numbers of each term that were not finite since the last call."""
         if self.nan_policy == "disabled":
             return {}
         counts: dict[str, int] = {}
-        for block in self._blocks:
+        for block in self.blocks:
             counts |= block.take_nonfinite()
         return {slot.name: counts[slot.name] for slot in self.slots}
 
@@ -246,7 +237,7 @@ class ObservationGroup:
         """Return the live tensors that change; copy into them to restore a snapshot."""
         return {
             f"{block.dtype}.{key}": tensor
-            for block in self._blocks
+            for block in self.blocks
             for key, tensor in block.state().items()
         }
 

@@ -82,13 +82,6 @@ def unknown_field(kind: str, name: str, valid: list[str]) -> UnknownFieldError:
     return UnknownFieldError(f"{kind} has no field {name!r}. {suggest(name, valid)}")
 
 
-def data_stage(name: str) -> Stage:
-    """The stage that computes the data field `name`."""
-    if name not in STAGE_OF:
-        raise unknown_field("sim.data", name, list(STAGE_OF))
-    return STAGE_OF[name]
-
-
 def surface_shape(name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
     """The shape of one world's tensor: MuJoCo's, with matrices as 3x3."""
     is_matrix = name.endswith("mat") or name.endswith("mat0")

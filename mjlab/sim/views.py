@@ -8,7 +8,7 @@ import mujoco
 import torch
 
 from mjlab.sim.engine import Engine
-from mjlab.sim.fields import Stage, data_stage, model_value, surface_dtype
+from mjlab.sim.fields import STAGE_OF, Stage, model_value, surface_dtype, unknown_field
 
 
 class StaleReadError(RuntimeError):
@@ -103,7 +103,10 @@ class DataView:
     def __getattr__(self, name: str) -> torch.Tensor:
         if name.startswith("_"):
             raise AttributeError(name)
-        self.require(name, data_stage(name))
+        if name not in STAGE_OF:
+            raise unknown_field("sim.data", name, list(STAGE_OF))
+        if self._reads.note(name, STAGE_OF[name]):
+            self._compute(STAGE_OF[name])
         return self._engine.data(name)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -127,8 +130,11 @@ class DataView:
     def require(self, name: str, stage: Stage) -> None:
         """Make sure that `stage` is computed for what is about to be read."""
         if self._reads.note(name, stage):
-            self._engine.forward(stage)
-            self._reads.fresh = stage
+            self._compute(stage)
+
+    def _compute(self, stage: Stage) -> None:
+        self._engine.forward(stage)
+        self._reads.fresh = stage
 
 
 class ModelView:
