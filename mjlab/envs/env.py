@@ -21,8 +21,7 @@ from mjlab.envs.manual import Lifecycle
 from mjlab.envs.provenance import describe
 from mjlab.envs.runner import StepObserver, StepRunner, build_runner
 from mjlab.envs.spaces import Box, Dict, action_space, observation_space
-from mjlab.envs.state import Row
-from mjlab.envs.state_dict import StateDict, state_dict_tensors, write_state_dict
+from mjlab.envs.state import Row, StateDict, state_dict_tensors, write_state_dict
 from mjlab.envs.step import StepProgram
 from mjlab.envs.worlds import Step, When
 from mjlab.managers import (

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import torch
 
+from mjlab.managers.event import steps_of
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import ManagerTermBase, TermCfg
-from mjlab.managers.timers import steps_of
 from mjlab.mdp.lookup import ROBOT, chosen
 from mjlab.mdp.randomize.distributions import Choice, Range, Sampler, with_all_axes
 from mjlab.scene import SceneEntityCfg

@@ -7,8 +7,12 @@ from typing import Literal, get_args
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.envs.state import is_per_world, world_row
-from mjlab.envs.state_dict import state_dict_tensors, write_state_dict
+from mjlab.envs.state import (
+    is_per_world,
+    state_dict_tensors,
+    world_row,
+    write_state_dict,
+)
 from mjlab.names import suggest
 from mjlab.recording.reader import RecordedEpisode, Recording
 

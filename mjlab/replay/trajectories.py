@@ -9,8 +9,7 @@ from gymnasium import Space, spaces
 from gymnasium.vector import AutoresetMode
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.envs.state import is_per_world
-from mjlab.envs.state_dict import state_dict_tensors
+from mjlab.envs.state import is_per_world, state_dict_tensors
 from mjlab.gym.worlds import Tree
 from mjlab.gym.wrappers import Stepped, TensorEnv
 from mjlab.recording.config import RecordingCfg, RecordingError, check_recording

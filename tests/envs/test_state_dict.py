@@ -7,8 +7,7 @@ import pytest
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
-from mjlab.envs.state import StateError
-from mjlab.envs.state_dict import state_layout
+from mjlab.envs.state import StateError, state_layout
 from mjlab.scene import SceneCfg
 from mjlab.sim import SimulationCfg
 from mjlab.sim.fields import STAGE_OF

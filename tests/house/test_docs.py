@@ -213,6 +213,42 @@ def test_every_page_is_reached_from_the_index():
     assert [name_of(page) for page in PAGES if page not in seen | {README}] == []
 
 
+# --- A stranger's questions ---------------------------------------------------------
+
+# The most files that the answers may take, in the order of the page.
+MOST_FILES = (2, 2, 3, 4, 4)
+
+
+def answers_of(text: str) -> list[tuple[list[str], list[str]]]:
+    """Files that each answer names, and names that none of its files defines."""
+    part = text.partition("## Five questions")[2].partition("\n## ")[0]
+    found = []
+    for row in re.findall(r"^\| .*\? \| (.*) \|$", part, re.MULTILINE):
+        spans = spans_of(row)
+        files = [span for span in spans if span.startswith("mjlab/")]
+        sources = " ".join((ROOT / file).read_text("utf-8") for file in files)
+        defined = set(re.findall(r"(?:def|class) (\w+)|^ +(\w+): ", sources, re.M))
+        words = {word for pair in defined for word in pair}
+        names = [s for s in spans if re.fullmatch(r"\w+", s) and s not in files]
+        odd = [name for name in names if name not in words and name != "env"]
+        found.append((files, odd))
+    return found
+
+
+def test_five_questions_are_answered_by_few_files_that_define_what_they_name():
+    answers = answers_of((DOCS / "architecture.md").read_text("utf-8"))
+    assert len(answers) == len(MOST_FILES)
+    for (files, odd), most in zip(answers, MOST_FILES, strict=True):
+        assert 0 < len(files) <= most
+        assert odd == []
+
+
+def test_an_answer_that_names_what_its_files_do_not_have_is_found():
+    row = "| Why? | `mjlab/envs/step.py`: `advance` and `no_such_thing`. |"
+    text = f"## Five questions\n\n{row}\n\n## More"
+    assert answers_of(text) == [(["mjlab/envs/step.py"], ["no_such_thing"])]
+
+
 # --- Names --------------------------------------------------------------------------
 
 FOLDERS = ("mjlab/", "tasks/", "scripts/", "bench/", "tests/", "docs/")
