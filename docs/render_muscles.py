@@ -16,7 +16,7 @@ from PIL import Image
 from render_robots import HEIGHT, IMAGES, WIDTH, studio
 
 from mjlab.muscle import BoxQp, MuscleMap, MuscleState
-from mjlab.render.muscles import activation_color
+from mjlab.render.canvas import activation_color
 from mjlab.tasks.muscle.models import W18_XML
 
 # A stride: the right leg pushes off, the left one swings through.

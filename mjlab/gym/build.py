@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 NAMESPACE = "mjlab"
 VERSION = 0
+FORM_SETTINGS = ("autoreset_mode", "render_mode", "reconfiguration_freq")
 
 
 def gym_id(task_id: str) -> str:
@@ -77,9 +78,8 @@ def make_worlds(
     from mjlab.envs import ManagerBasedRlEnv
     from mjlab.gym.worlds import ManagedWorlds
 
-    env = ManagerBasedRlEnv(
-        cfg, device=device, first_world=first_world, task=task_of(task)
-    )
+    name = task_of(task)
+    env = ManagerBasedRlEnv(cfg, device=device, first_world=first_world, task=name)
     return ManagedWorlds(env, groups=groups, action_bound=action_bound)
 
 
@@ -103,38 +103,18 @@ def make(
 
 
 def make_vector(
-    task: str,
-    num_envs: int = 1,
-    *,
-    numpy: bool = False,
-    autoreset_mode: Any = None,
-    render_mode: str | None = None,
-    reconfiguration_freq: int = 0,
-    **settings: Any,
+    task: str, num_envs: int = 1, *, numpy: bool = False, **settings: Any
 ) -> "TorchVectorEnv | NumpyVectorEnv":
     """Make the vector form; this is what `gymnasium.make_vec` calls."""
     from mjlab.gym.numpy_env import NumpyVectorEnv
     from mjlab.gym.torch_env import TorchVectorEnv
 
+    of_form, of_worlds = _divided(settings)
     form = NumpyVectorEnv if numpy else TorchVectorEnv
-    chosen = {} if autoreset_mode is None else {"autoreset_mode": autoreset_mode}
-    worlds = make_worlds(task, num_envs, **settings)
-    return form(
-        worlds,
-        render_mode=render_mode,
-        reconfiguration_freq=reconfiguration_freq,
-        **chosen,
-    )
+    return form(make_worlds(task, num_envs, **of_worlds), **of_form)
 
 
-def make_single(
-    task: str,
-    *,
-    num_envs: int = 1,
-    render_mode: str | None = None,
-    reconfiguration_freq: int = 0,
-    **settings: Any,
-) -> "SingleEnv":
+def make_single(task: str, *, num_envs: int = 1, **settings: Any) -> "SingleEnv":
     """Make the single form; this is what `gymnasium.make` calls."""
     if num_envs != 1:
         raise gymnasium.error.Error(
@@ -144,11 +124,15 @@ def make_single(
         )
     from mjlab.gym.numpy_env import SingleEnv
 
-    return SingleEnv(
-        make_worlds(task, **settings),
-        render_mode=render_mode,
-        reconfiguration_freq=reconfiguration_freq,
-    )
+    of_form, of_worlds = _divided(settings)
+    return SingleEnv(make_worlds(task, **of_worlds), **of_form)
+
+
+def _divided(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the settings of the form, without those left to it, and of the worlds."""
+    of_worlds = {key: settings[key] for key in settings if key not in FORM_SETTINGS}
+    given = {key: settings[key] for key in settings.keys() - of_worlds.keys()}
+    return {key: value for key, value in given.items() if value is not None}, of_worlds
 
 
 def _spec_of(task: str, num_envs: int, settings: dict[str, Any]) -> "EnvSpec":

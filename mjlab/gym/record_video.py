@@ -1,7 +1,7 @@
 """Videos of all worlds side by side."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -45,15 +45,11 @@ class VideoRecorder:
         Raises:
             RecordingError: Where nothing can be drawn, or no video written.
         """
-        self._folder = folder
-        self._fps = fps
-        self._shows_info = shows_info
-        self._trigger = trigger
+        self._folder, self._fps, self._avoids = folder, fps, avoids_overwriting
+        self._shows_info, self._trigger = shows_info, trigger
         self._max_steps = max_steps
-        self._avoids = avoids_overwriting
         self._number = -1
         self._steps = 0
-        self._lines: dict[int, list[str]] = {}
         try:
             self._video = self._next()
             self._canvas = Offscreen(
@@ -65,16 +61,10 @@ class VideoRecorder:
                 "save_video=False records trajectories."
             ) from error
 
-    @property
-    def num_frames(self) -> int:
-        """Frames of the present video."""
-        return self._video.num_frames
-
     def before_step(self) -> None:
         """Draw what the first step of a video begins with."""
         if self._is_wanted() and not self._video.num_frames:
-            self._lines = {}
-            self._draw()
+            self._draw(())
 
     def after_step(self, figures: Mapping[str, torch.Tensor], *, draws: bool) -> None:
         """Draw what a step led to.
@@ -84,8 +74,7 @@ class VideoRecorder:
             draws: Whether this step is to be seen.
         """
         if draws and self._is_wanted() and self._video.num_frames:
-            self._lines = _lines(figures) if self._shows_info else {}
-            self._draw()
+            self._draw(_lines(figures) if self._shows_info else ())
         self._steps += 1
         limit = self._max_steps
         if limit is not None and self._video.num_frames > limit:
@@ -134,8 +123,8 @@ class VideoRecorder:
     def _is_wanted(self) -> bool:
         return self._trigger is None or self._trigger(self._steps)
 
-    def _draw(self) -> None:
-        self._video.add(self._canvas.frame(lines=lambda w: self._lines.get(w, ())))
+    def _draw(self, lines: Sequence[list[str]]) -> None:
+        self._video.add(self._canvas.frame(lines=lines.__getitem__ if lines else None))
 
     def _next(self) -> Video:
         self._number += 1
@@ -144,14 +133,13 @@ class VideoRecorder:
         return Video(self._folder / f"{self._number}.mp4", self._fps)
 
 
-def _lines(figures: Mapping[str, torch.Tensor]) -> dict[int, list[str]]:
-    """Lines of text by world."""
-    columns = {name: value.tolist() for name, value in figures.items()}
-    number = len(next(iter(columns.values())))
-    return {
-        world: [f"{name} {_shown(values[world])}" for name, values in columns.items()]
-        for world in range(number)
-    }
+def _lines(figures: Mapping[str, torch.Tensor]) -> list[list[str]]:
+    """Return lines of text of each world."""
+    rows = zip(*(value.tolist() for value in figures.values()), strict=True)
+    return [
+        [f"{name} {_shown(value)}" for name, value in zip(figures, row, strict=True)]
+        for row in rows
+    ]
 
 
 def _shown(value: float | bool) -> str:

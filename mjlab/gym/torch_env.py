@@ -53,10 +53,10 @@ class TorchVectorEnv(VectorEnv[Any, Any, torch.Tensor]):
         self.device = worlds.device
         self.single_observation_space = worlds.single_observation_space
         self.single_action_space = worlds.single_action_space
-        self.observation_space = batch_space(
-            self.single_observation_space, self.num_envs
+        self.observation_space, self.action_space = (
+            batch_space(single, self.num_envs)
+            for single in (self.single_observation_space, self.single_action_space)
         )
-        self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.render_mode = render_mode
         self.metadata = metadata_of(worlds)
         self._is_reset = False

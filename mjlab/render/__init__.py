@@ -12,36 +12,29 @@ from mjlab.render.gl import prepare_gl as prepare_gl
 
 if TYPE_CHECKING:
     from mjlab.render.canvas import Canvas as Canvas
-    from mjlab.render.contacts import add_contacts as add_contacts
-    from mjlab.render.grid import tile as tile
-    from mjlab.render.muscles import color_muscles as color_muscles
-    from mjlab.render.muscles import has_muscles as has_muscles
+    from mjlab.render.canvas import color_muscles as color_muscles
+    from mjlab.render.canvas import has_muscles as has_muscles
+    from mjlab.render.offscreen import CameraView as CameraView
     from mjlab.render.offscreen import Offscreen as Offscreen
-    from mjlab.render.offscreen import View as View
+    from mjlab.render.offscreen import tile as tile
     from mjlab.render.overlays import Arrow as Arrow
     from mjlab.render.overlays import Marks as Marks
     from mjlab.render.overlays import Sphere as Sphere
+    from mjlab.render.overlays import add_contacts as add_contacts
     from mjlab.render.video import Video as Video
     from mjlab.render.video import VideoError as VideoError
 
 _LAZY = {
-    "Canvas": "canvas",
-    "add_contacts": "contacts",
-    "tile": "grid",
-    "color_muscles": "muscles",
-    "has_muscles": "muscles",
-    "Offscreen": "offscreen",
-    "View": "offscreen",
-    "Arrow": "overlays",
-    "Marks": "overlays",
-    "Sphere": "overlays",
-    "Video": "video",
-    "VideoError": "video",
+    "canvas": ("Canvas", "color_muscles", "has_muscles"),
+    "offscreen": ("CameraView", "Offscreen", "tile"),
+    "overlays": ("Arrow", "Marks", "Sphere", "add_contacts"),
+    "video": ("Video", "VideoError"),
 }
 
 
 def __getattr__(name: str) -> Any:
     """Import a part that needs MuJoCo, now that somebody asks for it."""
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
+    for module, names in _LAZY.items():
+        if name in names:
+            return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

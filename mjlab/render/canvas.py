@@ -1,4 +1,4 @@
-"""Where MuJoCo draws: one OpenGL context, and pictures out of it."""
+"""A canvas that MuJoCo draws on, and the colours that it gives to muscles."""
 
 import atexit
 import copy
@@ -38,10 +38,6 @@ class Canvas:
         """
         if width < 1 or height < 1:
             raise ValueError(f"A picture of {width} by {height} pixels is none.")
-        self.width = width
-        """Width of a picture, in pixels."""
-        self.height = height
-        """Height of a picture, in pixels."""
         sized = copy.copy(model)
         sized.vis.global_.offwidth = width
         sized.vis.global_.offheight = height
@@ -69,7 +65,6 @@ class Canvas:
         data: mujoco.MjData,
         camera: mujoco.MjvCamera,
         *,
-        option: mujoco.MjvOption | None = None,
         marks: Marks | None = None,
         world: int = 0,
         lines: Sequence[str] = (),
@@ -80,7 +75,6 @@ class Canvas:
             model: A copy of the world's own model. Its lights are written to.
             data: A copy of its state, with kinematics. Its lights are written to.
             camera: Where to look from.
-            option: What of the model is shown. None takes MuJoCo's choice.
             marks: What else is drawn.
             world: Whose marks these are.
             lines: Text in the upper left corner.
@@ -88,9 +82,9 @@ class Canvas:
         if not self._finalizer.alive:
             raise RuntimeError("The canvas is closed.")
         self._gl.make_current()
-        option = mujoco.MjvOption() if option is None else option
         _light(model, data, camera.lookat)
         everything = mujoco.mjtCatBit.mjCAT_ALL.value
+        option = mujoco.MjvOption()
         mujoco.mjv_updateScene(
             model, data, option, None, camera, everything, self._scene
         )
@@ -142,7 +136,7 @@ def _has_sky(model: mujoco.MjModel) -> bool:
 
 
 def _gradient(height: int, width: int) -> np.ndarray:
-    """A sky, bottom row first, shape (height, width, 3), uint8."""
+    """Return a sky, bottom row first, shape (height, width, 3), uint8."""
     share = np.linspace(0.0, 1.0, height)[:, None]
     rows = (1.0 - share) * np.array(_HORIZON) + share * np.array(_ZENITH)
     return np.repeat(rows.astype(np.uint8)[:, None], width, axis=1)
@@ -152,3 +146,49 @@ def _free(gl: object, context: mujoco.MjrContext) -> None:
     gl.make_current()  # pyright: ignore[reportAttributeAccessIssue]
     context.free()
     gl.free()  # pyright: ignore[reportAttributeAccessIssue]
+
+
+# Muscles in the colour of their activation.
+
+_IDLE, _HALF, _FULL = (0.12, 0.38, 0.88), (0.98, 0.74, 0.55), (0.93, 0.05, 0.07)
+
+
+def has_muscles(model: mujoco.MjModel) -> bool:
+    """Return whether there is anything that `color_muscles` would change."""
+    return bool(len(_muscles(model)))
+
+
+def color_muscles(model: mujoco.MjModel, data: mujoco.MjData) -> None:
+    """Give the tendon of every muscle the colour of its activation.
+
+    Blue is idle, red is all it can. Muscles without dynamics have their control as
+    activation.
+
+    Args:
+        model: A copy, for drawing: its tendons change their colours.
+        data: Its state.
+    """
+    for actuator in _muscles(model):
+        place = model.actuator_actadr[actuator]
+        activation = data.ctrl[actuator] if place < 0 else data.act[place]
+        tendon = model.actuator_trnid[actuator, 0]
+        model.tendon_rgba[tendon] = (*activation_color(float(activation)), 1.0)
+
+
+def activation_color(activation: float) -> tuple[float, float, float]:
+    """Return blue for 0, sand for a quarter, red for 1."""
+    # By the root, since most muscles work far below what they can.
+    share = 2.0 * float(np.sqrt(np.clip(activation, 0.0, 1.0)))
+    first, second = (_IDLE, _HALF) if share < 1.0 else (_HALF, _FULL)
+    share -= share >= 1.0
+    r, g, b = (
+        (1.0 - share) * a + share * z for a, z in zip(first, second, strict=True)
+    )
+    return r, g, b
+
+
+def _muscles(model: mujoco.MjModel) -> np.ndarray:
+    """Return the actuators that are muscles along a tendon."""
+    is_muscle = model.actuator_gaintype == mujoco.mjtGain.mjGAIN_MUSCLE.value
+    along = model.actuator_trntype == mujoco.mjtTrn.mjTRN_TENDON.value
+    return np.flatnonzero(is_muscle & along)

@@ -38,7 +38,7 @@ def prepare_gl() -> str | None:
 def open_context(
     width: int, height: int, fill: Callable[[], Filled]
 ) -> tuple[Any, Filled]:
-    """A context to draw in, made current, and what was made in it.
+    """Return a context to draw in, made current, and what was made in it.
 
     Args:
         width: Width of what is drawn, in pixels.

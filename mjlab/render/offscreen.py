@@ -1,5 +1,6 @@
 """Frames of chosen worlds of a simulation, for videos and reports."""
 
+import math
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Protocol, Self
@@ -8,17 +9,14 @@ import mujoco
 import numpy as np
 
 from mjlab.names import UnknownNameError, suggest
-from mjlab.render.canvas import Canvas
-from mjlab.render.contacts import add_contacts
-from mjlab.render.grid import tile
-from mjlab.render.muscles import color_muscles
-from mjlab.render.overlays import Marks
+from mjlab.render.canvas import Canvas, color_muscles
+from mjlab.render.overlays import Marks, add_contacts
 from mjlab.scene import Scene
 from mjlab.sim import Simulation
 
 
-class View(Protocol):
-    """Where frames look from. An environment's `cfg.viewer` is one."""
+class CameraView(Protocol):
+    """A camera and the size of its pictures. An environment's `cfg.viewer` is one."""
 
     width: int
     height: int
@@ -42,10 +40,9 @@ class Offscreen:
         self,
         sim: Simulation,
         scene: Scene,
-        view: View,
+        view: CameraView,
         *,
         worlds: Sequence[int] | None = None,
-        columns: int | None = None,
         contacts: bool = False,
     ) -> None:
         """Open a canvas.
@@ -55,7 +52,6 @@ class Offscreen:
             scene: What is in it, to find what the camera follows.
             view: Where frames look from, and how large the picture of one world is.
             worlds: Worlds to draw, each a picture of the grid. None draws the view's.
-            columns: Pictures in a row of the grid. None makes it square.
             contacts: Whether contacts are drawn with their forces, which takes a
                 forward pass of a copy of each world.
 
@@ -66,7 +62,6 @@ class Offscreen:
         """The worlds that are drawn."""
         _check_worlds(self.worlds, sim.num_envs)
         self._sim = sim
-        self._columns = columns
         self._contacts = contacts
         self._body = followed_body(sim.mj_model, scene, view)
         self._camera = make_camera(view)
@@ -85,9 +80,7 @@ class Offscreen:
             lines: Gives the text of a world, by its number.
         """
         pictures = self.pictures(marks=marks, lines=lines)
-        if len(pictures) == 1:
-            return pictures[0]
-        return tile(pictures, columns=self._columns)
+        return pictures[0] if len(pictures) == 1 else tile(pictures)
 
     def pictures(
         self,
@@ -133,19 +126,45 @@ class Offscreen:
         )
 
 
-def make_camera(view: View) -> mujoco.MjvCamera:
-    """MuJoCo's camera of a view, before it follows anything."""
+def tile(frames: Sequence[np.ndarray], *, gap: int = 2) -> np.ndarray:
+    """Put pictures of one size into a grid as square as it can be; the rest is black.
+
+    Args:
+        frames: Pictures, each of shape (height, width, 3), uint8.
+        gap: Pixels between pictures.
+    """
+    if not frames:
+        raise ValueError("A grid of 0 pictures shows nothing.")
+    columns = math.ceil(math.sqrt(len(frames)))
+    rows = math.ceil(len(frames) / columns)
+    height, width = frames[0].shape[:2]
+    size = (rows * (height + gap) - gap, columns * (width + gap) - gap, 3)
+    picture = np.zeros(size, np.uint8)
+    for index, frame in enumerate(frames):
+        row, column = divmod(index, columns)
+        top, left = row * (height + gap), column * (width + gap)
+        picture[top : top + height, left : left + width] = frame
+    return picture
+
+
+def make_camera(view: CameraView) -> mujoco.MjvCamera:
+    """Return MuJoCo's camera of a view, before it follows anything."""
     camera = mujoco.MjvCamera()
     camera.type = mujoco.mjtCamera.mjCAMERA_FREE.value
+    aim(camera, view)
+    return camera
+
+
+def aim(camera: mujoco.MjvCamera, view: CameraView) -> None:
+    """Have a camera look from where a view says."""
     camera.lookat[:] = view.lookat
     camera.distance = view.distance
     camera.azimuth = view.azimuth
     camera.elevation = view.elevation
-    return camera
 
 
-def followed_body(model: mujoco.MjModel, scene: Scene, view: View) -> int | None:
-    """The body of the compiled model that a view follows, None if it follows none."""
+def followed_body(model: mujoco.MjModel, scene: Scene, view: CameraView) -> int | None:
+    """Return the body of the compiled model that a view follows, None for none."""
     if view.entity is None:
         return None
     names = scene.entity(view.entity).body_names

@@ -1,4 +1,4 @@
-"""What is drawn into a world besides the world: arrows, spheres and labels.
+"""Arrows, spheres and labels that are drawn into a world besides the world.
 
 A collection of these is what a term's `debug_vis` receives. It knows nothing of how it
 is drawn: frames put it into MuJoCo's scene, the web viewer into the browser's.
@@ -18,24 +18,26 @@ Color = tuple[float, float, float, float]
 """Red, green, blue and opacity, each from 0 to 1."""
 
 WHITE: Color = (1.0, 1.0, 1.0, 1.0)
-_AXES: tuple[Color, ...] = (
-    (0.9, 0.1, 0.1, 1.0),
-    (0.1, 0.9, 0.1, 1.0),
-    (0.1, 0.1, 0.9, 1.0),
-)
+
+CONTACT_COLOR: Color = (0.95, 0.6, 0.1, 1.0)
+"""Colour of contacts."""
+
+_WEIGHT_LENGTH = 0.3
+"""Length of an arrow that carries everything that moves, m."""
+
 _SHORTEST = 1e-4
 _IDENTITY = np.eye(3).flatten()
 
 
 @dataclass(frozen=True, eq=False)
 class Arrow:
-    """From a place to another."""
+    """An arrow from a place to another."""
 
     start: np.ndarray
-    """Where it starts, world frame, m, shape (3,)."""
+    """Start, world frame, m, shape (3,)."""
 
     end: np.ndarray
-    """Where its head ends, world frame, m, shape (3,)."""
+    """Tip of its head, world frame, m, shape (3,)."""
 
     color: Color
     """Its colour."""
@@ -54,7 +56,7 @@ class Sphere:
     """A ball at a place, with or without words."""
 
     center: np.ndarray
-    """Where it is, world frame, m, shape (3,)."""
+    """Its place, world frame, m, shape (3,)."""
 
     radius: float
     """Its radius, m."""
@@ -63,7 +65,7 @@ class Sphere:
     """Its colour."""
 
     text: str
-    """What is written beside it, if anything."""
+    """Words beside it, if any."""
 
 
 class Marks:
@@ -132,22 +134,6 @@ class Marks:
             sphere = Sphere(_vector(center), radius, color, text)
             self.spheres[world].append(sphere)
 
-    def add_frame(
-        self, world: int, origin: Vector, axes: np.ndarray, length: float
-    ) -> None:
-        """Draw a frame: x red, y green, z blue.
-
-        Args:
-            world: The world that it belongs to.
-            origin: Where it is, world frame, m.
-            axes: Rotation into the world frame, shape (3, 3).
-            length: Length of the arrows, m.
-        """
-        at = _vector(origin)
-        for axis, color in enumerate(_AXES):
-            tip = at + length * axes[:, axis]
-            self.add_arrow(world, at, tip, color=color, width=0.05 * length)
-
     def put_into(self, scene: mujoco.MjvScene, world: int) -> int:
         """Add those of one world to MuJoCo's scene, and return how many found room."""
         before = scene.ngeom
@@ -156,6 +142,35 @@ class Marks:
         for sphere in self.spheres.get(world, ()):
             _put_sphere(scene, sphere)
         return scene.ngeom - before
+
+
+def add_contacts(
+    marks: Marks,
+    world: int,
+    model: mujoco.MjModel,
+    data: mujoco.MjData,
+) -> None:
+    """Draw the contacts of a world: where they are, and how hard they push.
+
+    Args:
+        marks: Where to draw them.
+        world: The world that `data` is of.
+        model: Its model.
+        data: Its state after `mj_forward`, so that forces are there.
+    """
+    weight = float(model.body_mass.sum() * np.linalg.norm(model.opt.gravity))
+    scale = _WEIGHT_LENGTH / weight if weight > 0.0 else 0.0
+    wrench = np.zeros(6)
+    for index in range(data.ncon):
+        contact = data.contact[index]
+        if contact.efc_address < 0:
+            continue  # Near, but without force.
+        mujoco.mj_contactForce(model, data, index, wrench)
+        # Rows of the contact's frame are its axes; the force is on the second geom.
+        force = contact.frame.reshape(3, 3).T @ wrench[:3]
+        tip = contact.pos + scale * force
+        marks.add_sphere(world, contact.pos, 0.012, color=CONTACT_COLOR)
+        marks.add_arrow(world, contact.pos, tip, color=CONTACT_COLOR, width=0.008)
 
 
 def _put_arrow(scene: mujoco.MjvScene, arrow: Arrow) -> None:
@@ -180,7 +195,7 @@ def _next_geom(
     center: np.ndarray,
     color: Color,
 ) -> mujoco.MjvGeom | None:
-    """The next free place of the scene, None if it is full."""
+    """Return the next free place of the scene, None if it is full."""
     if scene.ngeom >= scene.maxgeom:
         return None
     geom = scene.geoms[scene.ngeom]

@@ -11,6 +11,9 @@ import numpy as np
 SUFFIXES = (".mp4", ".mkv", ".mov")
 """Kinds of files that can be written."""
 
+_QUANTIZER = 15
+"""Coarseness of x264, from 0, which is exact, to 51, which is small."""
+
 _INSTALL = "pip install 'mjlab-fused[video]'"
 
 
@@ -25,13 +28,12 @@ class Video:
     one frame. The file has its name only when it is whole.
     """
 
-    def __init__(self, path: Path, fps: float, *, quality: float = 7.0) -> None:
+    def __init__(self, path: Path, fps: float) -> None:
         """Look for ffmpeg; the file is opened with the first frame.
 
         Args:
             path: The file, whose folder is made if it is not there.
             fps: Frames in a second.
-            quality: From 0, which is small, to 10, which is good.
 
         Raises:
             VideoError: If the extra `video` is not installed, or the suffix unknown.
@@ -49,7 +51,6 @@ class Video:
             raise VideoError(f"fps={fps} has to be above 0.")
         self._ffmpeg = _require_ffmpeg()
         self._fps = fps
-        self._quality = quality
         self._part = self.path.with_name(f".{self.path.stem}.part{self.path.suffix}")
         self._sink: subprocess.Popen[bytes] | None = None
         self._shape: tuple[int, ...] = ()
@@ -104,9 +105,8 @@ class Video:
         the system refuses that.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        quantizer = round(51 * (1.0 - self._quality / 10.0))
         source = f"-f rawvideo -pix_fmt rgb24 -s {shape[1]}x{shape[0]} -r {self._fps}"
-        codec = f"-an -vcodec libx264 -pix_fmt yuv420p -qp {quantizer} -v error"
+        codec = f"-an -vcodec libx264 -pix_fmt yuv420p -qp {_QUANTIZER} -v error"
         line = [self._ffmpeg.get_ffmpeg_exe(), "-y", *source.split(), "-i", "-"]
         return subprocess.Popen(
             [*line, *codec.split(), str(self._part)],
@@ -116,7 +116,7 @@ class Video:
 
 
 def _require_ffmpeg() -> Any:
-    """The module that knows where ffmpeg is."""
+    """Return the module that knows where ffmpeg is."""
     try:
         import imageio_ffmpeg
     except ImportError as error:
@@ -129,7 +129,7 @@ def _require_ffmpeg() -> Any:
 
 
 def _even(frame: np.ndarray) -> np.ndarray:
-    """The frame with an even width and height, as the usual encoding needs."""
+    """Return the frame with an even width and height, as the usual encoding needs."""
     height, width = frame.shape[:2]
     grown = np.pad(frame, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
     return np.ascontiguousarray(grown)

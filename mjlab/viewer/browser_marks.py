@@ -29,9 +29,9 @@ class BrowserMarks:
         """
         self._server = server
         self.shows_terms = server.gui.add_checkbox("Commands and terms", True)
-        """Whether commands and what else terms draw is shown."""
+        """Switch of commands and of what else terms draw."""
         self.shows_contacts = server.gui.add_checkbox("Contact forces", True)
-        """Whether contacts are shown."""
+        """Switch of contacts."""
         for switch in (self.shows_terms, self.shows_contacts):
             switch.on_update(lambda _: on_change())
         self._arrows: viser.ArrowsHandle | None = None
@@ -47,9 +47,8 @@ class BrowserMarks:
             world: The world.
             offset: Where the origin of the world is in the browser, m, shape (3,).
         """
-        marks = Marks((world,))
-        if self.shows_terms.value:
-            marks = collect_marks(env, (world,))
+        shows_terms = self.shows_terms.value
+        marks = collect_marks(env, (world,)) if shows_terms else Marks((world,))
         if self.shows_contacts.value:
             model = env.sim.engine.mj_model_of(world)
             data = env.sim.engine.mj_data_of(world)
@@ -110,6 +109,6 @@ class BrowserMarks:
 
 
 def _colors(marks: Sequence[Arrow] | Sequence[Sphere]) -> np.ndarray:
-    """Colours as viser takes them, shape (marks, 3), uint8."""
+    """Return colours as viser takes them, shape (marks, 3), uint8."""
     shares = np.array([mark.color[:3] for mark in marks])
     return (255.0 * shares).round().astype(np.uint8)

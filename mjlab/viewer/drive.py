@@ -9,7 +9,7 @@ NEVER = 2**53
 """A step of an episode that does not come."""
 
 AXES = ("lin_vel_x", "lin_vel_y", "ang_vel_z")
-"""What is commanded, in order: forward and left velocity, m/s, yaw rate, rad/s."""
+"""Axes of the command: forward and left velocity, m/s, yaw rate, rad/s."""
 
 
 class VelocityDrive:
@@ -19,13 +19,10 @@ class VelocityDrive:
         """Take a term of an environment, which goes on as it is until it is driven."""
         self._term = term
         self._everyone = torch.ones(term.num_envs, dtype=torch.bool, device=term.device)
-        self.limits: tuple[tuple[float, float], ...] = tuple(
-            (float(low), float(high))
-            for low, high in (term.ranges[axis].tolist() for axis in AXES)
-        )
+        self.limits = tuple(tuple(term.ranges[axis].tolist()) for axis in AXES)
         """Smallest and largest value of each axis that training draws."""
         self.is_active = False
-        """Whether the command is held."""
+        """True while the command is held."""
         self.target = (0.0, 0.0, 0.0)
         """Forward and left velocity, m/s, and yaw rate, rad/s."""
         self.world: int | None = None
@@ -74,7 +71,7 @@ class VelocityDrive:
 
 
 def find_drives(env: ManagerBasedRlEnv) -> dict[str, VelocityDrive]:
-    """A drive for each velocity command of an environment, by the term's name."""
+    """Return a drive for each velocity command, by the term's name."""
     return {
         name: VelocityDrive(term)
         for name, term in env.command_manager.terms.items()

@@ -2,11 +2,9 @@
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-import torch
-
-from mjlab.envs import ManagerBasedRlEnv
 from mjlab.render import Offscreen, Video
 from mjlab.viewer.marks import collect_marks
 from mjlab.viewer.player import Player
@@ -24,7 +22,7 @@ def record_video(
     worlds: Sequence[int] | None = None,
     contacts: bool = True,
 ) -> int:
-    """Step the worlds, write what happens to a video, and return the frames.
+    """Step the worlds, write a video of it, and return the number of frames.
 
     The video shows the worlds in real time. Where there are more steps in a second than
     are worth drawing, some are not drawn.
@@ -48,31 +46,19 @@ def record_video(
             if step % every:
                 continue
             marks = collect_marks(env, camera.worlds)
-            text = Caption(player, title) if title else None
+            text = partial(caption, player, title) if title else None
             video.add(camera.frame(marks=marks, lines=text))
         return video.num_frames
 
 
-class Caption:
-    """The text of a frame."""
-
-    def __init__(self, player: Player, title: str) -> None:
-        self._player = player
-        self._title = title
-
-    def __call__(self, world: int) -> list[str]:
-        """Lines for one world: what it is, its time, its commands and its reward."""
-        env = self._player.env
-        seconds = float(env.episode_length_buf[world]) * env.step_dt
-        lines = [self._title, f"world {world}   {seconds:.2f} s"]
-        lines += [
-            f"{name}: {' '.join(f'{value:+.2f}' for value in command[world].tolist())}"
-            for name, command in _commands(env).items()
-        ]
-        return [*lines, f"reward {float(self._player.reward[world]):+.4f}"]
-
-
-def _commands(env: ManagerBasedRlEnv) -> dict[str, torch.Tensor]:
-    terms = env.command_manager.terms.items()
-    # A command of many numbers, such as a motion, is not for reading.
-    return {name: term.command for name, term in terms if term.command.shape[1] <= 4}
+def caption(player: Player, title: str, world: int) -> list[str]:
+    """Return lines for one world: what it is, its time, commands and reward."""
+    env = player.env
+    seconds = float(env.episode_length_buf[world]) * env.step_dt
+    lines = [title, f"world {world}   {seconds:.2f} s"]
+    for name, term in env.command_manager.terms.items():
+        # A command of many numbers, such as a motion, is not for reading.
+        if term.command.shape[1] <= 4:
+            numbers = (f"{value:+.2f}" for value in term.command[world].tolist())
+            lines.append(f"{name}: {' '.join(numbers)}")
+    return [*lines, f"reward {float(player.reward[world]):+.4f}"]

@@ -1,4 +1,4 @@
-"""What viewers and videos draw into the worlds."""
+"""Marks that viewers and videos draw into the worlds."""
 
 import torch
 
@@ -18,7 +18,7 @@ _SCALE = 0.6
 
 
 def collect_marks(env: ManagerBasedRlEnv, worlds: tuple[int, ...]) -> Marks:
-    """Everything that the terms of an environment have to show in some worlds."""
+    """Return all that the terms of an environment have to show in some worlds."""
     marks = Marks(worlds)
     env.debug_vis(marks)
     for term in env.command_manager.terms.values():
@@ -42,21 +42,19 @@ def add_velocities(marks: Marks, term: UniformVelocityCommand) -> None:
     x, y, yaw = command.unbind(dim=1)
     zero = torch.zeros_like(x)
     wanted = torch.stack((cos * x - sin * y, sin * x + cos * y, zero), dim=1)
-    actual = data.root_lin_vel_w[worlds] * torch.tensor(
-        [1.0, 1.0, 0.0], device=term.device
-    )
-    turning = data.root_ang_vel_w[worlds, 2]
-    start = data.root_pos_w[worlds].clone()
-    start[:, 2] += _ABOVE
     upward = torch.tensor([0.0, 0.0, 1.0], device=term.device)
-    beside = start + torch.tensor([0.0, 0.0, 0.02], device=term.device)
+    actual = data.root_lin_vel_w[worlds] * (1.0 - upward)
+    turning = data.root_ang_vel_w[worlds] * upward
+    start = data.root_pos_w[worlds] + _ABOVE * upward
+    beside = start + 0.02 * upward
     arrows = (
-        (start, start + _SCALE * wanted, COMMAND_COLOR),
-        (start, start + _SCALE * yaw[:, None] * upward, COMMAND_COLOR),
-        (beside, beside + _SCALE * actual, ACTUAL_COLOR),
-        (beside, beside + _SCALE * turning[:, None] * upward, ACTUAL_COLOR),
+        (start, wanted, COMMAND_COLOR),
+        (start, yaw[:, None] * upward, COMMAND_COLOR),
+        (beside, actual, ACTUAL_COLOR),
+        (beside, turning, ACTUAL_COLOR),
     )
-    for starts, ends, color in arrows:
+    for starts, velocity, color in arrows:
+        ends = starts + _SCALE * velocity
         pairs = zip(starts.cpu().numpy(), ends.cpu().numpy(), strict=True)
         for world, (begin, end) in zip(marks.worlds, pairs, strict=True):
             marks.add_arrow(world, begin, end, color=color, width=0.012)

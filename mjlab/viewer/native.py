@@ -9,6 +9,7 @@ from typing import Any
 import mujoco
 
 from mjlab.render import add_contacts, color_muscles
+from mjlab.render.offscreen import aim, followed_body
 from mjlab.viewer.marks import collect_marks
 from mjlab.viewer.player import SPEEDS, Player, ViewerError
 
@@ -22,7 +23,7 @@ KEYS = (
     "space: pause, right arrow: one step, backspace: reset, comma and period: another "
     "world, minus and equals: speed"
 )
-"""What keys do."""
+"""Keys and what they do."""
 
 
 class NativeViewer:
@@ -109,17 +110,12 @@ class NativeViewer:
 
     def _aim(self) -> None:
         """Look from where the configuration says."""
-        view = self.player.env.cfg.viewer
-        camera = self._window.cam
-        camera.distance = view.distance
-        camera.azimuth = view.azimuth
-        camera.elevation = view.elevation
-        camera.lookat[:] = view.lookat
-        if view.entity is not None:
-            entity = self.player.env.scene.entity(view.entity)
-            body = entity.body_names[0] if view.body is None else view.body
+        env, camera = self.player.env, self._window.cam
+        aim(camera, env.cfg.viewer)
+        body = followed_body(self._model, env.scene, env.cfg.viewer)
+        if body is not None:
             camera.type = mujoco.mjtCamera.mjCAMERA_TRACKING.value
-            camera.trackbodyid = self._model.body(f"{view.entity}/{body}").id
+            camera.trackbodyid = body
 
 
 def require_display() -> None:
@@ -138,7 +134,7 @@ def require_display() -> None:
 
 
 def _next_speed(speed: float, *, up: bool) -> float:
-    """The speed after or before one in the list."""
+    """Return the speed after or before one in the list."""
     if up:
         return next((choice for choice in SPEEDS if choice > speed), SPEEDS[-1])
     return next((choice for choice in reversed(SPEEDS) if choice < speed), SPEEDS[0])

@@ -1,7 +1,8 @@
-"""The controls of the web viewer. What a click asks for is done between two steps."""
+"""Controls of the web viewer. What a click asks for is done between two steps."""
 
 import html
 from collections import deque
+from dataclasses import dataclass
 
 import numpy as np
 import viser
@@ -29,24 +30,27 @@ _JOYSTICK = {
 _ROWS = (("turn left", "forward", "turn right"), ("left", "back", "right"), ("stop",))
 
 
-class Selection:
-    """The world that panels are about."""
+@dataclass
+class Page:
+    """What the panels of a page share."""
 
-    def __init__(self, world: int) -> None:
-        self.world = world
-        """Its number."""
+    server: viser.ViserServer
+    """Server of the page."""
+
+    player: Player
+    """The worlds and what acts in them."""
+
+    world: int
+    """The world that panels are about."""
 
 
 class ControlPanel:
     """Pause, step, reset, speed, and how it goes."""
 
-    def __init__(
-        self, server: viser.ViserServer, player: Player, chosen: Selection
-    ) -> None:
+    def __init__(self, page: Page) -> None:
         """Add the controls to the present part of the page."""
-        self._player = player
-        self._chosen = chosen
-        gui = server.gui
+        self._page = page
+        player, gui = page.player, page.server.gui
         self.status = gui.add_html("")
         """Time, speed and worlds."""
         self.pause = gui.add_button("Pause / play", icon=viser.Icon.PLAYER_PAUSE)
@@ -62,22 +66,22 @@ class ControlPanel:
         self.speed = gui.add_dropdown(
             "Speed", options, initial_value=present if present in options else "1x"
         )
-        """How fast time passes."""
+        """Speed of time."""
         self.pause.on_click(lambda _: player.toggle())
         self.step.on_click(lambda _: player.step_once())
-        self.reset_world.on_click(lambda _: player.reset(chosen.world))
+        self.reset_world.on_click(lambda _: player.reset(page.world))
         self.reset_all.on_click(lambda _: player.reset())
         self.speed.on_update(lambda _: player.set_speed(float(self.speed.value[:-1])))
         gui.add_command("Pause / play", hotkey="P").on_trigger(
             lambda _: player.toggle()
         )
         gui.add_command("Reset this world", hotkey="R").on_trigger(
-            lambda _: player.reset(chosen.world)
+            lambda _: player.reset(page.world)
         )
 
     def update(self) -> None:
         """Show the present."""
-        player, world = self._player, self._chosen.world
+        player, world = self._page.player, self._page.world
         env = player.env
         seconds = float(env.episode_length_buf[world]) * env.step_dt
         state = "paused" if player.is_paused else f"{player.real_time_factor:.2f}x"
@@ -94,24 +98,17 @@ class ControlPanel:
 class CommandPanel:
     """A velocity command, by sliders, buttons or keys."""
 
-    def __init__(
-        self,
-        server: viser.ViserServer,
-        player: Player,
-        chosen: Selection,
-        drive: VelocityDrive,
-    ) -> None:
+    def __init__(self, page: Page, drive: VelocityDrive) -> None:
         """Add the controls to the present part of the page."""
-        self._player = player
-        self._chosen = chosen
+        self._page = page
         self._drive = drive
-        gui = server.gui
+        gui = page.server.gui
         self.drives = gui.add_checkbox(
             "Drive by hand", False, hint="Hold the command instead of drawing it."
         )
-        """Whether the command is held."""
+        """Switch of whether the command is held."""
         self.drives_all = gui.add_checkbox("All worlds", False)
-        """Whether all worlds are driven, or the chosen one."""
+        """Switch between all worlds and the chosen one."""
         self.sliders = tuple(
             gui.add_slider(label, low, high, (high - low) / 100 or 0.01, 0.0)
             for label, (low, high) in zip(_LABELS, _ranges(drive), strict=True)
@@ -149,31 +146,30 @@ class CommandPanel:
             self._tell()
 
     def _tell(self) -> None:
+        player = self._page.player
         if not self.drives.value:
-            self._player.ask(self._drive.release)
+            player.ask(self._drive.release)
             return
         x, y, yaw = (float(slider.value) for slider in self.sliders)
-        world = None if self.drives_all.value else self._chosen.world
-        self._player.ask(lambda: self._drive.steer((x, y, yaw), world))
+        world = None if self.drives_all.value else self._page.world
+        player.ask(lambda: self._drive.steer((x, y, yaw), world))
 
 
 class RewardPanel:
-    """What each term adds to the reward: now as bars, and over time."""
+    """Contributions of terms to the reward: now as bars, and over time."""
 
-    def __init__(
-        self, server: viser.ViserServer, player: Player, chosen: Selection
-    ) -> None:
+    def __init__(self, page: Page) -> None:
         """Add bars and plot to the present part of the page."""
-        self._player = player
-        self._chosen = chosen
-        self._names = list(player.env.reward_manager.terms)
-        length = max(2, round(_HISTORY_S / player.env.step_dt))
+        self._page = page
+        env, gui = page.player.env, page.server.gui
+        self._names = list(env.reward_manager.terms)
+        length = max(2, round(_HISTORY_S / env.step_dt))
         self._history: deque[tuple[float, np.ndarray]] = deque(maxlen=length)
-        self.bars = server.gui.add_html("")
+        self.bars = gui.add_html("")
         """Terms as bars."""
-        self.term = server.gui.add_dropdown("Plot", ("reward", *self._names))
+        self.term = gui.add_dropdown("Plot", ("reward", *self._names))
         """The term that is plotted."""
-        self.plot = server.gui.add_uplot(
+        self.plot = gui.add_uplot(
             (np.zeros(1), np.zeros(1)),
             (uplot.Series(label="s"), uplot.Series(label="per step", stroke="#2a7de1")),
             scales={"x": uplot.Scale(time=False)},
@@ -189,9 +185,9 @@ class RewardPanel:
 
     def record(self) -> None:
         """Take the contributions of the step that was just done."""
-        env = self._player.env
-        row = env.reward_manager.contributions[self._chosen.world]
-        seconds = self._player.steps * env.step_dt
+        player = self._page.player
+        row = player.env.reward_manager.contributions[self._page.world]
+        seconds = player.steps * player.env.step_dt
         self._history.append((seconds, row.cpu().numpy().copy()))
 
     def clear(self) -> None:
@@ -208,15 +204,13 @@ class RewardPanel:
         times = np.array([time for time, _ in self._history])
         values = np.stack([row for _, row in self._history])
         name = self.term.value
-        if name == "reward":
-            curve = values.sum(axis=1)
-        else:
-            curve = values[:, self._names.index(name)]
+        of_term = [self._names.index(name)] if name in self._names else slice(None)
+        curve = values[:, of_term].sum(axis=1)
         self.plot.data = (times, curve.astype(np.float64))
 
 
 def table(rows: dict[str, str]) -> str:
-    """Names and values as HTML."""
+    """Return names and values as HTML."""
     cells = "".join(
         f"<tr><td style='opacity:.6;padding-right:1em'>{html.escape(name)}</td>"
         f"<td>{html.escape(value)}</td></tr>"
@@ -226,7 +220,7 @@ def table(rows: dict[str, str]) -> str:
 
 
 def bars(values: dict[str, float]) -> str:
-    """Names and values as HTML bars around a middle line, green right and red left."""
+    """Return names and values as HTML bars, green to the right, red to the left."""
     largest = max(*(abs(value) for value in values.values()), 1e-9)
     rows = "".join(_bar(name, value, largest) for name, value in values.items())
     return f"<div style='margin:0 1em;font-size:.75em;line-height:1.5'>{rows}</div>"
@@ -246,6 +240,6 @@ def _bar(name: str, value: float, largest: float) -> str:
 
 
 def _ranges(drive: VelocityDrive) -> list[tuple[float, float]]:
-    """Ranges of the sliders, which have to hold zero."""
+    """Return ranges of the sliders, which have to hold zero."""
     assert len(drive.limits) == len(AXES)
     return [(min(low, -0.5), max(high, 0.5)) for low, high in drive.limits]

@@ -10,14 +10,14 @@ from mjviser import ViserMujocoScene
 
 from mjlab.render import color_muscles, has_muscles
 from mjlab.viewer.browser_marks import BrowserMarks
-from mjlab.viewer.panels import CommandPanel, ControlPanel, RewardPanel, Selection
+from mjlab.viewer.panels import CommandPanel, ControlPanel, Page, RewardPanel
 from mjlab.viewer.player import Player
 
 _log = logging.getLogger(__name__)
 
 HOST = "127.0.0.1"
-"""Where the viewer listens. viser has no passwords, so nobody else may reach it; from
-another machine, `ssh -L` leads there."""
+"""Address that the viewer listens at. viser has no passwords, so nobody else may reach
+it; from another machine, `ssh -L` leads there."""
 
 _FRAME_S = 1.0 / 30.0
 _PANEL_S = 1.0 / 8.0
@@ -65,9 +65,10 @@ class WebViewer:
         model = env.sim.engine.mj_model_of(0)
         self.scene = ViserMujocoScene(self.server, model, self.num_shown)
         """What mjviser makes of the model."""
-        self.chosen = Selection(min(env.cfg.viewer.world, self.num_shown - 1))
-        """The world that controls are about."""
-        self.scene.env_idx = self.chosen.world
+        world = min(env.cfg.viewer.world, self.num_shown - 1)
+        self.page = Page(self.server, player, world)
+        """What panels share: the world that they are about."""
+        self.scene.env_idx = world
         self.scene.set_refresh_handler(self._ask_to_draw)
         self._build_page()
         self._must_draw = True
@@ -123,12 +124,12 @@ class WebViewer:
             arguments[name] = self._shown(name)
         if has_muscles(sim.mj_model):
             # mjviser draws tendons of one world, with its model's colours.
-            data = sim.engine.mj_data_of(self.chosen.world)
+            data = sim.engine.mj_data_of(self.page.world)
             color_muscles(self.scene.mj_model, data)
         self.scene.update_from_arrays(positions, rotations, **arguments)
         # mjviser moves everything so that what the camera follows is at the origin.
         offset = np.array(self.scene.fixed_bodies_frame.position)
-        self.marks.update(self.player.env, self.chosen.world, offset)
+        self.marks.update(self.player.env, self.page.world, offset)
 
     def close(self) -> None:
         """Stop listening. Closing twice does nothing."""
@@ -139,22 +140,21 @@ class WebViewer:
     # The page.
 
     def _build_page(self) -> None:
-        server, player, chosen = self.server, self.player, self.chosen
+        server, player, page = self.server, self.player, self.page
         tabs = server.gui.add_tab_group()
         with tabs.add_tab("Play", icon=viser.Icon.PLAYER_PLAY):
-            self.controls = ControlPanel(server, player, chosen)
+            self.controls = ControlPanel(page)
             """Pause, step, reset, speed."""
             self.commands: dict[str, CommandPanel] = {}
             """Velocity commands, by name."""
             for name, drive in player.drives.items():
                 with server.gui.add_folder(f"Command: {name}"):
-                    panel = CommandPanel(server, player, chosen, drive)
-                    self.commands[name] = panel
+                    self.commands[name] = CommandPanel(page, drive)
             with server.gui.add_folder("Arrows"):
                 self.marks = BrowserMarks(server, self._ask_to_draw)
                 """Commands and contacts as arrows."""
         with tabs.add_tab("Rewards", icon=viser.Icon.CHART_BAR):
-            self.rewards = RewardPanel(server, player, chosen)
+            self.rewards = RewardPanel(page)
             """Terms of the reward."""
         view = player.env.cfg.viewer
         with tabs.add_tab("Scene", icon=viser.Icon.VIDEO):
@@ -173,8 +173,8 @@ class WebViewer:
     def _follow_choice(self) -> None:
         """Take note of the world that was chosen on the page."""
         world = int(self.scene.env_idx)
-        if world != self.chosen.world:
-            self.chosen.world = world
+        if world != self.page.world:
+            self.page.world = world
             self.rewards.clear()
             for panel in self.commands.values():
                 panel.follow()
@@ -182,12 +182,12 @@ class WebViewer:
     # What is shown.
 
     def _shown(self, field: str) -> np.ndarray:
-        """A field of the worlds that are shown, as an array."""
+        """Return a field of the worlds that are shown, as an array."""
         tensor = getattr(self.player.env.sim.data, field)
         return tensor[: self.num_shown].cpu().numpy().astype(np.float64)
 
     def _offsets(self) -> np.ndarray:
-        """Where each world is drawn, relative to the chosen one, shape (shown, 3).
+        """Return the places of worlds relative to the chosen one, shape (shown, 3).
 
         On a plane all worlds are at the same place; on terrain they are apart already.
         """
@@ -196,4 +196,4 @@ class WebViewer:
             scene.env_origins[: self.num_shown] - scene.spawn_origins[: self.num_shown]
         )
         found = origins.cpu().numpy().astype(np.float64)
-        return found - found[self.chosen.world]
+        return found - found[self.page.world]

@@ -126,7 +126,7 @@ def test_contact_arrows_add_up_to_the_weight_of_what_rests():
         mujoco.mj_step(model, data)
     mujoco.mj_forward(model, data)
     marks = Marks([0])
-    add_contacts(marks, 0, model, data, metres_per_weight=0.3)
+    add_contacts(marks, 0, model, data)
     total = sum(arrow.end - arrow.start for arrow in marks.arrows[0])
     assert len(marks.arrows[0]) == 4
     np.testing.assert_allclose(total, (0.0, 0.0, 0.3), atol=1e-3)

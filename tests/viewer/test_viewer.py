@@ -232,7 +232,7 @@ def test_the_page_shows_which_muscles_of_the_chosen_world_work():
         player.env.sim.data.ctrl.copy_(torch.tensor([[0.0], [1.0]]).expand(2, 18))
         viewer.draw()
         assert (shown[:, 2] > shown[:, 0]).all(), "Idle muscles are blue."
-        viewer.chosen.world = 1
+        viewer.page.world = 1
         viewer.draw()
         assert (shown[:, 0] > shown[:, 2]).all(), "Muscles at work are red."
     finally:
@@ -304,7 +304,7 @@ def test_buttons_pause_step_and_reset(page):
     press(controls.reset_world)
     page.update()
     lengths = player.env.episode_length_buf.tolist()
-    assert lengths[page.chosen.world] == 0 and max(lengths) > 0
+    assert lengths[page.page.world] == 0 and max(lengths) > 0
     press(controls.reset_all)
     page.update()
     assert player.env.episode_length_buf.tolist() == [0] * 4
@@ -331,7 +331,7 @@ def test_sliders_and_joystick_drive_the_chosen_world(page):
     page.scene.env_idx = 3
     page.update()
     page.update()
-    assert drive.world == 3 and page.chosen.world == 3
+    assert drive.world == 3 and page.page.world == 3
     panel.push("stop")
     page.update()
     assert drive.target == (0.0, 0.0, 0.0)
@@ -368,7 +368,7 @@ def test_bars_and_plot_show_what_each_term_added(page):
 
 def test_worlds_are_drawn_apart_with_the_chosen_one_in_its_place(page):
     origins = page.player.env.scene.env_origins.numpy()
-    page.chosen.world = 2
+    page.page.world = 2
     offsets = page._offsets()
     assert not offsets[2].any()
     assert (offsets[0] == origins[0] - origins[2]).all()
