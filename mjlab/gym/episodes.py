@@ -147,18 +147,19 @@ class ActionRepeat(TensorWrapper):
         waiting = self.no_rows()
         if self._mode is AutoresetMode.NEXT_STEP:
             waiting = self._ended
-        last, *result, last_info = self._repeated(actions, waiting)
-        _, terminated, truncated = result
+        last, reward, terminated, truncated, last_info = self._repeated(
+            actions, waiting
+        )
         self._ended = ended = terminated | truncated
         if self._mode is AutoresetMode.DISABLED:
-            return (last, *result, last_info)
+            return last, reward, terminated, truncated, last_info
         is_same_step = self._mode is AutoresetMode.SAME_STEP
         rows = ended if is_same_step else waiting
         observations, info = self._begun(rows, last, last_info)
         if is_same_step:
             final = (last, with_masks(_values(last_info), ended))
             info = info | with_masks(dict(zip(FINAL, final, strict=True)), ended)
-        return (observations, *result, info)
+        return observations, reward, terminated, truncated, info
 
     def _repeated(self, actions: Any, stopped: torch.Tensor) -> Stepped:
         """Step with one action; rows that stop keep what they had."""

@@ -23,40 +23,17 @@ class EpisodeSums(Protocol):
         ...
 
 
-class RemoteEnv(Protocol):
+class RemoteEnv(Worlds, Protocol):
     """Worlds that other processes step; see `ManagerBasedRlEnv` for what it shares."""
 
     cfg: ManagerBasedRlEnvCfg
     seed: int
-    num_envs: int
-    device: torch.device
-    max_episode_length: int
     sample: ManagerBasedRlEnv
     """An environment of the same terms, to ask about these. It is not stepped."""
 
     @property
     def episode_log(self) -> EpisodeSums:
         """Figures of episodes that ended, of all worlds."""
-        ...
-
-    @property
-    def episode_length_buf(self) -> torch.Tensor:
-        """Steps since each world was reset, shape (num_envs,), int64, live."""
-        ...
-
-    def reset(
-        self,
-        *,
-        seed: int | list[int] | None = None,
-        mask: torch.Tensor | None = None,
-    ) -> tuple[Observations, dict[str, Any]]:
-        """Start new episodes."""
-        ...
-
-    def step(
-        self, action: torch.Tensor
-    ) -> tuple[Observations, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, Any]]:
-        """Advance every world by one step."""
         ...
 
     def get_state(self) -> dict[str, torch.Tensor]:
@@ -73,10 +50,6 @@ class RemoteEnv(Protocol):
 
     def startup_lines(self) -> list[str]:
         """Return how the environment runs."""
-        ...
-
-    def close(self) -> None:
-        """End the processes. Closing twice is harmless."""
         ...
 
     def health(self) -> tuple[int, int]:

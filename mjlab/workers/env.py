@@ -8,9 +8,10 @@ from typing import Any
 
 import torch
 
-from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, Step
 from mjlab.envs.config import check_config
 from mjlab.envs.nonfinite import TooManyNonfiniteError
+from mjlab.envs.worlds import When
 from mjlab.managers import Observations
 from mjlab.managers.env import EpisodeLog
 from mjlab.parallel.memory import ArraySpec, SharedArrays, spec_of
@@ -91,6 +92,8 @@ class WorkerEnv:
         self._shape = StateShape(self.sample.get_state(), self.shards.sample)
         self.max_episode_length = self.sample.max_episode_length
         self.step_dt = self.sample.step_dt
+        self.single_observation_space = self.sample.single_observation_space
+        self.single_action_space = self.sample.single_action_space
         self.episode_log = MergedLog(self.sample.episode_log.keys, self.device)
         """Figures of episodes that ended, of all worlds."""
         self.memory = SharedArrays(self._specs())
@@ -113,6 +116,22 @@ class WorkerEnv:
         """Steps since each world was reset, shape (num_envs,), int64, live."""
         return self._tensors["episode_length"]
 
+    def choose_resets(
+        self,
+        when: When,
+        *,
+        ignore_terminations: bool = False,
+        final_obs: bool | None = None,
+    ) -> None:
+        """Accept resets in the same step, as they are configured, and no others."""
+        differs = final_obs is not None and final_obs != self.cfg.final_obs
+        if when != "same_step" or ignore_terminations or differs:
+            raise ValueError(
+                "Worlds in worker processes that end are reset in the same step, with "
+                f"cfg.final_obs={self.cfg.final_obs}; asked for: {when!r}, "
+                f"{ignore_terminations=}, {final_obs=}."
+            )
+
     def reset(
         self,
         *,
@@ -128,9 +147,7 @@ class WorkerEnv:
         self._take_log()
         return self._observed("obs"), {"log": self.episode_log.latest()}
 
-    def step(
-        self, action: torch.Tensor
-    ) -> tuple[Observations, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, Any]]:
+    def step(self, action: torch.Tensor) -> Step[Observations]:
         """Advance every world by one step; see `ManagerBasedRlEnv.step`."""
         shared = self._tensors["action"]
         if action.shape != shared.shape:
@@ -146,7 +163,7 @@ class WorkerEnv:
         extras: dict[str, Any] = {"log": self.episode_log.latest()}
         if self.cfg.final_obs:
             extras["final_obs"] = self._observed("final_obs")
-        return (
+        return Step(
             self._observed("obs"),
             self._copied("reward"),
             self._copied("terminated"),
