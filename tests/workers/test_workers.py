@@ -196,6 +196,16 @@ def test_an_action_of_another_shape_is_refused(workers: WorkerEnv) -> None:
         workers.step(torch.zeros(1, 1))
 
 
+def test_workers_reset_in_the_same_step_or_say_that_they_cannot(
+    workers: WorkerEnv,
+) -> None:
+    workers.choose_resets("same_step", final_obs=workers.cfg.final_obs)
+    with pytest.raises(ValueError, match=r"reset in the same step.*'next_step'"):
+        workers.choose_resets("next_step")
+    with pytest.raises(ValueError, match="final_obs=True"):
+        workers.choose_resets("same_step", final_obs=not workers.cfg.final_obs)
+
+
 def test_more_workers_than_worlds_are_refused() -> None:
     with pytest.raises(ShardError) as caught:
         WorkerEnv(env_cfg(worlds=2), 3)
