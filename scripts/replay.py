@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
     from mjlab.recording.reader import Recording
     from mjlab.replay.replay import Replay, Watch
-    from mjlab.replay.replay_account import Account
+    from mjlab.replay.replay_report import ReplayReport
 
 NOT_EXACT = 1
 """Exit code where episodes that had to be exact are not."""
@@ -186,10 +186,10 @@ def build(
 
 def replay(
     recording: "Recording", cfg: "ManagerBasedRlEnvCfg", line: Line
-) -> "Account":
+) -> "ReplayReport":
     """Do the episodes again; draw and write them as asked for."""
     from mjlab.replay.replay import Replay
-    from mjlab.replay.replay_account import Account
+    from mjlab.replay.replay_report import ReplayReport
 
     options: Options = line.options
     env = build(recording, cfg, options)
@@ -202,7 +202,7 @@ def replay(
             other_observations=changes_observations(line),
             watch=watch,
         )
-        account = Account(again)
+        account = ReplayReport(again)
         files = stack.enter_context(writing(again, options))
         for replayed in again.run(options.episodes):
             account.add(replayed)
@@ -222,8 +222,7 @@ def changes_observations(line: Line) -> bool:
 @contextlib.contextmanager
 def writing(again: "Replay", options: Options) -> Iterator[list[Any]]:
     """The files that are asked for; they are there if all goes well."""
-    from mjlab.replay.replay_file import ReplayedFile
-    from mjlab.replay.robomimic import RobomimicFile
+    from mjlab.replay.replay_files import ReplayedFile, RobomimicFile
 
     kinds: list[tuple[Any, Path | None]] = [
         (ReplayedFile, options.save),

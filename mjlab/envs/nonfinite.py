@@ -1,7 +1,7 @@
 """Worlds whose numbers are not finite: ended, counted, and kept out of learning."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import torch
@@ -109,14 +109,7 @@ class NonfiniteGuard:
             for name, count in manager.take_nonfinite().items()
             if count
         }
-        share = worlds / max(1, steps)
-        if share > self._max_share:
-            said = ", ".join(f"{name} {count}" for name, count in by_term.items())
-            raise TooManyNonfiniteError(
-                f"{worlds} of {steps} world steps ended in numbers that "
-                f"are not finite, a share of {share:.3f}; max_nonfinite_share is "
-                f"{self._max_share}. By term: {said or 'none but physics'}."
-            )
+        check_share(worlds, steps, by_term, self._max_share)
         counts = {f"Health/nonfinite/{name}": float(n) for name, n in by_term.items()}
         return {"Health/nonfinite": float(worlds)} | counts | self._overflows()
 
@@ -132,3 +125,17 @@ class NonfiniteGuard:
         if any(n > 0 for n in new.values()):
             warnings.warn("; ".join(report.advice), RuntimeWarning, stacklevel=5)
         return {f"Health/overflow/{kind}": float(n) for kind, n in new.items()}
+
+
+def check_share(
+    worlds: int, steps: int, by_term: Mapping[str, int], max_share: float
+) -> None:
+    """Raise if too many of the steps of all worlds ended in numbers not finite."""
+    share = worlds / max(1, steps)
+    if share > max_share:
+        said = ", ".join(f"{name} {count}" for name, count in by_term.items())
+        raise TooManyNonfiniteError(
+            f"{worlds} of {steps} world steps ended in numbers that "
+            f"are not finite, a share of {share:.3f}; max_nonfinite_share is "
+            f"{max_share}. By term: {said or 'none but physics'}."
+        )

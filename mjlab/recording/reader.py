@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import torch
@@ -28,7 +27,7 @@ _DAMAGE = (
     ArithmeticError,
     MemoryError,
 )
-"""What HDF5 and NumPy raise for files that are damaged."""
+"""Errors that HDF5 and NumPy raise for files that are damaged."""
 
 
 @contextmanager
@@ -64,9 +63,9 @@ class RecordedEpisode:
         self.seed: int | None = _optional(attributes, "episode_seed", int)
         """The seed of the world's random numbers. None where none was recorded."""
         self.success: bool | None = _optional(attributes, "success", bool)
-        """Whether it succeeded. None where the task does not say."""
+        """Success of the episode. None where the task does not say."""
         self.fail: bool | None = _optional(attributes, "fail", bool)
-        """Whether it failed. None where the task does not say."""
+        """Failure of the episode. None where the task does not say."""
 
     @cached_property
     def names(self) -> list[str]:
@@ -87,7 +86,7 @@ class RecordedEpisode:
             return path in self._group or self._of_record(path) is not None
 
     def read(self, path: str) -> torch.Tensor:
-        """One tensor; the first dimension of most is the step."""
+        """Return one tensor; the first dimension of most is the step."""
         with self._reading(path):
             value = self._of_record(path)
             if value is None and path in self.names:
@@ -99,7 +98,7 @@ class RecordedEpisode:
         )
 
     def read_all(self, path: str) -> dict[str, torch.Tensor]:
-        """All tensors below a path, by the rest of their paths; none if there are none.
+        """Return all tensors below a path, by the rest of their paths.
 
         Dots in names stay as they are; parts of the path are joined by a slash.
         """
@@ -108,7 +107,7 @@ class RecordedEpisode:
         return {name.removeprefix(prefix): self.read(name) for name in below}
 
     def read_tree(self, path: str) -> Tree:
-        """What is at a path: a tensor, or tensors by name as they are nested."""
+        """Return a tensor, or the tensors below a path by name as they are nested."""
         with self._reading(path):
             return self._tree(self._group[path], path)
 
@@ -117,7 +116,7 @@ class RecordedEpisode:
 
         Args:
             group: h5py's group.
-            without: What is left out of it, by the first part of its path.
+            without: Parts that are left out, by the first part of their path.
         """
         for name in self._group:
             if name not in without:
@@ -128,21 +127,15 @@ class RecordedEpisode:
         return reading(f"{self}, {place},")
 
     def _of_record(self, path: str) -> Any:
-        """A part of a record, None where there is none of that name."""
+        """Return a part of a record, None where there is none of that name."""
         folder, _, name = path.partition("/")
         if folder not in self._records:
-            self._records[folder] = self._record(folder)
+            item = self._group[folder] if folder in self._group else None
+            is_record = item is not None and not _is_group(item) and item.dtype.names
+            self._records[folder] = item[()] if is_record else None
         record = self._records[folder]
-        if record is None or name not in record.dtype.names:
-            return None
-        return record[name]
-
-    def _record(self, name: str) -> Any:
-        """A record, None where there is something else of that name, or nothing."""
-        if name not in self._group or _is_group(self._group[name]):
-            return None
-        item = self._group[name]
-        return item[()] if item.dtype.names else None
+        is_known = record is not None and name in record.dtype.names
+        return record[name] if is_known else None
 
     def _tree(self, item: Any, path: str) -> Tree:
         if not _is_group(item):
@@ -200,7 +193,7 @@ class Recording(Sequence[RecordedEpisode]):
 
     @cached_property
     def about(self) -> dict[str, Any]:
-        """What the sidecar says, or what an interrupted recording left in its place."""
+        """Content of the sidecar, or of the notes of an interrupted recording."""
         beside = [self.path.with_suffix(suffix) for suffix in (".json", ".jsonl")]
         if any(path.is_file() for path in beside):
             return read_index(self.path)
@@ -214,7 +207,7 @@ class Recording(Sequence[RecordedEpisode]):
 
     @property
     def env_kwargs(self) -> Mapping[str, Any]:
-        """What the environment was made with."""
+        """Settings that the environment was made with."""
         return self._env_info().get("env_kwargs") or {}
 
     @property
@@ -247,7 +240,7 @@ class Recording(Sequence[RecordedEpisode]):
         return (self.episode(number) for number in self.numbers)
 
     def episode(self, number: int) -> RecordedEpisode:
-        """The episode of a number."""
+        """Return the episode of a number."""
         if number not in self.numbers:
             raise UnknownNameError(
                 f"{self.path} has no episode {number}. {self._range()}"
@@ -262,12 +255,7 @@ class Recording(Sequence[RecordedEpisode]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def _range(self) -> str:

@@ -1,4 +1,4 @@
-"""Recording what worlds do: trajectories and videos."""
+"""Recording of worlds: trajectories and videos."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ from mjlab.gym.wrappers import Stepped, TensorEnv, TensorWrapper
 from mjlab.recording import RecordingCfg, RecordingError
 from mjlab.recording.config import Export
 from mjlab.recording.layout import Ending
-from mjlab.replay.record_trajectories import Trajectories, Wanted
+from mjlab.replay.trajectories import Trajectories
 
 _log = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 class RecordEpisode(TensorWrapper):
     """Writes episodes to `<output_dir>/<trajectory_name>.h5`, and draws videos.
 
-    What is recorded is what this wrapper sees: observations after the wrappers inside
+    It records as it sees: observations after the wrappers inside
     of it, actions as it is given them. The last observation and state of an episode are
     those before the reset, in every mode.
 
@@ -82,11 +82,11 @@ class RecordEpisode(TensorWrapper):
             record_env_state: Whether the states of entities are recorded.
             record_physics: Whether the engine's own state is, for exact replay.
             avoid_overwriting_video: Whether videos that are there are kept.
-            source_type: What acts, such as "rl" or "human".
+            source_type: Source of the actions, such as "rl" or "human".
             source_desc: More about it.
-            export: Which episodes are written; see `RecordingCfg`.
+            export: Episodes that are written; see `RecordingCfg`.
             env_id: The task's id. None takes that of the environment's `spec`.
-            env_kwargs: What it was made with. None takes that of the `spec`.
+            env_kwargs: Settings that it was made with. None takes those of the `spec`.
             env_cfg: Its configuration as text (`mjlab.config_text`). None writes it, if
                 its functions are in modules.
         """
@@ -136,11 +136,9 @@ class RecordEpisode(TensorWrapper):
                     overwrite=True,
                     export=export,
                 ),
-                Wanted(
-                    reward=record_reward,
-                    env_state=record_env_state,
-                    physics=record_physics,
-                ),
+                reward=record_reward,
+                env_state=record_env_state,
+                physics=record_physics,
                 attributes=origin.attributes,
                 about={
                     "env_info": origin.env_info,
@@ -159,7 +157,7 @@ class RecordEpisode(TensorWrapper):
 
     @property
     def totals(self) -> dict[str, int]:
-        """What became of the episodes, known once this is closed.
+        """Fates of the episodes, known once this is closed.
 
         "episodes" were written, "lost" found no room, and "unasked" were over with
         `save_on_reset=False` without being asked for.
@@ -311,7 +309,7 @@ class RecordEpisode(TensorWrapper):
 
 
 def _managed(env: TensorEnv) -> ManagerBasedRlEnv | None:
-    """The environment of managers below all wrappers, if there is one."""
+    """Return the environment of managers below all wrappers, if there is one."""
     base = env.unwrapped
     assert isinstance(base, TorchVectorEnv), "Below all wrappers is such a form."
     worlds = base.worlds
@@ -331,7 +329,7 @@ def _drawable(base: ManagerBasedRlEnv | None) -> ManagerBasedRlEnv:
 
 
 def _settings(spec: EnvSpec | None) -> dict[str, Any]:
-    """What of an environment's settings a sidecar can say."""
+    """Return the settings of an environment that a sidecar can hold."""
     given = {} if spec is None else spec.kwargs
     kinds = (bool, int, float, str, list, tuple)
     return {k: v for k, v in given.items() if v is None or isinstance(v, kinds)}

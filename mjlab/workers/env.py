@@ -10,7 +10,7 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.envs.config import check_config
-from mjlab.envs.nonfinite import TooManyNonfiniteError
+from mjlab.envs.nonfinite import check_share
 from mjlab.managers import Observations
 from mjlab.managers.env import EpisodeLog
 from mjlab.parallel.memory import ArraySpec, SharedArrays, spec_of
@@ -212,10 +212,6 @@ class WorkerEnv:
         """Process ids of the workers."""
         return self._pool.processes
 
-    def evidence(self) -> list[dict[str, Any]]:
-        """Return what shows of each worker whether it has to do with a GPU."""
-        return self._pool.call("evidence")
-
     def startup_lines(self) -> list[str]:
         """Return how the environment runs, as for `ManagerBasedRlEnv`."""
         _, step, seed, *rest = self.sample.startup_lines()
@@ -297,17 +293,11 @@ class WorkerEnv:
         """Raise if too many world steps were not finite since the last account."""
         steps = (self._steps - self._steps_then) * self.num_envs
         self._steps_then = self._steps
-        worlds = health["Health/nonfinite"]
-        share = worlds / max(1, steps)
-        if share > self.cfg.max_nonfinite_share:
-            said = ", ".join(
-                f"{name.removeprefix('Health/nonfinite/')} {number:g}"
-                for name, number in health.items()
-                if name.startswith("Health/nonfinite/") and number
-            )
-            raise TooManyNonfiniteError(
-                f"{worlds:g} of {steps} world steps ended in numbers that are not "
-                f"finite, a share of {share:.3f}; max_nonfinite_share is "
-                f"{self.cfg.max_nonfinite_share}. By term: "
-                f"{said or 'none but physics'}."
-            )
+        start = "Health/nonfinite/"
+        by_term = {
+            name.removeprefix(start): int(number)
+            for name, number in health.items()
+            if name.startswith(start) and number
+        }
+        worlds = int(health["Health/nonfinite"])
+        check_share(worlds, steps, by_term, self.cfg.max_nonfinite_share)

@@ -11,7 +11,6 @@ import traceback
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import torch
@@ -177,22 +176,6 @@ class Shard:
     def take_health(self) -> dict[str, float]:
         """Return the full account since the last one."""
         return self.env.take_health()
-
-    def evidence(self) -> dict[str, Any]:
-        """Return what shows whether this process has anything to do with a GPU."""
-        files = Path("/proc/self/fd").iterdir()
-        opened = [str(file.readlink()) for file in files if file.is_symlink()]
-        maps = Path("/proc/self/maps").read_text().split()
-        libraries = ("libcuda.so", "warp.so", "warp-clang.so")
-        return {
-            "warp": sorted(
-                name for name in sys.modules if name.split(".")[0] == "warp"
-            ),
-            "cuda": torch.cuda.is_initialized(),
-            "devices": [name for name in opened if name.startswith("/dev/nvidia")],
-            "libraries": sorted({p for p in maps if any(n in p for n in libraries)}),
-            "threads": torch.get_num_threads(),
-        }
 
     def _show(self, kind: str, observed: dict[str, Any]) -> None:
         for name, tensor in flat(observed).items():

@@ -11,8 +11,7 @@ from mjlab.envs.rollout import EpisodeResult
 from mjlab.files import write_text
 from mjlab.recording import RecordingCfg, merge
 from mjlab.recording.config import files_of
-from mjlab.replay.replay_file import ReplayedFile
-from mjlab.replay.robomimic import RobomimicFile
+from mjlab.replay.replay_files import ReplayedFile, RobomimicFile
 from mjlab.report.page import REPORT, write_report
 from mjlab.rl import RunFolder, ship
 from tests.recording.test_files import a_file, an_episode

@@ -16,7 +16,7 @@ from mjlab.recording.config import RecordingCfg
 from mjlab.recording.reader import Recording
 from mjlab.registry import load_task
 from mjlab.replay.record_episode import RecordEpisode
-from mjlab.replay.replay_account import Account
+from mjlab.replay.replay_report import ReplayReport
 from scripts import replay as script
 
 
@@ -41,7 +41,7 @@ def record_by_terms(folder: Path, **settings: Any) -> Path:
     return folder / "terms.h5"
 
 
-def replayed_by_script(path: Path, *options: str) -> Account:
+def replayed_by_script(path: Path, *options: str) -> ReplayReport:
     """What `scripts/replay.py` does with a file, in this process."""
     line = read_line(script.PROGRAM, [str(path), *options])
     with Recording(path) as recording:

@@ -21,9 +21,8 @@ from mjlab.recording.config import RecordingError
 from mjlab.recording.reader import Recording
 from mjlab.replay.record_episode import RecordEpisode
 from mjlab.replay.replay import Replay, ReplayError
-from mjlab.replay.replay_account import Account
-from mjlab.replay.replay_file import ReplayedFile
-from mjlab.replay.robomimic import RobomimicFile
+from mjlab.replay.replay_files import ReplayedFile, RobomimicFile
+from mjlab.replay.replay_report import ReplayReport
 from tests.tools.film_reader import read_film
 from tests.worlds.gym_tasks import cartpole, remembering, two_terms, worlds
 from tests.worlds.synthetic import SyntheticCfg
@@ -89,8 +88,8 @@ def world_of(cfg: ManagerBasedRlEnvCfg, num_envs: int) -> ManagerBasedRlEnv:
     return ManagerBasedRlEnv(cfg, device="cpu")
 
 
-def account_of(replay: Replay, numbers: list[int] | None = None) -> Account:
-    account = Account(replay)
+def account_of(replay: Replay, numbers: list[int] | None = None) -> ReplayReport:
+    account = ReplayReport(replay)
     for replayed in replay.run(numbers):
         account.add(replayed)
     return account
@@ -205,7 +204,7 @@ def test_a_file_with_other_observations_is_a_recording_too(
     with Recording(files["same_step"]) as recording:
         env = world_of(cfg, 4)
         replay = Replay(env, recording, other_observations=True)
-        account = Account(replay)
+        account = ReplayReport(replay)
         written = ReplayedFile(new, replay, groups=("memory",))
         for replayed in replay.run([4, 1]):
             account.add(replayed)

@@ -1,4 +1,4 @@
-"""Whether episodes came out as they were recorded, and by how much not."""
+"""The comparison of replayed episodes with their records."""
 
 from dataclasses import dataclass, field
 
@@ -8,8 +8,8 @@ from mjlab.replay.replay import Replay, Replayed, recorded_values
 
 
 @dataclass
-class Tally:
-    """How one quantity of all episodes compares."""
+class QuantityTally:
+    """The comparison of one quantity, over all episodes."""
 
     rows: int = 0
     """Steps, or states, that were compared."""
@@ -25,8 +25,8 @@ class Tally:
 
 
 @dataclass
-class Account:
-    """What is to be said of a replay."""
+class ReplayReport:
+    """The comparison of a replay with its recording."""
 
     replay: Replay
     """The replay."""
@@ -43,11 +43,11 @@ class Account:
     broken: list[int] = field(default_factory=list)
     """Numbers of those that are not."""
 
-    tallies: dict[str, Tally] = field(default_factory=dict)
-    """What was compared, by path."""
+    tallies: dict[str, QuantityTally] = field(default_factory=dict)
+    """Comparisons by path."""
 
     left_out: dict[str, str] = field(default_factory=dict)
-    """What was recorded and could not be compared, with the reason."""
+    """Paths that were recorded and could not be compared, with the reason."""
 
     def add(self, replayed: Replayed) -> None:
         """Compare an episode with its record."""
@@ -70,11 +70,11 @@ class Account:
 
     @property
     def is_as_claimed(self) -> bool:
-        """Whether all that had to be exact is."""
+        """Whether all episodes that had to be exact are."""
         return not self.broken
 
     def lines(self) -> list[str]:
-        """What a user is told."""
+        """Return what a user is told."""
         engine = self.replay.env.sim.backend.engine
         lines = [
             f"{self.replay.recording.path}: {self.episodes} episodes of {self.steps} "
@@ -87,7 +87,7 @@ class Account:
     def _compare(
         self, name: str, number: int, value: torch.Tensor, expected: torch.Tensor
     ) -> bool:
-        tally = self.tallies.setdefault(name, Tally())
+        tally = self.tallies.setdefault(name, QuantityTally())
         tally.rows += len(value)
         ours, theirs = (each.reshape(len(value), -1) for each in (value, expected))
         if value.is_floating_point():
@@ -126,7 +126,7 @@ class Account:
         )
 
 
-def _said(name: str, tally: Tally) -> str:
+def _said(name: str, tally: QuantityTally) -> str:
     if not tally.unequal:
         return f"{name}: equal bit for bit, {tally.rows} of {tally.rows}."
     assert tally.first is not None, "What is unequal has a first."
