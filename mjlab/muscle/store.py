@@ -54,7 +54,7 @@ class WeightStore:
 
     @property
     def version(self) -> int:
-        """How often weights were published; 0 is never."""
+        """Number of publishings; 0 is none."""
         return int(self._version.item())
 
     def publish(self, state: Mapping[str, torch.Tensor]) -> int:

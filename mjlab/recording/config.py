@@ -20,7 +20,7 @@ class RecordingError(RuntimeError):
 
 @dataclass(kw_only=True)
 class RecordingCfg:
-    """Where recorded episodes go, and which."""
+    """Place and choice of recorded episodes."""
 
     folder: str = "recordings"
     """Folder of the files. It is made if it is not there."""
@@ -29,7 +29,7 @@ class RecordingCfg:
     """Name of the files, without a suffix. None takes the date and the time."""
 
     overwrite: bool = False
-    """Whether files of this name are replaced. If not, a number is added to the name
+    """Leave to replace files of this name. Without it, a number is added to the name
     where there are some."""
 
     export: Export = "all"

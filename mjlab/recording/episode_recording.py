@@ -201,7 +201,7 @@ class WriterProcess:
 
     @property
     def is_gone(self) -> bool:
-        """Whether the writer has ended."""
+        """State of the process: true once it has ended."""
         return self._ended.is_set()
 
     def hand_over(self) -> None:

@@ -175,4 +175,4 @@ class WriterPlan:
     """Content of the sidecars besides the episodes."""
 
     clean: bool = True
-    """Whether episodes without steps are left out in the end."""
+    """Leaves out episodes without steps in the end."""

@@ -54,7 +54,7 @@ class Finding:
     """The recorded step."""
 
     moment: str
-    """When in the step."""
+    """Moment of the step, in words."""
 
     what: str
     """Which number of which part, and its value."""
@@ -65,10 +65,10 @@ class Finding:
 
 @dataclass(kw_only=True)
 class DumpReport:
-    """How the recorded steps went this time."""
+    """Course of the recorded steps this time."""
 
     findings: list[Finding] = field(default_factory=list)
-    """Where numbers were not finite, the first of each step."""
+    """Numbers that were not finite, the first of each step."""
 
     equal: int = 0
     """Steps from the first on that begin as they were recorded, bit for bit."""

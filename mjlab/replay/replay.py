@@ -1,4 +1,4 @@
-"""Recorded episodes, done again: by their actions, or by forcing their states."""
+"""Replay of recorded episodes: by their actions, or by forcing their states."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ Watch = Callable[[Sequence[RecordedEpisode], int], None]
 _START, _PHYSICS, _STATES = "start", "physics", "env_states"
 _COUNTS = ("log.", "quarantine.")
 _SEEN = ("command.", "observation.")
-"""What `observe` moves on, and what is taken back before it is called a second time."""
+"""State that `observe` moves on, and that is taken back before a second call."""
 
 
 class ReplayError(RuntimeError):
@@ -33,7 +33,7 @@ class Replayed:
     """An episode as it went this time."""
 
     episode: RecordedEpisode
-    """What was recorded."""
+    """The record."""
 
     values: Values
     """By path, as in the file; observations as "obs/<group>", or "obs/<group>/<term>"
@@ -92,11 +92,11 @@ class Replay:
 
     @property
     def is_same_engine(self) -> bool:
-        """Whether the physics of the recording are those of this engine."""
+        """True if the physics of the recording are those of this engine."""
         return self.recording.backend in (None, self.env.sim.backend.engine)
 
     def claims_exact(self, episode: RecordedEpisode) -> bool:
-        """Whether an episode has to come out as it was recorded, bit for bit."""
+        """Return whether an episode has to come out as recorded, bit for bit."""
         needed = _START if self.by == "actions" else _PHYSICS
         # An engine that runs as kernels adds up in another order each time.
         is_repeatable = self.is_same_engine and not self.env.sim.needs_graphs
@@ -152,8 +152,8 @@ class Replay:
     def _begin(self, batch: Sequence[RecordedEpisode]) -> list[Values]:
         """Put the worlds into the first states of episodes."""
         env = self.env
-        if any(_START not in episode for episode in batch):
-            missing = next(episode for episode in batch if _START not in episode)
+        missing = next((each for each in batch if _START not in each), None)
+        if missing is not None:
             raise ReplayError(
                 f"{missing} has no {_START!r}, from which it could be done again: "
                 "record with record_physics=True."
@@ -177,17 +177,15 @@ class Replay:
                 env.curriculum_manager.compute(~self._everyone)
 
     def _start_row(self, episode: RecordedEpisode, own: Values) -> Values:
-        """A row to start from; what the recording cannot say is of this environment."""
+        """Return a row to start from, with what is not recorded as it is here."""
         # A file has no tensors of no size, and a state has.
         row = {k: v for k, v in own.items() if not v.numel()}
         row |= episode.read_all(_START)
-        if not self.is_same_engine:
-            row = {k: v for k, v in row.items() if not k.startswith("sim.")}
-            row |= {k: v for k, v in own.items() if k.startswith("sim.")}
+        foreign = () if self.is_same_engine else ("sim.",)
         if self._other_observations:
-            row = {k: v for k, v in row.items() if not k.startswith("observation.")}
-            row |= {k: v for k, v in own.items() if k.startswith("observation.")}
-        return row
+            foreign += ("observation.",)
+        row = {k: v for k, v in row.items() if not k.startswith(foreign)}
+        return row | {k: v for k, v in own.items() if k.startswith(foreign)}
 
     def _observe_first(self) -> None:
         """Observe as at the beginning of an episode."""
@@ -201,7 +199,7 @@ class Replay:
         env.runner.mark_fresh()
 
     def _actions_of(self, episode: RecordedEpisode, steps: int) -> torch.Tensor:
-        """Actions side by side, (steps, total_action_dim), zeros after the end."""
+        """Return actions side by side, (steps, total_action_dim), zeros after the end."""
         manager = self.env.action_manager
         given = episode.read_tree("actions")
         if isinstance(given, dict):
@@ -224,13 +222,13 @@ class Replay:
         return padded.to(self.env.device)
 
     def _padded(self, batch: Sequence[RecordedEpisode]) -> list[RecordedEpisode]:
-        """One episode for each world: worlds that are left over repeat the last."""
+        """Return one episode for each world: worlds left over repeat the last."""
         return [*batch, *[batch[-1]] * (self.env.num_envs - len(batch))]
 
     def _batches(
         self, episodes: Sequence[RecordedEpisode]
     ) -> Iterator[list[RecordedEpisode]]:
-        """Episodes that run side by side.
+        """Yield episodes that run side by side.
 
         What worlds share is of one moment. Where curricula depend on it, only episodes
         that began in the same moment are side by side.
@@ -258,7 +256,7 @@ class Replay:
     # Forcing.
 
     def _forced_states(self, episode: RecordedEpisode) -> Values:
-        """States of an episode, by name as `copy_rows` or a state dict takes them."""
+        """Return states of an episode, by name as they are put into worlds."""
         kind = _PHYSICS if self.is_same_engine and _PHYSICS in episode else _STATES
         states = episode.read_all(kind)
         if not states:
@@ -300,7 +298,7 @@ class Replay:
     # Looking.
 
     def _now(self) -> Values:
-        """What belongs to the present state, by path, as copies."""
+        """Return all of the present state, by path, as copies."""
         env = self.env
         values: Values = {}
         for group, shown in env.observation_manager.output.items():
@@ -319,7 +317,7 @@ class Replay:
 
 
 def recorded_values(replay: Replay, episode: RecordedEpisode) -> Values:
-    """What was recorded of an episode, by the paths of `Replayed.values`."""
+    """Return the record of an episode, by the paths of `Replayed.values`."""
     values: Values = {}
     for path in ("rewards", "terminated", "truncated", "success", "fail"):
         if path in episode:
@@ -345,7 +343,7 @@ def _of_world(values: Sequence[torch.Tensor], world: int, length: int) -> torch.
 def _stacked(
     rows: Sequence[Mapping[str, torch.Tensor]], step: int, env: ManagerBasedRlEnv
 ) -> Values:
-    """One step of several episodes, each in its world; the last of those that ended."""
+    """Return one step of several episodes, the last of those that ended."""
     return {
         name: torch.stack(
             [row[name][min(step, len(row[name]) - 1)] for row in rows]

@@ -70,7 +70,7 @@ class ReplayReport:
 
     @property
     def is_as_claimed(self) -> bool:
-        """Whether all episodes that had to be exact are."""
+        """True if all episodes that had to be exact are."""
         return not self.broken
 
     def lines(self) -> list[str]:

@@ -41,7 +41,7 @@ class Placement:
     """Worker processes that have the worlds, None if this process has them."""
 
     is_chosen: bool
-    """Whether the number of workers has to be that."""
+    """True if the number of workers has to be that."""
 
     reason: str
     """Reason for the learner's place, for the start-up report."""
