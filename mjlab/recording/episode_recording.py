@@ -81,9 +81,13 @@ class EpisodeRecording:
         """Sizes of the chunks of memory."""
         self._check_folders()
         attributes = {"format": FORMAT, "format_version": FORMAT_VERSION, **attributes}
-        about = json.loads(json.dumps(about))
         plan = WriterPlan(
-            self.sizes, layouts, self.files, dict(attributes), about, clean
+            sizes=self.sizes,
+            layouts=layouts,
+            files=self.files,
+            attributes=dict(attributes),
+            about=json.loads(json.dumps(about)),
+            clean=clean,
         )
         memory = SharedArrays(self.sizes.specs())
         writer = WriterProcess(plan, memory.file)

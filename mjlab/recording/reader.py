@@ -130,7 +130,7 @@ class RecordedEpisode:
         """Return a part of a record, None where there is none of that name."""
         folder, _, name = path.partition("/")
         if folder not in self._records:
-            item = self._group[folder] if folder in self._group else None
+            item: Any = self._group[folder] if folder in self._group else None
             is_record = item is not None and not _is_group(item) and item.dtype.names
             self._records[folder] = item[()] if is_record else None
         record = self._records[folder]

@@ -364,9 +364,9 @@ def load_dump(place: Path) -> DumpedWorld:
             arrays = dict(file)
     except (OSError, ValueError, zipfile.BadZipFile) as error:
         raise DumpError(f"{folder / name} cannot be read: {error}.") from error
-    parts = [
+    steps, rows, wholes = (
         {k.removeprefix(part): a for k, a in arrays.items() if k.startswith(part)}
         for part in ("recorded/", "start/row/", "start/whole/")
-    ]
+    )
     text = (folder / "config.json").read_text("utf-8")
-    return DumpedWorld(folder, record, worlds[name], *parts, text)
+    return DumpedWorld(folder, record, worlds[name], steps, rows, wholes, text)

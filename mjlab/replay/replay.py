@@ -199,7 +199,7 @@ class Replay:
         env.runner.mark_fresh()
 
     def _actions_of(self, episode: RecordedEpisode, steps: int) -> torch.Tensor:
-        """Return actions side by side, (steps, total_action_dim), zeros after the end."""
+        """Return actions, shape (steps, total_action_dim), zeros after the end."""
         manager = self.env.action_manager
         given = episode.read_tree("actions")
         if isinstance(given, dict):
