@@ -89,7 +89,10 @@ class EpisodeFile:
         self._has_said = False
         self._is_published = False
         self._published_at = self._cost = 0.0
-        self._clear()
+        # The files of an earlier recording of this name.
+        remove_parts(self._parts)
+        for suffix in (".h5", ".json", ".jsonl", ".reserve"):
+            path.with_suffix(suffix).unlink(missing_ok=True)
         self._links = FileInMemory(attributes)
         write_text(self._lines, json.dumps(self._about) + "\n")
         self._reserve.write_bytes(bytes(_RESERVE_BYTES))
@@ -165,15 +168,13 @@ class EpisodeFile:
             self.num_lost += len(episodes)
             self._complain(error)
             return
+        links = self._links.file.id.links
+        file = os.fsencode(f"{self._parts.name}/{part.name}")
         for line in lines:
-            number = line["episode_id"]
-            self._link(f"traj_{number}", f"{self._parts.name}/{part.name}")
+            name = b"traj_%d" % line["episode_id"]
+            links.create_external(name, file, b"/" + name)
         self.num_episodes += len(episodes)
         self._is_published = False
-
-    def _link(self, name: str, file: str) -> None:
-        links = self._links.file.id.links
-        links.create_external(name.encode(), os.fsencode(file), b"/" + name.encode())
 
     def _complain(self, error: OSError) -> None:
         # What was kept free for the file of links and the sidecar.
@@ -185,12 +186,6 @@ class EpisodeFile:
                 f"{self.num_episodes} episodes that are written stay; those that end "
                 "now are lost until there is room. The run goes on."
             )
-
-    def _clear(self) -> None:
-        """Remove the files of an earlier recording of this name."""
-        remove_parts(self._parts)
-        for suffix in (".h5", ".json", ".jsonl", ".reserve"):
-            self.path.with_suffix(suffix).unlink(missing_ok=True)
 
 
 def merge(path: Path, *, clean: bool = True, say: Say = lambda text: None) -> bool:

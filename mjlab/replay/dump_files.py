@@ -196,14 +196,13 @@ class DumpFolder:
     ) -> dict[str, Any]:
         """Return the content of `dump.json`."""
         counts = sorted(Counter(fault.kind for fault in faults).items())
-        first = int(window.start["step_counter"])
+        first, begun = int(window.start["step_counter"]), window.first
 
         def faults_of(world: int) -> list[dict[str, Any]]:
-            own = [fault for fault in faults if fault.world == world]
-            steps = [None if f.step is None else f.step - window.first for f in own]
             return [
-                {"kind": fault.kind, "step": step}
-                for fault, step in zip(own, steps, strict=True)
+                {"kind": f.kind, "step": None if f.step is None else f.step - begun}
+                for f in faults
+                if f.world == world
             ]
 
         return {

@@ -96,7 +96,6 @@ class RecordEpisode(TensorWrapper):
         self._saves_on_reset = save_on_reset
         self._observations: Tree | None = None
         self._ended = self.no_rows()
-        self._goes_on = False
         base = _managed(env)
         self._trajectories: Trajectories | None = None
         self._videos: VideoRecorder | None = None
