@@ -78,7 +78,7 @@ def _line(series: Series, label: str, colour: int) -> ChartLine:
 
     No extreme is lost: the range of a stretch holds all its values.
     """
-    columns: dict[str, list[Any]] = {"x": series.iterations, "y": series.values}
+    columns: dict[str, Any] = {"x": series.iterations, "y": series.values}
     if len(series.iterations) > MOST_POINTS:
         columns = _stretches(series)
     return ChartLine(
@@ -92,7 +92,7 @@ def _line(series: Series, label: str, colour: int) -> ChartLine:
     )
 
 
-def _stretches(series: Series) -> dict[str, list[Any]]:
+def _stretches(series: Series) -> dict[str, Any]:
     first, last = series.iterations[0], series.iterations[-1]
     width = (last - first + 1) / STRETCHES
     points = zip(series.iterations, series.values, strict=True)

@@ -19,9 +19,10 @@ import pytest
 
 from mjlab.cli.train import train
 from mjlab.report import NoRunError, render, write_report
-from mjlab.report.chart import Chart, ChartLine, Scale, scale_for
+from mjlab.report.chart import Chart, ChartLine
 from mjlab.report.curves import MOST_POINTS, STRETCHES
 from mjlab.report.outcome import EMBEDDED
+from mjlab.report.scale import Scale, scale_for
 from mjlab.report.words import duration, file_size, number
 from mjlab.rl import EvaluationCfg, Hook, LoggingCfg
 from mjlab.tasks.cartpole import CartpoleBalanceCfg

@@ -1,0 +1,83 @@
+"""From values to places on paper, with round numbers beside them."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from mjlab.report.words import MINUS, number
+
+Kind = Literal["linear", "log"]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A stretch of numbers, with round ones among them."""
+
+    low: float
+    """The number at the near end."""
+
+    high: float
+    """The number at the far end, which is larger."""
+
+    kind: Kind = "linear"
+    """Equal lengths are equal differences, or equal ratios."""
+
+    def place(self, value: float) -> float:
+        """Return the place of a value, from 0 at the near end to 1 at the far end."""
+        if self.kind == "linear":
+            return (value - self.low) / (self.high - self.low)
+        low, high = math.log(self.low), math.log(self.high)
+        return (math.log(value) - low) / (high - low)
+
+    def ticks(self, most: int) -> list[tuple[float, str]]:
+        """Return round numbers on it, with their texts."""
+        if self.kind == "log":
+            return [(value, number(value)) for value in self._round_ratios(most)]
+        step = _round_step((self.high - self.low) / most)
+        first = math.ceil(self.low / step - 1e-9)
+        last = math.floor(self.high / step + 1e-9)
+        return [(i * step, _tick(i * step, step)) for i in range(first, last + 1)]
+
+    def _round_ratios(self, most: int) -> list[float]:
+        """Return powers of ten, or where those are few, also their 2 and 5 fold."""
+        first, last = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
+        if last - first >= 2:
+            every = -(-(last - first + 1) // most)
+            return [10.0**power for power in range(first, last + 1, every)]
+        found = [n * 10.0**p for p in range(first - 1, last + 1) for n in (1, 2, 5)]
+        return [value for value in found if self.low <= value <= self.high]
+
+
+def scale_for(
+    low: float, high: float, *, kind: Kind = "linear", with_zero: bool = False
+) -> Scale:
+    """Return a scale with a little room around what is on it.
+
+    Zero is on it where it is near enough that the values stay readable, and always if
+    `with_zero`.
+    """
+    if kind == "log":
+        return Scale(low / 1.2, high * 1.2, "log")
+    if with_zero or min(abs(low), abs(high)) < 0.5 * (high - low):
+        low, high = min(low, 0.0), max(high, 0.0)
+    if low == high:
+        room = abs(low) * 0.5 or 1.0
+        return Scale(low - room, high + room)
+    room = 0.06 * (high - low)
+    # What ends at zero has its axis there.
+    low, high = low - room if low else 0.0, high + room if high else 0.0
+    return Scale(low, high) if math.isfinite(high - low) else Scale(low / 2, high / 2)
+
+
+def _round_step(least: float) -> float:
+    """Return the next number of 1, 2, 5, 10, 20 and so on."""
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(n * power for n in (1, 2, 5, 10) if n * power >= least * (1 - 1e-9))
+
+
+def _tick(value: float, step: float) -> str:
+    if step >= 1e4 or step < 1e-4 or not value:
+        return number(value)
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
+    shown = f"{abs(value):.{decimals}f}"
+    return f"{MINUS}{shown}" if value < 0 and float(shown) else shown
