@@ -69,6 +69,7 @@ LOOSE = {
     "mjlab.rl.parts:PartCfg",
     "mjlab.rl.parts:ScheduleCfg",
     "mjlab.terrain.boxes:StairsCfg",
+    "mjlab.terrain.heightfields:HeightFieldCfg",
     # Written into the configuration of an exported policy's worlds, which nobody saves.
     "mjlab.mdp.driven:DrivenActionCfg",
     "mjlab.export.drive:ExternalCommandCfg",
