@@ -130,12 +130,14 @@ class RecordedEpisode:
         """Return a part of a record, None where there is none of that name."""
         folder, _, name = path.partition("/")
         if folder not in self._records:
-            item: Any = self._group[folder] if folder in self._group else None
-            is_record = item is not None and not _is_group(item) and item.dtype.names
+            item = self._group[folder] if folder in self._group else self._group
+            is_record = not _is_group(item) and item.dtype.names
+            # Damage is raised each time, and never remembered as nothing.
             self._records[folder] = item[()] if is_record else None
         record = self._records[folder]
-        is_known = record is not None and name in record.dtype.names
-        return record[name] if is_known else None
+        if record is None or name not in record.dtype.names:
+            return None
+        return record[name]
 
     def _tree(self, item: Any, path: str) -> Tree:
         if not _is_group(item):
