@@ -59,7 +59,8 @@ def meaning(func: Any) -> str:
     """Return the first sentences of a function's description, in one line."""
     text = inspect.getdoc(func) or func.__name__
     text = " ".join(text.split("\n\n")[0].split())
-    return _SHAPE.sub("", text)
+    text = text.removeprefix("Return ").removeprefix("the ")
+    return _SHAPE.sub("", text[0].upper() + text[1:])
 
 
 # Joints.

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import torch
 from gymnasium import Space, spaces
-from typing_extensions import override
 
 from mjlab.envs import Box, Dict, Discrete, ManagerBasedRlEnv, Step, Worlds
 from mjlab.envs.worlds import When
@@ -157,7 +156,6 @@ class ManagedWorlds(GymWorlds):
         self._scene: tuple[int, int] = (env.seed, 0)
         self._holders: list[str] = []
 
-    @override
     def choose_resets(self, when: When, *, ignore_terminations: bool = False) -> None:
         self._resets = (when, ignore_terminations)
         super().choose_resets(when, ignore_terminations=ignore_terminations)
@@ -170,7 +168,6 @@ class ManagedWorlds(GymWorlds):
         """
         self._holders.append(holder)
 
-    @override
     def reconfigure(self, seed: int | None) -> None:
         """Build the environment again, with another seed; see `GymWorlds.reconfigure`.
 
@@ -217,7 +214,6 @@ class ManagedWorlds(GymWorlds):
             when, ignore_terminations = self._resets
             self.choose_resets(when, ignore_terminations=ignore_terminations)
 
-    @override
     def reset(
         self, seeds: Sequence[int | None] | None, mask: torch.Tensor | None
     ) -> tuple[Tree, Info]:
@@ -225,7 +221,6 @@ class ManagedWorlds(GymWorlds):
             self._scene = (seeds[0], 0)
         return super().reset(seeds, mask)
 
-    @override
     def frames(self) -> list[np.ndarray]:
         if self._canvas is None:
             self._canvas = Offscreen(
@@ -236,14 +231,12 @@ class ManagedWorlds(GymWorlds):
             )
         return [picture.copy() for picture in self._canvas.pictures()]
 
-    @override
     def close(self) -> None:
         if self._canvas is not None:
             self._canvas.close()
             self._canvas = None
         super().close()
 
-    @override
     def _spaces(self) -> tuple[Space, Space]:
         shown = self.env.single_observation_space.spaces
         if isinstance(self._groups, str):
@@ -259,18 +252,15 @@ class ManagedWorlds(GymWorlds):
         terms = zip(actions.active_terms, boxes, strict=True)
         return observed, spaces.Dict(list(terms))
 
-    @override
     def _chosen(self, observations: Any) -> Tree:
         if isinstance(self._groups, str):
             return observations[self._groups]
         return {name: observations[name] for name in self._groups}
 
-    @override
     def _reached(self) -> Info:
         outcomes = self.env.outcome_manager
         return {name: outcomes.now(name).clone() for name in outcomes.active_terms}
 
-    @override
     def _reseed(self, seeds: Sequence[int | None], mask: torch.Tensor | None) -> None:
         has_seed = torch.tensor([seed is not None for seed in seeds])
         has_seed = has_seed.to(self.device)

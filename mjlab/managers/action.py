@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import torch
-from typing_extensions import override
 
 from mjlab.managers.env import Env
 from mjlab.managers.term import Manager, TermError, TermObject, bind_each
@@ -210,7 +209,6 @@ class ActionManager(Manager[ActionTerm]):
         for term in self._late:
             term.apply_late()
 
-    @override
     def reset(self, mask: torch.Tensor) -> None:
         self._history.masked_fill_(mask.view(1, -1, 1), 0.0)
         super().reset(mask)
@@ -224,7 +222,6 @@ class ActionManager(Manager[ActionTerm]):
         self.nonfinite.zero_()
         return {"action": count}
 
-    @override
     def state(self) -> dict[str, torch.Tensor]:
         own = {
             "action": self.action,
@@ -234,7 +231,6 @@ class ActionManager(Manager[ActionTerm]):
         }
         return own | super().state()
 
-    @override
     def rows(self) -> list[tuple[str, ...]]:
         return [
             (name, type(term).__name__, str(term.action_dim))

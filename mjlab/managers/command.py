@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
-from typing_extensions import override
 
 from mjlab.managers.env import Env
 from mjlab.managers.term import Manager, TermObject, bind_each
@@ -130,7 +129,6 @@ class CommandTerm(TermObject, ABC):
         if self.metric_names:
             fill_where(self.metric_values, mask, 0.0)
 
-    @override
     def state(self) -> dict[str, torch.Tensor]:
         return {"ends": self._ends, "metrics": self.metric_values}
 
@@ -214,14 +212,12 @@ class CommandManager(Manager[CommandTerm]):
         for term in self.terms.values():
             term.update()
 
-    @override
     def reset(self, mask: torch.Tensor) -> None:
         # They get new commands in this step.
         for name, columns in self._columns.items():
             self._env.episode_log.write(columns, self.terms[name].metric_values)
         super().reset(mask)
 
-    @override
     def rows(self) -> list[tuple[str, ...]]:
         return [
             (name, type(term).__name__, str(term.command.shape[1]))

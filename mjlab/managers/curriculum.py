@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from typing_extensions import override
 
 from mjlab.managers.env import Env
 from mjlab.managers.term import BoundTerm, Manager, TermCfg, TermError, bind_terms
@@ -60,7 +59,6 @@ class CurriculumManager(Manager[BoundTerm]):
             if value is not None:
                 self._values[index].copy_(_figure(term, value, self._env.num_envs))
 
-    @override
     def reset(self, mask: torch.Tensor) -> None:
         super().reset(mask)
         if self.terms:
@@ -70,11 +68,9 @@ class CurriculumManager(Manager[BoundTerm]):
         """Return the terms' last figures by log key, as scalars on the device."""
         return dict(zip(self._keys, self._values.clone().unbind(), strict=True))
 
-    @override
     def state(self) -> dict[str, torch.Tensor]:
         return super().state() | {"values": self._values}
 
-    @override
     def rows(self) -> list[tuple[str, ...]]:
         return [
             (name, "couples worlds" if name in self.couples_worlds else "")

@@ -7,7 +7,6 @@ from typing import Any, Literal, get_args
 
 import mujoco
 import torch
-from typing_extensions import override
 
 from mjlab.entity import Entity
 from mjlab.managers.env import Env
@@ -240,7 +239,6 @@ class EventManager(Manager[BoundTerm]):
             self._global_clock.rng.reseed(its_world, self._env.rng.world_seed[:1])
             self._global_clock.reset(its_world)
 
-    @override
     def state(self) -> dict[str, torch.Tensor]:
         state = super().state()
         state |= {"constants_mask": self.constants_mask, "last_steps": self._last_steps}
@@ -252,7 +250,6 @@ class EventManager(Manager[BoundTerm]):
             state |= {f"global_{name}": tensor for name, tensor in own.items()}
         return state
 
-    @override
     def rows(self) -> list[tuple[str, ...]]:
         return [
             (name, term.mode, _timing(term)) for name, term in self._settings.items()

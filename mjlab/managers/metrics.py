@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import torch
-from typing_extensions import override
 
 from mjlab.managers.env import Env
 from mjlab.managers.term import (
@@ -76,7 +75,6 @@ class MetricsManager(Manager[BoundTerm]):
         """Return the live tensors of what a step adds to episodes."""
         return [*self._step.running, *self._substep.running]
 
-    @override
     def reset(self, mask: torch.Tensor) -> None:
         super().reset(mask)
         for episodes in self._parts.values():
@@ -89,7 +87,6 @@ class MetricsManager(Manager[BoundTerm]):
         """
         return self._step.take_nonfinite() | self._substep.take_nonfinite()
 
-    @override
     def state(self) -> dict[str, torch.Tensor]:
         return super().state() | {
             f"{part}.{key}": tensor
@@ -97,7 +94,6 @@ class MetricsManager(Manager[BoundTerm]):
             for key, tensor in episodes.state().items()
         }
 
-    @override
     def rows(self) -> list[tuple[str, ...]]:
         when = {True: "physics step", False: "step"}
         return [(n, c.reduce, when[c.per_substep]) for n, c in self._cfgs.items()]
@@ -154,7 +150,6 @@ class OutcomeManager(Manager[BoundTerm]):
         """Return the live tensors of what a step adds to episodes."""
         return [self._now, self._once] if self.terms else []
 
-    @override
     def reset(self, mask: torch.Tensor) -> None:
         super().reset(mask)
         if not self.terms:
@@ -163,12 +158,10 @@ class OutcomeManager(Manager[BoundTerm]):
             self._log.write(columns, flags)
         fill_where(self._once, mask, False)
 
-    @override
     def state(self) -> dict[str, torch.Tensor]:
         own = {"now": self._now, "once": self._once} if self.terms else {}
         return super().state() | own
 
-    @override
     def column(self, name: str) -> int:
         if not self.terms:
             raise UnknownNameError(

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
-from typing_extensions import override
 
 from mjlab.managers.env import Env
 from mjlab.managers.observation_config import (
@@ -147,7 +146,6 @@ class ObservationManager(Manager[BoundTerm]):
                 warnings.warn(message, RuntimeWarning, stacklevel=2)
         return counts
 
-    @override
     def state(self) -> dict[str, torch.Tensor]:
         return super().state() | {
             f"group.{name}.{key}": tensor

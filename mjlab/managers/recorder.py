@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
 import torch
-from typing_extensions import override
 
 from mjlab.managers.env import Env
 from mjlab.managers.metrics import OutcomeManager
@@ -144,7 +143,6 @@ class RecorderManager(Manager[BoundTerm]):
         if self._recording is not None:
             self._last = self._look("pre_reset")
 
-    @override
     def reset(self, mask: torch.Tensor) -> None:
         super().reset(mask)
         if self._recording is not None:
@@ -185,7 +183,6 @@ class RecorderManager(Manager[BoundTerm]):
             recording, self._recording = self._recording, None
             recording.close()
 
-    @override
     def rows(self) -> list[tuple[str, ...]]:
         return list(self._whens.items())
 

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
-from typing_extensions import override
 
 from mjlab.managers.env import Env
 from mjlab.managers.term import (
@@ -115,7 +114,6 @@ class RewardManager(Manager[BoundTerm]):
         """Return the live sums of a term since the reset, shape (num_envs,)."""
         return self.episode_sums[:, self.column(name)]
 
-    @override
     def reset(self, mask: torch.Tensor) -> None:
         # Log the sums of the episodes that end, and clear them.
         super().reset(mask)
@@ -134,7 +132,6 @@ class RewardManager(Manager[BoundTerm]):
         names = [f"reward/{name}" for name in self.terms]
         return dict(zip(names, counts, strict=True))
 
-    @override
     def state(self) -> dict[str, torch.Tensor]:
         return super().state() | {
             "weights": self.weights,
@@ -146,7 +143,6 @@ class RewardManager(Manager[BoundTerm]):
             "nonfinite_counts": self._counts,
         }
 
-    @override
     def rows(self) -> list[tuple[str, ...]]:
         weights = self.weights.tolist()
         return [(n, f"{w:g}") for n, w in zip(self.terms, weights, strict=True)]

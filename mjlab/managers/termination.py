@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
-from typing_extensions import override
 
 from mjlab.managers.env import Env
 from mjlab.managers.term import BoundTerm, Manager, TermCfg, bind_terms, try_terms
@@ -88,7 +87,6 @@ class TerminationManager(Manager[BoundTerm]):
         """Return where a term ended the last episode, shape (num_envs,), bool."""
         return self._last_episode[:, self.column(name)]
 
-    @override
     def reset(self, mask: torch.Tensor) -> None:
         super().reset(mask)
         # A world that is reset twice has an episode of no steps, which no term ended.
@@ -96,7 +94,6 @@ class TerminationManager(Manager[BoundTerm]):
         write_where(self._last_episode, mask, self.values & has_begun)
         self._log.write(self._columns, self._last_episode)
 
-    @override
     def state(self) -> dict[str, torch.Tensor]:
         return super().state() | {
             "terminated": self.terminated,
@@ -106,7 +103,6 @@ class TerminationManager(Manager[BoundTerm]):
             "last_episode": self._last_episode,
         }
 
-    @override
     def rows(self) -> list[tuple[str, ...]]:
         sorts = {True: "time-out", False: "end"}
         return [(name, sorts[self._is_time_out[name]]) for name in self.terms]

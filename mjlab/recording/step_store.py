@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import torch
-from typing_extensions import override
 
 from mjlab.parallel.memory import SharedArrays
 from mjlab.recording.layout import Chunk, ChunkSizes, Layout
@@ -102,7 +101,6 @@ class HostStore(StepStore):
             for chunk in self._chunks
         ]
 
-    @override
     def write(
         self,
         row: Values,
@@ -123,7 +121,6 @@ class HostStore(StepStore):
         for name, field in commons.items():
             field[self._row] = shared[name].numpy()
 
-    @override
     def commit(self) -> None:
         chunk = self._chunks[self._place]
         chunk.rows[self._row] = self._step
@@ -138,7 +135,6 @@ class HostStore(StepStore):
             self._place = (self._place + 1) % len(self._chunks)
             self._row = self._begun = 0
 
-    @override
     def finish(self) -> None:
         pass  # Every step that was done can be seen already.
 
@@ -215,7 +211,6 @@ class DeviceStore(StepStore):
         self._has_counts = False
         self._since = 0.0
 
-    @override
     def write(
         self,
         row: Values,
@@ -238,7 +233,6 @@ class DeviceStore(StepStore):
             commons = [_as_bytes(shared[name], 1) for name in self._names[2]]
             self._shared.index_copy_(0, place, torch.cat(commons, dim=1))
 
-    @override
     def commit(self) -> None:
         self._row += 1
         if self._waiting is not None and self._stream.is_done():
@@ -249,7 +243,6 @@ class DeviceStore(StepStore):
             self._switch_halves()
         self._now.copy_(self._table[self._half * self._sizes.rows + self._row])
 
-    @override
     def finish(self) -> None:
         if self._row:
             self._switch_halves()

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from mjlab.render.canvas import Canvas as Canvas
     from mjlab.render.canvas import color_muscles as color_muscles
     from mjlab.render.canvas import has_muscles as has_muscles
-    from mjlab.render.offscreen import CameraView as CameraView
     from mjlab.render.offscreen import Offscreen as Offscreen
+    from mjlab.render.offscreen import OrbitView as OrbitView
     from mjlab.render.offscreen import tile as tile
     from mjlab.render.overlays import Arrow as Arrow
     from mjlab.render.overlays import Marks as Marks
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _LAZY = {
     "canvas": ("Canvas", "color_muscles", "has_muscles"),
-    "offscreen": ("CameraView", "Offscreen", "tile"),
+    "offscreen": ("OrbitView", "Offscreen", "tile"),
     "overlays": ("Arrow", "Marks", "Sphere", "add_contacts"),
     "video": ("Video", "VideoError"),
 }

@@ -15,7 +15,7 @@ from mjlab.scene import Scene
 from mjlab.sim import Simulation
 
 
-class CameraView(Protocol):
+class OrbitView(Protocol):
     """A camera and the size of its pictures. An environment's `cfg.viewer` is one."""
 
     width: int
@@ -40,7 +40,7 @@ class Offscreen:
         self,
         sim: Simulation,
         scene: Scene,
-        view: CameraView,
+        view: OrbitView,
         *,
         worlds: Sequence[int] | None = None,
         contacts: bool = False,
@@ -147,7 +147,7 @@ def tile(frames: Sequence[np.ndarray], *, gap: int = 2) -> np.ndarray:
     return picture
 
 
-def make_camera(view: CameraView) -> mujoco.MjvCamera:
+def make_camera(view: OrbitView) -> mujoco.MjvCamera:
     """Return MuJoCo's camera of a view, before it follows anything."""
     camera = mujoco.MjvCamera()
     camera.type = mujoco.mjtCamera.mjCAMERA_FREE.value
@@ -155,7 +155,7 @@ def make_camera(view: CameraView) -> mujoco.MjvCamera:
     return camera
 
 
-def aim(camera: mujoco.MjvCamera, view: CameraView) -> None:
+def aim(camera: mujoco.MjvCamera, view: OrbitView) -> None:
     """Have a camera look from where a view says."""
     camera.lookat[:] = view.lookat
     camera.distance = view.distance
@@ -163,7 +163,7 @@ def aim(camera: mujoco.MjvCamera, view: CameraView) -> None:
     camera.elevation = view.elevation
 
 
-def followed_body(model: mujoco.MjModel, scene: Scene, view: CameraView) -> int | None:
+def followed_body(model: mujoco.MjModel, scene: Scene, view: OrbitView) -> int | None:
     """Return the body of the compiled model that a view follows, None for none."""
     if view.entity is None:
         return None

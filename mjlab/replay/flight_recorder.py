@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Self
 
 import torch
-from typing_extensions import override
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.envs.runner import StepObserver
@@ -97,7 +96,6 @@ class FlightRecorder(StepObserver):
 
     # As an observer.
 
-    @override
     def before_step(self) -> None:
         if self._count % self._period == 0:
             # The older one goes first, so that there are never three of them.
@@ -106,25 +104,21 @@ class FlightRecorder(StepObserver):
         for name, live in self._live.items():
             self._ring[name][self._place].copy_(live)
 
-    @override
     def step_failed(self, error: EngineError) -> None:
         self._wrong[self._place].zero_()
         faults = [Fault(ENGINE, world, self._count) for world in error.worlds]
         self._count += 1
         self._dump(faults)
 
-    @override
     def after_step(self) -> None:
         wrong = self._wrong[self._place]
         torch.logical_or(self._env.nonfinite.found, self._unseeable(), out=wrong)
         self._count += 1
 
-    @override
     def interrupted(self) -> None:
         # Worlds are no longer where the last step left them.
         self._clear()
 
-    @override
     def before_counts(self) -> None:
         self.examine()
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from typing_extensions import override
 
 from mjlab.files import move_durably, write_text
 from mjlab.names import UnknownNameError, suggest
@@ -97,7 +96,6 @@ class ReplayedFile(_ReplayFile):
         about = {key: _plain(value) for key, value in group.attrs.items()}
         self._entries.append(about)
 
-    @override
     def close(self) -> None:
         super().close()
         recording = self._replay.recording
@@ -156,7 +154,6 @@ class RobomimicFile(_ReplayFile):
         self._demos += 1
         self._samples += episode.length
 
-    @override
     def close(self) -> None:
         recording = self._replay.recording
         env_args = {

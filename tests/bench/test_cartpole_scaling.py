@@ -444,7 +444,7 @@ def test_a_score_is_the_mean_return_of_gymnasiums_episodes():
     judge = Judge(7)
     score = judge.score(Always())
     env, lengths = gymnasium.make("CartPole-v1"), []
-    for start in judge._worlds.reset(seed=7).tolist():
+    for start in judge._worlds.reset(seed=7)[0].tolist():
         env.reset()
         env.unwrapped.state = np.array(start)
         ended, length = False, 0

@@ -147,8 +147,7 @@ WRONG = {
     "--disable decimation": "--disable decimation: it cannot be switched off. "
     "What can is a term, such as rewards.NAME, or another part that may be None.",
     "--agent.actor Rnn": "--agent.actor cannot be 'Rnn'. Valid names, nearest "
-    "first: 'RnnModelCfg', 'CnnModelCfg', 'MlpModelCfg'. To change a part of it, write "
-    "--agent.actor.PART.",
+    "first: 'RnnModelCfg', ",
     "--agent.algorithm.rnd-cfg.weight 1": "--agent.algorithm.rnd-cfg.weight: "
     "agent.algorithm.rnd_cfg is None, so that it has no part 'weight'. It can be "
     "RndCfg.",

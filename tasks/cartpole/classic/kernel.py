@@ -12,7 +12,7 @@ from mjlab.tasks.cartpole.classic.equations import (
 from mjlab.tasks.cartpole.classic.worlds import ClassicWorlds
 
 if TYPE_CHECKING:
-    from mjlab.tasks.cartpole.classic.step_kernel import Rollout
+    from mjlab.tasks.cartpole.classic.step_kernel import KernelRollout
 
 
 class KernelCartpoles(ClassicWorlds):
@@ -71,14 +71,16 @@ class RecordedSteps:
     """A number of steps of all worlds, run as one from actions that lie ready."""
 
     def __init__(self, worlds: KernelCartpoles, steps: int) -> None:
-        from mjlab.tasks.cartpole.classic.step_kernel import Rollout
+        from mjlab.tasks.cartpole.classic.step_kernel import KernelRollout
 
-        self.rollout: Rollout = Rollout.of(steps, worlds.num_envs, worlds.device)
+        self.rollout: KernelRollout = KernelRollout.of(
+            steps, worlds.num_envs, worlds.device
+        )
         """The actions, to be written before a run, and what came of them."""
         self._worlds = worlds
         self._recording = worlds._kernel.record(self.rollout)
 
-    def run(self) -> "Rollout":
+    def run(self) -> "KernelRollout":
         """Do the steps; what comes of them is overwritten by the next run."""
         self._recording.run()
         return self.rollout

@@ -164,7 +164,7 @@ def _reset(
 
 
 @dataclass(frozen=True)
-class Rollout:
+class KernelRollout:
     """Several steps of all worlds, one row a step."""
 
     actions: torch.Tensor
@@ -183,7 +183,7 @@ class Rollout:
     """Shape (steps, num_envs), bool."""
 
     @classmethod
-    def of(cls, steps: int, num_envs: int, device: torch.device) -> "Rollout":
+    def of(cls, steps: int, num_envs: int, device: torch.device) -> "KernelRollout":
         """Return memory for a number of steps."""
         size = (steps, num_envs)
         bools = {"dtype": torch.bool, "device": device}
@@ -266,7 +266,7 @@ class StepKernel:
         self._reset.set_param_at_index_from_ctype(0, array)
         self._launch(self._reset)
 
-    def record(self, rollout: Rollout) -> "LaunchSequence":
+    def record(self, rollout: KernelRollout) -> "LaunchSequence":
         """Prepare the steps of a rollout: as one CUDA graph, or as launches."""
         launches = [
             self._prepared(
