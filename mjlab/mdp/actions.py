@@ -107,15 +107,17 @@ class JointPositionAction(AffineAction):
 
     def process_actions(self, actions: torch.Tensor) -> None:
         """Set the targets for the whole step."""
-        data = self.entity.data
-        offset = self.offset
-        if self._use_default:
-            # Default positions may be randomised while training, so they are read anew.
-            offset = self._columns.read(data.default_joint_pos)
-            offset = offset + self.offset if self._has_offset else offset
-        self._scale_and_clip(actions, offset)
-        bias = self._columns.read(data.encoder_bias)
+        self._scale_and_clip(actions, self.summand())
+        bias = self._columns.read(self.entity.data.encoder_bias)
         self._columns.write_all(self._field, self.processed_action - bias)
+
+    def summand(self) -> torch.Tensor:
+        """Return what is added to the scaled action, (action_dim,) or one a world."""
+        if not self._use_default:
+            return self.offset
+        # Default positions may be randomised while training, so they are read anew.
+        default = self._columns.read(self.entity.data.default_joint_pos)
+        return default + self.offset if self._has_offset else default
 
 
 @dataclass(kw_only=True)

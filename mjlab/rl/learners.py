@@ -12,19 +12,26 @@ from rsl_rl.algorithms import PPO, Distillation
 from rsl_rl.utils import resolve_callable
 from tensordict import TensorDict
 
+from mjlab.envs import ManagerBasedRlEnv
 from mjlab.managers import Observations
 from mjlab.rl.config import AgentCfg, DistillationAgentCfg, PpoAgentCfg
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.parts import PartCfg, ScheduleCfg
-from mjlab.rl.vecenv import RslRlVecEnv, to_tensordict
+from mjlab.rl.vecenv import RslRlVecEnv, terms_of, to_tensordict
 
 _log = logging.getLogger(__name__)
 
 
-def to_rsl_rl(cfg: AgentCfg) -> dict[str, Any]:
-    """Return what RSL-RL builds from. Only here its names of classes matter."""
+def to_rsl_rl(cfg: AgentCfg, env: ManagerBasedRlEnv | None = None) -> dict[str, Any]:
+    """Return what RSL-RL builds from. Only here its names of classes matter.
+
+    Args:
+        cfg: The learner.
+        env: The environment that it is built for, which some parts ask. None where
+            there is none of ours: such parts cannot be built then.
+    """
     part_names = ("algorithm", *network_names(cfg))
-    return {name: _part(getattr(cfg, name)) for name in part_names} | {
+    return {name: _part(getattr(cfg, name), env) for name in part_names} | {
         "num_steps_per_env": cfg.num_steps_per_env,
         "obs_groups": {name: list(groups) for name, groups in cfg.obs_groups.items()},
         "torch_compile_mode": cfg.torch_compile_mode,
@@ -43,16 +50,18 @@ def network_names(cfg: AgentCfg) -> tuple[str, ...]:
     )
 
 
-def _part(cfg: Any) -> Any:
+def _part(cfg: Any, env: ManagerBasedRlEnv | None) -> Any:
     """Return a configuration as RSL-RL's arguments; None takes its default."""
     if isinstance(cfg, dict):
-        return {key: _part(value) for key, value in cfg.items()}
+        return {key: _part(value, env) for key, value in cfg.items()}
     if not dataclasses.is_dataclass(cfg):
         return cfg
-    fields = {f.name: _part(getattr(cfg, f.name)) for f in dataclasses.fields(cfg)}
+    names = [field.name for field in dataclasses.fields(cfg)]
+    fields = {name: _part(getattr(cfg, name), env) for name in names}
     given = {name: value for name, value in fields.items() if value is not None}
     if isinstance(cfg, PartCfg):
         given["class_name"] = cfg.class_name
+        given |= {} if env is None else cfg.bound(env)
     if isinstance(cfg, ScheduleCfg):
         given["mode"] = cfg.mode
     return given
@@ -64,7 +73,7 @@ class Learner:
     def __init__(self, env: RslRlVecEnv, cfg: AgentCfg, ranks: Ranks) -> None:
         """Build networks, storage and optimiser; the first rank's weights count."""
         self._names = network_names(cfg)
-        options = to_rsl_rl(cfg)
+        options = to_rsl_rl(cfg, terms_of(env.unwrapped))
         options["multi_gpu"] = None
         if not ranks.is_alone:
             options["multi_gpu"] = {

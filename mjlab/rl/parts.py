@@ -7,7 +7,10 @@ applies; a test compares them with its constructors.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+if TYPE_CHECKING:
+    from mjlab.envs import ManagerBasedRlEnv
 
 Activation = Literal[
     "elu",
@@ -33,6 +36,14 @@ class PartCfg:
 
     class_name: ClassVar[str] = ""
     """`module:class` of what is built. Subclass a configuration to build your own."""
+
+    def bound(self, env: "ManagerBasedRlEnv") -> dict[str, Any]:
+        """Return arguments of the class besides the fields, which an environment tells.
+
+        Args:
+            env: The environment that the part is built for.
+        """
+        return {}
 
 
 # Distributions of actions.

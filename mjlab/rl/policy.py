@@ -52,7 +52,7 @@ def load_network(
     name = network_names(cfg)[0]
     present = policy_layout(env, cfg, parts=(name,))
     check_layout(_part(model["layout"], present, name), present, path)
-    options = to_rsl_rl(cfg)
+    options = to_rsl_rl(cfg, env)
     build, arguments = resolve_class(options[name])
     network: Any = build(
         to_tensordict(env.observation_manager.output, cfg.obs_groups[name]),

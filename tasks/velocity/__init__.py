@@ -7,6 +7,9 @@ from mjlab.tasks.velocity.env import VelocityCfg as VelocityCfg
 from mjlab.tasks.velocity.g1 import VelocityG1Cfg as VelocityG1Cfg
 from mjlab.tasks.velocity.g1 import VelocityG1FlatCfg as VelocityG1FlatCfg
 from mjlab.tasks.velocity.g1 import g1_rewards as g1_rewards
+from mjlab.tasks.velocity.g1_gait import GAIT_WORLDS_ON_CPU
+from mjlab.tasks.velocity.g1_gait import VelocityG1GaitCfg as VelocityG1GaitCfg
+from mjlab.tasks.velocity.g1_gait import g1_gait_rl as g1_gait_rl
 from mjlab.tasks.velocity.go1 import VelocityGo1Cfg as VelocityGo1Cfg
 from mjlab.tasks.velocity.go1 import VelocityGo1FlatCfg as VelocityGo1FlatCfg
 from mjlab.tasks.velocity.go1 import go1_rewards as go1_rewards
@@ -14,6 +17,9 @@ from mjlab.tasks.velocity.rl import WORLDS_ON_CPU
 from mjlab.tasks.velocity.rl import g1_rl as g1_rl
 from mjlab.tasks.velocity.rl import go1_rl as go1_rl
 from mjlab.tasks.velocity.rl import rl_on_cpu as rl_on_cpu
+from mjlab.tasks.velocity.symmetry import (
+    G1EquivariantModelCfg as G1EquivariantModelCfg,
+)
 from mjlab.tasks.velocity.symmetry import G1SymmetryCfg as G1SymmetryCfg
 from mjlab.tasks.velocity.symmetry import Go1SymmetryCfg as Go1SymmetryCfg
 from mjlab.tasks.velocity.symmetry import mirror_g1 as mirror_g1
@@ -33,6 +39,16 @@ G1_FLAT = Task(
     rl=g1_rl,
     on_cpu=ON_CPU,
     summary="Unitree G1 walks as told on a plane.",
+)
+G1_GAIT = Task(
+    env=VelocityG1GaitCfg,
+    play=lambda: VelocityG1GaitCfg().play(),
+    rl=g1_gait_rl,
+    on_cpu=OnCpu(num_envs=GAIT_WORLDS_ON_CPU, rl=g1_gait_rl),
+    summary=(
+        "Unitree G1 walks as told, about a clocked stepping gait, and learns on a "
+        "laptop."
+    ),
 )
 GO1 = Task(
     env=VelocityGo1Cfg,

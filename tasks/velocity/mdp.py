@@ -28,6 +28,14 @@ from mjlab.tasks.velocity.commands import TwistCommandCfg as TwistCommandCfg
 from mjlab.tasks.velocity.commands import command_speed as command_speed
 from mjlab.tasks.velocity.commands import moving as moving
 from mjlab.tasks.velocity.foot_height import FootHeightSensorCfg as FootHeightSensorCfg
+from mjlab.tasks.velocity.gait import Gait as Gait
+from mjlab.tasks.velocity.gait import GaitAction as GaitAction
+from mjlab.tasks.velocity.gait import GaitActionCfg as GaitActionCfg
+from mjlab.tasks.velocity.gait import gait_clock as gait_clock
+from mjlab.tasks.velocity.gait import gait_contact as gait_contact
+from mjlab.tasks.velocity.gait import gait_posture as gait_posture
+from mjlab.tasks.velocity.support import support_level as support_level
+from mjlab.tasks.velocity.support import supporting_hand as supporting_hand
 from mjlab.tensors.math import normalize
 
 _SPEEDS = (0.05, 1.5)

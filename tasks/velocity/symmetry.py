@@ -6,7 +6,7 @@ follows from the names of joints, feet and rays that the term is about.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -17,33 +17,18 @@ from mjlab.envs import ManagerBasedRlEnv
 from mjlab.managers.term import BoundTerm
 from mjlab.mdp.lookup import contact_sensor
 from mjlab.names import suggest
-from mjlab.rl import SymmetryCfg
+from mjlab.rl import MlpModelCfg, SymmetryCfg
+from mjlab.rl.equivariant import MirroredColumns, SignedColumns
 from mjlab.rl.vecenv import RslRlVecEnv, terms_of
 from mjlab.schema import declared
 from mjlab.sensor import RayCastSensorCfg
-from mjlab.tasks.robots.g1 import G1
+from mjlab.tasks.robots.g1 import G1, MIRROR
 from mjlab.tasks.robots.go1 import GO1
 from mjlab.tasks.robots.robot import Mirror, Robot
 
 
 class SymmetryError(ValueError):
     """Something of which nobody has said how a mirror shows it."""
-
-
-@dataclass(frozen=True)
-class SignedColumns:
-    """A reflection of numbers in columns: where each comes from, and its sign."""
-
-    places: list[int]
-    """For each column the one that it shows."""
-
-    signs: list[float]
-    """1 or -1 for each column."""
-
-    def then(self, other: "SignedColumns") -> "SignedColumns":
-        """Return these columns with others on their right."""
-        shifted = [len(self.places) + place for place in other.places]
-        return SignedColumns([*self.places, *shifted], [*self.signs, *other.signs])
 
 
 Rule = Callable[[ManagerBasedRlEnv, Mirror, BoundTerm], SignedColumns]
@@ -118,6 +103,8 @@ RULES: dict[str, Rule] = {
     "actions": _actions,
     "command": _signs(1.0, -1.0, -1.0),
     "height_scan": _rays,
+    "gait_clock": _signs(-1.0, -1.0),
+    "support": _signs(1.0),
     "foot_height": _foot_sites,
     "foot_air_time": _feet,
     "foot_contact": _feet,
@@ -164,10 +151,12 @@ class Reflection:
             for group, terms in manager.active_terms.items()
             if isinstance(manager.group_obs_dim[group], tuple)
         }
+        self.columns = MirroredColumns(groups, _action_columns(env, mirror))
+        """Columns of each group of observations, and of actions."""
         self._groups = {
             name: _Tensors(columns, env.device) for name, columns in groups.items()
         }
-        self._actions = _Tensors(_action_columns(env, mirror), env.device)
+        self._actions = _Tensors(self.columns.acted, env.device)
 
     def observations(self, observations: TensorDict) -> TensorDict:
         """Return what the robot in the mirror sees."""
@@ -276,3 +265,28 @@ class Go1SymmetryCfg(SymmetryCfg):
 
     use_data_augmentation: bool = True
     """Adds mirrored samples to every minibatch."""
+
+
+@dataclass(kw_only=True)
+class EquivariantModelCfg(MlpModelCfg):
+    """A perceptron that does in a robot's mirror what the mirror shows."""
+
+    class_name = "mjlab.rl.equivariant:EquivariantModel"
+
+    mirror: ClassVar[Mirror]
+    """Mirror of the robot, which a subclass names."""
+
+    output_gain: float | None = None
+    """Factor of the last layer's first weights, whose biases then begin at 0. None
+    leaves them."""
+
+    def bound(self, env: ManagerBasedRlEnv) -> dict[str, Any]:
+        """Return the columns of what it sees and does."""
+        return {"columns": Reflection(env, self.mirror).columns}
+
+
+@dataclass(kw_only=True)
+class G1EquivariantModelCfg(EquivariantModelCfg):
+    """A perceptron that is the same in the mirror of a G1."""
+
+    mirror = MIRROR

@@ -1,0 +1,163 @@
+"""A hand that holds a robot upright, and lets go as it learns."""
+
+from typing import NamedTuple
+
+import torch
+
+from mjlab.entity import Entity
+from mjlab.managers import ManagerTermBase
+from mjlab.managers.managed_env import ManagedEnv
+from mjlab.managers.term import TermCfg, TermError
+
+
+class support_level(ManagerTermBase):
+    """Share of its strength with which a hand supports each world, 0 to 1.
+
+    Shape (num_envs, 1). It is 0 where there is no `supporting_hand`, as in play.
+    """
+
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+        super().__init__(cfg, env)
+        self.level = torch.zeros(env.num_envs, 1, device=env.device)
+        """The share, live: a curriculum writes it."""
+
+    def __call__(self, env: ManagedEnv) -> torch.Tensor:
+        """Return the shares."""
+        return self.level
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return the live tensors that change; copy into them to restore a snapshot."""
+        return {"level": self.level}
+
+
+class Hand(NamedTuple):
+    """What a hand does at its full strength."""
+
+    spring: float
+    """Pull of the pelvis to above the feet, N/m; it reaches 0.3 m."""
+
+    damper: float
+    """Pull to the commanded velocity, N s/m."""
+
+    tilt: float
+    """Turn of pelvis and torso to upright, N m for a body that lies."""
+
+    tilt_damper: float
+    """Brake of their rates of tilting, N m s/rad."""
+
+    lift: float
+    """Push up of a low pelvis, N/m; it reaches 0.3 m."""
+
+    height: float
+    """Height from which on the pelvis is not low, m."""
+
+    def force(
+        self,
+        position: torch.Tensor,
+        velocity: torch.Tensor,
+        over: torch.Tensor,
+        wanted: torch.Tensor,
+    ) -> torch.Tensor:
+        """Return the force on the pelvis in world axes, N, shape (num_envs, 3).
+
+        Args:
+            position: That of the pelvis, m, shape (num_envs, 3).
+            velocity: That of the pelvis, m/s, shape (num_envs, 3).
+            over: Point between the feet, m, shape (num_envs, 2).
+            wanted: Velocity that is commanded, m/s, shape (num_envs, 2).
+        """
+        off = (position[:, :2] - over).clamp(-0.3, 0.3)
+        plane = self.damper * (wanted - velocity[:, :2]) - self.spring * off
+        low = (self.height - position[:, 2:]).clamp(0.0, 0.3)
+        return torch.cat((plane, self.lift * low), dim=1)
+
+    def torque(self, quaternion: torch.Tensor, rate: torch.Tensor) -> torch.Tensor:
+        """Return torques on bodies in world axes, N m, shape (num_envs, n, 3).
+
+        Args:
+            quaternion: Orientations (w, x, y, z), shape (num_envs, n, 4).
+            rate: Angular velocities in world axes, rad/s, shape (num_envs, n, 3).
+        """
+        w, x, y, z = quaternion.unbind(dim=2)
+        # The vertical axis of a body, crossed with up.
+        up_x, up_y = 2.0 * (x * z + w * y), 2.0 * (y * z - w * x)
+        turn = self.tilt * torch.stack((up_y, -up_x), dim=2)
+        turn = turn - self.tilt_damper * rate[:, :, :2]
+        return torch.nn.functional.pad(turn, (0, 1))
+
+
+class supporting_hand(ManagerTermBase):
+    """Holds the pelvis over the feet and bodies upright, less and less.
+
+    Each world has a level of its own, the share of the hand's strength. It starts
+    between 0 (in the first world) and 1 (in the last), falls in every step, and rises
+    with a fall, so that each world is at the edge of what the policy can do. The levels
+    are those of a `support_level`, which the critic sees. Returns their mean.
+    """
+
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+        super().__init__(cfg, env)
+        params = cfg.params
+        self._robot: Entity = env.scene.entity("robot")
+        names = list(self._robot.body_names)
+        self._bodies = [names.index(params["pelvis"]), names.index(params["torso"])]
+        self._feet = [names.index(name) for name in params["feet"]]
+        self._everywhere = torch.ones(env.num_envs, dtype=torch.bool, device=env.device)
+        label = params["level"]
+        shown = env.observation_manager.term(label).instance
+        if not isinstance(shown, support_level):
+            raise TermError(f"level={label!r} is no observation with `support_level`.")
+        self.level = shown.level
+        """Share of the strength in each world, shape (num_envs, 1), live."""
+        first = torch.linspace(0.0, 1.0, env.num_envs, device=env.device)
+        self.level.copy_(first.unsqueeze(1))
+
+    def __call__(
+        self,
+        env: ManagedEnv,
+        mask: torch.Tensor,
+        level: str,
+        pelvis: str,
+        torso: str,
+        feet: tuple[str, ...],
+        command_name: str,
+        hand: dict[str, float],
+        last_steps: float,
+        steps_per_fall: float,
+    ) -> torch.Tensor:
+        """Move the levels, and push for the step that begins.
+
+        Args:
+            env: The environment.
+            mask: The worlds whose episodes end, shape (num_envs,), bool.
+            level: The observation that shows the levels, "group/term".
+            pelvis: Body that is held over the feet, and upright.
+            torso: Body further up in the model that is held upright.
+            feet: Bodies of the feet.
+            command_name: Velocity command; the hand goes along with it.
+            hand: Strengths at level 1, by the fields of `Hand`.
+            last_steps: Steps without a fall after which a full level is 0.
+            steps_per_fall: Steps whose loss a fall gives back.
+        """
+        fell = env.termination_manager.terminated & mask
+        self.level.sub_(1.0 / last_steps)
+        self.level.add_(fell.unsqueeze(1), alpha=steps_per_fall / last_steps)
+        self.level.clamp_(0.0, 1.0)
+        self._push(Hand(**hand), env.command_manager.get_command(command_name))
+        return self.level.mean()
+
+    def _push(self, hand: Hand, command: torch.Tensor) -> None:
+        data = self._robot.data
+        cos, sin = data.heading_w.cos(), data.heading_w.sin()
+        ahead, left = command[:, 0], command[:, 1]
+        wanted = torch.stack((cos * ahead - sin * left, sin * ahead + cos * left), 1)
+        middle = data.body_pos_w[:, self._feet, :2].mean(dim=1)
+        pull = hand.force(data.root_pos_w, data.root_lin_vel_w, middle, wanted)
+        torque = hand.torque(
+            data.body_quat_w[:, self._bodies], data.body_ang_vel_w[:, self._bodies]
+        )
+        force = torch.stack((pull, torch.zeros_like(pull)), dim=1)
+        share = self.level.unsqueeze(2)
+        self._robot.write_external_wrench(
+            self._everywhere, force * share, torque * share, body_ids=self._bodies
+        )
