@@ -1,0 +1,268 @@
+"""The G1's gait, the hand that supports it, and networks that are alike in a mirror."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import onnxruntime
+import pytest
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.export.graph import Graph
+from mjlab.export.network import add_network
+from mjlab.rl import RslRlVecEnv
+from mjlab.rl.distributed import Ranks
+from mjlab.rl.equivariant import EquivariantModel, Image, MirroredColumns, SignedColumns
+from mjlab.rl.learners import Learner
+from mjlab.tasks.robots.g1 import MIRROR
+from mjlab.tasks.velocity import VelocityG1FlatCfg, VelocityG1GaitCfg, g1_gait_rl
+from mjlab.tasks.velocity.gait import Gait
+from mjlab.tasks.velocity.support import Hand
+from mjlab.tasks.velocity.symmetry import Reflection
+
+WORLDS = 4
+
+
+@pytest.fixture(scope="module")
+def env():
+    cfg = VelocityG1GaitCfg()
+    cfg.scene.num_envs, cfg.seed = WORLDS, 3
+    made = ManagerBasedRlEnv(cfg, device="cpu")
+    made.reset()
+    yield made
+    made.close()
+
+
+def learner_of(env: ManagerBasedRlEnv) -> Learner:
+    torch.manual_seed(0)
+    return Learner(RslRlVecEnv(env), g1_gait_rl(), Ranks())
+
+
+# Networks.
+
+
+def most_asymmetric(network: torch.nn.Module, env: ManagerBasedRlEnv) -> float:
+    """Largest difference between f(Mx) and M f(x), with mirrors made from names."""
+    reflection = Reflection(env, MIRROR)
+    chance = torch.Generator().manual_seed(1)
+    seen = {
+        name: torch.randn(16, size[0], generator=chance)
+        for name, size in env.observation_manager.group_obs_dim.items()
+    }
+    images = {name: reflection.group(name, value) for name, value in seen.items()}
+    with torch.no_grad():
+        out, image = network(seen), network(images)
+    expected = reflection.actions(out) if out.shape[1] > 1 else out
+    assert out.std() > 1e-3
+    return float((image - expected).abs().max())
+
+
+def test_a_policy_does_in_the_mirror_what_the_mirror_shows(env):
+    learner = learner_of(env)
+    # The normaliser has seen something that is not symmetric.
+    worlds = RslRlVecEnv(env)
+    for _ in range(3):
+        stepped = worlds.step(torch.full((WORLDS, 15), 0.3))[0]
+        learner.policy.update_normalization(stepped)
+    assert most_asymmetric(learner.policy, env) < 1e-6
+    assert most_asymmetric(learner.algorithm.critic, env) < 1e-6
+
+
+def test_one_wrong_sign_would_be_found(env):
+    policy = learner_of(env).policy
+    assert isinstance(policy, EquivariantModel)
+    signs = [*Reflection(env, MIRROR).columns.acted.signs]
+    signs[0] = -signs[0]
+    places = Reflection(env, MIRROR).columns.acted.places
+    policy.mlp.done = Image(SignedColumns(places, signs))
+    assert most_asymmetric(policy, env) > 1e-3
+
+
+def test_reflections_are_no_part_of_what_is_saved(env):
+    keys = learner_of(env).policy.state_dict()
+    assert {key for key in keys if key.startswith("mlp.")} == {
+        f"mlp.mlp.{layer}.{part}"
+        for layer in (0, 2, 4, 6)
+        for part in ("weight", "bias")
+    }
+
+
+def test_a_network_that_puts_out_more_than_actions_is_refused(env):
+    columns = MirroredColumns(
+        Reflection(env, MIRROR).columns.observed, SignedColumns([0], [1.0])
+    )
+    groups = {"actor": ["actor"]}
+    seen = RslRlVecEnv(env).get_observations()
+    with pytest.raises(ValueError, match="15 numbers for 1 actions"):
+        EquivariantModel(seen, groups, "actor", 15, columns=columns)
+
+
+def test_the_network_as_onnx_does_what_torch_does(env):
+    policy = learner_of(env).policy.eval()
+    seen = torch.randn(1, 87, generator=torch.Generator().manual_seed(2))
+    graph = Graph()
+    value = add_network(graph, policy, {"actor": graph.input("actor", (87,))})
+    graph.output("action", value, (15,))
+    session = onnxruntime.InferenceSession(graph.model({}).SerializeToString())
+    (found,) = session.run(["action"], {"actor": seen[0].numpy()})
+    expected = policy({"actor": seen})[0].detach().numpy()
+    assert np.abs(found - expected).max() < 1e-5
+    assert np.abs(expected).max() > 0.01
+
+
+# The gait.
+
+NUMBERS = Gait(
+    period=1.0, duty=0.5, knee=0.6, hip=0.2, sway=0.0, pitch_per_m=2.0, roll_per_m=1.0
+)
+AHEAD = (1.0, 0.4, 0.2)
+"""The command: m/s ahead, m/s to the left, rad/s."""
+
+
+@pytest.mark.parametrize(
+    ("seconds", "place", "lift"),
+    [
+        # The left leg has just touched down, half a step ahead.
+        (0.0, 0.5, 0.0),
+        # It is half way through its stance, under the hip.
+        (7.25, 0.0, 0.0),
+        # It leaves the ground, half a step behind.
+        (0.5, -0.5, 0.0),
+        # It is in the middle of its swing: under the hip, as high as can be.
+        (3.75, 0.0, 1.0),
+    ],
+)
+def test_the_gait_by_hand_at_four_phases(seconds, place, lift):
+    command = torch.tensor([AHEAD])
+    phases = NUMBERS.phases(torch.tensor([seconds]))
+    found = NUMBERS.offsets(phases, command).view(6, 2)[:, 0]
+    # 1 m/s for half a second of stance is a step of 0.5 m.
+    ahead, aside, turn = 2.0 * 0.5 * place, 0.4 * 0.5 * place, 0.2 * 0.5 * place
+    expected = [
+        -0.2 * lift - ahead,
+        aside,
+        turn,
+        0.6 * lift,
+        -0.4 * lift + ahead,
+        -aside,
+    ]
+    assert found.tolist() == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_pelvis_sways_over_the_leg_that_stands():
+    gait = replace(NUMBERS, sway=0.1)
+    still = torch.zeros(1, 3)
+    for seconds, roll in ((0.25, -0.1), (0.75, 0.1), (0.5, 0.0)):
+        phases = gait.phases(torch.tensor([seconds]))
+        rolls = gait.offsets(phases, still).view(6, 2)[1]
+        assert rolls.tolist() == pytest.approx([roll, roll], abs=1e-6)
+
+
+def test_targets_are_the_default_pose_plus_gait_plus_action(env):
+    cfg = env.cfg.actions["joint_pos"]
+    term = env.action_manager.get_term("joint_pos")
+    robot = env.scene.entity("robot")
+    env.reset(seed=3)
+    command = env.command_manager.get_command("twist")
+    command.copy_(torch.tensor(AHEAD).expand(WORLDS, 3))
+    env.command_manager.term("twist").moving.fill_(1.0)
+    env.episode_length_buf.fill_(7)
+    names = list(term.target_names)
+    knee = names.index("right_knee_joint")
+    actions = torch.zeros(WORLDS, 15)
+    actions[:, knee] = 2.0
+    term.process_actions(actions)
+    # 7 steps of 20 ms are 0.175 of a period of 0.8 s; the right leg is at 0.675.
+    swing = (0.675 - 0.6) / 0.4
+    expected = 0.669 + 0.6 * math.sin(math.pi * swing) ** 2
+    expected += 2.0 * cfg.scale[".*_knee_joint"]
+    assert term.processed_action[:, knee].tolist() == pytest.approx(
+        [expected] * WORLDS, abs=1e-5
+    )
+    waist = names.index("waist_yaw_joint")
+    default = robot.data.default_joint_pos[
+        0, robot.joint_names.index("waist_yaw_joint")
+    ]
+    assert float(term.processed_action[0, waist]) == pytest.approx(float(default))
+
+
+# The hand.
+
+
+def test_a_level_falls_in_every_step_and_a_fall_gives_back(env):
+    env.reset(seed=3)
+    term = env.curriculum_manager.term("support")
+    level = env.observation_manager.term("critic/support").instance.level
+    terminated = env.termination_manager.terminated
+    level.copy_(torch.tensor([[0.0], [0.5], [0.9], [0.5]]))
+    fallen = [[1], [], [1, 2], []]
+    for worlds in fallen:
+        terminated.zero_()
+        terminated[worlds] = True
+        mask = terminated.clone()
+        # A mask of worlds that end without a fall gives nothing back.
+        mask[3] = True
+        term(mask)
+    terminated.zero_()
+    down, up = 1.0 / 480.0, 120.0 / 480.0
+    expected = [0.0, 0.5 - 4 * down + 2 * up, 1.0 - down, 0.5 - 4 * down]
+    assert level[:, 0].tolist() == pytest.approx(expected, abs=1e-6)
+    assert env.get_state()["observation.critic/support.level"].equal(level)
+
+
+HAND = Hand(
+    spring=700.0, damper=120.0, tilt=60.0, tilt_damper=3.6, lift=800.0, height=0.78
+)
+
+
+def test_the_force_of_the_hand_by_hand():
+    force = HAND.force(
+        torch.tensor([[0.1, 5.0, 0.68], [0.0, 0.0, 0.9]]),
+        torch.tensor([[0.5, 0.0, -1.0], [0.0, 0.0, 0.0]]),
+        torch.tensor([[0.0, 0.0], [0.0, 0.0]]),
+        torch.tensor([[1.0, 0.0], [0.0, -0.5]]),
+    )
+    # 0.1 m ahead of the feet, and half as fast as told; 5 m aside count as 0.3 m.
+    assert force[0].tolist() == pytest.approx([60.0 - 70.0, -210.0, 80.0], abs=1e-3)
+    # Above its height nothing lifts it.
+    assert force[1].tolist() == pytest.approx([0.0, -60.0, 0.0])
+
+
+def test_the_torque_of_the_hand_turns_a_tilted_body_up():
+    half = math.radians(30.0) / 2.0
+    ahead = [math.cos(half), 0.0, math.sin(half), 0.0]
+    aside = [math.cos(half), math.sin(half), 0.0, 0.0]
+    torque = HAND.torque(
+        torch.tensor([[ahead, aside]]), torch.tensor([[[0.0, 0.0, 9.0], [1.0, 2.0, 0]]])
+    )[0]
+    # Pitched by 30 degrees about y, it is turned back about y by half of 60 N m.
+    assert torque[0].tolist() == pytest.approx([0.0, -30.0, 0.0], abs=1e-4)
+    assert torque[1].tolist() == pytest.approx([-30.0 - 3.6, -7.2, 0.0], abs=1e-4)
+
+
+def test_bodies_feel_the_share_of_their_world(env):
+    env.reset(seed=3)
+    for _ in range(5):
+        env.step(torch.zeros(WORLDS, 15))
+    level = env.observation_manager.term("critic/support").instance.level
+    level.copy_(torch.tensor([[0.0], [0.25], [0.5], [1.0]]) + 1.0 / 480.0)
+    env.termination_manager.terminated.zero_()
+    env.curriculum_manager.term("support")(torch.zeros(WORLDS, dtype=torch.bool))
+    robot = env.scene.entity("robot")
+    # What each world would feel at full strength, from its own state.
+    wrench = torch.as_tensor(env.sim.data.xfrc_applied)
+    pushed = [index for index in range(wrench.shape[1]) if bool(wrench[3, index].any())]
+    assert len(pushed) == 2
+    low = HAND.height - robot.data.root_pos_w[:, 2]
+    lift = HAND.lift * low.clamp(0.0, 0.3) * torch.tensor([0.0, 0.25, 0.5, 1.0])
+    assert wrench[:, pushed[0], 2].tolist() == pytest.approx(lift.tolist(), abs=1e-2)
+    assert wrench[0].abs().max() < 1e-4
+
+
+def test_play_has_no_hand_and_commands_as_in_training():
+    task, flat = VelocityG1GaitCfg(), VelocityG1FlatCfg()
+    assert task.play().curriculum == {}
+    assert task.play().commands == task.commands == flat.commands
+    assert task.events == flat.events
+    assert task.episode_length_s == flat.episode_length_s
