@@ -53,7 +53,7 @@ def gait_actions() -> dict[str, ActionTermCfg | None]:
 
 
 def gait_rewards() -> dict[str, RewardTermCfg | None]:
-    """Return those of the plane, wider, with the gait's pose in place of a still one."""
+    """Return those of the plane, wider, and the gait's pose for the default one."""
     terms = g1_rewards(rough=False)
     del terms["pose"]
     gait = {"gait": GAIT, "command_name": walking.COMMAND}
@@ -76,7 +76,7 @@ def gait_rewards() -> dict[str, RewardTermCfg | None]:
 
 
 def gait_terminations() -> dict[str, TerminationTermCfg | None]:
-    """Return those of the plane, and a low pelvis: a robot can lie tilted too little."""
+    """Return those of the plane, and a low pelvis: one may lie tilted too little."""
     terms = walking.terminations(rough=False)
     terms["too_low"] = TerminationTermCfg(
         func=walking.mdp.root_height_below_minimum, params={"minimum_height": 0.55}

@@ -1,7 +1,7 @@
 """A stepping gait: a clock, joint targets that follow it, and rewards for keeping it.
 
 The gait looks at the clock and at the command, never at the robot: balance is what a
-policy adds. It steps on the spot as it is told to, and stands where it is told to stand.
+policy adds. Where the command asks to stand, there is no gait.
 """
 
 import math

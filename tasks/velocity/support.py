@@ -100,7 +100,8 @@ class supporting_hand(ManagerTermBase):
         params = cfg.params
         self._robot: Entity = env.scene.entity("robot")
         names = list(self._robot.body_names)
-        self._bodies = [names.index(params["pelvis"]), names.index(params["torso"])]
+        held = [names.index(params[body]) for body in ("pelvis", "torso")]
+        self._bodies = torch.tensor(held, device=env.device)
         self._feet = [names.index(name) for name in params["feet"]]
         self._everywhere = torch.ones(env.num_envs, dtype=torch.bool, device=env.device)
         label = params["level"]

@@ -7,6 +7,7 @@ import numpy as np
 import onnxruntime
 import pytest
 import torch
+from rsl_rl.algorithms import PPO
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.export.graph import Graph
@@ -47,8 +48,8 @@ def most_asymmetric(network: torch.nn.Module, env: ManagerBasedRlEnv) -> float:
     reflection = Reflection(env, MIRROR)
     chance = torch.Generator().manual_seed(1)
     seen = {
-        name: torch.randn(16, size[0], generator=chance)
-        for name, size in env.observation_manager.group_obs_dim.items()
+        name: torch.randn(16, value.shape[1], generator=chance)
+        for name, value in RslRlVecEnv(env).get_observations().items()
     }
     images = {name: reflection.group(name, value) for name, value in seen.items()}
     with torch.no_grad():
@@ -60,12 +61,14 @@ def most_asymmetric(network: torch.nn.Module, env: ManagerBasedRlEnv) -> float:
 
 def test_a_policy_does_in_the_mirror_what_the_mirror_shows(env):
     learner = learner_of(env)
+    assert isinstance(learner.algorithm, PPO)
+    policy = learner.algorithm.actor
     # The normaliser has seen something that is not symmetric.
     worlds = RslRlVecEnv(env)
     for _ in range(3):
         stepped = worlds.step(torch.full((WORLDS, 15), 0.3))[0]
-        learner.policy.update_normalization(stepped)
-    assert most_asymmetric(learner.policy, env) < 1e-6
+        policy.update_normalization(stepped)
+    assert most_asymmetric(policy, env) < 1e-6
     assert most_asymmetric(learner.algorithm.critic, env) < 1e-6
 
 
