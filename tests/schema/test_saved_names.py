@@ -70,6 +70,7 @@ LOOSE = {
     "mjlab.rl.parts:ScheduleCfg",
     "mjlab.terrain.boxes:StairsCfg",
     "mjlab.terrain.heightfields:HeightFieldCfg",
+    f"{TASKS}.velocity.symmetry:EquivariantModelCfg",
     # Written into the configuration of an exported policy's worlds, which nobody saves.
     "mjlab.mdp.driven:DrivenActionCfg",
     "mjlab.export.drive:ExternalCommandCfg",
