@@ -49,6 +49,7 @@ G1_GAIT = Task(
         "Unitree G1 walks as told, about a clocked stepping gait, and learns on a "
         "laptop."
     ),
+    trained=Path(__file__).parent / "trained" / "Velocity-G1-Gait",
 )
 GO1 = Task(
     env=VelocityGo1Cfg,
