@@ -63,9 +63,9 @@ class Gait:
         Returns:
             Shape (num_envs, 2).
         """
-        later = torch.tensor((0.0, 0.5), device=seconds.device)
-        turns = (seconds / self.period).unsqueeze(1)
-        return (turns - turns.floor() + later).remainder(1.0)
+        turns = seconds / self.period
+        left = turns - turns.floor()
+        return torch.stack((left, (left + 0.5).remainder(1.0)), dim=1)
 
     def offsets(self, phases: torch.Tensor, command: torch.Tensor) -> torch.Tensor:
         """Return what the gait adds to the default positions, rad.

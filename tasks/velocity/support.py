@@ -95,6 +95,10 @@ class supporting_hand(ManagerTermBase):
     are those of a `support_level`, which the critic sees. Returns their mean.
     """
 
+    # The first levels are shared out among the worlds, and all levels fall whenever
+    # curricula are computed, as by a reset of one world by hand.
+    couples_worlds = True
+
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         params = cfg.params
@@ -102,7 +106,8 @@ class supporting_hand(ManagerTermBase):
         names = list(self._robot.body_names)
         held = [names.index(params[body]) for body in ("pelvis", "torso")]
         self._bodies = torch.tensor(held, device=env.device)
-        self._feet = [names.index(name) for name in params["feet"]]
+        feet = [names.index(name) for name in params["feet"]]
+        self._feet = torch.tensor(feet, device=env.device)
         self._everywhere = torch.ones(env.num_envs, dtype=torch.bool, device=env.device)
         label = params["level"]
         shown = env.observation_manager.term(label).instance
