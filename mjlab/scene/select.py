@@ -10,12 +10,12 @@ import torch
 
 from mjlab.entity import Entity
 from mjlab.names import UnknownNameError, match_names, suggest
+from mjlab.tensors.columns import LocalIds
 
 if TYPE_CHECKING:
     from mjlab.scene.scene import Scene
 
 Patterns = str | Sequence[str] | None
-LocalIds = slice | torch.Tensor
 
 _ENTITY_KINDS = {
     "joint": "joints",

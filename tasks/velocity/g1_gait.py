@@ -7,7 +7,7 @@ from typing import Self
 
 from mjlab.managers import (
     ActionTermCfg,
-    CurriculumTermCfg,
+    EventTermCfg,
     ObservationGroupCfg,
     ObservationTermCfg,
     RewardTermCfg,
@@ -24,6 +24,8 @@ from mjlab.tasks.velocity.scene import FEET_CONTACT
 from mjlab.tasks.velocity.symmetry import G1EquivariantModelCfg
 
 GAIT = Gait()
+SUPPORT = "support"
+"""Name of the event of the hand."""
 
 GAIT_WORLDS_ON_CPU = 256
 """Batches of 6,144 steps: with a gait to start from, exploration need not find one."""
@@ -38,7 +40,9 @@ def gait_observations() -> dict[str, ObservationGroupCfg | None]:
         group.terms["gait_clock"] = ObservationTermCfg(
             func=mdp.gait_clock, params={"command_name": walking.COMMAND, "gait": GAIT}
         )
-    groups["critic"].terms["support"] = ObservationTermCfg(func=mdp.support_level)
+    groups["critic"].terms["support"] = ObservationTermCfg(
+        func=mdp.support_level, params={"event": SUPPORT}
+    )
     return {**groups}
 
 
@@ -84,13 +88,13 @@ def gait_terminations() -> dict[str, TerminationTermCfg | None]:
     return {**terms}
 
 
-def gait_curriculum() -> dict[str, CurriculumTermCfg | None]:
-    """Return that of the plane, and a hand that lets go within ten seconds."""
-    terms = walking.curriculum(rough=False)
-    terms["support"] = CurriculumTermCfg(
+def gait_events() -> dict[str, EventTermCfg | None]:
+    """Return those of the plane, and a hand that lets go within ten seconds."""
+    terms = walking.events(G1)
+    terms[SUPPORT] = EventTermCfg(
         func=mdp.supporting_hand,
+        mode="step",
         params={
-            "level": "critic/support",
             "pelvis": G1.base_body,
             "torso": G1.torso_body,
             "feet": G1.foot_bodies,
@@ -134,14 +138,13 @@ class VelocityG1GaitCfg(VelocityG1FlatCfg):
     terminations: dict[str, TerminationTermCfg | None] = field(
         default_factory=gait_terminations
     )
-    curriculum: dict[str, CurriculumTermCfg | None] = field(
-        default_factory=gait_curriculum
-    )
+    events: dict[str, EventTermCfg | None] = field(default_factory=gait_events)
 
     def play(self) -> Self:
         """Return the same task to be watched, with commands no faster than trained."""
         watched = super().play()
         watched.commands = copy.deepcopy(self.commands)
+        watched.events = {**watched.events, SUPPORT: None}
         return watched
 
 

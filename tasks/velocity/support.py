@@ -6,28 +6,9 @@ import torch
 
 from mjlab.entity import Entity
 from mjlab.managers import ManagerTermBase
+from mjlab.managers.env import Env
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import TermCfg, TermError
-
-
-class support_level(ManagerTermBase):
-    """Share of its strength with which a hand supports each world, 0 to 1.
-
-    Shape (num_envs, 1). It is 0 where there is no `supporting_hand`, as in play.
-    """
-
-    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
-        super().__init__(cfg, env)
-        self.level = torch.zeros(env.num_envs, 1, device=env.device)
-        """The share, live: a curriculum writes it."""
-
-    def __call__(self, env: ManagedEnv) -> torch.Tensor:
-        """Return the shares."""
-        return self.level
-
-    def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot."""
-        return {"level": self.level}
 
 
 class Hand(NamedTuple):
@@ -90,39 +71,30 @@ class supporting_hand(ManagerTermBase):
     """Holds the pelvis over the feet and bodies upright, less and less.
 
     Each world has a level of its own, the share of the hand's strength. It starts
-    between 0 (in the first world) and 1 (in the last), falls in every step, and rises
-    with a fall, so that each world is at the edge of what the policy can do. The levels
-    are those of a `support_level`, which the critic sees. Returns their mean.
+    anywhere between 0 and 1, falls in every step, and rises with a fall, so that each
+    world is at the edge of what the policy can do. An event of the mode "step".
     """
 
-    # The first levels are shared out among the worlds, and all levels fall whenever
-    # curricula are computed, as by a reset of one world by hand.
-    couples_worlds = True
-
-    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
         super().__init__(cfg, env)
         params = cfg.params
         self._robot: Entity = env.scene.entity("robot")
         names = list(self._robot.body_names)
         held = [names.index(params[body]) for body in ("pelvis", "torso")]
-        self._bodies = torch.tensor(held, device=env.device)
         feet = [names.index(name) for name in params["feet"]]
+        self._bodies = torch.tensor(held, device=env.device)
         self._feet = torch.tensor(feet, device=env.device)
-        self._everywhere = torch.ones(env.num_envs, dtype=torch.bool, device=env.device)
-        label = params["level"]
-        shown = env.observation_manager.term(label).instance
-        if not isinstance(shown, support_level):
-            raise TermError(f"level={label!r} is no observation with `support_level`.")
-        self.level = shown.level
+        self.level = env.rng.draw("supporting_hand", (1,))
         """Share of the strength in each world, shape (num_envs, 1), live."""
-        first = torch.linspace(0.0, 1.0, env.num_envs, device=env.device)
-        self.level.copy_(first.unsqueeze(1))
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return the live tensors that change; copy into them to restore a snapshot."""
+        return {"level": self.level}
 
     def __call__(
         self,
         env: ManagedEnv,
         mask: torch.Tensor,
-        level: str,
         pelvis: str,
         torso: str,
         feet: tuple[str, ...],
@@ -130,13 +102,12 @@ class supporting_hand(ManagerTermBase):
         hand: dict[str, float],
         last_steps: float,
         steps_per_fall: float,
-    ) -> torch.Tensor:
+    ) -> None:
         """Move the levels, and push for the step that begins.
 
         Args:
             env: The environment.
-            mask: The worlds whose episodes end, shape (num_envs,), bool.
-            level: The observation that shows the levels, "group/term".
+            mask: The worlds, shape (num_envs,), bool.
             pelvis: Body that is held over the feet, and upright.
             torso: Body further up in the model that is held upright.
             feet: Bodies of the feet.
@@ -145,14 +116,13 @@ class supporting_hand(ManagerTermBase):
             last_steps: Steps without a fall after which a full level is 0.
             steps_per_fall: Steps whose loss a fall gives back.
         """
-        fell = env.termination_manager.terminated & mask
+        fell = env.termination_manager.terminated.unsqueeze(1)
         self.level.sub_(1.0 / last_steps)
-        self.level.add_(fell.unsqueeze(1), alpha=steps_per_fall / last_steps)
+        self.level.add_(fell, alpha=steps_per_fall / last_steps)
         self.level.clamp_(0.0, 1.0)
-        self._push(Hand(**hand), env.command_manager.get_command(command_name))
-        return self.level.mean()
+        self._push(mask, Hand(**hand), env.command_manager.get_command(command_name))
 
-    def _push(self, hand: Hand, command: torch.Tensor) -> None:
+    def _push(self, mask: torch.Tensor, hand: Hand, command: torch.Tensor) -> None:
         data = self._robot.data
         cos, sin = data.heading_w.cos(), data.heading_w.sin()
         ahead, left = command[:, 0], command[:, 1]
@@ -165,5 +135,32 @@ class supporting_hand(ManagerTermBase):
         force = torch.stack((pull, torch.zeros_like(pull)), dim=1)
         share = self.level.unsqueeze(2)
         self._robot.write_external_wrench(
-            self._everywhere, force * share, torque * share, body_ids=self._bodies
+            mask, force * share, torque * share, body_ids=self._bodies
         )
+
+
+class support_level(ManagerTermBase):
+    """Share of its strength with which a hand supports each world, 0 to 1.
+
+    Shape (num_envs, 1). It is 0 where there is no such event, as in play.
+    """
+
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+        super().__init__(cfg, env)
+        name = cfg.params["event"]
+        bound = env.event_manager.terms.get(name)
+        hand = None if bound is None else bound.instance
+        self._level = torch.zeros(env.num_envs, 1, device=env.device)
+        if hand is not None:
+            if not isinstance(hand, supporting_hand):
+                raise TermError(f"event={name!r} is no event with `supporting_hand`.")
+            self._level = hand.level
+
+    def __call__(self, env: ManagedEnv, event: str) -> torch.Tensor:
+        """Return the shares.
+
+        Args:
+            env: The environment.
+            event: Name of the event of the hand.
+        """
+        return self._level

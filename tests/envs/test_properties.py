@@ -47,10 +47,6 @@ def make(
     seed: int = 11,
 ) -> ManagerBasedRlEnv:
     cfg = TASKS[name]()
-    for term_name, term in cfg.curriculum.items():
-        # What says that it couples worlds is exempt from their independence.
-        if getattr(getattr(term, "func", None), "couples_worlds", False):
-            cfg.curriculum[term_name] = None
     cfg.scene.num_envs = num_envs
     cfg.sim.backend = engine
     cfg.sim.num_threads = num_threads

@@ -195,23 +195,20 @@ def test_targets_are_the_default_pose_plus_gait_plus_action(env):
 
 def test_a_level_falls_in_every_step_and_a_fall_gives_back(env):
     env.reset(seed=3)
-    term = env.curriculum_manager.term("support")
-    level = env.observation_manager.term("critic/support").instance.level
+    term = env.event_manager.term("support")
+    level = env.observation_manager.term("critic/support")()
     terminated = env.termination_manager.terminated
     level.copy_(torch.tensor([[0.0], [0.5], [0.9], [0.5]]))
-    fallen = [[1], [], [1, 2], []]
-    for worlds in fallen:
+    everywhere = torch.ones(WORLDS, dtype=torch.bool)
+    for fallen in ([1], [], [1, 2], []):
         terminated.zero_()
-        terminated[worlds] = True
-        mask = terminated.clone()
-        # A mask of worlds that end without a fall gives nothing back.
-        mask[3] = True
-        term(mask)
+        terminated[fallen] = True
+        term(everywhere)
     terminated.zero_()
     down, up = 1.0 / 480.0, 120.0 / 480.0
     expected = [0.0, 0.5 - 4 * down + 2 * up, 1.0 - down, 0.5 - 4 * down]
     assert level[:, 0].tolist() == pytest.approx(expected, abs=1e-6)
-    assert env.get_state()["observation.critic/support.level"].equal(level)
+    assert env.get_state()["event.support.level"].equal(level)
 
 
 HAND = Hand(
@@ -248,10 +245,10 @@ def test_bodies_feel_the_share_of_their_world(env):
     env.reset(seed=3)
     for _ in range(5):
         env.step(torch.zeros(WORLDS, 15))
-    level = env.observation_manager.term("critic/support").instance.level
+    level = env.observation_manager.term("critic/support")()
     level.copy_(torch.tensor([[0.0], [0.25], [0.5], [1.0]]) + 1.0 / 480.0)
     env.termination_manager.terminated.zero_()
-    env.curriculum_manager.term("support")(torch.zeros(WORLDS, dtype=torch.bool))
+    env.event_manager.term("support")(torch.ones(WORLDS, dtype=torch.bool))
     robot = env.scene.entity("robot")
     # What each world would feel at full strength, from its own state.
     wrench = torch.as_tensor(env.sim.data.xfrc_applied)
@@ -265,7 +262,17 @@ def test_bodies_feel_the_share_of_their_world(env):
 
 def test_play_has_no_hand_and_commands_as_in_training():
     task, flat = VelocityG1GaitCfg(), VelocityG1FlatCfg()
-    assert task.play().curriculum == {}
+    assert task.play().events["support"] is None
     assert task.play().commands == task.commands == flat.commands
-    assert task.events == flat.events
+    assert {**task.events, "support": None} == {**flat.events, "support": None}
+    assert task.curriculum == flat.curriculum
     assert task.episode_length_s == flat.episode_length_s
+
+
+def test_without_its_event_there_is_no_hand():
+    cfg = VelocityG1GaitCfg().play()
+    cfg.scene.num_envs = 2
+    env = ManagerBasedRlEnv(cfg, device="cpu")
+    env.reset()
+    assert env.observation_manager.term("critic/support")().tolist() == [[0.0], [0.0]]
+    env.close()

@@ -319,9 +319,9 @@ ENGINE_CLASSES = {"NativeEngine", "WarpEngine"}
 # "file: line of code" that still asks an engine's name, or only seems to -> why.
 ASKS_AN_ENGINE: dict[str, str] = {
     "mjlab/workers/worker.py: name.split('.')[0] == 'warp'": "the package Warp",
-    # Temporary: the rooms' own work of issue 13.
-    "mjlab/cli/hardware.py: backend != 'warp'": "to be undone by issue 13",
-    "mjlab/cli/hardware.py: backend == 'warp'": "to be undone by issue 13",
+    # A number of worlds is chosen before there is an engine to ask.
+    "mjlab/cli/hardware.py: backend != 'warp'": "the user's own choice",
+    "mjlab/cli/hardware.py: backend == 'warp'": "the user's own choice",
 }
 
 
