@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from operator import attrgetter
 
-from mjlab.envs.config import ManagerBasedRlEnvCfg, check_fields
+from mjlab.envs.config import ManagerBasedRlEnvCfg
 from mjlab.names import suggest
 from mjlab.rl.config import AgentCfg, DistillationAgentCfg, PpoAgentCfg
 from mjlab.rl.parts import CnnModelCfg, MlpModelCfg, RnnModelCfg
@@ -24,7 +24,6 @@ def check_agent(cfg: AgentCfg, groups: Groups, num_envs: int) -> None:
         groups: Shape of one world's observation, by group; see `groups_of`.
         num_envs: Worlds of one process.
     """
-    check_fields(cfg, "agent")
     problems = _check_numbers(cfg)
     if isinstance(cfg, PpoAgentCfg):
         problems += _check_ppo(cfg, groups, num_envs)

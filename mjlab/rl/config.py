@@ -3,12 +3,13 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from mjlab.config import Config
 from mjlab.rl.hook import HookCfg
 from mjlab.rl.parts import DistillationCfg, GaussianCfg, MlpModelCfg, PpoCfg
 
 
 @dataclass(kw_only=True)
-class CheckpointCfg:
+class CheckpointCfg(Config):
     """Checkpoints of the run."""
 
     every: int = 50
@@ -23,7 +24,7 @@ class CheckpointCfg:
 
 
 @dataclass(kw_only=True)
-class EvaluationCfg:
+class EvaluationCfg(Config):
     """Runs of the policy without exploration, in worlds of their own."""
 
     every: int = 100
@@ -40,7 +41,7 @@ class EvaluationCfg:
 
 
 @dataclass(kw_only=True)
-class StopCfg:
+class StopCfg(Config):
     """Reasons to end training before `max_iterations`."""
 
     max_seconds: float | None = None
@@ -63,7 +64,7 @@ class StopCfg:
 
 
 @dataclass(kw_only=True)
-class LoggingCfg:
+class LoggingCfg(Config):
     """Writers of figures, besides the console and `metrics.jsonl`."""
 
     tensorboard: bool = True
@@ -86,7 +87,7 @@ class LoggingCfg:
 
 
 @dataclass(kw_only=True)
-class DumpCfg:
+class DumpCfg(Config):
     """Dumps of worlds in which something went wrong.
 
     A dump lies in the run's folder, as `dumps/<iteration>_<reason>`, and
@@ -111,7 +112,7 @@ class DumpCfg:
 
 
 @dataclass(kw_only=True)
-class AgentCfg:
+class AgentCfg(Config):
     """Settings that all ways of learning share."""
 
     num_steps_per_env: int = 24

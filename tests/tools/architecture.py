@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 # A room imports only from rooms with a smaller number. The rooms of `mjlab.tasks` that
 # are not named here stand above its robots, and are blind to each other.
 FLOORS = {
-    "mjlab.warp_stream": -2,
-    **dict.fromkeys(["mjlab.names", "mjlab.files", "mjlab.threads"], -1),
+    **dict.fromkeys(["mjlab.warp_stream", "mjlab.names"], -2),
+    **dict.fromkeys(["mjlab.config", "mjlab.files", "mjlab.threads"], -1),
     "mjlab.provenance": -1,
     "mjlab.random": -1,
     **dict.fromkeys(["mjlab.tensors", "mjlab.schema", "mjlab.parallel"], 0),
