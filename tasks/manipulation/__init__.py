@@ -1,0 +1,21 @@
+"""Reaching and lifting with an arm."""
+
+from mjlab.registry import OnCpu, Task
+from mjlab.tasks.manipulation.lift import LiftYamCfg as LiftYamCfg
+from mjlab.tasks.manipulation.reach import ReachYamCfg as ReachYamCfg
+from mjlab.tasks.manipulation.rl import WORLDS_ON_CPU, manipulation_rl, reach_rl
+
+REACH = Task(
+    env=ReachYamCfg,
+    play=lambda: ReachYamCfg().play(),
+    rl=reach_rl,
+    on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=reach_rl),
+    summary="I2RT YAM brings its gripper to a place.",
+)
+LIFT = Task(
+    env=LiftYamCfg,
+    play=lambda: LiftYamCfg().play(),
+    rl=manipulation_rl,
+    on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=manipulation_rl),
+    summary="I2RT YAM lifts a cube to a place and holds it there.",
+)
