@@ -2,6 +2,7 @@
 
 from mjlab.registry import OnCpu, Task
 from mjlab.tasks.manipulation.lift import LiftYamCfg as LiftYamCfg
+from mjlab.tasks.manipulation.lift_ik import LiftYamIKCfg as LiftYamIKCfg
 from mjlab.tasks.manipulation.reach import ReachYamCfg as ReachYamCfg
 from mjlab.tasks.manipulation.rl import WORLDS_ON_CPU, manipulation_rl, reach_rl
 
@@ -18,4 +19,11 @@ LIFT = Task(
     rl=manipulation_rl,
     on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=manipulation_rl),
     summary="I2RT YAM lifts a cube to a place and holds it there.",
+)
+LIFT_IK = Task(
+    env=LiftYamIKCfg,
+    play=lambda: LiftYamIKCfg().play(),
+    rl=manipulation_rl,
+    on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=manipulation_rl),
+    summary="I2RT YAM lifts a cube; actions move the gripper, open it or close it.",
 )

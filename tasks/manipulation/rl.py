@@ -9,14 +9,14 @@ from mjlab.rl import (
     PpoCfg,
 )
 
-WORLDS_ON_CPU = 512
+WORLDS_ON_CPU = 256
 
 
 def manipulation_rl(*, max_iterations: int = 3000) -> PpoAgentCfg:
     """Return PPO with perceptrons over normalised observations."""
     hidden = (256, 128, 64)
     return PpoAgentCfg(
-        num_steps_per_env=24,
+        num_steps_per_env=32,
         max_iterations=max_iterations,
         actor=MlpModelCfg(
             hidden_dims=hidden,
@@ -28,7 +28,7 @@ def manipulation_rl(*, max_iterations: int = 3000) -> PpoAgentCfg:
             hidden_dims=hidden, activation="elu", obs_normalization=True
         ),
         algorithm=PpoCfg(
-            num_learning_epochs=5,
+            num_learning_epochs=8,
             num_mini_batches=4,
             clip_param=0.2,
             gamma=0.97,
@@ -37,7 +37,7 @@ def manipulation_rl(*, max_iterations: int = 3000) -> PpoAgentCfg:
             entropy_coef=0.003,
             learning_rate=1e-3,
             schedule="adaptive",
-            desired_kl=0.01,
+            desired_kl=0.015,
             max_grad_norm=1.0,
         ),
         checkpoint=CheckpointCfg(every=50),
@@ -47,4 +47,4 @@ def manipulation_rl(*, max_iterations: int = 3000) -> PpoAgentCfg:
 
 def reach_rl() -> PpoAgentCfg:
     """Return settings for reaching, which is learned in minutes."""
-    return manipulation_rl(max_iterations=200)
+    return manipulation_rl(max_iterations=250)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
+import mujoco
+
 from mjlab.entity import ArticulationCfg, EntityCfg, InitialStateCfg
+from mjlab.schema import declared
 from mjlab.spec import CollisionCfg
 from mjlab.tasks.robots.robot import (
     ROBOTS_DIR,
@@ -12,7 +15,7 @@ from mjlab.tasks.robots.robot import (
     action_scales,
     position_actuators,
 )
-from mjlab.tasks.robots.skin import load_with_skin
+from mjlab.tasks.robots.skin import with_skin
 
 YAM_XML = ROBOTS_DIR / "yam.xml"
 
@@ -76,6 +79,9 @@ GRASP_SITE = "grasp_site"
 FINGER_OPEN = 0.0375
 """Position of the left finger with the gripper wide open, 76 mm between the tips."""
 
+FINGER_CLOSED = -0.05
+"""Target beyond closed, with which the gripper squeezes a thing of 4 cm with 7 N."""
+
 FINGERTIPS = r"(lf|rf)_down([6-9]|10|11)_collision"
 """Pattern of the spheres that what is gripped is held by."""
 
@@ -116,15 +122,28 @@ def gripper_collision() -> CollisionCfg:
     )
 
 
-def yam_cfg(*, skin: bool = False) -> EntityCfg:
+@declared
+def load_yam(skin: bool, gravity_compensation: bool) -> mujoco.MjSpec:
+    """Load the arm, with official meshes or without its weight if so asked."""
+    spec = mujoco.MjSpec.from_file(str(YAM_XML))
+    if gravity_compensation:
+        for body in spec.bodies[1:]:
+            body.gravcomp = 1.0
+    return with_skin(spec, "yam") if skin else spec
+
+
+def yam_cfg(*, skin: bool = False, gravity_compensation: bool = False) -> EntityCfg:
     """Return a fresh YAM: at home, position actuators, contacts of the gripper.
 
     Args:
         skin: Whether to wear the official meshes instead of primitive shapes. They
             change no physics, and must be fetched first; see `mjlab.tasks.robots.skin`.
+        gravity_compensation: Whether the arm's own weight is held by a controller below
+            the position loops, and so is no load for them.
     """
+    is_plain = not (skin or gravity_compensation)
     return EntityCfg(
-        source=partial(load_with_skin, YAM_XML, "yam") if skin else YAM_XML,
+        source=YAM_XML if is_plain else partial(load_yam, skin, gravity_compensation),
         init_state=home(),
         articulation=ArticulationCfg(
             actuators=position_actuators(MOTORS),
