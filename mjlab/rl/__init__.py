@@ -28,6 +28,7 @@ from mjlab.rl.parts import GaussianCfg as GaussianCfg
 from mjlab.rl.parts import HeteroscedasticGaussianCfg as HeteroscedasticGaussianCfg
 from mjlab.rl.parts import LinearScheduleCfg as LinearScheduleCfg
 from mjlab.rl.parts import MlpModelCfg as MlpModelCfg
+from mjlab.rl.parts import ObservedActionsCfg as ObservedActionsCfg
 from mjlab.rl.parts import PpoCfg as PpoCfg
 from mjlab.rl.parts import RndCfg as RndCfg
 from mjlab.rl.parts import RnnModelCfg as RnnModelCfg

@@ -6,7 +6,7 @@ from operator import attrgetter
 from mjlab.envs.config import ManagerBasedRlEnvCfg, check_fields
 from mjlab.names import suggest
 from mjlab.rl.config import AgentCfg, DistillationAgentCfg, PpoAgentCfg
-from mjlab.rl.parts import CnnModelCfg, MlpModelCfg, RnnModelCfg
+from mjlab.rl.parts import CnnModelCfg, MlpModelCfg, ObservedActionsCfg, RnnModelCfg
 
 Groups = Mapping[str, tuple[int, ...] | None]
 """Shape of one world's observation by group, None where it is not known yet."""
@@ -113,7 +113,7 @@ def _check_distillation(cfg: DistillationAgentCfg, groups: Groups) -> list[str]:
 def _check_network(
     cfg: AgentCfg,
     name: str,
-    model: MlpModelCfg,
+    model: MlpModelCfg | ObservedActionsCfg,
     groups: Groups,
 ) -> list[str]:
     if not isinstance(model, CnnModelCfg):

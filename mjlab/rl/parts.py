@@ -122,6 +122,16 @@ class MlpModelCfg(PartCfg):
 
 
 @dataclass(kw_only=True)
+class ObservedActionsCfg(PartCfg):
+    """A teacher that is no network: its actions are its groups of observations.
+
+    So a controller by hand teaches, as a term of an observation group.
+    """
+
+    class_name = "mjlab.rl.observed:ObservedActions"
+
+
+@dataclass(kw_only=True)
 class RnnModelCfg(MlpModelCfg):
     """A recurrent network, then a perceptron."""
 

@@ -3,8 +3,15 @@
 from mjlab.registry import OnCpu, Task
 from mjlab.tasks.manipulation.lift import LiftYamCfg as LiftYamCfg
 from mjlab.tasks.manipulation.lift_ik import LiftYamIKCfg as LiftYamIKCfg
+from mjlab.tasks.manipulation.lift_mixed import LiftYamMixedCfg as LiftYamMixedCfg
+from mjlab.tasks.manipulation.lift_taught import LiftYamTaughtCfg as LiftYamTaughtCfg
 from mjlab.tasks.manipulation.reach import ReachYamCfg as ReachYamCfg
-from mjlab.tasks.manipulation.rl import WORLDS_ON_CPU, manipulation_rl, reach_rl
+from mjlab.tasks.manipulation.rl import (
+    WORLDS_ON_CPU,
+    manipulation_rl,
+    reach_rl,
+    taught_rl,
+)
 
 REACH = Task(
     env=ReachYamCfg,
@@ -26,4 +33,18 @@ LIFT_IK = Task(
     rl=manipulation_rl,
     on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=manipulation_rl),
     summary="I2RT YAM lifts a cube; actions move the gripper, open it or close it.",
+)
+LIFT_MIXED = Task(
+    env=LiftYamMixedCfg,
+    play=lambda: LiftYamMixedCfg().play(),
+    rl=manipulation_rl,
+    on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=manipulation_rl),
+    summary="I2RT YAM lifts things that are others in each world.",
+)
+LIFT_TAUGHT = Task(
+    env=LiftYamTaughtCfg,
+    play=lambda: LiftYamTaughtCfg().play(),
+    rl=taught_rl,
+    on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=taught_rl),
+    summary="I2RT YAM lifts a cube as a controller by hand does, which it imitates.",
 )

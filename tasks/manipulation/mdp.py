@@ -20,7 +20,7 @@ from mjlab.schema import declare_terms
 from mjlab.tasks.manipulation.commands import GoalCommand as GoalCommand
 from mjlab.tasks.manipulation.commands import GoalCommandCfg as GoalCommandCfg
 from mjlab.tensors.masks import fill_where
-from mjlab.tensors.math import quat_from_axis_angle
+from mjlab.tensors.math import quat_conjugate, quat_from_axis_angle, quat_mul
 
 FINGERS = ("robot/lf_down", "robot/rf_down")
 """Bodies that grip."""
@@ -52,6 +52,18 @@ def object_to_goal(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return the way from what is brought to the goal, axes of the base, m."""
     command = goal_command(env, command_name)
     return command.in_base(command.goal_pos_w - command.brought_pos_w)
+
+
+def object_heading(env: ManagedEnv, object_name: str) -> torch.Tensor:
+    """Return how a thing of four sides is turned, alike after a quarter, (num_envs, 2).
+
+    Cosine and sine of four times its yaw, from the base's forward direction.
+    """
+    thing = views.of(env.scene).view(object_name).root_pose.q
+    base = env.scene.entity("robot").data.root_quat_w
+    w, _, _, z = quat_mul(quat_conjugate(base), thing).unbind(dim=1)
+    turn = 8.0 * torch.atan2(z, w)
+    return torch.stack((turn.cos(), turn.sin()), dim=1)
 
 
 # Rewards.

@@ -58,6 +58,9 @@ def observations(*, with_object: bool) -> dict[str, ObservationGroupCfg | None]:
         seen["gripper_to_object"] = ObservationTermCfg(
             func=manipulation.gripper_to_object, params=places, noise=noise(0.01)
         )
+        seen["object_heading"] = ObservationTermCfg(
+            func=manipulation.object_heading, params={"object_name": table.OBJECT}
+        )
     seen["object_to_goal" if with_object else "gripper_to_goal"] = ObservationTermCfg(
         func=manipulation.object_to_goal, params=places, noise=noise(0.01)
     )

@@ -2,9 +2,12 @@
 
 from mjlab.rl import (
     CheckpointCfg,
+    DistillationAgentCfg,
+    DistillationCfg,
     EvaluationCfg,
     GaussianCfg,
     MlpModelCfg,
+    ObservedActionsCfg,
     PpoAgentCfg,
     PpoCfg,
 )
@@ -48,3 +51,24 @@ def manipulation_rl(*, max_iterations: int = 3000) -> PpoAgentCfg:
 def reach_rl() -> PpoAgentCfg:
     """Return settings for reaching, which is learned in minutes."""
     return manipulation_rl(max_iterations=250)
+
+
+def taught_rl() -> DistillationAgentCfg:
+    """Return settings for imitating the script, in the states that the policy sees."""
+    return DistillationAgentCfg(
+        num_steps_per_env=20,
+        max_iterations=300,
+        obs_groups={"student": ("actor",), "teacher": ("expert",)},
+        student=MlpModelCfg(
+            hidden_dims=(256, 128, 64),
+            activation="elu",
+            obs_normalization=True,
+            distribution_cfg=GaussianCfg(init_std=0.2, learn_std=False),
+        ),
+        teacher=ObservedActionsCfg(),
+        algorithm=DistillationCfg(
+            num_learning_epochs=10, gradient_length=2, max_grad_norm=1.0
+        ),
+        checkpoint=CheckpointCfg(every=25),
+        evaluation=EvaluationCfg(every=25, num_envs=64),
+    )

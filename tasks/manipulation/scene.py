@@ -9,7 +9,7 @@ from mjlab.tasks.manipulation.objects import table_cfg
 from mjlab.tasks.robots.yam import yam_cfg
 
 TIMESTEP = 0.01
-"""Duration of a physics step, in s; half of it lifts no cube more (docs/decisions.md)."""
+"""Duration of a physics step, in s; half of it lifts no cube more."""
 
 DECIMATION = 4
 """Physics steps in a step: the policy acts 25 times a second."""

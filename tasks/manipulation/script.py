@@ -1,22 +1,27 @@
-"""A controller by hand for `Lift-Yam-IK`: over the cube, down, grip, to the goal.
+"""A controller by hand that lifts: over the cube, down, grip, to the goal.
 
 Every world is in a stage of its own; all stages are computed for all worlds, and a mask
 chooses. It makes demonstrations, and says what the task allows.
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
 from mjlab import views
-from mjlab.envs import ManagerBasedRlEnv
-from mjlab.mdp.kinematics import Frame
+from mjlab.managers import ManagerTermBase
+from mjlab.managers.managed_env import ManagedEnv
+from mjlab.managers.term import TermCfg, TermError
+from mjlab.mdp import JointPositionAction
+from mjlab.mdp.kinematics import DampedInverse, Frame, Jacobian
+from mjlab.schema import declare_terms
 from mjlab.tasks.manipulation.lift_ik import POSITION_SCALE, ROTATION_SCALE
 from mjlab.tasks.manipulation.mdp import goal_command
 from mjlab.tasks.manipulation.reach import GOAL
 from mjlab.tasks.manipulation.scene import OBJECT
-from mjlab.tasks.robots.yam import GRASP_SITE
+from mjlab.tasks.robots.yam import ARM_JOINTS, GRASP_SITE
+from mjlab.tensors.columns import Columns
 from mjlab.tensors.masks import fill_where
 from mjlab.tensors.math import (
     quat_box_minus,
@@ -34,6 +39,14 @@ _BELOW_SITE = 0.012
 
 _NEAR = (0.02, 0.012)
 """Distance from the target at which a gripper is over a cube, and around it, in m."""
+
+_LOST = 0.06
+"""Distance from the gripper at which a thing is no longer held, in m."""
+
+_LONGEST_WAY, _LARGEST_TURN = 0.2, 1.0
+"""Way, in m, and turn, in rad, that are asked for at once."""
+
+_DAMPING = 0.05
 
 _GRIP_TIME = 0.6
 """Time to close, in s."""
@@ -55,20 +68,35 @@ _TILTS = 10
 """Tilts of the gripper that are tried at a goal, from vertical to horizontal."""
 
 
-class LiftScript:
-    """Acts in all worlds of `Lift-Yam-IK` at once, on what it sees of their state."""
+class Motion(NamedTuple):
+    """A movement that is asked of the gripper."""
 
-    def __init__(self, env: ManagerBasedRlEnv) -> None:
+    away: torch.Tensor
+    """Way to go in the world, shape (num_envs, 3), m."""
+
+    turn: torch.Tensor
+    """Rotation vector to turn by, axes of the world, shape (num_envs, 3), rad."""
+
+    closes: torch.Tensor
+    """Worlds in which the gripper is to close, shape (num_envs,), bool."""
+
+
+class LiftScript:
+    """Finds the movement of the moment in all worlds at once, from their true state."""
+
+    def __init__(self, env: ManagedEnv) -> None:
         """Begin in all worlds.
 
         Args:
-            env: The worlds. Their action is that of `Lift-Yam-IK`.
+            env: Worlds with the arm, a thing and a goal.
         """
         self._env = env
         self._command = goal_command(env, GOAL)
         self._object = views.of(env.scene).view(OBJECT)
-        self._robot = env.scene.entity("robot")
-        self._hand = Frame(env.sim, self._robot, "site", GRASP_SITE)
+        self.robot = env.scene.entity("robot")
+        """The arm."""
+        self.hand = Frame(env.sim, self.robot, "site", GRASP_SITE)
+        """The point between the fingertips."""
         self._grip_steps = round(_GRIP_TIME / env.step_dt)
         count = {"dtype": torch.int64, "device": env.device}
         self.stage = torch.zeros(env.num_envs, **count)
@@ -78,29 +106,24 @@ class LiftScript:
         self._tilts = torch.linspace(0.0, 0.5 * math.pi, _TILTS, device=env.device)
         self._outward, self._downward = self._tilts.sin(), self._tilts.cos()
 
-    def reset(self, dones: torch.Tensor | None = None) -> None:
-        """Begin anew where `dones`, shape (num_envs,), holds; None in all worlds."""
-        everyone = torch.ones_like(self.stage, dtype=torch.bool)
-        mask = everyone if dones is None else dones
+    def reset(self, mask: torch.Tensor) -> None:
+        """Begin anew where `mask`, shape (num_envs,), holds."""
         fill_where(self.stage, mask, _OVER)
         fill_where(self._steps, mask, 0)
 
-    def __call__(self, observations: Any, /) -> torch.Tensor:
-        """Return the action of the moment, shape (num_envs, 7)."""
-        pos, quat = self._hand.pos_w, self._hand.quat_w
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return the live tensors that change."""
+        return {"stage": self.stage, "steps": self._steps}
+
+    def advance(self) -> Motion:
+        """Return the movement of the moment, once a step."""
+        pos, quat = self.hand.pos_w, self.hand.quat_w
         target, turned = self._targets(pos, quat)
-        away = target - pos
-        turn = quat_box_minus(turned, quat)
-        self._advance(away.square().sum(dim=1).sqrt(), turn.square().sum(dim=1).sqrt())
-        base = self._robot.data.root_quat_w
-        closed = (self.stage >= _GRIP).unsqueeze(1)
-        return torch.cat(
-            (
-                quat_rotate_inverse(base, away) / POSITION_SCALE,
-                quat_rotate_inverse(base, turn) / ROTATION_SCALE,
-                1.0 - 2.0 * closed,
-            ),
-            dim=1,
+        away, turn = target - pos, quat_box_minus(turned, quat)
+        closes = self.stage >= _GRIP
+        self._move_on(_length(away), _length(turn))
+        return Motion(
+            _shortened(away, _LONGEST_WAY), _shortened(turn, _LARGEST_TURN), closes
         )
 
     def _targets(
@@ -157,8 +180,8 @@ class LiftScript:
         flat = heading * outward.unsqueeze(1)
         return torch.cat((flat, -downward.unsqueeze(1)), dim=1)
 
-    def _advance(self, away: torch.Tensor, turn: torch.Tensor) -> None:
-        """Move the worlds on that are done with their stage."""
+    def _move_on(self, away: torch.Tensor, turn: torch.Tensor) -> None:
+        """Move on the worlds that are done with their stage, and begin where lost."""
         near = torch.where(self.stage == _OVER, *_NEAR)
         arrived = (away < near) & (turn < 0.15)
         closed = self._steps >= self._grip_steps
@@ -166,6 +189,81 @@ class LiftScript:
         done &= self.stage < _CARRY
         self._steps.add_(1).mul_(~done)
         self.stage.add_(done)
+        lost = (self.stage >= _GRIP) & (self._command.reach_distance() > _LOST)
+        self.reset(lost)
+
+
+class ScriptedPolicy:
+    """Plays `Lift-Yam-IK`, and tasks with its action, by the script."""
+
+    def __init__(self, env: ManagedEnv) -> None:
+        """Begin in all worlds of an environment."""
+        self.script = LiftScript(env)
+        """What it does, and in which stage it is."""
+
+    def __call__(self, observations: Any, /) -> torch.Tensor:
+        """Return the action of the moment, shape (num_envs, 7)."""
+        motion = self.script.advance()
+        base = self.script.robot.data.root_quat_w
+        move = quat_rotate_inverse(base, motion.away) / POSITION_SCALE
+        turn = quat_rotate_inverse(base, motion.turn) / ROTATION_SCALE
+        return torch.cat((move, turn, _sign(motion.closes)), dim=1)
+
+    def reset(self, dones: torch.Tensor | None = None) -> None:
+        """Begin anew where `dones`, shape (num_envs,), holds; None in all worlds."""
+        everyone = torch.ones_like(self.script.stage, dtype=torch.bool)
+        self.script.reset(everyone if dones is None else dones)
+
+
+class scripted_joint_targets(ManagerTermBase):
+    """The action of `Lift-Yam` by the script: what an observation tells a teacher."""
+
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+        super().__init__(cfg, env)
+        self._script = LiftScript(env)
+        action = env.action_manager.get_term("joint_pos")
+        if not isinstance(action, JointPositionAction):
+            raise TermError(
+                "scripted_joint_targets: the action 'joint_pos' is a "
+                f"{type(action).__name__}, not a JointPositionAction."
+            )
+        self._action = action
+        robot = self._script.robot
+        joints = [env.sim.mj_model.joint(f"{robot.name}/{j}").id for j in ARM_JOINTS]
+        self._jacobian = Jacobian(env, joints)
+        self._solve = DampedInverse(6, _DAMPING, env.device)
+        local = [robot.joint_names.index(name) for name in ARM_JOINTS]
+        self._columns = Columns.of(local, env.device)
+
+    def __call__(self, env: ManagedEnv) -> torch.Tensor:
+        """Return it, shape (num_envs, 7)."""
+        script = self._script
+        motion = script.advance()
+        jacobian = self._jacobian.at(script.hand.pos_w)
+        step = self._solve(jacobian, torch.cat((motion.away, motion.turn), dim=1), None)
+        target = self._columns.read(script.robot.data.joint_pos) + step
+        scale, summand = self._action.scale[:-1], self._action.summand()[:, :-1]
+        return torch.cat(((target - summand) / scale, _sign(motion.closes)), dim=1)
+
+    def reset(self, mask: torch.Tensor) -> None:
+        self._script.reset(mask)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        return self._script.state()
+
+
+def _sign(closes: torch.Tensor) -> torch.Tensor:
+    """Return -1 where the gripper closes, else 1, shape (num_envs, 1)."""
+    return (1.0 - 2.0 * closes).unsqueeze(1)
+
+
+def _length(vector: torch.Tensor) -> torch.Tensor:
+    return vector.square().sum(dim=-1).sqrt()
+
+
+def _shortened(vector: torch.Tensor, longest: float) -> torch.Tensor:
+    length = _length(vector).unsqueeze(-1)
+    return vector * (longest / length.clamp(min=longest))
 
 
 def _sideways(goal: torch.Tensor) -> torch.Tensor:
@@ -179,3 +277,6 @@ def _frame(approach: torch.Tensor, closing: torch.Tensor) -> torch.Tensor:
     """Return the quaternion whose z axis is `approach` and whose y axis `closing`."""
     first = torch.linalg.cross(closing, approach)
     return quat_from_matrix(torch.stack((first, closing, approach), dim=-1))
+
+
+declare_terms(__name__)

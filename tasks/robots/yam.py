@@ -46,8 +46,7 @@ def _dm4310(inertia: float) -> Motor:
     )
 
 
-# The loops are made for the inertias that the joints move, armature included; a hundredth
-# of a motor's own inertia would hold no arm up.
+# The loops are made for the inertias that the joints move, armature included.
 MOTORS: dict[tuple[str, ...], Motor] = {
     ("joint1",): _dm4340(0.123153),
     ("joint2",): _dm4340(0.277411),
