@@ -22,6 +22,7 @@ from mjlab.rl.parts import BetaCfg as BetaCfg
 from mjlab.rl.parts import CnnCfg as CnnCfg
 from mjlab.rl.parts import CnnModelCfg as CnnModelCfg
 from mjlab.rl.parts import ConstantScheduleCfg as ConstantScheduleCfg
+from mjlab.rl.parts import DaggerCfg as DaggerCfg
 from mjlab.rl.parts import DistillationCfg as DistillationCfg
 from mjlab.rl.parts import DistributionCfg as DistributionCfg
 from mjlab.rl.parts import GaussianCfg as GaussianCfg

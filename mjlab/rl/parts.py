@@ -389,3 +389,26 @@ class DistillationCfg(PartCfg):
 
     grad_reduce_bucket_mb: float = 25
     """Size of what several processes exchange at a time, in MB."""
+
+
+@dataclass(kw_only=True)
+class DaggerCfg(DistillationCfg):
+    """Supervised learning from a teacher, with all rollouts so far.
+
+    Fields of RSL-RL's distillation that are about its own batches, the epochs and the
+    length of gradients, have no meaning here.
+    """
+
+    class_name = "mjlab.rl.dagger:Dagger"
+
+    num_learning_epochs: int = 1
+    gradient_length: int = 1
+
+    capacity: int = 500_000
+    """Steps of worlds that are kept, the newest ones."""
+
+    batch_size: int = 1024
+    """Steps in an update."""
+
+    num_updates_per_iteration: int = 100
+    """Updates after each rollout."""

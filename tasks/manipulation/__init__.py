@@ -45,6 +45,6 @@ LIFT_TAUGHT = Task(
     env=LiftYamTaughtCfg,
     play=lambda: LiftYamTaughtCfg().play(),
     rl=taught_rl,
-    on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=taught_rl),
+    on_cpu=OnCpu(num_envs=TAUGHT_WORLDS_ON_CPU, rl=taught_rl),
     summary="I2RT YAM lifts a cube as a controller by hand does, which it imitates.",
 )

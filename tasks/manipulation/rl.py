@@ -2,8 +2,8 @@
 
 from mjlab.rl import (
     CheckpointCfg,
+    DaggerCfg,
     DistillationAgentCfg,
-    DistillationCfg,
     EvaluationCfg,
     GaussianCfg,
     MlpModelCfg,
@@ -13,6 +13,7 @@ from mjlab.rl import (
 )
 
 WORLDS_ON_CPU = 256
+TAUGHT_WORLDS_ON_CPU = 128
 
 
 def manipulation_rl(*, max_iterations: int = 3000) -> PpoAgentCfg:
@@ -56,19 +57,17 @@ def reach_rl() -> PpoAgentCfg:
 def taught_rl() -> DistillationAgentCfg:
     """Return settings for imitating the script, in the states that the policy sees."""
     return DistillationAgentCfg(
-        num_steps_per_env=20,
-        max_iterations=300,
+        num_steps_per_env=25,
+        max_iterations=150,
         obs_groups={"student": ("actor",), "teacher": ("expert",)},
         student=MlpModelCfg(
             hidden_dims=(256, 128, 64),
             activation="elu",
             obs_normalization=True,
-            distribution_cfg=GaussianCfg(init_std=0.2, learn_std=False),
+            distribution_cfg=GaussianCfg(init_std=0.1),
         ),
         teacher=ObservedActionsCfg(),
-        algorithm=DistillationCfg(
-            num_learning_epochs=10, gradient_length=2, max_grad_norm=1.0
-        ),
-        checkpoint=CheckpointCfg(every=25),
-        evaluation=EvaluationCfg(every=25, num_envs=64),
+        algorithm=DaggerCfg(max_grad_norm=1.0),
+        checkpoint=CheckpointCfg(every=10),
+        evaluation=EvaluationCfg(every=10, num_envs=64),
     )

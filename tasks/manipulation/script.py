@@ -46,7 +46,8 @@ _LOST = 0.06
 _LONGEST_WAY, _LARGEST_TURN = 0.2, 1.0
 """Way, in m, and turn, in rad, that are asked for at once."""
 
-_DAMPING = 0.05
+_DAMPING, _LONGEST_STEP = 0.05, 0.5
+"""Damping of the least squares, and longest step of a joint, in rad."""
 
 _GRIP_TIME = 0.6
 """Time to close, in s."""
@@ -241,7 +242,12 @@ class scripted_joint_targets(ManagerTermBase):
         motion = script.advance()
         jacobian = self._jacobian.at(script.hand.pos_w)
         step = self._solve(jacobian, torch.cat((motion.away, motion.turn), dim=1), None)
+        step = step * (
+            _LONGEST_STEP / step.abs().amax(1, True).clamp(min=_LONGEST_STEP)
+        )
         target = self._columns.read(script.robot.data.joint_pos) + step
+        limits = self._columns.read(script.robot.data.soft_joint_pos_limits)
+        target = torch.clamp(target, limits[..., 0], limits[..., 1])
         scale, summand = self._action.scale[:-1], self._action.summand()[:, :-1]
         return torch.cat(((target - summand) / scale, _sign(motion.closes)), dim=1)
 
