@@ -7,6 +7,7 @@ from mjlab.tasks.manipulation.lift_mixed import LiftYamMixedCfg as LiftYamMixedC
 from mjlab.tasks.manipulation.lift_taught import LiftYamTaughtCfg as LiftYamTaughtCfg
 from mjlab.tasks.manipulation.reach import ReachYamCfg as ReachYamCfg
 from mjlab.tasks.manipulation.rl import (
+    TAUGHT_WORLDS_ON_CPU,
     WORLDS_ON_CPU,
     manipulation_rl,
     reach_rl,
