@@ -1,6 +1,6 @@
 """Imitation of a teacher with all that has been seen: DAgger, Ross et al. 2011.
 
-RSL-RL's distillation learns from the rollout of the moment and forgets it. Here rollouts
+RSL-RL's distillation learns from the present rollout and forgets it. Here rollouts
 add up, so that a student needs fewer steps of the worlds, which are what costs.
 """
 
@@ -13,9 +13,9 @@ from torch import nn
 
 
 class Dagger(Distillation):
-    """Acts as the student does, and learns what the teacher would have done there.
+    """Learns what the teacher would have done, where teacher and student have been.
 
-    What has been seen is not part of a checkpoint: a run that is resumed gathers anew.
+    Some worlds are the teacher's, so that the student sees early how a task ends. What has been seen is not part of a checkpoint: a run that is resumed gathers anew.
     """
 
     def __init__(
@@ -24,6 +24,7 @@ class Dagger(Distillation):
         capacity: int,
         batch_size: int,
         num_updates_per_iteration: int,
+        teacher_share: float,
         **kwargs: Any,
     ) -> None:
         """Begin with nothing seen.
@@ -33,14 +34,23 @@ class Dagger(Distillation):
             capacity: Steps of worlds that are kept, the newest ones.
             batch_size: Steps in an update.
             num_updates_per_iteration: Updates after each rollout.
+            teacher_share: Share of the worlds in which the teacher acts.
             **kwargs: As of RSL-RL's distillation.
         """
         super().__init__(*args, **kwargs)
         self._capacity = capacity
         self._batch_size = batch_size
         self._num_updates = num_updates_per_iteration
+        self._teacher_share = teacher_share
         self._seen: TensorDict | None = None
         self._added = 0
+
+    def act(self, obs: TensorDict) -> torch.Tensor:
+        """Return actions: the teacher's in the first worlds, the student's in others."""
+        actions = super().act(obs)
+        taught = round(self._teacher_share * actions.shape[0])
+        actions[:taught] = self.transition.privileged_actions[:taught]  # type: ignore
+        return actions
 
     def update(self) -> dict[str, float]:
         """Learn from batches of all that has been seen; return the mean loss."""

@@ -412,3 +412,7 @@ class DaggerCfg(DistillationCfg):
 
     num_updates_per_iteration: int = 100
     """Updates after each rollout."""
+
+    teacher_share: float = 0.5
+    """Share of the worlds in which the teacher acts. Without any, a student sees what
+    comes late in an episode only when it has learned all that comes before."""

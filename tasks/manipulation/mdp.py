@@ -5,6 +5,7 @@ costs and get a negative weight. What MuJoCo derives (sites, contacts) is that o
 last physics step, at most 5 ms before.
 """
 
+import math
 from collections.abc import Mapping
 
 import torch
@@ -132,11 +133,11 @@ class held_at_goal(ManagerTermBase):
         super().__init__(cfg, env)
         self._command = goal_command(env, cfg.params["command_name"])
         duration = cfg.params["duration"]
-        self._needed = round(duration / env.step_dt)
+        # At least as long, but for the rounding of the quotient.
+        self._needed = math.ceil(duration / env.step_dt - 1e-6)
         if self._needed < 1:
             raise TermError(
-                f"held_at_goal: duration is {duration}; it has to be at least one step "
-                f"of {env.step_dt} s."
+                f"held_at_goal: duration is {duration}; it has to be above 0."
             )
         size = (env.num_envs,)
         self._steps = torch.zeros(size, dtype=torch.int64, device=env.device)

@@ -13,7 +13,7 @@ from mjlab.rl import (
 )
 
 WORLDS_ON_CPU = 256
-TAUGHT_WORLDS_ON_CPU = 128
+TAUGHT_WORLDS_ON_CPU = 64
 
 
 def manipulation_rl(*, max_iterations: int = 3000) -> PpoAgentCfg:
@@ -68,6 +68,6 @@ def taught_rl() -> DistillationAgentCfg:
         ),
         teacher=ObservedActionsCfg(),
         algorithm=DaggerCfg(max_grad_norm=1.0),
-        checkpoint=CheckpointCfg(every=10),
-        evaluation=EvaluationCfg(every=10, num_envs=64),
+        checkpoint=CheckpointCfg(every=20),
+        evaluation=EvaluationCfg(every=40, num_envs=32),
     )
