@@ -15,7 +15,8 @@ from torch import nn
 class Dagger(Distillation):
     """Learns what the teacher would have done, where teacher and student have been.
 
-    Some worlds are the teacher's, so that the student sees early how a task ends. What has been seen is not part of a checkpoint: a run that is resumed gathers anew.
+    Some worlds are the teacher's, so that the student sees early how a task ends. What
+    has been seen is not part of a checkpoint: a run that is resumed gathers anew.
     """
 
     def __init__(
@@ -46,7 +47,7 @@ class Dagger(Distillation):
         self._added = 0
 
     def act(self, obs: TensorDict) -> torch.Tensor:
-        """Return actions: the teacher's in the first worlds, the student's in others."""
+        """Return the teacher's actions in the first worlds, then the student's."""
         actions = super().act(obs)
         taught = round(self._teacher_share * actions.shape[0])
         actions[:taught] = self.transition.privileged_actions[:taught]  # type: ignore

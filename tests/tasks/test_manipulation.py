@@ -137,6 +137,7 @@ def test_a_grip_is_seen_where_mujoco_has_contacts_of_both_fingers():
     cfg.events = {  # All worlds have the compiled cube, which the oracle has too.
         name: term for name, term in cfg.events.items() if term and term.mode == "reset"
     }
+    cfg.sim.forward_stage = "acceleration"  # The test reads forces after a step.
     env = make(cfg, 4)
     grip = env.reward_manager.term("grip")
     rollout = Rollout(env, ScriptedPolicy(env), seed=5)
@@ -160,10 +161,6 @@ def test_a_grip_is_seen_where_mujoco_has_contacts_of_both_fingers():
 
 
 # The controller by hand.
-
-
-def test_the_script_lifts_8_cubes_of_8_to_their_goals():
-    assert play(make(LiftYamIKCfg(), 8), seed=0).all()
 
 
 @pytest.mark.slow
@@ -197,6 +194,7 @@ def test_a_world_has_one_to_three_things_of_which_one_is_lifted():
     env.close()
 
 
+@pytest.mark.slow
 def test_a_cube_that_is_lost_is_fetched_again():
     cfg = LiftYamIKCfg(episode_length_s=12.0)
     env = make(cfg, 2)
@@ -215,6 +213,7 @@ def test_a_cube_that_is_lost_is_fetched_again():
     env.close()
 
 
+@pytest.mark.slow
 def test_by_joint_targets_the_script_lifts_as_well():
     env = make(LiftYamTaughtCfg(), 8)
     observations = env.reset(seed=0)[0]
@@ -267,7 +266,13 @@ class Teaching:
             "init_std": 0.1,
         }
         student = MLPModel(
-            seen, groups, "student", 2, hidden_dims=(), distribution_cfg=gaussian
+            seen,
+            groups,
+            "student",
+            2,
+            hidden_dims=(8,),
+            activation="identity",
+            distribution_cfg=gaussian,
         )
         teacher = ObservedActions(seen, groups, "teacher", 2)
         storage = RolloutStorage("distillation", worlds, steps, seen, [2], "cpu")
@@ -278,6 +283,7 @@ class Teaching:
             capacity=capacity,
             batch_size=64,
             num_updates_per_iteration=200,
+            teacher_share=0.5,
             learning_rate=1e-2,
         )
         self.steps = steps
@@ -296,17 +302,23 @@ class Teaching:
         return self.algorithm.update()["behavior"]
 
 
-def test_a_student_of_one_layer_finds_the_matrix_that_its_teacher_uses():
+def test_a_linear_student_finds_the_matrix_that_its_teacher_uses():
     teaching = Teaching()
-    losses = [teaching.iterate() for _ in range(6)]
+    losses = [teaching.iterate() for _ in range(4)]
     assert losses[-1] < 1e-3 < losses[0]
-    layer = [
-        m for m in teaching.algorithm.student.mlp if isinstance(m, torch.nn.Linear)
-    ]
-    assert len(layer) == 1
-    torch.testing.assert_close(
-        layer[0].weight.detach(), teaching.matrix, rtol=0, atol=0.02
-    )
+    seen = teaching.seen()
+    with torch.no_grad():
+        done = teaching.algorithm.student(seen)
+    expected = seen["actor"] @ teaching.matrix.T
+    torch.testing.assert_close(done, expected, rtol=0, atol=0.05)
+
+
+def test_the_teacher_acts_in_its_share_of_the_worlds_and_the_student_elsewhere():
+    teaching = Teaching()
+    seen = teaching.seen()
+    actions = teaching.algorithm.act(seen)
+    taught = (actions == seen["expert"]).all(dim=1)
+    assert taught.tolist() == [True] * 4 + [False] * 4
 
 
 def test_the_newest_steps_take_the_place_of_the_oldest():
@@ -345,9 +357,13 @@ def refused(cfg: ManagerBasedRlEnvCfg) -> str:
 def test_a_goal_without_an_extent_or_in_an_inverted_range_is_refused():
     cfg = ReachYamCfg()
     cfg.commands = {GOAL: manipulation.GoalCommandCfg(radius=0.0)}
-    assert refused(cfg) == "radius is 0.0; it has to be positive."
+    assert refused(cfg) == (
+        "Command term 'goal': radius is 0.0; it has to be positive."
+    )
     cfg.commands = {GOAL: manipulation.GoalCommandCfg(x=(0.5, 0.3))}
-    assert refused(cfg) == "the range of x is (0.5, 0.3); it has to ascend."
+    assert refused(cfg) == (
+        "Command term 'goal': the range of x is (0.5, 0.3); it has to ascend."
+    )
 
 
 def test_a_thing_or_a_site_that_is_not_there_is_named_with_the_nearest():
@@ -370,8 +386,8 @@ def test_a_place_without_all_its_ranges_is_refused():
     )
     cfg.events = {"place_object": term}
     assert refused(cfg) == (
-        "place_object: pose_range has ['x', 'yaw']; it needs a range for each of x, y, "
-        "z and yaw."
+        "Event term 'place_object': place_object: pose_range has ['x', 'yaw']; it "
+        "needs a range for each of x, y, z and yaw."
     )
 
 
@@ -380,7 +396,9 @@ def test_a_time_of_zero_at_the_goal_is_refused():
     success = cfg.outcomes["success"]
     assert success is not None
     success.params["duration"] = 0.0
-    assert refused(cfg) == "held_at_goal: duration is 0.0; it has to be above 0."
+    assert refused(cfg) == (
+        "Outcome term 'success': held_at_goal: duration is 0.0; it has to be above 0."
+    )
 
 
 def test_a_script_for_joints_needs_joint_targets_to_act_on():
