@@ -37,8 +37,11 @@ _CLEARANCE = 0.06
 _BELOW_SITE = 0.012
 """Way from the site to the middle of the fingertips along the gripper, in m."""
 
-_NEAR = (0.02, 0.012)
+_NEAR = (0.025, 0.018)
 """Distance from the target at which a gripper is over a cube, and around it, in m."""
+
+_TURNED = 0.25
+"""Angle up to which it is turned as it should be, in rad."""
 
 _LOST = 0.06
 """Distance from the gripper at which a thing is no longer held, in m."""
@@ -52,8 +55,10 @@ _DAMPING, _LONGEST_STEP = 0.05, 0.5
 _GRIP_TIME = 0.6
 """Time to close, in s."""
 
-_CARRY_GAIN = 2.0
-"""Factor of the way to the goal: soft joints go as far as their loads let them."""
+_IK_GAIN, _JOINT_GAIN = 1.5, 2.5
+"""Factors of ways and turns that are asked for: soft joints are late, and give way.
+
+Inverse kinematics asks anew in each physics step, and swings with more."""
 
 _SHOULDER_HEIGHT = 0.114
 _HAND_LENGTH = 0.2
@@ -85,13 +90,14 @@ class Motion(NamedTuple):
 class LiftScript:
     """Finds the movement of the moment in all worlds at once, from their true state."""
 
-    def __init__(self, env: ManagedEnv) -> None:
+    def __init__(self, env: ManagedEnv, gain: float) -> None:
         """Begin in all worlds.
 
         Args:
             env: Worlds with the arm, a thing and a goal.
+            gain: Factor of the ways and turns that it asks for.
         """
-        self._env = env
+        self._env, self._gain = env, gain
         self._command = goal_command(env, GOAL)
         self._object = views.of(env.scene).view(OBJECT)
         self.robot = env.scene.entity("robot")
@@ -124,7 +130,9 @@ class LiftScript:
         closes = self.stage >= _GRIP
         self._move_on(_length(away), _length(turn))
         return Motion(
-            _shortened(away, _LONGEST_WAY), _shortened(turn, _LARGEST_TURN), closes
+            _shortened(self._gain * away, _LONGEST_WAY),
+            _shortened(self._gain * turn, _LARGEST_TURN),
+            closes,
         )
 
     def _targets(
@@ -138,7 +146,7 @@ class LiftScript:
         goal = self._command.goal_pos_w
         approach = self._approach(goal)
         # The thing may have slipped, so it is the thing that is brought, not the hand.
-        carried = pos + _CARRY_GAIN * (goal - thing.p)
+        carried = pos + goal - thing.p
         carries = (self.stage == _CARRY).unsqueeze(1)
         return (
             torch.where(carries, carried, over),
@@ -184,7 +192,7 @@ class LiftScript:
     def _move_on(self, away: torch.Tensor, turn: torch.Tensor) -> None:
         """Move on the worlds that are done with their stage, and begin where lost."""
         near = torch.where(self.stage == _OVER, *_NEAR)
-        arrived = (away < near) & (turn < 0.15)
+        arrived = (away < near) & (turn < _TURNED)
         closed = self._steps >= self._grip_steps
         done = torch.where(self.stage == _GRIP, closed, arrived)
         done &= self.stage < _CARRY
@@ -199,7 +207,7 @@ class ScriptedPolicy:
 
     def __init__(self, env: ManagedEnv) -> None:
         """Begin in all worlds of an environment."""
-        self.script = LiftScript(env)
+        self.script = LiftScript(env, _IK_GAIN)
         """What it does, and in which stage it is."""
 
     def __call__(self, observations: Any, /) -> torch.Tensor:
@@ -221,7 +229,7 @@ class scripted_joint_targets(ManagerTermBase):
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
-        self._script = LiftScript(env)
+        self._script = LiftScript(env, _JOINT_GAIN)
         action = env.action_manager.get_term("joint_pos")
         if not isinstance(action, JointPositionAction):
             raise TermError(
