@@ -55,10 +55,13 @@ _DAMPING, _LONGEST_STEP = 0.05, 0.5
 _GRIP_TIME = 0.6
 """Time to close, in s."""
 
-_IK_GAIN, _JOINT_GAIN = 1.5, 2.5
+_IK_GAIN, _JOINT_GAIN = 1.0, 2.5
 """Factors of ways and turns that are asked for: soft joints are late, and give way.
 
 Inverse kinematics asks anew in each physics step, and swings with more."""
+
+_LEAST_CARRY_GAIN = 2.0
+"""Least factor of the way to the goal, which a load lengthens."""
 
 _SHOULDER_HEIGHT = 0.114
 _HAND_LENGTH = 0.2
@@ -98,6 +101,7 @@ class LiftScript:
             gain: Factor of the ways and turns that it asks for.
         """
         self._env, self._gain = env, gain
+        self._carry_gain = max(_LEAST_CARRY_GAIN / gain, 1.0)
         self._command = goal_command(env, GOAL)
         self._object = views.of(env.scene).view(OBJECT)
         self.robot = env.scene.entity("robot")
@@ -146,7 +150,7 @@ class LiftScript:
         goal = self._command.goal_pos_w
         approach = self._approach(goal)
         # The thing may have slipped, so it is the thing that is brought, not the hand.
-        carried = pos + goal - thing.p
+        carried = pos + self._carry_gain * (goal - thing.p)
         carries = (self.stage == _CARRY).unsqueeze(1)
         return (
             torch.where(carries, carried, over),
