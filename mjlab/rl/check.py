@@ -6,7 +6,8 @@ from operator import attrgetter
 from mjlab.envs.config import ManagerBasedRlEnvCfg, check_fields
 from mjlab.names import suggest
 from mjlab.rl.config import AgentCfg, DistillationAgentCfg, PpoAgentCfg
-from mjlab.rl.parts import CnnModelCfg, MlpModelCfg, ObservedActionsCfg, RnnModelCfg
+from mjlab.rl.imitation import ObservedActionsCfg
+from mjlab.rl.parts import CnnModelCfg, MlpModelCfg, RnnModelCfg
 
 Groups = Mapping[str, tuple[int, ...] | None]
 """Shape of one world's observation by group, None where it is not known yet."""

@@ -4,13 +4,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from mjlab.rl.hook import HookCfg
-from mjlab.rl.parts import (
-    DistillationCfg,
-    GaussianCfg,
-    MlpModelCfg,
-    ObservedActionsCfg,
-    PpoCfg,
-)
+from mjlab.rl.imitation import ObservedActionsCfg
+from mjlab.rl.parts import DistillationCfg, GaussianCfg, MlpModelCfg, PpoCfg
 
 
 @dataclass(kw_only=True)

@@ -17,9 +17,9 @@ from mjlab.rl.console import Display, Progress
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.figures import IterationFigures, Number, Scores, Stopwatch, merged
 from mjlab.rl.hook import Hook
+from mjlab.rl.imitation import ObservedActionsCfg
 from mjlab.rl.learners import Learner
 from mjlab.rl.logging import Writer
-from mjlab.rl.parts import ObservedActionsCfg
 from mjlab.rl.policy import Evaluation
 from mjlab.rl.signals import Interrupts
 from mjlab.rl.state import RunState, seed_everything
