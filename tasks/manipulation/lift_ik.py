@@ -32,7 +32,8 @@ def ik_actions() -> dict[str, ActionTermCfg | None]:
         ),
         "gripper": mdp.BinaryJointPositionActionCfg(
             joint_names=FINGER_JOINTS[:1],
-            open_command=FINGER_OPEN,
+            # Beyond open: the loop is slow, and the joint's limit stops the finger.
+            open_command=2.0 * FINGER_OPEN,
             close_command=FINGER_CLOSED,
         ),
     }

@@ -1,6 +1,5 @@
 """Things that lie on a table, and the table."""
 
-from functools import partial
 from typing import Literal
 
 import mujoco
@@ -30,7 +29,7 @@ def table_cfg() -> EntityCfg:
 def thing_cfg(name: ThingName) -> EntityCfg:
     """Return a thing that a gripper can hold, in front of the arm."""
     return EntityCfg(
-        source=partial(thing_spec, name),
+        source=_SOURCES[name],
         init_state=InitialStateCfg(pos=(0.3, 0.0, OBJECT_HALF)),
     )
 
@@ -79,7 +78,6 @@ def table_spec() -> mujoco.MjSpec:
     return spec
 
 
-@declared
 def thing_spec(name: ThingName) -> mujoco.MjSpec:
     """Return a free body of 50 g, about 4 cm wide.
 
@@ -124,3 +122,30 @@ def thing_spec(name: ThingName) -> mujoco.MjSpec:
             rgba=_ORANGE,
         )
     return spec
+
+
+@declared
+def cube() -> mujoco.MjSpec:
+    """Return a cube."""
+    return thing_spec("cube")
+
+
+@declared
+def cylinder() -> mujoco.MjSpec:
+    """Return a cylinder that stands."""
+    return thing_spec("cylinder")
+
+
+@declared
+def ball() -> mujoco.MjSpec:
+    """Return a ball."""
+    return thing_spec("ball")
+
+
+@declared
+def jar() -> mujoco.MjSpec:
+    """Return a jar with a lid on a hinge."""
+    return thing_spec("jar")
+
+
+_SOURCES = {"cube": cube, "cylinder": cylinder, "ball": ball, "jar": jar}

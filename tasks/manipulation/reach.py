@@ -34,6 +34,7 @@ _LARGEST_SCALE = 0.5
 the motor's effort, gives the wrist's last joint 5.5, and it would spin by chance."""
 
 ARM = SceneEntityCfg("robot", joint_names=ARM_JOINTS)
+FINGER = SceneEntityCfg("robot", joint_names=FINGER_JOINTS[:1])
 
 
 def noise(size: float) -> UniformNoiseCfg:
@@ -45,22 +46,20 @@ def observations(*, with_object: bool) -> dict[str, ObservationGroupCfg | None]:
     """Return joints, the way to thing and goal, and the last action.
 
     Args:
-        with_object: Whether there is a thing to be brought.
+        with_object: Whether there is a thing to be gripped and brought.
     """
     places = {"command_name": GOAL}
+    arm = {"asset_cfg": ARM} if with_object else {}
     seen: dict[str, ObservationTermCfg | None] = {
-        "joint_pos": ObservationTermCfg(func=mdp.joint_pos_rel, noise=noise(0.01)),
+        "joint_pos": ObservationTermCfg(
+            func=mdp.joint_pos_rel, params=arm, noise=noise(0.01)
+        ),
         "joint_vel": ObservationTermCfg(
-            func=mdp.joint_vel, noise=noise(0.5), scale=0.2
+            func=mdp.joint_vel, params=arm, noise=noise(0.5), scale=0.2
         ),
     }
     if with_object:
-        seen["gripper_to_object"] = ObservationTermCfg(
-            func=manipulation.gripper_to_object, params=places, noise=noise(0.01)
-        )
-        seen["object_heading"] = ObservationTermCfg(
-            func=manipulation.object_heading, params={"object_name": table.OBJECT}
-        )
+        seen |= _seen_of_object(places)
     seen["object_to_goal" if with_object else "gripper_to_goal"] = ObservationTermCfg(
         func=manipulation.object_to_goal, params=places, noise=noise(0.01)
     )
@@ -68,6 +67,21 @@ def observations(*, with_object: bool) -> dict[str, ObservationGroupCfg | None]:
     return {
         "actor": ObservationGroupCfg(terms=seen),
         "critic": ObservationGroupCfg(terms=dict(seen), enable_corruption=False),
+    }
+
+
+def _seen_of_object(places: dict[str, str]) -> dict[str, ObservationTermCfg]:
+    """Return the finger, whose whole way is 4 cm, and where the thing is and how."""
+    return {
+        "finger_pos": ObservationTermCfg(
+            func=mdp.joint_pos_rel, params={"asset_cfg": FINGER}, noise=noise(0.0005)
+        ),
+        "gripper_to_object": ObservationTermCfg(
+            func=manipulation.gripper_to_object, params=places, noise=noise(0.005)
+        ),
+        "object_heading": ObservationTermCfg(
+            func=manipulation.object_heading, params={"object_name": table.OBJECT}
+        ),
     }
 
 

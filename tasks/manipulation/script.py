@@ -1,7 +1,8 @@
 """A controller by hand that lifts: over the cube, down, grip, to the goal.
 
-Every world is in a stage of its own; all stages are computed for all worlds, and a mask
-chooses. It makes demonstrations, and says what the task allows.
+Every world is in a stage of its own, which follows from where things are; all stages
+are computed for all worlds, and a mask chooses. It makes demonstrations, says what the
+task allows, and has no memory, so that a policy without one can imitate it.
 """
 
 import math
@@ -20,9 +21,8 @@ from mjlab.tasks.manipulation.lift_ik import POSITION_SCALE, ROTATION_SCALE
 from mjlab.tasks.manipulation.mdp import goal_command
 from mjlab.tasks.manipulation.reach import GOAL
 from mjlab.tasks.manipulation.scene import OBJECT
-from mjlab.tasks.robots.yam import ARM_JOINTS, GRASP_SITE
+from mjlab.tasks.robots.yam import ARM_JOINTS, FINGER_JOINTS, GRASP_SITE
 from mjlab.tensors.columns import Columns
-from mjlab.tensors.masks import fill_where
 from mjlab.tensors.math import (
     quat_box_minus,
     quat_from_matrix,
@@ -37,23 +37,26 @@ _CLEARANCE = 0.06
 _BELOW_SITE = 0.012
 """Way from the site to the middle of the fingertips along the gripper, in m."""
 
-_NEAR = (0.025, 0.018)
-"""Distance from the target at which a gripper is over a cube, and around it, in m."""
+_NEAR = 0.025
+"""Distance from the line over a thing at which a gripper goes down, in m."""
+
+_AROUND = (0.03, 0.018)
+"""Distance at which a gripper is around a thing, closing and open, in m."""
 
 _TURNED = 0.25
 """Angle up to which it is turned as it should be, in rad."""
 
-_LOST = 0.06
-"""Distance from the gripper at which a thing is no longer held, in m."""
+_CLOSING, _GRIPPED = 0.034, 0.0255
+"""Positions of the finger below which the gripper closes, and holds a thing, in m."""
+
+_HELD = 0.05
+"""Distance from the gripper up to which a thing is held, in m."""
 
 _LONGEST_WAY, _LARGEST_TURN = 0.2, 1.0
 """Way, in m, and turn, in rad, that are asked for at once."""
 
 _DAMPING, _LONGEST_STEP = 0.05, 0.5
 """Damping of the least squares, and longest step of a joint, in rad."""
-
-_GRIP_TIME = 0.6
-"""Time to close, in s."""
 
 _IK_GAIN, _JOINT_GAIN = 1.0, 2.5
 """Factors of ways and turns that are asked for: soft joints are late, and give way.
@@ -108,31 +111,20 @@ class LiftScript:
         """The arm."""
         self.hand = Frame(env.sim, self.robot, "site", GRASP_SITE)
         """The point between the fingertips."""
-        self._grip_steps = round(_GRIP_TIME / env.step_dt)
-        count = {"dtype": torch.int64, "device": env.device}
-        self.stage = torch.zeros(env.num_envs, **count)
+        self._finger = self.robot.joint_names.index(FINGER_JOINTS[0])
+        self.stage = torch.zeros(env.num_envs, dtype=torch.int64, device=env.device)
         """Stage of each world: over, down, grip, carry; shape (num_envs,)."""
-        self._steps = torch.zeros(env.num_envs, **count)
         self._down = torch.tensor([0.0, 0.0, -1.0], device=env.device)
         self._tilts = torch.linspace(0.0, 0.5 * math.pi, _TILTS, device=env.device)
         self._outward, self._downward = self._tilts.sin(), self._tilts.cos()
 
-    def reset(self, mask: torch.Tensor) -> None:
-        """Begin anew where `mask`, shape (num_envs,), holds."""
-        fill_where(self.stage, mask, _OVER)
-        fill_where(self._steps, mask, 0)
-
-    def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
-        return {"stage": self.stage, "steps": self._steps}
-
     def advance(self) -> Motion:
-        """Return the movement of the moment, once a step."""
+        """Return the movement of the moment."""
         pos, quat = self.hand.pos_w, self.hand.quat_w
+        self._find_stage(pos, quat)
         target, turned = self._targets(pos, quat)
         away, turn = target - pos, quat_box_minus(turned, quat)
         closes = self.stage >= _GRIP
-        self._move_on(_length(away), _length(turn))
         return Motion(
             _shortened(self._gain * away, _LONGEST_WAY),
             _shortened(self._gain * turn, _LARGEST_TURN),
@@ -193,17 +185,24 @@ class LiftScript:
         flat = heading * outward.unsqueeze(1)
         return torch.cat((flat, -downward.unsqueeze(1)), dim=1)
 
-    def _move_on(self, away: torch.Tensor, turn: torch.Tensor) -> None:
-        """Move on the worlds that are done with their stage, and begin where lost."""
-        near = torch.where(self.stage == _OVER, *_NEAR)
-        arrived = (away < near) & (turn < _TURNED)
-        closed = self._steps >= self._grip_steps
-        done = torch.where(self.stage == _GRIP, closed, arrived)
-        done &= self.stage < _CARRY
-        self._steps.add_(1).mul_(~done)
-        self.stage.add_(done)
-        lost = (self.stage >= _GRIP) & (self._command.reach_distance() > _LOST)
-        self.reset(lost)
+    def _find_stage(self, pos: torch.Tensor, quat: torch.Tensor) -> None:
+        """Find each world's stage in what can be seen, so that it can be imitated.
+
+        A gripper that has begun to close may be less exactly where it should be, or it
+        would open again at a touch.
+        """
+        thing = self._object.root_pose
+        away = thing.p - self._down * _BELOW_SITE - pos
+        turn = quat_box_minus(self._vertical(thing.p, thing.q), quat)
+        finger = self.robot.data.joint_pos[:, self._finger]
+        has_begun = finger < _CLOSING
+        turned = _length(turn) < _TURNED
+        around = _length(away) < torch.where(has_begun, *_AROUND)
+        grips = (finger < _GRIPPED) & (self._command.reach_distance() < _HELD)
+        below = (-away[:, 2] < _CLEARANCE + _NEAR) & (_length(away[:, :2]) < _NEAR)
+        stage = torch.where(below & turned & ~has_begun, _DOWN, _OVER)
+        stage = torch.where(around & (turned | has_begun), _GRIP, stage)
+        self.stage.copy_(torch.where(grips, _CARRY, stage))
 
 
 class ScriptedPolicy:
@@ -223,9 +222,7 @@ class ScriptedPolicy:
         return torch.cat((move, turn, _sign(motion.closes)), dim=1)
 
     def reset(self, dones: torch.Tensor | None = None) -> None:
-        """Begin anew where `dones`, shape (num_envs,), holds; None in all worlds."""
-        everyone = torch.ones_like(self.script.stage, dtype=torch.bool)
-        self.script.reset(everyone if dones is None else dones)
+        """Do nothing: the script has no memory."""
 
 
 class scripted_joint_targets(ManagerTermBase):
@@ -262,12 +259,6 @@ class scripted_joint_targets(ManagerTermBase):
         target = torch.clamp(target, limits[..., 0], limits[..., 1])
         scale, summand = self._action.scale[:-1], self._action.summand()[:, :-1]
         return torch.cat(((target - summand) / scale, _sign(motion.closes)), dim=1)
-
-    def reset(self, mask: torch.Tensor) -> None:
-        self._script.reset(mask)
-
-    def state(self) -> dict[str, torch.Tensor]:
-        return self._script.state()
 
 
 def _sign(closes: torch.Tensor) -> torch.Tensor:

@@ -131,6 +131,12 @@ def load_yam(skin: bool, gravity_compensation: bool) -> mujoco.MjSpec:
     return with_skin(spec, "yam") if skin else spec
 
 
+@declared
+def load_weightless_yam() -> mujoco.MjSpec:
+    """Load the arm without its weight."""
+    return load_yam(skin=False, gravity_compensation=True)
+
+
 def yam_cfg(*, skin: bool = False, gravity_compensation: bool = False) -> EntityCfg:
     """Return a fresh YAM: at home, position actuators, contacts of the gripper.
 
@@ -140,9 +146,9 @@ def yam_cfg(*, skin: bool = False, gravity_compensation: bool = False) -> Entity
         gravity_compensation: Whether the arm's own weight is held by a controller below
             the position loops, and so is no load for them.
     """
-    is_plain = not (skin or gravity_compensation)
+    plain = load_weightless_yam if gravity_compensation else YAM_XML
     return EntityCfg(
-        source=YAM_XML if is_plain else partial(load_yam, skin, gravity_compensation),
+        source=partial(load_yam, True, gravity_compensation) if skin else plain,
         init_state=home(),
         articulation=ArticulationCfg(
             actuators=position_actuators(MOTORS),
