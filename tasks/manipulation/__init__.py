@@ -5,13 +5,22 @@ from mjlab.tasks.manipulation.lift import LiftYamCfg as LiftYamCfg
 from mjlab.tasks.manipulation.lift_ik import LiftYamIKCfg as LiftYamIKCfg
 from mjlab.tasks.manipulation.lift_mixed import LiftYamMixedCfg as LiftYamMixedCfg
 from mjlab.tasks.manipulation.lift_taught import LiftYamTaughtCfg as LiftYamTaughtCfg
+from mjlab.tasks.manipulation.objects import ball as ball
+from mjlab.tasks.manipulation.objects import cube as cube
+from mjlab.tasks.manipulation.objects import cylinder as cylinder
+from mjlab.tasks.manipulation.objects import jar as jar
+from mjlab.tasks.manipulation.objects import table_spec as table_spec
 from mjlab.tasks.manipulation.reach import ReachYamCfg as ReachYamCfg
+from mjlab.tasks.manipulation.reach import TableCfg as TableCfg
 from mjlab.tasks.manipulation.rl import (
     TAUGHT_WORLDS_ON_CPU,
     WORLDS_ON_CPU,
     manipulation_rl,
     reach_rl,
     taught_rl,
+)
+from mjlab.tasks.manipulation.script import (
+    scripted_joint_targets as scripted_joint_targets,
 )
 
 REACH = Task(
