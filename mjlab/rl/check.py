@@ -6,6 +6,7 @@ from operator import attrgetter
 from mjlab.envs.config import ManagerBasedRlEnvCfg
 from mjlab.names import suggest
 from mjlab.rl.config import AgentCfg, DistillationAgentCfg, PpoAgentCfg
+from mjlab.rl.imitation import ObservedActionsCfg
 from mjlab.rl.parts import CnnModelCfg, MlpModelCfg, RnnModelCfg
 
 Groups = Mapping[str, tuple[int, ...] | None]
@@ -112,7 +113,7 @@ def _check_distillation(cfg: DistillationAgentCfg, groups: Groups) -> list[str]:
 def _check_network(
     cfg: AgentCfg,
     name: str,
-    model: MlpModelCfg,
+    model: MlpModelCfg | ObservedActionsCfg,
     groups: Groups,
 ) -> list[str]:
     if not isinstance(model, CnnModelCfg):

@@ -5,6 +5,7 @@ from typing import Literal
 
 from mjlab.config import Config
 from mjlab.rl.hook import HookCfg
+from mjlab.rl.imitation import ObservedActionsCfg
 from mjlab.rl.parts import DistillationCfg, GaussianCfg, MlpModelCfg, PpoCfg
 
 
@@ -186,11 +187,12 @@ class DistillationAgentCfg(AgentCfg):
     student: MlpModelCfg = field(default_factory=_actor)
     """The policy that learns."""
 
-    teacher: MlpModelCfg = field(default_factory=_actor)
+    teacher: MlpModelCfg | ObservedActionsCfg = field(default_factory=_actor)
     """The policy that is imitated; built as it was when it was trained."""
 
     teacher_checkpoint: str | None = None
-    """Run folder or checkpoint of the teacher. A run that is resumed brings its own."""
+    """Run folder or checkpoint of the teacher, if it is a network. A run that is
+    resumed brings its own."""
 
     algorithm: DistillationCfg = field(default_factory=DistillationCfg)
     """The algorithm."""
