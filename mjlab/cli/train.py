@@ -27,6 +27,7 @@ from mjlab.rl.config import AgentCfg
 from mjlab.rl.console import Display, open_display
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.hook import Hook
+from mjlab.rl.initial_weights import take_weights
 from mjlab.rl.logging import open_writers
 from mjlab.rl.loop import TrainingLoop, TrainingResult
 from mjlab.rl.run_folder import KEPT_DEFAULTS, RunFolder, save_config
@@ -47,6 +48,7 @@ def train(
     device: str | None = None,
     resume: Path | None = None,
     exact: bool = True,
+    init_from: Path | None = None,
     defaults: Mapping[str, Any] | None = None,
     make_hooks: Callable[[TrainingEnv], Sequence[Hook]] | None = None,
     display: Display | None = None,
@@ -65,6 +67,7 @@ def train(
         device: Where to train. None takes a GPU of its own where there is one.
         resume: Run or checkpoint to go on from, in the same folder.
         exact: Go on exactly; see `TrainingLoop.resume`.
+        init_from: Run or checkpoint to take first weights from; see `take_weights`.
         defaults: The task's configurations as they were before the user changed any,
             as "env" and "agent", to be compared with in the report.
         make_hooks: Makes what is done after each iteration, besides `agent_cfg.hooks`.
@@ -112,9 +115,13 @@ def train(
             if ranks.is_first:
                 run.reopen(loop.iteration, text)
             stack.enter_context(record)
+        taken: list[str] = []
+        if init_from is not None:
+            taken = take_weights(init_from, loop.learner, loop.worlds, agent_cfg)
         stack.enter_context(_recorder(loop, run, task, text, display))
         if ranks.is_first and display is not None:
-            for line in [f"Run folder {run.path}.", *_start(loop, placement)]:
+            start = [f"Run folder {run.path}.", *taken, *_start(loop, placement)]
+            for line in start:
                 display.say(line)
             loop.writers = open_writers(
                 run.path,
