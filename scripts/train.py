@@ -90,11 +90,12 @@ def main(arguments: Sequence[str]) -> None:
         raise UsageError(f"Name a task first: train.py TASK [options]. Tasks: {known}.")
     entry = find_entry(line.subject)
     # From here on it takes seconds, because torch is imported.
+    weights = find_weights(line)
     run = find_run(line, entry)
     configs = read_configs(line, entry, run)
     if line.reference is not None:
         raise Answer(reference(configs, line.reference))
-    learn(line, entry, run, configs)
+    learn(line, entry, run, configs, weights)
 
 
 def find_run(line: Line, entry: Entry) -> "RunFolder | None":
@@ -114,16 +115,16 @@ def find_run(line: Line, entry: Entry) -> "RunFolder | None":
 
 def find_weights(line: Line) -> Path | None:
     """The run or the checkpoint whose weights to begin with, if that is asked for."""
-    place, options = line.options.init_from, line.options
+    place = line.options.init_from
     if place is None:
         return None
-    if options.resume is not None:
+    if line.options.resume is not None:
         raise UsageError(
             "--init-from begins a run and --resume goes on with one: take one of them."
         )
     from mjlab.cli.runs import find_run as find_any_run
 
-    return checkpoint_or_run(place, find_any_run(place, options.logs))
+    return checkpoint_or_run(place, find_any_run(place, line.options.logs))
 
 
 def checkpoint_or_run(place: str, run: "RunFolder") -> Path:
@@ -241,7 +242,11 @@ def check(env_cfg: Any, agent_cfg: Any) -> None:
 
 
 def learn(
-    line: Line, entry: Entry, run: "RunFolder | None", configs: dict[str, Any]
+    line: Line,
+    entry: Entry,
+    run: "RunFolder | None",
+    configs: dict[str, Any],
+    weights: Path | None,
 ) -> None:
     """Train, and say where the results are."""
     from mjlab.cli.train import train
@@ -266,7 +271,7 @@ def learn(
         device=device,
         resume=resume,
         exact=line.options.exact,
-        init_from=find_weights(line),
+        init_from=weights,
         defaults=None if run is not None else find_defaults(line, entry),
         placement=placement,
     )
