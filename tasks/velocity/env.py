@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from mjlab.envs import ManagerBasedRlEnvCfg, mdp
-from mjlab.managers import CommandTermCfg, EventTermCfg
+from mjlab.managers import CommandTermCfg, EventTermCfg, OutcomeTermCfg
 from mjlab.tasks.velocity import terms
 from mjlab.tasks.velocity.scene import DECIMATION
 from mjlab.terrain import TerrainGeneratorCfg
@@ -28,6 +28,9 @@ class VelocityCfg(ManagerBasedRlEnvCfg):
     episode_length_s: float = 20.0
     commands: dict[str, CommandTermCfg | None] = field(
         default_factory=lambda: {**terms.commands()}
+    )
+    outcomes: dict[str, OutcomeTermCfg | None] = field(
+        default_factory=lambda: {**terms.outcomes()}
     )
 
     def play(self) -> Self:
