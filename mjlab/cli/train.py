@@ -13,7 +13,10 @@ from typing import Any
 
 import torch
 
+from mjlab.cli.doctor import examine_figures
 from mjlab.cli.memory import require_memory
+from mjlab.doctor import save as save_findings
+from mjlab.doctor.watch import WatchedDisplay
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.export import INSTALL, ExportError, is_installed
 from mjlab.files import CannotWriteError, saying_why
@@ -83,6 +86,7 @@ def train(
     check_agent(agent_cfg, groups_of(env_cfg), env_cfg.scene.num_envs)
     # What cannot be written must not be found out after the worlds are built.
     text = config_text(env=env_cfg, agent=agent_cfg)
+    plain = to_data({"env": env_cfg, "agent": agent_cfg})
     require_memory(env_cfg, agent_cfg, physics, processes=ranks.local_world)
     first_world = ranks.index * env_cfg.scene.num_envs
     env = _build(env_cfg, placement, device, first_world)
@@ -96,8 +100,9 @@ def train(
         # A run that cannot be resumed stays as it was.
         if resume is None:
             stack.enter_context(record)
-        if ranks.is_first and display is None:
-            display = open_display(f"{task}  {run.path}")
+        if ranks.is_first:
+            display = display or open_display(f"{task}  {run.path}")
+            display = WatchedDisplay(display, plain)
         loop = TrainingLoop(
             env,
             agent_cfg,
@@ -127,7 +132,7 @@ def train(
                 run.path,
                 agent_cfg.logging,
                 start=loop.iteration,
-                config=to_data({"env": env_cfg, "agent": agent_cfg}),
+                config=plain,
             )
         outcome = loop.run()
         if ranks.is_first:
@@ -185,6 +190,7 @@ def _recording(run: RunFolder) -> Iterator[None]:
     finally:
         try:
             with saying_why(run.path / REPORT):
+                save_findings(run.path, examine_figures(run), "the run's figures")
                 write_report(run.path)
         except CannotWriteError as error:
             _log.warning("%s", error)

@@ -147,7 +147,5 @@ def test_a_critic_that_does_not_fit_is_new_and_the_line_says_why(old):
 
 def test_train_takes_a_run_to_begin_with_or_to_go_on_with_not_both(tmp_path):
     with pytest.raises(UsageError, match="take one of them"):
-        train.main(
-            ["Cartpole-Balance", "--init-from", "latest", "--resume", "latest"]
-            + ["--logs", str(tmp_path)]
-        )
+        both = ["--init-from", "latest", "--resume", "latest"]
+        train.main(["Cartpole-Balance", *both, "--logs", str(tmp_path)])
