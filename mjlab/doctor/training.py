@@ -240,7 +240,9 @@ def _value_loss(course: Course) -> Iterator[Finding]:
     gamma = course.setting("agent", "algorithm", "gamma")
     if not course.long or loss is None or reward is None or length is None:
         return
-    horizon = min(1.0 / max(1.0 - (gamma or 0.99), 1e-6), length)
+    # A critic that knows nothing is told what a rollout brings, half of one on average.
+    rollout = course.setting("agent", "num_steps_per_env") or 24
+    horizon = min(1.0 / max(1.0 - (gamma or 0.99), 1e-6), length, 0.5 * rollout)
     scale = (reward * horizon) ** 2
     begin = course.quarter("Loss/value", 0)
     if scale == 0.0 or begin is None or loss < 0.3 * scale or loss < 0.5 * begin:
