@@ -10,7 +10,7 @@ from typing import Any
 from mjlab.cli.answers import UsageError
 from mjlab.cli.episodes import columns
 from mjlab.cli.overrides import Setting, apply
-from mjlab.doctor import Finding, ordered
+from mjlab.doctor import Diagnosis, ordered
 from mjlab.doctor.acting import STEPS, examine_acting, examine_weights, roll
 from mjlab.doctor.training import Course, examine_training
 from mjlab.envs import ManagerBasedRlEnv
@@ -33,15 +33,15 @@ def course_of(run: RunFolder) -> Course:
     return Course(read_metrics(run.path / METRICS), config)
 
 
-def examine_figures(run: RunFolder) -> list[Finding]:
-    """What the figures of a run show, without its checkpoint."""
+def examine_figures(run: RunFolder) -> list[Diagnosis]:
+    """Findings from the figures of a run, without its checkpoint."""
     return ordered(examine_training(course_of(run)))
 
 
 def examine(
     run: RunFolder, configs: Mapping[str, Any], *, worlds: int = WORLDS
-) -> tuple[list[Finding], str]:
-    """What is wrong with a run, and what it was looked for in.
+) -> tuple[list[Diagnosis], str]:
+    """Findings about a run, and in words what they were looked for in.
 
     Args:
         run: The run.
@@ -89,7 +89,7 @@ def _small(cfg: Any, worlds: int) -> Any:
 
 
 def try_remedy(
-    run: RunFolder, configs: Mapping[str, Any], finding: Finding, iterations: int
+    run: RunFolder, configs: Mapping[str, Any], finding: Diagnosis, iterations: int
 ) -> str:
     """A table of figures with a remedy and without, from the same checkpoint.
 
@@ -136,7 +136,7 @@ def _train_on(
         env.close()
 
 
-def first_to_try(findings: Sequence[Finding]) -> Finding:
+def first_to_try(findings: Sequence[Diagnosis]) -> Diagnosis:
     """The surest finding whose remedy is a setting."""
     for one in findings:
         if one.settings:

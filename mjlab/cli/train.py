@@ -101,8 +101,8 @@ def train(
         if resume is None:
             stack.enter_context(record)
         if ranks.is_first:
-            display = display or open_display(f"{task}  {run.path}")
-            display = WatchedDisplay(display, plain)
+            shown = display or open_display(f"{task}  {run.path}")
+            display = WatchedDisplay(shown, plain)
         loop = TrainingLoop(
             env,
             agent_cfg,
@@ -120,19 +120,13 @@ def train(
             if ranks.is_first:
                 run.reopen(loop.iteration, text)
             stack.enter_context(record)
-        taken: list[str] = []
-        if init_from is not None:
-            taken = take_weights(init_from, loop.learner, loop.worlds, agent_cfg)
+        taken = _take_weights(loop, init_from)
         stack.enter_context(_recorder(loop, run, task, text, display))
         if ranks.is_first and display is not None:
-            start = [f"Run folder {run.path}.", *taken, *_start(loop, placement)]
-            for line in start:
+            for line in [f"Run folder {run.path}.", *taken, *_start(loop, placement)]:
                 display.say(line)
             loop.writers = open_writers(
-                run.path,
-                agent_cfg.logging,
-                start=loop.iteration,
-                config=plain,
+                run.path, agent_cfg.logging, start=loop.iteration, config=plain
             )
         outcome = loop.run()
         if ranks.is_first:
@@ -143,6 +137,13 @@ def train(
                 display.say(_unexported(run) if stopped else _export(run, configs))
     ranks.leave()
     return run, outcome
+
+
+def _take_weights(loop: TrainingLoop, place: Path | None) -> list[str]:
+    """Begin with another run's weights, if one is named; return what to say of it."""
+    if place is None:
+        return []
+    return take_weights(place, loop.learner, loop.worlds, loop.cfg)
 
 
 def _hooks(

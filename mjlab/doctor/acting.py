@@ -6,7 +6,7 @@ from math import prod
 
 import torch
 
-from mjlab.doctor.finding import Finding
+from mjlab.doctor.finding import Diagnosis
 from mjlab.envs import ManagerBasedRlEnv, Policy, Rollout
 from mjlab.mdp import UniformVelocityCommand
 
@@ -123,7 +123,7 @@ def _terms_seen(
     return found
 
 
-def examine_acting(acting: Acting, *, is_normalised: bool) -> list[Finding]:
+def examine_acting(acting: Acting, *, is_normalised: bool) -> list[Diagnosis]:
     """Return what a rollout shows.
 
     Args:
@@ -135,13 +135,13 @@ def examine_acting(acting: Acting, *, is_normalised: bool) -> list[Finding]:
     return [finding for check in checks for finding in check]
 
 
-def _observations(acting: Acting, is_normalised: bool) -> Iterator[Finding]:
+def _observations(acting: Acting, is_normalised: bool) -> Iterator[Diagnosis]:
     """Observations that are constant, clipped, or large without a normaliser."""
     for name, seen in acting.observed.items():
         group, _, term = name.partition("/")
         least, most = seen.amin(dim=(0, 1)), seen.amax(dim=(0, 1))
         if bool((least == most).all()):
-            yield Finding(
+            yield Diagnosis(
                 kind="constant_observation",
                 certainty=0.85,
                 what=f"The observation {name} is the same in all worlds and steps: "
@@ -151,7 +151,7 @@ def _observations(acting: Acting, is_normalised: bool) -> Iterator[Finding]:
             continue
         size = float(seen.square().mean().sqrt())
         if size > 30.0 and not is_normalised:
-            yield Finding(
+            yield Diagnosis(
                 kind="badly_scaled_observation",
                 certainty=0.8,
                 what=f"The observation {name} is large, {size:.3g} in the mean, and "
@@ -164,7 +164,7 @@ def _observations(acting: Acting, is_normalised: bool) -> Iterator[Finding]:
         if clip is not None:
             share = float(((seen <= clip[0]) | (seen >= clip[1])).double().mean())
             if share > 0.2:
-                yield Finding(
+                yield Diagnosis(
                     kind="clipped_observation",
                     certainty=0.8,
                     what=f"The observation {name} is clipped to {clip} in {share:.0%} "
@@ -173,7 +173,7 @@ def _observations(acting: Acting, is_normalised: bool) -> Iterator[Finding]:
                 )
 
 
-def _actions(acting: Acting) -> Iterator[Finding]:
+def _actions(acting: Acting) -> Iterator[Diagnosis]:
     """Actions that never change, and actuators at the end of their range."""
     names = [
         target.name
@@ -187,7 +187,7 @@ def _actions(acting: Acting) -> Iterator[Finding]:
     if dead:
         width = acting.actions.shape[-1]
         of = [names[i] if len(names) == width else str(i) for i in dead[:3]]
-        yield Finding(
+        yield Diagnosis(
             kind="dead_actions",
             certainty=0.9,
             what=f"{len(dead)} of {width} actions never change: {', '.join(of)}.",
@@ -202,7 +202,7 @@ def _actions(acting: Acting) -> Iterator[Finding]:
         control = acting.controls[acts][:, index]
         share = float(((control <= low) | (control >= high)).double().mean())
         if share > 0.8:
-            yield Finding(
+            yield Diagnosis(
                 kind="saturated_actions",
                 certainty=0.8,
                 what=f"The actuator {model.actuator(index).name} is at the end of its "
@@ -211,10 +211,10 @@ def _actions(acting: Acting) -> Iterator[Finding]:
             )
 
 
-def _commands(acting: Acting) -> Iterator[Finding]:
+def _commands(acting: Acting) -> Iterator[Diagnosis]:
     for name, asked in acting.commands.items():
         if not bool(asked.any()):
-            yield Finding(
+            yield Diagnosis(
                 kind="command_never_sampled",
                 certainty=0.9,
                 what=f"The command {name} is 0 in all worlds and steps.",
@@ -222,7 +222,7 @@ def _commands(acting: Acting) -> Iterator[Finding]:
             )
 
 
-def _walks(acting: Acting) -> Iterator[Finding]:
+def _walks(acting: Acting) -> Iterator[Diagnosis]:
     """Standing still, lying, and going elsewhere, as ways not to follow a command."""
     for name, moved in acting.moved.items():
         asked = acting.commands[name]
@@ -238,7 +238,7 @@ def _walks(acting: Acting) -> Iterator[Finding]:
         assert isinstance(term, UniformVelocityCommand)
         normal = float(term.entity.data.default_root_state[:, 2].mean())
         if height < 0.6 * normal:
-            yield Finding(
+            yield Diagnosis(
                 kind="lies",
                 certainty=0.9,
                 what=f"The robot lies: its root is at {height:.2f} m, and begins at "
@@ -248,7 +248,7 @@ def _walks(acting: Acting) -> Iterator[Finding]:
             )
         elif reached < 0.25:
             still = float(got[:, :2].norm(dim=-1).mean()) < 0.3 * speed
-            yield Finding(
+            yield Diagnosis(
                 kind="stands_still" if still else "command_not_followed",
                 certainty=0.85 if still else 0.7,
                 what=f"The command {name} is not followed: {speed:.2f} m/s are asked "
@@ -262,18 +262,18 @@ def _walks(acting: Acting) -> Iterator[Finding]:
 
 def examine_weights(
     weights: Mapping[str, torch.Tensor], terms: Mapping[str, int]
-) -> list[Finding]:
+) -> list[Diagnosis]:
     """Return what the weights of the network that acts show.
 
     Args:
         weights: Its state.
         terms: Columns of what it observes, by term, in order.
     """
-    found: list[Finding] = []
+    found: list[Diagnosis] = []
     bad = [name for name, value in weights.items() if not value.isfinite().all()]
     if bad:
         found.append(
-            Finding(
+            Diagnosis(
                 kind="weights_not_finite",
                 certainty=1.0,
                 what=f"Weights are not finite: {', '.join(bad[:3])}.",
@@ -286,7 +286,7 @@ def examine_weights(
         parts = variance.flatten().split(list(terms.values()))
         still = [n for n, p in zip(terms, parts, strict=True) if not bool(p.any())]
         found += [
-            Finding(
+            Diagnosis(
                 kind="constant_observation",
                 certainty=0.95,
                 what=f"The observation {name} never changed in the whole training.",

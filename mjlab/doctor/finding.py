@@ -21,7 +21,7 @@ _WIDTH = 88
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class Diagnosis:
     """A fault of a training, and a remedy to try."""
 
     kind: str
@@ -52,13 +52,13 @@ class Finding:
         return " ".join(f"--{name} {value}" for name, value in self.settings.items())
 
 
-def ordered(findings: Sequence[Finding]) -> list[Finding]:
+def ordered(findings: Sequence[Diagnosis]) -> list[Diagnosis]:
     """Return findings by certainty, each kind about one thing once."""
     unique = {(one.kind, one.what): one for one in findings}
     return sorted(unique.values(), key=lambda one: -one.certainty)
 
 
-def listing(findings: Sequence[Finding], looked_at: str) -> str:
+def listing(findings: Sequence[Diagnosis], looked_at: str) -> str:
     """Return findings as text for a console.
 
     Args:
@@ -77,7 +77,7 @@ def listing(findings: Sequence[Finding], looked_at: str) -> str:
     return "\n".join(lines)
 
 
-def save(folder: Path, findings: Sequence[Finding], looked_at: str) -> Path:
+def save(folder: Path, findings: Sequence[Diagnosis], looked_at: str) -> Path:
     """Write findings into a run's folder."""
     listed = [{**asdict(one), "degree": one.degree} for one in findings]
     data = {"looked_at": looked_at, "findings": listed}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from mjlab.doctor.finding import Finding
+from mjlab.doctor.finding import Diagnosis
 from mjlab.rl.metrics_file import Metrics
 
 LEAST = 12
@@ -75,7 +75,7 @@ class Course:
         return str(path).rpartition(":")[2].rpartition(".")[2]
 
 
-def examine_training(course: Course) -> list[Finding]:
+def examine_training(course: Course) -> list[Diagnosis]:
     """Return what the figures show."""
     return [finding for check in _CHECKS for finding in check(course)]
 
@@ -84,7 +84,7 @@ def _option(*path: str) -> str:
     return ".".join(path).replace("_", "-")
 
 
-def _ending_pays(course: Course) -> Iterator[Finding]:
+def _ending_pays(course: Course) -> Iterator[Diagnosis]:
     """Episodes shrink while each step costs: ending at once is the best return."""
     lengths = course.metrics.series.get("Train/mean_episode_length")
     reward = course.quarter("Train/mean_step_reward", 3)
@@ -107,7 +107,7 @@ def _ending_pays(course: Course) -> Iterator[Finding]:
             "such as agent.actor.distribution-cfg.init-std 0.4."
         )
         settings = {_option("env", "rewards", worst, "weight"): f"{weight / 10:g}"}
-    yield Finding(
+    yield Diagnosis(
         kind="ending_pays",
         certainty=0.97,
         what=f"Ending at once is the best return: episodes shrank from {peak:.3g} to "
@@ -117,7 +117,7 @@ def _ending_pays(course: Course) -> Iterator[Finding]:
     )
 
 
-def _dead_terms(course: Course) -> Iterator[Finding]:
+def _dead_terms(course: Course) -> Iterator[Diagnosis]:
     """Rewards that are 0 in all episodes."""
     if not course.long:
         return
@@ -125,7 +125,7 @@ def _dead_terms(course: Course) -> Iterator[Finding]:
         series = course.metrics.series.get(f"Episode_Reward/{name}")
         if series is None or not series.finite or any(series.finite):
             continue
-        yield Finding(
+        yield Diagnosis(
             kind="dead_term",
             certainty=0.92,
             what=f"The reward {name} was 0 in every episode of "
@@ -135,7 +135,7 @@ def _dead_terms(course: Course) -> Iterator[Finding]:
         )
 
 
-def _drowning_terms(course: Course) -> Iterator[Finding]:
+def _drowning_terms(course: Course) -> Iterator[Diagnosis]:
     """One reward of many is nearly all."""
     rates = course.rates()
     if not course.long or len(rates) < 2:
@@ -145,7 +145,7 @@ def _drowning_terms(course: Course) -> Iterator[Finding]:
     if abs(rates[name]) <= 10.0 * rest or rest == 0.0:
         return
     weight = course.weights()[name] * rest / abs(rates[name])
-    yield Finding(
+    yield Diagnosis(
         kind="drowning_term",
         certainty=0.8,
         what=f"The reward {name} drowns the others: {rates[name]:+.3g} a second, and "
@@ -155,7 +155,7 @@ def _drowning_terms(course: Course) -> Iterator[Finding]:
     )
 
 
-def _signs(course: Course) -> Iterator[Finding]:
+def _signs(course: Course) -> Iterator[Diagnosis]:
     """Costs that are rewarded, and rewards that cost, by the functions' names."""
     for name, weight in course.weights().items():
         function = course.function("rewards", name)
@@ -163,7 +163,7 @@ def _signs(course: Course) -> Iterator[Finding]:
         if not (is_cost if weight > 0.0 else _GAIN.fullmatch(function)):
             continue
         what = "a cost, and is rewarded" if is_cost else "a gain, and costs"
-        yield Finding(
+        yield Diagnosis(
             kind="sign",
             certainty=0.75,
             what=f"The reward {name} is {what}: {function} with weight {weight:g}.",
@@ -172,7 +172,7 @@ def _signs(course: Course) -> Iterator[Finding]:
         )
 
 
-def _noise(course: Course) -> Iterator[Finding]:
+def _noise(course: Course) -> Iterator[Diagnosis]:
     """Exploration that explodes, or has gone before anything was learned."""
     name = "Policy/mean_std"
     begin, end = course.first(name), course.quarter(name, 3)
@@ -181,7 +181,7 @@ def _noise(course: Course) -> Iterator[Finding]:
     entropy = course.setting("agent", "algorithm", "entropy_coef") or 0.0
     option = _option("agent", "algorithm", "entropy_coef")
     if end > 2.0 * begin:
-        yield Finding(
+        yield Diagnosis(
             kind="noise_explodes",
             certainty=0.93,
             what=f"The noise of actions grows, from {begin:.3g} to {end:.3g}.",
@@ -193,7 +193,7 @@ def _noise(course: Course) -> Iterator[Finding]:
     if early is None or late is None:
         return
     if end < 0.05 and late - early < 0.1 * abs(early):
-        yield Finding(
+        yield Diagnosis(
             kind="noise_gone",
             certainty=0.85,
             what=f"The noise of actions has gone ({end:.2g}), and the reward of a step "
@@ -204,7 +204,7 @@ def _noise(course: Course) -> Iterator[Finding]:
         )
 
 
-def _learning_rate(course: Course) -> Iterator[Finding]:
+def _learning_rate(course: Course) -> Iterator[Diagnosis]:
     """The adaptive rate sits at its bound: the policy is held by its KL limit."""
     series = course.metrics.series.get("Policy/learning_rate")
     adaptive = course.setting("agent", "algorithm", "schedule") == "adaptive"
@@ -222,7 +222,7 @@ def _learning_rate(course: Course) -> Iterator[Finding]:
         if share < 0.6:
             continue
         side = "lower" if bound == low else "upper"
-        yield Finding(
+        yield Diagnosis(
             kind="rate_at_bound",
             certainty=0.7,
             what=f"The learning rate sat at its {side} bound {bound:g} in {share:.0%} "
@@ -232,7 +232,7 @@ def _learning_rate(course: Course) -> Iterator[Finding]:
         )
 
 
-def _value_loss(course: Course) -> Iterator[Finding]:
+def _value_loss(course: Course) -> Iterator[Diagnosis]:
     """The critic's error is as large as what it should tell."""
     loss = course.quarter("Loss/value", 3)
     reward = course.quarter("Train/mean_step_reward", 3)
@@ -249,7 +249,7 @@ def _value_loss(course: Course) -> Iterator[Finding]:
         return
     coef = course.setting("agent", "algorithm", "value_loss_coef")
     settings = {} if coef else {_option("agent", "algorithm", "value_loss_coef"): "1.0"}
-    yield Finding(
+    yield Diagnosis(
         kind="value_loss",
         certainty=0.75,
         what=f"The critic has not learned: its loss went from {begin:.3g} to "
@@ -260,7 +260,7 @@ def _value_loss(course: Course) -> Iterator[Finding]:
     )
 
 
-def _one_end(course: Course) -> Iterator[Finding]:
+def _one_end(course: Course) -> Iterator[Diagnosis]:
     """One termination ends nearly all episodes, long before their time."""
     length = course.quarter("Train/mean_episode_length", 3)
     most = _episode_steps(course)
@@ -271,7 +271,7 @@ def _one_end(course: Course) -> Iterator[Finding]:
         share = course.quarter(f"Episode_Termination/{name}", 3)
         if (term or {}).get("time_out") or share is None or share < 0.9:
             continue
-        yield Finding(
+        yield Diagnosis(
             kind="one_end",
             certainty=0.65,
             what=f"{name} ended {share:.0%} of the episodes, after {length:.3g} of "
@@ -290,7 +290,7 @@ def _episode_steps(course: Course) -> int | None:
     return round(seconds / (step * decimation))
 
 
-def _health(course: Course) -> Iterator[Finding]:
+def _health(course: Course) -> Iterator[Diagnosis]:
     """Numbers that are not finite, and contacts without room."""
     lost = sum(_values(course, "Health/nonfinite"))
     if lost:
@@ -301,7 +301,7 @@ def _health(course: Course) -> Iterator[Finding]:
             if name.startswith(prefix)
         }
         named = ", ".join(f"{n} {v:g}" for n, v in by_term.items() if v)
-        yield Finding(
+        yield Diagnosis(
             kind="nonfinite",
             certainty=1.0,
             what=f"{lost:g} worlds' steps were not finite"
@@ -311,7 +311,7 @@ def _health(course: Course) -> Iterator[Finding]:
         )
     overflow = max(_values(course, "Health/overflow"), default=0.0)
     if overflow:
-        yield Finding(
+        yield Diagnosis(
             kind="overflow",
             certainty=0.95,
             what=f"Contacts or constraints lacked room {overflow:g} times.",
@@ -324,7 +324,7 @@ def _values(course: Course, name: str) -> list[float]:
     return [] if series is None else series.finite
 
 
-def _shares_of_time(course: Course) -> Iterator[Finding]:
+def _shares_of_time(course: Course) -> Iterator[Diagnosis]:
     """Much more physics than learning, or the reverse."""
     collect = course.quarter("Perf/collect_s", 3)
     learn = course.quarter("Perf/learn_s", 3)
@@ -332,7 +332,7 @@ def _shares_of_time(course: Course) -> Iterator[Finding]:
         return
     epochs = course.setting("agent", "algorithm", "num_learning_epochs") or 1
     if learn > 3.0 * collect:
-        yield Finding(
+        yield Diagnosis(
             kind="mostly_learning",
             certainty=0.5,
             what=f"An iteration learns for {learn:.3g} s and acts for {collect:.3g} s.",
@@ -344,7 +344,7 @@ def _shares_of_time(course: Course) -> Iterator[Finding]:
             },
         )
     elif collect > 40.0 * learn:
-        yield Finding(
+        yield Diagnosis(
             kind="mostly_acting",
             certainty=0.4,
             what=f"An iteration acts for {collect:.3g} s and learns for {learn:.3g} s.",
@@ -355,7 +355,7 @@ def _shares_of_time(course: Course) -> Iterator[Finding]:
         )
 
 
-_CHECKS: tuple[Callable[[Course], Iterator[Finding]], ...] = (
+_CHECKS: tuple[Callable[[Course], Iterator[Diagnosis]], ...] = (
     _ending_pays,
     _dead_terms,
     _drowning_terms,

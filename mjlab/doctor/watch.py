@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from mjlab.doctor.finding import SURE, Finding
+from mjlab.doctor.finding import SURE, Diagnosis
 from mjlab.doctor.training import LEAST, Course, examine_training
 from mjlab.rl.console import Display, Progress
 from mjlab.rl.metrics_file import Metrics, Series
@@ -54,7 +54,7 @@ class WatchedDisplay:
         """Say something once."""
         self._display.say(text)
 
-    def _say(self, found: list[Finding]) -> None:
+    def _say(self, found: list[Diagnosis]) -> None:
         new = [one for one in found if one.kind not in self._said]
         self._said = {one.kind: one.what for one in found}
         for one in new:

@@ -143,7 +143,7 @@ def _settings(data: dict[str, Any]) -> str:
 
 
 def findings(record: Record) -> Section | None:
-    """What the doctor found, the surest first."""
+    """Findings of the doctor, the surest first."""
     listed = record.findings.get("findings")
     if not isinstance(listed, list):
         return None

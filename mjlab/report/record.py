@@ -14,7 +14,7 @@ REPORT = "report.html"
 """Name of the report in a run's folder."""
 
 FINDINGS = "doctor.json"
-"""Name of the file of what the doctor found."""
+"""Name of the file of the doctor's findings."""
 
 VIDEOS = (".mp4", ".webm", ".gif")
 
@@ -70,7 +70,7 @@ class Record:
     """The results of `evaluate.py`, by file."""
 
     findings: dict[str, Any]
-    """What the doctor found, empty if nobody asked."""
+    """The doctor's findings, empty if nobody asked."""
 
     error: str
     """The traceback of a run that failed."""

@@ -13,7 +13,6 @@ from mjlab.managers import (
     EventTermCfg,
     ObservationGroupCfg,
     ObservationTermCfg,
-    OutcomeTermCfg,
     RewardTermCfg,
     SceneEntityCfg,
     TerminationTermCfg,
@@ -275,24 +274,6 @@ def terminations(*, rough: bool) -> dict[str, TerminationTermCfg]:
             func=mdp.out_of_terrain_bounds, time_out=True
         )
     return terms
-
-
-# What it is for.
-
-
-def outcomes() -> dict[str, OutcomeTermCfg]:
-    """Return walking as told to the end of time, and whatever ends it before.
-
-    Errors are means over the episode of momentary ones, so that pushes, the way a body
-    sways and the time that a new command takes are in them: the shipped Go1 has 0.2 m/s
-    and 0.13 rad/s, a robot that stands about 0.7 m/s.
-    """
-    limits = {"error_vel_xy": 0.4, "error_vel_yaw": 0.4}
-    params = {"command_name": COMMAND, "limits": limits}
-    return {
-        "success": OutcomeTermCfg(func=mdp.lasted, params=params),
-        "fail": OutcomeTermCfg(func=mdp.failed),
-    }
 
 
 # What happens to it.

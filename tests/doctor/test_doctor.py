@@ -9,7 +9,7 @@ import torch
 
 from mjlab.cli.doctor import course_of, examine, try_remedy
 from mjlab.cli.train import train
-from mjlab.doctor import Finding, listing, ordered
+from mjlab.doctor import Diagnosis, listing, ordered
 from mjlab.doctor.acting import examine_acting, examine_weights, roll
 from mjlab.doctor.training import Course, examine_training
 from mjlab.envs import ManagerBasedRlEnv, Policy
@@ -42,7 +42,7 @@ QUICK = ("dead_term", "sign", "one_end")
 OF_SHORT_RUNS = {"noise_gone", "value_loss", "rate_at_bound", "mostly_learning"}
 
 
-def kinds(findings: list[Finding]) -> set[str]:
+def kinds(findings: list[Diagnosis]) -> set[str]:
     return {one.kind for one in findings}
 
 
@@ -97,7 +97,7 @@ def test_nothing_is_found_in_a_run_that_went_well(place: str) -> None:
 
 def seen(
     env: ManagerBasedRlEnv, policy: Policy, steps: int = 60, **more: Any
-) -> list[Finding]:
+) -> list[Diagnosis]:
     given = {"is_normalised": False} | more
     return examine_acting(roll(env, policy, ["actor"], steps=steps), **given)
 
@@ -200,7 +200,7 @@ def collapse() -> Course:
 
 
 def test_the_console_text_of_findings_is_this() -> None:
-    other = Finding(
+    other = Diagnosis(
         kind="dead_actions",
         certainty=0.5,
         what="1 of 1 actions never change: slider.",
@@ -257,7 +257,7 @@ def test_a_remedy_is_tried_beside_none_from_the_same_checkpoint(
 
     def tried(weight: str) -> dict[str, list[str]]:
         settings = {"env.rewards.alive.weight": weight}
-        one = Finding(kind="x", certainty=1.0, what="", advice="", settings=settings)
+        one = Diagnosis(kind="x", certainty=1.0, what="", advice="", settings=settings)
         rows = try_remedy(run, configs, one, 2).splitlines()
         assert rows[0].split() == "after 2 iterations as it is with the remedy".split()
         return {row.split()[0]: row.split()[1:] for row in rows[1:]}

@@ -1,4 +1,4 @@
-"""Every shipped task says when it is done and when it has failed, and everyone shows it."""
+"""Shipped tasks say when they are done and when they have failed, and it is shown."""
 
 import math
 from typing import Any
