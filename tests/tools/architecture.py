@@ -33,7 +33,7 @@ FLOORS = {
     **dict.fromkeys(["mjlab.rl", "mjlab.gym", "mjlab.views"], 8),
     **dict.fromkeys(["mjlab.muscle", "mjlab.viewer"], 8),
     **dict.fromkeys(["mjlab.replay", "mjlab.export", "mjlab.workers"], 9),
-    "mjlab.report": 9,
+    **dict.fromkeys(["mjlab.report", "mjlab.doctor"], 9),
     "mjlab.tasks.robots": 9,
     "mjlab.tasks.*": 10,
     # The front door: `mjlab.make`.
