@@ -273,7 +273,7 @@ class MotionCommand(CommandTerm):
                 visualizer.add_sphere(world, place, 0.03, color=GHOST_COLOR)
 
     def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:
-        clip, first = self._draw(unit[:, 0], unit[:, 1])
+        clip, first = self._draw(unit[:, 0].contiguous(), unit[:, 1])
         write_where(self.clip, mask, clip)
         write_where(self.first, mask, first)
         rows = self.table.starts[self.clip] + self.first

@@ -11,6 +11,7 @@ import torch
 
 from mjlab.managers import ManagedEnv, ManagerTermBase
 from mjlab.managers.term import TermCfg
+from mjlab.mdp.lookup import contact_sensor
 from mjlab.motion import errors
 from mjlab.motion.command import MotionCommandCfg as MotionCommandCfg
 from mjlab.motion.command import motion_command
@@ -113,6 +114,18 @@ def motion_global_body_angular_velocity_error_exp(
     """Return how much bodies turn as fast as the reference, 0 to 1."""
     error = errors.body_ang_vel(motion_command(env, command_name))
     return _kernel(error.mean(dim=1), std)
+
+
+def self_collisions(
+    env: ManagedEnv, sensor_name: str, force_threshold: float = 10.0
+) -> torch.Tensor:
+    """Return physics steps of the step in which the sensor felt more than the force.
+
+    The sensor is of the robot with itself, with a history of the step's physics steps.
+    """
+    force = contact_sensor(env, sensor_name).data.force_history
+    is_strong = force.square().sum(dim=-1) > force_threshold**2
+    return is_strong.flatten(1).sum(dim=1, dtype=torch.float32)
 
 
 def _kernel(error: torch.Tensor, std: float | torch.Tensor) -> torch.Tensor:
