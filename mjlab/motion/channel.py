@@ -5,8 +5,6 @@ import numpy as np
 _GRAVITY = 9.81
 
 
-
-
 class Channel:
     """A quantity over time, by keys."""
 

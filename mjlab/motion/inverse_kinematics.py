@@ -161,7 +161,9 @@ class InverseKinematics:
         for rows in layers:
             left, size, right = np.linalg.svd(rows.jacobian @ free, full_matrices=False)
             gain = size / (size * size + self._damping)
-            step = step + right.T @ (gain * (left.T @ (rows.error - rows.jacobian @ step)))
+            step = step + right.T @ (
+                gain * (left.T @ (rows.error - rows.jacobian @ step))
+            )
             used = right[size > _RANK]
             free = free - used.T @ used
         return step
