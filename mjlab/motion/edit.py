@@ -82,8 +82,9 @@ def blended(first: Motion, second: Motion, seconds: float) -> Motion:
     middle = quat_slerp(*turns, torch.from_numpy(share)).numpy()
     contacts = None
     if first.contacts is not None and second.contacts is not None:
-        both = first.contacts[start:] & second.contacts[:number]
-        contacts = joined(first.contacts, second.contacts, both)
+        feet = [second.contact_names.index(name) for name in first.contact_names]
+        both = first.contacts[start:] & second.contacts[:number, feet]
+        contacts = joined(first.contacts, second.contacts[:, feet], both)
     info = replace(first.info, splits={}, loops=False)
     return Motion.from_root(
         f"{first.name}_{second.name}",
