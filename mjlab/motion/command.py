@@ -110,7 +110,6 @@ class MotionCommand(CommandTerm):
         self.cfg = cfg
         self._managed = cast(ManagedEnv, env)
         self.couples_worlds = cfg.sampling == "adaptive"
-        """True if failures of one world change where another begins."""
         motions = load_clips(cfg.clips)
         robot = MotionRobot(self.entity.cfg)
         wanted = dict.fromkeys((*cfg.body_names, cfg.anchor_body, robot.root_body))
