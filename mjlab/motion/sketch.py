@@ -35,6 +35,12 @@ BASE = ("height", "roll", "pitch", "yaw", "support")
 is 1 on the left foot, -1 on the right one, and 0 on both."""
 
 _FOOT = ("x", "y", "z", "yaw", "pitch")
+_INSIDE = 0.015
+"""Metres inside of a foot's middle at which it carries all weight, as people do: the
+ankle rolls less."""
+_LEAN = 0.08
+"""Roll of the base towards the foot that carries all weight, in radians."""
+
 _SOLE = 1e-9
 _JOINT = "_joint"
 
@@ -252,10 +258,13 @@ class Sketch:
         return np.array(poses), stands
 
     def _pressure(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
-        left, right = (
-            np.stack([values[f"{foot}.x"], values[f"{foot}.y"]], axis=1)
-            for foot in self.robot.feet
-        )
+        """Return the centre of pressure, (frames, 2)."""
+        points = []
+        for foot, inward in zip(self.robot.feet, (-_INSIDE, _INSIDE), strict=True):
+            x, y, yaw = (values[f"{foot}.{name}"] for name in ("x", "y", "yaw"))
+            aside = np.stack([-np.sin(yaw), np.cos(yaw)], axis=1)
+            points.append(np.stack([x, y], axis=1) + inward * aside)
+        left, right = points
         share = 0.5 * (values["support"] + 1.0)[:, None]
         return right + share * (left - right)
 
@@ -269,7 +278,8 @@ class Sketch:
             place = np.array((x, y, z + self.robot.sole))
             feet.append(site_pose(site, place, _quat(0.0, pitch, yaw)))
         heading = 0.5 * sum(here[f"{foot}.yaw"] for foot in self.robot.feet)
-        turn = _quat(here["roll"], here["pitch"], here["yaw"] + heading)
+        roll = here["roll"] - _LEAN * here["support"]
+        turn = _quat(roll, here["pitch"], here["yaw"] + heading)
         joints = np.array(list(free.values()))
         wanted = np.array([here[name] for name in free])
         return [

@@ -82,6 +82,7 @@ def make_clip(
         licence="Apache-2.0",
         authors=("the authors of mjlab-fused",),
         log=(f"described by mjlab.tasks.tracking.clips: {name}",),
+        loops=True,
     )
     return Motion.from_root(
         name,

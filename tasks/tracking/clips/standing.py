@@ -10,8 +10,8 @@ HAND_UP = {
 }
 GUARD = {
     "shoulder_pitch": -0.55,
-    "shoulder_roll": 0.25,
-    "shoulder_yaw": -0.25,
+    "shoulder_roll": 0.3,
+    "shoulder_yaw": -0.05,
     "elbow": -0.55,
 }
 PUNCH_LEFT = {
@@ -29,8 +29,8 @@ PUNCH_RIGHT = {
 GUARD_LEFT = {f"left_{name}": value for name, value in GUARD.items()}
 GUARD_RIGHT = {
     "right_shoulder_pitch": -0.55,
-    "right_shoulder_roll": -0.25,
-    "right_shoulder_yaw": 0.25,
+    "right_shoulder_roll": -0.3,
+    "right_shoulder_yaw": 0.05,
     "right_elbow": -0.55,
 }
 ARMS_WIDE = {"shoulder_pitch": 0.0, "shoulder_roll": 1.35, "elbow": 1.35}
@@ -51,7 +51,7 @@ def wave(m: Sketch) -> None:
 def bow(m: Sketch) -> None:
     """Bow twice from hips and waist, arms at the sides; the second bow is deeper."""
     m.hold(1.0)
-    m.move(0.8, shoulder_pitch=0.15, shoulder_roll=0.12, elbow=1.3)
+    m.move(0.8, shoulder_pitch=0.15, shoulder_roll=0.22, elbow=1.3)
     m.move(1.2, pitch=0.25, waist_pitch=0.3, shoulder_pitch=0.0)
     m.hold(0.7)
     m.move(1.1, pitch=0.0, waist_pitch=0.0, shoulder_pitch=0.15)
@@ -110,10 +110,10 @@ def look_around(m: Sketch) -> None:
     m.move(1.0, waist_yaw=0.0, right_shoulder_roll=-0.2)
     m.move(
         1.0,
-        right_shoulder_pitch=-1.0,
-        right_shoulder_roll=-0.35,
-        right_shoulder_yaw=0.6,
-        right_elbow=-0.95,
+        right_shoulder_pitch=-0.9,
+        right_shoulder_roll=-0.5,
+        right_shoulder_yaw=0.45,
+        right_elbow=-0.85,
     )
     m.move(1.2, waist_yaw=0.5, waist_pitch=0.12)
     m.move(1.6, waist_yaw=-0.5)
@@ -129,7 +129,8 @@ def single_leg_stand(m: Sketch) -> None:
         m.stand_on(other, 1.2)
         m.hold(0.3)
         m.move(0.8, shoulder_roll=0.9, elbow=1.2)
-        m.lift(foot, 0.8, up=0.15, pitch=0.2)
+        inward = 0.06 if foot == "right_foot" else -0.06
+        m.lift(foot, 0.8, up=0.15, left=inward, pitch=0.2)
         m.hold(1.6)
         m.lift(foot, 0.8)
         m.home(1.3)

@@ -12,7 +12,7 @@ HALF_STANCE = 0.1185
 def side_steps(m: Sketch) -> None:
     """Step to the left three times and back again, the arms opening and closing."""
     m.hold(1.0)
-    for first, second, way in ((LEFT, RIGHT, 0.16), (RIGHT, LEFT, -0.16)):
+    for first, second, way in ((LEFT, RIGHT, 0.1), (RIGHT, LEFT, -0.1)):
         for _ in range(3):
             start = m.now
             m.step(first, 0.6, left=way, shift=0.35)
@@ -31,9 +31,10 @@ def kick(m: Sketch) -> None:
     for foot, other in ((RIGHT, LEFT), (LEFT, RIGHT)):
         m.stand_on(other, 0.9)
         m.hold(0.2)
-        m.lift(foot, 0.6, up=0.16, forward=0.02, pitch=0.3)
-        m.lift(foot, 0.4, up=0.26, forward=0.42, pitch=-0.5)
-        m.lift(foot, 0.5, up=0.16, forward=0.02, pitch=0.3)
+        inward = 0.04 if foot == RIGHT else -0.04
+        m.lift(foot, 0.6, up=0.16, forward=0.02, left=inward, pitch=0.3)
+        m.lift(foot, 0.4, up=0.26, forward=0.42, left=inward, pitch=-0.5)
+        m.lift(foot, 0.5, up=0.16, forward=0.02, left=inward, pitch=0.3)
         m.lift(foot, 0.6)
         m.stand_on(None, 0.8)
         m.hold(0.3)
@@ -68,8 +69,9 @@ def full_turn(m: Sketch) -> None:
 
 def walk(m: Sketch) -> None:
     """Walk forward with fourteen steps, the arms swinging against the legs."""
-    stride, swing, shift = 0.44, 0.5, 0.15
-    m.hold(1.0)
+    stride, swing, shift = 0.4, 0.5, 0.15
+    m.hold(0.4)
+    m.move(0.6, height=-0.03)
     m.step(LEFT, swing, forward=0.5 * stride, shift=0.4)
     start = m.now
     for count in range(12):
