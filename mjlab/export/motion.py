@@ -16,6 +16,10 @@ from mjlab.schema import from_data, to_data
 TIME_STEP = "time_step"
 """Input that says which row of the clips the step should lead to."""
 
+REFERENCE = "reference_"
+"""Beginning of the names of outputs that are the reference; an input may have the
+rest."""
+
 INPUTS: dict[Any, str] = {
     motion.mdp.motion_reference: TIME_STEP,
     motion.mdp.motion_anchor_pos_b: "anchor_pose_w",
@@ -65,11 +69,11 @@ class ClipConstants:
             shape = (values.shape[1],) if width == 0 else (self._bodies, width)
             found = graph.add("Gather", graph.constant(values.numpy()), row, axis=0)
             self.parts[name] = graph.shaped(found, shape)
-            graph.output(name, self.parts[name], shape)
+            graph.output(REFERENCE + name, self.parts[name], shape)
             names = command.entity.joint_names if width == 0 else table.body_names
             self.outputs.append(
                 {
-                    "name": name,
+                    "name": REFERENCE + name,
                     "shape": list(shape),
                     "unit": unit,
                     "elements": list(names),
@@ -86,16 +90,16 @@ class ClipConstants:
         if func is motion.mdp.motion_anchor_pos_b:
             place = graph.shaped(graph.part(parts["body_pos_w"], body, body + 1), (3,))
             away = graph.add("Sub", place, graph.part(measured, 0, 3))
-            back = self._inverse(graph.part(measured, 3, 7))
-            return graph.add("MatMul", back, away)
+            turn = self._matrix(graph.part(measured, 3, 7))
+            # A row times the matrix: onnxruntime 1.31.1 multiplies a vector by the matrix
+            # itself where it should by a transposed one.
+            seen = graph.add("MatMul", graph.shaped(away, (1, 3)), turn)
+            return graph.shaped(seen, (3,))
         quat = graph.shaped(graph.part(parts["body_quat_w"], body, body + 1), (4,))
-        back = self._inverse(measured)
+        back = graph.add("Transpose", self._matrix(measured), perm=[1, 0])
         turned = graph.add("MatMul", back, self._matrix(quat))
         columns = graph.constant([0, 1], "int64")
         return graph.shaped(graph.add("Gather", turned, columns, axis=1), (6,))
-
-    def _inverse(self, quat: str) -> str:
-        return self._graph.add("Transpose", self._matrix(quat), perm=[1, 0])
 
     def _matrix(self, quat: str) -> str:
         """Add the rotation matrix of a unit quaternion, from products of its parts."""
@@ -146,7 +150,7 @@ def clips_of(policy: OnnxPolicy) -> list[Motion]:
     for row in range(total):
         inputs[TIME_STEP] = np.array([row], np.float32)
         answer = twin(inputs)
-        rows.append([answer[part] for part in _PARTS])
+        rows.append([answer[REFERENCE + part] for part in _PARTS])
     whole = {
         part: np.array(values, dtype=np.float64)
         for part, values in zip(_PARTS, zip(*rows, strict=True), strict=True)
