@@ -7,10 +7,6 @@ MUJOCO_GL=egl or MUJOCO_GL=osmesa.
 import sys
 from pathlib import Path
 
-from mjlab.render import prepare_gl
-
-prepare_gl()
-
 import numpy as np
 from PIL import Image
 
