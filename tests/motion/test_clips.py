@@ -18,7 +18,7 @@ PUBLISHED_SPEEDS = {
     "(shoulder|elbow|wrist_roll)": 37.0,
     "wrist_(pitch|yaw)": 22.0,
 }
-"""Greatest speeds of the G1's motors by Unitree, in rad/s, by parts of joints' names."""
+"""Greatest speeds of the G1's motors by Unitree, in rad/s, by parts of names."""
 
 
 @pytest.fixture(scope="module")
