@@ -1,12 +1,13 @@
-"""Pictures of motions: a film on a plane, and charts of heights, contacts and speeds."""
+"""Pictures of motions: a film, and charts of heights, contacts and speeds."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from mjlab.cli.motion import tell_progress
+from mjlab.cli.motion_options import tell_progress
 from mjlab.envs import ViewerCfg
 from mjlab.files import write_text
 from mjlab.motion import Motion, MotionRobot
@@ -21,7 +22,11 @@ from mjlab.terrain import TerrainCfg
 
 
 def pictures(
-    motion: Motion, robot: Robot, view: ViewerCfg, frames: Sequence[int]
+    motion: Motion,
+    robot: Robot,
+    view: ViewerCfg,
+    frames: Sequence[int],
+    text: Callable[[int], list[str]],
 ) -> Iterator[np.ndarray]:
     """Yield a picture of each of some frames, shape (height, width, 3), uint8.
 
@@ -30,6 +35,7 @@ def pictures(
         robot: Its robot.
         view: Camera and size.
         frames: Numbers of frames.
+        text: Gives the lines of a frame, by its number.
     """
     cfg = SceneCfg(terrain=TerrainCfg(), entities={"robot": robot.entity_cfg()})
     sim_cfg = SimulationCfg(backend="native", num_threads=1)
@@ -48,19 +54,18 @@ def pictures(
             here = joints[frame : frame + 1]
             entity.write_joint_state(everyone, here, torch.zeros_like(here))
             sim.forward()
-            yield camera.frame(lines=lambda world, at=frame: _caption(motion, at))
+            yield camera.frame(lines=lambda world, at=frame: text(at))
 
 
-def write_film(
-    motion: Motion, robot: Robot, path: Path, size: tuple[int, int]
-) -> int:
+def write_film(motion: Motion, robot: Robot, path: Path, size: tuple[int, int]) -> int:
     """Write a video of a motion in real time, and return the number of its frames."""
     width, height = size
     view = ViewerCfg(entity="robot", body=robot.torso_body, width=width, height=height)
     told = tell_progress(str(path))
+    text = partial(_caption, motion)
     number = motion.num_frames
     with Video(path, motion.fps) as video:
-        for picture in pictures(motion, robot, view, range(number)):
+        for picture in pictures(motion, robot, view, range(number), text):
             video.add(picture)
             told(video.num_frames, number)
     return number
@@ -84,7 +89,9 @@ def write_plots(motion: Motion, robot: MotionRobot, facts: Robot, path: Path) ->
     if motion.contacts is not None:
         labels = dict(zip(motion.contact_names, motion.contacts.T, strict=True))
         # Lines of several feet lie one above the other.
-        shown = {name: 1.5 * k + label for k, (name, label) in enumerate(labels.items())}
+        shown = {
+            name: 1.5 * k + label for k, (name, label) in enumerate(labels.items())
+        }
         charts.append(_chart("Contact, up where a foot stands", "", times, shown))
     speeds = np.abs(motion.joint_vel)
     fastest = np.argsort(speeds.max(axis=0))[::-1][:4]

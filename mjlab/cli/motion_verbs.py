@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mjlab.cli.answers import UsageError
 from mjlab.cli.line import Line
-from mjlab.cli.motion import (
+from mjlab.cli.motion_options import (
     FAILED,
     BlendOptions,
     CutOptions,
@@ -88,9 +88,7 @@ def show(line: Line) -> None:
     path, options = _subject(line, "FILE"), line.options
     assert isinstance(options, ShowOptions), "These are the options of `show`."
     if options.film is None and options.plots is None:
-        raise UsageError(
-            "Say what to write: --film out.mp4, --plots out.svg, or both."
-        )
+        raise UsageError("Say what to write: --film out.mp4, --plots out.svg, or both.")
     motion = load_motion(path)
     facts = _robot(options.robot or motion.info.robot, path)
     robot = MotionRobot(facts.entity_cfg(), facts.name)
@@ -147,7 +145,9 @@ def list_motions(line: Line) -> None:
         _say(f"{motion.name:<{width}}  {_summary(motion)}")
 
 
-def _read(path: Path, robot: MotionRobot, facts: Robot, options: ImportOptions) -> Motion:
+def _read(
+    path: Path, robot: MotionRobot, facts: Robot, options: ImportOptions
+) -> Motion:
     joints = _order(options.joints, robot.joint_names)
     bodies = _order(options.bodies, robot.body_names)
     if path.suffix == ".csv":

@@ -1,4 +1,4 @@
-"""Checks of a motion against its robot: limits, speeds, ground, feet, loop, velocities."""
+"""Checks of a motion: limits, speeds, ground, contact, feet, loop, velocities."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -50,7 +50,9 @@ class MotionFigure:
         verdict = "ok" if self.passes else "TOO MUCH"
         value, most = (f"{number:.3g}" for number in (self.value, self.most))
         where = f"  {self.place}" if self.value > 0.0 and self.place else ""
-        return f"{self.name:<34}{value:>10} of {most:>6} {self.unit:<6} {verdict}{where}"
+        return (
+            f"{self.name:<34}{value:>10} of {most:>6} {self.unit:<6} {verdict}{where}"
+        )
 
 
 def check_motion(
@@ -157,7 +159,10 @@ def _quaternions(motion: Motion) -> MotionFigure:
 def _velocities(motion: Motion) -> MotionFigure:
     """Compare the velocities of a file with differences of its frames."""
     parts = [
-        (motion.joint_names, (motion.joint_vel - velocity(motion.joint_pos, motion.fps)))
+        (
+            motion.joint_names,
+            (motion.joint_vel - velocity(motion.joint_pos, motion.fps)),
+        )
     ]
     linear = motion.body_lin_vel_w - velocity(motion.body_pos_w, motion.fps)
     parts.append((motion.body_names, np.linalg.norm(linear, axis=-1)))
@@ -171,7 +176,12 @@ def _velocities(motion: Motion) -> MotionFigure:
     # One-sided differences at the ends are less exact than what a simulator says.
     apart = np.concatenate([np.abs(away) for _, away in parts], axis=1)[1:-1]
     return _worst(
-        "velocity from differences", apart / motion.fps, _STEP, "/frame", names, motion.fps
+        "velocity from differences",
+        apart / motion.fps,
+        _STEP,
+        "/frame",
+        names,
+        motion.fps,
     )
 
 
@@ -185,7 +195,7 @@ def _ground(motion: Motion, robot: MotionRobot) -> MotionFigure:
 
 
 def _self_contact(motion: Motion, robot: MotionRobot) -> MotionFigure:
-    """Find the deepest contact of two parts of the robot, by MuJoCo's own collisions."""
+    """Find the deepest contact of two parts of the robot, as MuJoCo finds it."""
     model = robot.sim.mj_model
     data = mujoco.MjData(model)
     places = [model.joint(f"robot/{name}").qposadr[0] for name in motion.joint_names]
@@ -195,9 +205,10 @@ def _self_contact(motion: Motion, robot: MotionRobot) -> MotionFigure:
         data.qpos[3:7] = motion.root_quat[frame]
         data.qpos[places] = motion.joint_pos[frame]
         mujoco.mj_fwdPosition(model, data)
-        for contact in data.contact[: data.ncon]:
+        for number in range(data.ncon):
+            contact = data.contact[number]
             if -contact.dist > deepest:
-                pair = (model.geom(int(geom)).name for geom in contact.geom)
+                pair = (model.geom(geom).name for geom in contact.geom.tolist())
                 one, two = (name.removeprefix("robot/") for name in pair)
                 deepest = -float(contact.dist)
                 place = f"{one} in {two} at {frame / motion.fps:.2f} s"

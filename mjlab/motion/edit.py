@@ -78,8 +78,9 @@ def blended(first: Motion, second: Motion, seconds: float) -> Motion:
         tail, head = one[start:], two[:number]
         return joined(one, two, tail + share[:, None] * (head - tail))
 
-    turns = (torch.from_numpy(q.copy()) for q in (first.root_quat[start:], quat[:number]))
-    middle = quat_slerp(*turns, torch.from_numpy(share)).numpy()
+    tail = torch.from_numpy(first.root_quat[start:].copy())
+    head = torch.from_numpy(quat[:number].copy())
+    middle = quat_slerp(tail, head, torch.from_numpy(share)).numpy()
     contacts = None
     if first.contacts is not None and second.contacts is not None:
         feet = [second.contact_names.index(name) for name in first.contact_names]

@@ -160,10 +160,11 @@ class InverseKinematics:
         free = np.diag((~held).astype(float))
         for rows in layers:
             left, size, right = np.linalg.svd(rows.jacobian @ free, full_matrices=False)
-            gain = size / (size * size + self._damping)
-            step = step + right.T @ (
-                gain * (left.T @ (rows.error - rows.jacobian @ step))
-            )
+            missing = rows.error - rows.jacobian @ step
+            # Sugihara's damping: what is out of reach is approached without chatter.
+            damping = self._damping + 0.5 * float(missing @ missing)
+            gain = size / (size * size + damping)
+            step = step + right.T @ (gain * (left.T @ missing))
             used = right[size > _RANK]
             free = free - used.T @ used
         return step

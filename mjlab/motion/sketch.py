@@ -271,7 +271,7 @@ class Sketch:
     def _layers(
         self, here: Mapping[str, float], mass: np.ndarray, free: dict[str, int]
     ) -> list[list[Goal]]:
-        """Return the feet, the mass above its place, the base, and joints that are left."""
+        """Return feet, mass above its place, base, and the joints that are left."""
         feet: list[Goal] = []
         for foot, site in zip(self.robot.feet, self._sites, strict=True):
             x, y, z, yaw, pitch = (here[name] for name in _channels(foot))

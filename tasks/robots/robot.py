@@ -180,9 +180,13 @@ class Robot:
 
     def speed_limits(self, joints: Sequence[str]) -> list[float | None]:
         """Return the greatest speed of each joint in rad/s, None if not published."""
-        patterns = {name: motor for names, motor in self.motors.items() for name in names}
+        patterns = {
+            name: motor for names, motor in self.motors.items() for name in names
+        }
         return [
-            next(m.velocity_limit for p, m in patterns.items() if re.fullmatch(p, joint))
+            next(
+                m.velocity_limit for p, m in patterns.items() if re.fullmatch(p, joint)
+            )
             for joint in joints
         ]
 

@@ -1,8 +1,12 @@
 """Longer clips: a form of karate, and a dance out of the other ones."""
 
 from mjlab.motion.sketch import Sketch
-from mjlab.tasks.tracking.clips.standing import ARMS_WIDE, HAND_UP, PUNCH_LEFT
-from mjlab.tasks.tracking.clips.standing import PUNCH_RIGHT
+from mjlab.tasks.tracking.clips.standing import (
+    ARMS_WIDE,
+    HAND_UP,
+    PUNCH_LEFT,
+    PUNCH_RIGHT,
+)
 from mjlab.tasks.tracking.clips.stepping import LEFT, RIGHT, pivot
 
 CHAMBER_LEFT = {
