@@ -53,6 +53,9 @@ class CommandTerm(TermObject, ABC):
     before `forward()`, where derived quantities of the step that just ended are not
     current."""
 
+    couples_worlds: bool = False
+    """True for a command that one world draws by what happened in others."""
+
     def __init__(
         self, name: str, cfg: CommandTermCfg, env: Env, *, num_draws: int = 0
     ) -> None:

@@ -180,11 +180,26 @@ class Robot:
     posture_std_running: Mapping[str, float]
     """The same at running speed."""
 
+    motors: Mapping[tuple[str, ...], Motor]
+    """The motor of each joint, by patterns of which each joint matches one."""
+
     mirror: Mirror | None = None
     """Mirror image of the robot; None where its sides differ."""
 
     tracking_bodies: tuple[str, ...] = ()
     """Bodies whose motion a tracking task compares; empty where there is none."""
+
+    def speed_limits(self, joints: Sequence[str]) -> list[float | None]:
+        """Return the greatest speed of each joint in rad/s, None if not published."""
+        patterns = {
+            name: motor for names, motor in self.motors.items() for name in names
+        }
+        return [
+            next(
+                m.velocity_limit for p, m in patterns.items() if re.fullmatch(p, joint)
+            )
+            for joint in joints
+        ]
 
 
 def position_actuators(
