@@ -228,6 +228,11 @@ class MotionCommand(CommandTerm):
         return torch.minimum(ahead, last)
 
     @property
+    def table_row(self) -> torch.Tensor:
+        """Row of that frame among those of all clips, shape (num_envs,)."""
+        return self.table.starts[self.clip] + self.frame
+
+    @property
     def reanchored(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Reference positions and orientations of the compared bodies, re-anchored.
 
@@ -311,8 +316,7 @@ class MotionCommand(CommandTerm):
         self._forget()
 
     def _look_up(self) -> None:
-        rows = self.table.starts[self.clip] + self.frame
-        torch.index_select(self.table.rows, 0, rows, out=self._row)
+        torch.index_select(self.table.rows, 0, self.table_row, out=self._row)
         self._all_pos.add_(self._env.scene.spawn_origins.unsqueeze(1))
 
     def _forget(self) -> None:

@@ -26,6 +26,29 @@ from mjlab.tensors.math import (
 # Observations.
 
 
+def motion_reference(env: ManagedEnv, command_name: str) -> torch.Tensor:
+    """Return positions and velocities that the joints should reach, rad and rad/s."""
+    return motion_command(env, command_name).command
+
+
+def motion_time_step(env: ManagedEnv, command_name: str) -> torch.Tensor:
+    """Return which row of all clips the step should lead to, shape (num_envs, 1)."""
+    command = motion_command(env, command_name)
+    return command.table_row.float().unsqueeze(1)
+
+
+def robot_anchor_pose_w(env: ManagedEnv, command_name: str) -> torch.Tensor:
+    """Return the pose of the robot's anchor in the world of the clip, (num_envs, 7)."""
+    command = motion_command(env, command_name)
+    place = env.scene.to_local(command.robot_anchor_pos_w)
+    return torch.cat((place, command.robot_anchor_quat_w), dim=1)
+
+
+def robot_anchor_quat_w(env: ManagedEnv, command_name: str) -> torch.Tensor:
+    """Return the orientation of the robot's anchor in the world, (num_envs, 4)."""
+    return motion_command(env, command_name).robot_anchor_quat_w
+
+
 def motion_anchor_pos_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return where the reference's anchor is, in the robot's anchor, (num_envs, 3)."""
     command = motion_command(env, command_name)

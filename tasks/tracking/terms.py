@@ -74,7 +74,9 @@ def observations(*, state_estimation: bool = True) -> dict[str, ObservationGroup
             Most robots cannot measure it.
     """
     seen = {
-        "command": ObservationTermCfg(func=mdp.generated_commands, params=_COMMANDED),
+        "command": ObservationTermCfg(
+            func=motion.mdp.motion_reference, params=_COMMANDED
+        ),
         "motion_anchor_pos_b": ObservationTermCfg(
             func=motion.mdp.motion_anchor_pos_b, params=_COMMANDED, noise=_noise(0.25)
         ),
