@@ -115,15 +115,38 @@ class Graphs:
             return torch.cuda.is_current_stream_capturing()
 
 
+@dataclass(frozen=True)
+class JointGraph:
+    """One CUDA graph of what torch and Warp have launched."""
+
+    of_torch: torch.cuda.CUDAGraph
+    of_warp: Any
+    """Warp's part. It keeps modules loaded whose kernels the graph launches, which
+    torch's does not, even where Warp would put others in their place."""
+
+    def replay(self) -> None:
+        """Launch the graph."""
+        self.of_torch.replay()
+
+    def reset(self) -> None:
+        """Free the graph; it is of no use any more."""
+        self.of_torch.reset()
+
+
+_FAILED: list[torch.cuda.CUDAGraph] = []
+"""Graphs of captures that failed. Torch's allocator may still ask one what is its."""
+
+
 def record_with_torch(
     run: Callable[[], None], device: torch.device, *, warm_up: int = 3
-) -> torch.cuda.CUDAGraph:
+) -> JointGraph:
     """Record what `run` does with torch and with Warp as one CUDA graph.
 
     Torch opens the capture, because only so its allocator takes part; Warp is told of
     it, because only then its loops become part of the graph instead of waiting for
     the device. Kernels must be loaded and libraries be initialised before, on the same
-    stream, which the warm-up does.
+    stream, which the warm-up does. When `run` raises, stream, allocator and Warp are
+    as before.
 
     Args:
         run: What to record. It must be repeatable; the warm-up really runs it.
@@ -132,7 +155,6 @@ def record_with_torch(
     """
     stream = torch.cuda.Stream(device)
     stream.wait_stream(torch.cuda.current_stream(device))
-    graph = torch.cuda.CUDAGraph()
     with torch.cuda.stream(stream):
         for _ in range(warm_up):
             run()
@@ -141,17 +163,49 @@ def record_with_torch(
     name = str(device)
     with (
         _no_garbage_collection(),
-        torch.cuda.graph(graph, stream=stream, capture_error_mode="thread_local"),
+        torch.cuda.stream(stream),
+        _captured(device) as graph,
         on_torch_stream(name),
         wp.ScopedCapture(
             name,
             stream=warp_stream(stream),
             external=True,
             force_module_load=False,
-        ),
+        ) as of_warp,
     ):
         run()
-    return graph
+    return JointGraph(graph, of_warp.graph)
+
+
+@contextmanager
+def _captured(device: torch.device) -> Iterator[torch.cuda.CUDAGraph]:
+    """Capture torch's current stream.
+
+    `torch.cuda.graph` would leave a capture that failed half open (2.13): its stream
+    stays the current one, and the allocator keeps the graph's pool and takes every
+    later operation for one of the capture.
+    """
+    torch.cuda.empty_cache()
+    graph, pool = torch.cuda.CUDAGraph(), torch.cuda.graph_pool_handle()
+    graph.capture_begin(pool=pool, capture_error_mode="thread_local")
+    try:
+        yield graph
+    except BaseException:
+        _abandon(graph, pool, device)
+        raise
+    graph.capture_end()
+
+
+def _abandon(graph: torch.cuda.CUDAGraph, pool: Any, device: torch.device) -> None:
+    """End a capture that failed, and take its pool from the allocator."""
+    try:
+        graph.capture_end()
+    except RuntimeError:  # It says only that something failed before.
+        _FAILED.append(graph)
+        torch._C._cuda_endAllocateToPool(device.index, pool)
+        torch._C._cuda_releasePool(device.index, pool)
+    else:
+        graph.reset()
 
 
 @contextmanager
