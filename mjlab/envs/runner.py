@@ -11,20 +11,13 @@ import torch
 
 from mjlab.envs.config import ConfigError, ModeName
 from mjlab.envs.inspect import no_writes_after_forward
+from mjlab.envs.self_test import SELF_TEST_STEPS, self_test
 from mjlab.envs.state import EnvState
 from mjlab.managers import ManagedEnv
 from mjlab.sim import EngineError, Simulation
 from mjlab.sim.fields import FORWARD_FIELDS
 
 _log = logging.getLogger(__name__)
-
-SELF_TEST_STEPS = 4
-"""Replays that are compared with eager steps. One is not enough: a Python counter
-frozen in a recording looks right once."""
-
-SELF_TEST_TOLERANCE = 1e-3
-"""Largest difference, relative to a tensor's scale, that the order of atomic additions
-on a GPU may cause in these steps."""
 
 Phases = Iterator[str]
 """Runs the phases of a step or a reset, and names each that is done."""
@@ -186,7 +179,7 @@ class GraphRunner(StepRunner):
         super().release()
         self._graph.reset()
 
-    def _record(self) -> torch.cuda.CUDAGraph:
+    def _record(self) -> Any:
         """Record the step. The warm-up really runs it, and is taken back."""
         # Imported here because it needs Warp, which the native engine does without.
         from mjlab.sim.graphs import record_with_torch
@@ -331,67 +324,11 @@ def _try_fused(
             reason=f"{SELF_TEST_STEPS} replays equal eager steps",
         )
     except RuntimeError as error:
-        return f"it could not be recorded: {error}"
+        # The notes name the term.
+        said = [str(error), *getattr(error, "__notes__", ())]
+        return f"it could not be recorded: {' '.join(said)}"
     culprits = self_test(env, state, runner.replay, lambda: run_through(advance()))
     if culprits:
         runner.release()
         return f"replays differ from eager steps in {'; '.join(culprits[:3])}"
     return runner
-
-
-def self_test(
-    env: ManagedEnv,
-    state: EnvState,
-    replay: Callable[[], None],
-    eager: Callable[[], None],
-    *,
-    tolerance: float = SELF_TEST_TOLERANCE,
-) -> list[str]:
-    """Compare several replays with as many eager steps from the same state.
-
-    Contacts on a GPU come in no order, so that a few of thousands of worlds part ways
-    even between two eager runs. What counts is the share of worlds that differ, beyond
-    three times that of two eager runs. Half of the worlds end in these steps, so that
-    resets are compared too.
-
-    Returns:
-        The tensors that differ, the worst first: term and tensor, and by how much.
-    """
-    start = state.take()
-    ends = []
-    for run in (eager, eager, replay):
-        state.restore(start)
-        env.episode_length_buf[::2] = max(0, env.max_episode_length - 2)
-        env.sim.forward()
-        for _ in range(SELF_TEST_STEPS):
-            run()
-        ends.append(state.take())
-    state.restore(start)
-    env.sim.forward()
-    found = []
-    for name, expected in ends[0].items():
-        noise = _share_of_worlds(ends[1][name], expected, tolerance)
-        share = _share_of_worlds(ends[2][name], expected, tolerance)
-        # Two eager runs that differ in most worlds have a memory outside of tensors.
-        if share > 0.05 + 3.0 * noise or noise > 0.5:
-            found.append((share, f"{name} (in {share:.0%} of its rows)"))
-    return [text for _, text in sorted(found, reverse=True)]
-
-
-def _share_of_worlds(
-    value: torch.Tensor, expected: torch.Tensor, tolerance: float
-) -> float:
-    """Share of the rows that differ by more than `tolerance` of the tensor's scale."""
-    if expected.numel() == 0:
-        return 0.0
-    if expected.is_floating_point():
-        ours, theirs = (
-            t.double().nan_to_num(nan=0.0, posinf=1e30, neginf=-1e30)
-            for t in (value, expected)
-        )
-        scale = theirs.abs().max().clamp(min=1e-6)
-        differs = (ours - theirs).abs() > tolerance * scale
-    else:
-        differs = value != expected
-    rows = differs.reshape(differs.shape[0], -1) if differs.ndim else differs.view(1, 1)
-    return float(rows.any(dim=1).double().mean())
