@@ -219,14 +219,20 @@ class ManagerBasedRlEnv:
 
         This waits for the device, and stops the run if too many worlds were not finite.
         """
-        figures, episodes = self.episode_log.take()
-        return (figures if episodes else {}) | self.take_health()
+        log, health = self.episode_log.drain(), self._drain_health()
+        numbers = torch.cat([log.double(), health.double()]).tolist()
+        figures, episodes = self.episode_log.means(numbers[: len(log)])
+        counts = self.nonfinite.report(numbers[len(log) :])
+        return (figures if episodes else {}) | counts
 
     def take_health(self) -> dict[str, float]:
         """Health counters since the last call; see `take_log`."""
+        return self.nonfinite.report(self._drain_health().tolist())
+
+    def _drain_health(self) -> torch.Tensor:
         for observer in self.observers:
             observer.before_counts()
-        return self.nonfinite.take_counts()
+        return self.nonfinite.drain()
 
     def close(self) -> None:
         """Let go of the step's graph, and finish the files of recorders."""

@@ -56,7 +56,11 @@ class EpisodeLog:
 
         This waits for the device.
         """
-        *sums, count = self.drain().tolist()
+        return self.means(self.drain().tolist())
+
+    def means(self, drained: Sequence[float]) -> tuple[dict[str, float], int]:
+        """Return means, and the number of episodes, of what `drain` has returned."""
+        *sums, count = drained
         means = [total / max(count, 1.0) for total in sums]
         return dict(zip(self.keys, means, strict=True)), int(count)
 

@@ -4,13 +4,20 @@ Warp's CPU device computes the same bits each time, so they are equal bit for bi
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import h5py
+import numpy as np
 import pytest
 import torch
 
-from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.cli.speed import memory
+from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, mdp
 from mjlab.envs.worlds import When
+from mjlab.managers import RecorderTermCfg
+from mjlab.recording import RecordingCfg, RecordingError
+from mjlab.recording.step_store import CopyStream
 from mjlab.registry import entries, load_task
 from tests.tools.cuda_stand_in import StandIn, StandInError, stand_in, to_host
 from tests.worlds.synthetic import SyntheticCfg
@@ -91,16 +98,75 @@ def compare(
     assert differing(fused.get_state(), eager.get_state()) == []
 
 
+def recorded(cfg: ManagerBasedRlEnvCfg, folder: Path) -> ManagerBasedRlEnvCfg:
+    """Have a task record actions and states to files."""
+    cfg.recorders = {
+        "actions": RecorderTermCfg(func=mdp.raw_actions),
+        "start": RecorderTermCfg(func=mdp.entity_states, when="post_reset"),
+    }
+    cfg.recording = RecordingCfg(folder=str(folder), name="run")
+    return cfg
+
+
+def episodes(folder: Path) -> dict[str, bytes]:
+    """What the file of a recording holds, by path."""
+    found: dict[str, bytes] = {}
+
+    def note(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset):
+            found[name] = np.asarray(item[()]).tobytes()
+
+    with h5py.File(folder / "run.h5") as file:
+        file.visititems(note)
+    return found
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_replays_equal_eager_steps_however_worlds_are_reset(
-    name: str, device: StandIn
+    name: str, device: StandIn, tmp_path: Path
 ) -> None:
-    fused, eager = (build(config(name), mode) for mode in ("fused", "segmented"))
+    fused, eager = (
+        build(recorded(config(name), tmp_path / mode), mode)
+        for mode in ("fused", "segmented")
+    )
     for when, final_obs in WAYS:
         for env in (fused, eager):
             env.choose_resets(when, final_obs=final_obs)
         assert fused.mode == "fused"
         compare(device, fused, eager)
+    device.clear()
+    assert fused.take_log() == eager.take_log()
+    assert device.reads.total() == 2, "once each"
+    assert len(device.pinned) == 4
+    for env in (fused, eager):
+        env.close()
+    assert not device.pinned
+    ours, theirs = (episodes(tmp_path / mode) for mode in ("fused", "segmented"))
+    assert len(ours) > STEPS and ours == theirs
+
+
+def test_memory_that_the_driver_refuses_is_an_error_with_its_number(
+    device: StandIn,
+) -> None:
+    memory = torch.zeros(1024)
+    first, second = (CopyStream(torch.device("cuda:0")) for _ in range(2))
+    first.pin(memory)
+    with pytest.raises(RecordingError, match="cudaHostRegister returned 712"):
+        second.pin(memory)
+    first.close()
+    second.pin(memory)
+    second.close()
+    assert not device.pinned
+
+
+def test_a_figure_of_memory_is_what_was_added(
+    device: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = iter([40 << 30, 37 << 30])
+    info = lambda _=None: (next(free), 80 << 30)  # noqa: E731
+    monkeypatch.setattr(torch.cuda, "mem_get_info", info, raising=False)
+    before = memory(torch.device("cuda:0"))
+    assert memory(torch.device("cuda:0")) - before == 3 << 30
 
 
 def test_a_humanoids_replays_equal_eager_steps(device: StandIn) -> None:

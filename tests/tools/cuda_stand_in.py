@@ -299,7 +299,8 @@ def _run(func: Any, args: tuple, kwargs: dict) -> Any:
 
 def _note_copy(target: Tensor, args: tuple, ours: list, *, is_download: bool) -> None:
     """Note a copy between host and device."""
-    waits = not (args[2:] == (True,) and ACTIVE.is_pinned(target))
+    of_nothing = not target.numel()
+    waits = not (args[2:] == (True,) and (of_nothing or ACTIVE.is_pinned(target)))
     if is_download and waits:
         ACTIVE.note("reads", "a download")
     elif not is_download and len(ours) < len(_tensors(args)):
