@@ -219,20 +219,17 @@ class ManagerBasedRlEnv:
 
         This waits for the device, and stops the run if too many worlds were not finite.
         """
-        log, health = self.episode_log.drain(), self._drain_health()
-        numbers = torch.cat([log.double(), health.double()]).tolist()
-        figures, episodes = self.episode_log.means(numbers[: len(log)])
-        counts = self.nonfinite.report(numbers[len(log) :])
-        return (figures if episodes else {}) | counts
+        parts = [self.episode_log.drain(), *self.nonfinite.totals()]
+        *sums, lost, lacks = torch.cat([part.double() for part in parts]).tolist()
+        figures, episodes = self.episode_log.take(sums)
+        health = self.take_health() if lost or lacks else self.nonfinite.no_counts()
+        return (figures if episodes else {}) | health
 
     def take_health(self) -> dict[str, float]:
         """Health counters since the last call; see `take_log`."""
-        return self.nonfinite.report(self._drain_health().tolist())
-
-    def _drain_health(self) -> torch.Tensor:
         for observer in self.observers:
             observer.before_counts()
-        return self.nonfinite.drain()
+        return self.nonfinite.take_counts()
 
     def close(self) -> None:
         """Let go of the step's graph, and finish the files of recorders."""

@@ -1,13 +1,13 @@
 """Worlds whose numbers are not finite: ended, counted, and kept out of learning."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 import torch
 
 from mjlab.managers import RewardManager, TerminationManager
-from mjlab.sim import Health, HealthReport
+from mjlab.sim import Health
 
 
 class TooManyNonfiniteError(RuntimeError):
@@ -82,63 +82,56 @@ class NonfiniteGuard:
         The first counts since `take_counts`, the second since the worlds were built,
         both of shape (1,). Nothing is read from the device.
         """
-        lacks = self._health.counts()[1:].sum()
-        return (self.worlds + self._by_terms()).reshape(1), lacks.reshape(1)
+        found = [
+            tensor
+            for manager in self._counting
+            for name, tensor in manager.state().items()
+            if name.endswith(("nonfinite", "nonfinite_counts"))
+            and tensor.dtype == torch.int64
+        ]
+        return _sum([self.worlds, *found]), _sum(self._health.overflow().values())
 
     def take_counts(self) -> dict[str, float]:
         """Counts since the last call; raises if they are too many.
 
         This waits for the device.
         """
-        return self.report(self.drain().tolist())
-
-    def drain(self) -> torch.Tensor:
-        """Return the counts since the last call, for `report` once they are read."""
-        own = [self.worlds, self._steps - self._since, self._by_terms()]
-        counts = torch.cat([torch.stack(own), self._health.counts()])
+        worlds = int(self.worlds)
+        steps = int(self._steps - self._since) * self.found.shape[0]
         self.worlds.zero_()
         self._since.copy_(self._steps)
-        return counts
-
-    def report(self, counts: Sequence[float]) -> dict[str, float]:
-        """Return by name what `drain` counted; raise if it is too much.
-
-        Only where something was not finite does this ask the terms, and wait for them.
-        """
-        worlds, steps, of_terms = map(int, counts[:3])
         by_term = {
             name: count
-            for manager in (self._counting if of_terms else ())
+            for manager in self._counting
             for name, count in manager.take_nonfinite().items()
             if count
         }
-        check_share(worlds, steps * self.found.shape[0], by_term, self._max_share)
-        named = {f"Health/nonfinite/{name}": float(n) for name, n in by_term.items()}
-        lacks = self._overflows(self._health.report(counts[3:]))
-        return {"Health/nonfinite": float(worlds)} | named | lacks
+        check_share(worlds, steps, by_term, self._max_share)
+        counts = {f"Health/nonfinite/{name}": float(n) for name, n in by_term.items()}
+        return {"Health/nonfinite": float(worlds)} | counts | self._overflows()
+
+    def no_counts(self) -> dict[str, float]:
+        """Return what `take_counts` would where `totals` are zero, without a wait."""
+        self._since.copy_(self._steps)
+        lacks = {f"Health/overflow/{kind}": 0.0 for kind in self._health.overflow()}
+        return {"Health/nonfinite": 0.0} | lacks
 
     def state(self) -> dict[str, torch.Tensor]:
         """Return the live tensors that change."""
         return {"worlds": self.worlds, "since": self._since}
 
-    def _by_terms(self) -> torch.Tensor:
-        """Numbers of terms that were not finite and that were not taken, shape ()."""
-        found = [
-            tensor.sum()
-            for manager in self._counting
-            for name, tensor in manager.state().items()
-            if name.endswith(("nonfinite", "nonfinite_counts"))
-            and tensor.dtype == torch.int64
-        ]
-        return torch.stack([torch.zeros_like(self.worlds), *found]).sum()
-
-    def _overflows(self, report: HealthReport) -> dict[str, float]:
+    def _overflows(self) -> dict[str, float]:
         """Events of missing room since the last call; a new one is said aloud."""
+        report = self._health.read()
         new = {k: n - self._overflowed.get(k, 0) for k, n in report.overflow.items()}
         self._overflowed = dict(report.overflow)
         if any(n > 0 for n in new.values()):
             warnings.warn("; ".join(report.advice), RuntimeWarning, stacklevel=5)
         return {f"Health/overflow/{kind}": float(n) for kind, n in new.items()}
+
+
+def _sum(tensors: Iterable[torch.Tensor]) -> torch.Tensor:
+    return torch.stack([tensor.sum() for tensor in tensors]).sum().reshape(1)
 
 
 def check_share(

@@ -14,7 +14,6 @@ import numpy as np
 import torch
 
 from mjlab.parallel.memory import SharedArrays
-from mjlab.recording.config import RecordingError
 from mjlab.recording.layout import Chunk, ChunkSizes, Layout
 
 Values = Mapping[str, torch.Tensor]
@@ -160,11 +159,7 @@ class CopyStream:
         Otherwise a copy waits for the stream, and the host for the copy.
         """
         code = self._runtime.cudaHostRegister(memory.data_ptr(), memory.nbytes, 0)
-        if code != self._runtime.cudaError.success:
-            raise RecordingError(
-                f"CUDA cannot copy into {memory.nbytes / 2**20:.3g} MB of memory for a "
-                f"recording: cudaHostRegister returned {code}."
-            )
+        torch.cuda.check_error(int(code))
         self._pinned.append(memory)
 
     def close(self) -> None:

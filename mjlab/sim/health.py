@@ -1,6 +1,5 @@
 """What went wrong in which world, counted on the device and read on request."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -61,21 +60,11 @@ class Health:
         """Return events of missing room by kind, one count or one a world."""
         return self._engine.overflow()
 
-    def counts(self) -> torch.Tensor:
-        """Return all counters, for `report` once they are read, shape (kinds + 1,)."""
-        totals = [self.nonfinite, *self.overflow().values()]
-        return torch.stack([total.sum() for total in totals])
-
-    def report(self, counts: Sequence[float]) -> HealthReport:
-        """Say what `counts`, which were read, stand for."""
-        nonfinite, *lacks = map(int, counts)
-        overflow = dict(zip(self.overflow(), lacks, strict=True))
-        advice = tuple(self._engine.advice(k) for k, n in overflow.items() if n)
-        return HealthReport(nonfinite, overflow, advice)
-
     def read(self) -> HealthReport:
         """Read all counters. This waits for the device."""
-        return self.report(self.counts().tolist())
+        overflow = {k: int(v.sum()) for k, v in self.overflow().items()}
+        advice = tuple(self._engine.advice(k) for k, n in overflow.items() if n)
+        return HealthReport(int(self.nonfinite.sum()), overflow, advice)
 
     def use(self) -> dict[str, Use]:
         """The most that was used of each kind of room. This waits for the device."""

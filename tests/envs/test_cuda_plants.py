@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.envs.self_test import self_test
+from mjlab.envs.runner import self_test
 from mjlab.managers import RewardTermCfg
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from tests.tools.cuda_stand_in import StandIn, StandInError, stand_in

@@ -10,8 +10,7 @@ import torch
 
 from mjlab.envs import Box, ConfigError, ManagerBasedRlEnv, ManagerBasedRlEnvCfg, mdp
 from mjlab.envs.nonfinite import TooManyNonfiniteError
-from mjlab.envs.runner import run_through
-from mjlab.envs.self_test import self_test
+from mjlab.envs.runner import run_through, self_test
 from mjlab.envs.state import StateError
 from mjlab.managers import (
     EventTermCfg,

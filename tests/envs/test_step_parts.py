@@ -117,15 +117,8 @@ def test_an_unknown_moment_of_resets_names_the_known_ones() -> None:
 
 def guard(ended: Any, paid: Any, bad: torch.Tensor, share: float) -> NonfiniteGuard:
     report = SimpleNamespace(overflow={}, advice=())
-    health: Any = SimpleNamespace(
-        check=lambda: bad,
-        counts=lambda: torch.zeros(1, dtype=torch.int64),
-        report=lambda counts: report,
-    )
-    counting = SimpleNamespace(
-        take_nonfinite=lambda: {"reward/fast": 2, "reward/b": 0},
-        state=lambda: {"nonfinite_counts": torch.tensor([2, 0])},
-    )
+    health: Any = SimpleNamespace(check=lambda: bad, read=lambda: report)
+    counting = SimpleNamespace(take_nonfinite=lambda: {"reward/fast": 2, "reward/b": 0})
     steps = torch.tensor(4)
     return NonfiniteGuard(health, ended, paid, (counting,), steps, share)
 

@@ -391,8 +391,6 @@ def _current(stream: Stream) -> Iterator[None]:
 class _Runtime:
     """The functions of CUDA's runtime that the house calls."""
 
-    cudaError = SimpleNamespace(success=0)
-
     def cudaHostRegister(self, place: int, nbytes: int, flags: int) -> int:
         if place in ACTIVE.pinned:
             return 712  # cudaErrorHostMemoryAlreadyRegistered
@@ -401,6 +399,11 @@ class _Runtime:
 
     def cudaHostUnregister(self, place: int) -> int:
         return 0 if ACTIVE.pinned.pop(place, None) is not None else 713
+
+
+def _check_error(code: int) -> None:
+    if code:
+        raise RuntimeError(f"CUDA error {code}")
 
 
 def _patch_torch(patch: pytest.MonkeyPatch) -> None:
@@ -417,6 +420,7 @@ def _patch_torch(patch: pytest.MonkeyPatch) -> None:
         "Event": Event,
         "CUDAGraph": Graph,
         "cudart": _Runtime,
+        "check_error": _check_error,
         "graph_pool_handle": object,
         "synchronize": lambda _=None: ACTIVE.note("reads", "torch.cuda.synchronize()"),
         "empty_cache": lambda: None,
