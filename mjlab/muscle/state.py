@@ -170,8 +170,7 @@ class MuscleState:
         of_muscles = self._actuators
         self.length.copy_(fields.actuator_length.index_select(1, of_muscles))
         self.velocity.copy_(fields.actuator_velocity.index_select(1, of_muscles))
-        self.gain.copy_(self._curves.gain(self.length, self.velocity))
-        self.bias.copy_(self._curves.bias(self.length))
+        self._curves.write_forces(self.length, self.velocity, self.gain, self.bias)
         arms = fields.ten_J.index_select(1, self._address) * self._gear
         self.red.copy_(arms * self.torque_map.muscle_to_entries(self.gain))
         passive = arms * self.torque_map.muscle_to_entries(self.bias)
