@@ -62,6 +62,40 @@ def _muscle_forces(
     bias[world, m] = (y * y - over * over) * constants[10, row, m]
 
 
+@wp.kernel
+def _entry_torques(
+    jacobian: wp.array2d(dtype=wp.float32),
+    address: wp.array(dtype=wp.int64),
+    gear: wp.array(dtype=wp.float32),
+    muscle: wp.array(dtype=wp.int64),
+    gain: wp.array2d(dtype=wp.float32),
+    bias: wp.array2d(dtype=wp.float32),
+    active: wp.array2d(dtype=wp.float32),
+    passive: wp.array2d(dtype=wp.float32),
+) -> None:
+    world, entry = wp.tid()
+    arm = jacobian[world, wp.int32(address[entry])] * gear[entry]
+    m = wp.int32(muscle[entry])
+    active[world, entry] = arm * gain[world, m]
+    passive[world, entry] = arm * bias[world, m]
+
+
+@wp.kernel
+def _gathered_sum(
+    entries: wp.array2d(dtype=wp.float32),
+    index: wp.array(dtype=wp.int64),
+    shares: wp.array2d(dtype=wp.float32),
+    out: wp.array2d(dtype=wp.float32),
+) -> None:
+    world, target = wp.tid()
+    width = shares.shape[1]
+    total = wp.float32(0.0)
+    for k in range(width):
+        entry = wp.int32(index[target * width + k])
+        total += entries[world, entry] * shares[target, k]
+    out[world, target] = total
+
+
 def eliminate_(rest: torch.Tensor) -> None:
     """Launch `law.eliminate_`."""
     _launch(_eliminate, rest.shape[2], rest)
@@ -70,6 +104,16 @@ def eliminate_(rest: torch.Tensor) -> None:
 def muscle_forces(*tensors: torch.Tensor) -> None:
     """Launch `force.muscle_forces`."""
     _launch(_muscle_forces, tuple(tensors[0].shape), *tensors)
+
+
+def entry_torques(*tensors: torch.Tensor) -> None:
+    """Launch `state.entry_torques`."""
+    _launch(_entry_torques, tuple(tensors[6].shape), *tensors)
+
+
+def gathered_sum(*tensors: torch.Tensor) -> None:
+    """Launch `state.gathered_sum`."""
+    _launch(_gathered_sum, tuple(tensors[3].shape), *tensors)
 
 
 def _launch(kernel: wp.Kernel, dim: int | tuple[int, ...], *of: torch.Tensor) -> None:

@@ -30,6 +30,21 @@ WAYS: list[tuple[When, bool]] = [
     ("never", False),
 ]
 QUICK = ("Cartpole-Balance",)
+KERNELS = {
+    "Cartpole-Balance": 130,
+    "Cartpole-Swingup": 130,
+    "Velocity-G1-Flat": 345,
+    "Velocity-G1": 415,
+    "Velocity-G1-Gait": 500,
+    "Velocity-Go1-Flat": 345,
+    "Velocity-Go1": 445,
+    "Muscle-Track-Arm6": 2520,
+    "Muscle-Walk-W18": 3760,
+    "Muscle-Walk-W54": 5190,
+    "synthetic": 640,
+}
+"""Kernels of torch and own ones of Warp in a recorded step, at most."""
+
 NAMES = [
     pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow])
     for name in (*entries(), "synthetic")
@@ -123,12 +138,16 @@ def episodes(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_replays_equal_eager_steps_however_worlds_are_reset(
-    name: str, device: StandIn, tmp_path: Path
+    name: str, device: StandIn, tmp_path: Path, record_property: Any
 ) -> None:
     fused, eager = (
         build(recorded(config(name), tmp_path / mode), mode)
         for mode in ("fused", "segmented")
     )
+    assert device.captured is not None
+    kernels = device.captured.kernels
+    record_property("summary", f"{name}: {kernels.total()} kernels in a recorded step")
+    assert kernels.total() <= KERNELS[name]
     for when, final_obs in WAYS:
         for env in (fused, eager):
             env.choose_resets(when, final_obs=final_obs)

@@ -4,6 +4,7 @@ import torch
 
 from mjlab.muscle.force import CONSTANTS, MuscleCurves, muscle_forces
 from mjlab.muscle.law import eliminate_
+from mjlab.muscle.state import entry_torques, gathered_sum
 
 WORLDS, MUSCLES = 37, 11
 
@@ -50,3 +51,30 @@ def test_the_kernel_of_the_curves_gives_the_forces_of_torch() -> None:
         assert torch.equal(plain[1], curves.bias(length))
         assert plain[0].lt(-1.0).any() and plain[1].lt(-1.0).any()
         torch.testing.assert_close(found, plain, rtol=1e-5, atol=1e-3)
+
+
+def test_the_kernels_of_the_torque_map_give_the_torques_of_torch() -> None:
+    from mjlab.muscle import kernels
+
+    random = torch.Generator().manual_seed(0)
+    entries, tendons, dofs, width = 23, 40, 5, 7
+    jacobian = torch.randn(WORLDS, tendons, generator=random)
+    address = torch.randint(0, tendons, (entries,), generator=random)
+    gear = torch.randn(entries, generator=random)
+    muscle = torch.randint(0, MUSCLES, (entries,), generator=random)
+    forces = torch.randn(2, WORLDS, MUSCLES, generator=random)
+    found, plain = torch.zeros(2, 2, WORLDS, entries)
+    kernels.entry_torques(jacobian, address, gear, muscle, *forces, *found)
+    entry_torques(jacobian, address, gear, muscle, *forces, *plain)
+    assert torch.equal(found, plain) and plain.abs().min() > 0.0
+    index = torch.randint(0, entries, (dofs * width,), generator=random)
+    shares = torch.rand(dofs, width, generator=random)
+    kernels.gathered_sum(plain[0], index, shares, found[0, :, :dofs])
+    by_hand = torch.zeros(WORLDS, dofs)
+    for dof in range(dofs):
+        for k in range(width):
+            by_hand[:, dof] += plain[0, :, index[dof * width + k]] * shares[dof, k]
+    assert torch.equal(found[0, :, :dofs], by_hand)
+    summed = torch.zeros(WORLDS, dofs)
+    gathered_sum(plain[0], index, shares, summed)
+    torch.testing.assert_close(found[0, :, :dofs], summed, rtol=1e-5, atol=1e-4)

@@ -97,7 +97,7 @@ class Graph:
 
     def capture_begin(self, pool: object, capture_error_mode: str) -> None:
         assert ACTIVE.graph is None and ACTIVE.stream is not ACTIVE.default_stream
-        ACTIVE.graph = self
+        ACTIVE.graph = ACTIVE.captured = self
         ACTIVE.pools.append(pool)
 
     def capture_end(self) -> None:
@@ -152,6 +152,8 @@ class StandIn:
     """Operations of torch that were not captured, views left out."""
     graph: Graph | None = None
     """The graph that is captured."""
+    captured: Graph | None = None
+    """The graph that was captured last."""
     default_stream: Stream = field(default_factory=Stream)
     stream: Stream = None  # pyright: ignore[reportAssignmentType]
     """The current stream of torch."""
