@@ -226,6 +226,10 @@ class CudaTensor(Tensor):
     def data_ptr(self) -> int:
         return self.host.data_ptr()
 
+    def new_tensor(self, data: Any, **options: Any) -> Tensor:  # pyright: ignore
+        """Upload numbers. Torch's own asks the device's guard, which is the meta one's."""
+        return torch.tensor(data, **{"dtype": self.dtype, "device": CUDA} | options)
+
     def tolist(self) -> Any:
         return self.cpu().tolist()
 
@@ -241,6 +245,15 @@ class CudaTensor(Tensor):
             copy._is_param = True
         memo[id(self)] = copy
         return copy
+
+    # By these two `Module.to` sees that parameters have to be exchanged as wholes.
+
+    def __tensor_flatten__(self) -> tuple[list[str], None]:
+        return ["host"], None
+
+    @staticmethod
+    def __tensor_unflatten__(inner: dict, *_: Any) -> "CudaTensor":
+        return CudaTensor(inner["host"])
 
     @classmethod
     def __torch_dispatch__(

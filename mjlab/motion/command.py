@@ -1,0 +1,355 @@
+"""The command to move as a clip does, frame by frame."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeVar, cast, get_args
+
+import torch
+
+from mjlab.entity import Entity
+from mjlab.managers import CommandTerm, CommandTermCfg, ManagedEnv
+from mjlab.managers.env import Env
+from mjlab.mdp import DrawRanges
+from mjlab.motion.clips import ClipTable, clip_weights, load_clips
+from mjlab.motion.robot import MotionRobot
+from mjlab.motion.sampling import AdaptiveSampling, FailureBins, first_frame
+from mjlab.names import find_name, suggest
+from mjlab.tensors.columns import Columns
+from mjlab.tensors.masks import write_where
+from mjlab.tensors.math import (
+    quat_conjugate,
+    quat_from_euler_xyz,
+    quat_mul,
+    quat_rotate,
+    quat_yaw,
+    spread,
+)
+
+Range = tuple[float, float]
+T = TypeVar("T")
+Sampling = Literal["start", "uniform", "adaptive"]
+
+GHOST_COLOR = (0.25, 0.65, 0.95, 0.5)
+"""Colour of the reference in viewers."""
+
+_AXES = ("x", "y", "z", "roll", "pitch", "yaw")
+
+
+@dataclass(kw_only=True)
+class MotionCommandCfg(CommandTermCfg):
+    """A clip to follow, begun at one of its frames in the pose of that frame.
+
+    The command is what the joints should do by the end of the step: positions and
+    velocities, shape (num_envs, 2 * joints). The clip moves on by a frame each step; at
+    its end, the termination `motion_ends` ends the episode.
+    """
+
+    resampling_time_range: Range = (math.inf, math.inf)
+
+    entity_name: str = "robot"
+    """The robot."""
+
+    clips: tuple[Path, ...] = ()
+    """Motion files, and folders of them."""
+
+    weights: dict[str, float] = field(default_factory=dict)
+    """How often a second of a clip is drawn, by pattern of clip names; 1 elsewhere."""
+
+    anchor_body: str
+    """The body by whose heading and place the reference is moved to the robot."""
+
+    body_names: tuple[str, ...]
+    """Bodies that are compared."""
+
+    sampling: Sampling = "adaptive"
+    """Frames at which episodes begin: the first, all alike, or adaptive: those before
+    failures more often, which couples the worlds."""
+
+    adaptive: AdaptiveSampling = field(default_factory=AdaptiveSampling)
+    """Preference of adaptive sampling."""
+
+    pose_range: dict[str, Range] = field(default_factory=dict)
+    """Offsets of the root's pose at the start, by axis x, y, z (m), roll, pitch, yaw
+    (rad), in world axes."""
+
+    velocity_range: dict[str, Range] = field(default_factory=dict)
+    """Offsets of the root's velocity at the start, by axis, in m/s and rad/s."""
+
+    joint_range: Range = (0.0, 0.0)
+    """Offsets of joint positions at the start, in rad; soft limits hold."""
+
+    def bind(self, name: str, env: Env) -> CommandTerm:
+        """Return the term of one environment."""
+        return MotionCommand(name, self, env)
+
+
+class MotionCommand(CommandTerm):
+    """Knows the frame of each world, and the reference in the world and re-anchored.
+
+    The reference is the frame that the step at hand should lead to, until `update` goes
+    on to the next. Re-anchored means moved to the robot: by heading and horizontal
+    place of the anchor body, so that drift is forgiven, but height and pose are not.
+    """
+
+    writes_state = True
+
+    cfg: MotionCommandCfg
+
+    def __init__(self, name: str, cfg: MotionCommandCfg, env: Env) -> None:
+        self.entity: Entity = env.scene.entity(cfg.entity_name)
+        """The robot."""
+        if cfg.sampling not in get_args(Sampling):
+            hint = suggest(cfg.sampling, get_args(Sampling))
+            raise ValueError(f"sampling is {cfg.sampling!r}. {hint}")
+        joints = self.entity.num_joints
+        super().__init__(name, cfg, env, num_draws=14 + joints)
+        self.cfg = cfg
+        self._managed = cast(ManagedEnv, env)
+        self.couples_worlds = cfg.sampling == "adaptive"
+        motions = load_clips(cfg.clips)
+        robot = MotionRobot(self.entity.cfg)
+        wanted = dict.fromkeys((*cfg.body_names, cfg.anchor_body, robot.root_body))
+        ids = [
+            find_name(body, self.entity.body_names, what="body", owner=cfg.entity_name)
+            for body in wanted
+        ]
+        self.table = ClipTable(
+            motions, robot, list(wanted), 1.0 / env.step_dt, env.device
+        )
+        """The clips."""
+        self._compared = len(cfg.body_names)
+        self._bodies = Columns.of(ids[: self._compared], env.device)
+        self._anchor = list(wanted).index(cfg.anchor_body)
+        self._anchor_id = ids[self._anchor]
+        self._root = list(wanted).index(robot.root_body)
+        self._ranges = DrawRanges(_offsets(cfg, joints), env.device)
+        self._weights = clip_weights(cfg.weights, self.table.names, env.device)
+        shares = self._weights * self.table.lengths
+        self._clip_ends = (shares / shares.sum()).cumsum(0)
+        self.bins = FailureBins(
+            cfg.adaptive, self.table.lengths, self._weights, 1.0 / env.step_dt
+        )
+        """Failures by second of each clip."""
+        self._allocate(env)
+        env.scene.on_change.append(self._forget)
+        self._look_up()
+
+    def _allocate(self, env: Env) -> None:
+        ints = {"dtype": torch.int64, "device": env.device}
+        self.clip = torch.zeros(env.num_envs, **ints)
+        """Clip of each world, shape (num_envs,)."""
+        self.first = torch.zeros(env.num_envs, **ints)
+        """Frame of the clip in which the episode began, shape (num_envs,)."""
+        self._row = torch.zeros(
+            env.num_envs, self.table.rows.shape[1], device=env.device
+        )
+        pos, vel, *bodies = self._row.split(self.table.widths, dim=1)
+        self.joint_pos = pos
+        """Reference positions of the joints, rad, shape (num_envs, joints), live."""
+        self.joint_vel = vel
+        """Reference velocities of the joints, rad/s, shape (num_envs, joints)."""
+        self._command = self._row[:, : pos.shape[1] + vel.shape[1]]
+        sizes = (3, 4, 3, 3)
+        all_pos, all_quat, all_lin, all_ang = (
+            part.unflatten(1, (-1, size))
+            for part, size in zip(bodies, sizes, strict=True)
+        )
+        self._all_pos = all_pos
+        chosen = slice(self._compared)
+        self.body_pos_w = all_pos[:, chosen]
+        """Reference positions of the compared bodies, m, (num_envs, bodies, 3)."""
+        self.body_quat_w = all_quat[:, chosen]
+        """Reference orientations, wxyz, shape (num_envs, bodies, 4)."""
+        self.body_lin_vel_w = all_lin[:, chosen]
+        """Reference velocities, m/s, shape (num_envs, bodies, 3)."""
+        self.body_ang_vel_w = all_ang[:, chosen]
+        """Reference angular velocities, rad/s, shape (num_envs, bodies, 3)."""
+        anchor = self._anchor
+        self.anchor_pos_w, self.anchor_quat_w = all_pos[:, anchor], all_quat[:, anchor]
+        self.anchor_lin_vel_w = all_lin[:, anchor]
+        self.anchor_ang_vel_w = all_ang[:, anchor]
+        self._known: dict[str, Any] = {}
+
+    def once(self, name: str, compute: Callable[[], T]) -> T:
+        """Return what `compute` does, which runs once between two changes.
+
+        Args:
+            name: The name by which it is kept.
+            compute: Computes it from robot and reference.
+        """
+        if name not in self._known:
+            self._known[name] = compute()
+        return self._known[name]
+
+    # What the robot does.
+
+    @property
+    def robot_anchor_pos_w(self) -> torch.Tensor:
+        """Position of the robot's anchor, m, shape (num_envs, 3)."""
+        return self.entity.data.body_pos_w[:, self._anchor_id]
+
+    @property
+    def robot_anchor_quat_w(self) -> torch.Tensor:
+        """Orientation of the robot's anchor, wxyz, shape (num_envs, 4)."""
+        return self.entity.data.body_quat_w[:, self._anchor_id]
+
+    @property
+    def robot_anchor_lin_vel_w(self) -> torch.Tensor:
+        """Velocity of the robot's anchor, m/s, shape (num_envs, 3)."""
+        return self.entity.data.body_lin_vel_w[:, self._anchor_id]
+
+    @property
+    def robot_anchor_ang_vel_w(self) -> torch.Tensor:
+        """Angular velocity of the robot's anchor, rad/s, shape (num_envs, 3)."""
+        return self.entity.data.body_ang_vel_w[:, self._anchor_id]
+
+    def robot_bodies(self, quantity: str) -> torch.Tensor:
+        """Return a quantity of the robot's compared bodies, such as "body_pos_w"."""
+        return self.once(
+            quantity, lambda: self._bodies.read(getattr(self.entity.data, quantity))
+        )
+
+    # The reference.
+
+    @property
+    def command(self) -> torch.Tensor:
+        """Positions and velocities of the joints, shape (num_envs, 2 * joints)."""
+        return self._command
+
+    @property
+    def frame(self) -> torch.Tensor:
+        """Frame that the step at hand should lead to, from 0, shape (num_envs,)."""
+        last = self.table.lengths[self.clip] - 1
+        ahead = self.first + self._env.episode_length_buf + 1
+        return torch.minimum(ahead, last)
+
+    @property
+    def table_row(self) -> torch.Tensor:
+        """Row of that frame among those of all clips, shape (num_envs,)."""
+        return self.table.starts[self.clip] + self.frame
+
+    @property
+    def reanchored(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Reference positions and orientations of the compared bodies, re-anchored.
+
+        Shapes (num_envs, bodies, 3) and (num_envs, bodies, 4).
+        """
+        return self.once("reanchored", self._reanchor)
+
+    @property
+    def has_ended(self) -> torch.Tensor:
+        """Worlds whose robot should be in the last frame by now, shape (num_envs,).
+
+        It is asked when the step was counted, before `update` goes on.
+        """
+        reached = self.first + self._env.episode_length_buf
+        return reached >= self.table.lengths[self.clip] - 1
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Count the failures among the worlds of `mask`, which begin anew."""
+        if self.couples_worlds:
+            length = self._env.episode_length_buf
+            failed = self._managed.termination_manager.terminated & mask & (length > 0)
+            last = self.table.lengths[self.clip] - 1
+            frame = torch.minimum(self.first + length, last)
+            self.bins.count(self.clip, frame, failed)
+        super().reset(mask)
+
+    def advance(self, dt: float) -> None:
+        """Take the failures of the step, and begin the episodes that are due."""
+        if self.couples_worlds and dt > 0.0:
+            self.bins.advance()
+        super().advance(dt)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        own = {"clip": self.clip, "first": self.first, "row": self._row}
+        bins = self.bins.state() if self.couples_worlds else {}
+        return super().state() | own | {f"bins.{k}": v for k, v in bins.items()}
+
+    def debug_vis(self, visualizer: Any) -> None:
+        """Draw the compared bodies of the reference, where it is in the world."""
+        for world in visualizer.worlds:
+            for place in self.body_pos_w[world].cpu().numpy():
+                visualizer.add_sphere(world, place, 0.03, color=GHOST_COLOR)
+
+    def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:
+        clip, first = self._draw(unit[:, 0].contiguous(), unit[:, 1])
+        write_where(self.clip, mask, clip)
+        write_where(self.first, mask, first)
+        rows = self.table.starts[self.clip] + self.first
+        row = self.table.rows.index_select(0, rows)
+        pos, vel, *bodies = row.split(self.table.widths, dim=1)
+        root = [
+            part.unflatten(1, (-1, size))[:, self._root]
+            for part, size in zip(bodies, (3, 4, 3, 3), strict=True)
+        ]
+        noise = spread(self._ranges.bounds, unit[:, 2:])
+        place, roll, velocity, joints = noise.split((3, 3, 6, pos.shape[1]), dim=1)
+        turn = quat_from_euler_xyz(*roll.unbind(dim=1))
+        at = root[0] + place + self._env.scene.spawn_origins
+        state = torch.cat(
+            (at, quat_mul(turn, root[1]), torch.cat(root[2:], dim=1) + velocity), dim=1
+        )
+        limits = self.entity.data.soft_joint_pos_limits
+        pos = (pos + joints).clamp(limits[..., 0], limits[..., 1])
+        self.entity.write_root_state(mask, state)
+        self.entity.write_joint_state(mask, pos, vel)
+
+    def _draw(
+        self, choice: torch.Tensor, within: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return a clip and its first frame for each world."""
+        if self.cfg.sampling == "adaptive":
+            return self.bins.draw(choice, within)
+        clip = torch.searchsorted(self._clip_ends, choice, right=True)
+        clip = clip.clamp_(max=len(self._clip_ends) - 1)
+        if self.cfg.sampling == "start":
+            return clip, torch.zeros_like(clip)
+        return clip, first_frame(within, self.table.lengths[clip])
+
+    def _update(self) -> None:
+        self._look_up()
+        self._forget()
+
+    def _look_up(self) -> None:
+        torch.index_select(self.table.rows, 0, self.table_row, out=self._row)
+        self._all_pos.add_(self._env.scene.spawn_origins.unsqueeze(1))
+
+    def _forget(self) -> None:
+        self._known.clear()
+
+    def _reanchor(self) -> tuple[torch.Tensor, torch.Tensor]:
+        place, quat = self.robot_anchor_pos_w, self.robot_anchor_quat_w
+        turn = quat_yaw(quat_mul(quat, quat_conjugate(self.anchor_quat_w)))
+        turns = turn.unsqueeze(1).expand(-1, self._compared, -1)
+        shift = torch.cat((place[:, :2], self.anchor_pos_w[:, 2:]), dim=1)
+        lever = self.body_pos_w - self.anchor_pos_w.unsqueeze(1)
+        pos = quat_rotate(turns, lever).add_(shift.unsqueeze(1))
+        return pos, quat_mul(turns, self.body_quat_w)
+
+
+def _offsets(cfg: MotionCommandCfg, joints: int) -> dict[str, Range]:
+    """Return the ranges of what is drawn at the start, in the order of the draws."""
+    ranges: dict[str, Range] = {}
+    boxes: Mapping[str, dict[str, Range]] = {
+        "pose_range": cfg.pose_range,
+        "velocity_range": cfg.velocity_range,
+    }
+    for label, box in boxes.items():
+        for axis in box:
+            find_name(axis, _AXES, what="axis", owner=label)
+        ranges |= {f"{label}.{axis}": box.get(axis, (0.0, 0.0)) for axis in _AXES}
+    return ranges | {f"joint_range {i}": cfg.joint_range for i in range(joints)}
+
+
+def motion_command(env: ManagedEnv, name: str) -> MotionCommand:
+    """Return the command that terms of tracking are about."""
+    term = env.command_manager.term(name)
+    if not isinstance(term, MotionCommand):
+        kind = type(term).__name__
+        raise TypeError(f"The command {name!r} is a {kind}, not a motion.")
+    return term
