@@ -12,13 +12,27 @@ from PIL import Image
 
 from mjlab.cli.motion_pictures import pictures
 from mjlab.envs import ViewerCfg
-from mjlab.motion import MotionRobot, find_motions, load_motion
+from mjlab.motion import Motion, MotionRobot, find_motions, load_motion
 from mjlab.tasks.robots.g1 import G1
 from mjlab.tasks.tracking.clips import FOLDER
 
 IMAGES = Path(__file__).parent / "images" / "motions"
 COLUMNS, ROWS = 6, 2
 SIZE = (150, 180)
+
+
+def telling_frames(motion: Motion, number: int) -> list[int]:
+    """Return frames that differ most, in their order, with the first and the last.
+
+    Each is the one that is farthest, by its bodies, from all that were taken before.
+    """
+    poses = motion.body_pos_w.reshape(motion.num_frames, -1)
+    taken = [0, motion.num_frames - 1]
+    away = np.minimum(*(np.linalg.norm(poses - poses[i], axis=1) for i in taken))
+    while len(taken) < number:
+        taken.append(int(away.argmax()))
+        away = np.minimum(away, np.linalg.norm(poses - poses[taken[-1]], axis=1))
+    return sorted(taken)
 
 
 def main() -> None:
@@ -40,8 +54,7 @@ def main() -> None:
         if len(sys.argv) > 1 and path.stem not in sys.argv[1:]:
             continue
         motion = robot.completed(load_motion(path))
-        frames = np.linspace(0, motion.num_frames - 1, COLUMNS * ROWS).round()
-        numbers = frames.astype(int).tolist()
+        numbers = telling_frames(motion, COLUMNS * ROWS)
         fps = motion.fps
         shots = pictures(
             motion, G1, view, numbers, lambda frame, fps=fps: [f"{frame / fps:.1f} s"]

@@ -12,6 +12,7 @@ from mjlab.motion.robot import MotionRobot
 
 _ROOT = 7
 """Numbers of the root: position and quaternion."""
+_BODIES = ("body_pos_w", "body_quat_w", "body_lin_vel_w", "body_ang_vel_w")
 
 
 def read_csv(
@@ -95,28 +96,33 @@ def read_npz(
 def _with_root(
     path: Path, robot: MotionRobot, joint_names: Sequence[str] | None
 ) -> Motion | None:
-    """Read a file whose joint positions begin with the root; None for other files."""
+    """Read a file whose joint positions begin with the root; None for other files.
+
+    The root is then also the first body, whose convention the other bodies confirm.
+    """
     if path.suffix != ".npz" or not path.is_file():
         return None
     try:
         with np.load(path, allow_pickle=False) as file:
-            arrays = {k: file[k] for k in file.files if file[k].dtype != object}
+            arrays = {key: file[key] for key in file.files}
     except ValueError:
         return None  # `load_motion` says why.
     names = arrays.get("joint_names", joint_names)
     joints = arrays.get("joint_pos")
-    if names is None or joints is None or "fps" not in arrays:
+    if names is None or joints is None or not {"fps", *_BODIES} <= set(arrays):
         return None
     if joints.ndim != 2 or joints.shape[1] != _ROOT + len(names):
         return None
-    return Motion.from_root(
-        path.stem,
-        float(np.ravel(arrays["fps"])[0]),
-        joints[:, :3],
-        _normalised(path, joints[:, 3:_ROOT]),
-        joints[:, _ROOT:],
-        root_body=robot.root_body,
+    bodies = tuple(map(str, arrays.get("body_names", robot.body_names)))
+    return Motion(
+        name=path.stem,
+        fps=float(np.ravel(arrays["fps"])[0]),
         joint_names=tuple(map(str, names)),
+        joint_pos=joints[:, _ROOT:].astype(float),
+        joint_vel=arrays["joint_vel"][:, _ROOT - 1 :].astype(float),
+        root_body=robot.root_body,
+        body_names=bodies,
+        **{key: arrays[key].astype(float) for key in _BODIES},
         info=MotionInfo(source=f"file with the root among its joints: {path.name}"),
     )
 
