@@ -13,7 +13,7 @@ from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.hardware import choose_worlds, processors
 from mjlab.cli.help import reference
 from mjlab.cli.overrides import apply
-from mjlab.registry import trusted
+from mjlab.registry import entries, load_task, trusted
 from mjlab.threads import prepare_threads, torch_threads
 
 prepare_threads()
@@ -113,7 +113,12 @@ def evaluate_file(line: Line, path: Path) -> None:
 
 def read_configs(line: Line, run: "RunFolder") -> dict[str, Any]:
     """The run's configurations with the user's settings."""
-    configs = run.configs(trusted(run.info()["task"]))
+    task = run.info()["task"]
+    configs = run.configs(trusted(task))
+    if task in entries() and not configs["env"].outcomes:
+        # An older run says nothing of success; the task does, and no policy sees it.
+        outcomes = load_task(task).env().outcomes
+        configs["env"] = dataclasses.replace(configs["env"], outcomes=outcomes)
     return apply(configs, line.settings, line.disabled)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import torch
 
+from mjlab.config import Config
 from mjlab.random import WorldRng
 from mjlab.tensors.masks import fill_where, write_where
 
@@ -100,7 +101,7 @@ class HistoryBuffer:
 
 
 @dataclass(kw_only=True)
-class DelayCfg:
+class DelayCfg(Config):
     """Age of a value, in steps, when it is read."""
 
     min_lag: int = 0
