@@ -245,6 +245,11 @@ class MotionCommand(CommandTerm):
         return self._command
 
     @property
+    def num_bodies(self) -> int:
+        """Number of compared bodies."""
+        return self._compared
+
+    @property
     def frame(self) -> torch.Tensor:
         """Frame that the step at hand should lead to, from 0, shape (num_envs,)."""
         return self.row - self.table.starts[self.clip]
@@ -359,13 +364,31 @@ class MotionCommand(CommandTerm):
         return from_anchor, axes.transpose(2, 3).flatten(2)
 
     def _reanchor(self) -> tuple[torch.Tensor, torch.Tensor]:
-        place, quat = self.robot_anchor_pos_w, self.robot_anchor_quat_w
-        turn = quat_yaw(quat_mul(quat, quat_conjugate(self.anchor_quat_w)))
-        turns = turn.unsqueeze(1).expand(-1, self._compared, -1)
-        shift = torch.cat((place[:, :2], self.anchor_pos_w[:, 2:]), dim=1)
-        lever = self.body_pos_w - self.anchor_pos_w.unsqueeze(1)
-        pos = quat_rotate(turns, lever).add_(shift.unsqueeze(1))
-        return pos, quat_mul(turns, self.body_quat_w)
+        return reanchored(
+            (self.robot_anchor_pos_w, self.robot_anchor_quat_w),
+            (self.anchor_pos_w, self.anchor_quat_w),
+            (self.body_pos_w, self.body_quat_w),
+        )
+
+
+Poses = tuple[torch.Tensor, torch.Tensor]
+"""Positions and orientations."""
+
+
+def reanchored(robot: Poses, anchor: Poses, bodies: Poses) -> Poses:
+    """Return a reference moved to a robot, by heading and horizontal place.
+
+    Args:
+        robot: The robot's anchor, shapes (num_envs, 3) and (num_envs, 4).
+        anchor: The reference's anchor.
+        bodies: The reference's bodies, shapes (num_envs, bodies, 3) and 4.
+    """
+    turn = quat_yaw(quat_mul(robot[1], quat_conjugate(anchor[1])))
+    turns = turn.unsqueeze(1).expand(-1, bodies[1].shape[1], -1)
+    shift = torch.cat((robot[0][:, :2], anchor[0][:, 2:]), dim=1)
+    lever = bodies[0] - anchor[0].unsqueeze(1)
+    pos = quat_rotate(turns, lever).add_(shift.unsqueeze(1))
+    return pos, quat_mul(turns, bodies[1])
 
 
 def _offsets(cfg: MotionCommandCfg, joints: int) -> dict[str, Range]:
