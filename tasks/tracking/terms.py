@@ -266,7 +266,8 @@ def metrics() -> dict[str, MetricsTermCfg]:
 
 
 def outcomes() -> dict[str, OutcomeTermCfg]:
-    """Return success: the end of the clip, without a failure."""
+    """Return success, the end of the clip without a failure, and any other end."""
     return {
-        "success": OutcomeTermCfg(func=motion.mdp.motion_completed, params=_COMMANDED)
+        "success": OutcomeTermCfg(func=motion.mdp.motion_completed, params=_COMMANDED),
+        "fail": OutcomeTermCfg(func=mdp.failed),
     }

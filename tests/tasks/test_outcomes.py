@@ -13,6 +13,8 @@ from mjlab.envs.rollout import run_episodes
 from mjlab.gym import ManagedWorlds, TorchVectorEnv, VectorEnv
 from mjlab.registry import entries, load_task
 
+_CANNOT_FAIL = {"Reach-Yam": {"fail"}}
+
 
 def built(task: str, worlds: int = 4, seconds: float = 0.4) -> ManagerBasedRlEnv:
     cfg: Any = load_task(task).env()
@@ -38,7 +40,9 @@ def last_step(env: ManagerBasedRlEnv) -> None:
 @pytest.mark.parametrize("task", sorted(entries()))
 def test_a_shipped_task_declares_success_and_failure(task: str) -> None:
     outcomes = load_task(task).env().outcomes
-    assert {name for name, term in outcomes.items() if term} == {"success", "fail"}
+    declared = {name for name, term in outcomes.items() if term}
+    # Nothing ends an arm's reaching but time, and its goals change on the way.
+    assert declared == {"success", "fail"} - ({"fail"} & _CANNOT_FAIL.get(task, set()))
 
 
 def test_a_pole_stands_within_a_fifth_of_a_radian_or_hangs() -> None:
