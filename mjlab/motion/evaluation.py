@@ -7,7 +7,8 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, Policy
 from mjlab.envs.rollout import EpisodeResult
-from mjlab.motion.command import MotionCommand, MotionCommandCfg, reanchored
+from mjlab.motion.command import MotionCommand, MotionCommandCfg
+from mjlab.motion.poses import reanchored
 from mjlab.tensors.math import quat_angle
 
 FIGURES = {
