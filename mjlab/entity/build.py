@@ -2,20 +2,49 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import mujoco
 
 from mjlab.actuator import ActuatorCfg, resolve_targets
-from mjlab.entity.base import check_root, is_floating, make_floating, make_placeable
+from mjlab.entity.base import (
+    base_pose,
+    check_root,
+    is_floating,
+    make_floating,
+    make_placeable,
+)
 from mjlab.entity.config import EntityCfg
-from mjlab.entity.initial import add_default_key, take_keys
-from mjlab.spec import apply_edits, load_spec
+from mjlab.entity.initial import Member, initial_state, take_keys
+from mjlab.mujoco_log import compile_spec
+from mjlab.sim import authored_options
+from mjlab.spec import Keyframe, add_keyframe, apply_edits, keep_compiled, load_spec
 
 ACTUATORS_TEXT = "mjlab_actuators"
 """Name of the text of a spec that says which actuators each configuration made."""
 
-_KINDS = "body joint geom site camera light tendon actuator sensor".split()
-"""Kinds of elements that an entity is found by in the compiled scene."""
+_KINDS = "body joint geom site camera light tendon actuator sensor pair exclude".split()
+_PLURALS = {"body": "bodies"} | {kind: f"{kind}s" for kind in _KINDS[1:]}
+_PLURALS["equality"] = "equalities"
+"""Kinds of elements that are found by name in the compiled scene, and their lists."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuiltModel:
+    """A model with all that its configuration asks for, ready to be attached."""
+
+    spec: mujoco.MjSpec
+    """The model, without keyframes."""
+
+    state: Keyframe
+    """The state that it starts from."""
+
+    file: mujoco.MjModel
+    """The same compiled alone, before anything was done so that it can be attached."""
+
+    authored: dict[str, Any]
+    """MuJoCo's options that the file sets, by the names of `MujocoCfg`."""
 
 
 def build_entity(cfg: EntityCfg, name: str) -> mujoco.MjSpec:
@@ -28,6 +57,14 @@ def build_entity(cfg: EntityCfg, name: str) -> mujoco.MjSpec:
         cfg: The entity. Neither it nor its source is changed.
         name: Name of the entity. In a scene its elements are called "<name>/<element>".
     """
+    built = build_model(cfg, name)
+    built.spec.compile()  # So that it knows the sizes of a keyframe.
+    add_keyframe(built.spec, built.state)
+    return built.spec
+
+
+def build_model(cfg: EntityCfg, name: str) -> BuiltModel:
+    """Return the model of an entity, and what its file is by itself."""
     if not name or "/" in name:
         raise ValueError(f"An entity's name is not empty and has no '/': {name!r}.")
     try:
@@ -37,7 +74,7 @@ def build_entity(cfg: EntityCfg, name: str) -> mujoco.MjSpec:
         raise
 
 
-def _build(cfg: EntityCfg, name: str) -> mujoco.MjSpec:
+def _build(cfg: EntityCfg, name: str) -> BuiltModel:
     spec = load_spec(cfg.source)
     spec.modelname = name
     # A URDF asks to fuse links that no joint moves, and their names would be lost.
@@ -52,14 +89,21 @@ def _build(cfg: EntityCfg, name: str) -> mujoco.MjSpec:
     name_elements(spec, leave=("actuator",))
     keys = take_keys(spec)
     num_own_actuators = len(spec.actuators)
-    if not is_floating(spec):
-        spec = make_placeable(spec)
     _add_actuators(spec, cfg.articulation.actuators, name)
     name_elements(spec)
-    add_default_key(
-        spec, cfg.init_state, name, keys, num_own_actuators=num_own_actuators
+    file = compile_spec(spec)
+    authored = authored_options(spec)
+    keep_compiled(spec, file)
+    if not is_floating(spec):
+        spec = make_placeable(spec)
+    state = initial_state(
+        {name: Member(cfg=cfg.init_state, joints=list(range(file.njnt)))},
+        file,
+        keys,
+        num_own_actuators=num_own_actuators,
+        base=base_pose(spec, file),
     )
-    return spec
+    return BuiltModel(spec=spec, state=state, file=file, authored=authored)
 
 
 def name_elements(spec: mujoco.MjSpec, *, leave: tuple[str, ...] = ()) -> None:
@@ -69,8 +113,8 @@ def name_elements(spec: mujoco.MjSpec, *, leave: tuple[str, ...] = ()) -> None:
         spec: The entity.
         leave: Kinds that are left as they are.
     """
-    for kind in _KINDS:
-        elements = getattr(spec, "bodies" if kind == "body" else f"{kind}s")
+    for kind, plural in _PLURALS.items():
+        elements = getattr(spec, plural)
         taken = {element.name for element in elements}
         for number, element in enumerate(elements):
             if element.name or kind in leave:

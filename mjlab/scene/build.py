@@ -8,9 +8,10 @@ from pathlib import Path
 import mujoco
 
 from mjlab.entity import (
+    BuiltModel,
     VariantsCfg,
     VariantSlot,
-    build_entity,
+    build_model,
     build_slots,
     check_variants,
 )
@@ -20,7 +21,6 @@ from mjlab.sensor import ContactMatch, ContactSensorCfg
 from mjlab.spec import (
     add_keyframe,
     attach_spec,
-    default_keyframe,
     merge_keyframes,
     take_keyframes,
     write_spec,
@@ -73,6 +73,9 @@ class SceneSpec:
     variants: dict[str, tuple[VariantSlot, ...]] = field(default_factory=dict)
     """Slots of the options of entities that are another object in each world."""
 
+    models: dict[str, BuiltModel] = field(default_factory=dict)
+    """What was attached for the other entities, by what is put before its names."""
+
     def write(self, path: str | Path, *, zip: bool = False) -> Path:
         """Export the scene as MJCF with the files it refers to."""
         return write_spec(self.spec, path, zip=zip)
@@ -93,16 +96,17 @@ def build_scene(cfg: SceneCfg, *, seed: int = 0) -> SceneSpec:
         terrain = build_terrain(cfg.terrain, seed=seed, spec=spec)
     keyframes = []
     variants: dict[str, tuple[VariantSlot, ...]] = {}
+    models: dict[str, BuiltModel] = {}
     for name, entity_cfg in cfg.entities.items():
         if isinstance(entity_cfg, VariantsCfg):
             variants[name] = tuple(build_slots(entity_cfg, name))
-            parts = {slot.name: slot.spec for slot in variants[name]}
+            for slot in variants[name]:
+                keyframes += take_keyframes(slot.spec)
+                attach_spec(spec, slot.spec, prefix=f"{slot.name}/")
         else:
-            parts = {name: build_entity(entity_cfg, name)}
-        for part, entity in parts.items():
-            found = take_keyframes(entity)
-            keyframes.append(found[0] if found else default_keyframe(entity.compile()))
-            attach_spec(spec, entity, prefix=f"{part}/")
+            built = models[f"{name}/"] = build_model(entity_cfg, name)
+            keyframes.append(built.state)
+            attach_spec(spec, built.spec, prefix=f"{name}/")
     for sensor in cfg.sensors:
         sensor.edit_spec(spec)
     groups = {name: [s.name for s in slots] for name, slots in variants.items()}
@@ -112,7 +116,7 @@ def build_scene(cfg: SceneCfg, *, seed: int = 0) -> SceneSpec:
         cfg.edit_spec(spec)
     if keyframes:
         add_keyframe(spec, merge_keyframes(KEYFRAME, keyframes))
-    return SceneSpec(spec, terrain, pairs, variants)
+    return SceneSpec(spec, terrain, pairs, variants, models)
 
 
 def check_scene(cfg: SceneCfg) -> None:
