@@ -304,12 +304,13 @@ class MuscleAction(ActionTerm):
         """Return the live tensors that change."""
         rows = self.buffer.state_dict()
         of_worlds = {name: rows.pop(name) for name in ("row", "chosen")}
+        of_worlds["ring"] = rows.pop("ring").transpose(0, 1)
         return {
             "target": self.target,
             "wanted_torque": self.wanted_torque,
             "activation": self.activation,
             **{f"rows.{name}": tensor for name, tensor in of_worlds.items()},
-            # Of which the first dimension is not the world, whatever its size is.
+            # Counters, of one number whatever the number of worlds is.
             **{f"shared.{name}": tensor for name, tensor in rows.items()},
         }
 

@@ -20,10 +20,11 @@ class SyntheticCfg(CartpoleBalanceCfg):
 
 def checkout(folder: Path, decimation: int) -> Path:
     """This project, but for a task that takes so many physics steps."""
-    (folder / "tests").mkdir(parents=True)
+    (folder / "tests/worlds").mkdir(parents=True)
     for name in ("mjlab",):
         (folder / name).symlink_to(ROOT / name)
-    (folder / "tests/__init__.py").touch()
+    for package in ("tests", "tests/worlds"):
+        (folder / package / "__init__.py").touch()
     (folder / "tests/worlds/synthetic.py").write_text(
         SYNTHETIC.format(decimation=decimation)
     )

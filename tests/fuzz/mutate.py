@@ -1,5 +1,6 @@
 """Seeded damage: bytes that are cut, put in or changed, and JSON with other values."""
 
+import copy
 import json
 import random
 from typing import Any
@@ -20,10 +21,10 @@ def damaged_bytes(data: bytes, chance: random.Random) -> bytes:
         return data[:place] + chance.randbytes(chance.randrange(1, 50)) + data[place:]
     if kind < 0.35:
         return data[:place] + data[place + chance.randrange(1, 500) :]
-    copy = bytearray(data)
+    changed = bytearray(data)
     for _ in range(chance.choice([1, 1, 2, 5, 20])):
-        copy[chance.randrange(len(copy))] = chance.randrange(256)
-    return bytes(copy)
+        changed[chance.randrange(len(changed))] = chance.randrange(256)
+    return bytes(changed)
 
 
 def damaged_json(data: bytes, chance: random.Random) -> bytes:
@@ -40,11 +41,11 @@ def damaged_json(data: bytes, chance: random.Random) -> bytes:
         if kind < 0.2:
             del holder[key]
         elif kind < 0.85:
-            holder[key] = chance.choice(VALUES)
+            holder[key] = copy.deepcopy(chance.choice(VALUES))
         elif isinstance(holder, dict):
             holder[chance.choice(["x", "$type", "$foo", ""])] = holder.pop(key)
         else:
-            holder.append(chance.choice(VALUES))
+            holder.append(copy.deepcopy(chance.choice(VALUES)))
     return json.dumps(whole).encode()
 
 

@@ -44,7 +44,7 @@ def test_a_task_trains_on_warp_and_its_checkpoint_plays(
     assert "4 worlds on warp (cpu)" in said
     assert RunFolder.find("latest", tmp_path).info()["status"] == "finished"
     said = run("play.py", "latest", *logs, "--viewer", "none", "--steps", "5")
-    assert f"\n{task}, " in said and ": 1 worlds" in said
+    assert f"\n{task}, " in said and ": 1 world, seed " in said
     video = tmp_path / "out.mp4"
     small = ("--env.viewer.width", "96", "--env.viewer.height", "64")
     run("play.py", "latest", *logs, "--video", str(video), "--steps", "5", *small)

@@ -136,7 +136,7 @@ def shared_files(processes: list[int]) -> set[Path]:
     found = set()
     for process in processes:
         maps = Path(f"/proc/{process}/maps").read_text()
-        assert "/memfd:mjlab-worlds" in maps
+        assert "/memfd:mjlab-shared" in maps
         found |= set(re.findall(r"/dev/shm/\S+", maps))
         for file in Path(f"/proc/{process}/fd").iterdir():
             found |= set(re.findall(r"/dev/shm/\S+", os.readlink(file)))
