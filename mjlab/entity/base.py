@@ -1,6 +1,7 @@
 """The root of an entity's spec: floating, or fixed where it can be placed."""
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import mujoco
@@ -22,10 +23,10 @@ def check_root(spec: mujoco.MjSpec, name: str) -> None:
     """Raise unless the spec is one tree of bodies that floats only at its root."""
     roots = spec.worldbody.bodies
     if len(roots) > 1:
-        named = [repr(body.name) for body in roots if body.name]
-        listed = ", ".join(named[:8]) + (", ..." if len(named) > 8 else "")
+        listed = ", ".join(repr(body.name) for body in roots[:8])
+        listed += ", ..." if len(roots) > 8 else ""
         raise RootError(
-            f"The entity {name!r} has {len(roots)} root bodies: {listed or 'unnamed'}. "
+            f"The entity {name!r} has {len(roots)} root bodies: {listed}. "
             "An entity has one: entities_from(file) makes one of each, and "
             "SceneCfg(source=file) takes the whole file."
         )
@@ -53,9 +54,8 @@ def is_floating(spec: mujoco.MjSpec) -> bool:
     return bool(roots) and any(joint.type == _FREE for joint in roots[0].joints)
 
 
-def make_floating(spec: mujoco.MjSpec, name: str) -> None:
+def make_floating(roots: Sequence[Any], name: str) -> None:
     """Give the root body a free joint, in place."""
-    roots = spec.worldbody.bodies
     joints = roots[0].joints if roots else []
     if not roots or joints:
         held = f"has the joint {joints[0].name!r}" if joints else "does not exist"

@@ -29,6 +29,16 @@ class RawKey:
     name: str
     vectors: dict[str, np.ndarray]
 
+    def take(self, places: Mapping[str, np.ndarray]) -> "RawKey":
+        """Return the keyframe of a part of the model; no part has mocap bodies."""
+        vectors = {
+            vector: given[places[vector]] if given.size else given
+            for vector, given in self.vectors.items()
+            if vector in places
+        }
+        none = {vector: np.zeros(0) for vector in VECTORS}
+        return replace(self, vectors=none | vectors)
+
 
 def take_keys(spec: mujoco.MjSpec) -> list[RawKey]:
     """Remove the keyframes from `spec` and return them.

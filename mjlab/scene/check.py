@@ -32,7 +32,7 @@ def check_models(cfg: SceneCfg, built: SceneSpec, scene: mujoco.MjModel) -> None
         scene: The compiled scene.
     """
     for prefix, model in built.models.items():
-        name = prefix.removesuffix("/")
+        name = prefix.removesuffix("/") or "scene"
         attached = AttachedModel(model.file, scene, prefix, MOCAP_BASE)
         found = [*attached.differences(), *_differing_state(model, attached)]
         if found:
@@ -87,15 +87,8 @@ def _changes(model: BuiltModel, attached: AttachedModel) -> str:
 
 def _differing_state(model: BuiltModel, attached: AttachedModel) -> Iterator[str]:
     """Yield what starts in the scene elsewhere than in the model."""
-    scene = attached.scene
-    start = scene.key(KEYFRAME)
-    parts = {
-        "qpos": attached.positions(),
-        "qvel": (np.arange(model.file.nv), attached.rows["dof"]),
-        "act": attached.runs("actuator_actadr", "actuator_actnum")[:2],
-        "ctrl": attached.runs("actuator_ctrladr", "actuator_ctrlnum")[:2],
-    }
-    for vector, (here, there) in parts.items():
+    start = attached.scene.key(KEYFRAME)
+    for vector, (here, there) in attached.state().items():
         a, b = getattr(model.state, vector)[here], getattr(start, vector)[there]
         if not np.allclose(a, b, rtol=1e-9, atol=1e-12):
             yield f"its first {vector} is {b}, and has to be {a}"

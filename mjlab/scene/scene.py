@@ -131,7 +131,7 @@ class Scene:
         self.entities: dict[str, Entity] = {}
         """Entities by name. Where an entity is another object in each world and several
         stand for it, these are here, and `views.of(scene).view(name)` merges them."""
-        for name, entity_cfg in cfg.entities.items():
+        for name, entity_cfg in built.entities.items():
             if isinstance(entity_cfg, VariantsCfg):
                 self.entities |= self.variants[name].members
             else:

@@ -134,13 +134,18 @@ class AttachedModel:
             np.repeat(own, counts),
         )
 
-    def positions(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return rows of qpos in the file, and in the scene."""
+    def state(self) -> dict[str, tuple[np.ndarray, ...]]:
+        """Return places of the state's vectors in the file, and in the scene."""
         own = self.found["jnt"]
         widths = np.array([7, 4, 1, 1])[self.file.jnt_type[own]]
         new = self.rows["jnt"][own]
         here = _runs(self.file.jnt_qposadr[own], widths)
-        return here, _runs(self.scene.jnt_qposadr[new], widths)
+        return {
+            "qpos": (here, _runs(self.scene.jnt_qposadr[new], widths)),
+            "qvel": (np.arange(self.file.nv), self.rows["dof"]),
+            "act": self.runs("actuator_actadr", "actuator_actnum")[:2],
+            "ctrl": self.runs("actuator_ctrladr", "actuator_ctrlnum")[:2],
+        }
 
     def _elements(self, kind: str) -> tuple[np.ndarray, ...]:
         own = self.found[kind]
