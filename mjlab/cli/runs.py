@@ -1,6 +1,9 @@
 """The run or the file that a user means, together with the task that it is of."""
 
+import atexit
+import shutil
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,12 +85,17 @@ def open_file(
         path: The file.
         as_trained: Whether they are as in training, or to be watched.
     """
-    from mjlab.export import driven_by
+    from mjlab.export import driven_by, with_clips
 
     file = OnnxPolicy(path)
     task = load_task(file.task)
     cfg = task.env() if as_trained else task.play()
-    return file, driven_by(cfg, file.contract)
+    driven = driven_by(cfg, file.contract)
+    if "motion" in file.contract:
+        folder = Path(tempfile.mkdtemp(prefix="mjlab-clips-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        driven = with_clips(driven, file, folder)
+    return file, driven
 
 
 def write_file(

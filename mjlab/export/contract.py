@@ -15,6 +15,7 @@ from mjlab.entity import Entity
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.export.graph import OnnxState
 from mjlab.export.inputs import OnnxInput
+from mjlab.export.motion import ClipConstants
 from mjlab.export.quantities import root_frame
 from mjlab.export.reader import FORMAT
 from mjlab.export.targets import ACTION
@@ -34,6 +35,7 @@ def contract(
     actions: Sequence[Mapping[str, Any]],
     planned: Sequence[OnnxInput],
     network: str,
+    clips: ClipConstants | None = None,
 ) -> dict[str, Any]:
     """Return the whole contract, as plain values that JSON can hold.
 
@@ -47,7 +49,9 @@ def contract(
         actions: Descriptions of the action's terms.
         planned: The observation terms, in the order of the network.
         network: The name of the agent's network that acts.
+        clips: The clips that it follows, if it does.
     """
+    references = [] if clips is None else clips.outputs
     whole = {
         "format": FORMAT,
         "task": task,
@@ -65,7 +69,8 @@ def contract(
         },
         "inputs": list(inputs),
         "states": [dataclasses.asdict(state) for state in states],
-        "outputs": _outputs(env, actions),
+        "outputs": [*_outputs(env, actions), *references],
+        **({} if clips is None else {"motion": clips.described()}),
         "actions": list(actions),
         "action_clip": agent.clip_actions,
         "observations": [_term(env, each) for each in planned],

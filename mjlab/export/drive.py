@@ -7,17 +7,20 @@ histories, defaults and offsets of the environment have no part in it.
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.export.inputs import GROUP, measured_group
+from mjlab.export.motion import clips_of
 from mjlab.export.reader import ExportError, OnnxPolicy
 from mjlab.export.targets import ACTION
 from mjlab.managers import ActionTerm, ActionTermCfg
 from mjlab.managers.action import ActionTarget
 from mjlab.managers.env import Env
+from mjlab.motion import MotionCommandCfg, save_motion
 from mjlab.names import find_name
 from mjlab.tensors.columns import Columns
 
@@ -32,12 +35,58 @@ def driven_by(
             f"The file acts every {contract['rates']['control_dt']} s, and the task "
             f"every {step} s (decimation times sim.mujoco.timestep)."
         )
+    if "motion" in contract:
+        _check_terms(cfg, contract)
     places = {entry["name"]: entry["observation"] for entry in contract["inputs"]}
     return dataclasses.replace(
         cfg,
         observations={GROUP: measured_group(cfg, places)},
         actions={term["name"]: _command_cfg(term) for term in contract["actions"]},
     )
+
+
+def with_clips(
+    cfg: ManagerBasedRlEnvCfg, policy: OnnxPolicy, folder: Path
+) -> ManagerBasedRlEnvCfg:
+    """Return worlds that follow the clips of the file, which are put into a folder."""
+    clips = tuple(
+        save_motion(clip, folder / f"{clip.name}.npz") for clip in clips_of(policy)
+    )
+    commands = {
+        name: dataclasses.replace(command, clips=clips, weights={})
+        if isinstance(command, MotionCommandCfg)
+        else command
+        for name, command in cfg.commands.items()
+    }
+    return dataclasses.replace(cfg, commands=commands)
+
+
+def _check_terms(cfg: ManagerBasedRlEnvCfg, contract: Mapping[str, Any]) -> None:
+    """Raise unless the file's policy sees exactly the terms that the task's does.
+
+    A policy that knows where it is, and one that does not, look alike until they run.
+    """
+    seen = [entry["term"] for entry in contract["observations"]]
+    groups = dict.fromkeys(place.partition("/")[0] for place in seen)
+    there = [
+        f"{name}/{term}"
+        for name in groups
+        if (group := cfg.observations.get(name)) is not None
+        for term, options in group.terms.items()
+        if options is not None
+    ]
+    for place in seen:
+        if place not in there:
+            raise ExportError(
+                f"The file's policy sees {place!r}, which the task's does not: it was "
+                "trained in another task."
+            )
+    for place in there:
+        if place not in seen:
+            raise ExportError(
+                f"The task's policy sees {place!r}, which the file's does not: it was "
+                "trained in another task."
+            )
 
 
 class FilePolicy:

@@ -13,6 +13,7 @@ import torch
 
 from mjlab import mdp
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.export import motion as clips
 from mjlab.export.graph import Graph
 from mjlab.export.quantities import describe, meaning
 from mjlab.export.reader import ExportError
@@ -44,8 +45,9 @@ MEASURED: dict[Any, Any] = {
     mdp.joint_pos_rel: encoder_pos,
     mdp.joint_vel_rel: mdp.joint_vel,
     mdp.joint_pos_limit_normalized: mdp.joint_pos,
+    **clips.MEASURED,
 }
-"""By term, what measures the joints that the term makes something of."""
+"""By term, what measures the joints, or the anchor, that it makes something of."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,8 @@ def plan(cfg: ManagerBasedRlEnvCfg, seen: Sequence[str]) -> list[OnnxInput]:
                 continue
             same = [p for p in planned if p.term == term]
             shared = [p.input for p in same if _is_same(p.cfg, options)]
-            fresh = f"{group}_{term}" if same else term
+            named = clips.INPUTS.get(options.func, term)
+            fresh = f"{group}_{named}" if same else named
             chosen = shared[0] if shared else fresh
             planned.append(OnnxInput(chosen, group, term, options))
     return planned
@@ -128,9 +131,10 @@ def measured_group(
                 f"{place!r}, which the task does not have. {suggest(term, there)}"
             )
         func = MEASURED.get(options.func, options.func)
-        terms[name] = replace(
-            options, func=func, clip=None, scale=None, history_length=0, **late
-        )
+        # The noise of what is made of an anchor's pose says nothing of the pose.
+        silent = {"noise": None} if options.func in clips.MEASURED else {}
+        changes = late | silent | {"clip": None, "scale": None, "history_length": 0}
+        terms[name] = replace(options, func=func, **changes)
     return ObservationGroupCfg(
         terms=terms, concatenate_terms=False, enable_corruption=corrupted
     )
@@ -148,6 +152,8 @@ class Observer:
         """
         self.inputs: list[dict[str, Any]] = []
         """Descriptions of the inputs, for the contract."""
+        self.clips: clips.ClipConstants | None = None
+        """The clips that the policy follows, if it does."""
         self.last_action: str | None = None
         """The value of the last action, if a term sees it."""
         self._graph = graph
@@ -157,6 +163,7 @@ class Observer:
 
     def add(self, planned: Sequence[OnnxInput], seen: Sequence[str]) -> dict[str, str]:
         """Add all terms; return the value of each group, as one world sees it."""
+        self._add_clips(planned)
         terms = {each.place: self._term(each) for each in planned}
         values = {}
         for name in seen:
@@ -177,6 +184,24 @@ class Observer:
             self._graph.remember("begun", self._graph.constant([1.0]))
         return values
 
+    def _add_clips(self, planned: Sequence[OnnxInput]) -> None:
+        """Add the clips, if terms are about one, and the input that says where."""
+        about = [each for each in planned if each.cfg.func in clips.MEASURED]
+        if not about:
+            return
+        clocks = [each for each in about if each.input == clips.TIME_STEP]
+        if not clocks:
+            raise ExportError(
+                f"{about[0].label} compares the robot with a clip, but the policy does "
+                "not see the clip: give it the term motion_reference."
+            )
+        group = self._env.observation_manager.groups[clocks[0].group]
+        slot = next(s for s in group.slots if s.name == clocks[0].term)
+        term = self._env.observation_manager.term(clocks[0].place)
+        value = self._input(clocks[0], slot, term)
+        names = [each.cfg.params["command_name"] for each in about]
+        self.clips = clips.clip_constants(self._graph, self._env, names, value)
+
     def _term(self, planned: OnnxInput) -> str:
         manager = self._env.observation_manager
         group = manager.groups[planned.group]
@@ -187,6 +212,8 @@ class Observer:
         else:
             _check_memory(planned, term)
             value = self._input(planned, slot, term)
+            if self.clips is not None and term.cfg.func in clips.MEASURED:
+                value = self.clips.add(term.cfg.func, value)
             value = self._made_of(term, value)
         value = self._stages(slot, group, value)
         return self._history(planned, slot, value)
@@ -195,6 +222,12 @@ class Observer:
         """Return the input that a term comes from, which another may have added."""
         if planned.input in self._added:
             return self._added[planned.input]
+        if term.cfg.func in clips.MEASURED:
+            # The robot is measured, and not what the term makes of it.
+            manager = self._env.observation_manager
+            slots = manager.groups[GROUP].slots
+            slot = next(s for s in slots if s.name == planned.input)
+            term = manager.term(f"{GROUP}/{planned.input}")
         quantity = describe(self._env, term, term())
         delay = resolve_delay(planned.cfg, planned.label)
         noise = planned.cfg.noise

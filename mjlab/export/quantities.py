@@ -14,7 +14,7 @@ from typing import Any
 import mujoco
 import torch
 
-from mjlab import mdp
+from mjlab import mdp, motion
 from mjlab.entity import Entity
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import BoundTerm
@@ -95,7 +95,7 @@ def _joints(hinge: str, slide: str) -> Callable[[ManagedEnv, dict[str, Any]], Qu
 
 
 def _fixed(
-    unit: str, elements: list[str] | None = None, frame: str | None = None
+    unit: Units, elements: list[str] | None = None, frame: str | None = None
 ) -> Callable[[ManagedEnv, dict[str, Any]], Quantity]:
     """Always the same."""
     return lambda env, params: Quantity(unit, frame, elements)
@@ -243,6 +243,11 @@ _KNOWN: dict[Any, Callable[[ManagedEnv, dict[str, Any]], Quantity]] = {
     mdp.body_pose_local: _poses,
     mdp.generated_commands: _command,
     mdp.episode_progress: _fixed("1"),
+    motion.mdp.motion_time_step: _fixed("1", ["row of the clips"]),
+    motion.mdp.robot_anchor_pose_w: _fixed(
+        ["m"] * 3 + ["1"] * 4, [*XYZ, *(f"quat_{axis}" for axis in WXYZ)], WORLD
+    ),
+    motion.mdp.robot_anchor_quat_w: _fixed("1", WXYZ, WORLD),
     mdp.builtin_sensor: _sensor,
     mdp.height_scan: _fixed("m", None, WORLD),
     mdp.contact_found: _fixed("1"),

@@ -158,6 +158,7 @@ def export_policy(
         actions=actions,
         planned=planned,
         network=name,
+        clips=observer.clips,
     )
     model = graph.model({CONTRACT: to_text(whole), "task": task})
     return _write(to, model, whole, worlds, network, agent_cfg.clip_actions)

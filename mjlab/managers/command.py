@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import torch
 
+from mjlab.config import Config
 from mjlab.managers.env import Env
 from mjlab.managers.term import Manager, TermObject, bind_each
 from mjlab.tensors.masks import fill_where
@@ -16,7 +17,7 @@ _MOST_STEPS = 2**53
 
 
 @dataclass(kw_only=True)
-class CommandTermCfg(ABC):
+class CommandTermCfg(Config, ABC):
     """Declares a command."""
 
     resampling_time_range: tuple[float, float]
@@ -51,6 +52,9 @@ class CommandTerm(TermObject, ABC):
     """True for a command whose `_resample` writes the state of physics. It then runs
     before `forward()`, where derived quantities of the step that just ended are not
     current."""
+
+    couples_worlds: bool = False
+    """True for a command that one world draws by what happened in others."""
 
     def __init__(
         self, name: str, cfg: CommandTermCfg, env: Env, *, num_draws: int = 0

@@ -70,6 +70,11 @@ def check_independent(env: ManagerBasedRlEnv, shards: Shards) -> None:
     coupling = env.curriculum_manager.couples_worlds
     coupled = [f"curriculum term {name!r}" for name in coupling]
     coupled += [
+        f"command {name!r}"
+        for name, command in env.command_manager.terms.items()
+        if command.couples_worlds
+    ]
+    coupled += [
         f"event {name!r} (is_global_time)"
         for name, event in env.cfg.events.items()
         if event is not None and event.is_global_time

@@ -226,6 +226,7 @@ G1 = Robot(
     foot_sites=FOOT_SITES,
     foot_geoms=FOOT_GEOMS,
     action_scale=ACTION_SCALE,
+    motors=MOTORS,
     posture_std_standing=POSTURE_STD_STANDING,
     posture_std_walking=POSTURE_STD_WALKING,
     posture_std_running=POSTURE_STD_RUNNING,

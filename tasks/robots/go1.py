@@ -60,6 +60,16 @@ FOOT_GEOMS = (
 _FEET = "(FR|FL|RR|RL)_foot_collision"
 _NOT_FEET = r"(?!.*_foot_).*_collision\d*"
 
+TRACKING_BODIES = (
+    "trunk",
+    *(
+        f"{leg}_{link}"
+        for leg in ("FR", "FL", "RR", "RL")
+        for link in ("thigh", "calf")
+    ),
+)
+"""Bodies that a motion-tracking task compares; the trunk is its anchor."""
+
 MIRROR = Mirror(sides=(("FL", "FR"), ("RL", "RR")), flipped_joints=".*_hip_joint")
 
 POSTURE_STD_STANDING = {
@@ -144,8 +154,10 @@ GO1 = Robot(
     foot_sites=FOOT_SITES,
     foot_geoms=FOOT_GEOMS,
     action_scale=ACTION_SCALE,
+    motors=MOTORS,
     posture_std_standing=POSTURE_STD_STANDING,
     posture_std_walking=POSTURE_STD_MOVING,
     posture_std_running=POSTURE_STD_MOVING,
     mirror=MIRROR,
+    tracking_bodies=TRACKING_BODIES,
 )

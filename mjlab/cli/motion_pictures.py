@@ -1,0 +1,120 @@
+"""Pictures of motions: a film, and charts of heights, contacts and speeds."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from mjlab.cli.motion_options import tell_progress
+from mjlab.envs import ViewerCfg
+from mjlab.files import write_text
+from mjlab.motion import Motion, MotionRobot
+from mjlab.motion.checks import collision_geoms, lowest_points
+from mjlab.random import WorldRng
+from mjlab.render import Offscreen, Video
+from mjlab.report.chart import Chart, ChartLine, svg
+from mjlab.scene import Scene, SceneCfg, build_scene
+from mjlab.sim import Simulation, SimulationCfg, compile_model
+from mjlab.tasks.robots.robot import Robot
+from mjlab.terrain import TerrainCfg
+
+
+def pictures(
+    motion: Motion,
+    robot: Robot,
+    view: ViewerCfg,
+    frames: Sequence[int],
+    text: Callable[[int], list[str]],
+) -> Iterator[np.ndarray]:
+    """Yield a picture of each of some frames, shape (height, width, 3), uint8.
+
+    Args:
+        motion: A motion with all bodies and joints, in the order of the robot.
+        robot: Its robot.
+        view: Camera and size.
+        frames: Numbers of frames.
+        text: Gives the lines of a frame, by its number.
+    """
+    cfg = SceneCfg(terrain=TerrainCfg(), entities={"robot": robot.entity_cfg()})
+    sim_cfg = SimulationCfg(backend="native", num_threads=1)
+    built = build_scene(cfg)
+    sim = Simulation(compile_model(built.spec, sim_cfg), 1, sim_cfg)
+    scene = Scene(cfg, built, sim, WorldRng(1, 0, sim.device))
+    entity, everyone = scene.entity("robot"), torch.ones(1, dtype=torch.bool)
+    root = np.concatenate((motion.root_pos, motion.root_quat), axis=1)
+    state = torch.from_numpy(root).float()
+    joints = torch.from_numpy(motion.joint_pos).float()
+    with Offscreen(sim, scene, view) as camera:
+        for frame in frames:
+            still = torch.zeros(1, 6)
+            there = torch.cat((state[frame : frame + 1], still), dim=1)
+            entity.write_root_state(everyone, there)
+            here = joints[frame : frame + 1]
+            entity.write_joint_state(everyone, here, torch.zeros_like(here))
+            sim.forward()
+            yield camera.frame(lines=lambda world, at=frame: text(at))
+
+
+def write_film(motion: Motion, robot: Robot, path: Path, size: tuple[int, int]) -> int:
+    """Write a video of a motion in real time, and return the number of its frames."""
+    width, height = size
+    view = ViewerCfg(entity="robot", body=robot.torso_body, width=width, height=height)
+    told = tell_progress(str(path))
+    text = partial(_caption, motion)
+    number = motion.num_frames
+    with Video(path, motion.fps) as video:
+        for picture in pictures(motion, robot, view, range(number), text):
+            video.add(picture)
+            told(video.num_frames, number)
+    return number
+
+
+def write_plots(motion: Motion, robot: MotionRobot, facts: Robot, path: Path) -> Path:
+    """Write charts of a motion side by side into an SVG file."""
+    times = (np.arange(motion.num_frames) / motion.fps).tolist()
+    model = robot.sim.mj_model
+    lows = lowest_points(motion, robot)
+    bodies = [
+        model.body(int(model.geom_bodyid[geom])).name.removeprefix("robot/")
+        for geom in collision_geoms(model)
+    ]
+    feet = {
+        foot: lows[:, [body == foot for body in bodies]].min(axis=1)
+        for foot in facts.foot_bodies
+    }
+    heights = {motion.root_body: motion.root_pos[:, 2], **feet}
+    charts = [_chart("Height, feet at their lowest point", "m", times, heights)]
+    if motion.contacts is not None:
+        labels = dict(zip(motion.contact_names, motion.contacts.T, strict=True))
+        # Lines of several feet lie one above the other.
+        shown = {
+            name: 1.5 * k + label for k, (name, label) in enumerate(labels.items())
+        }
+        charts.append(_chart("Contact, up where a foot stands", "", times, shown))
+    speeds = np.abs(motion.joint_vel)
+    fastest = np.argsort(speeds.max(axis=0))[::-1][:4]
+    names = {motion.joint_names[joint]: speeds[:, joint] for joint in fastest}
+    charts.append(_chart("Speed of the fastest joints", "rad/s", times, names))
+    write_text(path, svg(charts, width=720, height=360))
+    return path
+
+
+def _chart(
+    title: str, unit: str, times: list[float], curves: dict[str, np.ndarray]
+) -> Chart:
+    lines = [
+        ChartLine(x=times, y=curve.tolist(), label=name, colour=number)
+        for number, (name, curve) in enumerate(curves.items())
+    ]
+    return Chart(title=title, up=unit, across="seconds", lines=lines, with_zero=True)
+
+
+def _caption(motion: Motion, frame: int) -> list[str]:
+    text = [f"{motion.name}  {frame / motion.fps:.2f} s"]
+    if motion.contacts is not None:
+        pairs = zip(motion.contact_names, motion.contacts[frame], strict=True)
+        standing = [name for name, stands in pairs if stands]
+        text.append(f"on {', '.join(standing) or 'nothing'}")
+    return text

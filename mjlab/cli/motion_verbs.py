@@ -1,0 +1,210 @@
+"""The deeds of `motion.py`: reading, making, checking, drawing and writing motions."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from mjlab.cli.answers import UsageError
+from mjlab.cli.line import Line
+from mjlab.cli.motion_options import (
+    FAILED,
+    BlendOptions,
+    CutOptions,
+    ImportOptions,
+    MirrorOptions,
+    ShowOptions,
+    tell_progress,
+)
+from mjlab.motion import Motion, MotionRobot, find_motions, load_motion, save_motion
+from mjlab.motion.checks import check_motion, estimate_contacts
+from mjlab.motion.edit import blended, mirrored
+from mjlab.motion.importers import read_csv, read_npz
+from mjlab.names import find_name, suggest
+from mjlab.tasks.robots.g1 import G1
+from mjlab.tasks.robots.go1 import GO1
+from mjlab.tasks.robots.robot import Robot
+from mjlab.tasks.tracking import clips
+
+ROBOTS = {robot.name: robot for robot in (G1, GO1)}
+"""Robots by name."""
+
+
+def import_file(line: Line) -> None:
+    """Read a file of another format and write a motion file."""
+    path, options = _subject(line, "FILE"), line.options
+    facts = _robot(options.robot)
+    robot = MotionRobot(facts.entity_cfg(), facts.name)
+    motion = _read(path, robot, facts, options)
+    given = {
+        key: value
+        for key in ("source", "licence", "authors")
+        if (value := getattr(options, key)) is not None
+    }
+    motion = replace(motion, info=replace(motion.info, **given))
+    motion = robot.completed(motion.resampled(options.fps))
+    if motion.contacts is None:
+        labels = estimate_contacts(motion, facts.foot_bodies)
+        info = motion.info.logged("contacts estimated by height and speed of the feet")
+        motion = replace(
+            motion, contact_names=facts.foot_bodies, contacts=labels, info=info
+        )
+    out = save_motion(motion, options.out or Path(f"{path.stem}.npz"))
+    _say(f"{out}: {_summary(motion)}")
+    _say(_report(motion, robot, facts)[0])
+
+
+def make(line: Line) -> None:
+    """Solve clips from their descriptions."""
+    names = list(clips.SKETCHES)
+    if line.subject is not None:
+        names = [names[find_name(line.subject, names, what="clip")]]
+    robot = MotionRobot(G1.entity_cfg(), G1.name)
+    for name in names:
+        motion = clips.make_clip(name, robot, tell_progress(name))
+        out = save_motion(motion, line.options.out / f"{name}.npz", bare=True)
+        _say(f"{out}: {_summary(motion)}")
+
+
+def check(line: Line) -> None:
+    """Measure motions; end with a code if one fails."""
+    passes = True
+    robots: dict[str, MotionRobot] = {}
+    for path in find_motions([_subject(line, "PLACE")]):
+        motion = load_motion(path)
+        facts = _robot(line.options.robot or motion.info.robot, path)
+        if facts.name not in robots:
+            robots[facts.name] = MotionRobot(facts.entity_cfg(), facts.name)
+        text, ok = _report(motion, robots[facts.name], facts)
+        passes &= ok
+        _say(f"{path}: {_summary(motion)}\n{text}")
+    if not passes:
+        raise SystemExit(FAILED)
+
+
+def show(line: Line) -> None:
+    """Write a film or charts."""
+    from mjlab.cli.motion_pictures import write_film, write_plots
+
+    path, options = _subject(line, "FILE"), line.options
+    assert isinstance(options, ShowOptions), "These are the options of `show`."
+    if options.film is None and options.plots is None:
+        raise UsageError("Say what to write: --film out.mp4, --plots out.svg, or both.")
+    motion = load_motion(path)
+    facts = _robot(options.robot or motion.info.robot, path)
+    robot = MotionRobot(facts.entity_cfg(), facts.name)
+    motion = robot.completed(motion)
+    if options.plots is not None:
+        _say(f"Wrote {write_plots(motion, robot, facts, options.plots)}.")
+    if options.film is not None:
+        size = (options.width, options.height)
+        frames = write_film(motion, facts, options.film, size)
+        _say(f"Wrote {options.film}: {frames} frames.")
+
+
+def mirror(line: Line) -> None:
+    """Write the mirror image of a motion."""
+    path, options = _subject(line, "FILE"), line.options
+    assert isinstance(options, MirrorOptions), "These are the options of `mirror`."
+    motion = load_motion(path)
+    facts = _robot(options.robot or motion.info.robot, path)
+    if facts.mirror is None:
+        raise UsageError(f"{facts.name} declares no mirror: its sides differ.")
+    _save_like(path, mirrored(motion, facts.mirror), options.out)
+
+
+def cut(line: Line) -> None:
+    """Write a range of frames."""
+    path, options = _subject(line, "FILE"), line.options
+    assert isinstance(options, CutOptions), "These are the options of `cut`."
+    motion = load_motion(path)
+    if options.frames is None:
+        raise UsageError(
+            f"Say which of the {motion.num_frames} frames: --frames FIRST LAST."
+        )
+    first, last = options.frames
+    part = replace(motion.frames(first, last), name=f"{motion.name}_cut")
+    _save_like(path, part, options.out)
+
+
+def blend(line: Line) -> None:
+    """Write two motions one after the other."""
+    path, options = _subject(line, "FILE"), line.options
+    assert isinstance(options, BlendOptions), "These are the options of `blend`."
+    if options.then is None:
+        raise UsageError("Name the motion that follows: --then FILE.")
+    both = blended(load_motion(path), load_motion(options.then), options.seconds)
+    _save_like(path, both, options.out)
+
+
+def list_motions(line: Line) -> None:
+    """List the motions of a folder."""
+    place = line.subject or clips.FOLDER
+    motions = [load_motion(path) for path in find_motions([place])]
+    width = max(len(motion.name) for motion in motions)
+    for motion in motions:
+        _say(f"{motion.name:<{width}}  {_summary(motion)}")
+
+
+def _read(
+    path: Path, robot: MotionRobot, facts: Robot, options: ImportOptions
+) -> Motion:
+    joints = _order(options.joints, robot.joint_names)
+    bodies = _order(options.bodies, robot.body_names)
+    if path.suffix == ".csv":
+        return read_csv(
+            path,
+            robot,
+            fps=options.rate,
+            joint_names=joints,
+            quat=options.quat,
+            rows=options.rows,
+        )
+    return read_npz(path, robot, joint_names=joints, body_names=bodies)
+
+
+def _order(
+    given: tuple[str, ...] | None, of_model: tuple[str, ...]
+) -> tuple[str, ...] | None:
+    return of_model if given == ("model",) else given
+
+
+def _report(motion: Motion, robot: MotionRobot, facts: Robot) -> tuple[str, bool]:
+    limits = facts.speed_limits(robot.joint_names)
+    figures = check_motion(motion, robot, limits)
+    return "\n".join(f"  {f}" for f in figures), all(f.passes for f in figures)
+
+
+def _robot(name: str, path: Path | None = None) -> Robot:
+    if not name and path is not None:
+        raise UsageError(
+            f"{path} does not say of which robot it is: give --robot, one of "
+            f"{', '.join(ROBOTS)}."
+        )
+    if name not in ROBOTS:
+        hint = suggest(name, list(ROBOTS))
+        raise UsageError(f"There is no robot {name!r}. {hint}")
+    return ROBOTS[name]
+
+
+def _summary(motion: Motion) -> str:
+    info = motion.info
+    known = [info.robot, info.source, info.licence]
+    said = ", ".join(text for text in known if text)
+    return f"{motion.duration:.1f} s at {motion.fps:g} fps, {said or 'origin unknown'}"
+
+
+def _save_like(path: Path, motion: Motion, out: Path | None) -> None:
+    """Write a motion beside the one that it is made of."""
+    written = save_motion(motion, out or path.with_name(f"{motion.name}.npz"))
+    _say(f"{written}: {_summary(motion)}")
+
+
+def _subject(line: Line, what: str) -> Path:
+    if line.subject is None:
+        raise UsageError(f"Name a {what}: motion.py WORD {what}.")
+    return Path(line.subject)
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()

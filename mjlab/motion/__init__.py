@@ -1,0 +1,16 @@
+"""Motions: files of them, and tasks of following them."""
+
+from mjlab.motion import mdp as mdp
+from mjlab.motion.command import MotionCommand as MotionCommand
+from mjlab.motion.command import MotionCommandCfg as MotionCommandCfg
+from mjlab.motion.command import motion_command as motion_command
+from mjlab.motion.files import find_motions as find_motions
+from mjlab.motion.files import load_motion as load_motion
+from mjlab.motion.files import save_motion as save_motion
+from mjlab.motion.motion import Motion as Motion
+from mjlab.motion.motion import MotionError as MotionError
+from mjlab.motion.motion import MotionInfo as MotionInfo
+from mjlab.motion.rates import angular_velocity as angular_velocity
+from mjlab.motion.rates import velocity as velocity
+from mjlab.motion.robot import MotionRobot as MotionRobot
+from mjlab.motion.sampling import AdaptiveSampling as AdaptiveSampling

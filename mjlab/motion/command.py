@@ -1,0 +1,414 @@
+"""The command to move as a clip does, frame by frame."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeVar, cast, get_args
+
+import torch
+
+from mjlab.entity import Entity
+from mjlab.managers import CommandTerm, CommandTermCfg, ManagedEnv
+from mjlab.managers.env import Env
+from mjlab.mdp import DrawRanges
+from mjlab.motion.clips import ClipTable, clip_weights, load_clips
+from mjlab.motion.robot import MotionRobot
+from mjlab.motion.sampling import AdaptiveSampling, FailureBins, first_frame
+from mjlab.names import find_name, suggest
+from mjlab.tensors.columns import Columns
+from mjlab.tensors.masks import write_where
+from mjlab.tensors.math import (
+    quat_conjugate,
+    quat_from_euler_xyz,
+    quat_mul,
+    quat_rotate,
+    quat_rotate_inverse,
+    quat_yaw,
+    spread,
+)
+
+Range = tuple[float, float]
+T = TypeVar("T")
+Sampling = Literal["start", "uniform", "adaptive"]
+
+GHOST_COLOR = (0.25, 0.65, 0.95, 0.5)
+"""Colour of the reference in viewers."""
+
+_AXES = ("x", "y", "z", "roll", "pitch", "yaw")
+
+
+@dataclass(kw_only=True)
+class MotionCommandCfg(CommandTermCfg):
+    """A clip to follow, begun at one of its frames in the pose of that frame.
+
+    The command is what the joints should do by the end of the step: positions and
+    velocities, shape (num_envs, 2 * joints). The clip moves on by a frame each step; at
+    its end, the termination `motion_ends` ends the episode.
+    """
+
+    resampling_time_range: Range = (math.inf, math.inf)
+
+    entity_name: str = "robot"
+    """The robot."""
+
+    clips: tuple[Path, ...] = ()
+    """Motion files, and folders of them."""
+
+    weights: dict[str, float] = field(default_factory=dict)
+    """How often a second of a clip is drawn, by pattern of clip names; 1 elsewhere."""
+
+    anchor_body: str
+    """The body by whose heading and place the reference is moved to the robot."""
+
+    body_names: tuple[str, ...]
+    """Bodies that are compared."""
+
+    sampling: Sampling = "adaptive"
+    """Frames at which episodes begin: the first, all alike, or adaptive: those before
+    failures more often, which couples the worlds."""
+
+    adaptive: AdaptiveSampling = field(default_factory=AdaptiveSampling)
+    """Preference of adaptive sampling."""
+
+    pose_range: dict[str, Range] = field(default_factory=dict)
+    """Offsets of the root's pose at the start, by axis x, y, z (m), roll, pitch, yaw
+    (rad), in world axes."""
+
+    velocity_range: dict[str, Range] = field(default_factory=dict)
+    """Offsets of the root's velocity at the start, by axis, in m/s and rad/s."""
+
+    joint_range: Range = (0.0, 0.0)
+    """Offsets of joint positions at the start, in rad; soft limits hold."""
+
+    def bind(self, name: str, env: Env) -> CommandTerm:
+        """Return the term of one environment."""
+        return MotionCommand(name, self, env)
+
+
+class MotionCommand(CommandTerm):
+    """Knows the frame of each world, and the reference in the world and re-anchored.
+
+    The reference is the frame that the step at hand should lead to, until `update` goes
+    on to the next. Re-anchored means moved to the robot: by heading and horizontal
+    place of the anchor body, so that drift is forgiven, but height and pose are not.
+    """
+
+    writes_state = True
+
+    cfg: MotionCommandCfg
+
+    def __init__(self, name: str, cfg: MotionCommandCfg, env: Env) -> None:
+        self.entity: Entity = env.scene.entity(cfg.entity_name)
+        """The robot."""
+        if cfg.sampling not in get_args(Sampling):
+            hint = suggest(cfg.sampling, get_args(Sampling))
+            raise ValueError(f"sampling is {cfg.sampling!r}. {hint}")
+        joints = self.entity.num_joints
+        super().__init__(name, cfg, env, num_draws=14 + joints)
+        self.cfg = cfg
+        self._managed = cast(ManagedEnv, env)
+        self.couples_worlds = cfg.sampling == "adaptive"
+        motions = load_clips(cfg.clips)
+        robot = MotionRobot(self.entity.cfg)
+        wanted = dict.fromkeys((*cfg.body_names, cfg.anchor_body, robot.root_body))
+        ids = [
+            find_name(body, self.entity.body_names, what="body", owner=cfg.entity_name)
+            for body in wanted
+        ]
+        self.table = ClipTable(
+            motions, robot, list(wanted), 1.0 / env.step_dt, env.device
+        )
+        """The clips."""
+        self._compared = len(cfg.body_names)
+        self._anchor = list(wanted).index(cfg.anchor_body)
+        self._anchor_id = ids[self._anchor]
+        parts = [*ids[: self._compared], self._anchor_id]
+        self._parts = Columns.of(parts, env.device)
+        self._root = list(wanted).index(robot.root_body)
+        self._ranges = DrawRanges(_offsets(cfg, joints), env.device)
+        self._weights = clip_weights(cfg.weights, self.table.names, env.device)
+        shares = self._weights * self.table.lengths
+        self._clip_ends = (shares / shares.sum()).cumsum(0)
+        self._is_spread = env.scene.ground is not None
+        self.bins = FailureBins(
+            cfg.adaptive, self.table.lengths, self._weights, 1.0 / env.step_dt
+        )
+        """Failures by second of each clip."""
+        self._allocate(env)
+        env.scene.on_change.append(self._forget)
+        self._look_up()
+
+    def _allocate(self, env: Env) -> None:
+        ints = {"dtype": torch.int64, "device": env.device}
+        self.clip = torch.zeros(env.num_envs, **ints)
+        """Clip of each world, shape (num_envs,)."""
+        self.begin = torch.zeros(env.num_envs, **ints)
+        """Row of the table in which the episode began, shape (num_envs,)."""
+        self.row = torch.zeros(env.num_envs, **ints)
+        """Row that the step at hand should lead to, shape (num_envs,)."""
+        self._last_rows = self.table.starts + self.table.lengths - 1
+        self._is_last = torch.zeros(len(self.table.rows), dtype=torch.bool)
+        self._is_last[self._last_rows.cpu()] = True
+        self._is_last = self._is_last.to(env.device)
+        self._reference = torch.zeros(
+            env.num_envs, self.table.rows.shape[1], device=env.device
+        )
+        pos, vel, *bodies = self._reference.split(self.table.widths, dim=1)
+        self.joint_pos = pos
+        """Reference positions of the joints, rad, shape (num_envs, joints), live."""
+        self.joint_vel = vel
+        """Reference velocities of the joints, rad/s, shape (num_envs, joints)."""
+        self._command = self._reference[:, : pos.shape[1] + vel.shape[1]]
+        sizes = (3, 4, 3, 3)
+        all_pos, all_quat, all_lin, all_ang = (
+            part.unflatten(1, (-1, size))
+            for part, size in zip(bodies, sizes, strict=True)
+        )
+        self._all_pos = all_pos
+        chosen = slice(self._compared)
+        self.body_pos_w = all_pos[:, chosen]
+        """Reference positions of the compared bodies, m, (num_envs, bodies, 3)."""
+        self.body_quat_w = all_quat[:, chosen]
+        """Reference orientations, wxyz, shape (num_envs, bodies, 4)."""
+        self.body_lin_vel_w = all_lin[:, chosen]
+        """Reference velocities, m/s, shape (num_envs, bodies, 3)."""
+        self.body_ang_vel_w = all_ang[:, chosen]
+        """Reference angular velocities, rad/s, shape (num_envs, bodies, 3)."""
+        anchor = self._anchor
+        self.anchor_pos_w, self.anchor_quat_w = all_pos[:, anchor], all_quat[:, anchor]
+        self.anchor_lin_vel_w = all_lin[:, anchor]
+        self.anchor_ang_vel_w = all_ang[:, anchor]
+        shape = (env.num_envs, self._compared + 1, 2, 3)
+        self._axes = torch.eye(3, device=env.device)[:2].expand(shape)
+        self._known: dict[str, Any] = {}
+
+    def once(self, name: str, compute: Callable[[], T]) -> T:
+        """Return what `compute` does, which runs once between two changes.
+
+        Args:
+            name: The name by which it is kept.
+            compute: Computes it from robot and reference.
+        """
+        if name not in self._known:
+            self._known[name] = compute()
+        return self._known[name]
+
+    # What the robot does.
+
+    @property
+    def robot_anchor_pos_w(self) -> torch.Tensor:
+        """Position of the robot's anchor, m, shape (num_envs, 3)."""
+        return self.entity.data.body_pos_w[:, self._anchor_id]
+
+    @property
+    def robot_anchor_quat_w(self) -> torch.Tensor:
+        """Orientation of the robot's anchor, wxyz, shape (num_envs, 4)."""
+        return self.entity.data.body_quat_w[:, self._anchor_id]
+
+    @property
+    def robot_anchor_lin_vel_w(self) -> torch.Tensor:
+        """Velocity of the robot's anchor, m/s, shape (num_envs, 3)."""
+        return self.entity.data.body_lin_vel_w[:, self._anchor_id]
+
+    @property
+    def robot_anchor_ang_vel_w(self) -> torch.Tensor:
+        """Angular velocity of the robot's anchor, rad/s, shape (num_envs, 3)."""
+        return self.entity.data.body_ang_vel_w[:, self._anchor_id]
+
+    def robot_parts(self, quantity: str) -> torch.Tensor:
+        """Return a quantity of the robot's compared bodies, and of its anchor last."""
+        return self.once(
+            quantity, lambda: self._parts.read(getattr(self.entity.data, quantity))
+        )
+
+    def robot_bodies(self, quantity: str) -> torch.Tensor:
+        """Return a quantity of the robot's compared bodies, such as "body_pos_w"."""
+        return self.robot_parts(quantity)[:, : self._compared]
+
+    @property
+    def seen(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Robot's bodies, and last the reference's anchor, from the robot's anchor.
+
+        Positions, (num_envs, bodies + 1, 3), and the first two columns of rotation
+        matrices, row by row, (num_envs, bodies + 1, 6).
+        """
+        return self.once("seen", self._see)
+
+    # The reference.
+
+    @property
+    def command(self) -> torch.Tensor:
+        """Positions and velocities of the joints, shape (num_envs, 2 * joints)."""
+        return self._command
+
+    @property
+    def num_bodies(self) -> int:
+        """Number of compared bodies."""
+        return self._compared
+
+    @property
+    def frame(self) -> torch.Tensor:
+        """Frame that the step at hand should lead to, from 0, shape (num_envs,)."""
+        return self.row - self.table.starts[self.clip]
+
+    @property
+    def reanchored(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Reference positions and orientations of the compared bodies, re-anchored.
+
+        Shapes (num_envs, bodies, 3) and (num_envs, bodies, 4).
+        """
+        return self.once("reanchored", self._reanchor)
+
+    @property
+    def has_ended(self) -> torch.Tensor:
+        """Worlds whose robot should be in the last frame by now, shape (num_envs,).
+
+        It is asked when the step was counted, before `update` goes on.
+        """
+        return self._is_last[self.row]
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Count the failures among the worlds of `mask`, which begin anew."""
+        if self.couples_worlds:
+            began = self._env.episode_length_buf > 0
+            failed = self._managed.termination_manager.terminated & mask & began
+            # `update` has not gone on yet: this is where the robot should be by now.
+            self.bins.count(self.row, failed)
+        super().reset(mask)
+
+    def advance(self, dt: float) -> None:
+        """Take the failures of the step, and begin the episodes that are due."""
+        if self.couples_worlds and dt > 0.0:
+            self.bins.advance()
+        super().advance(dt)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        own = {
+            "clip": self.clip,
+            "begin": self.begin,
+            "row": self.row,
+            "reference": self._reference,
+        }
+        bins = self.bins.state() if self.couples_worlds else {}
+        return super().state() | own | {f"bins.{k}": v for k, v in bins.items()}
+
+    def debug_vis(self, visualizer: Any) -> None:
+        """Draw the compared bodies of the reference, where it is in the world."""
+        for world in visualizer.worlds:
+            for place in self.body_pos_w[world].cpu().numpy():
+                visualizer.add_sphere(world, place, 0.03, color=GHOST_COLOR)
+
+    def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:
+        clip, begin = self._draw(unit[:, 0].contiguous(), unit[:, 1])
+        write_where(self.clip, mask, clip)
+        write_where(self.begin, mask, begin)
+        row = self.table.rows.index_select(0, self.begin)
+        pos, vel, *bodies = row.split(self.table.widths, dim=1)
+        root = [
+            part.unflatten(1, (-1, size))[:, self._root]
+            for part, size in zip(bodies, (3, 4, 3, 3), strict=True)
+        ]
+        noise = spread(self._ranges.bounds, unit[:, 2:])
+        place, roll, velocity, joints = noise.split((3, 3, 6, pos.shape[1]), dim=1)
+        turn = quat_from_euler_xyz(*roll.unbind(dim=1))
+        at = place.add_(root[0])
+        if self._is_spread:
+            at = at.add_(self._env.scene.spawn_origins)
+        state = torch.cat(
+            (at, quat_mul(turn, root[1]), torch.cat(root[2:], dim=1) + velocity), dim=1
+        )
+        limits = self.entity.data.soft_joint_pos_limits
+        pos = (pos + joints).clamp(limits[..., 0], limits[..., 1])
+        self.entity.write_root_state(mask, state)
+        self.entity.write_joint_state(mask, pos, vel)
+
+    def _draw(
+        self, choice: torch.Tensor, within: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return a clip and the row of its table to begin in, for each world."""
+        if self.cfg.sampling == "adaptive":
+            return self.bins.draw(choice, within)
+        clip = torch.searchsorted(self._clip_ends, choice, right=True)
+        clip = clip.clamp_(max=len(self._clip_ends) - 1)
+        start = self.table.starts[clip]
+        if self.cfg.sampling == "start":
+            return clip, start
+        return clip, start + first_frame(within, self.table.lengths[clip])
+
+    def _update(self) -> None:
+        self._look_up()
+        self._forget()
+
+    def _look_up(self) -> None:
+        ahead = (self.begin + self._env.episode_length_buf).add_(1)
+        torch.minimum(ahead, self._last_rows[self.clip], out=self.row)
+        torch.index_select(self.table.rows, 0, self.row, out=self._reference)
+        if self._is_spread:
+            self._all_pos.add_(self._env.scene.spawn_origins.unsqueeze(1))
+
+    def _forget(self) -> None:
+        self._known.clear()
+
+    def _see(self) -> tuple[torch.Tensor, torch.Tensor]:
+        pos, quat = self.robot_anchor_pos_w, self.robot_anchor_quat_w
+        anchor = (self.anchor_pos_w.unsqueeze(1), self.anchor_quat_w.unsqueeze(1))
+        places = torch.cat((self.robot_bodies("body_pos_w"), anchor[0]), dim=1)
+        quats = torch.cat((self.robot_bodies("body_quat_w"), anchor[1]), dim=1)
+        frame = quat.unsqueeze(1).expand_as(quats)
+        from_anchor = quat_rotate_inverse(frame, places - pos.unsqueeze(1))
+        turned = quat_mul(quat_conjugate(frame), quats).unsqueeze(2)
+        axes = quat_rotate(turned.expand(-1, -1, 2, -1), self._axes)
+        return from_anchor, axes.transpose(2, 3).flatten(2)
+
+    def _reanchor(self) -> tuple[torch.Tensor, torch.Tensor]:
+        return reanchored(
+            (self.robot_anchor_pos_w, self.robot_anchor_quat_w),
+            (self.anchor_pos_w, self.anchor_quat_w),
+            (self.body_pos_w, self.body_quat_w),
+        )
+
+
+Poses = tuple[torch.Tensor, torch.Tensor]
+"""Positions and orientations."""
+
+
+def reanchored(robot: Poses, anchor: Poses, bodies: Poses) -> Poses:
+    """Return a reference moved to a robot, by heading and horizontal place.
+
+    Args:
+        robot: The robot's anchor, shapes (num_envs, 3) and (num_envs, 4).
+        anchor: The reference's anchor.
+        bodies: The reference's bodies, shapes (num_envs, bodies, 3) and 4.
+    """
+    turn = quat_yaw(quat_mul(robot[1], quat_conjugate(anchor[1])))
+    turns = turn.unsqueeze(1).expand(-1, bodies[1].shape[1], -1)
+    shift = torch.cat((robot[0][:, :2], anchor[0][:, 2:]), dim=1)
+    lever = bodies[0] - anchor[0].unsqueeze(1)
+    pos = quat_rotate(turns, lever).add_(shift.unsqueeze(1))
+    return pos, quat_mul(turns, bodies[1])
+
+
+def _offsets(cfg: MotionCommandCfg, joints: int) -> dict[str, Range]:
+    """Return the ranges of what is drawn at the start, in the order of the draws."""
+    ranges: dict[str, Range] = {}
+    boxes: Mapping[str, dict[str, Range]] = {
+        "pose_range": cfg.pose_range,
+        "velocity_range": cfg.velocity_range,
+    }
+    for label, box in boxes.items():
+        for axis in box:
+            find_name(axis, _AXES, what="axis", owner=label)
+        ranges |= {f"{label}.{axis}": box.get(axis, (0.0, 0.0)) for axis in _AXES}
+    return ranges | {f"joint_range {i}": cfg.joint_range for i in range(joints)}
+
+
+def motion_command(env: ManagedEnv, name: str) -> MotionCommand:
+    """Return the command that terms of tracking are about."""
+    term = env.command_manager.term(name)
+    if not isinstance(term, MotionCommand):
+        kind = type(term).__name__
+        raise TypeError(f"The command {name!r} is a {kind}, not a motion.")
+    return term

@@ -1,0 +1,182 @@
+"""Motions from other formats: rows of text, and the arrays of other projects."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from mjlab.motion.files import load_motion
+from mjlab.motion.motion import Motion, MotionError, MotionInfo
+from mjlab.motion.robot import MotionRobot
+
+_ROOT = 7
+"""Numbers of the root: position and quaternion."""
+_BODIES = ("body_pos_w", "body_quat_w", "body_lin_vel_w", "body_ang_vel_w")
+
+
+def read_csv(
+    path: Path,
+    robot: MotionRobot,
+    *,
+    fps: float,
+    joint_names: Sequence[str] | None = None,
+    quat: str | None = None,
+    rows: tuple[int, int] | None = None,
+) -> Motion:
+    """Read rows of root position, root quaternion and joints, as Unitree writes them.
+
+    Args:
+        path: The file, without a header.
+        robot: The robot that moves.
+        fps: Rows in a second.
+        joint_names: Order of the joints. None takes that of the robot's model, which
+            for the G1 is Unitree's.
+        quat: Order of the quaternion, "xyzw" or "wxyz". None takes xyzw.
+        rows: First and last row, counted from 1. None takes all.
+    """
+    numbers = _numbers(path)
+    first, last = rows if rows is not None else (1, len(numbers))
+    if not 1 <= first < last <= len(numbers):
+        raise MotionError(
+            f"{path} has the rows 1 to {len(numbers)}; {first} to {last} is no range "
+            "of two or more of them."
+        )
+    joints = tuple(joint_names) if joint_names else robot.joint_names
+    if numbers.shape[1] != _ROOT + len(joints):
+        raise MotionError(
+            f"{path} has {numbers.shape[1]} columns; {len(joints)} joints of "
+            f"{robot.name or 'the robot'} ask for {_ROOT + len(joints)}: position, "
+            "quaternion, joints."
+        )
+    kept = numbers[first - 1 : last]
+    order = quat or "xyzw"
+    turns = _normalised(path, kept[:, 3:_ROOT])
+    turns = turns[:, (3, 0, 1, 2)] if order == "xyzw" else turns
+    if quat is None:
+        _check_upright(path, turns)
+    info = MotionInfo(robot=robot.name, model_hash=robot.hash)
+    step = f"imported from {path.name}, rows {first} to {last} at {fps:g} fps"
+    return Motion.from_root(
+        path.stem,
+        fps,
+        kept[:, :3],
+        turns,
+        kept[:, _ROOT:],
+        root_body=robot.root_body,
+        joint_names=joints,
+        info=info.logged(step),
+    )
+
+
+def read_npz(
+    path: Path,
+    robot: MotionRobot,
+    *,
+    joint_names: Sequence[str] | None = None,
+    body_names: Sequence[str] | None = None,
+) -> Motion:
+    """Read arrays of this format, of BeyondMimic and mjlab, or of HoloSoma.
+
+    Args:
+        path: The file.
+        robot: The robot that moves.
+        joint_names: Order of the joints of a file without names.
+        body_names: Order of the bodies of a file without names, the root first.
+    """
+    with_root = _with_root(path, robot, joint_names)
+    if with_root is None:
+        found = load_motion(path, joint_names=joint_names, body_names=body_names)
+    else:
+        found = with_root
+    info = replace(found.info, robot=found.info.robot or robot.name)
+    return replace(found, info=info.logged(f"imported from {path.name}"))
+
+
+def _with_root(
+    path: Path, robot: MotionRobot, joint_names: Sequence[str] | None
+) -> Motion | None:
+    """Read a file whose joint positions begin with the root; None for other files.
+
+    The root is then also the first body, whose convention the other bodies confirm.
+    """
+    if path.suffix != ".npz" or not path.is_file():
+        return None
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {key: file[key] for key in file.files}
+    except ValueError:
+        return None  # `load_motion` says why.
+    names = arrays.get("joint_names", joint_names)
+    joints = arrays.get("joint_pos")
+    if names is None or joints is None or not {"fps", *_BODIES} <= set(arrays):
+        return None
+    if joints.ndim != 2 or joints.shape[1] != _ROOT + len(names):
+        return None
+    bodies = tuple(map(str, arrays.get("body_names", robot.body_names)))
+    return Motion(
+        name=path.stem,
+        fps=float(np.ravel(arrays["fps"])[0]),
+        joint_names=tuple(map(str, names)),
+        joint_pos=joints[:, _ROOT:].astype(float),
+        joint_vel=arrays["joint_vel"][:, _ROOT - 1 :].astype(float),
+        root_body=robot.root_body,
+        body_names=bodies,
+        **{key: arrays[key].astype(float) for key in _BODIES},
+        info=MotionInfo(source=f"file with the root among its joints: {path.name}"),
+    )
+
+
+def _numbers(path: Path) -> np.ndarray:
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        raise MotionError(f"There is no file {path}.") from None
+    rows = [line.split(",") for line in text.splitlines() if line.strip()]
+    if len(rows) < 2:
+        raise MotionError(f"{path} has {len(rows)} rows; 2 are the least.")
+    for number, row in enumerate(rows, 1):
+        if len(row) != len(rows[0]):
+            raise MotionError(
+                f"{path}: row {number} has {len(row)} columns, the first one "
+                f"{len(rows[0])}."
+            )
+    try:
+        found = np.array(rows, dtype=float)
+    except ValueError as error:
+        raise MotionError(
+            f"{path} holds something besides numbers: {error}. Rows have no header."
+        ) from None
+    bad = np.argwhere(~np.isfinite(found))
+    if len(bad):
+        row, column = bad[0] + 1
+        raise MotionError(
+            f"{path}: row {row} has {found[row - 1, column - 1]} in column {column}."
+        )
+    return found
+
+
+def _normalised(path: Path, quats: np.ndarray) -> np.ndarray:
+    lengths = np.linalg.norm(quats, axis=1)
+    bad = np.flatnonzero(np.abs(lengths - 1.0) > 0.05)
+    if len(bad):
+        raise MotionError(
+            f"{path}: the quaternion of frame {bad[0]} has length "
+            f"{lengths[bad[0]]:.3g}; are its columns at another place?"
+        )
+    return quats / lengths[:, None]
+
+
+def _check_upright(path: Path, quats: np.ndarray) -> None:
+    """Refuse a robot on its head that would stand if the order were the other one."""
+    other = quats[:, (1, 2, 3, 0)]
+    if np.median(_uprightness(quats)) < 0.0 < np.median(_uprightness(other)) - 0.5:
+        raise MotionError(
+            f"{path}: read as xyzw, its quaternions have the robot upside down, and as "
+            "wxyz upright. Say which it is: --quat wxyz or --quat xyzw."
+        )
+
+
+def _uprightness(quats: np.ndarray) -> np.ndarray:
+    """Return the cosine between the root's z axis and the vertical."""
+    return 1.0 - 2.0 * (quats[:, 1] ** 2 + quats[:, 2] ** 2)

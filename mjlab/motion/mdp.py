@@ -1,0 +1,310 @@
+"""The terms of following a clip. Every one takes the name of a `MotionCommand`.
+
+Rewards are kernels exp(-e / std²) of a squared error e, shape (num_envs,). At rewards
+and terminations, what MuJoCo derives of the robot is that of the last physics step, at
+most 5 ms before, and the reference is the frame that the policy was asked to reach.
+"""
+
+from collections.abc import Sequence
+
+import torch
+
+from mjlab.managers import ManagedEnv, ManagerTermBase
+from mjlab.managers.term import TermCfg
+from mjlab.mdp.lookup import contact_sensor
+from mjlab.motion import errors
+from mjlab.motion.command import MotionCommandCfg as MotionCommandCfg
+from mjlab.motion.command import motion_command
+from mjlab.names import match_names
+from mjlab.schema import declare_terms
+from mjlab.tensors.math import (
+    quat_rotate_inverse,
+)
+
+# Observations.
+
+
+def motion_reference(env: ManagedEnv, command_name: str) -> torch.Tensor:
+    """Return positions and velocities that the joints should reach, rad and rad/s."""
+    return motion_command(env, command_name).command
+
+
+def motion_time_step(env: ManagedEnv, command_name: str) -> torch.Tensor:
+    """Return which row of all clips the step should lead to, shape (num_envs, 1)."""
+    return motion_command(env, command_name).row.float().unsqueeze(1)
+
+
+def robot_anchor_pose_w(env: ManagedEnv, command_name: str) -> torch.Tensor:
+    """Return the pose of the robot's anchor in the world of the clip, (num_envs, 7)."""
+    command = motion_command(env, command_name)
+    place = env.scene.to_local(command.robot_anchor_pos_w)
+    return torch.cat((place, command.robot_anchor_quat_w), dim=1)
+
+
+def robot_anchor_quat_w(env: ManagedEnv, command_name: str) -> torch.Tensor:
+    """Return the orientation of the robot's anchor in the world, (num_envs, 4)."""
+    return motion_command(env, command_name).robot_anchor_quat_w
+
+
+def motion_anchor_pos_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
+    """Return where the reference's anchor is, in the robot's anchor, (num_envs, 3)."""
+    return motion_command(env, command_name).seen[0][:, -1]
+
+
+def motion_anchor_ori_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
+    """Return how the reference's anchor is turned, in the robot's, (num_envs, 6).
+
+    Six numbers are the first two columns of the rotation matrix, row by row.
+    """
+    return motion_command(env, command_name).seen[1][:, -1]
+
+
+def robot_body_pos_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
+    """Return where the compared bodies are, in the robot's anchor, 3 numbers each."""
+    return motion_command(env, command_name).seen[0][:, :-1].flatten(1)
+
+
+def robot_body_ori_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
+    """Return how the compared bodies are turned, in the robot's anchor, 6 numbers each.
+
+    Six numbers are the first two columns of the rotation matrix, row by row.
+    """
+    return motion_command(env, command_name).seen[1][:, :-1].flatten(1)
+
+
+# Rewards.
+
+
+def motion_global_anchor_position_error_exp(
+    env: ManagedEnv, command_name: str, std: float
+) -> torch.Tensor:
+    """Return how near the anchor is to the reference in the world, 0 to 1."""
+    return _kernel(errors.anchor_pos(motion_command(env, command_name)), std)
+
+
+def motion_global_anchor_orientation_error_exp(
+    env: ManagedEnv, command_name: str, std: float
+) -> torch.Tensor:
+    """Return how much the anchor is turned as the reference in the world, 0 to 1."""
+    return _kernel(errors.angle_squares(motion_command(env, command_name))[:, -1], std)
+
+
+def motion_relative_body_position_error_exp(
+    env: ManagedEnv, command_name: str, std: float
+) -> torch.Tensor:
+    """Return how near bodies are to the re-anchored reference, 0 to 1."""
+    return _kernel(
+        errors.mean_square(motion_command(env, command_name), "body_pos"), std
+    )
+
+
+def motion_relative_body_orientation_error_exp(
+    env: ManagedEnv, command_name: str, std: float
+) -> torch.Tensor:
+    """Return how much bodies are turned as the re-anchored reference, 0 to 1."""
+    return _kernel(
+        errors.angle_squares(motion_command(env, command_name))[:, :-1].mean(dim=1),
+        std,
+    )
+
+
+def motion_global_body_linear_velocity_error_exp(
+    env: ManagedEnv, command_name: str, std: float
+) -> torch.Tensor:
+    """Return how much bodies move as the reference, 0 to 1."""
+    return _kernel(
+        errors.mean_square(motion_command(env, command_name), "body_lin_vel"), std
+    )
+
+
+def motion_global_body_angular_velocity_error_exp(
+    env: ManagedEnv, command_name: str, std: float
+) -> torch.Tensor:
+    """Return how much bodies turn as fast as the reference, 0 to 1."""
+    return _kernel(
+        errors.mean_square(motion_command(env, command_name), "body_ang_vel"), std
+    )
+
+
+def self_collisions(
+    env: ManagedEnv, sensor_name: str, force_threshold: float = 10.0
+) -> torch.Tensor:
+    """Return physics steps of the step in which the sensor felt more than the force.
+
+    The sensor is of the robot with itself, with a history of the step's physics steps.
+    """
+    force = contact_sensor(env, sensor_name).data.force_history
+    is_strong = force.square().sum(dim=-1) > force_threshold**2
+    return is_strong.flatten(1).sum(dim=1, dtype=torch.float32)
+
+
+def _kernel(error: torch.Tensor, std: float | torch.Tensor) -> torch.Tensor:
+    return torch.exp(error / -(std * std))
+
+
+# Terminations.
+
+
+def motion_ends(env: ManagedEnv, command_name: str) -> torch.Tensor:
+    """Return whether the clip is at its end; declare it with `time_out=True`."""
+    return motion_command(env, command_name).has_ended
+
+
+def motion_completed(env: ManagedEnv, command_name: str) -> torch.Tensor:
+    """Return whether the robot came to the end of the clip, and nothing failed."""
+    ended = motion_command(env, command_name).has_ended
+    return ended & ~env.termination_manager.terminated
+
+
+def bad_anchor_pos(
+    env: ManagedEnv, command_name: str, threshold: float
+) -> torch.Tensor:
+    """Return whether the anchor is farther from the reference than `threshold`, m."""
+    return errors.anchor_pos(motion_command(env, command_name)) > threshold**2
+
+
+def bad_anchor_pos_z_only(
+    env: ManagedEnv, command_name: str, threshold: float
+) -> torch.Tensor:
+    """Return whether the anchor's height is off by more than `threshold`, m."""
+    command = motion_command(env, command_name)
+    away = command.anchor_pos_w[:, 2] - command.robot_anchor_pos_w[:, 2]
+    return away.abs() > threshold
+
+
+def bad_anchor_ori(
+    env: ManagedEnv, command_name: str, threshold: float
+) -> torch.Tensor:
+    """Return whether gravity's z in the anchors differs by more than `threshold`.
+
+    Upright it is -1, on its side 0, upside down 1; the heading does not matter.
+    """
+    command = motion_command(env, command_name)
+    down = command.entity.data.down_w
+    quats = torch.stack((command.anchor_quat_w, command.robot_anchor_quat_w), dim=1)
+    seen = quat_rotate_inverse(quats, down.unsqueeze(1).expand(-1, 2, -1))[..., 2]
+    return (seen[:, 0] - seen[:, 1]).abs() > threshold
+
+
+class _SomeBodies(ManagerTermBase):
+    """A term about some of the compared bodies, all unless `body_names` says which."""
+
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+        super().__init__(cfg, env)
+        command = motion_command(env, cfg.params["command_name"])
+        patterns = cfg.params.get("body_names") or (".*",)
+        found = match_names(
+            patterns, command.cfg.body_names, what="compared body", owner=command.name
+        )
+        self._columns = torch.tensor(found, device=env.device)
+
+
+class bad_motion_body_pos(_SomeBodies):
+    """Ends where a body is farther from the re-anchored reference than allowed."""
+
+    def __call__(
+        self,
+        env: ManagedEnv,
+        command_name: str,
+        threshold: float,
+        body_names: Sequence[str] = (),
+    ) -> torch.Tensor:
+        """Return whether one of the bodies is off by more than `threshold`, m."""
+        squares = errors.body_squares(motion_command(env, command_name))
+        away = squares[:, errors.BODY_ERRORS.index("body_pos")]
+        return (away.index_select(1, self._columns) > threshold**2).any(dim=1)
+
+
+class bad_motion_body_pos_z_only(_SomeBodies):
+    """Ends where a body's height is farther off than allowed."""
+
+    def __call__(
+        self,
+        env: ManagedEnv,
+        command_name: str,
+        threshold: float,
+        body_names: Sequence[str] = (),
+    ) -> torch.Tensor:
+        """Return whether one of the bodies' heights is off by more than `threshold`, m.
+
+        Heights are those of the reference: re-anchoring leaves them as they are where
+        the anchor of the robot is upright as that of the reference is.
+        """
+        command = motion_command(env, command_name)
+        theirs = command.reanchored[0][..., 2]
+        away = theirs - command.robot_bodies("body_pos_w")[..., 2]
+        return (away.index_select(1, self._columns).abs() > threshold).any(dim=1)
+
+
+# Metrics.
+
+
+def error_anchor_pos(env: ManagedEnv, command_name: str) -> torch.Tensor:
+    """Return how far the anchor is from the reference in the world, m."""
+    return errors.anchor_pos(motion_command(env, command_name)).sqrt()
+
+
+def error_anchor_ori(env: ManagedEnv, command_name: str) -> torch.Tensor:
+    """Return the angle between the anchor and the reference in the world, rad."""
+    return errors.angles(motion_command(env, command_name))[:, -1]
+
+
+def error_body_pos(env: ManagedEnv, command_name: str) -> torch.Tensor:
+    """Return how far bodies are from the re-anchored reference, mean, m."""
+    return errors.mean_size(motion_command(env, command_name), "body_pos")
+
+
+def error_body_pos_global(env: ManagedEnv, command_name: str) -> torch.Tensor:
+    """Return how far bodies are from the reference in the world, mean, m."""
+    return errors.mean_size(motion_command(env, command_name), "body_pos_global")
+
+
+def error_body_ori(env: ManagedEnv, command_name: str) -> torch.Tensor:
+    """Return the angle of bodies to the re-anchored reference, mean, rad."""
+    return errors.angles(motion_command(env, command_name))[:, :-1].mean(dim=1)
+
+
+def error_body_lin_vel(env: ManagedEnv, command_name: str) -> torch.Tensor:
+    """Return by how much bodies' velocities are off, mean, m/s."""
+    return errors.mean_size(motion_command(env, command_name), "body_lin_vel")
+
+
+def error_body_ang_vel(env: ManagedEnv, command_name: str) -> torch.Tensor:
+    """Return by how much bodies' angular velocities are off, mean, rad/s."""
+    return errors.mean_size(motion_command(env, command_name), "body_ang_vel")
+
+
+def error_joint_pos(env: ManagedEnv, command_name: str) -> torch.Tensor:
+    """Return the length of the difference of all joint positions, rad."""
+    return errors.joint_sizes(motion_command(env, command_name))[:, 0]
+
+
+def error_joint_vel(env: ManagedEnv, command_name: str) -> torch.Tensor:
+    """Return the length of the difference of all joint velocities, rad/s."""
+    return errors.joint_sizes(motion_command(env, command_name))[:, 1]
+
+
+class sampling(ManagerTermBase):
+    """A figure of adaptive sampling, the same in all worlds."""
+
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+        super().__init__(cfg, env)
+        figure = cfg.params["figure"]
+        names = ("entropy", "top_probability", "top_place")
+        self._column = match_names(figure, names, what="figure of sampling")[0]
+
+    def __call__(self, env: ManagedEnv, command_name: str, figure: str) -> torch.Tensor:
+        """Return a figure.
+
+        Args:
+            env: The environment.
+            command_name: The command.
+            figure: "entropy" over that of all seconds alike, "top_probability" of a
+                second, or "top_place", where that one is among all, 0 to 1.
+        """
+        command = motion_command(env, command_name)
+        value = command.once("sampling", command.bins.summary)[self._column]
+        return value.expand(env.num_envs)
+
+
+declare_terms(__name__)

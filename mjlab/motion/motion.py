@@ -1,0 +1,340 @@
+"""A recorded movement of one robot, frame by frame, with the names of its parts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from mjlab.motion.rates import angular_velocity, resample_times, sample, velocity
+from mjlab.names import find_name
+from mjlab.schema import declared
+
+Array = np.ndarray
+
+_UNIT = 1e-3
+"""How far from 1 the length of a quaternion may be; files hold float32."""
+
+
+class MotionError(ValueError):
+    """A motion, or a file of one, that cannot be what it says."""
+
+
+@declared
+@dataclass(frozen=True, kw_only=True)
+class MotionInfo:
+    """Origin of a motion: for whom it was made, by whom, and what was done to it."""
+
+    robot: str = ""
+    """Short name of the robot, such as "G1"; empty where it is not known."""
+
+    model_hash: str = ""
+    """Hash of the robot's kinematics (`MotionRobot.hash`); empty if not known."""
+
+    source: str = ""
+    """Kind and place of origin, such as "synthetic: key poses" or a data set."""
+
+    licence: str = ""
+    """Licence under which it may be used; empty where it is not known."""
+
+    authors: tuple[str, ...] = ()
+    """Authors."""
+
+    log: tuple[str, ...] = ()
+    """Steps of processing, oldest first."""
+
+    loops: bool = False
+    """True if the last frame leads over to the first one."""
+
+    splits: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Named ranges of frames, from the first to one after the last."""
+
+    def logged(self, step: str) -> "MotionInfo":
+        """Return the same with one more step of processing."""
+        return replace(self, log=(*self.log, step))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Motion:
+    """Frames of joints and bodies in float64, at a constant rate.
+
+    Quaternions are wxyz and of length 1, positions in metres, angles in radians, all
+    velocities in world axes. A body's position and velocity are those of its frame's
+    origin, not of its centre of mass. The root and the joints say all; other bodies
+    follow, and `MotionRobot.completed` adds them.
+    """
+
+    name: str
+    """Short name, unique among the clips of a command."""
+
+    fps: float
+    """Frames per second."""
+
+    joint_names: tuple[str, ...]
+    """Names of the joints, in the order of the columns."""
+
+    joint_pos: Array
+    """Shape (frames, joints), radians or metres."""
+
+    joint_vel: Array
+    """Shape (frames, joints)."""
+
+    root_body: str
+    """Name of the floating body; it is among the bodies."""
+
+    body_names: tuple[str, ...]
+    """Names of the bodies, in the order of the columns."""
+
+    body_pos_w: Array
+    """Shape (frames, bodies, 3)."""
+
+    body_quat_w: Array
+    """Shape (frames, bodies, 4)."""
+
+    body_lin_vel_w: Array
+    """Shape (frames, bodies, 3)."""
+
+    body_ang_vel_w: Array
+    """Shape (frames, bodies, 3)."""
+
+    contact_names: tuple[str, ...] = ()
+    """Bodies that are said to touch the ground or not, such as the feet."""
+
+    contacts: Array | None = None
+    """True where such a body touches, shape (frames, contact names), bool."""
+
+    feasibility: Array | None = None
+    """Share of the robot's weight that a hand on its root had to carry in a simulation
+    of the frame, shape (frames,): 0 is feasible. None if it was not simulated."""
+
+    info: MotionInfo = field(default_factory=MotionInfo)
+    """Origin of the motion."""
+
+    def __post_init__(self) -> None:
+        _check_shapes(self)
+        _check_values(self)
+
+    @classmethod
+    def from_root(
+        cls,
+        name: str,
+        fps: float,
+        root_pos: Array,
+        root_quat: Array,
+        joint_pos: Array,
+        *,
+        root_body: str,
+        joint_names: Sequence[str],
+        contact_names: Sequence[str] = (),
+        contacts: Array | None = None,
+        feasibility: Array | None = None,
+        info: MotionInfo | None = None,
+    ) -> "Motion":
+        """Return the motion of poses, (frames, 3), (frames, 4) and (frames, joints).
+
+        Velocities are differences of neighbouring frames.
+        """
+        _check_rate(name, fps)
+        pos, quat, joints = (
+            np.asarray(values, dtype=np.float64)
+            for values in (root_pos, root_quat, joint_pos)
+        )
+        if pos.ndim != 2 or len(pos) < 2:
+            raise MotionError(
+                f"Motion {name!r} has {len(pos)} frames; 2 are the least."
+            )
+        _check_quats(name, quat[:, None], (root_body,))
+        return cls(
+            name=name,
+            fps=float(fps),
+            joint_names=tuple(joint_names),
+            joint_pos=joints,
+            joint_vel=velocity(joints, fps),
+            root_body=root_body,
+            body_names=(root_body,),
+            body_pos_w=pos[:, None],
+            body_quat_w=quat[:, None],
+            body_lin_vel_w=velocity(pos, fps)[:, None],
+            body_ang_vel_w=angular_velocity(quat, fps)[:, None],
+            contact_names=tuple(contact_names),
+            contacts=contacts,
+            feasibility=feasibility,
+            info=info if info is not None else MotionInfo(),
+        )
+
+    @property
+    def num_frames(self) -> int:
+        """Number of frames."""
+        return len(self.joint_pos)
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the first frame to the last."""
+        return (self.num_frames - 1) / self.fps
+
+    @property
+    def root_pos(self) -> Array:
+        """Position of the root, shape (frames, 3)."""
+        return self.body_pos_w[:, self.body_names.index(self.root_body)]
+
+    @property
+    def root_quat(self) -> Array:
+        """Orientation of the root, shape (frames, 4)."""
+        return self.body_quat_w[:, self.body_names.index(self.root_body)]
+
+    def bare(self) -> "Motion":
+        """Return the motion of root and joints alone, its velocities anew."""
+        return self._rebuilt(self.fps, self.root_pos, self.root_quat, self.joint_pos)
+
+    def frames(self, first: int, last: int) -> "Motion":
+        """Return the frames from `first` to one before `last`."""
+        if not 0 <= first < last <= self.num_frames or last - first < 2:
+            raise MotionError(
+                f"Motion {self.name!r} has the frames 0 to {self.num_frames}; {first} "
+                f"to {last} is no range of two or more of them."
+            )
+        part = slice(first, last)
+        cut = ("joint_pos", "joint_vel", "body_pos_w", "body_quat_w")
+        cut += ("body_lin_vel_w", "body_ang_vel_w")
+        changes: dict[str, Any] = {key: getattr(self, key)[part] for key in cut}
+        for key in ("contacts", "feasibility"):
+            values = getattr(self, key)
+            changes[key] = None if values is None else values[part]
+        info = replace(self.info, splits={}, loops=False)
+        info = info.logged(f"frames {first} to {last}")
+        return replace(self, **changes, info=info)
+
+    def resampled(self, fps: float) -> "Motion":
+        """Return root and joints at another rate, linear between frames.
+
+        Orientations take the shorter way, contacts those of the nearest frame.
+        """
+        _check_rate(self.name, fps)
+        if fps == self.fps:
+            return self
+        times = resample_times(self.num_frames, self.fps, fps)
+        nearest = np.minimum(np.rint(times).astype(int), self.num_frames - 1)
+        contacts, share = self.contacts, self.feasibility
+        ratio = fps / self.fps
+        info = self.info.logged(f"resampled from {self.fps:g} to {fps:g} fps")
+        last = len(times)
+        splits = {
+            name: (round(start * ratio), min(round(stop * ratio), last))
+            for name, (start, stop) in info.splits.items()
+        }
+        return self._rebuilt(
+            fps,
+            sample(self.root_pos, times),
+            sample(self.root_quat, times, is_quat=True),
+            sample(self.joint_pos, times),
+            contacts=None if contacts is None else contacts[nearest],
+            feasibility=None if share is None else sample(share, times),
+            info=replace(info, splits=splits),
+        )
+
+    def joint_columns(self, names: Sequence[str]) -> list[int]:
+        """Return the columns of joints by name; an unknown one is an error."""
+        return self._columns(names, self.joint_names, "joint")
+
+    def body_columns(self, names: Sequence[str]) -> list[int]:
+        """Return the columns of bodies by name; an unknown one is an error."""
+        return self._columns(names, self.body_names, "body")
+
+    def _columns(
+        self, names: Sequence[str], own: tuple[str, ...], what: str
+    ) -> list[int]:
+        owner = f"motion {self.name}"
+        return [find_name(name, own, what=what, owner=owner) for name in names]
+
+    def _rebuilt(
+        self, fps: float, pos: Array, quat: Array, joints: Array, **changes: Any
+    ) -> "Motion":
+        kept: dict[str, Any] = {
+            "contact_names": self.contact_names,
+            "contacts": self.contacts,
+            "feasibility": self.feasibility,
+            "info": self.info,
+        }
+        return Motion.from_root(
+            self.name,
+            fps,
+            pos,
+            quat,
+            joints,
+            root_body=self.root_body,
+            joint_names=self.joint_names,
+            **(kept | changes),
+        )
+
+
+def _check_rate(name: str, fps: float) -> None:
+    if not (np.isfinite(fps) and fps > 0.0):
+        raise MotionError(f"Motion {name!r} has fps {fps:g}; it has to be positive.")
+
+
+def _check_shapes(motion: Motion) -> None:
+    name, frames = motion.name, len(motion.joint_pos)
+    _check_rate(name, motion.fps)
+    if frames < 2:
+        raise MotionError(f"Motion {name!r} has {frames} frames; 2 are the least.")
+    joints, bodies = len(motion.joint_names), len(motion.body_names)
+    shapes: dict[str, tuple[int, ...]] = {
+        "joint_pos": (frames, joints),
+        "joint_vel": (frames, joints),
+        "body_pos_w": (frames, bodies, 3),
+        "body_quat_w": (frames, bodies, 4),
+        "body_lin_vel_w": (frames, bodies, 3),
+        "body_ang_vel_w": (frames, bodies, 3),
+    }
+    if motion.contacts is not None:
+        shapes["contacts"] = (frames, len(motion.contact_names))
+    if motion.feasibility is not None:
+        shapes["feasibility"] = (frames,)
+    for key, shape in shapes.items():
+        found = np.shape(getattr(motion, key))
+        if found != shape:
+            raise MotionError(
+                f"Motion {name!r}: {key} has shape {found}; its names ask for {shape}."
+            )
+    for what, names in (("joint", motion.joint_names), ("body", motion.body_names)):
+        twice = [each for each in names if names.count(each) > 1]
+        if twice:
+            raise MotionError(f"Motion {name!r} names the {what} {twice[0]!r} twice.")
+    motion.body_columns([motion.root_body])
+    for split, (start, stop) in motion.info.splits.items():
+        if not 0 <= start < stop <= frames:
+            raise MotionError(
+                f"Motion {name!r}: the split {split!r} is {start} to {stop}, of frames "
+                f"0 to {frames}."
+            )
+
+
+def _check_values(motion: Motion) -> None:
+    columns = {"joint": motion.joint_names, "body_": motion.body_names}
+    for key in ("joint_pos", "joint_vel", "body_pos_w", "body_quat_w"):
+        _check_finite(motion, key, columns[key[:5]])
+    for key in ("body_lin_vel_w", "body_ang_vel_w"):
+        _check_finite(motion, key, columns["body_"])
+    _check_quats(motion.name, motion.body_quat_w, motion.body_names)
+
+
+def _check_finite(motion: Motion, key: str, names: tuple[str, ...]) -> None:
+    values = getattr(motion, key)
+    bad = np.argwhere(~np.isfinite(values))
+    if len(bad):
+        frame, column = bad[0][:2]
+        raise MotionError(
+            f"Motion {motion.name!r}: {key} of {names[column]!r} is "
+            f"{values[tuple(bad[0])]} in frame {frame}."
+        )
+
+
+def _check_quats(name: str, quats: Array, bodies: Sequence[str]) -> None:
+    lengths = np.linalg.norm(quats, axis=-1)
+    bad = np.argwhere(np.abs(lengths - 1.0) > _UNIT)
+    if len(bad):
+        frame, body = bad[0]
+        raise MotionError(
+            f"Motion {name!r}: the quaternion of {bodies[body]!r} has length "
+            f"{lengths[frame, body]:.4g} in frame {frame}; it has to be 1."
+        )

@@ -1,0 +1,236 @@
+"""A robot as motions know it: names, limits, and where its bodies are in each frame."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import mujoco
+import numpy as np
+import torch
+
+from mjlab.entity import EntityCfg
+from mjlab.motion.motion import Motion, MotionError
+from mjlab.names import UnknownNameError, suggest
+from mjlab.random import WorldRng
+from mjlab.scene import Scene, SceneCfg, build_scene
+from mjlab.sim import Simulation, SimulationCfg, Stage, compile_model
+
+_WORLDS = 64
+"""Frames whose bodies are computed side by side."""
+
+_AWAY = 0.01
+"""Metres that a body of a file may be from where the joints put it."""
+
+
+class MotionRobot:
+    """One robot alone, in simulated worlds that each show a frame of a motion."""
+
+    def __init__(self, cfg: EntityCfg, name: str = "") -> None:
+        """Build the worlds.
+
+        Args:
+            cfg: The robot; its root floats.
+            name: Its short name, such as "G1", for files and messages.
+        """
+        self.name = name
+        """Short name; empty where none was given."""
+        scene_cfg = SceneCfg(num_envs=_WORLDS, entities={"robot": cfg})
+        sim_cfg = SimulationCfg(backend="native", num_threads=1)
+        built = build_scene(scene_cfg)
+        self.sim = Simulation(compile_model(built.spec, sim_cfg), _WORLDS, sim_cfg)
+        """Worlds of the robot alone, without ground."""
+        rng = WorldRng(_WORLDS, 0, self.sim.device)
+        self.scene = Scene(scene_cfg, built, self.sim, rng)
+        """The robot is its entity "robot"."""
+        self.entity = self.scene.entity("robot")
+        """The robot."""
+        if self.entity.is_fixed_base:
+            raise MotionError(
+                f"The robot {name or cfg.source} has a fixed base; motions are of "
+                "robots that float."
+            )
+        self.joint_names = self.entity.joint_names
+        """Names of its joints, in the order of the model."""
+        self.body_names = self.entity.body_names
+        """Names of its bodies, in the order of the model; the first one floats."""
+        self.joint_limits = self.entity.data.joint_pos_limits[0].double().numpy()
+        """Lower and upper limits, shape (joints, 2)."""
+        self.hash = kinematics_hash(self.sim.mj_model, self.entity.name)
+        """Hash of names, links and axes: of all that decides where bodies are."""
+
+    @property
+    def root_body(self) -> str:
+        """Name of the body that floats."""
+        return self.body_names[0]
+
+    def completed(self, motion: Motion) -> Motion:
+        """Return a motion with all bodies and joints, in the order of the robot.
+
+        Bodies that the motion has already must be where its joints put them.
+        """
+        self.check(motion)
+        columns = motion.joint_columns(self.joint_names)
+        root = motion.body_columns([self.root_body])[0]
+        state = (motion.body_pos_w, motion.body_quat_w)
+        state += (motion.body_lin_vel_w, motion.body_ang_vel_w)
+        found = self.bodies(
+            np.concatenate([part[:, root] for part in state], axis=-1),
+            motion.joint_pos[:, columns],
+            motion.joint_vel[:, columns],
+        )
+        self._compare(motion, found["body_pos_w"])
+        info = motion.info
+        return replace(
+            motion,
+            joint_names=self.joint_names,
+            joint_pos=motion.joint_pos[:, columns],
+            joint_vel=motion.joint_vel[:, columns],
+            root_body=self.root_body,
+            body_names=self.body_names,
+            info=replace(info, robot=info.robot or self.name, model_hash=self.hash),
+            **found,
+        )
+
+    def check(self, motion: Motion) -> None:
+        """Raise unless the motion is one of this robot, by its names and its hash."""
+        label = f"Motion {motion.name!r}"
+        for what, theirs, ours in (
+            ("joint", motion.joint_names, self.joint_names),
+            ("body", motion.body_names, self.body_names),
+        ):
+            strange = [name for name in theirs if name not in ours]
+            if strange:
+                raise UnknownNameError(
+                    f"{label} has the {what} {strange[0]!r}, and {self._label()} has "
+                    f"no such {what}. {suggest(strange[0], ours)}"
+                )
+        missing = [name for name in self.joint_names if name not in motion.joint_names]
+        if missing:
+            raise UnknownNameError(
+                f"{label} says nothing of the joint {missing[0]!r} of {self._label()}."
+            )
+        if motion.root_body != self.root_body:
+            raise MotionError(
+                f"{label} has the root {motion.root_body!r}; that of {self._label()} "
+                f"is {self.root_body!r}."
+            )
+        known = motion.info.model_hash
+        if known and known != self.hash:
+            raise MotionError(
+                f"{label} was made for {motion.info.robot or 'a robot'} with links of "
+                f"hash {known}; those of {self._label()} have {self.hash}. Import it "
+                "for this robot."
+            )
+
+    def bodies(
+        self, root_state: np.ndarray, joint_pos: np.ndarray, joint_vel: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """Return poses and velocities of all bodies, (frames, bodies, ...), by name.
+
+        Args:
+            root_state: Position, quaternion, linear and angular velocity in the world,
+                shape (frames, 13).
+            joint_pos: Shape (frames, joints), in the order of the robot.
+            joint_vel: Shape (frames, joints).
+        """
+        parts = (root_state, joint_pos, joint_vel)
+        rows = [torch.from_numpy(np.asarray(part, dtype=np.float32)) for part in parts]
+        chunks = list(self._chunks(*rows))
+        return {
+            key: np.concatenate([chunk[key] for chunk in chunks])
+            for key in ("body_pos_w", "body_quat_w", "body_lin_vel_w", "body_ang_vel_w")
+        }
+
+    def _chunks(
+        self, root: torch.Tensor, pos: torch.Tensor, vel: torch.Tensor
+    ) -> Iterator[Mapping[str, np.ndarray]]:
+        everyone = torch.ones(_WORLDS, dtype=torch.bool)
+        for first in range(0, len(root), _WORLDS):
+            # Worlds that are left over at the end show the last frame again.
+            frames = torch.arange(first, first + _WORLDS).clamp_(max=len(root) - 1)
+            self.entity.write_root_state(everyone, root[frames])
+            self.entity.write_joint_state(everyone, pos[frames], vel[frames])
+            self.sim.forward(Stage.VELOCITY)
+            self.scene.refresh()
+            data, count = self.entity.data, min(_WORLDS, len(root) - first)
+            yield {
+                "body_pos_w": data.body_pos_w[:count].double().numpy(),
+                "body_quat_w": data.body_quat_w[:count].double().numpy(),
+                "body_lin_vel_w": data.body_lin_vel_w[:count].double().numpy(),
+                "body_ang_vel_w": data.body_ang_vel_w[:count].double().numpy(),
+            }
+
+    def _compare(self, motion: Motion, body_pos_w: np.ndarray) -> None:
+        """Raise if bodies of the motion are not where its root and joints put them."""
+        columns = [self.body_names.index(name) for name in motion.body_names]
+        away = np.linalg.norm(motion.body_pos_w - body_pos_w[:, columns], axis=-1)
+        if away.max() <= _AWAY:
+            return
+        frame, body = np.unravel_index(away.argmax(), away.shape)
+        found = (
+            f"Motion {motion.name!r} has {motion.body_names[body]!r} "
+            f"{100.0 * away.max():.0f} cm from where its joints put it in frame {frame}"
+        )
+        turned = self._read_as_xyzw(motion)[:, columns]
+        if np.linalg.norm(motion.body_pos_w - turned, axis=-1).max() <= _AWAY:
+            raise MotionError(
+                f"{found}, and fits with its quaternions read as xyzw. They have to be "
+                "wxyz: import it with --quat xyzw."
+            )
+        raise MotionError(
+            f"{found}. Is it of another robot than {self._label()}, or are its names "
+            "in another order than its columns?"
+        )
+
+    def _read_as_xyzw(self, motion: Motion) -> np.ndarray:
+        """Return the bodies' positions, were the quaternions of the motion xyzw."""
+        turned = replace(motion.bare(), joint_names=motion.joint_names)
+        columns = turned.joint_columns(self.joint_names)
+        state = np.zeros((turned.num_frames, 13))
+        state[:, :3], state[:, 3:7] = turned.root_pos, turned.root_quat[:, [3, 0, 1, 2]]
+        joints = turned.joint_pos[:, columns]
+        return self.bodies(state, joints, np.zeros_like(joints))["body_pos_w"]
+
+    def _label(self) -> str:
+        return self.name or "this robot"
+
+
+def kinematics_hash(model: mujoco.MjModel, entity: str) -> str:
+    """Return twelve characters that stand for an entity's links, joints and names.
+
+    It is the same in every scene that has the entity; where its root is placed, its
+    masses, limits and actuators do not count.
+
+    Args:
+        model: A compiled scene.
+        entity: Name of the entity in it.
+    """
+    prefix = f"{entity}/"
+    names = [model.body(i).name for i in range(model.nbody)]
+    digest = hashlib.sha256()
+
+    def add(name: str, *values: np.ndarray) -> None:
+        digest.update(name.removeprefix(prefix).encode() + b"\0")
+        for value in values:
+            # Micrometres, with an offset that no round number is a tie with.
+            grid = np.floor(np.asarray(value, dtype=np.float64) * 1e6 + 0.317)
+            digest.update(grid.astype(np.int64).tobytes())
+
+    for body, name in enumerate(names):
+        if not name.startswith(prefix):
+            continue
+        parent = names[model.body_parentid[body]]
+        is_root = not parent.startswith(prefix)
+        add(name)
+        if not is_root:
+            add(parent, model.body_pos[body], _positive(model.body_quat[body]))
+        first = model.body_jntadr[body]
+        for joint in range(first, first + model.body_jntnum[body]):
+            place = (model.jnt_pos[joint], model.jnt_axis[joint])
+            zero = () if is_root else (model.qpos0[model.jnt_qposadr[joint]],)
+            add(model.joint(joint).name, model.jnt_type[joint], *place, *zero)
+    return digest.hexdigest()[:12]
+
+
+def _positive(quat: np.ndarray) -> np.ndarray:
+    return quat if quat[0] >= 0.0 else -quat

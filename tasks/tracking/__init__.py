@@ -1,0 +1,44 @@
+"""Following clips: motion imitation."""
+
+from mjlab.registry import OnCpu, Task
+from mjlab.tasks.tracking.env import TrackingCfg as TrackingCfg
+from mjlab.tasks.tracking.g1 import TrackingG1Cfg as TrackingG1Cfg
+from mjlab.tasks.tracking.g1 import TrackingG1ClipsCfg as TrackingG1ClipsCfg
+from mjlab.tasks.tracking.g1 import (
+    TrackingG1NoStateEstimationCfg as TrackingG1NoStateEstimationCfg,
+)
+from mjlab.tasks.tracking.go1 import TrackingGo1Cfg as TrackingGo1Cfg
+from mjlab.tasks.tracking.rl import WORLDS_ON_CPU
+from mjlab.tasks.tracking.rl import tracking_rl as tracking_rl
+from mjlab.tasks.tracking.rl import tracking_rl_on_cpu as tracking_rl_on_cpu
+
+ON_CPU = OnCpu(num_envs=WORLDS_ON_CPU, rl=tracking_rl_on_cpu)
+
+G1 = Task(
+    env=TrackingG1Cfg,
+    play=lambda: TrackingG1Cfg().play(),
+    rl=tracking_rl,
+    on_cpu=ON_CPU,
+    summary="Unitree G1 moves as a clip does.",
+)
+G1_NO_STATE_ESTIMATION = Task(
+    env=TrackingG1NoStateEstimationCfg,
+    play=lambda: TrackingG1NoStateEstimationCfg().play(),
+    rl=tracking_rl,
+    on_cpu=ON_CPU,
+    summary="Unitree G1 moves as a clip does, by what its own sensors tell.",
+)
+G1_CLIPS = Task(
+    env=TrackingG1ClipsCfg,
+    play=lambda: TrackingG1ClipsCfg().play(),
+    rl=tracking_rl,
+    on_cpu=ON_CPU,
+    summary="Unitree G1 moves as many clips do, with one policy.",
+)
+GO1 = Task(
+    env=TrackingGo1Cfg,
+    play=lambda: TrackingGo1Cfg().play(),
+    rl=tracking_rl,
+    on_cpu=ON_CPU,
+    summary="Unitree Go1 moves as a clip does.",
+)

@@ -1,0 +1,101 @@
+"""Following a clip, without a robot, and how it is watched.
+
+A robot's configuration (`g1.py`, `go1.py`) is a subclass of `TrackingCfg` that fills in
+what is missing there. Yours is a subclass of one of those, or one of those with other
+clips: `--env.commands.motion.clips PATH`.
+"""
+
+import copy
+from dataclasses import dataclass, field
+from typing import Self
+
+from mjlab.envs import ManagerBasedRlEnvCfg, ViewerCfg
+from mjlab.managers import MetricsTermCfg, OutcomeTermCfg, RewardTermCfg
+from mjlab.motion import MotionCommandCfg
+from mjlab.scene import SceneCfg
+from mjlab.sensor import ContactMatch, ContactSensorCfg
+from mjlab.sim import MujocoCfg, SimulationCfg
+from mjlab.tasks.robots.robot import Robot
+from mjlab.tasks.tracking import terms
+from mjlab.terrain import TerrainCfg
+
+DECIMATION = 4
+
+
+def scene(robot: Robot) -> SceneCfg:
+    """Return the robot on a plane, with its contacts with itself."""
+    whole = ContactMatch(mode="subtree", pattern=robot.base_body, entity="robot")
+    contact = ContactSensorCfg(
+        name=terms.SELF_CONTACT,
+        primary=whole,
+        secondary=whole,
+        fields=("force",),
+        reduce="maxforce",
+        history_length=DECIMATION,
+    )
+    return SceneCfg(
+        terrain=TerrainCfg(),
+        entities={"robot": robot.entity_cfg()},
+        sensors=(contact,),
+        extent=2.0,
+    )
+
+
+def simulation() -> SimulationCfg:
+    """Return physics at 200 Hz."""
+    return SimulationCfg(
+        mujoco=MujocoCfg(timestep=0.005, iterations=10, ls_iterations=20),
+        nconmax=64,
+        njmax=300,
+    )
+
+
+def viewer(robot: Robot) -> ViewerCfg:
+    """Return a view that follows the robot's torso."""
+    return ViewerCfg(
+        entity="robot",
+        body=robot.torso_body,
+        distance=3.0,
+        elevation=-5.0,
+        azimuth=120.0,
+    )
+
+
+@dataclass(kw_only=True)
+class TrackingCfg(ManagerBasedRlEnvCfg):
+    """Move as a clip does.
+
+    A robot's subclass fills in what is missing here: scene, command, observations,
+    actions, terminations and events.
+    """
+
+    decimation: int = DECIMATION
+    episode_length_s: float = 10.0
+    sim: SimulationCfg = field(default_factory=simulation)
+    rewards: dict[str, RewardTermCfg | None] = field(
+        default_factory=lambda: {**terms.rewards()}
+    )
+    metrics: dict[str, MetricsTermCfg | None] = field(
+        default_factory=lambda: {**terms.metrics()}
+    )
+    outcomes: dict[str, OutcomeTermCfg | None] = field(
+        default_factory=lambda: {**terms.outcomes()}
+    )
+
+    def play(self) -> Self:
+        """Return the same task to be watched.
+
+        Clips from their beginning to their end, without noise, pushes or failures.
+        """
+        watched = copy.deepcopy(self)
+        watched.episode_length_s = 1e9
+        for group in watched.observations.values():
+            if group is not None:
+                group.enable_corruption = False
+        watched.events = {**watched.events, "push_robot": None}
+        command = watched.commands[terms.COMMAND]
+        assert isinstance(command, MotionCommandCfg)
+        command.sampling = "start"
+        command.pose_range, command.velocity_range = {}, {}
+        command.joint_range = (0.0, 0.0)
+        return watched

@@ -1,0 +1,272 @@
+"""The terms of following a clip, for any robot: each function makes those of a manager.
+
+What they return is fresh, so change it as you like.
+"""
+
+from pathlib import Path
+
+from mjlab import motion
+from mjlab.envs import mdp
+from mjlab.managers import (
+    ActionTermCfg,
+    CommandTermCfg,
+    EventTermCfg,
+    MetricsTermCfg,
+    ObservationGroupCfg,
+    ObservationTermCfg,
+    OutcomeTermCfg,
+    RewardTermCfg,
+    SceneEntityCfg,
+    TerminationTermCfg,
+)
+from mjlab.tasks.robots.robot import Robot
+from mjlab.tensors import UniformNoiseCfg
+
+COMMAND = "motion"
+SELF_CONTACT = "self_contact"
+
+_COMMANDED = {"command_name": COMMAND}
+
+_KICK = {
+    "x": (-0.5, 0.5),
+    "y": (-0.5, 0.5),
+    "z": (-0.2, 0.2),
+    "roll": (-0.52, 0.52),
+    "pitch": (-0.52, 0.52),
+    "yaw": (-0.78, 0.78),
+}
+"""Ranges of pushes, and of velocities that an episode begins with, m/s and rad/s."""
+
+
+def commands(robot: Robot, clips: tuple[Path, ...]) -> dict[str, CommandTermCfg]:
+    """Return clips to follow, begun where they failed more often.
+
+    Args:
+        robot: The robot.
+        clips: Motion files, and folders of them.
+    """
+    return {
+        COMMAND: motion.MotionCommandCfg(
+            clips=clips,
+            anchor_body=robot.torso_body,
+            body_names=robot.tracking_bodies,
+            sampling="adaptive",
+            pose_range={
+                "x": (-0.05, 0.05),
+                "y": (-0.05, 0.05),
+                "z": (-0.01, 0.01),
+                "roll": (-0.1, 0.1),
+                "pitch": (-0.1, 0.1),
+                "yaw": (-0.2, 0.2),
+            },
+            velocity_range=dict(_KICK),
+            joint_range=(-0.1, 0.1),
+            debug_vis=True,
+        )
+    }
+
+
+def observations(*, state_estimation: bool = True) -> dict[str, ObservationGroupCfg]:
+    """Return what the robot knows, and the truth with its bodies for the critic.
+
+    Args:
+        state_estimation: Whether the robot knows where it is and how fast it moves.
+            Most robots cannot measure it.
+    """
+    seen = {
+        "command": ObservationTermCfg(
+            func=motion.mdp.motion_reference, params=_COMMANDED
+        ),
+        "motion_anchor_pos_b": ObservationTermCfg(
+            func=motion.mdp.motion_anchor_pos_b, params=_COMMANDED, noise=_noise(0.25)
+        ),
+        "motion_anchor_ori_b": ObservationTermCfg(
+            func=motion.mdp.motion_anchor_ori_b, params=_COMMANDED, noise=_noise(0.05)
+        ),
+        "base_lin_vel": ObservationTermCfg(
+            func=mdp.builtin_sensor,
+            params={"sensor_name": "robot/imu_lin_vel"},
+            noise=_noise(0.5),
+        ),
+        "base_ang_vel": ObservationTermCfg(
+            func=mdp.builtin_sensor,
+            params={"sensor_name": "robot/imu_ang_vel"},
+            noise=_noise(0.2),
+        ),
+        "joint_pos": ObservationTermCfg(
+            func=mdp.joint_pos_rel, params={"biased": True}, noise=_noise(0.01)
+        ),
+        "joint_vel": ObservationTermCfg(func=mdp.joint_vel, noise=_noise(0.5)),
+        "actions": ObservationTermCfg(func=mdp.last_action),
+    }
+    true = dict(seen)
+    true["joint_pos"] = ObservationTermCfg(func=mdp.joint_pos_rel)
+    true |= {
+        "body_pos": ObservationTermCfg(
+            func=motion.mdp.robot_body_pos_b, params=_COMMANDED
+        ),
+        "body_ori": ObservationTermCfg(
+            func=motion.mdp.robot_body_ori_b, params=_COMMANDED
+        ),
+    }
+    if not state_estimation:
+        del seen["motion_anchor_pos_b"], seen["base_lin_vel"]
+    return {
+        "actor": ObservationGroupCfg(terms={**seen}),
+        "critic": ObservationGroupCfg(terms={**true}, enable_corruption=False),
+    }
+
+
+def _noise(size: float) -> UniformNoiseCfg:
+    return UniformNoiseCfg(n_min=-size, n_max=size)
+
+
+def actions(robot: Robot) -> dict[str, ActionTermCfg]:
+    """Return the position targets of all joints, around the default pose."""
+    return {
+        "joint_pos": mdp.JointPositionActionCfg(
+            scale=dict(robot.action_scale), use_default_offset=True
+        )
+    }
+
+
+def rewards() -> dict[str, RewardTermCfg]:
+    """Return nearness to the clip in six ways, and costs of how it is reached."""
+    kernels = {
+        "motion_global_root_pos": (
+            motion.mdp.motion_global_anchor_position_error_exp,
+            0.5,
+            0.3,
+        ),
+        "motion_global_root_ori": (
+            motion.mdp.motion_global_anchor_orientation_error_exp,
+            0.5,
+            0.4,
+        ),
+        "motion_body_pos": (
+            motion.mdp.motion_relative_body_position_error_exp,
+            1.0,
+            0.3,
+        ),
+        "motion_body_ori": (
+            motion.mdp.motion_relative_body_orientation_error_exp,
+            1.0,
+            0.4,
+        ),
+        "motion_body_lin_vel": (
+            motion.mdp.motion_global_body_linear_velocity_error_exp,
+            1.0,
+            1.0,
+        ),
+        "motion_body_ang_vel": (
+            motion.mdp.motion_global_body_angular_velocity_error_exp,
+            1.0,
+            3.14,
+        ),
+    }
+    terms = {
+        name: RewardTermCfg(func=func, weight=weight, params=_COMMANDED | {"std": std})
+        for name, (func, weight, std) in kernels.items()
+    }
+    return terms | {
+        "action_rate_l2": RewardTermCfg(func=mdp.action_rate_l2, weight=-0.1),
+        "joint_limit": RewardTermCfg(func=mdp.joint_pos_limits, weight=-10.0),
+        "self_collisions": RewardTermCfg(
+            func=motion.mdp.self_collisions,
+            weight=-10.0,
+            params={"sensor_name": SELF_CONTACT, "force_threshold": 10.0},
+        ),
+    }
+
+
+def terminations(limbs: tuple[str, ...]) -> dict[str, TerminationTermCfg]:
+    """Return time, the end of the clip, and being too far from it.
+
+    Args:
+        limbs: The bodies whose height must be near that of the reference.
+    """
+    return {
+        "time_out": TerminationTermCfg(func=mdp.time_out, time_out=True),
+        "motion_ends": TerminationTermCfg(
+            func=motion.mdp.motion_ends, params=_COMMANDED, time_out=True
+        ),
+        "anchor_pos": TerminationTermCfg(
+            func=motion.mdp.bad_anchor_pos_z_only,
+            params=_COMMANDED | {"threshold": 0.25},
+        ),
+        "anchor_ori": TerminationTermCfg(
+            func=motion.mdp.bad_anchor_ori, params=_COMMANDED | {"threshold": 0.8}
+        ),
+        "limb_pos": TerminationTermCfg(
+            func=motion.mdp.bad_motion_body_pos_z_only,
+            params=_COMMANDED | {"threshold": 0.25, "body_names": limbs},
+        ),
+    }
+
+
+def events(robot: Robot) -> dict[str, EventTermCfg]:
+    """Return pushes, and a robot that is not quite known."""
+    return {
+        "push_robot": EventTermCfg(
+            func=mdp.push_by_setting_velocity,
+            mode="interval",
+            interval_range_s=(1.0, 3.0),
+            params={"velocity_range": dict(_KICK)},
+        ),
+        "base_com": EventTermCfg(
+            func=mdp.randomize.body_com_offset,
+            mode="startup",
+            params={
+                "asset_cfg": SceneEntityCfg("robot", body_names=robot.torso_body),
+                "operation": "add",
+                "ranges": {0: (-0.025, 0.025), 1: (-0.05, 0.05), 2: (-0.05, 0.05)},
+            },
+        ),
+        "encoder_bias": EventTermCfg(
+            func=mdp.randomize.encoder_bias,
+            mode="startup",
+            params={"ranges": (-0.01, 0.01)},
+        ),
+        "foot_friction": EventTermCfg(
+            func=mdp.randomize.geom_friction,
+            mode="startup",
+            params={
+                "asset_cfg": SceneEntityCfg("robot", geom_names=robot.foot_geoms),
+                "operation": "abs",
+                "axes": ("sliding",),
+                "ranges": (0.3, 1.2),
+                "shared": True,
+            },
+        ),
+    }
+
+
+def metrics() -> dict[str, MetricsTermCfg]:
+    """Return errors in metres, radians and their rates, and figures of sampling."""
+    errors = {
+        "error_anchor_pos": motion.mdp.error_anchor_pos,
+        "error_anchor_ori": motion.mdp.error_anchor_ori,
+        "error_body_pos": motion.mdp.error_body_pos,
+        "error_body_pos_global": motion.mdp.error_body_pos_global,
+        "error_body_ori": motion.mdp.error_body_ori,
+        "error_body_lin_vel": motion.mdp.error_body_lin_vel,
+        "error_body_ang_vel": motion.mdp.error_body_ang_vel,
+        "error_joint_pos": motion.mdp.error_joint_pos,
+        "error_joint_vel": motion.mdp.error_joint_vel,
+    }
+    terms = {
+        name: MetricsTermCfg(func=func, params=_COMMANDED)
+        for name, func in errors.items()
+    }
+    for figure in ("entropy", "top_probability", "top_place"):
+        terms[f"sampling_{figure}"] = MetricsTermCfg(
+            func=motion.mdp.sampling, params=_COMMANDED | {"figure": figure}
+        )
+    return terms
+
+
+def outcomes() -> dict[str, OutcomeTermCfg]:
+    """Return success: the end of the clip, without a failure."""
+    return {
+        "success": OutcomeTermCfg(func=motion.mdp.motion_completed, params=_COMMANDED)
+    }

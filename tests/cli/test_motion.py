@@ -1,0 +1,128 @@
+"""The program of motion files: its words, its answers, and the page that shows it."""
+
+import re
+import shlex
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from mjlab.cli.answers import Answer, UsageError
+from mjlab.cli.motion import main
+from mjlab.cli.motion_options import PROGRAMS
+from mjlab.motion import MotionError, find_motions, load_motion, save_motion
+from mjlab.tasks.tracking.clips import FOLDER, make_clip
+from tests.tools.architecture import ROOT
+from tests.tools.film_reader import read_film
+from tests.worlds.motions import g1_robot
+
+
+def test_the_overview_has_every_word_and_each_word_its_options():
+    with pytest.raises(Answer) as overview:
+        main(["--help"])
+    for word in PROGRAMS:
+        assert f"\n  {word} " in str(overview.value)
+        with pytest.raises(Answer, match=f"usage: motion.py {word}"):
+            main([word, "--help"])
+
+
+MISTAKES = {
+    "": r"'import'.*'make'",
+    "chek a.npz": r"'chek' is nothing that can be done with motions.*'check'",
+    "check": r"Name a PLACE",
+    "check none.npz": r"There is no motion file none\.npz",
+    "check . ": r"The folder \. has no motion file",
+    "show wave.npz": r"Say what to write: --film out\.mp4, --plots out\.svg",
+    "cut wave.npz": r"Say which of the 421 frames: --frames FIRST LAST",
+    "cut wave.npz --frames 400 500": r"has the frames 0 to 421; 400 to 500 is no range",
+    "blend wave.npz": r"Name the motion that follows: --then FILE",
+    "mirror wave.npz --robot H1": r"There is no robot 'H1'.*'G1'",
+    "check wave.npz --robot Go1": r"has the joint 'left_hip_pitch_joint', and Go1 has",
+    "make wav": r"'wav'.*'wave'",
+    "import wave.pkl": r"is a pickle, which runs code",
+    "import wave.csv": r"There is no file wave\.csv",
+}
+
+
+@pytest.mark.parametrize("words", MISTAKES)
+def test_a_mistake_is_answered_in_one_line(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    line = words.split()
+    if "wave.npz" in line:
+        line[line.index("wave.npz")] = str(FOLDER / "wave.npz")
+    with pytest.raises((UsageError, ValueError), match=MISTAKES[words]) as answer:
+        main(line)
+    assert "\n" not in str(answer.value)
+
+
+def test_two_clips_of_one_name_are_refused(tmp_path):
+    for folder in ("a", "b"):
+        save_motion(load_motion(FOLDER / "wave.npz"), tmp_path / folder / "wave.npz")
+    with pytest.raises(MotionError, match="Two clips are called 'wave'"):
+        find_motions([tmp_path / "a", tmp_path / "b"])
+
+
+def test_a_clip_below_the_ground_ends_with_a_code(tmp_path, capsys):
+    clip = load_motion(FOLDER / "wave.npz")
+    low = type(clip).from_root(
+        "low",
+        clip.fps,
+        clip.root_pos - (0.0, 0.0, 0.02),
+        clip.root_quat,
+        clip.joint_pos,
+        root_body=clip.root_body,
+        joint_names=clip.joint_names,
+        info=clip.info,
+    )
+    path = save_motion(low, tmp_path / "low.npz")
+    with pytest.raises(SystemExit) as end:
+        main(["check", str(path)])
+    assert end.value.code == 1
+    said = capsys.readouterr().out
+    assert re.search(r"below the ground +0\.02 of +0\.005 m +TOO MUCH  .*foot", said)
+
+
+@pytest.mark.slow
+def test_a_clip_that_ships_is_what_its_description_makes():
+    shipped = load_motion(FOLDER / "wave.npz")
+    made = make_clip("wave", g1_robot())
+    assert np.abs(made.joint_pos - shipped.joint_pos).max() < 1e-4
+    assert np.abs(made.root_pos - shipped.root_pos).max() < 1e-4
+    assert np.array_equal(made.contacts, shipped.contacts)
+
+
+def commands_of(page: str) -> list[list[str]]:
+    """Commands of the first shell block of a page."""
+    block = re.search(r"```sh\n(.*?)```", page, re.DOTALL)
+    assert block is not None
+    return [shlex.split(line) for line in block[1].splitlines()]
+
+
+@pytest.mark.slow
+def test_five_commands_lead_from_a_csv_to_a_film(tmp_path, renderer_works):
+    part = load_motion(FOLDER / "wave.npz").frames(50, 130).resampled(30.0)
+    quats = part.root_quat[:, [1, 2, 3, 0]]
+    rows = np.concatenate((part.root_pos, quats, part.joint_pos), axis=1)
+    np.savetxt(tmp_path / "dance.csv", rows, delimiter=",")
+    commands = commands_of((ROOT / "docs" / "tracking.md").read_text("utf-8"))
+    assert len(commands) == 5
+    for python, script, *rest in commands:
+        assert python == "python"
+        small = ["--width", "160", "--height", "120"] if rest[0] == "show" else []
+        line = [sys.executable, str(ROOT / script), *rest, *small]
+        done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    imported = load_motion(tmp_path / "dance.npz")
+    again = imported.resampled(30.0)
+    assert np.abs(again.joint_pos - part.joint_pos).max() < 2e-3
+    assert imported.info.licence == "CC BY 4.0" and imported.contacts.all()
+    turn, other = (load_motion(tmp_path / f"{n}.npz") for n in ("turn", "other_turn"))
+    assert turn.num_frames == 40
+    left = turn.joint_columns(["left_elbow_joint"])
+    right = other.joint_columns(["right_elbow_joint"])
+    assert turn.joint_pos[:, left] == pytest.approx(other.joint_pos[:, right])
+    film = read_film(tmp_path / "turn.mp4")
+    assert film.size == (160, 120) and film.fps == 50.0 and len(film.frames) == 40
+    assert np.abs(film.frames[0].astype(int) - film.frames[-1]).max() > 50
+    assert "<svg" in (tmp_path / "turn.svg").read_text("utf-8")

@@ -1,0 +1,182 @@
+"""Policies that follow a clip, in a file that brings the clip."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+import pytest
+import torch
+
+from mjlab.cli.runs import open_file
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.export import ExportError, FilePolicy, OnnxPolicy, driven_by
+from mjlab.export.inputs import GROUP
+from mjlab.export.motion import clips_of
+from mjlab.motion import MotionCommandCfg, motion_command
+from mjlab.registry import load_task
+from mjlab.tasks.tracking import (
+    TrackingG1Cfg,
+    TrackingG1NoStateEstimationCfg,
+    tracking_rl_on_cpu,
+)
+from tests.worlds.export_runs import write
+from tests.worlds.motions import g1_robot, saved, standing
+
+TASK = "Tracking-G1"
+
+
+def config(cfg: Any, clips: tuple[Path, ...] | None = None) -> Any:
+    """The task from the first frame, with nothing drawn."""
+    watched = cfg.play()
+    watched.scene.num_envs = 1
+    watched.sim.num_threads = 1
+    watched.events = {}
+    watched.seed = 0
+    command = watched.commands["motion"]
+    assert isinstance(command, MotionCommandCfg)
+    if clips is not None:
+        command.clips = clips
+    return watched
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A policy by chance of both tasks, each of a clip that the task does not know."""
+    folder = tmp_path_factory.mktemp("files")
+    clips = saved(folder, standing(g1_robot(), "arms", 5.0, 3.0))
+    written = {}
+    for name, cfg in (
+        (TASK, TrackingG1Cfg()),
+        ("Tracking-G1-No-State-Estimation", TrackingG1NoStateEstimationCfg()),
+    ):
+        place = folder / name
+        place.mkdir()
+        made = config(cfg, clips)
+        written[name] = write(place, made, tracking_rl_on_cpu(), name)[1].path
+    for clip in clips:
+        clip.unlink()  # The file is to be enough.
+    return written
+
+
+def test_the_contract_says_of_whom_the_clips_are(files: dict[str, Path]) -> None:
+    policy = OnnxPolicy(files[TASK])
+    about = policy.contract["motion"]
+    assert [clip["name"] for clip in about["clips"]] == ["arms"]
+    assert about["fps"] == 50.0 and about["anchor_body"] == "torso_link"
+    assert len(about["sha256"]) == 64
+    assert about["clips"][0]["frames"] == 251
+    assert {"time_step", "anchor_pose_w", "anchor_quat_w"} < set(policy.input_names)
+    assert {"reference_joint_pos", "reference_body_quat_w"} < set(policy.output_names)
+    json.dumps(about)
+
+
+def test_the_file_gives_the_reference_of_every_frame(files: dict[str, Path]) -> None:
+    (found,) = clips_of(OnnxPolicy(files[TASK]))
+    robot = g1_robot()
+    made = robot.completed(standing(robot, "arms", 5.0, 3.0))
+    assert found.joint_pos == pytest.approx(made.joint_pos, abs=1e-6)
+    assert found.joint_vel == pytest.approx(made.joint_vel, abs=1e-4)
+    chosen = made.body_columns(found.body_names)
+    assert found.body_pos_w == pytest.approx(made.body_pos_w[:, chosen], abs=1e-6)
+
+
+@pytest.mark.parametrize("task", [TASK, "Tracking-G1-No-State-Estimation"])
+def test_play_performs_the_files_own_clip(files: dict[str, Path], task: str) -> None:
+    policy, cfg = open_file(files[task], as_trained=False)
+    cfg.scene.num_envs = 2
+    env = ManagerBasedRlEnv(cfg, device="cpu")
+    observations, _ = env.reset()
+    command = motion_command(env, "motion")
+    assert command.table.names == ("arms",)
+    acts = FilePolicy(env, policy)
+    for _ in range(5):
+        observations, *_ = env.step(acts(observations))
+    seen = env.observation_manager.output[GROUP]
+    assert isinstance(seen, dict)
+    assert seen["time_step"].flatten().tolist() == command.frame.tolist()
+
+
+def test_a_file_of_one_task_is_refused_by_the_other_by_the_names_of_terms(
+    files: dict[str, Path],
+) -> None:
+    knows, blind = (OnnxPolicy(path).contract for path in files.values())
+    with pytest.raises(ExportError, match="file's policy sees 'actor/motion_anchor_p"):
+        driven_by(TrackingG1NoStateEstimationCfg(), knows)
+    with pytest.raises(ExportError, match="task's policy sees 'actor/motion_anchor_po"):
+        driven_by(TrackingG1Cfg(), blind)
+
+
+# Without the environment: onnxruntime and MuJoCo C alone.
+
+
+def measured(
+    model: mujoco.MjModel, data: mujoco.MjData, row: int
+) -> dict[str, np.ndarray]:
+    """What the file takes, read from MuJoCo by the names of the contract."""
+    torso = model.body("robot/torso_link").id
+    pose = np.concatenate((data.xpos[torso], data.xquat[torso]))
+
+    def sensor(name: str) -> np.ndarray:
+        return data.sensor(f"robot/{name}").data.copy()
+
+    return {
+        "time_step": np.array([row]),
+        "anchor_pose_w": pose,
+        "anchor_quat_w": pose[3:],
+        "base_lin_vel": sensor("imu_lin_vel"),
+        "base_ang_vel": sensor("imu_ang_vel"),
+        "joint_pos": data.qpos[7:].copy(),
+        "joint_vel": data.qvel[6:].copy(),
+    }
+
+
+def test_the_file_and_mujoco_alone_do_as_the_environment_does(
+    files: dict[str, Path], tmp_path: Path
+) -> None:
+    policy, cfg = open_file(files[TASK], as_trained=False)
+    cfg.scene.num_envs, cfg.events, cfg.seed, cfg.sim.num_threads = 1, {}, 0, 1
+    cfg.terminations = {"time_out": cfg.terminations["time_out"]}
+    env = ManagerBasedRlEnv(cfg, device="cpu")
+    observations, _ = env.reset(seed=0)
+    model = env.sim.mj_model
+    data = mujoco.MjData(model)
+    data.qpos[:] = env.sim.data.qpos[0].double().numpy()
+    data.qvel[:] = env.sim.data.qvel[0].double().numpy()
+    mujoco.mj_forward(model, data)
+    acts, alone, told = FilePolicy(env, policy), policy.another(), policy.another()
+    targets = policy.contract["actions"][0]["targets"]
+    actuators = [model.actuator(f"robot/{name}").id for name in targets]
+    controls = model.actuator_ctrladr[actuators]
+    for step in range(200):
+        seen = env.observation_manager.output[GROUP]
+        assert isinstance(seen, dict)
+        recorded = {name: value[0].numpy().copy() for name, value in seen.items()}
+        action = acts(observations)
+        again = told(recorded)
+        assert again["action"] == pytest.approx(action[0].numpy(), abs=1e-5)
+        if step < 20:
+            answer = alone(measured(model, data, step + 1))
+            data.ctrl[controls] = answer["joint_pos_target"]
+            for _ in range(cfg.decimation):
+                mujoco.mj_step(model, data)
+            mujoco.mj_forward(model, data)
+        observations, *_ = env.step(action)
+        if step < 20:
+            place = env.sim.data.qpos[0].numpy()
+            assert data.qpos == pytest.approx(place, abs=1e-4), step
+
+
+def test_many_clips_travel_in_one_file(tmp_path: Path) -> None:
+    robot = g1_robot()
+    clips = saved(
+        tmp_path, standing(robot, "a", 0.5, 2.0), standing(robot, "b", 1.0, 5.0)
+    )
+    cfg = config(load_task("Tracking-G1-Clips").env(), clips)
+    path = write(tmp_path, cfg, tracking_rl_on_cpu(), "Tracking-G1-Clips")[1].path
+    found = clips_of(OnnxPolicy(path))
+    assert [(clip.name, clip.num_frames) for clip in found] == [("a", 26), ("b", 51)]
+    made = standing(robot, "b", 1.0, 5.0)
+    assert found[1].joint_pos == pytest.approx(made.joint_pos, abs=1e-6)
+    assert torch.tensor(found[0].joint_vel).isfinite().all()

@@ -1,0 +1,123 @@
+"""The clips that ship, against MuJoCo C and the published numbers of the robot."""
+
+import re
+from itertools import pairwise
+
+import mujoco
+import numpy as np
+import pytest
+
+from mjlab.motion import Motion, load_motion
+from mjlab.tasks.robots.g1 import FOOT_BODIES, G1_XML
+from mjlab.tasks.tracking.clips import FOLDER, SKETCHES
+
+FILES = sorted(FOLDER.glob("*.npz"))
+PUBLISHED_SPEEDS = {
+    "(hip_pitch|hip_yaw|waist_yaw)": 32.0,
+    "(hip_roll|knee)": 20.0,
+    "(shoulder|elbow|wrist_roll)": 37.0,
+    "wrist_(pitch|yaw)": 22.0,
+}
+"""Greatest speeds of the G1's motors by Unitree, in rad/s, by parts of names."""
+
+
+@pytest.fixture(scope="module")
+def model():
+    spec = mujoco.MjSpec.from_file(str(G1_XML))
+    plane = mujoco.mjtGeom.mjGEOM_PLANE
+    spec.worldbody.add_geom(name="ground", type=plane, size=[0, 0, 1])
+    return spec.compile()
+
+
+@pytest.fixture(scope="module", params=FILES, ids=lambda file: file.stem)
+def clip(request):
+    return load_motion(request.param)
+
+
+def poses(model: mujoco.MjModel, clip: Motion) -> np.ndarray:
+    """Positions as MuJoCo has them, shape (frames, nq), joints by name."""
+    qpos = np.zeros((clip.num_frames, model.nq))
+    qpos[:, :3], qpos[:, 3:7] = clip.root_pos, clip.root_quat
+    for column, name in enumerate(clip.joint_names):
+        qpos[:, model.joint(name).qposadr[0]] = clip.joint_pos[:, column]
+    return qpos
+
+
+def test_every_description_has_its_file_and_the_files_are_small():
+    assert {file.stem for file in FILES} == set(SKETCHES)
+    assert sum(file.stat().st_size for file in FILES) < 450_000
+
+
+def test_a_clip_says_what_it_is(clip):
+    info = clip.info
+    assert info.source.startswith("synthetic") and info.licence == "Apache-2.0"
+    assert info.robot == "G1" and info.model_hash and info.authors and info.loops
+    assert clip.contact_names == FOOT_BODIES and clip.contacts is not None
+    assert 8.0 <= clip.duration <= 20.0 and clip.fps <= 50.0
+
+
+def test_a_foot_that_stands_does_not_slip(model, clip):
+    data = mujoco.MjData(model)
+    bodies = [model.body(name).id for name in FOOT_BODIES]
+    place, turn = [], []
+    for qpos in poses(model, clip):
+        data.qpos[:] = qpos
+        mujoco.mj_kinematics(model, data)
+        place.append(data.xpos[bodies])
+        turn.append(data.xmat[bodies])
+    places, turns = np.array(place), np.array(turn)
+    for foot in range(2):
+        stands = clip.contacts[:, foot]
+        edges = np.flatnonzero(np.diff(stands.astype(int))) + 1
+        for first, last in pairwise([0, *edges, clip.num_frames]):
+            if stands[first]:
+                away = places[first:last, foot] - places[first, foot]
+                assert np.linalg.norm(away, axis=1).max() < 5e-3
+                assert np.abs(turns[first:last, foot] - turns[first, foot]).max() < 0.01
+            else:
+                assert places[first:last, foot, 2].max() > places[0, foot, 2] + 0.03
+
+
+def test_nothing_goes_into_the_ground_or_into_the_robot(model, clip):
+    data = mujoco.MjData(model)
+    ground = model.geom("ground").id
+    every = slice(None, None, 4)
+    for qpos, stands in zip(
+        poses(model, clip)[every], clip.contacts[every], strict=True
+    ):
+        data.qpos[:] = qpos
+        # What stands has to touch the ground if it were a millimetre lower.
+        data.qpos[2] -= 1e-3
+        mujoco.mj_fwdPosition(model, data)
+        touching = set()
+        for number in range(data.ncon):
+            contact = data.contact[number]
+            names = [model.geom(geom).name for geom in contact.geom]
+            assert ground in contact.geom, f"{names} touch each other"
+            assert contact.dist > -6e-3, names
+            touching |= {name.partition("_foot")[0] for name in names}
+        said = {side for side, on in zip(("left", "right"), stands, strict=True) if on}
+        assert said <= touching <= {"left", "right", "ground"}
+
+
+def test_joints_stay_in_their_ranges_and_below_the_speeds_of_their_motors(model, clip):
+    for column, name in enumerate(clip.joint_names):
+        low, high = model.joint(name).range
+        path = clip.joint_pos[:, column]
+        assert low <= path.min() and path.max() <= high
+        speed = np.abs(np.diff(path)).max() * clip.fps
+        known = [v for part, v in PUBLISHED_SPEEDS.items() if re.search(part, name)]
+        assert all(speed < limit for limit in known)
+        assert known or re.search("ankle|waist", name)
+
+
+def test_the_ends_of_a_clip_are_one_pose(clip):
+    assert np.abs(clip.joint_pos[-1] - clip.joint_pos[0]).max() < 1e-3
+    assert abs(clip.root_pos[-1, 2] - clip.root_pos[0, 2]) < 1e-3
+    assert np.abs(clip.root_quat[[0, -1], 1:3]).max() < 1e-3
+    assert np.abs(clip.joint_vel[[0, -1]]).max() < 0.02
+
+
+def test_quaternions_have_length_one_and_never_jump(clip):
+    assert np.linalg.norm(clip.root_quat, axis=1) == pytest.approx(1.0, abs=1e-6)
+    assert (np.sum(clip.root_quat[1:] * clip.root_quat[:-1], axis=1) > 0.99).all()

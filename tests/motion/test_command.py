@@ -1,0 +1,395 @@
+"""The command to follow a clip, its terms, and where episodes begin."""
+
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.motion import (
+    AdaptiveSampling,
+    MotionCommandCfg,
+    errors,
+    motion_command,
+    save_motion,
+)
+from mjlab.motion.sampling import FailureBins
+from mjlab.registry import load_task
+from mjlab.tasks.tracking import TrackingG1Cfg
+from tests.worlds.motions import (
+    g1_robot,
+    kernels,
+    play,
+    saved,
+    show,
+    shuffled,
+    standing,
+    tracking_env,
+    turning,
+)
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory: pytest.TempPathFactory) -> ManagerBasedRlEnv:
+    """Eight worlds that follow a motion in which everything moves."""
+    folder = tmp_path_factory.mktemp("clips")
+    robot = g1_robot()
+    return tracking_env(8, saved(folder, turning(robot)), sampling="uniform")
+
+
+def product(*quats: np.ndarray) -> np.ndarray:
+    result = np.array([1.0, 0.0, 0.0, 0.0])
+    for quat in quats:
+        mujoco.mju_mulQuat(result, result.copy(), np.asarray(quat, dtype=np.float64))
+    return result
+
+
+def turned(quat: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    result = np.zeros(3)
+    mujoco.mju_rotVecQuat(result, vector.astype(np.float64), quat)
+    return result
+
+
+def inverse(quat: np.ndarray) -> np.ndarray:
+    return np.asarray(quat, dtype=np.float64) * [1.0, -1.0, -1.0, -1.0]
+
+
+def yaw_part(quat: np.ndarray) -> np.ndarray:
+    """By the heading of the x axis, from the rotation matrix."""
+    matrix = np.zeros(9)
+    mujoco.mju_quat2Mat(matrix, quat)
+    half = 0.5 * np.arctan2(matrix[3], matrix[0])
+    return np.array([np.cos(half), 0.0, 0.0, np.sin(half)])
+
+
+def test_the_reference_is_moved_by_heading_and_place_of_the_anchor(
+    one: ManagerBasedRlEnv,
+) -> None:
+    show(one, 0, torch.arange(10, 90, 10))
+    play(one, 0, torch.arange(15, 95, 10))  # Five frames on, turned and elsewhere.
+    command = motion_command(one, "motion")
+    found_pos, found_quat = command.reanchored
+    anchor = command.cfg.body_names.index("torso_link")
+    data = one.scene.entity("robot").data
+    torso = one.scene.entity("robot").body_names.index("torso_link")
+    for world in range(8):
+        pos_r = data.body_pos_w[world, torso].numpy()
+        quat_r = data.body_quat_w[world, torso].numpy()
+        pos_a = command.body_pos_w[world, anchor].numpy()
+        quat_a = command.body_quat_w[world, anchor].numpy()
+        turn = yaw_part(product(quat_r, inverse(quat_a)))
+        shift = np.array([pos_r[0], pos_r[1], pos_a[2]])
+        for body in range(len(command.cfg.body_names)):
+            away = command.body_pos_w[world, body].numpy() - pos_a
+            expected = shift + turned(turn, away)
+            assert found_pos[world, body].numpy() == pytest.approx(expected, abs=1e-5)
+            quat = product(turn, command.body_quat_w[world, body].numpy())
+            same = abs(found_quat[world, body].numpy() @ quat)
+            assert same == pytest.approx(1.0, abs=1e-6)
+
+
+def test_what_the_policy_sees_of_the_anchor_is_in_the_robots_frame(
+    one: ManagerBasedRlEnv,
+) -> None:
+    show(one, 0, torch.arange(10, 90, 10))
+    play(one, 0, torch.arange(15, 95, 10))
+    command = motion_command(one, "motion")
+    one.observation_manager.compute()
+    terms = {s.name: s for s in one.observation_manager.groups["critic"].slots}
+    seen = one.observation_manager.output["critic"]
+    names = list(terms)
+    widths = [terms[name].width for name in names]
+    parts = dict(zip(names, seen.split(widths, dim=1), strict=True))
+    assert widths == [58, 3, 6, 3, 3, 29, 29, 29, 42, 84] and sum(widths) == 286
+    pos, quat = command.robot_anchor_pos_w[3].numpy(), command.robot_anchor_quat_w[3]
+    back = inverse(quat.numpy())
+    away = turned(back, command.anchor_pos_w[3].numpy() - pos)
+    assert parts["motion_anchor_pos_b"][3].numpy() == pytest.approx(away, abs=1e-5)
+    matrix = np.zeros(9)
+    mujoco.mju_quat2Mat(matrix, product(back, command.anchor_quat_w[3].numpy()))
+    six = matrix.reshape(3, 3)[:, :2].flatten()
+    assert parts["motion_anchor_ori_b"][3].numpy() == pytest.approx(six, abs=1e-5)
+    body = 5
+    place = command.robot_bodies("body_pos_w")[3, body].numpy()
+    seen_at = parts["body_pos"][3].numpy().reshape(-1, 3)[body]
+    assert seen_at == pytest.approx(turned(back, place - pos), abs=1e-5)
+    turn = command.robot_bodies("body_quat_w")[3, body].numpy()
+    mujoco.mju_quat2Mat(matrix, product(back, turn))
+    six = matrix.reshape(3, 3)[:, :2].flatten()
+    assert parts["body_ori"][3].numpy().reshape(-1, 6)[body] == pytest.approx(
+        six, abs=1e-5
+    )
+
+
+def test_kernels_are_exponentials_of_mean_squares(one: ManagerBasedRlEnv) -> None:
+    show(one, 0, torch.arange(10, 90, 10))
+    play(one, 0, torch.arange(12, 92, 10))
+    command = motion_command(one, "motion")
+    robot = command.robot_bodies("body_lin_vel_w")[2].numpy()
+    error = np.square(command.body_lin_vel_w[2].numpy() - robot).sum(axis=1).mean()
+    found = one.reward_manager.term("motion_body_lin_vel")()[2]
+    assert float(found) == pytest.approx(np.exp(-error / 1.0**2), rel=1e-5)
+    angles = []
+    for ours, theirs in zip(
+        command.reanchored[1][2].numpy(),
+        command.robot_bodies("body_quat_w")[2].numpy(),
+        strict=True,
+    ):
+        angles.append(2.0 * np.arccos(min(1.0, abs(float(ours @ theirs)))))
+    error = np.square(angles).mean()
+    found = one.reward_manager.term("motion_body_ori")()[2]
+    assert float(found) == pytest.approx(np.exp(-error / 0.4**2), rel=2e-3)
+
+
+# The perfect player.
+
+
+def shipped(task: str) -> ManagerBasedRlEnv:
+    cfg = load_task(task).env()
+    cfg.scene.num_envs = 64
+    cfg.sim.num_threads = 1
+    env = ManagerBasedRlEnv(cfg, device="cpu")
+    env.reset()
+    return env
+
+
+@pytest.mark.parametrize("task", ["Tracking-G1-Clips", "Tracking-Go1"])
+def test_who_plays_a_clip_exactly_has_all_kernels_and_does_not_fail(task: str) -> None:
+    env = shipped(task)
+    command = motion_command(env, "motion")
+    assert len(command.table.motions) >= 1
+    for clip, motion in enumerate(command.table.motions):
+        last = motion.num_frames - 1
+        for start in range(1, last + 1, env.num_envs):
+            frames = torch.arange(start, start + env.num_envs).clamp_(max=last)
+            show(env, clip, frames)
+            play(env, clip, frames)
+            assert kernels(env).min() > 5.0 - 1e-4, motion.name
+            assert errors.body_squares(command)[:, 1].max() < 1e-10
+            for name in ("anchor_pos", "anchor_ori", "limb_pos"):
+                assert not env.termination_manager.terms[name]().any(), motion.name
+
+
+def test_a_player_who_is_a_frame_late_loses_rewards() -> None:
+    env = shipped("Tracking-G1")
+    frames = torch.arange(64, 128)  # The arm goes up.
+    show(env, 0, frames)
+    play(env, 0, frames)
+    exact = kernels(env)
+    play(env, 0, frames - 1)
+    late = kernels(env)
+    assert exact.min() > 5.0 - 1e-4
+    assert late.mean() < 5.0 - 5e-3 and late.max() < exact.min()
+
+
+# Where episodes begin.
+
+
+def test_a_step_leads_from_the_first_frame_to_the_next_one(tmp_path: Path) -> None:
+    clips = saved(tmp_path, standing(g1_robot(), "arms", 1.0, 4.0))
+    env = tracking_env(3, clips, sampling="start", joint_range=(0.0, 0.0))
+    command, robot = motion_command(env, "motion"), env.scene.entity("robot")
+    table = command.table.motions[0].joint_pos
+    assert robot.data.joint_pos[0].numpy() == pytest.approx(table[0], abs=1e-6)
+    assert command.joint_pos[0].numpy() == pytest.approx(table[1], abs=1e-6)
+    env.step(torch.zeros(3, 29))
+    assert command.joint_pos[0].numpy() == pytest.approx(table[2], abs=1e-6)
+
+
+def test_the_end_of_the_clip_is_a_time_out_and_no_failure(tmp_path: Path) -> None:
+    clips = saved(tmp_path, standing(g1_robot(), "arms", 0.2, 4.0))
+    env = tracking_env(3, clips, sampling="start")
+    for _ in range(9):
+        *_, truncated, _ = env.step(torch.zeros(3, 29))
+        assert not truncated.any()
+    _, _, terminated, truncated, _ = env.step(torch.zeros(3, 29))
+    assert truncated.all() and not terminated.any()
+    assert env.take_log()["Metrics/success_at_end"] == 1.0
+
+
+def test_starts_stay_within_the_ranges_that_are_asked_for(tmp_path: Path) -> None:
+    clips = saved(tmp_path, standing(g1_robot(), "arms", 1.0, 4.0))
+    env = tracking_env(
+        64,
+        clips,
+        sampling="start",
+        pose_range={"x": (0.1, 0.2), "yaw": (-0.3, 0.3)},
+        velocity_range={"z": (0.5, 0.6)},
+        joint_range=(-0.05, 0.05),
+    )
+    motion = motion_command(env, "motion").table.motions[0]
+    data = env.scene.entity("robot").data
+    x = data.root_pos_w[:, 0] - float(motion.root_pos[0, 0])
+    assert (x >= 0.1).all() and (x <= 0.2).all() and x.std() > 0.01
+    assert data.root_pos_w[:, 1].abs().max() < 1e-6
+    assert data.heading_w.abs().max() <= 0.3 + 1e-5 and data.heading_w.std() > 0.1
+    assert (data.root_lin_vel_w[:, 2] >= 0.5 - 1e-6).all()
+    away = data.joint_pos - torch.from_numpy(motion.joint_pos[0]).float()
+    assert away.abs().max() <= 0.05 + 1e-6 and away.std() > 0.02
+
+
+def bins(lengths: list[int], rate: float = 10.0, **cfg: float) -> FailureBins:
+    whole = torch.tensor(lengths)
+    given = AdaptiveSampling(**({"rate": 0.5} | cfg))  # type: ignore[arg-type]
+    return FailureBins(given, whole, torch.ones(len(lengths)), rate)
+
+
+def one_fails(bins: FailureBins, frame: int) -> None:
+    bins.count(torch.tensor([frame]), torch.ones(1, dtype=torch.bool))
+
+
+def test_seconds_that_fail_become_more_probable_by_the_published_rule() -> None:
+    # 25 frames at 10 Hz: three bins, frames 0 to 8, 9 to 16, 17 to 24.
+    found = bins([25])
+    assert found.probability.tolist() == pytest.approx([1 / 3] * 3)
+    frames = torch.tensor([8, 9, 16, 17, 24, 24])
+    failed = torch.tensor([True, True, True, False, True, True])
+    found.count(frames, failed)
+    assert found.fresh.tolist() == [1.0, 2.0, 2.0]
+    found.advance()
+    assert found.failures.tolist() == [0.5, 1.0, 1.0] and not found.fresh.any()
+    weights = np.array([0.5, 1.0, 1.0]) + 0.1 / 3
+    assert found.probability.tolist() == pytest.approx(weights / weights.sum())
+    found.advance()
+    assert found.failures.tolist() == [0.25, 0.5, 0.5]
+
+
+def test_the_kernel_looks_ahead_and_repeats_the_last_second() -> None:
+    found = bins([39], kernel=3, decay=0.8, uniform=0.0, floor=1e-9)  # Four bins.
+    one_fails(found, 38)
+    found.advance()
+    k = np.array([1.0, 0.8, 0.64]) / 2.44
+    # The failure of bin 3 counts for bins 1, 2 and, with its repetitions, 3.
+    weights = np.array([0.0, k[2], k[1] + k[2], 1.0])
+    expected = weights / weights.sum()
+    assert found.probability.tolist() == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_floor_leaves_no_second_out() -> None:
+    found = bins([25], uniform=0.0, floor=0.05)
+    one_fails(found, 0)
+    found.advance()
+    assert found.probability.tolist() == pytest.approx(
+        [1.0 / 1.1, 0.05 / 1.1, 0.05 / 1.1]
+    )
+
+
+def test_frames_are_drawn_by_bin_and_never_the_last_one() -> None:
+    found = bins([25, 12])  # Three bins and two.
+    found.probability.copy_(torch.tensor([0.0, 0.5, 0.0, 0.25, 0.25]))
+    choice = torch.tensor([0.0, 0.49, 0.5, 0.74, 0.75, 0.999])
+    within = torch.tensor([0.0, 0.999, 0.0, 0.999, 0.0, 0.9999999])
+    clip, row = found.draw(choice, within)
+    assert clip.tolist() == [0, 0, 1, 1, 1, 1]
+    # Floor of (place + within) / bins * (frames - 1), after the 25 rows of the first.
+    assert row.tolist() == [8, 15, 25, 30, 30, 35]
+
+
+def test_failures_move_the_starts_of_a_running_environment(tmp_path: Path) -> None:
+    clips = saved(tmp_path, standing(g1_robot(), "arms", 4.0, 4.0))
+    env = tracking_env(32, clips, adaptive=AdaptiveSampling(rate=0.2))
+    command = motion_command(env, "motion")
+    assert command.couples_worlds
+    before = command.bins.probability.clone()
+    for _ in range(40):
+        env.step(torch.full((32, 29), 3.0))  # Everybody falls.
+    assert command.bins.failures.sum() > 0.1
+    assert not torch.equal(command.bins.probability, before)
+    kept = env.get_state()
+    failures = command.bins.failures.clone()
+    env.reset(seed=1)
+    for _ in range(5):
+        env.step(torch.zeros(32, 29))
+    env.set_state(kept)
+    assert torch.equal(command.bins.failures, failures)
+
+
+def test_bad_settings_name_what_would_be_right(tmp_path: Path) -> None:
+    clips = saved(tmp_path, standing(g1_robot(), "arms", 1.0, 4.0))
+
+    def refused(**changes: object) -> str:
+        with pytest.raises(Exception) as error:
+            tracking_env(1, **({"clips": clips} | changes))  # type: ignore[arg-type]
+        return str(error.value)
+
+    assert "There is no body 'left_hand' of 'robot'." in refused(
+        body_names=("left_hand",)
+    )
+    assert "sampling is 'adaptve'. Valid names, nearest first: 'adaptive'" in refused(
+        sampling="adaptve"
+    )
+    assert "There is no axis 'pich' of 'pose_range'." in refused(
+        pose_range={"pich": (0.0, 1.0)}
+    )
+    assert "No clip matches 'legs'. Valid names, nearest first: 'arms'." in refused(
+        weights={"legs": 2.0}
+    )
+    assert "There is no motion file" in refused(clips=(tmp_path / "none.npz",))
+
+
+# Many clips.
+
+
+@pytest.mark.slow
+def test_a_ragged_batch_equals_environments_of_single_clips(tmp_path: Path) -> None:
+    robot = g1_robot()
+    lengths = (0.6, 1.7, 0.9, 1.2, 0.4)
+    motions = [
+        standing(robot, f"clip_{i}", seconds, 2.0 + i)
+        for i, seconds in enumerate(lengths)
+    ]
+    clips = saved(tmp_path, *motions)
+    many = tracking_env(64, clips, sampling="uniform")
+    singles = [tracking_env(64, (clip,), sampling="uniform") for clip in clips]
+    chosen = motion_command(many, "motion").clip.clone()
+    assert len(set(chosen.tolist())) == 5
+    random = torch.Generator().manual_seed(0)
+    # A world that starts again may draw another clip, and is left out from there on.
+    running = torch.ones(64, dtype=torch.bool)
+    compared = 0
+    for _ in range(25):
+        action = 0.3 * torch.randn(64, 29, generator=random)
+        ours, reward, terminated, truncated, _ = many.step(action)
+        for clip, env in enumerate(singles):
+            theirs, their_reward, *_ = env.step(action)
+            rows = running & (chosen == clip)
+            compared += int(rows.sum())
+            assert torch.equal(reward[rows], their_reward[rows])
+            rows = rows & ~(terminated | truncated)
+            for group, value in ours.items():
+                assert torch.equal(value[rows], theirs[group][rows]), group
+        running &= ~(terminated | truncated)
+    assert compared > 500
+
+
+def test_weights_say_how_often_a_second_of_a_clip_is_drawn(tmp_path: Path) -> None:
+    robot = g1_robot()
+    clips = saved(
+        tmp_path, standing(robot, "long", 3.0, 2.0), standing(robot, "short", 1.0, 2.0)
+    )
+    env = tracking_env(512, clips, sampling="uniform", weights={"short": 6.0})
+    share = motion_command(env, "motion").clip.float().mean()
+    # 51 frames of weight 6 against 151 of weight 1.
+    assert float(share) == pytest.approx(306 / 457, abs=0.06)
+    assert not motion_command(env, "motion").couples_worlds
+
+
+def test_columns_in_another_order_give_the_same_command(tmp_path: Path) -> None:
+    robot = g1_robot()
+    made = robot.completed(standing(robot, "arms", 1.0, 4.0))
+    straight = save_motion(made, tmp_path / "a" / "arms.npz")
+    mixed = save_motion(shuffled(made), tmp_path / "b" / "arms.npz")
+    tables = [
+        motion_command(tracking_env(1, (path,)), "motion").table.rows
+        for path in (straight, mixed)
+    ]
+    assert torch.equal(*tables)
+
+
+def test_configurations_of_robots_differ_only_in_names() -> None:
+    ours, theirs = TrackingG1Cfg(), load_task("Tracking-Go1").env()
+    assert list(ours.rewards) == list(theirs.rewards)
+    command = theirs.commands["motion"]
+    assert isinstance(command, MotionCommandCfg) and command.anchor_body == "trunk"
