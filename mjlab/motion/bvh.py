@@ -29,7 +29,7 @@ class BvhJoint:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recording:
+class BvhRecording:
     """Joints of a person in space; z is up, x is forward where the file's z is."""
 
     fps: float
@@ -39,7 +39,7 @@ class Recording:
     """Place of each joint, shape (frames, 3), in the file's unit."""
 
 
-def read_bvh(path: Path) -> Recording:
+def read_bvh(path: Path) -> BvhRecording:
     """Read a file whose vertical is y, as nearly all have it."""
     try:
         words = iter(path.read_text("utf-8").split())
@@ -61,7 +61,7 @@ def read_bvh(path: Path) -> Recording:
             "the least."
         )
     places = _forward(joints, numbers.reshape(frames, columns))
-    return Recording(fps=1.0 / seconds, positions=places)
+    return BvhRecording(fps=1.0 / seconds, positions=places)
 
 
 def _read_skeleton(words: Iterator[str]) -> list[BvhJoint]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
-from mjlab.motion.bvh import Recording
+from mjlab.motion.bvh import BvhRecording
 from mjlab.motion.checks import lowest_points
 from mjlab.motion.inverse_kinematics import (
     Goal,
@@ -51,7 +51,7 @@ class HumanoidParts:
 
 
 def retargeted(
-    recording: Recording,
+    recording: BvhRecording,
     robot: MotionRobot,
     parts: HumanoidParts,
     name: str,
@@ -92,7 +92,7 @@ def retargeted(
     return replace(motion, body_pos_w=motion.body_pos_w - (0.0, 0.0, lowest))
 
 
-def _landmarks(recording: Recording) -> dict[str, np.ndarray]:
+def _landmarks(recording: BvhRecording) -> dict[str, np.ndarray]:
     known = {name.rpartition(":")[2].lower(): name for name in recording.positions}
     found: dict[str, np.ndarray] = {}
     for side in _SIDES:
@@ -190,7 +190,7 @@ def _rotations(here: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     hips, shoulders = (
         (here[f"left_{part}"], here[f"right_{part}"]) for part in ("hip", "shoulder")
     )
-    spine = 0.5 * (sum(shoulders) - sum(hips))
+    spine = 0.5 * (shoulders[0] + shoulders[1] - hips[0] - hips[1])
     return _axes(hips[0] - hips[1], spine), _axes(shoulders[0] - shoulders[1], spine)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mjlab.motion import MotionError, load_motion
-from mjlab.motion.bvh import Recording, read_bvh
+from mjlab.motion.bvh import BvhRecording, read_bvh
 from mjlab.motion.retarget import LANDMARKS, HumanoidParts, retargeted
 from mjlab.tasks.robots.g1 import G1
 from mjlab.tasks.robots.g1 import LANDMARKS as G1_LANDMARKS
@@ -90,7 +90,7 @@ def test_a_person_with_the_robots_limbs_is_repeated_in_any_unit():
     usual = ("UpLeg", "Leg", "Foot", "Arm", "ForeArm", "Hand")
     names = [f"{side}{part}" for side in ("Left", "Right") for part in usual]
     places = 100.0 * clip.body_pos_w[:, columns].swapaxes(0, 1)
-    person = Recording(fps=50.0, positions=dict(zip(names, places, strict=True)))
+    person = BvhRecording(fps=50.0, positions=dict(zip(names, places, strict=True)))
     found = robot.completed(retargeted(person, robot, PARTS, "again", 50.0))
     assert found.num_frames == clip.num_frames
     root = clip.root_pos[0] * (1.0, 1.0, 0.0)
@@ -103,6 +103,6 @@ def test_a_person_with_the_robots_limbs_is_repeated_in_any_unit():
 
 
 def test_a_missing_joint_is_named_with_what_there_is():
-    person = Recording(fps=30.0, positions={"LeftUpLeg": np.zeros((3, 3))})
+    person = BvhRecording(fps=30.0, positions={"LeftUpLeg": np.zeros((3, 3))})
     with pytest.raises(MotionError, match=r"no joint for the left knee.*LeftUpLeg"):
         retargeted(person, g1_robot(), PARTS, "none", 50.0)
