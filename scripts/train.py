@@ -56,6 +56,10 @@ class Options:
     """Whether a run that is resumed goes on bit for bit, which its configuration has to
     allow, or begins new episodes."""
 
+    init_from: str | None = None
+    """Begin with the weights of another run, where observations and actions have the
+    same names: "latest", the folder, a checkpoint in it, or a task."""
+
     logs: Path = Path("logs")
     """Folder of all runs."""
 
@@ -72,6 +76,7 @@ PROGRAM = Program(
         "Velocity-G1 --env.rewards.upright.weight 2.0 --disable rewards.foot_slip",
         "Velocity-G1 --agent.actor RnnModelCfg --agent.critic RnnModelCfg",
         "Velocity-G1 --resume latest --agent.max-iterations 5000",
+        "Velocity-Go1 --init-from Velocity-Go1-Flat",
         "Velocity-G1 --help-config env.rewards",
     ),
 )
@@ -85,11 +90,12 @@ def main(arguments: Sequence[str]) -> None:
         raise UsageError(f"Name a task first: train.py TASK [options]. Tasks: {known}.")
     entry = find_entry(line.subject)
     # From here on it takes seconds, because torch is imported.
+    weights = find_weights(line)
     run = find_run(line, entry)
     configs = read_configs(line, entry, run)
     if line.reference is not None:
         raise Answer(reference(configs, line.reference))
-    learn(line, entry, run, configs)
+    learn(line, entry, run, configs, weights)
 
 
 def find_run(line: Line, entry: Entry) -> "RunFolder | None":
@@ -105,6 +111,25 @@ def find_run(line: Line, entry: Entry) -> "RunFolder | None":
     if task != entry.id:
         raise UsageError(f"{run.path} is a run of {task!r}, not of {entry.id!r}.")
     return run
+
+
+def find_weights(line: Line) -> Path | None:
+    """The run or the checkpoint whose weights to begin with, if that is asked for."""
+    place = line.options.init_from
+    if place is None:
+        return None
+    if line.options.resume is not None:
+        raise UsageError(
+            "--init-from begins a run and --resume goes on with one: take one of them."
+        )
+    from mjlab.cli.runs import find_run as find_any_run
+
+    return checkpoint_or_run(place, find_any_run(place, line.options.logs))
+
+
+def checkpoint_or_run(place: str, run: "RunFolder") -> Path:
+    """The checkpoint that a user names, or the folder of the run."""
+    return Path(place) if Path(place).is_file() else run.path
 
 
 def read_configs(line: Line, entry: Entry, run: "RunFolder | None") -> dict[str, Any]:
@@ -217,7 +242,11 @@ def check(env_cfg: Any, agent_cfg: Any) -> None:
 
 
 def learn(
-    line: Line, entry: Entry, run: "RunFolder | None", configs: dict[str, Any]
+    line: Line,
+    entry: Entry,
+    run: "RunFolder | None",
+    configs: dict[str, Any],
+    weights: Path | None,
 ) -> None:
     """Train, and say where the results are."""
     from mjlab.cli.train import train
@@ -232,10 +261,7 @@ def learn(
     is_first = Ranks.from_environment().is_first
     if is_first and reason:
         print(reason, flush=True)
-    place = line.options.resume
-    resume = Path(place) if place is not None and Path(place).is_file() else None
-    if run is not None and resume is None:
-        resume = run.path
+    resume = None if run is None else checkpoint_or_run(line.options.resume, run)
     folder, outcome = train(
         env_cfg,
         configs["agent"],
@@ -245,6 +271,7 @@ def learn(
         device=device,
         resume=resume,
         exact=line.options.exact,
+        init_from=weights,
         defaults=None if run is not None else find_defaults(line, entry),
         placement=placement,
     )

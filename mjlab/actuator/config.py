@@ -18,6 +18,7 @@ from mjlab.actuator.place import (
     set_passive,
     target_names,
 )
+from mjlab.config import Config
 from mjlab.names import UnknownNameError, match_names, resolve_values
 from mjlab.tensors.buffers import DelayCfg
 
@@ -29,7 +30,7 @@ _ABOVE_ZERO = {"effort_limit", "saturation_effort", "velocity_limit", "force", "
 
 
 @dataclass(kw_only=True)
-class ActuatorCfg(ABC):
+class ActuatorCfg(Config, ABC):
     """Drives some joints, tendons or sites of an entity.
 
     Three families: wrapped from the model file (`XmlActuatorCfg`); added to the model

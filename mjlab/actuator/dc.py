@@ -10,6 +10,7 @@ import mujoco
 
 from mjlab.actuator.native import NativeActuatorCfg
 from mjlab.actuator.place import ActuatorError
+from mjlab.config import Config
 
 DcInput = Literal["position", "velocity", "effort", "voltage"]
 
@@ -22,7 +23,7 @@ _INPUTS: dict[DcInput, mujoco.mjtCtrlInput] = {
 
 
 @dataclass(kw_only=True)
-class DcThermalCfg:
+class DcThermalCfg(Config):
     """Heating of the winding, which raises its resistance.
 
     Two of the first three numbers are needed.
@@ -48,7 +49,7 @@ class DcThermalCfg:
 
 
 @dataclass(kw_only=True)
-class DcFrictionCfg:
+class DcFrictionCfg(Config):
     """Dry friction after LuGre: bristles that bend and slip."""
 
     stiffness: float
@@ -68,7 +69,7 @@ class DcFrictionCfg:
 
 
 @dataclass(kw_only=True)
-class DcCoggingCfg:
+class DcCoggingCfg(Config):
     """Torque of the magnets: amplitude * sin(poles * angle + phase)."""
 
     amplitude: float

@@ -10,6 +10,7 @@ from typing import Any
 
 from mjlab.envs.rollout import EpisodeResult
 from mjlab.files import write_text
+from mjlab.report.words import SHARES, SPREADS
 
 
 def summary(episodes: Sequence[EpisodeResult]) -> dict[str, Any]:
@@ -36,30 +37,27 @@ def summary(episodes: Sequence[EpisodeResult]) -> dict[str, Any]:
 def table(figures: Mapping[str, Any]) -> str:
     """A summary for the screen."""
     rows = [("", "mean", "deviation", "least", "most")]
-    whole = {
-        "return": "return",
-        "length_steps": "length, steps",
-        "length_s": "length, s",
-    }
-    rows += [_row(said, figures[name]) for name, said in whole.items()]
+    rows += [_row(said, figures[name]) for name, said in SPREADS.items()]
     rows += [_row(name, values) for name, values in figures["figures"].items()]
     width = max(len(row[0]) for row in rows)
-    lines = [
-        f"{name.ljust(width)}  " + "  ".join(cell.rjust(10) for cell in cells)
-        for name, *cells in rows
-    ]
-    shares = {
-        "falls": "falls",
-        "success_once": "success once",
-        "success_at_end": "success at end",
-    }
-    for name, said in shares.items():
+    lines = [columns(rows)]
+    for name, said in SHARES.items():
         share = figures[name]
         shown = "the task does not say" if share is None else f"{share:.1%}"
         lines.append(f"{said.ljust(width)}  {shown}")
     ends = ", ".join(f"{name} {count}" for name, count in figures["ended_by"].items())
     lines.append(f"{'ended by'.ljust(width)}  {ends or 'nothing'}")
     return "\n".join(line.rstrip() for line in lines)
+
+
+def columns(rows: Sequence[Sequence[str]]) -> str:
+    """Rows for the screen: names, and numbers below each other."""
+    width = max(len(row[0]) for row in rows)
+    wide = max(10, *(len(cell) for row in rows for cell in row[1:]))
+    return "\n".join(
+        f"{name.ljust(width)}  " + "  ".join(cell.rjust(wide) for cell in cells)
+        for name, *cells in rows
+    )
 
 
 def save(

@@ -31,9 +31,10 @@ class Option:
     @classmethod
     def of(cls, owner: Any, field: dataclasses.Field) -> "Option":
         """The option that a field of a dataclass is."""
-        value = "" if field.type is bool else f" {field.name.split('_')[-1].upper()}"
+        name = field.name.rstrip("_")
+        value = "" if field.type is bool else f" {name.split('_')[-1].upper()}"
         no = "[no-]" if field.type is bool and field.default is True else ""
-        usage = f"--{no}{field.name.replace('_', '-')}{value}"
+        usage = f"--{no}{name.replace('_', '-')}{value}"
         return cls(usage, field_texts(owner).get(field.name, ""))
 
 

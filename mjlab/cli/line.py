@@ -152,6 +152,9 @@ def _split(arguments: Sequence[str]) -> tuple[list[str], list[Setting]]:
 def _written_out(program: Program, setting: Setting) -> Setting:
     """A setting without abbreviation: `--no-exact`, or `--num-envs` of the scene."""
     own = {f.name: f.type for f in dataclasses.fields(program.options)}
+    # Python keeps some names for itself: of `--try`, the field is `try_`.
+    if f"{setting.name}_" in own:
+        return Setting(f"{setting.option}_", setting.values)
     switch = setting.name.removeprefix("no_")
     is_switch = own.get(switch) is bool and switch != setting.name
     if is_switch and not setting.values:
@@ -168,7 +171,8 @@ def _check_options(program: Program, settings: Sequence[Setting]) -> None:
         root = _root(setting)
         if root in (*own, *special, *program.configs):
             continue
-        names = [f"--{name}".replace("_", "-") for name in (*own, *special, "help")]
+        known = (name.rstrip("_") for name in (*own, *special, "help"))
+        names = [f"--{name}".replace("_", "-") for name in known]
         hint = suggest(f"--{setting.option}", names)
         if program.configs and "." in setting.name:
             roots = " or ".join(f"--{config}." for config in program.configs)

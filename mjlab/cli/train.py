@@ -13,7 +13,10 @@ from typing import Any
 
 import torch
 
+from mjlab.cli.doctor import examine_figures
 from mjlab.cli.memory import require_memory
+from mjlab.doctor import save as save_findings
+from mjlab.doctor.watch import WatchedDisplay
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.export import INSTALL, ExportError, is_installed
 from mjlab.files import CannotWriteError, saying_why
@@ -27,6 +30,7 @@ from mjlab.rl.config import AgentCfg
 from mjlab.rl.console import Display, open_display
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.hook import Hook
+from mjlab.rl.initial_weights import take_weights
 from mjlab.rl.logging import open_writers
 from mjlab.rl.loop import TrainingLoop, TrainingResult
 from mjlab.rl.run_folder import KEPT_DEFAULTS, RunFolder, save_config
@@ -47,6 +51,7 @@ def train(
     device: str | None = None,
     resume: Path | None = None,
     exact: bool = True,
+    init_from: Path | None = None,
     defaults: Mapping[str, Any] | None = None,
     make_hooks: Callable[[TrainingEnv], Sequence[Hook]] | None = None,
     display: Display | None = None,
@@ -65,6 +70,7 @@ def train(
         device: Where to train. None takes a GPU of its own where there is one.
         resume: Run or checkpoint to go on from, in the same folder.
         exact: Go on exactly; see `TrainingLoop.resume`.
+        init_from: Run or checkpoint to take first weights from; see `take_weights`.
         defaults: The task's configurations as they were before the user changed any,
             as "env" and "agent", to be compared with in the report.
         make_hooks: Makes what is done after each iteration, besides `agent_cfg.hooks`.
@@ -80,6 +86,7 @@ def train(
     check_agent(agent_cfg, groups_of(env_cfg), env_cfg.scene.num_envs)
     # What cannot be written must not be found out after the worlds are built.
     text = config_text(env=env_cfg, agent=agent_cfg)
+    plain = to_data({"env": env_cfg, "agent": agent_cfg})
     require_memory(env_cfg, agent_cfg, physics, processes=ranks.local_world)
     first_world = ranks.index * env_cfg.scene.num_envs
     env = _build(env_cfg, placement, device, first_world)
@@ -93,8 +100,9 @@ def train(
         # A run that cannot be resumed stays as it was.
         if resume is None:
             stack.enter_context(record)
-        if ranks.is_first and display is None:
-            display = open_display(f"{task}  {run.path}")
+        if ranks.is_first:
+            shown = display or open_display(f"{task}  {run.path}")
+            display = WatchedDisplay(shown, plain)
         loop = TrainingLoop(
             env,
             agent_cfg,
@@ -112,15 +120,13 @@ def train(
             if ranks.is_first:
                 run.reopen(loop.iteration, text)
             stack.enter_context(record)
+        taken = _take_weights(loop, init_from)
         stack.enter_context(_recorder(loop, run, task, text, display))
         if ranks.is_first and display is not None:
-            for line in [f"Run folder {run.path}.", *_start(loop, placement)]:
+            for line in [f"Run folder {run.path}.", *taken, *_start(loop, placement)]:
                 display.say(line)
             loop.writers = open_writers(
-                run.path,
-                agent_cfg.logging,
-                start=loop.iteration,
-                config=to_data({"env": env_cfg, "agent": agent_cfg}),
+                run.path, agent_cfg.logging, start=loop.iteration, config=plain
             )
         outcome = loop.run()
         if ranks.is_first:
@@ -131,6 +137,13 @@ def train(
                 display.say(_unexported(run) if stopped else _export(run, configs))
     ranks.leave()
     return run, outcome
+
+
+def _take_weights(loop: TrainingLoop, place: Path | None) -> list[str]:
+    """Begin with another run's weights, if one is named; return what to say of it."""
+    if place is None:
+        return []
+    return take_weights(place, loop.learner, loop.worlds, loop.cfg)
 
 
 def _hooks(
@@ -178,6 +191,7 @@ def _recording(run: RunFolder) -> Iterator[None]:
     finally:
         try:
             with saying_why(run.path / REPORT):
+                save_findings(run.path, examine_figures(run), "the run's figures")
                 write_report(run.path)
         except CannotWriteError as error:
             _log.warning("%s", error)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from mjlab.actuator import ActuatorCfg
+from mjlab.config import Config
 from mjlab.spec import (
     CameraCfg,
     CollisionCfg,
@@ -19,7 +20,7 @@ Quat = tuple[float, float, float, float]
 
 
 @dataclass(kw_only=True)
-class InitialStateCfg:
+class InitialStateCfg(Config):
     """The state an entity starts from; None keeps what the model says.
 
     The model says it with a keyframe, or else with its reference pose at rest.
@@ -51,7 +52,7 @@ class InitialStateCfg:
 
 
 @dataclass(kw_only=True)
-class ArticulationCfg:
+class ArticulationCfg(Config):
     """Actuators and soft limits of an entity's joints, tendons and sites."""
 
     actuators: tuple[ActuatorCfg, ...] = ()
@@ -62,7 +63,7 @@ class ArticulationCfg:
 
 
 @dataclass(kw_only=True)
-class EntityCfg:
+class EntityCfg(Config):
     """A robot or an object.
 
     Edits are applied in the order textures, materials, meshes, collisions, geoms,

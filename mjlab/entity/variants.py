@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import mujoco
 
+from mjlab.config import Config
 from mjlab.entity.build import build_entity
 from mjlab.entity.config import EntityCfg
 from mjlab.names import suggest
@@ -47,7 +48,7 @@ class VariantsError(ValueError):
 
 
 @dataclass(kw_only=True)
-class VariantsCfg:
+class VariantsCfg(Config):
     """One entity that is another object in each world.
 
     It stands where an `EntityCfg` may stand: `SceneCfg(entities={"object":

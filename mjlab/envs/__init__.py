@@ -1,5 +1,7 @@
 """The environment: physics and managers as one device program."""
 
+import sys
+
 from mjlab import mdp as mdp
 from mjlab.envs.build import LoadedScene as LoadedScene
 from mjlab.envs.build import load as load
@@ -18,3 +20,6 @@ from mjlab.envs.spaces import Dict as Dict
 from mjlab.envs.spaces import Discrete as Discrete
 from mjlab.envs.worlds import Step as Step
 from mjlab.envs.worlds import Worlds as Worlds
+
+# `import mjlab.envs.mdp`, as users of other frameworks write it.
+sys.modules[f"{__name__}.mdp"] = mdp

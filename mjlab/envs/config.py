@@ -1,10 +1,9 @@
 """Configurations of environments, as users write them."""
 
-import dataclasses
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
+from mjlab.config import Config
 from mjlab.managers import (
     ActionTermCfg,
     CommandTermCfg,
@@ -18,7 +17,6 @@ from mjlab.managers import (
     RewardTermCfg,
     TerminationTermCfg,
 )
-from mjlab.names import suggest
 from mjlab.recording.config import RecordingCfg
 from mjlab.scene import SceneCfg
 from mjlab.sim import SimulationCfg
@@ -27,7 +25,7 @@ ModeName = Literal["auto", "fused", "segmented", "eager"]
 
 
 @dataclass(kw_only=True)
-class ViewerCfg:
+class ViewerCfg(Config):
     """Camera of viewers and videos."""
 
     width: int = 640
@@ -59,7 +57,7 @@ class ViewerCfg:
 
 
 @dataclass(kw_only=True)
-class ManagerBasedRlEnvCfg:
+class ManagerBasedRlEnvCfg(Config):
     """An environment: a scene, physics, and the terms of a Markov decision process.
 
     Terms are dictionaries from names to configurations. A term that is None is switched
@@ -143,7 +141,6 @@ class ConfigError(ValueError):
 
 def check_config(cfg: ManagerBasedRlEnvCfg) -> None:
     """Raise for what has no meaning, before anything is built."""
-    check_fields(cfg)
     _check_terms(cfg)
     if cfg.decimation < 1:
         raise ConfigError(f"decimation={cfg.decimation} has to be 1 or more.")
@@ -162,39 +159,6 @@ def check_config(cfg: ManagerBasedRlEnvCfg) -> None:
             f"mode={cfg.mode!r} is unknown. "
             "Valid: 'auto', 'fused', 'segmented', 'eager'."
         )
-
-
-def check_fields(cfg: Any, path: str = "") -> None:
-    """Raise for an attribute that is no field, anywhere in a configuration.
-
-    Python takes `cfg.scene.num_env = 3` without a word. Names that begin with an
-    underscore, and what a class declares by other means, are left alone.
-
-    Args:
-        cfg: The configuration, or a value in it.
-        path: Where it is, for the message.
-    """
-    if dataclasses.is_dataclass(cfg) and not isinstance(cfg, type):
-        names = [found.name for found in dataclasses.fields(cfg)]
-        declared = dir(type(cfg))
-        for name in getattr(cfg, "__dict__", ()):
-            if name not in (*names, *declared) and name[0] != "_":
-                owner = (
-                    f"{path} (a {type(cfg).__name__})" if path else type(cfg).__name__
-                )
-                raise ConfigError(
-                    f"{owner} has no field {name!r}. {suggest(name, names)}"
-                )
-        prefix = f"{path}." if path else ""
-        below = {f"{prefix}{name}": getattr(cfg, name, None) for name in names}
-    elif isinstance(cfg, Mapping):
-        below = {f"{path}[{key!r}]": value for key, value in cfg.items()}
-    elif isinstance(cfg, tuple | list):
-        below = {f"{path}[{index}]": value for index, value in enumerate(cfg)}
-    else:
-        return
-    for where, value in below.items():
-        check_fields(value, where)
 
 
 _FUNCTION_TERMS = {

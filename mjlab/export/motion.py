@@ -91,8 +91,8 @@ class ClipConstants:
             place = graph.shaped(graph.part(parts["body_pos_w"], body, body + 1), (3,))
             away = graph.add("Sub", place, graph.part(measured, 0, 3))
             turn = self._matrix(graph.part(measured, 3, 7))
-            # A row times the matrix: onnxruntime 1.31.1 multiplies a vector by the matrix
-            # itself where it should by a transposed one.
+            # A row times the matrix: onnxruntime 1.31.1 multiplies a vector by the
+            # matrix itself where it should by a transposed one.
             seen = graph.add("MatMul", graph.shaped(away, (1, 3)), turn)
             return graph.shaped(seen, (3,))
         quat = graph.shaped(graph.part(parts["body_quat_w"], body, body + 1), (4,))

@@ -128,6 +128,10 @@ def make_single(task: str, *, num_envs: int = 1, **settings: Any) -> "SingleEnv"
     return SingleEnv(make_worlds(task, **of_worlds), **of_form)
 
 
+# Gymnasium looks here for what it can make "human" and "rgb_array_list" of.
+make_single.metadata = {"render_modes": ["rgb_array"]}  # pyright: ignore[reportFunctionMemberAccess]
+
+
 def _divided(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the settings of the form, without those left to it, and of the worlds."""
     of_worlds = {key: settings[key] for key in settings if key not in FORM_SETTINGS}

@@ -16,10 +16,10 @@ from mjlab.gym.torch_env import (
     joined_actions,
     metadata_of,
 )
-from mjlab.gym.worlds import GymWorlds, Info, Tree, map_tree
+from mjlab.gym.worlds import GymWorlds, HasSpec, Info, Tree, map_tree
 
 
-class NumpyVectorEnv(VectorEnv[Any, Any, np.ndarray]):
+class NumpyVectorEnv(HasSpec, VectorEnv[Any, Any, np.ndarray]):
     """Worlds as Gymnasium's own vector environments show theirs.
 
     Observations, flags and infos are equal to those of a `SyncVectorEnv` of as many
@@ -43,6 +43,7 @@ class NumpyVectorEnv(VectorEnv[Any, Any, np.ndarray]):
             reconfiguration_freq: 0 builds the scene once; k builds it anew in every
                 k-th full reset. See `Reconfigurations`.
         """
+        self.worlds = worlds
         self.tensors = TorchVectorEnv(
             worlds,
             autoreset_mode=autoreset_mode,
@@ -106,7 +107,7 @@ class NumpyVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         return info | {"final_obs": rows, "final_info": _zeroed(final["final_info"])}
 
 
-class SingleEnv(gymnasium.Env[Any, Any]):
+class SingleEnv(HasSpec, gymnasium.Env[Any, Any]):
     """A world of its own, with arrays and Python's numbers. Nothing resets it."""
 
     def __init__(

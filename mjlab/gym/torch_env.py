@@ -13,14 +13,14 @@ from gymnasium.vector.utils import batch_space
 
 from mjlab.envs import Step
 from mjlab.gym.resets import WHEN, Reconfigurations, to_mask, to_mode, to_seeds
-from mjlab.gym.worlds import GymWorlds, Info, Tree
+from mjlab.gym.worlds import GymWorlds, HasSpec, Info, Tree
 
 
 class EndedRowsError(RuntimeError):
     """Rows that ended were stepped where nothing resets them."""
 
 
-class TorchVectorEnv(VectorEnv[Any, Any, torch.Tensor]):
+class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):
     """Worlds as a `gymnasium.vector.VectorEnv` whose arrays are tensors on the device.
 
     Nothing that is returned is ever changed later. Infos have a mask "_key" for each

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 from gymnasium import Space, spaces
+from gymnasium.envs.registration import EnvSpec
 
 from mjlab.envs import Box, Dict, Discrete, ManagerBasedRlEnv, Step, Worlds
 from mjlab.envs.worlds import When
@@ -26,6 +27,30 @@ Info = dict[str, Any]
 
 LARGEST = float(np.finfo(np.float32).max)
 """Bound of what has no bound: Gymnasium's checker warns of infinite ones."""
+
+
+class HasSpec:
+    """A form of worlds whose `spec` says after how many steps an episode is truncated.
+
+    Gymnasium sets the spec of what it made, and could not know that before.
+    """
+
+    worlds: "GymWorlds"
+    _spec: EnvSpec | None = None
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """Gymnasium's note of how the environment was made."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        if spec is not None and spec.max_episode_steps is None:
+            spec = copy.copy(spec)
+            spec.max_episode_steps = steps = self.worlds.max_episode_steps
+            # As `make_vec` notes it when it makes an environment from such a spec.
+            spec.kwargs = {**spec.kwargs, "max_episode_steps": steps}
+        self._spec = spec
 
 
 class GymWorlds:
@@ -44,6 +69,8 @@ class GymWorlds:
         self.num_envs = env.num_envs
         self.device = env.device
         self.frames_per_second = 1.0 / env.step_dt
+        self.max_episode_steps: int | None = None
+        """Steps after which an episode is truncated, where the worlds know that."""
         self.single_observation_space, self.single_action_space = self._spaces()
 
     def choose_resets(self, when: When, *, ignore_terminations: bool = False) -> None:
@@ -150,6 +177,7 @@ class ManagedWorlds(GymWorlds):
         self._groups = _chosen_groups(env, groups)
         self._action_bound = action_bound
         super().__init__(env)
+        self.max_episode_steps = env.max_episode_length
         self._canvas: Offscreen | None = None
         self._resets: tuple[When, bool] | None = None
         # Seed that was given last, and how many scenes have followed from it.

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import torch
 
+from mjlab.config import Config
 from mjlab.managers.env import Env
 from mjlab.managers.term import Manager, TermError, TermObject, bind_each
 from mjlab.sim import Control
@@ -29,7 +30,7 @@ class ActionTarget(NamedTuple):
 
 
 @dataclass(kw_only=True)
-class ActionTermCfg(ABC):
+class ActionTermCfg(Config, ABC):
     """Declares a part of the action."""
 
     entity_name: str = "robot"

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import torch
 
+from mjlab.config import Config
 from mjlab.managers.env import Env
 from mjlab.managers.term import Manager, TermObject, bind_each
 from mjlab.tensors.masks import fill_where
@@ -16,7 +17,7 @@ _MOST_STEPS = 2**53
 
 
 @dataclass(kw_only=True)
-class CommandTermCfg(ABC):
+class CommandTermCfg(Config, ABC):
     """Declares a command."""
 
     resampling_time_range: tuple[float, float]

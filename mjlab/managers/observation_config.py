@@ -5,6 +5,7 @@ from typing import Literal, get_args
 
 import torch
 
+from mjlab.config import Config
 from mjlab.managers.term import TermCfg, TermError
 from mjlab.names import suggest
 from mjlab.tensors.buffers import DelayCfg
@@ -52,7 +53,7 @@ class ObservationTermCfg(TermCfg):
 
 
 @dataclass(kw_only=True)
-class ObservationGroupCfg:
+class ObservationGroupCfg(Config):
     """Observations that go together, such as all that the actor sees."""
 
     terms: dict[str, ObservationTermCfg | None] = field(default_factory=dict)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import torch
 
+from mjlab.config import Config
 from mjlab.managers.env import Env
 from mjlab.names import UnknownNameError, suggest
 from mjlab.scene import SceneEntityCfg
@@ -19,7 +20,7 @@ class TermError(ValueError):
 
 
 @dataclass(kw_only=True)
-class TermCfg:
+class TermCfg(Config):
     """Declares a term."""
 
     func: Callable[..., Any]

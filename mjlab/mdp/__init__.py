@@ -104,11 +104,13 @@ from mjlab.mdp.rewards import track_ang_vel_z_exp as track_ang_vel_z_exp
 from mjlab.mdp.rewards import track_lin_vel_xy_exp as track_lin_vel_xy_exp
 from mjlab.mdp.rewards import undesired_contacts as undesired_contacts
 from mjlab.mdp.terminations import bad_orientation as bad_orientation
+from mjlab.mdp.terminations import failed as failed
 from mjlab.mdp.terminations import fell_over as fell_over
 from mjlab.mdp.terminations import illegal_contact as illegal_contact
 from mjlab.mdp.terminations import joint_pos_out_of_limit as joint_pos_out_of_limit
 from mjlab.mdp.terminations import joint_pos_out_of_range as joint_pos_out_of_range
 from mjlab.mdp.terminations import joint_vel_out_of_limit as joint_vel_out_of_limit
+from mjlab.mdp.terminations import lasted as lasted
 from mjlab.mdp.terminations import nan_detection as nan_detection
 from mjlab.mdp.terminations import out_of_terrain_bounds as out_of_terrain_bounds
 from mjlab.mdp.terminations import (

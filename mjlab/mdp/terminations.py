@@ -1,6 +1,7 @@
 """Terminations. Each term returns shape (num_envs,), bool."""
 
 import math
+from collections.abc import Mapping
 
 import torch
 
@@ -107,6 +108,35 @@ def nan_detection(env: ManagedEnv) -> torch.Tensor:
     log.
     """
     return env.sim.health.find_nonfinite()
+
+
+# Outcomes: they are found after all terminations, and end nothing.
+
+
+def failed(env: ManagedEnv) -> torch.Tensor:
+    """Return whether the episode ended before its time was over."""
+    return env.termination_manager.terminated
+
+
+def lasted(
+    env: ManagedEnv,
+    command_name: str | None = None,
+    limits: Mapping[str, float] | None = None,
+) -> torch.Tensor:
+    """Return whether the episode's time is over, and its command was followed.
+
+    Args:
+        env: The environment.
+        command_name: The command. None asks for time alone.
+        limits: Largest mean over the episode of the command's metrics, by name.
+    """
+    ends = env.termination_manager
+    held = ends.time_outs.gt(ends.terminated)  # Of two bools: time, and nothing else.
+    if command_name is not None:
+        metrics = env.command_manager.term(command_name).metrics
+        for name, limit in (limits or {}).items():
+            held.logical_and_(metrics[name] < limit)
+    return held
 
 
 def _cosine(angle: float | torch.Tensor) -> float | torch.Tensor:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from mjlab.config import Config
+
 LawKind = Literal["stable_pd", "diagonal_stable_pd", "pd", "direct"]
 Filter = Literal["relu_tanh", "sigmoid"]
 
 
 @dataclass(kw_only=True)
-class TorqueLawCfg:
+class TorqueLawCfg(Config):
     """The law from joint targets to the torques that muscles are asked for."""
 
     kind: LawKind = "stable_pd"
@@ -25,7 +27,7 @@ class TorqueLawCfg:
 
 
 @dataclass(kw_only=True)
-class MuscleNetworkCfg:
+class MuscleNetworkCfg(Config):
     """The shape of a muscle network."""
 
     hidden: tuple[int, ...] = (256, 256, 256)
@@ -45,7 +47,7 @@ class MuscleNetworkCfg:
 
 
 @dataclass(kw_only=True)
-class MuscleLearnerCfg:
+class MuscleLearnerCfg(Config):
     """A regression of activations on wanted torques, after each iteration of PPO.
 
     The defaults are our preset; `original_preset` is that of the published two-level

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from mjlab.config import Config
 from mjlab.names import suggest
 
 Export = Literal["none", "all", "succeeded", "failed", "separate"]
@@ -19,7 +20,7 @@ class RecordingError(RuntimeError):
 
 
 @dataclass(kw_only=True)
-class RecordingCfg:
+class RecordingCfg(Config):
     """Place and choice of recorded episodes."""
 
     folder: str = "recordings"

@@ -9,6 +9,7 @@ from mjlab.report.markup import (
     Html,
     Section,
     address,
+    code,
     element,
     fold,
     grid,
@@ -17,8 +18,17 @@ from mjlab.report.markup import (
     section,
     table,
 )
-from mjlab.report.record import REPORT, Record, Series
-from mjlab.report.words import counted, file_size, moment, number, share
+from mjlab.report.record import REPORT, Record
+from mjlab.report.words import (
+    SHARES,
+    SPREADS,
+    counted,
+    file_size,
+    moment,
+    number,
+    share,
+)
+from mjlab.rl.metrics_file import Series
 
 EMBEDDED = 8_000_000
 """Bytes of video that go into the page itself. What is beyond is linked."""
@@ -83,14 +93,9 @@ def _scores(record: Record) -> Html | None:
 def _evaluation_table(file: Path, data: dict[str, Any], record: Record) -> Html:
     """Return the results of `evaluate.py`."""
     summary = data["summary"] if isinstance(data["summary"], dict) else {}
-    spreads = {
-        "return": "return",
-        "length_s": "length, s",
-        "length_steps": "length, steps",
-    }
     rows = [
         _spread_row(said, summary[name])
-        for name, said in spreads.items()
+        for name, said in SPREADS.items()
         if isinstance(summary.get(name), dict)
     ]
     figures = summary.get("figures")
@@ -98,7 +103,7 @@ def _evaluation_table(file: Path, data: dict[str, Any], record: Record) -> Html:
         rows += [_spread_row(k, v) for k, v in figures.items() if isinstance(v, dict)]
     shares = [
         f"{said} {share(summary[name])}"
-        for name, said in _SHARES.items()
+        for name, said in SHARES.items()
         if isinstance(summary.get(name), int | float)
     ]
     ends = summary.get("ended_by") or {}
@@ -122,13 +127,6 @@ def _evaluation_table(file: Path, data: dict[str, Any], record: Record) -> Html:
     )
 
 
-_SHARES = {
-    "falls": "falls",
-    "success_once": "success once",
-    "success_at_end": "success at the end",
-}
-
-
 def _spread_row(name: str, spread: dict[str, Any]) -> list[str]:
     keys = ("mean", "deviation", "least", "most")
     return [name, *(number(spread.get(key)) for key in keys)]
@@ -139,6 +137,35 @@ def _settings(data: dict[str, Any]) -> str:
     settings = data.get("settings") or {}
     changed = [f"{k} {' '.join(map(str, v))}" for k, v in settings.items()]
     return ", ".join([*changed, *(f"no {name}" for name in data.get("disabled") or [])])
+
+
+# Findings.
+
+
+def findings(record: Record) -> Section | None:
+    """Findings of the doctor, the surest first."""
+    listed = record.findings.get("findings")
+    if not isinstance(listed, list):
+        return None
+    where = f"Looked for in {record.findings.get('looked_at')}."
+    if not listed:
+        return section("doctor", "Doctor", lead=f"Nothing found. {where}")
+    rows = [
+        [
+            str(one.get("degree")),
+            str(one.get("what")),
+            joined(
+                str(one.get("advice")),
+                *(
+                    code(f" --{name} {value}")
+                    for name, value in (one.get("settings") or {}).items()
+                ),
+            ),
+        ]
+        for one in listed
+        if isinstance(one, dict)
+    ]
+    return section("doctor", "Doctor", table(["", "found", "try"], rows), lead=where)
 
 
 # Health.

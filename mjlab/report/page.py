@@ -49,6 +49,7 @@ def render(folder: Path, defaults: dict[str, Any] | None = None) -> str:
         curves.goals(record),
         curves.others(record),
         outcome.evaluation(record),
+        outcome.findings(record),
         outcome.videos(record),
         outcome.health(record),
         settings(record),

@@ -80,6 +80,20 @@ def _trimmed(digits: str) -> str:
 
 # What figures are called.
 
+SPREADS = {
+    "return": "return",
+    "length_steps": "length, steps",
+    "length_s": "length, s",
+}
+"""Figures of an evaluation's episodes, by their names in its file."""
+
+SHARES = {
+    "falls": "falls",
+    "success_once": "success once",
+    "success_at_end": "success at end",
+}
+"""Shares of an evaluation's episodes."""
+
 
 @dataclass(frozen=True)
 class Title:

@@ -18,6 +18,8 @@ from mjlab.rl.config import StopCfg as StopCfg
 from mjlab.rl.hook import Hook as Hook
 from mjlab.rl.hook import HookCfg as HookCfg
 from mjlab.rl.hook import Training as Training
+from mjlab.rl.imitation import DaggerCfg as DaggerCfg
+from mjlab.rl.imitation import ObservedActionsCfg as ObservedActionsCfg
 from mjlab.rl.parts import BetaCfg as BetaCfg
 from mjlab.rl.parts import CnnCfg as CnnCfg
 from mjlab.rl.parts import CnnModelCfg as CnnModelCfg

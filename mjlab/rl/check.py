@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from operator import attrgetter
 
-from mjlab.envs.config import ManagerBasedRlEnvCfg, check_fields
+from mjlab.envs.config import ManagerBasedRlEnvCfg
 from mjlab.names import suggest
 from mjlab.rl.config import AgentCfg, DistillationAgentCfg, PpoAgentCfg
+from mjlab.rl.imitation import ObservedActionsCfg
 from mjlab.rl.parts import CnnModelCfg, MlpModelCfg, RnnModelCfg
 
 Groups = Mapping[str, tuple[int, ...] | None]
@@ -24,7 +25,6 @@ def check_agent(cfg: AgentCfg, groups: Groups, num_envs: int) -> None:
         groups: Shape of one world's observation, by group; see `groups_of`.
         num_envs: Worlds of one process.
     """
-    check_fields(cfg, "agent")
     problems = _check_numbers(cfg)
     if isinstance(cfg, PpoAgentCfg):
         problems += _check_ppo(cfg, groups, num_envs)
@@ -113,7 +113,7 @@ def _check_distillation(cfg: DistillationAgentCfg, groups: Groups) -> list[str]:
 def _check_network(
     cfg: AgentCfg,
     name: str,
-    model: MlpModelCfg,
+    model: MlpModelCfg | ObservedActionsCfg,
     groups: Groups,
 ) -> list[str]:
     if not isinstance(model, CnnModelCfg):

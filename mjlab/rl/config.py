@@ -3,12 +3,14 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from mjlab.config import Config
 from mjlab.rl.hook import HookCfg
+from mjlab.rl.imitation import ObservedActionsCfg
 from mjlab.rl.parts import DistillationCfg, GaussianCfg, MlpModelCfg, PpoCfg
 
 
 @dataclass(kw_only=True)
-class CheckpointCfg:
+class CheckpointCfg(Config):
     """Checkpoints of the run."""
 
     every: int = 50
@@ -23,7 +25,7 @@ class CheckpointCfg:
 
 
 @dataclass(kw_only=True)
-class EvaluationCfg:
+class EvaluationCfg(Config):
     """Runs of the policy without exploration, in worlds of their own."""
 
     every: int = 100
@@ -40,7 +42,7 @@ class EvaluationCfg:
 
 
 @dataclass(kw_only=True)
-class StopCfg:
+class StopCfg(Config):
     """Reasons to end training before `max_iterations`."""
 
     max_seconds: float | None = None
@@ -63,7 +65,7 @@ class StopCfg:
 
 
 @dataclass(kw_only=True)
-class LoggingCfg:
+class LoggingCfg(Config):
     """Writers of figures, besides the console and `metrics.jsonl`."""
 
     tensorboard: bool = True
@@ -86,7 +88,7 @@ class LoggingCfg:
 
 
 @dataclass(kw_only=True)
-class DumpCfg:
+class DumpCfg(Config):
     """Dumps of worlds in which something went wrong.
 
     A dump lies in the run's folder, as `dumps/<iteration>_<reason>`, and
@@ -111,7 +113,7 @@ class DumpCfg:
 
 
 @dataclass(kw_only=True)
-class AgentCfg:
+class AgentCfg(Config):
     """Settings that all ways of learning share."""
 
     num_steps_per_env: int = 24
@@ -185,11 +187,12 @@ class DistillationAgentCfg(AgentCfg):
     student: MlpModelCfg = field(default_factory=_actor)
     """The policy that learns."""
 
-    teacher: MlpModelCfg = field(default_factory=_actor)
+    teacher: MlpModelCfg | ObservedActionsCfg = field(default_factory=_actor)
     """The policy that is imitated; built as it was when it was trained."""
 
     teacher_checkpoint: str | None = None
-    """Run folder or checkpoint of the teacher. A run that is resumed brings its own."""
+    """Run folder or checkpoint of the teacher, if it is a network. A run that is
+    resumed brings its own."""
 
     algorithm: DistillationCfg = field(default_factory=DistillationCfg)
     """The algorithm."""

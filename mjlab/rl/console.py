@@ -34,6 +34,9 @@ class Progress:
     remaining: float | None
     """Time until the last iteration, in seconds, None while it is unknown."""
 
+    findings: tuple[str, ...] = ()
+    """Faults of the training that are sure."""
+
 
 class Display(Protocol):
     """Shows progress."""
@@ -123,6 +126,7 @@ class LivePanel:
         if health:
             said = ", ".join(f"{name} {value:g}" for name, value in health.items())
             body.append(Text(f"Trouble: {said}", style="bold red"))
+        body += [Text(f"Doctor: {one}", style="bold red") for one in progress.findings]
         panel = Panel(Group(*body), title=self._title, title_align="left", width=88)
         self._live.update(panel, refresh=True)
 

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from mjlab.config import Config
+
 if TYPE_CHECKING:  # A configuration is read without torch.
     import torch
 
@@ -72,7 +74,7 @@ class Hook(ABC):
 
 
 @dataclass(kw_only=True)
-class HookCfg(ABC):
+class HookCfg(Config, ABC):
     """Declares what else happens after each iteration, such as learning of muscles."""
 
     @abstractmethod

@@ -17,6 +17,7 @@ from mjlab.rl.console import Display, Progress
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.figures import IterationFigures, Number, Scores, Stopwatch, merged
 from mjlab.rl.hook import Hook
+from mjlab.rl.imitation import ObservedActionsCfg
 from mjlab.rl.learners import Learner
 from mjlab.rl.logging import Writer
 from mjlab.rl.policy import Evaluation
@@ -288,7 +289,8 @@ class TrainingLoop:
             for hook in self.hooks:
                 hook.before_first_iteration(self)
         cfg = self.cfg
-        if isinstance(cfg, DistillationAgentCfg) and self.iteration == 0:
+        is_taught = isinstance(cfg, DistillationAgentCfg) and self.iteration == 0
+        if is_taught and not isinstance(cfg.teacher, ObservedActionsCfg):
             if cfg.teacher_checkpoint is None:
                 raise ValueError("agent.teacher_checkpoint is None: nobody to imitate.")
             path = find_checkpoint(Path(cfg.teacher_checkpoint), best=True)

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from mjlab.config import Config
+
 if TYPE_CHECKING:
     from mjlab.envs import ManagerBasedRlEnv
 
@@ -31,7 +33,7 @@ OptimizerName = Literal["adam", "adamw", "sgd", "rmsprop"]
 
 
 @dataclass(kw_only=True)
-class PartCfg:
+class PartCfg(Config):
     """A part of the learner that RSL-RL builds."""
 
     class_name: ClassVar[str] = ""
@@ -138,7 +140,7 @@ class RnnModelCfg(MlpModelCfg):
 
 
 @dataclass(kw_only=True)
-class CnnCfg:
+class CnnCfg(Config):
     """A convolutional encoder of one group of images."""
 
     output_channels: tuple[int, ...] = (16, 32)
@@ -189,7 +191,7 @@ class CnnModelCfg(MlpModelCfg):
 
 
 @dataclass(kw_only=True)
-class ScheduleCfg:
+class ScheduleCfg(Config):
     """A schedule of the weight of curiosity over steps."""
 
     mode: ClassVar[str] = ""
@@ -233,7 +235,7 @@ class LinearScheduleCfg(ScheduleCfg):
 
 
 @dataclass(kw_only=True)
-class RndCfg:
+class RndCfg(Config):
     """Curiosity by random network distillation: rewards states that surprise.
 
     It sees the observation set "rnd_state".
@@ -268,7 +270,7 @@ class RndCfg:
 
 
 @dataclass(kw_only=True)
-class SymmetryCfg:
+class SymmetryCfg(Config):
     """Use of a symmetry of the task."""
 
     data_augmentation_func: Callable[..., Any]

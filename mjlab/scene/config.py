@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 
 import mujoco
 
+from mjlab.config import Config
 from mjlab.entity import EntityCfg, VariantsCfg
 from mjlab.sensor import SensorCfg
 from mjlab.terrain import TerrainCfg
 
 
 @dataclass(kw_only=True)
-class ContactPairCfg:
+class ContactPairCfg(Config):
     """Things between which the contact force is measured.
 
     A name without a slash is that of an entity, or of a body of the scene itself:
@@ -26,7 +27,7 @@ class ContactPairCfg:
 
 
 @dataclass(kw_only=True)
-class SceneCfg:
+class SceneCfg(Config):
     """Ground, entities and sensors of every world."""
 
     num_envs: int = 1

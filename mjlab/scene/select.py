@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import torch
 
+from mjlab.config import Config
 from mjlab.entity import Entity
 from mjlab.names import UnknownNameError, match_names, suggest
 from mjlab.tensors.columns import LocalIds
@@ -39,7 +40,7 @@ _MODEL_KINDS = {
 
 
 @dataclass
-class SceneEntityCfg:
+class SceneEntityCfg(Config):
     """Names an entity and some of its elements, by patterns of whole names.
 
     A pattern that is None means all elements of that kind.

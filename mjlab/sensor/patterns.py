@@ -7,6 +7,8 @@ from typing import Literal
 
 import numpy as np
 
+from mjlab.config import Config
+
 Vec3 = tuple[float, float, float]
 
 
@@ -15,7 +17,7 @@ class PatternError(ValueError):
 
 
 @dataclass(kw_only=True)
-class PatternCfg(ABC):
+class PatternCfg(Config, ABC):
     """A set of rays. Lengths are in meters, angles in degrees."""
 
     @abstractmethod

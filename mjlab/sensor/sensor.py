@@ -16,6 +16,7 @@ from typing import Any
 import mujoco
 import torch
 
+from mjlab.config import Config
 from mjlab.sensor.contact_data import ContactPool
 from mjlab.sensor.vision import RayCastData, Renderer
 from mjlab.sim import Simulation
@@ -74,7 +75,7 @@ class SensorContext:
 
 
 @dataclass(kw_only=True)
-class SensorCfg(ABC):
+class SensorCfg(Config, ABC):
     """Declares a sensor of the scene."""
 
     name: str

@@ -3,13 +3,15 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from mjlab.config import Config
+
 BackendName = Literal["auto", "warp", "native"]
 IntegratorName = Literal["euler", "rk4", "implicit", "implicitfast", "discrete"]
 ForwardStageName = Literal["auto", "velocity", "acceleration"]
 
 
 @dataclass(kw_only=True)
-class MujocoCfg:
+class MujocoCfg(Config):
     """MuJoCo's options, by MuJoCo's names. They apply to the whole scene.
 
     Options that an attached file sets for itself do not reach the scene: MuJoCo does
@@ -112,7 +114,7 @@ class MujocoCfg:
 
 
 @dataclass(kw_only=True)
-class SimulationCfg:
+class SimulationCfg(Config):
     """The engine, its sizes, and MuJoCo's options."""
 
     backend: BackendName = "auto"

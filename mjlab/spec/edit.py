@@ -7,6 +7,7 @@ from typing import Any
 
 import mujoco
 
+from mjlab.config import Config
 from mjlab.names import find_name, match_names
 
 Patterns = str | tuple[str, ...]
@@ -14,7 +15,7 @@ Patterns = str | tuple[str, ...]
 
 
 @dataclass(kw_only=True)
-class SpecEditCfg(abc.ABC):
+class SpecEditCfg(Config, abc.ABC):
     """An edit of a spec. Where it names something, that must exist."""
 
     @abc.abstractmethod

@@ -7,6 +7,7 @@ from typing import Literal
 
 import torch
 
+from mjlab.config import Config
 from mjlab.random import WorldRng
 from mjlab.tensors.masks import write_where
 
@@ -15,7 +16,7 @@ Parameter = float | tuple[float, ...]
 
 
 @dataclass(kw_only=True)
-class NoiseCfg:
+class NoiseCfg(Config):
     """Noise that is drawn anew at each call."""
 
     operation: Literal["add", "scale", "abs"] = "add"
@@ -53,7 +54,7 @@ class GaussianNoiseCfg(NoiseCfg):
 
 
 @dataclass(kw_only=True)
-class NoiseModelCfg:
+class NoiseModelCfg(Config):
     """Noise, as a model that others extend."""
 
     noise_cfg: NoiseCfg

@@ -6,13 +6,14 @@ from typing import Literal
 
 import numpy as np
 
+from mjlab.config import Config
 from mjlab.terrain.shapes import Size, Tile
 
 Rng = np.random.Generator
 
 
 @dataclass(kw_only=True)
-class FlatPatchCfg:
+class FlatPatchCfg(Config):
     """A search for flat spots, for instance to spawn or to place targets."""
 
     num_patches: int = 10
@@ -41,7 +42,7 @@ class FlatPatchCfg:
 
 
 @dataclass(kw_only=True)
-class SubTerrainCfg(ABC):
+class SubTerrainCfg(Config, ABC):
     """One kind of tile. Subclass it to add a kind: `check` and `build`."""
 
     proportion: float = 1.0
@@ -76,7 +77,7 @@ def at_difficulty(bounds: tuple[float, float], difficulty: float) -> float:
 
 
 @dataclass(kw_only=True)
-class TerrainGeneratorCfg:
+class TerrainGeneratorCfg(Config):
     """A grid of tiles: rows (along x) of difficulty, columns (along y) of kind."""
 
     sub_terrains: dict[str, SubTerrainCfg] = field(default_factory=dict)
@@ -118,7 +119,7 @@ class TerrainGeneratorCfg:
 
 
 @dataclass(kw_only=True)
-class TerrainCfg:
+class TerrainCfg(Config):
     """The ground of a scene."""
 
     kind: Literal["plane", "generator"] = "plane"

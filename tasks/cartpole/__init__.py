@@ -21,4 +21,5 @@ SWINGUP = Task(
     play=CartpoleSwingupPlayCfg,
     rl=CartpoleAgentCfg,
     summary="Swing a pole up on a cart and keep it there.",
+    trained=Path(__file__).parent / "trained" / "Cartpole-Swingup",
 )

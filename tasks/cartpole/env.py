@@ -1,7 +1,9 @@
 """The cartpole on MuJoCo: balance it, or swing it up."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from mjlab.envs import ManagerBasedRlEnvCfg, ViewerCfg, mdp
 from mjlab.managers import (
@@ -9,6 +11,7 @@ from mjlab.managers import (
     EventTermCfg,
     ObservationGroupCfg,
     ObservationTermCfg,
+    OutcomeTermCfg,
     RewardTermCfg,
     SceneEntityCfg,
     TerminationTermCfg,
@@ -57,6 +60,14 @@ def rewards() -> dict[str, RewardTermCfg | None]:
 def terminations() -> dict[str, TerminationTermCfg | None]:
     """Return the end of time, which alone ends an episode."""
     return {"time_out": TerminationTermCfg(func=mdp.time_out, time_out=True)}
+
+
+def outcomes(fail: Callable[..., Any]) -> dict[str, OutcomeTermCfg | None]:
+    """Return a pole that stands, and a way to fail."""
+    return {
+        "success": OutcomeTermCfg(func=cartpole_mdp.balanced),
+        "fail": OutcomeTermCfg(func=fail),
+    }
 
 
 def start(angle: float, spread: float) -> dict[str, EventTermCfg | None]:
@@ -109,6 +120,9 @@ class CartpoleBalanceCfg(ManagerBasedRlEnvCfg):
     events: dict[str, EventTermCfg | None] = field(
         default_factory=lambda: start(0.0, 0.034)
     )
+    outcomes: dict[str, OutcomeTermCfg | None] = field(
+        default_factory=lambda: outcomes(cartpole_mdp.hangs)
+    )
 
 
 @dataclass(kw_only=True)
@@ -117,6 +131,9 @@ class CartpoleSwingupCfg(CartpoleBalanceCfg):
 
     events: dict[str, EventTermCfg | None] = field(
         default_factory=lambda: start(math.pi, 0.01)
+    )
+    outcomes: dict[str, OutcomeTermCfg | None] = field(
+        default_factory=lambda: outcomes(cartpole_mdp.not_balanced_in_time)
     )
 
 

@@ -41,4 +41,30 @@ def _gaussian(distance: torch.Tensor) -> torch.Tensor:
     return torch.exp(-0.5 * (distance * _GAUSSIAN_SCALE).square())
 
 
+# Outcomes.
+
+
+def balanced(env: ManagedEnv, tilt: float = 0.2, away: float = 1.0) -> torch.Tensor:
+    """Return whether the pole stands and the cart is near the middle, (num_envs,).
+
+    Args:
+        env: The environment.
+        tilt: Largest angle from upright, rad.
+        away: Largest distance from the middle, m; rails end at 1.8 m.
+    """
+    position = env.scene.entity("cartpole").data.joint_pos
+    upright = position[:, 1].cos() > math.cos(tilt)
+    return upright & (position[:, 0].abs() < away)
+
+
+def hangs(env: ManagedEnv) -> torch.Tensor:
+    """Return whether the pole is below the horizontal."""
+    return env.scene.entity("cartpole").data.joint_pos[:, 1].cos() < 0.0
+
+
+def not_balanced_in_time(env: ManagedEnv) -> torch.Tensor:
+    """Return whether time is over, and the pole does not stand."""
+    return env.termination_manager.time_outs.gt(balanced(env))
+
+
 declare_terms(__name__)

@@ -18,6 +18,7 @@ from mjlab.managers import (
     MetricsTermCfg,
     ObservationGroupCfg,
     ObservationTermCfg,
+    OutcomeTermCfg,
     RewardTermCfg,
     TerminationTermCfg,
 )
@@ -121,6 +122,27 @@ def observations() -> dict[str, ObservationGroupCfg | None]:
     )
 
 
+MOST_ERROR = 0.07
+"""Largest mean error of an episode that follows its targets, the ways between them
+included, rad. Without a policy it is 0.08."""
+
+
+@declared
+def behind(env: Env) -> torch.Tensor:
+    """Return whether time is over, and the targets were not followed."""
+    ends = env.termination_manager.time_outs
+    return ends & (env.command_manager.term(TARGET).metrics["error"] >= MOST_ERROR)
+
+
+def outcomes() -> dict[str, OutcomeTermCfg | None]:
+    """Return following all targets of an episode, and not following them."""
+    followed = {"command_name": TARGET, "limits": {"error": MOST_ERROR}}
+    return {
+        "success": OutcomeTermCfg(func=mdp.lasted, params=followed),
+        "fail": OutcomeTermCfg(func=behind),
+    }
+
+
 @dataclass(kw_only=True)
 class TrackArm6Cfg(ManagerBasedRlEnvCfg):
     """The arm goes to joint angles that change every one or two seconds."""
@@ -164,6 +186,7 @@ class TrackArm6Cfg(ManagerBasedRlEnvCfg):
         }
     )
     metrics: dict[str, MetricsTermCfg | None] = field(default_factory=metrics)
+    outcomes: dict[str, OutcomeTermCfg | None] = field(default_factory=outcomes)
     viewer: ViewerCfg = field(
         default_factory=lambda: ViewerCfg(
             lookat=(0.1, 0.0, 1.1), distance=2.0, azimuth=90.0, elevation=-5.0

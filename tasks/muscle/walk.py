@@ -14,6 +14,7 @@ from mjlab.managers import (
     MetricsTermCfg,
     ObservationGroupCfg,
     ObservationTermCfg,
+    OutcomeTermCfg,
     RewardTermCfg,
     SceneEntityCfg,
     TerminationTermCfg,
@@ -217,6 +218,14 @@ def metrics() -> dict[str, MetricsTermCfg | None]:
     }
 
 
+def outcomes() -> dict[str, OutcomeTermCfg | None]:
+    """Return keeping pace to the end of time, and a fall or the loss of the pace."""
+    return {
+        "success": OutcomeTermCfg(func=mdp.lasted),
+        "fail": OutcomeTermCfg(func=mdp.failed),
+    }
+
+
 @dataclass(kw_only=True)
 class WalkW18Cfg(ManagerBasedRlEnvCfg):
     """The planar walker goes forward, imitating a mean gait."""
@@ -237,6 +246,7 @@ class WalkW18Cfg(ManagerBasedRlEnvCfg):
         default_factory=w18_terminations
     )
     metrics: dict[str, MetricsTermCfg | None] = field(default_factory=metrics)
+    outcomes: dict[str, OutcomeTermCfg | None] = field(default_factory=outcomes)
     viewer: ViewerCfg = field(
         default_factory=lambda: ViewerCfg(
             entity="robot", distance=3.5, azimuth=90.0, elevation=-8.0

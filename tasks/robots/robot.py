@@ -46,9 +46,10 @@ class Motor:
     """A motor as its joint feels it, held by a position loop of chosen stiffness.
 
     The loop is made to behave the same on every joint: its stiffness and damping are
-    those of a spring on the motor's own reflected inertia with a natural frequency of
-    10 Hz, overdamped twofold. This is gentle enough for a policy to learn compliance,
-    and it leaves one rule in place of a table of hand-tuned gains.
+    those of a spring on the motor's own reflected inertia, or on one that is given,
+    with a natural frequency of 10 Hz, overdamped twofold. This is gentle enough for a
+    policy to learn compliance, and it leaves one rule in place of a table of hand-tuned
+    gains.
     """
 
     armature: float
@@ -66,16 +67,25 @@ class Motor:
     damping_ratio: float = 2.0
     """Damping ratio of the position loop."""
 
+    inertia: float | None = None
+    """Inertia that the position loop is made for, in kg m². None takes the armature, as
+    if the links weighed nothing."""
+
+    @property
+    def loop_inertia(self) -> float:
+        """Inertia that the position loop is made for, in kg m²."""
+        return self.armature if self.inertia is None else self.inertia
+
     @property
     def stiffness(self) -> float:
         """Position gain, in N m/rad."""
-        return self.armature * (2.0 * math.pi * self.natural_frequency) ** 2
+        return self.loop_inertia * (2.0 * math.pi * self.natural_frequency) ** 2
 
     @property
     def damping(self) -> float:
         """Velocity gain, in N m s/rad."""
         omega = 2.0 * math.pi * self.natural_frequency
-        return 2.0 * self.damping_ratio * self.armature * omega
+        return 2.0 * self.damping_ratio * self.loop_inertia * omega
 
     @property
     def action_scale(self) -> float:
@@ -93,6 +103,7 @@ class Motor:
             effort_limit=2.0 * self.effort_limit,
             natural_frequency=self.natural_frequency,
             damping_ratio=self.damping_ratio,
+            inertia=None if self.inertia is None else 2.0 * self.inertia,
         )
 
 

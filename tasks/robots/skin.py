@@ -16,6 +16,7 @@ _MENAGERIE_FILES = {
     # In order of preference: Menagerie holds several revisions of some robots.
     "g1": ("unitree_g1", ("g1_mjlab.xml", "g1.xml")),
     "go1": ("unitree_go1", ("go1.xml",)),
+    "yam": ("i2rt_yam", ("yam.xml",)),
 }
 
 _VISUAL_GROUP = 2  # Ray casters look at group 0 by default, and so never see a skin.
@@ -32,7 +33,7 @@ def with_skin(spec: mujoco.MjSpec, robot: str) -> mujoco.MjSpec:
 
     Args:
         spec: The robot as it stands in our MJCF file, which is left as it was.
-        robot: `g1` or `go1`.
+        robot: `g1`, `go1` or `yam`.
     """
     donor, donor_model = _matching_donor(spec, robot)
     skinned = spec.copy()

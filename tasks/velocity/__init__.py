@@ -55,6 +55,7 @@ GO1 = Task(
     env=VelocityGo1Cfg,
     play=lambda: VelocityGo1Cfg().play(),
     rl=go1_rl,
+    on_cpu=ON_CPU,
     summary="Unitree Go1 walks as told on rough ground.",
 )
 GO1_FLAT = Task(

@@ -10,10 +10,25 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from mjlab.envs import ManagerBasedRlEnvCfg, mdp
-from mjlab.managers import CommandTermCfg, EventTermCfg
+from mjlab.managers import CommandTermCfg, EventTermCfg, OutcomeTermCfg
 from mjlab.tasks.velocity import terms
 from mjlab.tasks.velocity.scene import DECIMATION
 from mjlab.terrain import TerrainGeneratorCfg
+
+
+def outcomes() -> dict[str, OutcomeTermCfg]:
+    """Return walking as told to the end of time, and whatever ends it before.
+
+    Errors are means over the episode of momentary ones, so that pushes, the way a body
+    sways and the time that a new command takes are in them: the shipped Go1 has 0.2 m/s
+    and 0.13 rad/s, a robot that stands about 0.7 m/s.
+    """
+    limits = {"error_vel_xy": 0.4, "error_vel_yaw": 0.4}
+    params = {"command_name": terms.COMMAND, "limits": limits}
+    return {
+        "success": OutcomeTermCfg(func=mdp.lasted, params=params),
+        "fail": OutcomeTermCfg(func=mdp.failed),
+    }
 
 
 @dataclass(kw_only=True)
@@ -28,6 +43,9 @@ class VelocityCfg(ManagerBasedRlEnvCfg):
     episode_length_s: float = 20.0
     commands: dict[str, CommandTermCfg | None] = field(
         default_factory=lambda: {**terms.commands()}
+    )
+    outcomes: dict[str, OutcomeTermCfg | None] = field(
+        default_factory=lambda: {**outcomes()}
     )
 
     def play(self) -> Self:

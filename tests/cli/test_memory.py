@@ -146,7 +146,8 @@ def test_the_estimate_is_what_a_run_really_takes(name: str, tmp_path: Path) -> N
     peaks = []
     for worlds in (64, 320):
         command = [sys.executable, "-c", GROWTH, name, str(worlds), str(tmp_path)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
         peaks.append(int(done.stdout.rpartition("PEAK")[2]) * 1024)
     task = load_task(name)
     assert task.rl is not None
@@ -155,4 +156,4 @@ def test_the_estimate_is_what_a_run_really_takes(name: str, tmp_path: Path) -> N
     estimate = measure(task.env(), agent, "cpu").per_world
     real = (peaks[1] - peaks[0]) / 256
     print(f"{name}: estimate {estimate / 1024:.0f} KB, real {real / 1024:.0f} KB")
-    assert 0.85 * real < estimate < 1.6 * real
+    assert 0.85 * real < estimate < 1.6 * real, f"estimate {estimate}, real {real}"

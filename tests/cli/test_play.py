@@ -161,7 +161,7 @@ def test_a_configuration_that_has_no_form_of_its_own_is_watched_as_well():
     ("arguments", "answer"),
     [
         ("Cartpole-Balanse", r"no task 'Cartpole-Balanse' either.*'Cartpole-Balance'"),
-        ("Cartpole-Swingup", r"no run of 'Cartpole-Swingup'.*train.py.*--policy rand"),
+        ("Velocity-G1-Flat", r"no run of 'Velocity-G1-Flat'.*train.py.*--policy rand"),
         ("latest --logs nowhere", r"There is no run in nowhere. Train one"),
         ("--policy zero", r"--policy zero needs a task. Tasks: Cartpole-Balance"),
         ("--polcy zero", r"no option '--polcy'.*'--policy'"),

@@ -14,6 +14,7 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env, data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.wrappers import TimeAwareObservation
 from gymnasium.wrappers import vector as their_wrappers
 
 import mjlab
@@ -27,6 +28,7 @@ from mjlab.gym import (
 )
 from mjlab.gym.torch_env import EndedRowsError
 from mjlab.names import UnknownNameError
+from mjlab.registry import load_task
 from tests.worlds import gym_tasks
 
 ID = "mjlab/Cartpole-Balance-v0"
@@ -353,3 +355,37 @@ def test_without_gymnasium_the_extra_is_named() -> None:
     lines = result.stdout.splitlines()
     assert len(lines) == 2, result.stderr
     assert all('pip install "mjlab-fused[gym]"' in line for line in lines)
+
+
+def test_a_spec_says_after_how_many_steps_an_episode_is_truncated() -> None:
+    task = load_task("Cartpole-Balance").env()
+    steps = round(task.episode_length_s / (task.decimation * task.sim.mujoco.timestep))
+    forms = (
+        gymnasium.make(ID),
+        gymnasium.make_vec(ID, num_envs=2),
+        gymnasium.make_vec(ID, num_envs=2, numpy=True),
+    )
+    for env in forms:
+        assert env.spec is not None and env.spec.max_episode_steps == steps
+        env.close()
+    timed = TimeAwareObservation(gymnasium.make(ID), normalize_time=True, flatten=True)
+    first, _ = timed.reset(seed=1)
+    second, *_ = timed.step(timed.action_space.sample())
+    assert first[-1] == 0.0 and abs(second[-1] - 1.0 / steps) < 1e-9
+
+
+def test_gymnasium_adds_the_modes_that_follow_from_pictures(
+    renderer_works: None,
+) -> None:
+    env = gymnasium.make(ID, render_mode="rgb_array_list")
+    env.reset(seed=1)
+    for _ in range(2):
+        env.step(env.action_space.sample())
+    pictures: Any = env.render()
+    assert len(pictures) == 3 and pictures[0].shape == pictures[2].shape
+    env.close()
+    with (
+        pytest.warns(UserWarning, match="render_mode='ascii'"),
+        pytest.raises(ValueError, match="Valid: None, 'rgb_array'"),
+    ):
+        gymnasium.make(ID, render_mode="ascii")

@@ -3,6 +3,7 @@
 import copy
 import itertools
 import math
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import mujoco
@@ -207,8 +208,9 @@ class Recorder(CommandTerm):
         self.metrics["steps"].add_(1.0)
 
 
+@dataclass(kw_only=True)
 class RecorderCfg(CommandTermCfg):
-    writes_state = False
+    writes_state: bool = False
     calls: list[Any]
 
     def bind(self, name: str, env: Any) -> CommandTerm:
@@ -216,9 +218,10 @@ class RecorderCfg(CommandTermCfg):
 
 
 def recorder(calls: list[Any], *, writes_state: bool = False) -> RecorderCfg:
-    cfg = RecorderCfg(resampling_time_range=(0.04, 0.04))
-    cfg.calls, cfg.writes_state = calls, writes_state
-    return cfg
+    times = (0.04, 0.04)
+    return RecorderCfg(
+        resampling_time_range=times, calls=calls, writes_state=writes_state
+    )
 
 
 def test_calls_come_in_the_documented_order() -> None:

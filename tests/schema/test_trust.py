@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from mjlab.config import Config
 from mjlab.mdp import joint_vel, reset_joints_by_offset
 from mjlab.registry import trusted
 from mjlab.schema import ConfigFileError, Trust, config_text, from_data, parse_config
@@ -142,7 +143,8 @@ def test_reading_calls_only_constructors_that_dataclasses_made(
             assert "__post_init__" not in dir(value), name
             file = sys.modules[value.__module__].__file__
             assert value.__init__.__code__.co_filename != file, name
-            assert value.__new__ is object.__new__, name
+            # The one of ours looks at names, and makes nothing of its own.
+            assert value.__new__ in (object.__new__, Config.__new__), name
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 # A room imports only from rooms with a smaller number. The rooms of `mjlab.tasks` that
 # are not named here stand above its robots, and are blind to each other.
 FLOORS = {
-    "mjlab.warp_stream": -2,
-    **dict.fromkeys(["mjlab.names", "mjlab.files", "mjlab.threads"], -1),
+    **dict.fromkeys(["mjlab.warp_stream", "mjlab.names"], -2),
+    **dict.fromkeys(["mjlab.config", "mjlab.files", "mjlab.threads"], -1),
     "mjlab.provenance": -1,
     "mjlab.random": -1,
     **dict.fromkeys(["mjlab.tensors", "mjlab.schema", "mjlab.parallel"], 0),
@@ -33,7 +33,7 @@ FLOORS = {
     **dict.fromkeys(["mjlab.rl", "mjlab.gym", "mjlab.views"], 8),
     **dict.fromkeys(["mjlab.muscle", "mjlab.motion", "mjlab.viewer"], 8),
     **dict.fromkeys(["mjlab.replay", "mjlab.export", "mjlab.workers"], 9),
-    "mjlab.report": 9,
+    **dict.fromkeys(["mjlab.report", "mjlab.doctor"], 9),
     "mjlab.tasks.robots": 9,
     "mjlab.tasks.*": 10,
     # The front door: `mjlab.make`.

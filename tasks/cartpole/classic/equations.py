@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from mjlab.config import Config
 from mjlab.envs import Box, Discrete
 from mjlab.names import suggest
 
@@ -69,7 +70,7 @@ class ClassicCartpoleError(ValueError):
 
 
 @dataclass(kw_only=True)
-class ClassicCartpoleCfg:
+class ClassicCartpoleCfg(Config):
     """Choices about the classic cartpole."""
 
     num_envs: int = 1

@@ -1,0 +1,128 @@
+"""Walking on tiles: success by kind of ground and by difficulty.
+
+    python bench/tiles.py Velocity-Go1
+    python bench/tiles.py Velocity-Go1-Flat --task Velocity-Go1 --episodes 128
+
+One episode in each world, as in training: noisy sensors, pushes, friction that differs,
+commands that change. Worlds stand on any row; `--kind flat` has all tiles of one kind.
+Success is the task's own. A policy of another task acts if what it observes is there
+under the same name, such as one of flat ground, which sees no terrain.
+"""
+
+import argparse
+import dataclasses
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from mjlab.threads import prepare_threads, torch_threads
+
+prepare_threads()
+
+import torch
+
+from bench.record import save
+from mjlab.cli.runs import find_run
+from mjlab.envs import ManagerBasedRlEnv, Rollout
+from mjlab.registry import load_task
+from mjlab.rl import RslRlVecEnv
+from mjlab.rl.config import PpoAgentCfg
+from mjlab.rl.distributed import Ranks
+from mjlab.rl.initial_weights import take_weights
+from mjlab.rl.learners import Learner
+
+
+def main() -> None:
+    """Measure, print and save."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("place", help="a task, a run's folder, or latest")
+    parser.add_argument(
+        "--task", default=None, help="where it walks; its own if absent"
+    )
+    parser.add_argument("--episodes", type=int, default=128)
+    parser.add_argument("--seed", type=int, default=1000)
+    parser.add_argument("--kind", default=None, help="one kind of tile, such as flat")
+    parser.add_argument("--name", default="tiles", help="of the file of results")
+    args = parser.parse_args()
+    run = find_run(args.place, Path("logs"))
+    task = args.task or run.info()["task"]
+    env = build(task, args.episodes, args.seed, args.kind)
+    rows = measure(env, act(env, run.path, run.configs()["agent"]), args.seed)
+    for name, row in rows.items():
+        print(
+            f"{name:20s} {row['episodes']:4d} episodes  success {row['success']:6.1%}  "
+            f"failed {row['failed']:6.1%}  off by {row['linear_error']:.2f} m/s, "
+            f"{row['turning_error']:.2f} rad/s"
+        )
+    about = {"task": task, "run": run.info(), "seed": args.seed, "kind": args.kind}
+    print(f"saved {save(args.name, {**about, 'tiles': rows})}")
+
+
+def build(task: str, worlds: int, seed: int, kind: str | None) -> ManagerBasedRlEnv:
+    """Worlds of a task as in training, on any row of its tiles."""
+    cfg: Any = load_task(task).env()
+    terrain = cfg.scene.terrain
+    generator = terrain.generator
+    if kind is not None:
+        tiles = {kind: generator.sub_terrains[kind]}
+        generator = dataclasses.replace(generator, sub_terrains=tiles)
+    terrain = dataclasses.replace(
+        terrain, generator=generator, max_init_terrain_level=None
+    )
+    cfg.scene = dataclasses.replace(cfg.scene, num_envs=worlds, terrain=terrain)
+    cfg.curriculum, cfg.seed = {}, seed
+    env = ManagerBasedRlEnv(cfg, device="cpu")
+    env.reset()
+    return env
+
+
+def act(env: ManagerBasedRlEnv, place: Path, agent: PpoAgentCfg) -> Any:
+    """The policy of a run; what it does not know, it does not see."""
+    worlds = RslRlVecEnv(env, groups=["actor", "critic"])
+    learner = Learner(worlds, agent, Ranks())
+    print("\n".join(take_weights(place, learner, worlds, agent)))
+    learner.inference.follow(learner.policy)
+    return learner.inference
+
+
+def measure(env: ManagerBasedRlEnv, policy: Any, seed: int) -> dict[str, Any]:
+    """Shares and errors of velocity by kind of tile and by thirds of the rows."""
+    ground = env.scene.ground
+    assert ground is not None
+    kinds, rows = ground.terrain.column_kinds, ground.terrain.num_rows
+    of = [kinds[i] for i in ground.columns.tolist()]
+    third = (3 * ground.levels // rows).tolist()
+    levels = [f"rows {'first middle last'.split()[i]} third" for i in third]
+    ended = {name: torch.zeros(env.num_envs, dtype=torch.bool) for name in _OUTCOMES}
+    metrics = env.command_manager.term("twist").metric_values
+    errors = torch.zeros_like(metrics)
+    with torch_threads(1):
+        rollout = Rollout(env, policy, seed=seed)
+        policy.reset()
+        for _ in range(env.max_episode_length):
+            errors = torch.where(rollout.running.unsqueeze(1), metrics, errors)
+            stepped = rollout.step()
+            for name, flags in ended.items():
+                flags |= env.outcome_manager.now(name) & stepped
+    found: dict[str, Any] = {}
+    for label in ["all", *sorted(set(of)), *sorted(set(levels))]:
+        chosen = [i for i in range(env.num_envs) if label in ("all", of[i], levels[i])]
+        success, fail = (ended[name][chosen].double().mean() for name in _OUTCOMES)
+        linear, turning = errors[chosen].mean(dim=0).tolist()
+        found[label] = {
+            "episodes": len(chosen),
+            "success": float(success),
+            "failed": float(fail),
+            "linear_error": linear,
+            "turning_error": turning,
+        }
+    return found
+
+
+_OUTCOMES = ("success", "fail")
+
+
+if __name__ == "__main__":
+    main()

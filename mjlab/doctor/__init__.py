@@ -1,0 +1,6 @@
+"""The doctor: why a training does not learn, by its figures, weights and a rollout."""
+
+from mjlab.doctor.finding import Diagnosis as Diagnosis
+from mjlab.doctor.finding import listing as listing
+from mjlab.doctor.finding import ordered as ordered
+from mjlab.doctor.finding import save as save

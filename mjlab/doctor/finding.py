@@ -1,0 +1,97 @@
+"""A finding, and several of them as text and as a file."""
+
+import json
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from mjlab.files import write_text
+
+FILE = "doctor.json"
+"""Name of the file of findings in a run's folder, which the report shows."""
+
+SURE = 0.9
+"""Certainty from which on a finding is sure."""
+
+LIKELY = 0.6
+"""Certainty from which on a finding is likely."""
+
+_WIDTH = 88
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnosis:
+    """A fault of a training, and a remedy to try."""
+
+    kind: str
+    """Its kind, such as "ending_pays"."""
+
+    certainty: float
+    """0 to 1."""
+
+    what: str
+    """The fault, with the figures that show it."""
+
+    advice: str
+    """The remedy, in words."""
+
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """The remedy as options of the command line, where some can be tried alone."""
+
+    @property
+    def degree(self) -> str:
+        """The certainty in words."""
+        if self.certainty >= SURE:
+            return "sure"
+        return "likely" if self.certainty >= LIKELY else "perhaps"
+
+    @property
+    def options(self) -> str:
+        """The remedy as a user types it."""
+        return " ".join(f"--{name} {value}" for name, value in self.settings.items())
+
+
+def ordered(findings: Sequence[Diagnosis]) -> list[Diagnosis]:
+    """Return findings by certainty, each kind about one thing once."""
+    unique = {(one.kind, one.what): one for one in findings}
+    return sorted(unique.values(), key=lambda one: -one.certainty)
+
+
+def listing(findings: Sequence[Diagnosis], looked_at: str) -> str:
+    """Return findings as text for a console.
+
+    Args:
+        findings: The findings, in order.
+        looked_at: What they were looked for in.
+    """
+    if not findings:
+        return f"Nothing found in {looked_at}."
+    number = len(findings)
+    lines = [f"{number} finding{'s' if number > 1 else ''} in {looked_at}."]
+    for index, one in enumerate(findings, 1):
+        head = f"{index:2d}. {one.degree:8s}"
+        lines += ["", *_wrapped(one.what, head)]
+        lines += _wrapped(f"Try: {one.advice}", "")
+        lines += [f"{'':12s}{one.options}"] if one.settings else []
+    return "\n".join(lines)
+
+
+def save(folder: Path, findings: Sequence[Diagnosis], looked_at: str) -> Path:
+    """Write findings into a run's folder."""
+    listed = [{**asdict(one), "degree": one.degree} for one in findings]
+    data = {"looked_at": looked_at, "findings": listed}
+    path = folder / FILE
+    write_text(path, json.dumps(data, indent=1, default=dict) + "\n")
+    return path
+
+
+def _wrapped(text: str, head: str) -> list[str]:
+    return textwrap.wrap(
+        text,
+        _WIDTH,
+        initial_indent=head.ljust(12),
+        subsequent_indent=" " * 12,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,369 @@
+"""Findings from the figures of a training: what `metrics.jsonl` and the panel show."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from mjlab.doctor.finding import Diagnosis
+from mjlab.rl.metrics_file import Metrics
+
+LEAST = 12
+"""Iterations before which nothing is said of a course."""
+
+RATE_BOUNDS = (1e-5, 1e-2)
+"""Bounds of RSL-RL's adaptive learning rate."""
+
+_COST = re.compile(r".*(_l1|_l2|_limits|_cost|_slip|_effort|collisions?|penalty)")
+_GAIN = re.compile(r"(track_|upright|alive|smooth_reward).*")
+
+
+@dataclass(frozen=True)
+class Course:
+    """Figures over the iterations, and the settings that they came of."""
+
+    metrics: Metrics
+    """The figures."""
+
+    config: Mapping[str, Any]
+    """Environment and learner as plain data, as `config.json` has them."""
+
+    @property
+    def long(self) -> bool:
+        """Enough iterations to speak of a course."""
+        return len(self.metrics.iterations) >= LEAST
+
+    def quarter(self, name: str, number: int) -> float | None:
+        """Return the mean of a figure in a quarter of its values, 0 to 3."""
+        series = self.metrics.series.get(name)
+        values = [] if series is None else series.finite
+        if len(values) < 4:
+            return None
+        size = len(values) / 4
+        return fmean(values[int(number * size) : int((number + 1) * size)])
+
+    def first(self, name: str) -> float | None:
+        """Return the first value of a figure."""
+        series = self.metrics.series.get(name)
+        return series.finite[0] if series is not None and series.finite else None
+
+    def setting(self, *path: str) -> Any:
+        """Return a part of the configuration; None where there is none."""
+        value: Any = self.config
+        for step in path:
+            value = value.get(step) if isinstance(value, Mapping) else None
+        return value
+
+    def weights(self) -> dict[str, float]:
+        """Return the weights of the rewards that count."""
+        terms = self.setting("env", "rewards") or {}
+        found = {name: (term or {}).get("weight") for name, term in terms.items()}
+        return {name: float(w) for name, w in found.items() if w}
+
+    def rates(self, number: int = 3) -> dict[str, float]:
+        """Return the rewards' terms in a quarter, reward a second, weights included."""
+        found = {
+            name: self.quarter(f"Episode_Reward/{name}", number)
+            for name in self.weights()
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
+    def function(self, kind: str, name: str) -> str:
+        """Return the name of a term's function."""
+        path = self.setting("env", kind, name, "func", "$callable") or ""
+        return str(path).rpartition(":")[2].rpartition(".")[2]
+
+
+def examine_training(course: Course) -> list[Diagnosis]:
+    """Return what the figures show."""
+    return [finding for check in _CHECKS for finding in check(course)]
+
+
+def _option(*path: str) -> str:
+    return ".".join(path).replace("_", "-")
+
+
+def _ending_pays(course: Course) -> Iterator[Diagnosis]:
+    """Episodes shrink while each step costs: ending at once is the best return."""
+    lengths = course.metrics.series.get("Train/mean_episode_length")
+    reward = course.quarter("Train/mean_step_reward", 3)
+    if lengths is None or len(lengths.finite) < LEAST or reward is None:
+        return
+    values = lengths.finite
+    smooth = [fmean(values[i : i + 4]) for i in range(len(values) - 3)]
+    peak, last = max(smooth), smooth[-1]
+    if last > 0.5 * peak or reward >= 0.0:
+        return
+    rates = course.rates()
+    costs = {name: rate for name, rate in rates.items() if rate < 0.0}
+    worst = min(costs, key=lambda name: costs[name], default=None)
+    advice = "make a step worth more than it costs, or begin with less noise."
+    settings: dict[str, str] = {}
+    if worst is not None:
+        weight = course.weights()[worst]
+        advice = (
+            f"let {worst} cost less, which takes most; or begin with less noise, "
+            "such as agent.actor.distribution-cfg.init-std 0.4."
+        )
+        settings = {_option("env", "rewards", worst, "weight"): f"{weight / 10:g}"}
+    yield Diagnosis(
+        kind="ending_pays",
+        certainty=0.97,
+        what=f"Ending at once is the best return: episodes shrank from {peak:.3g} to "
+        f"{last:.3g} steps, and a step costs {-reward:.3g}.",
+        advice=advice,
+        settings=settings,
+    )
+
+
+def _dead_terms(course: Course) -> Iterator[Diagnosis]:
+    """Rewards that are 0 in all episodes."""
+    if not course.long:
+        return
+    for name in course.weights():
+        series = course.metrics.series.get(f"Episode_Reward/{name}")
+        if series is None or not series.finite or any(series.finite):
+            continue
+        yield Diagnosis(
+            kind="dead_term",
+            certainty=0.92,
+            what=f"The reward {name} was 0 in every episode of "
+            f"{len(series.finite)} iterations.",
+            advice="look at its parameters: a threshold that nothing passes, a sensor "
+            "that sees nothing; or leave it out.",
+        )
+
+
+def _drowning_terms(course: Course) -> Iterator[Diagnosis]:
+    """One reward of many is nearly all."""
+    rates = course.rates()
+    if not course.long or len(rates) < 2:
+        return
+    name = max(rates, key=lambda n: abs(rates[n]))
+    rest = sum(abs(rate) for other, rate in rates.items() if other != name)
+    if abs(rates[name]) <= 10.0 * rest or rest == 0.0:
+        return
+    weight = course.weights()[name] * rest / abs(rates[name])
+    yield Diagnosis(
+        kind="drowning_term",
+        certainty=0.8,
+        what=f"The reward {name} drowns the others: {rates[name]:+.3g} a second, and "
+        f"all {len(rates) - 1} others together {rest:.3g}.",
+        advice="give it about as much as the others together.",
+        settings={_option("env", "rewards", name, "weight"): f"{weight:.2g}"},
+    )
+
+
+def _signs(course: Course) -> Iterator[Diagnosis]:
+    """Costs that are rewarded, and rewards that cost, by the functions' names."""
+    for name, weight in course.weights().items():
+        function = course.function("rewards", name)
+        is_cost = _COST.fullmatch(function) is not None
+        if not (is_cost if weight > 0.0 else _GAIN.fullmatch(function)):
+            continue
+        what = "a cost, and is rewarded" if is_cost else "a gain, and costs"
+        yield Diagnosis(
+            kind="sign",
+            certainty=0.75,
+            what=f"The reward {name} is {what}: {function} with weight {weight:g}.",
+            advice="turn the sign of its weight.",
+            settings={_option("env", "rewards", name, "weight"): f"{-weight:g}"},
+        )
+
+
+def _noise(course: Course) -> Iterator[Diagnosis]:
+    """Exploration that explodes, or has gone before anything was learned."""
+    name = "Policy/mean_std"
+    begin, end = course.first(name), course.quarter(name, 3)
+    if not course.long or begin is None or end is None:
+        return
+    entropy = course.setting("agent", "algorithm", "entropy_coef") or 0.0
+    option = _option("agent", "algorithm", "entropy_coef")
+    if end > 2.0 * begin:
+        yield Diagnosis(
+            kind="noise_explodes",
+            certainty=0.93,
+            what=f"The noise of actions grows, from {begin:.3g} to {end:.3g}.",
+            advice="pay less for entropy.",
+            settings={option: f"{entropy / 10:g}"},
+        )
+    early = course.quarter("Train/mean_step_reward", 0)
+    late = course.quarter("Train/mean_step_reward", 3)
+    if early is None or late is None:
+        return
+    if end < 0.05 and late - early < 0.1 * abs(early):
+        yield Diagnosis(
+            kind="noise_gone",
+            certainty=0.85,
+            what=f"The noise of actions has gone ({end:.2g}), and the reward of a step "
+            f"has not grown: {early:.3g}, then {late:.3g}.",
+            advice="begin with more noise (agent.actor.distribution-cfg.init-std 1.0), "
+            "and pay for entropy.",
+            settings={option: f"{max(10 * entropy, 0.01):g}"},
+        )
+
+
+def _learning_rate(course: Course) -> Iterator[Diagnosis]:
+    """The adaptive rate sits at its bound: the policy is held by its KL limit."""
+    series = course.metrics.series.get("Policy/learning_rate")
+    adaptive = course.setting("agent", "algorithm", "schedule") == "adaptive"
+    if not course.long or series is None or not adaptive:
+        return
+    values = series.finite[-max(len(series.finite) // 2, 1) :]
+    low, high = RATE_BOUNDS
+    limit = course.setting("agent", "algorithm", "desired_kl") or 0.01
+    option = _option("agent", "algorithm", "desired_kl")
+    for bound, held, factor, said in (
+        (low, [v <= 1.01 * low for v in values], 2.0, "a larger step"),
+        (high, [v >= 0.99 * high for v in values], 0.5, "a smaller one"),
+    ):
+        share = fmean(held)
+        if share < 0.6:
+            continue
+        side = "lower" if bound == low else "upper"
+        yield Diagnosis(
+            kind="rate_at_bound",
+            certainty=0.7,
+            what=f"The learning rate sat at its {side} bound {bound:g} in {share:.0%} "
+            f"of the last {len(values)} iterations: desired_kl {limit:g} holds it.",
+            advice=f"allow {said} of the policy, or have other batches.",
+            settings={option: f"{limit * factor:g}"},
+        )
+
+
+def _value_loss(course: Course) -> Iterator[Diagnosis]:
+    """The critic's error is as large as what it should tell."""
+    loss = course.quarter("Loss/value", 3)
+    reward = course.quarter("Train/mean_step_reward", 3)
+    length = course.quarter("Train/mean_episode_length", 3)
+    gamma = course.setting("agent", "algorithm", "gamma")
+    if not course.long or loss is None or reward is None or length is None:
+        return
+    # A critic that knows nothing is told what a rollout brings, half of one on average.
+    rollout = course.setting("agent", "num_steps_per_env") or 24
+    horizon = min(1.0 / max(1.0 - (gamma or 0.99), 1e-6), length, 0.5 * rollout)
+    scale = (reward * horizon) ** 2
+    begin = course.quarter("Loss/value", 0)
+    if scale == 0.0 or begin is None or loss < 0.3 * scale or loss < 0.5 * begin:
+        return
+    coef = course.setting("agent", "algorithm", "value_loss_coef")
+    settings = {} if coef else {_option("agent", "algorithm", "value_loss_coef"): "1.0"}
+    yield Diagnosis(
+        kind="value_loss",
+        certainty=0.75,
+        what=f"The critic has not learned: its loss went from {begin:.3g} to "
+        f"{loss:.3g}, and returns of about {reward * horizon:.3g} squared are "
+        f"{scale:.3g}.",
+        advice="look at value_loss_coef, the scale of rewards, and what it observes.",
+        settings=settings,
+    )
+
+
+def _one_end(course: Course) -> Iterator[Diagnosis]:
+    """One termination ends nearly all episodes, long before their time."""
+    length = course.quarter("Train/mean_episode_length", 3)
+    most = _episode_steps(course)
+    if not course.long or length is None or most is None or length > 0.5 * most:
+        return
+    terms = course.setting("env", "terminations") or {}
+    for name, term in terms.items():
+        share = course.quarter(f"Episode_Termination/{name}", 3)
+        if (term or {}).get("time_out") or share is None or share < 0.9:
+            continue
+        yield Diagnosis(
+            kind="one_end",
+            certainty=0.65,
+            what=f"{name} ended {share:.0%} of the episodes, after {length:.3g} of "
+            f"{most} steps.",
+            advice="see whether it holds from the start, and watch it with play.py "
+            "latest --as-trained.",
+        )
+
+
+def _episode_steps(course: Course) -> int | None:
+    seconds = course.setting("env", "episode_length_s")
+    step = course.setting("env", "sim", "mujoco", "timestep")
+    decimation = course.setting("env", "decimation")
+    if not seconds or not step or not decimation:
+        return None
+    return round(seconds / (step * decimation))
+
+
+def _health(course: Course) -> Iterator[Diagnosis]:
+    """Numbers that are not finite, and contacts without room."""
+    lost = sum(_values(course, "Health/nonfinite"))
+    if lost:
+        prefix = "Health/nonfinite/"
+        by_term = {
+            name.removeprefix(prefix): sum(_values(course, name))
+            for name in course.metrics.series
+            if name.startswith(prefix)
+        }
+        named = ", ".join(f"{n} {v:g}" for n, v in by_term.items() if v)
+        yield Diagnosis(
+            kind="nonfinite",
+            certainty=1.0,
+            what=f"{lost:g} worlds' steps were not finite"
+            + (f": {named}." if named else "."),
+            advice="replay a dump: play.py --dump RUN/dumps/...; where no term is "
+            "named, physics itself diverged: a shorter timestep, or weaker actions.",
+        )
+    overflow = max(_values(course, "Health/overflow"), default=0.0)
+    if overflow:
+        yield Diagnosis(
+            kind="overflow",
+            certainty=0.95,
+            what=f"Contacts or constraints lacked room {overflow:g} times.",
+            advice="give env.sim.nconmax and env.sim.njmax more.",
+        )
+
+
+def _values(course: Course, name: str) -> list[float]:
+    series = course.metrics.series.get(name)
+    return [] if series is None else series.finite
+
+
+def _shares_of_time(course: Course) -> Iterator[Diagnosis]:
+    """Much more physics than learning, or the reverse."""
+    collect = course.quarter("Perf/collect_s", 3)
+    learn = course.quarter("Perf/learn_s", 3)
+    if not course.long or not collect or not learn:
+        return
+    epochs = course.setting("agent", "algorithm", "num_learning_epochs") or 1
+    if learn > 3.0 * collect:
+        yield Diagnosis(
+            kind="mostly_learning",
+            certainty=0.5,
+            what=f"An iteration learns for {learn:.3g} s and acts for {collect:.3g} s.",
+            advice="have fewer epochs, smaller networks, or more worlds.",
+            settings={
+                _option("agent", "algorithm", "num_learning_epochs"): str(
+                    max(1, epochs // 2)
+                )
+            },
+        )
+    elif collect > 40.0 * learn:
+        yield Diagnosis(
+            kind="mostly_acting",
+            certainty=0.4,
+            what=f"An iteration acts for {collect:.3g} s and learns for {learn:.3g} s.",
+            advice="learn more from each step: more epochs, or larger networks.",
+            settings={
+                _option("agent", "algorithm", "num_learning_epochs"): str(2 * epochs)
+            },
+        )
+
+
+_CHECKS: tuple[Callable[[Course], Iterator[Diagnosis]], ...] = (
+    _ending_pays,
+    _dead_terms,
+    _drowning_terms,
+    _signs,
+    _noise,
+    _learning_rate,
+    _value_loss,
+    _one_end,
+    _health,
+    _shares_of_time,
+)

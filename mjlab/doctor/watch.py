@@ -1,0 +1,63 @@
+"""The doctor beside a training: says at once what its figures surely show."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from mjlab.doctor.finding import SURE, Diagnosis
+from mjlab.doctor.training import LEAST, Course, examine_training
+from mjlab.rl.console import Display, Progress
+from mjlab.rl.metrics_file import Metrics, Series
+
+
+class WatchedDisplay:
+    """A display that also says, once, what is surely wrong."""
+
+    def __init__(self, display: Display, config: Mapping[str, Any]) -> None:
+        """Watch what a display shows.
+
+        Args:
+            display: The display.
+            config: Environment and learner as plain data.
+        """
+        self._display = display
+        self._metrics = Metrics({}, [], [], 0)
+        self._course = Course(self._metrics, config)
+        self._next = LEAST
+        self._said: dict[str, str] = {}
+
+    def __enter__(self) -> "WatchedDisplay":
+        self._display.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._display.__exit__(*error)
+
+    def show(self, progress: Progress, figures: Mapping[str, float]) -> None:
+        """Look at the figures of an iteration, and show them."""
+        self._metrics.iterations.append(progress.iteration)
+        for name, value in figures.items():
+            series = self._metrics.series.setdefault(name, Series(name, [], []))
+            series.iterations.append(progress.iteration)
+            # What is not a number is not less than itself.
+            series.values.append(value if abs(value) < float("inf") else None)
+        done = len(self._metrics.iterations)
+        if done >= self._next:
+            # Each look reads the whole course, so they get rarer.
+            self._next = done + max(5, done // 10)
+            found = [f for f in examine_training(self._course) if f.certainty >= SURE]
+            self._say(found)
+        shown = replace(progress, findings=tuple(self._said.values()))
+        self._display.show(shown, figures)
+
+    def say(self, text: str) -> None:
+        """Say something once."""
+        self._display.say(text)
+
+    def _say(self, found: list[Diagnosis]) -> None:
+        new = [one for one in found if one.kind not in self._said]
+        self._said = {one.kind: one.what for one in found}
+        for one in new:
+            self._display.say(
+                f"Doctor: {one.what} Try: {one.advice} {one.options}".rstrip()
+            )

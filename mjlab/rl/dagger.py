@@ -1,0 +1,96 @@
+"""Imitation of a teacher with all that has been seen: DAgger, Ross et al. 2011.
+
+RSL-RL's distillation learns from the present rollout and forgets it. Here rollouts
+add up, so that a student needs fewer steps of the worlds, which are what costs.
+"""
+
+from typing import Any
+
+import torch
+from rsl_rl.algorithms import Distillation
+from tensordict import TensorDict
+from torch import nn
+
+
+class Dagger(Distillation):
+    """Learns what the teacher would have done, where teacher and student have been.
+
+    Some worlds are the teacher's, so that the student sees early how a task ends. What
+    has been seen is not part of a checkpoint: a run that is resumed gathers anew.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        capacity: int,
+        batch_size: int,
+        num_updates_per_iteration: int,
+        teacher_share: float,
+        **kwargs: Any,
+    ) -> None:
+        """Begin with nothing seen.
+
+        Args:
+            *args: As of RSL-RL's distillation.
+            capacity: Steps of worlds that are kept, the newest ones.
+            batch_size: Steps in an update.
+            num_updates_per_iteration: Updates after each rollout.
+            teacher_share: Share of the worlds in which the teacher acts.
+            **kwargs: As of RSL-RL's distillation.
+        """
+        super().__init__(*args, **kwargs)
+        self._capacity = capacity
+        self._batch_size = batch_size
+        self._num_updates = num_updates_per_iteration
+        self._teacher_share = teacher_share
+        self._seen: TensorDict | None = None
+        self._added = 0
+
+    def act(self, obs: TensorDict) -> torch.Tensor:
+        """Return the teacher's actions in the first worlds, then the student's."""
+        actions = super().act(obs)
+        taught = round(self._teacher_share * actions.shape[0])
+        actions[:taught] = self.transition.privileged_actions[:taught]  # type: ignore
+        return actions
+
+    def update(self) -> dict[str, float]:
+        """Learn from batches of all that has been seen; return the mean loss."""
+        self._keep()
+        assert self._seen is not None
+        filled = min(self._added, self._capacity)
+        total = torch.zeros((), device=self.device)
+        for _ in range(self._num_updates):
+            rows = torch.randint(filled, (self._batch_size,), device=self.device)
+            batch = self._seen[rows]
+            done = self.student(batch["observations"])
+            loss = self.loss_fn(done, batch["actions"])
+            self.optimizer.zero_grad()
+            loss.backward()
+            if self.is_multi_gpu:
+                self.reduce_parameters()
+            if self.max_grad_norm:
+                nn.utils.clip_grad_norm_(self.student.parameters(), self.max_grad_norm)
+            self.optimizer.step()
+            total += loss.detach()
+        self.num_updates += 1
+        self.student.update_normalization(self.storage.observations.flatten(0, 1))  # type: ignore
+        self.storage.clear()
+        return {"behavior": float(total) / self._num_updates}
+
+    def _keep(self) -> None:
+        """Write the rollout over what has been kept longest."""
+        observations = self.storage.observations.flatten(0, 1)
+        actions = self.storage.privileged_actions.flatten(0, 1)
+        count = actions.shape[0]
+        new = TensorDict(
+            {
+                "observations": observations.select(*self.student.obs_groups),
+                "actions": actions,
+            },
+            batch_size=[count],
+        )
+        if self._seen is None:
+            self._seen = new.new_zeros(self._capacity)
+        places = torch.arange(self._added, self._added + count, device=self.device)
+        self._seen[places % self._capacity] = new
+        self._added += count

@@ -1,0 +1,42 @@
+"""Imitation of a teacher that need not be a network: its parts, as configurations."""
+
+from dataclasses import dataclass
+
+from mjlab.rl.parts import DistillationCfg, PartCfg
+
+
+@dataclass(kw_only=True)
+class ObservedActionsCfg(PartCfg):
+    """A teacher that is no network: its actions are its groups of observations.
+
+    So a controller by hand teaches, as a term of an observation group.
+    """
+
+    class_name = "mjlab.rl.observed:ObservedActions"
+
+
+@dataclass(kw_only=True)
+class DaggerCfg(DistillationCfg):
+    """Supervised learning from a teacher, with all rollouts so far.
+
+    Fields of RSL-RL's distillation that are about its own batches, the epochs and the
+    length of gradients, have no meaning here.
+    """
+
+    class_name = "mjlab.rl.dagger:Dagger"
+
+    num_learning_epochs: int = 1
+    gradient_length: int = 1
+
+    capacity: int = 500_000
+    """Steps of worlds that are kept, the newest ones."""
+
+    batch_size: int = 1024
+    """Steps in an update."""
+
+    num_updates_per_iteration: int = 100
+    """Updates after each rollout."""
+
+    teacher_share: float = 0.5
+    """Share of the worlds in which the teacher acts. Without any, a student sees what
+    comes late in an episode only when it has learned all that comes before."""

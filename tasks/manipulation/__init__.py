@@ -1,0 +1,65 @@
+"""Reaching and lifting with an arm."""
+
+from pathlib import Path
+
+from mjlab.registry import OnCpu, Task
+from mjlab.tasks.manipulation.lift import LiftYamCfg as LiftYamCfg
+from mjlab.tasks.manipulation.lift_ik import LiftYamIKCfg as LiftYamIKCfg
+from mjlab.tasks.manipulation.lift_mixed import LiftYamMixedCfg as LiftYamMixedCfg
+from mjlab.tasks.manipulation.lift_taught import LiftYamTaughtCfg as LiftYamTaughtCfg
+from mjlab.tasks.manipulation.objects import ball as ball
+from mjlab.tasks.manipulation.objects import cube as cube
+from mjlab.tasks.manipulation.objects import cylinder as cylinder
+from mjlab.tasks.manipulation.objects import jar as jar
+from mjlab.tasks.manipulation.objects import table_spec as table_spec
+from mjlab.tasks.manipulation.reach import ReachYamCfg as ReachYamCfg
+from mjlab.tasks.manipulation.reach import TableCfg as TableCfg
+from mjlab.tasks.manipulation.rl import (
+    TAUGHT_WORLDS_ON_CPU,
+    WORLDS_ON_CPU,
+    manipulation_rl,
+    reach_rl,
+    taught_rl,
+)
+from mjlab.tasks.manipulation.script import (
+    scripted_joint_targets as scripted_joint_targets,
+)
+
+TRAINED = Path(__file__).parent / "trained"
+
+REACH = Task(
+    env=ReachYamCfg,
+    play=lambda: ReachYamCfg().play(),
+    rl=reach_rl,
+    on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=reach_rl),
+    summary="I2RT YAM brings its gripper to a place.",
+    trained=TRAINED / "Reach-Yam",
+)
+LIFT = Task(
+    env=LiftYamCfg,
+    play=lambda: LiftYamCfg().play(),
+    rl=manipulation_rl,
+    on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=manipulation_rl),
+    summary="I2RT YAM lifts a cube to a place and holds it there.",
+)
+LIFT_IK = Task(
+    env=LiftYamIKCfg,
+    play=lambda: LiftYamIKCfg().play(),
+    rl=manipulation_rl,
+    on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=manipulation_rl),
+    summary="I2RT YAM lifts a cube; actions move the gripper, open it or close it.",
+)
+LIFT_MIXED = Task(
+    env=LiftYamMixedCfg,
+    play=lambda: LiftYamMixedCfg().play(),
+    rl=manipulation_rl,
+    on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=manipulation_rl),
+    summary="I2RT YAM lifts things that are others in each world.",
+)
+LIFT_TAUGHT = Task(
+    env=LiftYamTaughtCfg,
+    play=lambda: LiftYamTaughtCfg().play(),
+    rl=taught_rl,
+    on_cpu=OnCpu(num_envs=TAUGHT_WORLDS_ON_CPU, rl=taught_rl),
+    summary="I2RT YAM lifts a cube as a controller by hand does, which it imitates.",
+)

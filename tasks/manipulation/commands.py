@@ -1,0 +1,146 @@
+"""The command of manipulation: a place that something is brought to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+
+from mjlab import views
+from mjlab.entity import Entity
+from mjlab.managers import CommandTerm, CommandTermCfg, Env
+from mjlab.mdp import DrawRanges
+from mjlab.mdp.kinematics import Frame
+from mjlab.tasks.robots.yam import GRASP_SITE
+from mjlab.tensors.masks import write_where
+from mjlab.tensors.math import quat_rotate_inverse, spread
+
+Range = tuple[float, float]
+_MARK_COLOR = (0.15, 0.75, 0.3, 0.45)
+
+
+@dataclass(kw_only=True)
+class GoalCommandCfg(CommandTermCfg):
+    """A place for the gripper, or for a thing that it brings there.
+
+    The command is the place in the frame of the robot's base, in metres.
+    """
+
+    resampling_time_range: Range = (float("inf"), float("inf"))
+
+    object_name: str | None = None
+    """Entity that is brought to the place. None brings the gripper itself."""
+
+    robot_name: str = "robot"
+    """The robot."""
+
+    site_name: str = GRASP_SITE
+    """Site of the robot between the fingertips."""
+
+    x: Range = (0.3, 0.5)
+    """Range of places along x from the world's spawn origin, in m."""
+
+    y: Range = (-0.2, 0.2)
+    """Range along y, in m."""
+
+    z: Range = (0.2, 0.4)
+    """Range of heights above the table, in m."""
+
+    radius: float = 0.03
+    """Distance that counts as there, and radius of the mark in pictures, in m."""
+
+    def bind(self, name: str, env: Env) -> CommandTerm:
+        """Return the term of one environment."""
+        return GoalCommand(name, self, env)
+
+
+class GoalCommand(CommandTerm):
+    """Draws places, and knows how far what is brought is from them."""
+
+    metric_names: ClassVar[tuple[str, ...]] = ("distance", "reach_distance", "there")
+
+    cfg: GoalCommandCfg
+
+    def __init__(self, name: str, cfg: GoalCommandCfg, env: Env) -> None:
+        if not cfg.radius > 0.0:
+            raise ValueError(f"radius is {cfg.radius}; it has to be positive.")
+        super().__init__(name, cfg, env, num_draws=3)
+        self.cfg = cfg
+        self.robot: Entity = env.scene.entity(cfg.robot_name)
+        """The robot."""
+        self._site = Frame(env.sim, self.robot, "site", cfg.site_name)
+        self._object = None
+        if cfg.object_name is not None:
+            self._object = views.of(env.scene).view(cfg.object_name)
+        ranges = {"x": cfg.x, "y": cfg.y, "z": cfg.z}
+        self._ranges = DrawRanges(ranges, env.device)
+        self.ranges = self._ranges.by_name
+        """Live ranges by name, each of shape (2,): curricula write them."""
+        self._drawn = torch.zeros(env.num_envs, 3, device=env.device)
+        self._command = torch.zeros(env.num_envs, 3, device=env.device)
+
+    @property
+    def command(self) -> torch.Tensor:
+        """The place in the frame of the robot's base, shape (num_envs, 3), m."""
+        return self._command
+
+    @property
+    def goal_pos_w(self) -> torch.Tensor:
+        """The place in the world, shape (num_envs, 3), m."""
+        return self._drawn + self._env.scene.spawn_origins
+
+    @property
+    def grasp_pos_w(self) -> torch.Tensor:
+        """Point between the fingertips in the world, shape (num_envs, 3), m."""
+        return self._site.pos_w
+
+    @property
+    def brought_pos_w(self) -> torch.Tensor:
+        """Position of what is brought in the world, shape (num_envs, 3), m."""
+        if self._object is None:
+            return self._site.pos_w
+        return self._object.root_pose.p
+
+    def distance(self) -> torch.Tensor:
+        """Return how far what is brought is from the place, shape (num_envs,), m."""
+        return _length(self.goal_pos_w - self.brought_pos_w)
+
+    def reach_distance(self) -> torch.Tensor:
+        """Return how far the gripper is from what is brought, shape (num_envs,), m."""
+        return _length(self.brought_pos_w - self.grasp_pos_w)
+
+    def in_base(self, point_w: torch.Tensor) -> torch.Tensor:
+        """Return a direction in the world in the axes of the robot's base."""
+        return quat_rotate_inverse(self.robot.data.root_quat_w, point_w)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        own = {"ranges": self._ranges.bounds, "drawn": self._drawn}
+        return super().state() | own | {"command": self._command}
+
+    def debug_vis(self, visualizer: Any) -> None:
+        """Draw the place."""
+        goals = self.goal_pos_w
+        for world in visualizer.worlds:
+            visualizer.add_sphere(
+                world,
+                goals[world].cpu().numpy(),
+                radius=self.cfg.radius,
+                color=_MARK_COLOR,
+            )
+
+    def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:
+        write_where(self._drawn, mask, spread(self._ranges.bounds, unit))
+
+    def _update(self) -> None:
+        from_base = self.goal_pos_w - self.robot.data.root_pos_w
+        self._command.copy_(self.in_base(from_base))
+
+    def _update_metrics(self) -> None:
+        away = self.distance()
+        there = (away <= self.cfg.radius).float()
+        self._average(torch.stack((away, self.reach_distance(), there), dim=1))
+
+
+def _length(vector: torch.Tensor) -> torch.Tensor:
+    return vector.square().sum(dim=-1).sqrt()

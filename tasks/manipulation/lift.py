@@ -1,0 +1,183 @@
+"""Grip a cube, lift it and hold it at a place in the air."""
+
+import math
+from dataclasses import dataclass, field
+
+from mjlab.envs import mdp
+from mjlab.managers import (
+    ActionTermCfg,
+    CommandTermCfg,
+    EventTermCfg,
+    ObservationGroupCfg,
+    OutcomeTermCfg,
+    RewardTermCfg,
+    SceneEntityCfg,
+    TerminationTermCfg,
+)
+from mjlab.scene import SceneCfg
+from mjlab.tasks.manipulation import mdp as manipulation
+from mjlab.tasks.manipulation import scene as table
+from mjlab.tasks.manipulation.objects import thing_cfg
+from mjlab.tasks.manipulation.reach import (
+    GOAL,
+    HELD,
+    TableCfg,
+    costs,
+    joint_actions,
+    observations,
+    reset_robot,
+    time_out,
+)
+from mjlab.tasks.manipulation.scene import OBJECT
+from mjlab.tasks.robots.yam import FINGERTIPS
+
+_TIPS = SceneEntityCfg("robot", geom_names=(FINGERTIPS,))
+_SHAPE = SceneEntityCfg(OBJECT, geom_names=("shape",))
+_BODY = SceneEntityCfg(OBJECT, body_names=("thing",))
+
+
+def lift_actions() -> dict[str, ActionTermCfg | None]:
+    """Return position targets; with an action of 0 the gripper takes a cube."""
+    actions = joint_actions(with_gripper=True)
+    targets = actions["joint_pos"]
+    assert isinstance(targets, mdp.JointPositionActionCfg)
+    targets.offset = {"left_finger": 0.01}
+    return actions
+
+
+def lift_rewards() -> dict[str, RewardTermCfg | None]:
+    """Return those of the stages: reach, grip, bring what is held, hold it there."""
+    held = {"command_name": GOAL, "object_name": OBJECT}
+    return {
+        "reach": RewardTermCfg(
+            func=manipulation.reach,
+            weight=1.0,
+            params={"command_name": GOAL, "std": 0.2},
+        ),
+        "grip": RewardTermCfg(func=manipulation.grip, weight=1.0, params=dict(held)),
+        "bring": RewardTermCfg(
+            func=manipulation.grip, weight=5.0, params=held | {"std": 0.2}
+        ),
+        "bring_closely": RewardTermCfg(
+            func=manipulation.grip, weight=5.0, params=held | {"std": 0.03}
+        ),
+        **costs(),
+    }
+
+
+def drop() -> dict[str, str]:
+    """Return the parameters of a drop off the table."""
+    return {"object_name": OBJECT}
+
+
+def place(name: str = OBJECT) -> EventTermCfg:
+    """Return a start of a thing in front of the arm."""
+    return EventTermCfg(
+        func=manipulation.place_object,
+        mode="reset",
+        params={
+            "object_name": name,
+            "pose_range": {
+                "x": (0.2, 0.4),
+                "y": (-0.2, 0.2),
+                "z": (0.025, 0.035),
+                "yaw": (-math.pi, math.pi),
+            },
+        },
+    )
+
+
+def tip_friction() -> dict[str, EventTermCfg | None]:
+    """Return the friction of the fingertips, all of them alike, once for each world."""
+    draws = {
+        "sliding": ("uniform", (0.3, 1.5)),
+        "torsional": ("log_uniform", (1e-4, 2e-2)),
+        "rolling": ("log_uniform", (1e-5, 5e-3)),
+    }
+    return {
+        f"tip_friction_{axis}": EventTermCfg(
+            func=mdp.randomize.geom_friction,
+            mode="startup",
+            params={
+                "asset_cfg": _TIPS,
+                "operation": "abs",
+                "distribution": distribution,
+                "axes": (axis,),
+                "ranges": bounds,
+                "shared": True,
+            },
+        )
+        for axis, (distribution, bounds) in draws.items()
+    }
+
+
+def cube_variety() -> dict[str, EventTermCfg | None]:
+    """Return mass, size and colour of the cube, once for each world."""
+    return {
+        "cube_mass": EventTermCfg(
+            func=mdp.randomize.body_mass,
+            mode="startup",
+            params={"asset_cfg": _BODY, "ranges": (0.5, 2.0)},
+        ),
+        "cube_size": EventTermCfg(
+            func=mdp.randomize.geom_size,
+            mode="startup",
+            params={"asset_cfg": _SHAPE, "ranges": (0.8, 1.2), "shared": True},
+        ),
+        "cube_color": EventTermCfg(
+            func=mdp.randomize.geom_rgba,
+            mode="startup",
+            params={"asset_cfg": _SHAPE, "axes": (0, 1, 2), "ranges": (0.1, 1.0)},
+        ),
+    }
+
+
+def lift_events() -> dict[str, EventTermCfg | None]:
+    """Return starts, and tips and cubes that are not quite known."""
+    return {
+        "reset_robot": reset_robot(),
+        "place_object": place(),
+        **tip_friction(),
+        **cube_variety(),
+    }
+
+
+def lift_outcomes() -> dict[str, OutcomeTermCfg | None]:
+    """Return a thing that is held at its goal, and one that has left the table."""
+    return {
+        "success": OutcomeTermCfg(func=manipulation.held_at_goal, params=dict(HELD)),
+        "fail": OutcomeTermCfg(func=manipulation.dropped, params=drop()),
+    }
+
+
+def lift_terminations() -> dict[str, TerminationTermCfg | None]:
+    """Return the end of time, and a thing that has left the table."""
+    return {
+        **time_out(),
+        "dropped": TerminationTermCfg(func=manipulation.dropped, params=drop()),
+    }
+
+
+@dataclass(kw_only=True)
+class LiftYamCfg(TableCfg):
+    """Grip a cube, lift it to a place in the air and hold it there."""
+
+    scene: SceneCfg = field(
+        default_factory=lambda: table.scene({OBJECT: thing_cfg("cube")})
+    )
+    episode_length_s: float = 6.0
+    commands: dict[str, CommandTermCfg | None] = field(
+        default_factory=lambda: {
+            GOAL: manipulation.GoalCommandCfg(object_name=OBJECT, debug_vis=True)
+        }
+    )
+    observations: dict[str, ObservationGroupCfg | None] = field(
+        default_factory=lambda: observations(with_object=True)
+    )
+    actions: dict[str, ActionTermCfg | None] = field(default_factory=lift_actions)
+    rewards: dict[str, RewardTermCfg | None] = field(default_factory=lift_rewards)
+    terminations: dict[str, TerminationTermCfg | None] = field(
+        default_factory=lift_terminations
+    )
+    outcomes: dict[str, OutcomeTermCfg | None] = field(default_factory=lift_outcomes)
+    events: dict[str, EventTermCfg | None] = field(default_factory=lift_events)

@@ -1,0 +1,47 @@
+"""Lifting by inverse kinematics: the action moves the gripper, not the joints."""
+
+from dataclasses import dataclass, field
+
+from mjlab.envs import mdp
+from mjlab.managers import ActionTermCfg
+from mjlab.tasks.manipulation.lift import LiftYamCfg
+from mjlab.tasks.robots.yam import (
+    ARM_JOINTS,
+    FINGER_CLOSED,
+    FINGER_JOINTS,
+    FINGER_OPEN,
+    GRASP_SITE,
+)
+
+POSITION_SCALE = 0.1
+"""Displacement of the gripper per unit of action, in m."""
+
+ROTATION_SCALE = 0.5
+"""Turn of the gripper per unit of action, in rad."""
+
+
+def ik_actions() -> dict[str, ActionTermCfg | None]:
+    """Return a displacement of the gripper (6 numbers), and open or closed (1)."""
+    return {
+        "arm": mdp.DifferentialIKActionCfg(
+            joint_names=ARM_JOINTS,
+            frame_type="site",
+            frame_name=GRASP_SITE,
+            position_scale=POSITION_SCALE,
+            rotation_scale=ROTATION_SCALE,
+        ),
+        "gripper": mdp.BinaryJointPositionActionCfg(
+            joint_names=FINGER_JOINTS[:1],
+            # Beyond open: the loop is slow, and the joint's limit stops the finger.
+            open_command=2.0 * FINGER_OPEN,
+            close_command=FINGER_CLOSED,
+        ),
+    }
+
+
+@dataclass(kw_only=True)
+class LiftYamIKCfg(LiftYamCfg):
+    """The same task in the space of the gripper: where it goes, and open or closed."""
+
+    episode_length_s: float = 8.0
+    actions: dict[str, ActionTermCfg | None] = field(default_factory=ik_actions)

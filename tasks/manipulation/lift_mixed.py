@@ -1,0 +1,55 @@
+"""Lifting things that are others in each world."""
+
+import math
+from dataclasses import dataclass, field
+
+from mjlab.entity import VariantsCfg
+from mjlab.managers import EventTermCfg
+from mjlab.scene import SceneCfg
+from mjlab.tasks.manipulation import scene as table
+from mjlab.tasks.manipulation.lift import place, tip_friction
+from mjlab.tasks.manipulation.lift_ik import LiftYamIKCfg
+from mjlab.tasks.manipulation.objects import ThingName, thing_cfg
+from mjlab.tasks.manipulation.reach import reset_robot
+from mjlab.tasks.manipulation.scene import OBJECT
+
+_NAMES: tuple[ThingName, ...] = ("cube", "cylinder", "ball", "jar")
+
+OTHERS = ("left", "right")
+"""Names of the things beside the one that is lifted; half of the worlds lack each."""
+
+
+def any_thing(*, absent: float = 0.0) -> VariantsCfg:
+    """Return a thing that is another one in each world.
+
+    Args:
+        absent: Share of the worlds that it is left out of.
+    """
+    options = {name: thing_cfg(name) for name in _NAMES}
+    return VariantsCfg(options=options, absent=absent)
+
+
+def mixed_scene() -> SceneCfg:
+    """Return one to three things on the table, the one in the middle to be lifted."""
+    others = {name: any_thing(absent=0.5) for name in OTHERS}
+    return table.scene({OBJECT: any_thing(), **others})
+
+
+def mixed_events() -> dict[str, EventTermCfg | None]:
+    """Return starts apart from each other, and tips that are not quite known."""
+    sides = {OBJECT: (-0.07, 0.07), "left": (0.15, 0.25), "right": (-0.25, -0.15)}
+    places = {}
+    for name, side in sides.items():
+        places[f"place_{name}"] = place(name)
+        ranges = {"x": (0.2, 0.4), "y": side, "z": (0.025, 0.03)}
+        ranges["yaw"] = (-math.pi, math.pi)
+        places[f"place_{name}"].params["pose_range"] = ranges
+    return {"reset_robot": reset_robot(), **places, **tip_friction()}
+
+
+@dataclass(kw_only=True)
+class LiftYamMixedCfg(LiftYamIKCfg):
+    """Lift what lies in the middle: a cube, a cylinder, a ball or a jar with a lid."""
+
+    scene: SceneCfg = field(default_factory=mixed_scene)
+    events: dict[str, EventTermCfg | None] = field(default_factory=mixed_events)

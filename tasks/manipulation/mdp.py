@@ -1,0 +1,236 @@
+"""The terms of manipulation, besides those that mjlab has for all tasks.
+
+Rewards return shape (num_envs,), float32: a rate. Penalties are returned as positive
+costs and get a negative weight. What MuJoCo derives (sites, contacts) is that of the
+last physics step, at most 5 ms before.
+"""
+
+import math
+from collections.abc import Mapping
+
+import torch
+
+from mjlab import views
+from mjlab.managers import ManagerTermBase
+from mjlab.managers.managed_env import ManagedEnv
+from mjlab.managers.term import TermCfg, TermError
+from mjlab.mdp.lookup import ROBOT
+from mjlab.mdp.randomize.distributions import Range
+from mjlab.scene import Selection
+from mjlab.schema import declare_terms
+from mjlab.tasks.manipulation.commands import GoalCommand as GoalCommand
+from mjlab.tasks.manipulation.commands import GoalCommandCfg as GoalCommandCfg
+from mjlab.tensors.masks import fill_where
+from mjlab.tensors.math import quat_conjugate, quat_from_axis_angle, quat_mul
+
+FINGERS = ("robot/lf_down", "robot/rf_down")
+"""Bodies that grip."""
+
+_TOUCH = 0.05
+"""Force from which on a finger touches, in N: a tenth of the weight of a thing."""
+
+
+def goal_command(env: ManagedEnv, name: str) -> GoalCommand:
+    """Return the command called `name`, which has to be a place to bring things to."""
+    term = env.command_manager.term(name)
+    if not isinstance(term, GoalCommand):
+        raise TermError(
+            f"The command {name!r} is a {type(term).__name__}, not a GoalCommand."
+        )
+    return term
+
+
+# Observations.
+
+
+def gripper_to_object(env: ManagedEnv, command_name: str) -> torch.Tensor:
+    """Return the way from gripper to thing, axes of the base, m, (num_envs, 3)."""
+    command = goal_command(env, command_name)
+    return command.in_base(command.brought_pos_w - command.grasp_pos_w)
+
+
+def object_to_goal(env: ManagedEnv, command_name: str) -> torch.Tensor:
+    """Return the way from what is brought to the goal, axes of the base, m."""
+    command = goal_command(env, command_name)
+    return command.in_base(command.goal_pos_w - command.brought_pos_w)
+
+
+def object_heading(env: ManagedEnv, object_name: str) -> torch.Tensor:
+    """Return how a thing of four sides is turned, alike after a quarter, (num_envs, 2).
+
+    Cosine and sine of four times its yaw, from the base's forward direction.
+    """
+    thing = views.of(env.scene).view(object_name).root_pose.q
+    base = env.scene.entity("robot").data.root_quat_w
+    w, _, _, z = quat_mul(quat_conjugate(base), thing).unbind(dim=1)
+    turn = 8.0 * torch.atan2(z, w)
+    return torch.stack((turn.cos(), turn.sin()), dim=1)
+
+
+# Rewards.
+
+
+def reach(env: ManagedEnv, command_name: str, std: float) -> torch.Tensor:
+    """Return how near the gripper is to the thing, 0 to 1.
+
+    Args:
+        env: The environment.
+        command_name: The goal command.
+        std: Distance at which the reward is 1 less tanh(1), 0.24, in m.
+    """
+    return _near(goal_command(env, command_name).reach_distance(), std)
+
+
+def bring(env: ManagedEnv, command_name: str, std: float) -> torch.Tensor:
+    """Return how near what is brought is to the goal, 0 to 1; `std` as in `reach`."""
+    return _near(goal_command(env, command_name).distance(), std)
+
+
+class grip(ManagerTermBase):
+    """One while both fingers touch a thing, the more so the nearer it is to its goal.
+
+    Only what is held counts: a thing that is pushed or thrown there is worth nothing.
+    """
+
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+        super().__init__(cfg, env)
+        self._command = goal_command(env, cfg.params["command_name"])
+        self._held = _Held(env, cfg.params["object_name"])
+
+    def __call__(
+        self,
+        env: ManagedEnv,
+        command_name: str,
+        object_name: str,
+        std: float | None = None,
+    ) -> torch.Tensor:
+        """Return 1 or 0; with `std`, times how near the goal is, as in `reach`."""
+        held = self._held().float()
+        return held if std is None else held * _near(self._command.distance(), std)
+
+
+def joint_vel_excess(
+    env: ManagedEnv, limit: float, asset_cfg: Selection = ROBOT
+) -> torch.Tensor:
+    """Sum of squares of the chosen joints' speeds beyond `limit`, rad/s or m/s."""
+    speed = asset_cfg.entity.data.joint_vel[:, asset_cfg.joint_ids].abs()
+    return (speed - limit).clamp(min=0.0).square().sum(dim=1)
+
+
+# Ends and outcomes.
+
+
+def dropped(env: ManagedEnv, object_name: str, depth: float = 0.1) -> torch.Tensor:
+    """Return whether a thing has fallen off the table, to `depth`, m, below its top."""
+    pose = views.of(env.scene).view(object_name).root_pose
+    return pose.p[:, 2] - env.scene.spawn_origins[:, 2] < -depth
+
+
+class held_at_goal(ManagerTermBase):
+    """Holds once what is brought has been near its goal for a while without a break."""
+
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+        super().__init__(cfg, env)
+        self._command = goal_command(env, cfg.params["command_name"])
+        duration = cfg.params["duration"]
+        # At least as long, but for the rounding of the quotient.
+        self._needed = math.ceil(duration / env.step_dt - 1e-6)
+        if self._needed < 1:
+            raise TermError(
+                f"held_at_goal: duration is {duration}; it has to be above 0."
+            )
+        size = (env.num_envs,)
+        self._steps = torch.zeros(size, dtype=torch.int64, device=env.device)
+
+    def __call__(
+        self, env: ManagedEnv, command_name: str, duration: float
+    ) -> torch.Tensor:
+        """Return it, shape (num_envs,), bool; `duration` in s. Call it once a step."""
+        near = self._command.distance() <= self._command.cfg.radius
+        self._steps.add_(1).mul_(near)
+        return self._steps >= self._needed
+
+    def reset(self, mask: torch.Tensor) -> None:
+        fill_where(self._steps, mask, 0)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        return {"steps": self._steps}
+
+
+# Events.
+
+
+class place_object(ManagerTermBase):
+    """Puts a thing onto the table, at rest."""
+
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+        super().__init__(cfg, env)
+        self._object = views.of(env.scene).view(cfg.params["object_name"])
+        ranges = cfg.params["pose_range"]
+        axes = ("x", "y", "z", "yaw")
+        if set(ranges) != set(axes):
+            raise TermError(
+                f"place_object: pose_range has {sorted(ranges)}; it needs a range for "
+                "each of x, y, z and yaw."
+            )
+        bounds = [ranges[axis] for axis in axes]
+        self._low = torch.tensor([low for low, _ in bounds], device=env.device)
+        self._high = torch.tensor([high for _, high in bounds], device=env.device)
+        self._up = torch.tensor([0.0, 0.0, 1.0], device=env.device)
+
+    def __call__(
+        self,
+        env: ManagedEnv,
+        mask: torch.Tensor,
+        object_name: str,
+        pose_range: Mapping[str, Range],
+        stream: str = "event",
+    ) -> None:
+        """Draw a pose and write it where `mask` holds.
+
+        Args:
+            env: The environment.
+            mask: The worlds to write, shape (num_envs,), bool.
+            object_name: The entity.
+            pose_range: Ranges of x, y, z from the world's spawn origin, in m, and of
+                the yaw, in rad.
+            stream: Name of the random numbers; the event manager gives one.
+        """
+        unit = env.rng.draw(stream, (4,))
+        drawn = self._low + unit * (self._high - self._low)
+        position = drawn[:, :3] + env.scene.spawn_origins
+        turn = quat_from_axis_angle(self._up, drawn[:, 3])
+        self._object.reset_to_default(mask)
+        self._object.write_root_pose(mask, torch.cat((position, turn), dim=1))
+        self._object.write_root_velocity(
+            mask, torch.zeros_like(drawn[:, :1]).expand(-1, 6)
+        )
+
+
+class _Held:
+    """Finds the worlds in which both fingers touch a thing."""
+
+    def __init__(self, env: ManagedEnv, object_name: str) -> None:
+        seen = views.of(env.scene)
+        self._views = seen
+        self._object = seen.view(object_name)
+        self._fingers = [seen.body(name) for name in FINGERS]
+
+    def __call__(self) -> torch.Tensor:
+        """Return it, shape (num_envs,), bool."""
+        left, right = (
+            self._views.pairwise_contact_force(finger, self._object)
+            for finger in self._fingers
+        )
+        return _touches(left) & _touches(right)
+
+
+def _touches(force: torch.Tensor) -> torch.Tensor:
+    return force.square().sum(dim=-1) > _TOUCH**2
+
+
+def _near(distance: torch.Tensor, std: float) -> torch.Tensor:
+    return 1.0 - torch.tanh(distance / std)
+
+
+declare_terms(__name__)

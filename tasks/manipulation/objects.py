@@ -1,0 +1,151 @@
+"""Things that lie on a table, and the table."""
+
+from typing import Literal
+
+import mujoco
+
+from mjlab.entity import EntityCfg, InitialStateCfg
+from mjlab.schema import declared
+
+ThingName = Literal["cube", "cylinder", "ball", "jar"]
+OBJECT_HALF = 0.02
+"""Half of the edge of a cube, and the radius of what is round, in m."""
+
+TABLE_CENTER = (0.3, 0.0)
+TABLE_HALF = (0.45, 0.5, 0.02)
+"""Half of the extents of the table's top, in m; its surface is at height 0."""
+
+_FLOOR = -0.6
+_ORANGE = (0.93, 0.45, 0.13, 1.0)
+_BLUE = (0.16, 0.42, 0.78, 1.0)
+_MASS = 0.05
+
+
+def table_cfg() -> EntityCfg:
+    """Return a table with the arm's base on it, and the floor that it stands on."""
+    return EntityCfg(source=table_spec)
+
+
+def thing_cfg(name: ThingName) -> EntityCfg:
+    """Return a thing that a gripper can hold, in front of the arm."""
+    return EntityCfg(
+        source=_SOURCES[name],
+        init_state=InitialStateCfg(pos=(0.3, 0.0, OBJECT_HALF)),
+    )
+
+
+@declared
+def table_spec() -> mujoco.MjSpec:
+    """Return a table; what falls from it lands on the floor."""
+    spec = mujoco.MjSpec()
+    spec.modelname = "table"
+    table = spec.worldbody.add_body(name="table", pos=[*TABLE_CENTER, 0.0])
+    box = mujoco.mjtGeom.mjGEOM_BOX
+    x, y, thick = TABLE_HALF
+    table.add_geom(
+        name="top",
+        type=box,
+        size=TABLE_HALF,
+        pos=[0.0, 0.0, -thick],
+        rgba=[0.78, 0.66, 0.5, 1.0],
+        friction=[1.0, 0.005, 0.0001],
+    )
+    height = 0.5 * (-2.0 * thick - _FLOOR)
+    for side_x in (-1, 1):
+        for side_y in (-1, 1):
+            table.add_geom(
+                type=box,
+                size=[0.02, 0.02, height],
+                pos=[side_x * (x - 0.05), side_y * (y - 0.05), -2.0 * thick - height],
+                rgba=[0.35, 0.3, 0.26, 1.0],
+                contype=0,
+                conaffinity=0,
+            )
+    table.add_geom(
+        name="floor",
+        type=box,
+        size=[2.0, 2.0, 0.05],
+        pos=[0.0, 0.0, _FLOOR - 0.05],
+        rgba=[0.42, 0.47, 0.52, 1.0],
+    )
+    table.add_light(
+        name="lamp",
+        pos=[0.0, 0.4, 1.8],
+        dir=[0.0, -0.2, -1.0],
+        diffuse=[0.7, 0.7, 0.7],
+        castshadow=True,
+    )
+    return spec
+
+
+def thing_spec(name: ThingName) -> mujoco.MjSpec:
+    """Return a free body of 50 g, about 4 cm wide.
+
+    Args:
+        name: A cube, a cylinder, a ball, or a jar, whose lid turns on a hinge.
+    """
+    spec = mujoco.MjSpec()
+    spec.modelname = name
+    spec.compiler.degree = False
+    body = spec.worldbody.add_body(name="thing")
+    body.add_freejoint(name="free")
+    kinds = mujoco.mjtGeom
+    half = OBJECT_HALF
+    shapes = {
+        "cube": (kinds.mjGEOM_BOX, (half, half, half)),
+        "cylinder": (kinds.mjGEOM_CYLINDER, (half, half, 0.0)),
+        "ball": (kinds.mjGEOM_SPHERE, (half, 0.0, 0.0)),
+        "jar": (kinds.mjGEOM_CYLINDER, (half, 0.7 * half, 0.0)),
+    }
+    kind, size = shapes[name]
+    is_jar = name == "jar"
+    body.add_geom(
+        name="shape",
+        type=kind,
+        size=size,
+        pos=[0.0, 0.0, -0.3 * half if is_jar else 0.0],
+        mass=0.8 * _MASS if is_jar else _MASS,
+        # What is round would roll off the table, were it not for this.
+        condim=6 if name in ("ball", "cylinder") else 3,
+        friction=[1.0, 0.005, 0.001],
+        rgba=_BLUE if is_jar else _ORANGE,
+    )
+    if is_jar:
+        lid = body.add_body(name="lid", pos=[-half, 0.0, 0.45 * half])
+        lid.add_joint(name="hinge", axis=[0.0, -1.0, 0.0], range=[0.0, 1.6])
+        lid.add_geom(
+            name="lid",
+            type=kind,
+            size=[half, 0.003, 0.0],
+            pos=[half, 0.0, 0.004],
+            mass=0.2 * _MASS,
+            rgba=_ORANGE,
+        )
+    return spec
+
+
+@declared
+def cube() -> mujoco.MjSpec:
+    """Return a cube."""
+    return thing_spec("cube")
+
+
+@declared
+def cylinder() -> mujoco.MjSpec:
+    """Return a cylinder that stands."""
+    return thing_spec("cylinder")
+
+
+@declared
+def ball() -> mujoco.MjSpec:
+    """Return a ball."""
+    return thing_spec("ball")
+
+
+@declared
+def jar() -> mujoco.MjSpec:
+    """Return a jar with a lid on a hinge."""
+    return thing_spec("jar")
+
+
+_SOURCES = {"cube": cube, "cylinder": cylinder, "ball": ball, "jar": jar}

@@ -1,0 +1,192 @@
+"""The first lesson: bring the gripper to a place."""
+
+import copy
+from dataclasses import dataclass, field
+from typing import Self
+
+from mjlab.envs import ManagerBasedRlEnvCfg, ViewerCfg, mdp
+from mjlab.managers import (
+    ActionTermCfg,
+    CommandTermCfg,
+    EventTermCfg,
+    ObservationGroupCfg,
+    ObservationTermCfg,
+    OutcomeTermCfg,
+    RewardTermCfg,
+    SceneEntityCfg,
+    TerminationTermCfg,
+)
+from mjlab.scene import SceneCfg
+from mjlab.sim import SimulationCfg
+from mjlab.tasks.manipulation import mdp as manipulation
+from mjlab.tasks.manipulation import scene as table
+from mjlab.tasks.robots.yam import ACTION_SCALE, ARM_JOINTS, FINGER_JOINTS
+from mjlab.tensors import UniformNoiseCfg
+
+GOAL = "goal"
+"""Name of the command."""
+
+HELD = {"command_name": GOAL, "duration": 0.5}
+"""What success is: half a second within the command's radius, 3 cm."""
+
+_LARGEST_SCALE = 0.5
+"""Largest change of a target per unit of action, rad. The published rule, a quarter of
+the motor's effort, gives the wrist's last joint 5.5, and it would spin by chance."""
+
+ARM = SceneEntityCfg("robot", joint_names=ARM_JOINTS)
+FINGER = SceneEntityCfg("robot", joint_names=FINGER_JOINTS[:1])
+
+
+def noise(size: float) -> UniformNoiseCfg:
+    """Return noise of up to `size` in both directions."""
+    return UniformNoiseCfg(n_min=-size, n_max=size)
+
+
+def observations(*, with_object: bool) -> dict[str, ObservationGroupCfg | None]:
+    """Return joints, the way to thing and goal, and the last action.
+
+    Args:
+        with_object: Whether there is a thing to be gripped and brought.
+    """
+    places = {"command_name": GOAL}
+    arm = {"asset_cfg": ARM} if with_object else {}
+    seen: dict[str, ObservationTermCfg | None] = {
+        "joint_pos": ObservationTermCfg(
+            func=mdp.joint_pos_rel, params=arm, noise=noise(0.01)
+        ),
+        "joint_vel": ObservationTermCfg(
+            func=mdp.joint_vel, params=arm, noise=noise(0.5), scale=0.2
+        ),
+    }
+    if with_object:
+        seen |= _seen_of_object(places)
+    seen["object_to_goal" if with_object else "gripper_to_goal"] = ObservationTermCfg(
+        func=manipulation.object_to_goal, params=places, noise=noise(0.01)
+    )
+    seen["actions"] = ObservationTermCfg(func=mdp.last_action)
+    return {
+        "actor": ObservationGroupCfg(terms=seen),
+        "critic": ObservationGroupCfg(terms=dict(seen), enable_corruption=False),
+    }
+
+
+def _seen_of_object(places: dict[str, str]) -> dict[str, ObservationTermCfg]:
+    """Return the finger, whose whole way is 4 cm, and where the thing is and how."""
+    return {
+        "finger_pos": ObservationTermCfg(
+            func=mdp.joint_pos_rel, params={"asset_cfg": FINGER}, noise=noise(0.0005)
+        ),
+        "gripper_to_object": ObservationTermCfg(
+            func=manipulation.gripper_to_object, params=places, noise=noise(0.005)
+        ),
+        "object_heading": ObservationTermCfg(
+            func=manipulation.object_heading, params={"object_name": table.OBJECT}
+        ),
+    }
+
+
+def joint_actions(*, with_gripper: bool) -> dict[str, ActionTermCfg | None]:
+    """Return position targets about the home pose.
+
+    Args:
+        with_gripper: Whether the left finger is commanded too; the right one follows.
+    """
+    driven = (*ARM_JOINTS, FINGER_JOINTS[0]) if with_gripper else ARM_JOINTS
+    scale = {joint: min(ACTION_SCALE[joint], _LARGEST_SCALE) for joint in driven}
+    return {"joint_pos": mdp.JointPositionActionCfg(joint_names=driven, scale=scale)}
+
+
+def reset_robot() -> EventTermCfg:
+    """Return a start near the home pose."""
+    return EventTermCfg(
+        func=mdp.reset_joints_by_offset,
+        mode="reset",
+        params={
+            "position_range": (-0.1, 0.1),
+            "velocity_range": (0.0, 0.0),
+            "asset_cfg": ARM,
+        },
+    )
+
+
+def costs() -> dict[str, RewardTermCfg | None]:
+    """Return what quick and far movements cost."""
+    return {
+        "action_rate": RewardTermCfg(func=mdp.action_rate_l2, weight=-0.01),
+        "joint_pos_limits": RewardTermCfg(func=mdp.joint_pos_limits, weight=-10.0),
+        "joint_vel": RewardTermCfg(
+            func=manipulation.joint_vel_excess,
+            weight=-0.05,
+            params={"limit": 1.5, "asset_cfg": ARM},
+        ),
+    }
+
+
+def reach_rewards() -> dict[str, RewardTermCfg | None]:
+    """Return how near the gripper is to the goal, coarsely and finely, and costs."""
+    return {
+        "bring": RewardTermCfg(
+            func=manipulation.bring,
+            weight=1.0,
+            params={"command_name": GOAL, "std": 0.2},
+        ),
+        "bring_closely": RewardTermCfg(
+            func=manipulation.bring,
+            weight=1.0,
+            params={"command_name": GOAL, "std": 0.03},
+        ),
+        **costs(),
+    }
+
+
+def time_out() -> dict[str, TerminationTermCfg | None]:
+    """Return the end of time."""
+    return {"time_out": TerminationTermCfg(func=mdp.time_out, time_out=True)}
+
+
+@dataclass(kw_only=True)
+class TableCfg(ManagerBasedRlEnvCfg):
+    """The arm at a table; subclasses say what it is to do there."""
+
+    scene: SceneCfg = field(default_factory=lambda: table.scene({}))
+    sim: SimulationCfg = field(default_factory=table.simulation)
+    decimation: int = table.DECIMATION
+    outcomes: dict[str, OutcomeTermCfg | None] = field(
+        default_factory=lambda: {
+            "success": OutcomeTermCfg(func=manipulation.held_at_goal, params=dict(HELD))
+        }
+    )
+    terminations: dict[str, TerminationTermCfg | None] = field(default_factory=time_out)
+    viewer: ViewerCfg = field(default_factory=table.viewer)
+
+    def play(self) -> Self:
+        """Return the same task to be watched: without noise, a goal every 6 s."""
+        watched = copy.deepcopy(self)
+        for group in watched.observations.values():
+            if group is not None:
+                group.enable_corruption = False
+        return watched
+
+
+@dataclass(kw_only=True)
+class ReachYamCfg(TableCfg):
+    """Bring the gripper to a place in front of the arm, and hold it there."""
+
+    episode_length_s: float = 5.0
+    commands: dict[str, CommandTermCfg | None] = field(
+        default_factory=lambda: {
+            GOAL: manipulation.GoalCommandCfg(
+                x=(0.25, 0.45), y=(-0.25, 0.25), z=(0.1, 0.4), debug_vis=True
+            )
+        }
+    )
+    observations: dict[str, ObservationGroupCfg | None] = field(
+        default_factory=lambda: observations(with_object=False)
+    )
+    actions: dict[str, ActionTermCfg | None] = field(
+        default_factory=lambda: joint_actions(with_gripper=False)
+    )
+    rewards: dict[str, RewardTermCfg | None] = field(default_factory=reach_rewards)
+    events: dict[str, EventTermCfg | None] = field(
+        default_factory=lambda: {"reset_robot": reset_robot()}
+    )

@@ -1,0 +1,73 @@
+"""Learning of manipulation."""
+
+from mjlab.rl import (
+    CheckpointCfg,
+    DaggerCfg,
+    DistillationAgentCfg,
+    EvaluationCfg,
+    GaussianCfg,
+    MlpModelCfg,
+    ObservedActionsCfg,
+    PpoAgentCfg,
+    PpoCfg,
+)
+
+WORLDS_ON_CPU = 256
+TAUGHT_WORLDS_ON_CPU = 64
+
+
+def manipulation_rl(*, max_iterations: int = 3000) -> PpoAgentCfg:
+    """Return PPO with perceptrons over normalised observations."""
+    hidden = (256, 128, 64)
+    return PpoAgentCfg(
+        num_steps_per_env=32,
+        max_iterations=max_iterations,
+        actor=MlpModelCfg(
+            hidden_dims=hidden,
+            activation="elu",
+            obs_normalization=True,
+            distribution_cfg=GaussianCfg(init_std=1.0, std_type="scalar"),
+        ),
+        critic=MlpModelCfg(
+            hidden_dims=hidden, activation="elu", obs_normalization=True
+        ),
+        algorithm=PpoCfg(
+            num_learning_epochs=8,
+            num_mini_batches=4,
+            clip_param=0.2,
+            gamma=0.97,
+            lam=0.95,
+            value_loss_coef=1.0,
+            entropy_coef=0.003,
+            learning_rate=1e-3,
+            schedule="adaptive",
+            desired_kl=0.015,
+            max_grad_norm=1.0,
+        ),
+        checkpoint=CheckpointCfg(every=50),
+        evaluation=EvaluationCfg(every=50, num_envs=64),
+    )
+
+
+def reach_rl() -> PpoAgentCfg:
+    """Return settings for reaching, which is learned in minutes."""
+    return manipulation_rl(max_iterations=250)
+
+
+def taught_rl() -> DistillationAgentCfg:
+    """Return settings for imitating the script, in the states that the policy sees."""
+    return DistillationAgentCfg(
+        num_steps_per_env=25,
+        max_iterations=150,
+        obs_groups={"student": ("actor",), "teacher": ("expert",)},
+        student=MlpModelCfg(
+            hidden_dims=(256, 128, 64),
+            activation="elu",
+            obs_normalization=True,
+            distribution_cfg=GaussianCfg(init_std=0.1),
+        ),
+        teacher=ObservedActionsCfg(),
+        algorithm=DaggerCfg(max_grad_norm=1.0),
+        checkpoint=CheckpointCfg(every=20),
+        evaluation=EvaluationCfg(every=40, num_envs=32),
+    )

@@ -1,0 +1,158 @@
+"""First weights from another task's run: by name, and acting as that policy did."""
+
+import copy
+from typing import Any
+
+import pytest
+import torch
+
+from mjlab.cli import UsageError
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.registry import load_task
+from mjlab.rl import CheckpointError, Checkpoints, GaussianCfg, TrainingLoop
+from mjlab.rl.checkpoint import load_model
+from mjlab.rl.initial_weights import take_weights
+from scripts import train
+from tests.worlds.rl_runs import STEPS, WORLDS, agent_cfg, env_cfg, make_loop, network
+
+ELU = torch.nn.functional.elu
+
+
+def by_hand(weights, seen):
+    """A policy with one hidden layer, written down."""
+    mean, std = weights["obs_normalizer._mean"], weights["obs_normalizer._std"]
+    inner = (seen - mean) / (std + 0.01) @ weights["mlp.0.weight"].T
+    hidden = ELU(inner + weights["mlp.0.bias"])
+    return hidden @ weights["mlp.2.weight"].T + weights["mlp.2.bias"]
+
+
+@pytest.fixture
+def old(tmp_path):
+    make_loop(folder=tmp_path / "checkpoints").run()
+    return tmp_path
+
+
+def widened(cfg=None, position=1):
+    """A loop whose observations have two new columns amid the old ones."""
+    world: Any = env_cfg()
+    for group in world.observations.values():
+        terms = list(group.terms.items())
+        terms.insert(position, ("again", copy.deepcopy(group.terms["velocity"])))
+        group.terms = dict(terms)
+    return TrainingLoop(ManagerBasedRlEnv(world), cfg or agent_cfg())
+
+
+def nets(loop) -> tuple[Any, Any]:
+    """The actor and the critic that learn."""
+    learned: Any = loop.learner.algorithm
+    return learned.actor, learned.critic
+
+
+def taken(place, loop):
+    return take_weights(place, loop.learner, loop.worlds, loop.cfg)
+
+
+def test_a_policy_with_new_observations_acts_as_the_one_it_began_with(old):
+    loop = widened()
+    lines = taken(old, loop)
+    assert lines[1:] == [
+        "  actor: took 3 observations (5 columns) and 1 actions; new: actor/again (2,)",
+        "  critic: took 3 observations (5 columns); new: critic/again (2,)",
+    ]
+    weights = load_model(old / "checkpoints/model_000002.pt")["learner"]["algorithm"]
+    seen = torch.randn(40, 7) * 3.0
+    before = by_hand(weights["actor_state_dict"], seen[:, [0, 3, 4, 5, 6]])
+    groups = {name: seen for name in ("actor", "critic")}
+    observed = loop.worlds.get_observations().__class__(groups, batch_size=[40])
+    acts = nets(loop)[0](observed)
+    assert torch.allclose(acts, before, atol=1e-6)
+    values = by_hand(weights["critic_state_dict"], seen[:, [0, 3, 4, 5, 6]])
+    assert torch.allclose(nets(loop)[1](observed), values, atol=1e-6)
+    noise = weights["actor_state_dict"]["distribution.std_param"]
+    assert torch.equal(nets(loop)[0].distribution.std_param, noise)
+
+
+def test_statistics_of_new_observations_are_of_now_and_soon_of_the_new_task(old):
+    loop = widened()
+    taken(old, loop)
+    normaliser = nets(loop)[0].obs_normalizer
+    seen = loop.worlds.get_observations()["actor"][:, 1:3]
+    assert torch.allclose(normaliser._mean[0, 1:3], seen.mean(dim=0))
+    assert torch.allclose(normaliser._std[0, 1:3], seen.std(dim=0, correction=0))
+    assert int(normaliser.count) == WORLDS * STEPS
+
+
+def test_weights_of_the_new_observation_learn(old):
+    loop = widened()
+    taken(old, loop)
+    loop.run()
+    assert nets(loop)[0].mlp[0].weight[:, 1:3].abs().min() > 0.0
+
+
+def test_actions_are_taken_by_the_name_of_what_they_move(tmp_path):
+    task = load_task("Velocity-Go1-Flat")
+    agent = agent_cfg(1)
+
+    def loop_of(cfg, checkpoints=None):
+        cfg.scene.num_envs, cfg.seed = 8, 3
+        env = ManagerBasedRlEnv(cfg)
+        return TrainingLoop(env, agent, checkpoints=checkpoints)
+
+    loop_of(task.env(), Checkpoints(tmp_path / "checkpoints")).run()
+    cfg = task.env()
+    whole = cfg.actions["joint_pos"]
+    rear, front = copy.deepcopy(whole), copy.deepcopy(whole)
+    rear.joint_names, front.joint_names = ("R[RL]_.*",), ("F[RL]_.*",)
+    rear.scale = front.scale = 0.25
+    cfg.actions = {"rear": rear, "front": front}
+    loop = loop_of(cfg)
+    taken(tmp_path, loop)
+    saved = load_model(tmp_path / "checkpoints/model_000001.pt")["learner"]["algorithm"]
+    weights = saved["actor_state_dict"]
+    # Saved: right and left front legs, then right and left rear legs; here rear first.
+    order = [*range(6, 12), *range(6)]
+    policy = nets(loop)[0]
+    assert torch.equal(policy.mlp[2].weight, weights["mlp.2.weight"][order])
+    assert torch.equal(policy.mlp[2].bias, weights["mlp.2.bias"][order])
+    noise = weights["distribution.std_param"][order]
+    assert torch.equal(policy.distribution.std_param, noise)
+
+
+def test_another_robot_is_refused_by_the_names_of_its_joints(old):
+    world = load_task("Velocity-Go1-Flat").env()
+    world.scene.num_envs, world.seed = 2, 3
+    loop = TrainingLoop(ManagerBasedRlEnv(world), agent_cfg())
+    before = {k: v.clone() for k, v in nets(loop)[0].state_dict().items()}
+    with pytest.raises(CheckpointError, match="of another robot") as error:
+        taken(old, loop)
+    said = str(error.value)
+    assert "which moves cartpole/slider joint_effort" in said
+    assert "moves robot/FR_hip_joint joint_pos" in said
+    after = nets(loop)[0].state_dict()
+    assert all(torch.equal(before[name], after[name]) for name in before)
+
+
+def test_a_policy_of_another_form_is_refused_with_the_setting_that_differs(old):
+    bigger = network(distribution_cfg=GaussianCfg())
+    bigger.hidden_dims = (16,)
+    loop = make_loop(agent_cfg(actor=bigger))
+    with pytest.raises(CheckpointError) as error:
+        taken(old, loop)
+    assert "agent.actor.hidden_dims is [8] there and [16] here" in str(error.value)
+
+
+def test_a_critic_that_does_not_fit_is_new_and_the_line_says_why(old):
+    critic = network()
+    critic.activation = "tanh"
+    loop = make_loop(agent_cfg(critic=critic))
+    fresh = nets(loop)[1].mlp[0].weight.clone()
+    assert taken(old, loop)[2] == (
+        "  critic: all new, because agent.critic.activation is elu there and tanh here"
+    )
+    assert torch.equal(nets(loop)[1].mlp[0].weight, fresh)
+
+
+def test_train_takes_a_run_to_begin_with_or_to_go_on_with_not_both(tmp_path):
+    with pytest.raises(UsageError, match="take one of them"):
+        both = ["--init-from", "latest", "--resume", "latest"]
+        train.main(["Cartpole-Balance", *both, "--logs", str(tmp_path)])

@@ -1,0 +1,75 @@
+"""A slip in a configuration is refused where it is made, with the name that is near."""
+
+import copy
+import pickle
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import pytest
+
+from mjlab.envs import ManagerBasedRlEnvCfg
+from mjlab.managers import RewardTermCfg
+from mjlab.rl import PpoCfg
+from mjlab.scene import SceneCfg
+from mjlab.sim import SimulationCfg
+
+
+@pytest.mark.parametrize(
+    ("kind", "slip", "meant"),
+    [
+        (SceneCfg, "num_env", "num_envs"),
+        (SimulationCfg, "njmx", "njmax"),
+        (PpoCfg, "learning_rat", "learning_rate"),
+        (RewardTermCfg, "wieght", "weight"),
+    ],
+)
+def test_an_unknown_argument_is_refused_with_the_nearest(kind, slip, meant):
+    with pytest.raises(TypeError) as caught:
+        kind(**{slip: 3})
+    said = f"{kind.__name__} has no field '{slip}'. Valid names, nearest first: "
+    assert str(caught.value).startswith(f"{said}'{meant}'")
+
+
+def test_an_attribute_that_there_is_not_cannot_be_set():
+    cfg = SceneCfg(num_envs=2)
+    with pytest.raises(AttributeError, match=r"no field 'num_env'.*first: 'num_envs'"):
+        cfg.num_env = 3
+    cfg.num_envs = 3
+    assert cfg.num_envs == 3 and "num_env" not in vars(cfg)
+
+
+def test_a_value_without_a_type_does_not_stay_that_of_the_base():
+    with pytest.raises(TypeError, match="write `num_envs: TYPE = 3`"):
+
+        @dataclass(kw_only=True)
+        class Mine(SceneCfg):
+            num_envs = 3
+
+
+def test_fields_and_a_post_init_need_the_decorator():
+    class Fields(SceneCfg):
+        mine: int = 3
+
+    class After(SceneCfg):
+        def __post_init__(self) -> None:
+            self.num_envs = 7
+
+    for kind in (Fields, After):
+        with pytest.raises(TypeError, match=r"no dataclass: write @dataclass"):
+            kind()
+    assert dataclass(kw_only=True)(After)().num_envs == 7
+
+
+def test_a_subclass_with_nothing_new_needs_no_decorator():
+    class Mine(SceneCfg):
+        """The same by another name."""
+
+        WORDS: ClassVar[int] = 3
+
+    assert Mine(num_envs=4).num_envs == 4
+
+
+def test_configurations_are_copied_replaced_and_pickled_as_before():
+    cfg = ManagerBasedRlEnvCfg(decimation=2, scene=SceneCfg(num_envs=2))
+    for other in (copy.deepcopy(cfg), pickle.loads(pickle.dumps(cfg)), replace(cfg)):
+        assert other == cfg and other is not cfg
