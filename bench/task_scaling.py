@@ -153,7 +153,7 @@ class Sweep:
         return measured
 
     def _measured(self, count: int) -> dict[str, Any]:
-        before = speed.resident_bytes()
+        before = speed.memory(self._device)
         start = time.perf_counter()
         env = self._environment(count)
         env.reset()
@@ -165,7 +165,7 @@ class Sweep:
         once = speed.seconds(env, lambda: speed.run_steps(env, actions))
         steps = max(1, min(1000, round(self._args.seconds / 2 / once)))
         found = speed.measure(env, self._args.blocks, steps)
-        used = max(speed.memory(env, before), 0)
+        used = max(speed.memory(env.device) - before, 0)
         env.close()
         return {
             "step_s": found.step_s,

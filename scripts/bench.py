@@ -136,15 +136,19 @@ def build(line: Line, env_cfg: Any) -> "ManagerBasedRlEnv":
 
 def measure(line: Line, env_cfg: Any) -> dict[str, Any]:
     """All figures. Physics uses all processors, so torch uses one."""
+    import torch
+
     from mjlab.cli import speed
+    from mjlab.sim.backend import resolve_backend
 
     blocks, steps = line.options.blocks, line.options.steps
     with torch_threads(1):
-        start = speed.resident_bytes()
+        device = resolve_backend(env_cfg.sim.backend, line.options.device).device
+        before = speed.memory(torch.device(device))
         env = build(line, env_cfg)
         env.reset()
         measured = speed.measure(env, blocks, steps, show_progress(blocks))
-        used = speed.memory(env, start)
+        used = speed.memory(env.device) - before
         operations = speed.count_operations(env)
         profile = env.profile(steps)
     managers = measured.shares_of_managers

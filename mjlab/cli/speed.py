@@ -1,5 +1,6 @@
 """Speed of an environment, and the parts of its steps."""
 
+import gc
 import resource
 import statistics
 import time
@@ -125,17 +126,18 @@ def _now(env: ManagerBasedRlEnv) -> float:
     return time.perf_counter()
 
 
-def memory(env: ManagerBasedRlEnv, before: int) -> int:
-    """Bytes that an environment takes: of its GPU, or of this process.
+def memory(device: torch.device) -> int:
+    """Bytes that are taken now: of a GPU, or by this process.
 
-    Args:
-        env: The environment.
-        before: `resident_bytes` before it was built.
+    What an environment takes is how much more there are once it is built: other
+    processes, and environments before it, are in both.
     """
-    if env.device.type == "cuda":
-        free, total = torch.cuda.mem_get_info(env.device)
+    if device.type == "cuda":
+        gc.collect()
+        torch.cuda.empty_cache()
+        free, total = torch.cuda.mem_get_info(device)
         return total - free
-    return resident_bytes() - before
+    return resident_bytes()
 
 
 def resident_bytes() -> int:

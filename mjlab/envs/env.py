@@ -219,8 +219,11 @@ class ManagerBasedRlEnv:
 
         This waits for the device, and stops the run if too many worlds were not finite.
         """
-        figures, episodes = self.episode_log.take()
-        return (figures if episodes else {}) | self.take_health()
+        parts = [self.episode_log.drain(), *self.nonfinite.totals()]
+        *sums, lost, lacks = torch.cat([part.double() for part in parts]).tolist()
+        figures, episodes = self.episode_log.take(sums)
+        health = self.take_health() if lost or lacks else self.nonfinite.no_counts()
+        return (figures if episodes else {}) | health
 
     def take_health(self) -> dict[str, float]:
         """Health counters since the last call; see `take_log`."""

@@ -1,7 +1,7 @@
 """Worlds whose numbers are not finite: ended, counted, and kept out of learning."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 import torch
@@ -83,16 +83,13 @@ class NonfiniteGuard:
         both of shape (1,). Nothing is read from the device.
         """
         found = [
-            tensor.reshape(-1)
+            tensor
             for manager in self._counting
             for name, tensor in manager.state().items()
             if name.endswith(("nonfinite", "nonfinite_counts"))
             and tensor.dtype == torch.int64
         ]
-        lacks = [count.sum().reshape(1) for count in self._health.overflow().values()]
-        nonfinite = torch.cat([self.worlds.reshape(1), *found]).sum()
-        overflow = torch.cat([torch.zeros_like(nonfinite).reshape(1), *lacks]).sum()
-        return nonfinite.reshape(1), overflow.reshape(1)
+        return _sum([self.worlds, *found]), _sum(self._health.overflow().values())
 
     def take_counts(self) -> dict[str, float]:
         """Counts since the last call; raises if they are too many.
@@ -113,6 +110,12 @@ class NonfiniteGuard:
         counts = {f"Health/nonfinite/{name}": float(n) for name, n in by_term.items()}
         return {"Health/nonfinite": float(worlds)} | counts | self._overflows()
 
+    def no_counts(self) -> dict[str, float]:
+        """Return what `take_counts` would where `totals` are zero, without a wait."""
+        self._since.copy_(self._steps)
+        lacks = {f"Health/overflow/{kind}": 0.0 for kind in self._health.overflow()}
+        return {"Health/nonfinite": 0.0} | lacks
+
     def state(self) -> dict[str, torch.Tensor]:
         """Return the live tensors that change."""
         return {"worlds": self.worlds, "since": self._since}
@@ -125,6 +128,10 @@ class NonfiniteGuard:
         if any(n > 0 for n in new.values()):
             warnings.warn("; ".join(report.advice), RuntimeWarning, stacklevel=5)
         return {f"Health/overflow/{kind}": float(n) for kind, n in new.items()}
+
+
+def _sum(tensors: Iterable[torch.Tensor]) -> torch.Tensor:
+    return torch.stack([tensor.sum() for tensor in tensors]).sum().reshape(1)
 
 
 def check_share(

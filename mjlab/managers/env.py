@@ -51,12 +51,12 @@ class EpisodeLog:
         """
         return dict(zip(self.keys, self._latest.clone().unbind(), strict=True))
 
-    def take(self) -> tuple[dict[str, float], int]:
+    def take(self, read: Sequence[float] = ()) -> tuple[dict[str, float], int]:
         """Return means over all episodes since the last call, and their number.
 
-        This waits for the device.
+        This waits for the device, unless what `drain` returned has been read already.
         """
-        *sums, count = self.drain().tolist()
+        *sums, count = read or self.drain().tolist()
         means = [total / max(count, 1.0) for total in sums]
         return dict(zip(self.keys, means, strict=True)), int(count)
 

@@ -9,6 +9,7 @@ import torch
 
 from mjlab.muscle.config import LawKind, TorqueLawCfg
 from mjlab.muscle.map import MuscleMap
+from mjlab.muscle.operators import one_launch
 from mjlab.names import suggest
 
 
@@ -201,8 +202,15 @@ def solve_positive(matrix: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
         matrix: Shape (n, n, worlds).
         right: Shape (n, worlds).
     """
-    n = matrix.shape[0]
     rest = torch.cat((matrix, right.unsqueeze(1)), dim=1)
+    eliminate_(rest)
+    return rest[:, -1]
+
+
+@one_launch("Tensor(a!) rest")
+def eliminate_(rest: torch.Tensor) -> None:
+    """Solve for the last column of `rest`, shape (n, n + 1, worlds), in its place."""
+    n = rest.shape[0]
     for k in range(n):
         row = rest[k, k + 1 :]
         row /= rest[k, k]
@@ -211,7 +219,6 @@ def solve_positive(matrix: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
     # Column by column: a sum would have other bits for other numbers of worlds.
     for k in range(n - 1, 0, -1):
         solution[:k] -= rest[:k, k] * solution[k]
-    return solution
 
 
 def clip_to_capacity(

@@ -9,6 +9,7 @@ import torch
 
 from mjlab.muscle.force import MuscleCurves
 from mjlab.muscle.map import MuscleMap
+from mjlab.muscle.operators import one_launch
 
 
 class MuscleFields(Protocol):
@@ -51,7 +52,8 @@ class TorqueMap:
         self.num_dofs = muscle_map.num_dofs
         self.num_entries = muscle_map.num_entries
         muscles, dofs = muscle_map.entry_muscle, muscle_map.entry_dof
-        self._muscle = torch.tensor(muscles, device=device)
+        self.muscle = torch.tensor(muscles, device=device)
+        """The muscle of each entry, int64."""
         self._dof = torch.tensor(dofs, device=device)
         self._of_dof = _Gather(dofs, self.num_dofs, device)
         self._of_muscle = _Gather(muscles, self.num_muscles, device)
@@ -65,7 +67,7 @@ class TorqueMap:
             red: The reduced torque map, in N m, shape (rows, num_entries).
             activation: Shape (rows, num_muscles).
         """
-        return self._of_dof.sum(red * activation.index_select(-1, self._muscle))
+        return self._of_dof.sum(red * activation.index_select(-1, self.muscle))
 
     def pull(self, red: torch.Tensor, torque: torch.Tensor) -> torch.Tensor:
         """Return the product with the transposed matrix, shape (rows, num_muscles).
@@ -78,7 +80,7 @@ class TorqueMap:
 
     def muscle_to_entries(self, values: torch.Tensor) -> torch.Tensor:
         """Return a value of each entry's muscle, shape (rows, num_entries)."""
-        return values.index_select(-1, self._muscle)
+        return values.index_select(-1, self.muscle)
 
     def sum_by_dof(self, entries: torch.Tensor) -> torch.Tensor:
         """Return the sum of the entries of each dof, shape (rows, num_dofs)."""
@@ -125,6 +127,7 @@ class MuscleState:
         self.red = zeros(muscle_map.num_entries)
         """Torque of each entry per unit of activation, in N m, shape (num_envs,
         num_entries)."""
+        self._passive = zeros(muscle_map.num_entries)
         self.passive_torque = zeros(muscle_map.num_dofs)
         """Torque without activation, in N m, shape (num_envs, num_dofs)."""
         self.length = zeros(muscle_map.num_muscles)
@@ -170,11 +173,15 @@ class MuscleState:
         of_muscles = self._actuators
         self.length.copy_(fields.actuator_length.index_select(1, of_muscles))
         self.velocity.copy_(fields.actuator_velocity.index_select(1, of_muscles))
-        self.gain.copy_(self._curves.gain(self.length, self.velocity))
-        self.bias.copy_(self._curves.bias(self.length))
-        arms = fields.ten_J.index_select(1, self._address) * self._gear
-        self.red.copy_(arms * self.torque_map.muscle_to_entries(self.gain))
-        passive = arms * self.torque_map.muscle_to_entries(self.bias)
+        self._curves.write_forces(self.length, self.velocity, self.gain, self.bias)
+        if self.red.is_cuda:
+            passive, muscle = self._passive, self.torque_map.muscle
+            entries = fields.ten_J, self._address, self._gear, muscle
+            entry_torques(*entries, self.gain, self.bias, self.red, passive)
+        else:
+            arms = fields.ten_J.index_select(1, self._address) * self._gear
+            self.red.copy_(arms * self.torque_map.muscle_to_entries(self.gain))
+            passive = arms * self.torque_map.muscle_to_entries(self.bias)
         self.passive_torque.copy_(self.torque_map.sum_by_dof(passive))
 
     def force(self, activation: torch.Tensor) -> torch.Tensor:
@@ -192,6 +199,35 @@ class MuscleState:
         """
         low, high = self.capacity()
         return torch.cat((0.5 * low, 0.5 * high, self.passive_torque), dim=-1)
+
+
+@one_launch(
+    "Tensor jacobian, Tensor address, Tensor gear, Tensor muscle, Tensor gain, "
+    "Tensor bias, Tensor(a!) active, Tensor(b!) passive"
+)
+def entry_torques(
+    jacobian: torch.Tensor,
+    address: torch.Tensor,
+    gear: torch.Tensor,
+    muscle: torch.Tensor,
+    gain: torch.Tensor,
+    bias: torch.Tensor,
+    active: torch.Tensor,
+    passive: torch.Tensor,
+) -> None:
+    """Write the torques of entries at full activation, and without."""
+    arms = jacobian.index_select(1, address) * gear
+    active.copy_(arms * gain.index_select(-1, muscle))
+    passive.copy_(arms * bias.index_select(-1, muscle))
+
+
+@one_launch("Tensor entries, Tensor index, Tensor shares, Tensor(a!) out")
+def gathered_sum(
+    entries: torch.Tensor, index: torch.Tensor, shares: torch.Tensor, out: torch.Tensor
+) -> None:
+    """Write sums of entries with shares, shape (rows, targets)."""
+    gathered = entries.index_select(-1, index).view(-1, *shares.shape)
+    torch.sum(gathered * shares, dim=-1, out=out)
 
 
 def _is_same(one: torch.Tensor, other: torch.Tensor) -> bool:
@@ -218,5 +254,10 @@ class _Gather:
         self._shape = (-1, count, width)
 
     def sum(self, entries: torch.Tensor) -> torch.Tensor:
+        shares = self._shares[entries.dtype]
+        if entries.is_cuda:
+            out = entries.new_empty(len(entries), self._shape[1])
+            gathered_sum(entries, self._index, shares, out)
+            return out
         gathered = entries.index_select(-1, self._index).view(self._shape)
-        return (gathered * self._shares[entries.dtype]).sum(-1)
+        return (gathered * shares).sum(-1)

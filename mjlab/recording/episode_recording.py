@@ -96,7 +96,8 @@ class EpisodeRecording:
         if on_host:
             self._store: StepStore = HostStore(*common)
         else:
-            stream = CopyStream(device, torch.from_numpy(memory.memory))
+            stream = CopyStream(device)
+            stream.pin(torch.from_numpy(memory.memory))
             self._store = DeviceStore(*common, device, stream)
         os.close(memory.file)
 
@@ -135,6 +136,7 @@ class EpisodeRecording:
             return
         if not self._writer.is_gone:
             self._store.finish()
+        self._store.close()
         writer, self._writer = self._writer, None
         writer.close(keep=keep)
         self.totals = writer.totals

@@ -8,6 +8,7 @@ says that the step is done, and is called by the host.
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -72,6 +73,9 @@ class StepStore(ABC):
     @abstractmethod
     def finish(self) -> None:
         """Leave no step behind that the writer cannot see."""
+
+    def close(self) -> None:  # noqa: B027
+        """Let go of the memory, after the last step; by default nothing holds it."""
 
 
 class HostStore(StepStore):
@@ -142,15 +146,26 @@ class HostStore(StepStore):
 class CopyStream:
     """A stream for copies into memory that the driver may write to by itself."""
 
-    def __init__(self, device: torch.device, memory: torch.Tensor) -> None:
-        """Make the stream, for copies into `memory` on the host."""
+    def __init__(self, device: torch.device) -> None:
         self._device = device
         self._stream = torch.cuda.Stream(device)
         self._event = torch.cuda.Event()
-        # Otherwise a copy waits for the stream, and the host for the copy.
-        runtime = torch.cuda.cudart()
-        assert runtime is not None, "There is a CUDA device."
-        runtime.cudaHostRegister(memory.data_ptr(), memory.nbytes, 0)
+        self._runtime: Any = torch.cuda.cudart()
+        self._pinned: list[torch.Tensor] = []
+
+    def pin(self, memory: torch.Tensor) -> None:
+        """Let the driver write to memory of the host, until `close`.
+
+        Otherwise a copy waits for the stream, and the host for the copy.
+        """
+        code = self._runtime.cudaHostRegister(memory.data_ptr(), memory.nbytes, 0)
+        torch.cuda.check_error(int(code))
+        self._pinned.append(memory)
+
+    def close(self) -> None:
+        """Let the driver forget the memory, before something else lies there."""
+        while self._pinned:
+            self._runtime.cudaHostUnregister(self._pinned.pop().data_ptr())
 
     def copy(self, pairs: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> None:
         """Copy the second of each pair into the first, after what was launched."""
@@ -206,6 +221,7 @@ class DeviceStore(StepStore):
         self._table = torch.stack((steps, steps + half, half * k * n), dim=1)
         self._now = self._table[0].clone()
         self._host_counts = torch.zeros(k + 1, dtype=torch.int64)
+        stream.pin(self._host_counts)
         self._half = 0
         self._waiting: tuple[int, int, int] | None = None
         self._has_counts = False
@@ -247,6 +263,9 @@ class DeviceStore(StepStore):
         if self._row:
             self._switch_halves()
         self._wait()
+
+    def close(self) -> None:
+        self._stream.close()
 
     def _packed(self, names: Sequence[str], values: Values) -> torch.Tensor:
         """Return fields side by side, shape (num_envs, bytes)."""

@@ -102,10 +102,8 @@ class Graphs:
         return c.graph
 
     def _replay(self, recording: _Recording) -> None:
-        if not self._device.is_cuda:
-            wp.capture_launch(recording.graph)
-            return
-        stream = current_warp_stream(self._torch_device)
+        is_cuda = self._device.is_cuda
+        stream = current_warp_stream(self._torch_device) if is_cuda else None
         wp.capture_launch(recording.graph, stream=stream)
 
     def _inside_capture(self) -> bool:
@@ -115,43 +113,71 @@ class Graphs:
             return torch.cuda.is_current_stream_capturing()
 
 
+_FAILED: list[torch.cuda.CUDAGraph] = []
+"""Graphs of captures that failed. Torch's allocator may still ask one what is its."""
+
+
 def record_with_torch(
     run: Callable[[], None], device: torch.device, *, warm_up: int = 3
-) -> torch.cuda.CUDAGraph:
+) -> tuple[torch.cuda.CUDAGraph, Any]:
     """Record what `run` does with torch and with Warp as one CUDA graph.
 
     Torch opens the capture, because only so its allocator takes part; Warp is told of
     it, because only then its loops become part of the graph instead of waiting for
     the device. Kernels must be loaded and libraries be initialised before, on the same
-    stream, which the warm-up does.
+    stream, which the warm-up does. When `run` raises, stream, allocator and Warp are
+    as before.
 
     Args:
         run: What to record. It must be repeatable; the warm-up really runs it.
         device: The CUDA device.
         warm_up: How often to run it first.
+
+    Returns:
+        The graph, and Warp's part of it. That has to be kept as long, since it keeps
+        modules loaded whose kernels the graph launches, also where Warp has put others
+        in their place; torch's graph does not.
     """
     stream = torch.cuda.Stream(device)
     stream.wait_stream(torch.cuda.current_stream(device))
-    graph = torch.cuda.CUDAGraph()
     with torch.cuda.stream(stream):
         for _ in range(warm_up):
             run()
     torch.cuda.current_stream(device).wait_stream(stream)
     torch.cuda.synchronize(device)
-    name = str(device)
+    name, scoped = str(device), warp_stream(stream)
     with (
         _no_garbage_collection(),
-        torch.cuda.graph(graph, stream=stream, capture_error_mode="thread_local"),
+        torch.cuda.stream(stream),
+        _captured(device) as graph,
         on_torch_stream(name),
-        wp.ScopedCapture(
-            name,
-            stream=warp_stream(stream),
-            external=True,
-            force_module_load=False,
-        ),
+        wp.ScopedCapture(name, scoped, force_module_load=False, external=True) as warp,
     ):
         run()
-    return graph
+    return graph, warp.graph
+
+
+@contextmanager
+def _captured(device: torch.device) -> Iterator[torch.cuda.CUDAGraph]:
+    """Capture torch's current stream.
+
+    `torch.cuda.graph` would leave a capture that failed half open (2.13): its stream
+    stays the current one, and the allocator keeps the graph's pool and takes every
+    later operation for one of the capture.
+    """
+    torch.cuda.empty_cache()
+    graph, pool = torch.cuda.CUDAGraph(), torch.cuda.graph_pool_handle()
+    graph.capture_begin(pool=pool, capture_error_mode="thread_local")
+    try:
+        yield graph
+    finally:
+        try:
+            graph.capture_end()
+        except RuntimeError:  # It says only that something failed before.
+            _FAILED.append(graph)
+            torch._C._cuda_endAllocateToPool(device.index, pool)
+            torch._C._cuda_releasePool(device.index, pool)
+            raise
 
 
 @contextmanager
@@ -170,11 +196,12 @@ def _no_garbage_collection() -> Iterator[None]:
 @contextmanager
 def on_torch_stream(device: str) -> Iterator[None]:
     """Launch Warp's kernels on torch's current stream, in order with its operations."""
-    if not wp.get_device(device).is_cuda:
-        yield
-        return
-    stream = current_warp_stream(torch.device(device))
-    # Both sides use one stream, so no event has to order them; and inside a capture
-    # recording an event on another stream would be an error.
-    with wp.ScopedStream(stream, sync_enter=False, sync_exit=False):
-        yield
+    with wp.ScopedDevice(device) as scoped:
+        if not scoped.is_cuda:
+            yield
+            return
+        stream = current_warp_stream(torch.device(device))
+        # Both sides use one stream, so no event has to order them; and inside a capture
+        # recording an event on another stream would be an error.
+        with wp.ScopedStream(stream, sync_enter=False, sync_exit=False):
+            yield

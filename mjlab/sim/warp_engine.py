@@ -51,9 +51,11 @@ class WarpEngine:
         """Room for contacts and constraints."""
         self._fields = WarpFields(model, num_envs, cfg, self.sizes, self.device)
         self._launches = WarpLaunches(self._fields)
-        arrays = self._fields.exchangeable_arrays
-        self.graphs = Graphs(device, arrays, enabled=cfg.graphs)
+        self.graphs = Graphs(
+            device, self._fields.exchangeable_arrays, enabled=cfg.graphs
+        )
         """The recorded verbs."""
+        self._overflow = wp.to_torch(self._fields.wp_data.overflow, requires_grad=False)
         self._everyone = torch.ones(num_envs, dtype=torch.bool, device=self.device)
         self.expand(vary)
 
@@ -138,15 +140,13 @@ class WarpEngine:
 
         Nothing is launched, but for the question, while no world of `mask` is set.
         """
-        device = str(self.device)
-        with wp.ScopedDevice(device), on_torch_stream(device):
+        with on_torch_stream(str(self.device)):
             self._launches.prepare_constants()
         self._launches.constants_mask.copy_(mask)
         self._run("constants", self._launches.constants)
 
     def _run(self, key: str, launch: Launch) -> None:
-        device = str(self.device)
-        with wp.ScopedDevice(device), on_torch_stream(device):
+        with on_torch_stream(str(self.device)):
             self.graphs.run(key, launch)
 
     # Health.
@@ -157,9 +157,9 @@ class WarpEngine:
         Warp's bits stay set until a world is reset, so an episode counts once.
         """
         counts = self._launches.counts
-        present = wp.to_torch(self.wp_data.overflow, requires_grad=False)
         return {
-            kind: counts[:, int(flag).bit_length() - 1] + ((present & int(flag)) != 0)
+            kind: counts[:, int(flag).bit_length() - 1]
+            + ((self._overflow & int(flag)) != 0)
             for kind, (flag, _) in _OVERFLOWS.items()
         }
 
@@ -182,20 +182,18 @@ class WarpEngine:
 
         All worlds share one pool of contacts, so theirs are counted on average.
         """
-        launches, sizes = self._launches, self.sizes
-        contacts = int(launches.most_contacts) / self.num_envs
-        rows = float(launches.most_rows.max())
+        contacts = int(self._launches.most_contacts) / self.num_envs
+        rows = float(self._launches.most_rows.max())
         return {
-            "contacts": Use(contacts, sizes.nconmax),
-            "rows": Use(rows, sizes.njmax),
+            "contacts": Use(contacts, self.sizes.nconmax),
+            "rows": Use(rows, self.sizes.njmax),
         }
 
     # Snapshots and pictures.
 
     def snapshot(self, *, model: bool = True) -> dict[str, torch.Tensor]:
         """Return everything the engine holds that its future depends on."""
-        overflow = wp.to_torch(self.wp_data.overflow, requires_grad=False)
-        counters = {"counts": self._launches.counts, "overflow": overflow}
+        counters = {"counts": self._launches.counts, "overflow": self._overflow}
         copies = {name: tensor.clone() for name, tensor in counters.items()}
         return self._fields.snapshot(model=model) | copies
 
@@ -210,8 +208,7 @@ class WarpEngine:
         if "counts" in snapshot:
             write_where(self._launches.counts, mask, snapshot["counts"])
         if "overflow" in snapshot:
-            overflow = wp.to_torch(self.wp_data.overflow, requires_grad=False)
-            write_where(overflow, mask, snapshot["overflow"])
+            write_where(self._overflow, mask, snapshot["overflow"])
 
     def mj_model_of(self, world: int) -> mujoco.MjModel:
         """Return the model of one world, with its own values, for drawing."""

@@ -71,10 +71,9 @@ class HistoryBuffer:
         """
         self._check(value)
         entry = value.unsqueeze(1)
-        if self._newest_first:
-            shifted = torch.cat((entry, self._values[:, :-1]), dim=1)
-        else:
-            shifted = torch.cat((self._values[:, 1:], entry), dim=1)
+        old = self._values
+        parts = (entry, old[:, :-1]) if self._newest_first else (old[:, 1:], entry)
+        shifted = torch.cat(parts, dim=1)
         if mask is None:
             torch.where(self._empty_rows, entry, shifted, out=self._values)
             self._empty.fill_(False)

@@ -114,8 +114,12 @@ def test_five_commands_lead_from_a_csv_to_a_film(tmp_path, renderer_works):
         done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
     imported = load_motion(tmp_path / "dance.npz")
+    # The last frame of the grid may be a little before the last row.
     again = imported.resampled(30.0)
-    assert np.abs(again.joint_pos - part.joint_pos).max() < 2e-3
+    rows_left = part.joint_pos[: again.num_frames]
+    assert part.num_frames - again.num_frames <= 1
+    # Straight lines between rows cut corners: 36 rad/s² / (30 Hz)² / 8 is 5e-3.
+    assert np.abs(again.joint_pos - rows_left).max() < 6e-3
     assert imported.info.licence == "CC BY 4.0" and imported.contacts.all()
     turn, other = (load_motion(tmp_path / f"{n}.npz") for n in ("turn", "other_turn"))
     assert turn.num_frames == 40

@@ -88,9 +88,9 @@ def replayed(
 ) -> ManagerBasedRlEnv:
     """Have the steps of `env` be replays."""
 
-    def record(run: object, device: torch.device) -> Replay:
+    def record(run: object, device: torch.device) -> tuple[Replay, None]:
         run_through(env.program.advance())
-        return Replay(env, twin)
+        return Replay(env, twin), None
 
     monkeypatch.setattr("mjlab.sim.graphs.record_with_torch", record)
     monkeypatch.setattr(env.sim.engine, "wp_model", None, raising=False)

@@ -467,6 +467,9 @@ class AtOnce(CopyStream):
     def __init__(self) -> None:
         pass
 
+    def pin(self, memory: torch.Tensor) -> None:
+        pass
+
     def copy(self, pairs: Any) -> None:
         for target, source in pairs:
             target.copy_(source)

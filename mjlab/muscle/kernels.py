@@ -1,0 +1,122 @@
+# The bodies of kernels are in Warp's language, which only looks like Python's.
+# pyright: reportInvalidTypeForm=false, reportCallIssue=false, reportOperatorIssue=false
+# pyright: reportArgumentType=false, reportAssignmentType=false, reportIndexIssue=false
+# pyright: reportGeneralTypeIssues=false
+"""Operators of muscle control as Warp kernels, one launch each.
+
+Imports Warp, so it is imported only where a CUDA device computes.
+"""
+
+import torch
+import warp as wp
+
+from mjlab.warp_stream import current_warp_stream
+
+wp.init()
+# A fused multiply-add rounds once where torch rounds twice.
+wp.set_module_options({"enable_backward": False, "fuse_fp": False, "fast_math": False})
+
+
+@wp.kernel
+def _eliminate(rest: wp.array3d(dtype=wp.float32)) -> None:
+    world = wp.tid()
+    n = rest.shape[0]
+    for k in range(n):
+        pivot = rest[k, k, world]
+        for j in range(k + 1, n + 1):
+            rest[k, j, world] = rest[k, j, world] / pivot
+        for i in range(k + 1, n):
+            factor = rest[i, k, world]
+            for j in range(k + 1, n + 1):
+                rest[i, j, world] = rest[i, j, world] - factor * rest[k, j, world]
+    for back in range(n - 1):
+        k = n - 1 - back
+        solution = rest[k, n, world]
+        for i in range(k):
+            rest[i, n, world] = rest[i, n, world] - rest[i, k, world] * solution
+
+
+@wp.kernel
+def _muscle_forces(
+    length: wp.array2d(dtype=wp.float32),
+    velocity: wp.array2d(dtype=wp.float32),
+    constants: wp.array3d(dtype=wp.float32),
+    gain: wp.array2d(dtype=wp.float32),
+    bias: wp.array2d(dtype=wp.float32),
+) -> None:
+    world, m = wp.tid()
+    row = wp.where(constants.shape[1] == 1, 0, world)
+    away = constants[1, row, m] + length[world, m] * constants[0, row, m]
+    x = wp.max(away * constants[2, row, m], away * constants[3, row, m])
+    x = wp.min(x, 2.0)
+    beyond = wp.max(x - 1.0, 0.0)
+    shape = beyond * beyond - 0.5 * x * x + 1.0
+    speed = velocity[world, m] * constants[4, row, m]
+    falling = wp.clamp(speed, -1.0, 0.0) + 1.0
+    rising = wp.min(wp.max(speed, 0.0), constants[5, row, m])
+    factor = (rising * constants[6, row, m] + 2.0) * rising + falling * falling
+    gain[world, m] = shape * factor * constants[7, row, m]
+    y = constants[9, row, m] + length[world, m] * constants[8, row, m]
+    y = wp.max(y, 0.0)
+    over = wp.max(y - 1.0, 0.0)
+    bias[world, m] = (y * y - over * over) * constants[10, row, m]
+
+
+@wp.kernel
+def _entry_torques(
+    jacobian: wp.array2d(dtype=wp.float32),
+    address: wp.array(dtype=wp.int64),
+    gear: wp.array(dtype=wp.float32),
+    muscle: wp.array(dtype=wp.int64),
+    gain: wp.array2d(dtype=wp.float32),
+    bias: wp.array2d(dtype=wp.float32),
+    active: wp.array2d(dtype=wp.float32),
+    passive: wp.array2d(dtype=wp.float32),
+) -> None:
+    world, entry = wp.tid()
+    arm = jacobian[world, wp.int32(address[entry])] * gear[entry]
+    m = wp.int32(muscle[entry])
+    active[world, entry] = arm * gain[world, m]
+    passive[world, entry] = arm * bias[world, m]
+
+
+@wp.kernel
+def _gathered_sum(
+    entries: wp.array2d(dtype=wp.float32),
+    index: wp.array(dtype=wp.int64),
+    shares: wp.array2d(dtype=wp.float32),
+    out: wp.array2d(dtype=wp.float32),
+) -> None:
+    world, target = wp.tid()
+    width = shares.shape[1]
+    total = wp.float32(0.0)
+    for k in range(width):
+        entry = wp.int32(index[target * width + k])
+        total += entries[world, entry] * shares[target, k]
+    out[world, target] = total
+
+
+def eliminate_(rest: torch.Tensor) -> None:
+    """Launch `law.eliminate_`."""
+    _launch(_eliminate, rest.shape[2], rest)
+
+
+def muscle_forces(*tensors: torch.Tensor) -> None:
+    """Launch `force.muscle_forces`."""
+    _launch(_muscle_forces, tuple(tensors[0].shape), *tensors)
+
+
+def entry_torques(*tensors: torch.Tensor) -> None:
+    """Launch `state.entry_torques`."""
+    _launch(_entry_torques, tuple(tensors[6].shape), *tensors)
+
+
+def gathered_sum(*tensors: torch.Tensor) -> None:
+    """Launch `state.gathered_sum`."""
+    _launch(_gathered_sum, tuple(tensors[3].shape), *tensors)
+
+
+def _launch(kernel: wp.Kernel, dim: int | tuple[int, ...], *of: torch.Tensor) -> None:
+    arrays = [wp.from_torch(tensor) for tensor in of]
+    stream = current_warp_stream(of[0].device) if of[0].is_cuda else None
+    wp.launch(kernel, dim, arrays, device=arrays[0].device, stream=stream)

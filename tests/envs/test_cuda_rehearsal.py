@@ -1,0 +1,194 @@
+"""Each task on a CUDA device that is not there: replays of its step against Python.
+
+Warp's CPU device computes the same bits each time, so they are equal bit for bit.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+import torch
+
+from mjlab.cli.speed import memory
+from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, mdp
+from mjlab.envs.worlds import When
+from mjlab.managers import RecorderTermCfg
+from mjlab.recording import RecordingCfg
+from mjlab.recording.step_store import CopyStream
+from mjlab.registry import entries, load_task
+from tests.tools.cuda_stand_in import StandIn, StandInError, stand_in, to_host
+from tests.worlds.synthetic import SyntheticCfg
+
+NUM_ENVS, STEPS = 8, 14
+WAYS: list[tuple[When, bool]] = [
+    ("same_step", False),
+    ("same_step", True),
+    ("next_step", False),
+    ("never", False),
+]
+QUICK = ("Cartpole-Balance",)
+KERNELS = {
+    "Cartpole-Balance": 130,
+    "Cartpole-Swingup": 130,
+    "Velocity-G1-Flat": 345,
+    "Velocity-G1": 415,
+    "Velocity-G1-Gait": 500,
+    "Velocity-Go1-Flat": 345,
+    "Velocity-Go1": 445,
+    "Muscle-Track-Arm6": 2520,
+    "Muscle-Walk-W18": 3760,
+    "Muscle-Walk-W54": 5190,
+    "synthetic": 640,
+}
+"""Kernels of torch and own ones of Warp in a recorded step, at most."""
+
+NAMES = [
+    pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow])
+    for name in (*entries(), "synthetic")
+]
+
+
+@pytest.fixture
+def device() -> Iterator[StandIn]:
+    """What happens on the device; skips where torch does not let one be stood in."""
+    try:
+        with stand_in() as device:
+            yield device
+    except StandInError as error:
+        pytest.skip(f"no CUDA device can be stood in for: {error}")
+
+
+def config(name: str) -> ManagerBasedRlEnvCfg:
+    cfg = SyntheticCfg() if name == "synthetic" else load_task(name).env()
+    cfg.scene.num_envs, cfg.seed, cfg.sim.backend = NUM_ENVS, 0, "warp"
+    # Short episodes, so that some worlds end while others go on.
+    cfg.episode_length_s = 8 * cfg.decimation * cfg.sim.mujoco.timestep
+    return cfg
+
+
+def build(cfg: ManagerBasedRlEnvCfg, mode: Any) -> ManagerBasedRlEnv:
+    cfg.mode = mode
+    return ManagerBasedRlEnv(cfg, device="cuda:0")
+
+
+def begin(env: ManagerBasedRlEnv) -> None:
+    env.reset(seed=5)
+    env.episode_length_buf.copy_(torch.arange(NUM_ENVS, device="cuda:0"))
+
+
+def differing(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
+    """Names of what is not the same, bit for bit."""
+    assert ours.keys() == theirs.keys()
+    return [name for name in ours if not equal(ours[name], theirs[name])]
+
+
+def equal(one: Any, other: Any) -> bool:
+    if isinstance(one, dict):
+        return not differing(one, other)
+    return to_host(one).numpy().tobytes() == to_host(other).numpy().tobytes()
+
+
+def compare(
+    device: StandIn, fused: ManagerBasedRlEnv, eager: ManagerBasedRlEnv
+) -> None:
+    """Take the same steps in both; they are equal, and none reads or uploads."""
+    random = torch.Generator().manual_seed(0)
+    ended = 0
+    for env in (fused, eager):
+        begin(env)
+    for _ in range(STEPS):
+        size = (NUM_ENVS, fused.action_manager.total_action_dim)
+        action = torch.randn(size, generator=random).to("cuda:0")
+        device.clear()
+        ours, theirs = fused.step(action), eager.step(action)
+        assert not device.reads and not device.uploads
+        for one, other in zip(ours[:4], theirs[:4], strict=True):
+            assert equal(one, other)
+        assert differing(ours.extras, theirs.extras) == []
+        ended += int((ours.terminated | ours.truncated).sum())
+    assert 0 < ended < STEPS * NUM_ENVS
+    assert differing(fused.get_state(), eager.get_state()) == []
+
+
+def recorded(cfg: ManagerBasedRlEnvCfg, folder: Path) -> ManagerBasedRlEnvCfg:
+    """Have a task record actions and states to files."""
+    cfg.recorders = {
+        "actions": RecorderTermCfg(func=mdp.raw_actions),
+        "start": RecorderTermCfg(func=mdp.entity_states, when="post_reset"),
+    }
+    cfg.recording = RecordingCfg(folder=str(folder), name="run")
+    return cfg
+
+
+def episodes(folder: Path) -> dict[str, bytes]:
+    """What the file of a recording holds, by path."""
+    found: dict[str, bytes] = {}
+
+    def note(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset):
+            found[name] = np.asarray(item[()]).tobytes()
+
+    with h5py.File(folder / "run.h5") as file:
+        file.visititems(note)
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_replays_equal_eager_steps_however_worlds_are_reset(
+    name: str, device: StandIn, tmp_path: Path, record_property: Any
+) -> None:
+    fused, eager = (
+        build(recorded(config(name), tmp_path / mode), mode)
+        for mode in ("fused", "segmented")
+    )
+    assert device.captured is not None
+    kernels = device.captured.kernels
+    record_property("summary", f"{name}: {kernels.total()} kernels in a recorded step")
+    assert kernels.total() <= KERNELS[name]
+    for when, final_obs in WAYS:
+        for env in (fused, eager):
+            env.choose_resets(when, final_obs=final_obs)
+        assert fused.mode == "fused"
+        compare(device, fused, eager)
+    device.clear()
+    assert fused.take_log() == eager.take_log()
+    assert device.reads.total() == 2, "once each"
+    assert len(device.pinned) == 4
+    for env in (fused, eager):
+        env.close()
+    assert not device.pinned
+    ours, theirs = (episodes(tmp_path / mode) for mode in ("fused", "segmented"))
+    assert len(ours) > STEPS and ours == theirs
+
+
+def test_memory_that_the_driver_refuses_is_an_error_with_its_number(
+    device: StandIn,
+) -> None:
+    memory = torch.zeros(1024)
+    first, second = (CopyStream(torch.device("cuda:0")) for _ in range(2))
+    first.pin(memory)
+    with pytest.raises(RuntimeError, match="712"):
+        second.pin(memory)
+    first.close()
+    second.pin(memory)
+    second.close()
+    assert not device.pinned
+
+
+def test_a_figure_of_memory_is_what_was_added(
+    device: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = iter([40 << 30, 37 << 30])
+    info = lambda _=None: (next(free), 80 << 30)  # noqa: E731
+    monkeypatch.setattr(torch.cuda, "mem_get_info", info, raising=False)
+    before = memory(torch.device("cuda:0"))
+    assert memory(torch.device("cuda:0")) - before == 3 << 30
+
+
+def test_a_humanoids_replays_equal_eager_steps(device: StandIn) -> None:
+    cfg = config("Velocity-G1-Flat")
+    cfg.final_obs = True
+    compare(device, build(cfg, "fused"), build(cfg, "segmented"))
