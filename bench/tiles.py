@@ -37,7 +37,7 @@ from mjlab.rl.learners import Learner
 def main() -> None:
     """Measure, print and save."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("place", help="a task, a run's folder, or latest")
+    parser.add_argument("place", help="a task, a run's folder or checkpoint, latest")
     parser.add_argument(
         "--task", default=None, help="where it walks; its own if absent"
     )
@@ -49,11 +49,13 @@ def main() -> None:
     run = find_run(args.place, Path("logs"))
     task = args.task or run.info()["task"]
     env = build(task, args.episodes, args.seed, args.kind)
-    rows = measure(env, act(env, run.path, run.configs()["agent"]), args.seed)
+    place = Path(args.place) if Path(args.place).is_file() else run.path
+    rows = measure(env, act(env, place, run.configs()["agent"]), args.seed)
     for name, row in rows.items():
         print(
             f"{name:20s} {row['episodes']:4d} episodes  success {row['success']:6.1%}  "
-            f"failed {row['failed']:6.1%}"
+            f"failed {row['failed']:6.1%}  off by {row['linear_error']:.2f} m/s, "
+            f"{row['turning_error']:.2f} rad/s"
         )
     about = {"task": task, "run": run.info(), "seed": args.seed, "kind": args.kind}
     print(f"saved {save(args.name, {**about, 'tiles': rows})}")
@@ -87,7 +89,7 @@ def act(env: ManagerBasedRlEnv, place: Path, agent: PpoAgentCfg) -> Any:
 
 
 def measure(env: ManagerBasedRlEnv, policy: Any, seed: int) -> dict[str, Any]:
-    """Episodes, successes and failures by kind of tile and by thirds of the rows."""
+    """Shares and errors of velocity by kind of tile and by thirds of the rows."""
     ground = env.scene.ground
     assert ground is not None
     kinds, rows = ground.terrain.column_kinds, ground.terrain.num_rows
@@ -95,20 +97,27 @@ def measure(env: ManagerBasedRlEnv, policy: Any, seed: int) -> dict[str, Any]:
     third = (3 * ground.levels // rows).tolist()
     levels = [f"rows {'first middle last'.split()[i]} third" for i in third]
     ended = {name: torch.zeros(env.num_envs, dtype=torch.bool) for name in _OUTCOMES}
+    metrics = env.command_manager.term("twist").metric_values
+    errors = torch.zeros_like(metrics)
     with torch_threads(1):
         rollout = Rollout(env, policy, seed=seed)
         policy.reset()
-        for stepped in rollout.steps(env.max_episode_length):
+        for _ in range(env.max_episode_length):
+            errors = torch.where(rollout.running.unsqueeze(1), metrics, errors)
+            stepped = rollout.step()
             for name, flags in ended.items():
                 flags |= env.outcome_manager.now(name) & stepped
     found: dict[str, Any] = {}
     for label in ["all", *sorted(set(of)), *sorted(set(levels))]:
         chosen = [i for i in range(env.num_envs) if label in ("all", of[i], levels[i])]
         success, fail = (ended[name][chosen].double().mean() for name in _OUTCOMES)
+        linear, turning = errors[chosen].mean(dim=0).tolist()
         found[label] = {
             "episodes": len(chosen),
             "success": float(success),
             "failed": float(fail),
+            "linear_error": linear,
+            "turning_error": turning,
         }
     return found
 

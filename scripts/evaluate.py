@@ -15,6 +15,7 @@ from mjlab.cli.help import reference
 from mjlab.cli.overrides import apply
 from mjlab.registry import entries, load_task, trusted
 from mjlab.threads import prepare_threads, torch_threads
+from mjlab.viewer.watched import watched
 
 prepare_threads()
 
@@ -102,6 +103,7 @@ def evaluate_file(line: Line, path: Path) -> None:
     if line.options.policy != "trained":
         raise UsageError(f"{path} is a policy already: leave out --policy.")
     file, env_cfg = open_file(path, as_trained=True)
+    env_cfg = from_the_first_frame(env_cfg)
     configs = apply({"env": env_cfg}, line.settings, line.disabled)
     if line.reference is not None:
         raise Answer(reference(configs, line.reference))
@@ -120,6 +122,13 @@ def read_configs(line: Line, run: "RunFolder") -> dict[str, Any]:
         outcomes = load_task(task).env().outcomes
         configs["env"] = dataclasses.replace(configs["env"], outcomes=outcomes)
     return apply(configs, line.settings, line.disabled)
+
+
+def from_the_first_frame(env_cfg: Any) -> Any:
+    """The configuration itself, or how clips are watched: undisturbed, as a whole."""
+    from mjlab.motion.evaluation import follows_clips
+
+    return watched(env_cfg) if follows_clips(env_cfg) else env_cfg
 
 
 def build_env(line: Line, env_cfg: Any) -> "ManagerBasedRlEnv":
@@ -166,21 +175,34 @@ def find_policy(
 
 def roll(
     line: Line, env: "ManagerBasedRlEnv", policy: "Policy"
-) -> "list[EpisodeResult]":
-    """Run the episodes; physics uses all processors, so torch uses one."""
+) -> "tuple[list[EpisodeResult], dict[str, Any]]":
+    """Run the episodes; physics uses all processors, so torch uses one.
+
+    Returns:
+        Their results, and figures of the clips that they followed, by name.
+    """
     from mjlab.envs.rollout import run_episodes
+    from mjlab.motion.evaluation import TrackingMeter, follows_clips
 
     number, seed = line.options.episodes, line.options.seed
+    meter = TrackingMeter(env, policy) if follows_clips(env.cfg) else None
     with torch_threads(1):
-        return run_episodes(env, policy, number=number, seed=seed)
+        found = run_episodes(env, meter or policy, number=number, seed=seed)
+    return found, meter.figures(found) if meter is not None else {}
 
 
 def report(
-    line: Line, task: str, path: Path, source: str, episodes: "list[EpisodeResult]"
+    line: Line,
+    task: str,
+    path: Path,
+    source: str,
+    found: "tuple[list[EpisodeResult], dict[str, Any]]",
 ) -> None:
     """Show the table and write the file, to `path` if the user says nothing."""
     from mjlab.cli.episodes import save, table
+    from mjlab.motion import evaluation
 
+    episodes, clips = found
     path = line.options.json or path
     about = {
         "task": task,
@@ -188,10 +210,13 @@ def report(
         "settings": {s.name: list(s.values) for s in line.settings},
         "disabled": list(line.disabled),
         "seed": line.options.seed,
+        **({"clips": clips} if clips else {}),
     }
     figures = save(path, about, episodes)
     print(f"{len(episodes)} episodes of {about['task']} with {source}")
     print(table(figures))
+    if clips:
+        print(evaluation.table(clips))
     print(f"Written to {path}")
 
 

@@ -91,8 +91,8 @@ class ClipConstants:
             place = graph.shaped(graph.part(parts["body_pos_w"], body, body + 1), (3,))
             away = graph.add("Sub", place, graph.part(measured, 0, 3))
             turn = self._matrix(graph.part(measured, 3, 7))
-            # A row times the matrix: onnxruntime 1.31.1 multiplies a vector by the matrix
-            # itself where it should by a transposed one.
+            # A row times the matrix: onnxruntime 1.31.1 multiplies a vector by the
+            # matrix itself where it should by a transposed one.
             seen = graph.add("MatMul", graph.shaped(away, (1, 3)), turn)
             return graph.shaped(seen, (3,))
         quat = graph.shaped(graph.part(parts["body_quat_w"], body, body + 1), (4,))
@@ -140,7 +140,7 @@ class ClipConstants:
 def clips_of(policy: OnnxPolicy) -> list[Motion]:
     """Return the clips that a file brings, as it puts them out row by row."""
     about = policy.contract["motion"]
-    inputs = {
+    inputs: dict[str, Any] = {
         entry["name"]: np.zeros(entry["shape"], entry["dtype"])
         for entry in policy.contract["inputs"]
     }
@@ -151,7 +151,7 @@ def clips_of(policy: OnnxPolicy) -> list[Motion]:
         inputs[TIME_STEP] = np.array([row], np.float32)
         answer = twin(inputs)
         rows.append([answer[REFERENCE + part] for part in _PARTS])
-    whole = {
+    whole: dict[str, Any] = {
         part: np.array(values, dtype=np.float64)
         for part, values in zip(_PARTS, zip(*rows, strict=True), strict=True)
     }

@@ -15,17 +15,15 @@ from mjlab.managers import CommandTerm, CommandTermCfg, ManagedEnv
 from mjlab.managers.env import Env
 from mjlab.mdp import DrawRanges
 from mjlab.motion.clips import ClipTable, clip_weights, load_clips
+from mjlab.motion.poses import bones_between, reanchored, seen_from
 from mjlab.motion.robot import MotionRobot
 from mjlab.motion.sampling import AdaptiveSampling, FailureBins, first_frame
 from mjlab.names import find_name, suggest
 from mjlab.tensors.columns import Columns
 from mjlab.tensors.masks import write_where
 from mjlab.tensors.math import (
-    quat_conjugate,
     quat_from_euler_xyz,
     quat_mul,
-    quat_rotate,
-    quat_yaw,
     spread,
 )
 
@@ -122,14 +120,17 @@ class MotionCommand(CommandTerm):
         )
         """The clips."""
         self._compared = len(cfg.body_names)
-        self._bodies = Columns.of(ids[: self._compared], env.device)
+        self._bones = bones_between(env.sim.mj_model.body_parentid, self._body_ids(ids))
         self._anchor = list(wanted).index(cfg.anchor_body)
         self._anchor_id = ids[self._anchor]
+        parts = [*ids[: self._compared], self._anchor_id]
+        self._parts = Columns.of(parts, env.device)
         self._root = list(wanted).index(robot.root_body)
         self._ranges = DrawRanges(_offsets(cfg, joints), env.device)
         self._weights = clip_weights(cfg.weights, self.table.names, env.device)
         shares = self._weights * self.table.lengths
         self._clip_ends = (shares / shares.sum()).cumsum(0)
+        self._is_spread = env.scene.ground is not None
         self.bins = FailureBins(
             cfg.adaptive, self.table.lengths, self._weights, 1.0 / env.step_dt
         )
@@ -138,21 +139,32 @@ class MotionCommand(CommandTerm):
         env.scene.on_change.append(self._forget)
         self._look_up()
 
+    def _body_ids(self, local: list[int]) -> list[int]:
+        """Return the ids of the compared bodies in the model."""
+        ids = self.entity.index.bodies.ids.tolist()
+        return [ids[body] for body in local[: self._compared]]
+
     def _allocate(self, env: Env) -> None:
         ints = {"dtype": torch.int64, "device": env.device}
         self.clip = torch.zeros(env.num_envs, **ints)
         """Clip of each world, shape (num_envs,)."""
-        self.first = torch.zeros(env.num_envs, **ints)
-        """Frame of the clip in which the episode began, shape (num_envs,)."""
-        self._row = torch.zeros(
+        self.begin = torch.zeros(env.num_envs, **ints)
+        """Row of the table in which the episode began, shape (num_envs,)."""
+        self.row = torch.zeros(env.num_envs, **ints)
+        """Row that the step at hand should lead to, shape (num_envs,)."""
+        self._last_rows = self.table.starts + self.table.lengths - 1
+        self._is_last = torch.zeros(len(self.table.rows), dtype=torch.bool)
+        self._is_last[self._last_rows.cpu()] = True
+        self._is_last = self._is_last.to(env.device)
+        self._reference = torch.zeros(
             env.num_envs, self.table.rows.shape[1], device=env.device
         )
-        pos, vel, *bodies = self._row.split(self.table.widths, dim=1)
+        pos, vel, *bodies = self._reference.split(self.table.widths, dim=1)
         self.joint_pos = pos
         """Reference positions of the joints, rad, shape (num_envs, joints), live."""
         self.joint_vel = vel
         """Reference velocities of the joints, rad/s, shape (num_envs, joints)."""
-        self._command = self._row[:, : pos.shape[1] + vel.shape[1]]
+        self._command = self._reference[:, : pos.shape[1] + vel.shape[1]]
         sizes = (3, 4, 3, 3)
         all_pos, all_quat, all_lin, all_ang = (
             part.unflatten(1, (-1, size))
@@ -172,6 +184,8 @@ class MotionCommand(CommandTerm):
         self.anchor_pos_w, self.anchor_quat_w = all_pos[:, anchor], all_quat[:, anchor]
         self.anchor_lin_vel_w = all_lin[:, anchor]
         self.anchor_ang_vel_w = all_ang[:, anchor]
+        shape = (env.num_envs, self._compared + 1, 2, 3)
+        self._axes = torch.eye(3, device=env.device)[:2].expand(shape)
         self._known: dict[str, Any] = {}
 
     def once(self, name: str, compute: Callable[[], T]) -> T:
@@ -207,11 +221,24 @@ class MotionCommand(CommandTerm):
         """Angular velocity of the robot's anchor, rad/s, shape (num_envs, 3)."""
         return self.entity.data.body_ang_vel_w[:, self._anchor_id]
 
+    def robot_parts(self, quantity: str) -> torch.Tensor:
+        """Return a quantity of the robot's compared bodies, and of its anchor last."""
+        return self.once(
+            quantity, lambda: self._parts.read(getattr(self.entity.data, quantity))
+        )
+
     def robot_bodies(self, quantity: str) -> torch.Tensor:
         """Return a quantity of the robot's compared bodies, such as "body_pos_w"."""
-        return self.once(
-            quantity, lambda: self._bodies.read(getattr(self.entity.data, quantity))
-        )
+        return self.robot_parts(quantity)[:, : self._compared]
+
+    @property
+    def seen(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Robot's bodies, and last the reference's anchor, from the robot's anchor.
+
+        Positions, (num_envs, bodies + 1, 3), and the first two columns of rotation
+        matrices, row by row, (num_envs, bodies + 1, 6).
+        """
+        return self.once("seen", self._see)
 
     # The reference.
 
@@ -221,16 +248,14 @@ class MotionCommand(CommandTerm):
         return self._command
 
     @property
-    def frame(self) -> torch.Tensor:
-        """Frame that the step at hand should lead to, from 0, shape (num_envs,)."""
-        last = self.table.lengths[self.clip] - 1
-        ahead = self.first + self._env.episode_length_buf + 1
-        return torch.minimum(ahead, last)
+    def num_bodies(self) -> int:
+        """Number of compared bodies."""
+        return self._compared
 
     @property
-    def table_row(self) -> torch.Tensor:
-        """Row of that frame among those of all clips, shape (num_envs,)."""
-        return self.table.starts[self.clip] + self.frame
+    def frame(self) -> torch.Tensor:
+        """Frame that the step at hand should lead to, from 0, shape (num_envs,)."""
+        return self.row - self.table.starts[self.clip]
 
     @property
     def reanchored(self) -> tuple[torch.Tensor, torch.Tensor]:
@@ -246,17 +271,15 @@ class MotionCommand(CommandTerm):
 
         It is asked when the step was counted, before `update` goes on.
         """
-        reached = self.first + self._env.episode_length_buf
-        return reached >= self.table.lengths[self.clip] - 1
+        return self._is_last[self.row]
 
     def reset(self, mask: torch.Tensor) -> None:
         """Count the failures among the worlds of `mask`, which begin anew."""
         if self.couples_worlds:
-            length = self._env.episode_length_buf
-            failed = self._managed.termination_manager.terminated & mask & (length > 0)
-            last = self.table.lengths[self.clip] - 1
-            frame = torch.minimum(self.first + length, last)
-            self.bins.count(self.clip, frame, failed)
+            began = self._env.episode_length_buf > 0
+            failed = self._managed.termination_manager.terminated & mask & began
+            # `update` has not gone on yet: this is where the robot should be by now.
+            self.bins.count(self.row, failed)
         super().reset(mask)
 
     def advance(self, dt: float) -> None:
@@ -266,22 +289,30 @@ class MotionCommand(CommandTerm):
         super().advance(dt)
 
     def state(self) -> dict[str, torch.Tensor]:
-        own = {"clip": self.clip, "first": self.first, "row": self._row}
+        own = {
+            "clip": self.clip,
+            "begin": self.begin,
+            "row": self.row,
+            "reference": self._reference,
+        }
         bins = self.bins.state() if self.couples_worlds else {}
         return super().state() | own | {f"bins.{k}": v for k, v in bins.items()}
 
     def debug_vis(self, visualizer: Any) -> None:
-        """Draw the compared bodies of the reference, where it is in the world."""
+        """Draw the skeleton of the reference, where it is in the world."""
         for world in visualizer.worlds:
-            for place in self.body_pos_w[world].cpu().numpy():
+            places = self.body_pos_w[world].cpu().numpy()
+            for place in places:
                 visualizer.add_sphere(world, place, 0.03, color=GHOST_COLOR)
+            for upper, lower in self._bones:
+                ends = (places[upper], places[lower])
+                visualizer.add_arrow(world, *ends, color=GHOST_COLOR, width=0.012)
 
     def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:
-        clip, first = self._draw(unit[:, 0].contiguous(), unit[:, 1])
+        clip, begin = self._draw(unit[:, 0].contiguous(), unit[:, 1])
         write_where(self.clip, mask, clip)
-        write_where(self.first, mask, first)
-        rows = self.table.starts[self.clip] + self.first
-        row = self.table.rows.index_select(0, rows)
+        write_where(self.begin, mask, begin)
+        row = self.table.rows.index_select(0, self.begin)
         pos, vel, *bodies = row.split(self.table.widths, dim=1)
         root = [
             part.unflatten(1, (-1, size))[:, self._root]
@@ -290,7 +321,9 @@ class MotionCommand(CommandTerm):
         noise = spread(self._ranges.bounds, unit[:, 2:])
         place, roll, velocity, joints = noise.split((3, 3, 6, pos.shape[1]), dim=1)
         turn = quat_from_euler_xyz(*roll.unbind(dim=1))
-        at = root[0] + place + self._env.scene.spawn_origins
+        at = place.add_(root[0])
+        if self._is_spread:
+            at = at.add_(self._env.scene.spawn_origins)
         state = torch.cat(
             (at, quat_mul(turn, root[1]), torch.cat(root[2:], dim=1) + velocity), dim=1
         )
@@ -302,34 +335,43 @@ class MotionCommand(CommandTerm):
     def _draw(
         self, choice: torch.Tensor, within: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return a clip and its first frame for each world."""
+        """Return a clip and the row of its table to begin in, for each world."""
         if self.cfg.sampling == "adaptive":
             return self.bins.draw(choice, within)
         clip = torch.searchsorted(self._clip_ends, choice, right=True)
         clip = clip.clamp_(max=len(self._clip_ends) - 1)
+        start = self.table.starts[clip]
         if self.cfg.sampling == "start":
-            return clip, torch.zeros_like(clip)
-        return clip, first_frame(within, self.table.lengths[clip])
+            return clip, start
+        return clip, start + first_frame(within, self.table.lengths[clip])
 
     def _update(self) -> None:
         self._look_up()
         self._forget()
 
     def _look_up(self) -> None:
-        torch.index_select(self.table.rows, 0, self.table_row, out=self._row)
-        self._all_pos.add_(self._env.scene.spawn_origins.unsqueeze(1))
+        ahead = (self.begin + self._env.episode_length_buf).add_(1)
+        torch.minimum(ahead, self._last_rows[self.clip], out=self.row)
+        torch.index_select(self.table.rows, 0, self.row, out=self._reference)
+        if self._is_spread:
+            self._all_pos.add_(self._env.scene.spawn_origins.unsqueeze(1))
 
     def _forget(self) -> None:
         self._known.clear()
 
+    def _see(self) -> tuple[torch.Tensor, torch.Tensor]:
+        anchor = (self.anchor_pos_w.unsqueeze(1), self.anchor_quat_w.unsqueeze(1))
+        places = torch.cat((self.robot_bodies("body_pos_w"), anchor[0]), dim=1)
+        quats = torch.cat((self.robot_bodies("body_quat_w"), anchor[1]), dim=1)
+        robot = (self.robot_anchor_pos_w, self.robot_anchor_quat_w)
+        return seen_from(robot, (places, quats), self._axes)
+
     def _reanchor(self) -> tuple[torch.Tensor, torch.Tensor]:
-        place, quat = self.robot_anchor_pos_w, self.robot_anchor_quat_w
-        turn = quat_yaw(quat_mul(quat, quat_conjugate(self.anchor_quat_w)))
-        turns = turn.unsqueeze(1).expand(-1, self._compared, -1)
-        shift = torch.cat((place[:, :2], self.anchor_pos_w[:, 2:]), dim=1)
-        lever = self.body_pos_w - self.anchor_pos_w.unsqueeze(1)
-        pos = quat_rotate(turns, lever).add_(shift.unsqueeze(1))
-        return pos, quat_mul(turns, self.body_quat_w)
+        return reanchored(
+            (self.robot_anchor_pos_w, self.robot_anchor_quat_w),
+            (self.anchor_pos_w, self.anchor_quat_w),
+            (self.body_pos_w, self.body_quat_w),
+        )
 
 
 def _offsets(cfg: MotionCommandCfg, joints: int) -> dict[str, Range]:

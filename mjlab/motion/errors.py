@@ -1,8 +1,6 @@
-"""Squared differences between a robot and the reference that it follows.
+"""Differences between a robot and the reference that it follows.
 
-Those of the anchor have shape (num_envs,), those of bodies (num_envs, bodies). Bodies
-are compared with the re-anchored reference, but for velocities, and for what is called
-global. Each is computed at most once between two changes.
+Each is computed at most once between two changes, and those of one kind together.
 """
 
 import torch
@@ -10,60 +8,70 @@ import torch
 from mjlab.motion.command import MotionCommand
 from mjlab.tensors.math import quat_angle
 
+BODY_ERRORS = ("body_pos", "body_pos_global", "body_lin_vel", "body_ang_vel")
+"""Errors of compared bodies: of positions against the re-anchored reference (m) and
+against that in the world (m), and of velocities in the world (m/s and rad/s)."""
+
 
 def anchor_pos(c: MotionCommand) -> torch.Tensor:
-    """Squared distances of the anchors in the world, m²."""
+    """Squared distances of the anchors in the world, m², shape (num_envs,)."""
     return c.once(
-        "error anchor_pos", lambda: _square(c.anchor_pos_w, c.robot_anchor_pos_w)
+        "squared anchor_pos", lambda: _square(c.anchor_pos_w, c.robot_anchor_pos_w)
     )
 
 
-def anchor_ori(c: MotionCommand) -> torch.Tensor:
-    """Squared angles between the anchors in the world, rad²."""
-    return c.once(
-        "error anchor_ori",
-        lambda: quat_angle(c.anchor_quat_w, c.robot_anchor_quat_w).square_(),
-    )
+def body_squares(c: MotionCommand) -> torch.Tensor:
+    """Squared errors of bodies, shape (num_envs, 4, bodies), as `BODY_ERRORS` says."""
+
+    def compute() -> torch.Tensor:
+        place = c.robot_bodies("body_pos_w")
+        velocities = (c.body_lin_vel_w, c.body_ang_vel_w)
+        asked = torch.stack((c.reanchored[0], c.body_pos_w, *velocities), dim=1)
+        moves = (c.robot_bodies("body_lin_vel_w"), c.robot_bodies("body_ang_vel_w"))
+        return _square(asked, torch.stack((place, place, *moves), dim=1))
+
+    return c.once("squares of bodies", compute)
 
 
-def body_pos(c: MotionCommand) -> torch.Tensor:
-    """Squared distances of bodies from the re-anchored reference, m²."""
-    return c.once(
-        "error body_pos",
-        lambda: _square(c.reanchored[0], c.robot_bodies("body_pos_w")),
-    )
+def mean_square(c: MotionCommand, error: str) -> torch.Tensor:
+    """Mean over bodies of the square of one of `BODY_ERRORS`, shape (num_envs,)."""
+    means = c.once("mean squares", lambda: body_squares(c).mean(dim=2))
+    return means[:, BODY_ERRORS.index(error)]
 
 
-def body_pos_global(c: MotionCommand) -> torch.Tensor:
-    """Squared distances of bodies from the reference in the world, m²."""
-    return c.once(
-        "error body_pos_global",
-        lambda: _square(c.body_pos_w, c.robot_bodies("body_pos_w")),
-    )
+def mean_size(c: MotionCommand, error: str) -> torch.Tensor:
+    """Mean over bodies of the size of one of `BODY_ERRORS`, shape (num_envs,)."""
+    means = c.once("mean sizes", lambda: body_squares(c).sqrt().mean(dim=2))
+    return means[:, BODY_ERRORS.index(error)]
 
 
-def body_ori(c: MotionCommand) -> torch.Tensor:
-    """Squared angles of bodies to the re-anchored reference, rad²."""
-    return c.once(
-        "error body_ori",
-        lambda: quat_angle(c.reanchored[1], c.robot_bodies("body_quat_w")).square_(),
-    )
+def angles(c: MotionCommand) -> torch.Tensor:
+    """Angles to the reference, rad, shape (num_envs, bodies + 1).
+
+    Those of bodies are to the re-anchored one, the last, of the anchor, in the world.
+    """
+
+    def compute() -> torch.Tensor:
+        asked = torch.cat((c.reanchored[1], c.anchor_quat_w.unsqueeze(1)), dim=1)
+        return quat_angle(asked, c.robot_parts("body_quat_w"))
+
+    return c.once("angles", compute)
 
 
-def body_lin_vel(c: MotionCommand) -> torch.Tensor:
-    """Squared differences of velocities in the world, m²/s²."""
-    return c.once(
-        "error body_lin_vel",
-        lambda: _square(c.body_lin_vel_w, c.robot_bodies("body_lin_vel_w")),
-    )
+def angle_squares(c: MotionCommand) -> torch.Tensor:
+    """Squares of these angles, rad², shape (num_envs, bodies + 1)."""
+    return c.once("squares of angles", lambda: angles(c).square())
 
 
-def body_ang_vel(c: MotionCommand) -> torch.Tensor:
-    """Squared differences of angular velocities in the world, rad²/s²."""
-    return c.once(
-        "error body_ang_vel",
-        lambda: _square(c.body_ang_vel_w, c.robot_bodies("body_ang_vel_w")),
-    )
+def joint_sizes(c: MotionCommand) -> torch.Tensor:
+    """Lengths of the differences of joint positions and velocities, (num_envs, 2)."""
+
+    def compute() -> torch.Tensor:
+        data = c.entity.data
+        away = torch.cat((data.joint_pos, data.joint_vel), dim=1) - c.command
+        return away.square_().unflatten(1, (2, -1)).sum(dim=2).sqrt()
+
+    return c.once("sizes of joints", compute)
 
 
 def _square(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:

@@ -19,8 +19,6 @@ from mjlab.names import match_names
 from mjlab.schema import declare_terms
 from mjlab.tensors.math import (
     quat_rotate_inverse,
-    quat_to_matrix,
-    subtract_frames,
 )
 
 # Observations.
@@ -33,8 +31,7 @@ def motion_reference(env: ManagedEnv, command_name: str) -> torch.Tensor:
 
 def motion_time_step(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return which row of all clips the step should lead to, shape (num_envs, 1)."""
-    command = motion_command(env, command_name)
-    return command.table_row.float().unsqueeze(1)
+    return motion_command(env, command_name).row.float().unsqueeze(1)
 
 
 def robot_anchor_pose_w(env: ManagedEnv, command_name: str) -> torch.Tensor:
@@ -51,9 +48,7 @@ def robot_anchor_quat_w(env: ManagedEnv, command_name: str) -> torch.Tensor:
 
 def motion_anchor_pos_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return where the reference's anchor is, in the robot's anchor, (num_envs, 3)."""
-    command = motion_command(env, command_name)
-    away = command.anchor_pos_w - command.robot_anchor_pos_w
-    return quat_rotate_inverse(command.robot_anchor_quat_w, away)
+    return motion_command(env, command_name).seen[0][:, -1]
 
 
 def motion_anchor_ori_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
@@ -61,22 +56,12 @@ def motion_anchor_ori_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
 
     Six numbers are the first two columns of the rotation matrix, row by row.
     """
-    command = motion_command(env, command_name)
-    _, turned = subtract_frames(
-        command.robot_anchor_pos_w,
-        command.robot_anchor_quat_w,
-        command.anchor_pos_w,
-        command.anchor_quat_w,
-    )
-    return quat_to_matrix(turned)[..., :2].flatten(1)
+    return motion_command(env, command_name).seen[1][:, -1]
 
 
 def robot_body_pos_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return where the compared bodies are, in the robot's anchor, 3 numbers each."""
-    command = motion_command(env, command_name)
-    away = command.robot_bodies("body_pos_w") - command.robot_anchor_pos_w[:, None]
-    anchor = command.robot_anchor_quat_w[:, None].expand(-1, away.shape[1], -1)
-    return quat_rotate_inverse(anchor, away).flatten(1)
+    return motion_command(env, command_name).seen[0][:, :-1].flatten(1)
 
 
 def robot_body_ori_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
@@ -84,12 +69,7 @@ def robot_body_ori_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
 
     Six numbers are the first two columns of the rotation matrix, row by row.
     """
-    command = motion_command(env, command_name)
-    bodies = command.robot_bodies("body_quat_w")
-    anchor = command.robot_anchor_quat_w[:, None].expand_as(bodies)
-    place = bodies[..., :3]  # Any: only orientations are asked for.
-    _, turned = subtract_frames(place, anchor, place, bodies)
-    return quat_to_matrix(turned)[..., :2].flatten(1)
+    return motion_command(env, command_name).seen[1][:, :-1].flatten(1)
 
 
 # Rewards.
@@ -106,37 +86,44 @@ def motion_global_anchor_orientation_error_exp(
     env: ManagedEnv, command_name: str, std: float
 ) -> torch.Tensor:
     """Return how much the anchor is turned as the reference in the world, 0 to 1."""
-    return _kernel(errors.anchor_ori(motion_command(env, command_name)), std)
+    return _kernel(errors.angle_squares(motion_command(env, command_name))[:, -1], std)
 
 
 def motion_relative_body_position_error_exp(
     env: ManagedEnv, command_name: str, std: float
 ) -> torch.Tensor:
     """Return how near bodies are to the re-anchored reference, 0 to 1."""
-    return _kernel(errors.body_pos(motion_command(env, command_name)).mean(dim=1), std)
+    return _kernel(
+        errors.mean_square(motion_command(env, command_name), "body_pos"), std
+    )
 
 
 def motion_relative_body_orientation_error_exp(
     env: ManagedEnv, command_name: str, std: float
 ) -> torch.Tensor:
     """Return how much bodies are turned as the re-anchored reference, 0 to 1."""
-    return _kernel(errors.body_ori(motion_command(env, command_name)).mean(dim=1), std)
+    return _kernel(
+        errors.angle_squares(motion_command(env, command_name))[:, :-1].mean(dim=1),
+        std,
+    )
 
 
 def motion_global_body_linear_velocity_error_exp(
     env: ManagedEnv, command_name: str, std: float
 ) -> torch.Tensor:
     """Return how much bodies move as the reference, 0 to 1."""
-    error = errors.body_lin_vel(motion_command(env, command_name))
-    return _kernel(error.mean(dim=1), std)
+    return _kernel(
+        errors.mean_square(motion_command(env, command_name), "body_lin_vel"), std
+    )
 
 
 def motion_global_body_angular_velocity_error_exp(
     env: ManagedEnv, command_name: str, std: float
 ) -> torch.Tensor:
     """Return how much bodies turn as fast as the reference, 0 to 1."""
-    error = errors.body_ang_vel(motion_command(env, command_name))
-    return _kernel(error.mean(dim=1), std)
+    return _kernel(
+        errors.mean_square(motion_command(env, command_name), "body_ang_vel"), std
+    )
 
 
 def self_collisions(
@@ -152,7 +139,7 @@ def self_collisions(
 
 
 def _kernel(error: torch.Tensor, std: float | torch.Tensor) -> torch.Tensor:
-    return torch.exp(-error / (std * std))
+    return torch.exp(error / -(std * std))
 
 
 # Terminations.
@@ -194,9 +181,9 @@ def bad_anchor_ori(
     """
     command = motion_command(env, command_name)
     down = command.entity.data.down_w
-    theirs = quat_rotate_inverse(command.anchor_quat_w, down)[:, 2]
-    ours = quat_rotate_inverse(command.robot_anchor_quat_w, down)[:, 2]
-    return (theirs - ours).abs() > threshold
+    quats = torch.stack((command.anchor_quat_w, command.robot_anchor_quat_w), dim=1)
+    seen = quat_rotate_inverse(quats, down.unsqueeze(1).expand(-1, 2, -1))[..., 2]
+    return (seen[:, 0] - seen[:, 1]).abs() > threshold
 
 
 class _SomeBodies(ManagerTermBase):
@@ -223,7 +210,8 @@ class bad_motion_body_pos(_SomeBodies):
         body_names: Sequence[str] = (),
     ) -> torch.Tensor:
         """Return whether one of the bodies is off by more than `threshold`, m."""
-        away = errors.body_pos(motion_command(env, command_name))
+        squares = errors.body_squares(motion_command(env, command_name))
+        away = squares[:, errors.BODY_ERRORS.index("body_pos")]
         return (away.index_select(1, self._columns) > threshold**2).any(dim=1)
 
 
@@ -258,46 +246,42 @@ def error_anchor_pos(env: ManagedEnv, command_name: str) -> torch.Tensor:
 
 def error_anchor_ori(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return the angle between the anchor and the reference in the world, rad."""
-    return errors.anchor_ori(motion_command(env, command_name)).sqrt()
+    return errors.angles(motion_command(env, command_name))[:, -1]
 
 
 def error_body_pos(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return how far bodies are from the re-anchored reference, mean, m."""
-    return errors.body_pos(motion_command(env, command_name)).sqrt().mean(dim=1)
+    return errors.mean_size(motion_command(env, command_name), "body_pos")
 
 
 def error_body_pos_global(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return how far bodies are from the reference in the world, mean, m."""
-    return errors.body_pos_global(motion_command(env, command_name)).sqrt().mean(dim=1)
+    return errors.mean_size(motion_command(env, command_name), "body_pos_global")
 
 
 def error_body_ori(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return the angle of bodies to the re-anchored reference, mean, rad."""
-    return errors.body_ori(motion_command(env, command_name)).sqrt().mean(dim=1)
+    return errors.angles(motion_command(env, command_name))[:, :-1].mean(dim=1)
 
 
 def error_body_lin_vel(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return by how much bodies' velocities are off, mean, m/s."""
-    return errors.body_lin_vel(motion_command(env, command_name)).sqrt().mean(dim=1)
+    return errors.mean_size(motion_command(env, command_name), "body_lin_vel")
 
 
 def error_body_ang_vel(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return by how much bodies' angular velocities are off, mean, rad/s."""
-    return errors.body_ang_vel(motion_command(env, command_name)).sqrt().mean(dim=1)
+    return errors.mean_size(motion_command(env, command_name), "body_ang_vel")
 
 
 def error_joint_pos(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return the length of the difference of all joint positions, rad."""
-    command = motion_command(env, command_name)
-    away = command.entity.data.joint_pos - command.joint_pos
-    return away.square_().sum(dim=1).sqrt()
+    return errors.joint_sizes(motion_command(env, command_name))[:, 0]
 
 
 def error_joint_vel(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return the length of the difference of all joint velocities, rad/s."""
-    command = motion_command(env, command_name)
-    away = command.entity.data.joint_vel - command.joint_vel
-    return away.square_().sum(dim=1).sqrt()
+    return errors.joint_sizes(motion_command(env, command_name))[:, 1]
 
 
 class sampling(ManagerTermBase):
@@ -318,7 +302,8 @@ class sampling(ManagerTermBase):
             figure: "entropy" over that of all seconds alike, "top_probability" of a
                 second, or "top_place", where that one is among all, 0 to 1.
         """
-        value = motion_command(env, command_name).bins.summary()[self._column]
+        command = motion_command(env, command_name)
+        value = command.once("sampling", command.bins.summary)[self._column]
         return value.expand(env.num_envs)
 
 

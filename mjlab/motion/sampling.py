@@ -68,24 +68,36 @@ class FailureBins:
             rate: Frames per second.
         """
         self._cfg = cfg
-        self._lengths = lengths
-        self._counts = lengths // round(rate) + 1
-        self._starts = self._counts.cumsum(0) - self._counts
-        clips = torch.arange(len(lengths), device=lengths.device)
-        self.clip = clips.repeat_interleave(self._counts)
+        device = lengths.device
+        counts = lengths // round(rate) + 1
+        starts = counts.cumsum(0) - counts
+        clips = torch.arange(len(lengths), device=device)
+        self.clip = clips.repeat_interleave(counts)
         """The clip of each bin, shape (bins,), int64."""
         total = len(self.clip)
-        self.place = torch.arange(total, device=lengths.device)
-        self.place -= self._starts[self.clip]
-        """Place of each bin in its clip, shape (bins,), int64."""
+        place = torch.arange(total, device=device) - starts[self.clip]
+        rows = lengths.cumsum(0) - lengths
+        # The share of a clip at which a bin begins, and that it has, in rows but one.
+        spans = (lengths - 1)[self.clip] / counts[self.clip]
+        self._spans = spans.double()
+        self._lows = rows[self.clip] + place * self._spans
+        self._most = (rows + lengths - 2)[self.clip]
+        frames = torch.arange(int(lengths.sum()), device=device)
+        owner = clips.repeat_interleave(lengths)
+        local = frames - rows[owner]
+        shares = torch.div(local * counts[owner], lengths[owner], rounding_mode="floor")
+        self.bin = starts[owner] + shares
+        """The bin of each row of the table, shape (rows,), int64."""
+        self._places = torch.arange(total, device=device) / total
         self._weights = weights[self.clip]
-        self._kernel = cfg.decay ** torch.arange(cfg.kernel, device=lengths.device)
+        self._has_weights = bool((weights != 1.0).any())
+        self._kernel = cfg.decay ** torch.arange(cfg.kernel, device=device)
         self._kernel /= self._kernel.sum()
         # The bins whose failures count for each bin; the last one stands for those
         # beyond it.
-        after = self.place[:, None] + torch.arange(cfg.kernel, device=lengths.device)
-        last = (self._counts - 1)[self.clip][:, None]
-        self._after = torch.minimum(after, last) + self._starts[self.clip][:, None]
+        after = place[:, None] + torch.arange(cfg.kernel, device=device)
+        last = (counts - 1)[self.clip][:, None]
+        self._after = torch.minimum(after, last) + starts[self.clip][:, None]
         self.failures = torch.zeros(total, device=lengths.device)
         """Running average of failures a step, shape (bins,), live."""
         self.fresh = torch.zeros(total, device=lengths.device)
@@ -94,21 +106,15 @@ class FailureBins:
         """Probability of each bin, shape (bins,), live."""
         self._refresh()
 
-    def count(
-        self, clip: torch.Tensor, frame: torch.Tensor, fail: torch.Tensor
-    ) -> None:
+    def count(self, row: torch.Tensor, fail: torch.Tensor) -> None:
         """Count the worlds that failed.
 
         Args:
-            clip: The clip of each world, shape (num_envs,), int64.
-            frame: The frame that each had reached, from 0 in its clip.
+            row: The row of all clips that each world had reached, int64.
             fail: Which of them failed, shape (num_envs,), bool.
         """
-        bins = torch.div(
-            frame * self._counts[clip], self._lengths[clip], rounding_mode="floor"
-        )
         # Sums of ones are the same in any order, so that no device differs.
-        self.fresh.scatter_add_(0, bins + self._starts[clip], fail.float())
+        self.fresh.scatter_add_(0, self.bin[row], fail.float())
 
     def advance(self) -> None:
         """Take the failures of a step into the average."""
@@ -119,26 +125,25 @@ class FailureBins:
     def draw(
         self, choice: torch.Tensor, within: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return a clip and a frame of it for each world; the last frame is never one.
+        """Return a clip and a row to begin in for each world; a last one is never it.
 
         Args:
             choice: Uniform numbers in [0, 1) that choose the bin.
             within: Uniform numbers in [0, 1) that choose the place in it.
         """
-        ends = self.probability.cumsum(0)
-        found = torch.searchsorted(ends, choice * ends[-1], right=True)
-        found = found.clamp_(max=len(ends) - 1)
-        clip = self.clip[found]
-        share = (self.place[found] + within) / self._counts[clip]
-        return clip, first_frame(share, self._lengths[clip])
+        found = torch.searchsorted(self.probability.cumsum(0), choice, right=True)
+        # Rounding may leave the sum a little below 1.
+        found = found.clamp_(max=len(self.clip) - 1)
+        row = torch.addcmul(self._lows[found], within, self._spans[found]).long()
+        return self.clip[found], torch.minimum(row, self._most[found])
 
     def summary(self) -> torch.Tensor:
         """Entropy over its most, greatest probability, and its place, 0 to 1."""
-        p, total = self.probability, len(self.probability)
-        most = math.log(total) if total > 1 else 1.0
-        entropy = -torch.xlogy(p, p).sum() / most
+        p = self.probability
+        most = math.log(len(p)) if len(p) > 1 else 1.0
+        entropy = torch.xlogy(p, p).sum() / -most
         top, place = p.max(dim=0)
-        return torch.stack((entropy, top, place / total))
+        return torch.stack((entropy, top, self._places[place]))
 
     def state(self) -> dict[str, torch.Tensor]:
         """Return the live tensors that change; copy into them to restore a snapshot."""
@@ -152,12 +157,12 @@ class FailureBins:
         weights = self.failures + self._cfg.uniform / len(self.failures)
         if self._cfg.kernel > 1:
             weights = weights[self._after] @ self._kernel
-        weights = weights * self._weights
-        probability = weights / weights.sum()
+        if self._has_weights:
+            weights = weights * self._weights
+        torch.div(weights, weights.sum(), out=self.probability)
         if self._cfg.floor > 0.0:
-            probability = probability.clamp(min=self._cfg.floor)
-            probability = probability / probability.sum()
-        self.probability.copy_(probability)
+            self.probability.clamp_(min=self._cfg.floor)
+            self.probability.div_(self.probability.sum())
 
 
 def first_frame(share: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:

@@ -1,5 +1,7 @@
 """Reaching and lifting with an arm."""
 
+from pathlib import Path
+
 from mjlab.registry import OnCpu, Task
 from mjlab.tasks.manipulation.lift import LiftYamCfg as LiftYamCfg
 from mjlab.tasks.manipulation.lift_ik import LiftYamIKCfg as LiftYamIKCfg
@@ -23,12 +25,15 @@ from mjlab.tasks.manipulation.script import (
     scripted_joint_targets as scripted_joint_targets,
 )
 
+TRAINED = Path(__file__).parent / "trained"
+
 REACH = Task(
     env=ReachYamCfg,
     play=lambda: ReachYamCfg().play(),
     rl=reach_rl,
     on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=reach_rl),
     summary="I2RT YAM brings its gripper to a place.",
+    trained=TRAINED / "Reach-Yam",
 )
 LIFT = Task(
     env=LiftYamCfg,
@@ -57,4 +62,5 @@ LIFT_TAUGHT = Task(
     rl=taught_rl,
     on_cpu=OnCpu(num_envs=TAUGHT_WORLDS_ON_CPU, rl=taught_rl),
     summary="I2RT YAM lifts a cube as a controller by hand does, which it imitates.",
+    trained=TRAINED / "Lift-Yam-Taught",
 )

@@ -103,7 +103,7 @@ def seen(
 
 
 def cartpoles(**changes: Any) -> ManagerBasedRlEnv:
-    cfg = env_cfg()
+    cfg: Any = env_cfg()
     for name, value in changes.items():
         setattr(cfg.observations["actor"].terms["velocity"], name, value)
     return ManagerBasedRlEnv(cfg)
@@ -194,7 +194,7 @@ def collapse() -> Course:
         "Episode_Reward/upright": [0.9] * 40,
     }
     iterations = list(range(1, 41))
-    series = {name: Series(name, iterations, v) for name, v in figures.items()}
+    series = {name: Series(name, iterations, [*v]) for name, v in figures.items()}
     rewards = {"action_rate_l2": {"weight": -0.1}, "upright": {"weight": 1.0}}
     return Course(Metrics(series, iterations, [], 0), {"env": {"rewards": rewards}})
 

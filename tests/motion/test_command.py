@@ -12,12 +12,17 @@ from mjlab.motion import (
     AdaptiveSampling,
     MotionCommandCfg,
     errors,
+    load_motion,
     motion_command,
     save_motion,
 )
+from mjlab.motion.edit import mirrored
 from mjlab.motion.sampling import FailureBins
 from mjlab.registry import load_task
+from mjlab.render import Marks
+from mjlab.tasks.robots.g1 import MIRROR
 from mjlab.tasks.tracking import TrackingG1Cfg
+from mjlab.tasks.tracking.clips import FOLDER
 from tests.worlds.motions import (
     g1_robot,
     kernels,
@@ -99,6 +104,7 @@ def test_what_the_policy_sees_of_the_anchor_is_in_the_robots_frame(
     one.observation_manager.compute()
     terms = {s.name: s for s in one.observation_manager.groups["critic"].slots}
     seen = one.observation_manager.output["critic"]
+    assert isinstance(seen, torch.Tensor)
     names = list(terms)
     widths = [terms[name].width for name in names]
     parts = dict(zip(names, seen.split(widths, dim=1), strict=True))
@@ -167,7 +173,7 @@ def test_who_plays_a_clip_exactly_has_all_kernels_and_does_not_fail(task: str) -
             show(env, clip, frames)
             play(env, clip, frames)
             assert kernels(env).min() > 5.0 - 1e-4, motion.name
-            assert errors.body_pos_global(command).max() < 1e-10
+            assert errors.body_squares(command)[:, 1].max() < 1e-10
             for name in ("anchor_pos", "anchor_ori", "limb_pos"):
                 assert not env.termination_manager.terms[name]().any(), motion.name
 
@@ -182,6 +188,54 @@ def test_a_player_who_is_a_frame_late_loses_rewards() -> None:
     late = kernels(env)
     assert exact.min() > 5.0 - 1e-4
     assert late.mean() < 5.0 - 5e-3 and late.max() < exact.min()
+
+
+def test_who_mirrors_a_clip_exactly_follows_the_mirrored_clip(tmp_path: Path) -> None:
+    clip = load_motion(FOLDER / "wave.npz")
+    clips = saved(tmp_path, mirrored(clip, MIRROR))
+    env = tracking_env(64, clips, sampling="uniform")
+    robot = env.scene.entity("robot")
+    # The mirror by hand: sides change places, and what rolls or yaws turns round.
+    swap = {"left": "right", "right": "left"}
+    names = [
+        swap.get(n.split("_")[0], "") + n[n.find("_") :] for n in robot.joint_names
+    ]
+    names = [
+        n if n in clip.joint_names else o
+        for n, o in zip(names, robot.joint_names, strict=True)
+    ]
+    flips = torch.tensor(
+        [-1.0 if ("roll" in n or "yaw" in n) else 1.0 for n in robot.joint_names]
+    )
+    frames = torch.arange(100, 164)
+    columns = clip.joint_columns(names)
+
+    def rows(values: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(values[frames.numpy()]).float()
+
+    show(env, 0, frames)
+    everyone = torch.ones(64, dtype=torch.bool)
+    y = torch.tensor([1.0, -1.0, 1.0])
+    state = torch.cat(
+        (
+            rows(clip.root_pos) * y,
+            rows(clip.root_quat) * torch.tensor([1.0, -1.0, 1.0, -1.0]),
+            rows(clip.body_lin_vel_w[:, 0]) * y,
+            rows(clip.body_ang_vel_w[:, 0]) * -y,
+        ),
+        dim=1,
+    )
+    robot.write_root_state(everyone, state)
+    robot.write_joint_state(
+        everyone,
+        rows(clip.joint_pos[:, columns]) * flips,
+        rows(clip.joint_vel[:, columns]) * flips,
+    )
+    env.sim.forward()
+    env.scene.refresh()
+    assert kernels(env).min() > 5.0 - 1e-4
+    play(env, 0, frames - 3)
+    assert kernels(env).mean() < 5.0 - 1e-2
 
 
 # Where episodes begin.
@@ -237,8 +291,7 @@ def bins(lengths: list[int], rate: float = 10.0, **cfg: float) -> FailureBins:
 
 
 def one_fails(bins: FailureBins, frame: int) -> None:
-    clip, failed = torch.zeros(1, dtype=torch.int64), torch.ones(1, dtype=torch.bool)
-    bins.count(clip, torch.tensor([frame]), failed)
+    bins.count(torch.tensor([frame]), torch.ones(1, dtype=torch.bool))
 
 
 def test_seconds_that_fail_become_more_probable_by_the_published_rule() -> None:
@@ -247,7 +300,7 @@ def test_seconds_that_fail_become_more_probable_by_the_published_rule() -> None:
     assert found.probability.tolist() == pytest.approx([1 / 3] * 3)
     frames = torch.tensor([8, 9, 16, 17, 24, 24])
     failed = torch.tensor([True, True, True, False, True, True])
-    found.count(torch.zeros(6, dtype=torch.int64), frames, failed)
+    found.count(frames, failed)
     assert found.fresh.tolist() == [1.0, 2.0, 2.0]
     found.advance()
     assert found.failures.tolist() == [0.5, 1.0, 1.0] and not found.fresh.any()
@@ -259,12 +312,7 @@ def test_seconds_that_fail_become_more_probable_by_the_published_rule() -> None:
 
 def test_the_kernel_looks_ahead_and_repeats_the_last_second() -> None:
     found = bins([39], kernel=3, decay=0.8, uniform=0.0, floor=1e-9)  # Four bins.
-    found.count(
-        torch.zeros(1, dtype=torch.int64),
-        torch.tensor([38]),
-        failed := torch.ones(1, dtype=torch.bool),
-    )
-    assert failed.all()
+    one_fails(found, 38)
     found.advance()
     k = np.array([1.0, 0.8, 0.64]) / 2.44
     # The failure of bin 3 counts for bins 1, 2 and, with its repetitions, 3.
@@ -275,11 +323,7 @@ def test_the_kernel_looks_ahead_and_repeats_the_last_second() -> None:
 
 def test_the_floor_leaves_no_second_out() -> None:
     found = bins([25], uniform=0.0, floor=0.05)
-    found.count(
-        torch.zeros(1, dtype=torch.int64),
-        torch.tensor([0]),
-        torch.ones(1, dtype=torch.bool),
-    )
+    one_fails(found, 0)
     found.advance()
     assert found.probability.tolist() == pytest.approx(
         [1.0 / 1.1, 0.05 / 1.1, 0.05 / 1.1]
@@ -291,10 +335,10 @@ def test_frames_are_drawn_by_bin_and_never_the_last_one() -> None:
     found.probability.copy_(torch.tensor([0.0, 0.5, 0.0, 0.25, 0.25]))
     choice = torch.tensor([0.0, 0.49, 0.5, 0.74, 0.75, 0.999])
     within = torch.tensor([0.0, 0.999, 0.0, 0.999, 0.0, 0.9999999])
-    clip, frame = found.draw(choice, within)
+    clip, row = found.draw(choice, within)
     assert clip.tolist() == [0, 0, 1, 1, 1, 1]
-    # Floor of (place + within) / bins * (frames - 1).
-    assert frame.tolist() == [8, 15, 0, 5, 5, 10]
+    # Floor of (place + within) / bins * (frames - 1), after the 25 rows of the first.
+    assert row.tolist() == [8, 15, 25, 30, 30, 35]
 
 
 def test_failures_move_the_starts_of_a_running_environment(tmp_path: Path) -> None:
@@ -368,8 +412,11 @@ def test_a_ragged_batch_equals_environments_of_single_clips(tmp_path: Path) -> N
             compared += int(rows.sum())
             assert torch.equal(reward[rows], their_reward[rows])
             rows = rows & ~(terminated | truncated)
-            for group, value in ours.items():
-                assert torch.equal(value[rows], theirs[group][rows]), group
+            for group in ("actor", "critic"):
+                value, other = ours[group], theirs[group]
+                assert isinstance(value, torch.Tensor)
+                assert isinstance(other, torch.Tensor)
+                assert torch.equal(value[rows], other[rows]), group
         running &= ~(terminated | truncated)
     assert compared > 500
 
@@ -396,6 +443,21 @@ def test_columns_in_another_order_give_the_same_command(tmp_path: Path) -> None:
         for path in (straight, mixed)
     ]
     assert torch.equal(*tables)
+
+
+def test_the_ghost_is_the_skeleton_of_the_reference(one: ManagerBasedRlEnv) -> None:
+    show(one, 0, torch.arange(10, 90, 10))
+    marks = Marks((2,))
+    one.debug_vis(marks)
+    command = motion_command(one, "motion")
+    names = command.cfg.body_names
+    drawn = [sphere.center for sphere in marks.spheres[2]]
+    assert np.array(drawn) == pytest.approx(command.body_pos_w[2].numpy())
+    ends = [tuple(arrow.start.round(4)) for arrow in marks.arrows[2]]
+    # All but the pelvis hang on one of the bodies.
+    assert len(ends) == len(names) - 1
+    torso = command.body_pos_w[2, names.index("torso_link")].double().numpy()
+    assert ends.count(tuple(torso.round(4))) == 2  # Both shoulders.
 
 
 def test_configurations_of_robots_differ_only_in_names() -> None:

@@ -1,6 +1,7 @@
 """First weights from another task's run: by name, and acting as that policy did."""
 
 import copy
+from typing import Any
 
 import pytest
 import torch
@@ -33,12 +34,18 @@ def old(tmp_path):
 
 def widened(cfg=None, position=1):
     """A loop whose observations have two new columns amid the old ones."""
-    world = env_cfg()
+    world: Any = env_cfg()
     for group in world.observations.values():
         terms = list(group.terms.items())
         terms.insert(position, ("again", copy.deepcopy(group.terms["velocity"])))
         group.terms = dict(terms)
     return TrainingLoop(ManagerBasedRlEnv(world), cfg or agent_cfg())
+
+
+def nets(loop) -> tuple[Any, Any]:
+    """The actor and the critic that learn."""
+    learned: Any = loop.learner.algorithm
+    return learned.actor, learned.critic
 
 
 def taken(place, loop):
@@ -57,18 +64,18 @@ def test_a_policy_with_new_observations_acts_as_the_one_it_began_with(old):
     before = by_hand(weights["actor_state_dict"], seen[:, [0, 3, 4, 5, 6]])
     groups = {name: seen for name in ("actor", "critic")}
     observed = loop.worlds.get_observations().__class__(groups, batch_size=[40])
-    acts = loop.learner.policy(observed)
+    acts = nets(loop)[0](observed)
     assert torch.allclose(acts, before, atol=1e-6)
     values = by_hand(weights["critic_state_dict"], seen[:, [0, 3, 4, 5, 6]])
-    assert torch.allclose(loop.learner.algorithm.critic(observed), values, atol=1e-6)
+    assert torch.allclose(nets(loop)[1](observed), values, atol=1e-6)
     noise = weights["actor_state_dict"]["distribution.std_param"]
-    assert torch.equal(loop.learner.policy.distribution.std_param, noise)
+    assert torch.equal(nets(loop)[0].distribution.std_param, noise)
 
 
 def test_statistics_of_new_observations_are_of_now_and_soon_of_the_new_task(old):
     loop = widened()
     taken(old, loop)
-    normaliser = loop.learner.policy.obs_normalizer
+    normaliser = nets(loop)[0].obs_normalizer
     seen = loop.worlds.get_observations()["actor"][:, 1:3]
     assert torch.allclose(normaliser._mean[0, 1:3], seen.mean(dim=0))
     assert torch.allclose(normaliser._std[0, 1:3], seen.std(dim=0, correction=0))
@@ -79,7 +86,7 @@ def test_weights_of_the_new_observation_learn(old):
     loop = widened()
     taken(old, loop)
     loop.run()
-    assert loop.learner.policy.mlp[0].weight[:, 1:3].abs().min() > 0.0
+    assert nets(loop)[0].mlp[0].weight[:, 1:3].abs().min() > 0.0
 
 
 def test_actions_are_taken_by_the_name_of_what_they_move(tmp_path):
@@ -104,7 +111,7 @@ def test_actions_are_taken_by_the_name_of_what_they_move(tmp_path):
     weights = saved["actor_state_dict"]
     # Saved: right and left front legs, then right and left rear legs; here rear first.
     order = [*range(6, 12), *range(6)]
-    policy = loop.learner.policy
+    policy = nets(loop)[0]
     assert torch.equal(policy.mlp[2].weight, weights["mlp.2.weight"][order])
     assert torch.equal(policy.mlp[2].bias, weights["mlp.2.bias"][order])
     noise = weights["distribution.std_param"][order]
@@ -115,13 +122,13 @@ def test_another_robot_is_refused_by_the_names_of_its_joints(old):
     world = load_task("Velocity-Go1-Flat").env()
     world.scene.num_envs, world.seed = 2, 3
     loop = TrainingLoop(ManagerBasedRlEnv(world), agent_cfg())
-    before = {k: v.clone() for k, v in loop.learner.policy.state_dict().items()}
+    before = {k: v.clone() for k, v in nets(loop)[0].state_dict().items()}
     with pytest.raises(CheckpointError, match="of another robot") as error:
         taken(old, loop)
     said = str(error.value)
     assert "which moves cartpole/slider joint_effort" in said
     assert "moves robot/FR_hip_joint joint_pos" in said
-    after = loop.learner.policy.state_dict()
+    after = nets(loop)[0].state_dict()
     assert all(torch.equal(before[name], after[name]) for name in before)
 
 
@@ -138,11 +145,11 @@ def test_a_critic_that_does_not_fit_is_new_and_the_line_says_why(old):
     critic = network()
     critic.activation = "tanh"
     loop = make_loop(agent_cfg(critic=critic))
-    fresh = loop.learner.algorithm.critic.mlp[0].weight.clone()
+    fresh = nets(loop)[1].mlp[0].weight.clone()
     assert taken(old, loop)[2] == (
         "  critic: all new, because agent.critic.activation is elu there and tanh here"
     )
-    assert torch.equal(loop.learner.algorithm.critic.mlp[0].weight, fresh)
+    assert torch.equal(nets(loop)[1].mlp[0].weight, fresh)
 
 
 def test_train_takes_a_run_to_begin_with_or_to_go_on_with_not_both(tmp_path):

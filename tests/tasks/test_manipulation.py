@@ -29,6 +29,7 @@ from mjlab.tasks.manipulation import mdp as manipulation
 from mjlab.tasks.manipulation.reach import GOAL
 from mjlab.tasks.manipulation.scene import OBJECT
 from mjlab.tasks.manipulation.script import ScriptedPolicy
+from scripts import replay
 
 
 def make(
@@ -228,23 +229,35 @@ def test_by_joint_targets_the_script_lifts_as_well():
 # Records of it.
 
 
-def test_demonstrations_are_recorded_and_done_again_bit_for_bit(tmp_path):
-    cfg = LiftYamIKCfg()
+def test_demonstrations_are_recorded_done_again_bit_for_bit_and_exported(
+    tmp_path, capsys
+):
+    cfg = LiftYamIKCfg(episode_length_s=5.2)
     cfg.recording = RecordingCfg(folder=str(tmp_path), name="demos", export="succeeded")
     cfg.recorders = {
         "actions": RecorderTermCfg(func=mdp.raw_actions),
         "obs": RecorderTermCfg(func=mdp.observation_group, when="pre_step"),
         "start": RecorderTermCfg(func=mdp.world_states, when="post_reset"),
     }
-    env = make(cfg, 4)
+    env = make(cfg, 3)
     assert play(env, seed=0).all()
     env.close()
+    steps = 130
     with h5py.File(tmp_path / "demos.h5") as file:
-        assert len(file) == 4
+        assert len(file) == 3
         for episode in file.values():
-            assert episode["actions"].shape == (200, 7)
-            assert episode["obs"].shape[0] == 200
+            assert episode["actions"].shape == (steps, 7)
+            # By hand: 6 joints twice, a finger, thing, heading, goal, 7 actions.
+            assert episode["obs"].shape == (steps, 6 + 6 + 1 + 3 + 2 + 3 + 7)
             assert episode["success"][-1]
+    # It ends with a code other than 0 unless all is as it was, bit for bit.
+    demos = tmp_path / "demos.hdf5"
+    replay.main([str(tmp_path / "demos.h5"), "--robomimic", str(demos)])
+    assert "3 episodes" in capsys.readouterr().out
+    with h5py.File(demos) as file:
+        assert sorted(file["data"]) == ["demo_0", "demo_1", "demo_2"]
+        assert file["data/demo_0/actions"].shape == (steps, 7)
+        assert file["data"].attrs["total"] == 3 * steps
 
 
 # Imitation.

@@ -117,7 +117,7 @@ def show(env: ManagerBasedRlEnv, clip: int, frames: torch.Tensor) -> None:
     """Ask world i for frame `frames[i]` of a clip, from 1."""
     command = motion_command(env, "motion")
     command.clip.fill_(clip)
-    command.first.copy_(frames - 1)
+    command.begin.copy_(command.table.starts[clip] + frames - 1)
     env.episode_length_buf.zero_()
     command.update()
 

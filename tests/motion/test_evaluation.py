@@ -1,0 +1,78 @@
+"""Figures of how well clips are followed, by policies whose errors are known."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.envs.rollout import run_episodes
+from mjlab.motion import motion_command
+from mjlab.motion.evaluation import TrackingMeter, table
+from tests.worlds.motions import g1_robot, saved, standing, tracking_env
+
+
+class Copying:
+    """Writes into each world the frame that is asked for, displaced, after a step."""
+
+    def __init__(self, env: ManagerBasedRlEnv, shift: float) -> None:
+        self._env = env
+        self._shift = shift
+        self._step = env.sim.step
+        env.sim.step = lambda *args, **kwargs: self._put()  # type: ignore[method-assign]
+
+    def _put(self) -> None:
+        command = motion_command(self._env, "motion")
+        rows = command.table.rows[command.row]
+        pos, vel, *bodies = rows.split(command.table.widths, dim=1)
+        robot = command.entity
+        root = command.table.body_names.index(command.table.motions[0].root_body)
+        state = [
+            part.unflatten(1, (-1, size))[:, root]
+            for part, size in zip(bodies, (3, 4, 3, 3), strict=True)
+        ]
+        state[0] = state[0] + torch.tensor([self._shift, 0.0, 0.0])
+        everyone = torch.ones(self._env.num_envs, dtype=torch.bool)
+        robot.write_root_state(everyone, torch.cat(state, dim=1))
+        robot.write_joint_state(everyone, pos, vel)
+        self._env.sim.forward()
+
+    def __call__(self, observations: Any) -> torch.Tensor:
+        return torch.zeros(self._env.num_envs, 29)
+
+    def reset(self, dones: torch.Tensor | None = None) -> None:
+        """Nothing is remembered."""
+
+
+def measured(folder: Path, shift: float) -> dict[str, Any]:
+    robot = g1_robot()
+    clips = saved(
+        folder, standing(robot, "a", 0.3, 2.0), standing(robot, "b", 0.5, 5.0)
+    )
+    env = tracking_env(4, clips, sampling="start", pose_range={}, velocity_range={})
+    meter = TrackingMeter(env, Copying(env, shift))
+    found = run_episodes(env, meter, number=8, seed=0)
+    return meter.figures(found)
+
+
+def test_a_copy_has_no_error_and_always_succeeds(tmp_path: Path) -> None:
+    figures = measured(tmp_path, 0.0)
+    assert sum(clip["episodes"] for clip in figures.values()) == 8
+    for clip in figures.values():
+        assert clip["episodes"] and clip["success"] == 1.0
+        assert clip["global_pos"] < 1e-5 and clip["pos"] < 1e-5
+        assert clip["joint_vel_rms"] < 1e-5
+
+
+def test_drift_is_forgiven_by_the_re_anchored_figures_alone(tmp_path: Path) -> None:
+    figures = measured(tmp_path, 0.1)
+    for clip in figures.values():
+        assert clip["global_pos"] == pytest.approx(0.1, abs=1e-5)
+        assert clip["pos"] < 1e-5
+        assert clip["bodies"]["left_knee_link"]["global_pos"] == pytest.approx(
+            0.1, abs=1e-5
+        )
+    shown = table(figures).splitlines()
+    assert shown[1].split()[:4] == ["a", "100.0%", "0.0000", "0.1000"]
+    assert any(line.startswith("  torso_link") for line in shown)
