@@ -16,16 +16,15 @@ from mjlab.muscle.action import MuscleAction
 from mjlab.registry import load_task
 from mjlab.sensor import ContactSensor
 from tests.tools.cuda_stand_in import CudaTensor, StandInError, stand_in, to_host
-from tests.worlds.synthetic import SyntheticCfg
 
 NUM_ENVS = 4
-TASKS = {"Velocity-G1-Flat": 300, "Muscle-Track-Arm6": 30, "synthetic": 60}
+TASKS = {"Velocity-G1-Flat": 20}
 # Names of properties that a thing of this configuration does not have.
 MISSING = (AttributeError, ValueError)
 
 
 def build(name: str, mode: Any) -> ManagerBasedRlEnv:
-    cfg = SyntheticCfg() if name == "synthetic" else load_task(name).env()
+    cfg = load_task(name).env()
     cfg.scene.num_envs, cfg.seed, cfg.sim.backend = NUM_ENVS, 0, "warp"
     cfg.episode_length_s = 40 * cfg.decimation * cfg.sim.mujoco.timestep
     cfg.mode = mode

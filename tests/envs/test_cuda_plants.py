@@ -15,6 +15,7 @@ from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from tests.tools.cuda_stand_in import StandIn, StandInError, stand_in
 
 Plant = Callable[[Any], torch.Tensor]
+pytestmark = pytest.mark.slow
 TABLE = torch.tensor([1.0, 2.0])
 MEMORY: dict[str, Any] = {}
 

@@ -21,7 +21,6 @@ from mjlab.recording import RecordingCfg
 from mjlab.recording.step_store import CopyStream
 from mjlab.registry import load_task
 from tests.tools.cuda_stand_in import StandIn, StandInError, stand_in, to_host
-from tests.worlds.synthetic import SyntheticCfg
 
 NUM_ENVS, STEPS = 8, 14
 WAYS: list[tuple[When, bool]] = [
@@ -30,28 +29,11 @@ WAYS: list[tuple[When, bool]] = [
     ("next_step", False),
     ("never", False),
 ]
-QUICK = ("Cartpole-Balance",)
-KERNELS = {
-    "Cartpole-Balance": 170,
-    "Cartpole-Swingup": 130,
-    "Velocity-G1-Flat": 360,
-    "Velocity-G1": 430,
-    "Velocity-G1-Gait": 520,
-    "Velocity-Go1-Flat": 352,
-    "Velocity-Go1": 460,
-    "Muscle-Track-Arm6": 2520,
-    "Muscle-Walk-W18": 3760,
-    "Muscle-Walk-W54": 5190,
-    "synthetic": 700,
-}
-"""Kernels of torch and own ones of Warp in a recorded step, at most."""
+KERNELS = {"Cartpole-Balance": 165}
+"""Kernels of torch and own ones of Warp in a recorded step, at most, by task."""
 
-NAMES = [
-    pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow])
-    for name in KERNELS
-]
-RECORDED = ("Cartpole-Balance", "synthetic")
-"""Tasks that record episodes, which takes some 50 kernels more."""
+RECORDED = ("Cartpole-Balance",)
+"""Tasks that record episodes, which takes some 40 kernels more."""
 
 
 @pytest.fixture
@@ -65,7 +47,7 @@ def device() -> Iterator[StandIn]:
 
 
 def config(name: str) -> ManagerBasedRlEnvCfg:
-    cfg = SyntheticCfg() if name == "synthetic" else load_task(name).env()
+    cfg = load_task(name).env()
     cfg.scene.num_envs, cfg.seed, cfg.sim.backend = NUM_ENVS, 0, "warp"
     # Short episodes, so that some worlds end while others go on.
     cfg.episode_length_s = 8 * cfg.decimation * cfg.sim.mujoco.timestep
@@ -139,7 +121,7 @@ def episodes(folder: Path) -> dict[str, bytes]:
     return found
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", KERNELS)
 def test_replays_equal_eager_steps_however_worlds_are_reset(
     name: str, device: StandIn, tmp_path: Path, record_property: Any
 ) -> None:
