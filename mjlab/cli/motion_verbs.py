@@ -16,9 +16,11 @@ from mjlab.cli.motion_options import (
     tell_progress,
 )
 from mjlab.motion import Motion, MotionRobot, find_motions, load_motion, save_motion
+from mjlab.motion.bvh import read_bvh
 from mjlab.motion.checks import check_motion, estimate_contacts
 from mjlab.motion.edit import blended, mirrored
 from mjlab.motion.importers import read_csv, read_npz
+from mjlab.motion.retarget import HumanoidParts, retargeted
 from mjlab.names import find_name, suggest
 from mjlab.tasks.robots.g1 import G1
 from mjlab.tasks.robots.go1 import GO1
@@ -159,7 +161,21 @@ def _read(
             quat=options.quat,
             rows=options.rows,
         )
+    if path.suffix == ".bvh":
+        return _read_person(path, robot, facts, options)
     return read_npz(path, robot, joint_names=joints, body_names=bodies)
+
+
+def _read_person(
+    path: Path, robot: MotionRobot, facts: Robot, options: ImportOptions
+) -> Motion:
+    if not facts.landmarks:
+        raise UsageError(f"{path} is of a person, and {facts.name} has no such limbs.")
+    parts = HumanoidParts(
+        base=facts.base_body, torso=facts.torso_body, landmarks=facts.landmarks
+    )
+    told = tell_progress(path.name)
+    return retargeted(read_bvh(path), robot, parts, path.stem, options.fps, told)
 
 
 def _order(

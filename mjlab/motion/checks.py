@@ -253,7 +253,7 @@ def _worst(
     columns: Sequence[str],
     fps: float,
 ) -> MotionFigure:
-    frame, column = np.unravel_index(int(values.argmax()), values.shape)
+    frame, column = divmod(int(values.argmax()), values.shape[1])
     return MotionFigure(
         name=name,
         value=max(0.0, float(values[frame, column])),

@@ -101,6 +101,20 @@ TRACKING_BODIES = (
 )
 """Bodies that a motion-tracking task compares; `torso_link` is its anchor."""
 
+LANDMARKS = {
+    f"{side}_{part}": f"{side}_{link}_link"
+    for side in ("left", "right")
+    for part, link in (
+        ("hip", "hip_roll"),
+        ("knee", "knee"),
+        ("ankle", "ankle_roll"),
+        ("shoulder", "shoulder_roll"),
+        ("elbow", "elbow"),
+        ("wrist", "wrist_yaw"),
+    )
+}
+"""Bodies at the joints of a person, for recordings of people."""
+
 MIRROR = Mirror(sides=(("left_", "right_"),), flipped_joints=".*_(roll|yaw)_joint")
 
 POSTURE_STD_STANDING = {".*": 0.05}
@@ -232,4 +246,5 @@ G1 = Robot(
     posture_std_running=POSTURE_STD_RUNNING,
     mirror=MIRROR,
     tracking_bodies=TRACKING_BODIES,
+    landmarks=LANDMARKS,
 )

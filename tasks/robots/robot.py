@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from mjlab.actuator import PositionActuatorCfg
@@ -188,6 +188,9 @@ class Robot:
 
     tracking_bodies: tuple[str, ...] = ()
     """Bodies whose motion a tracking task compares; empty where there is none."""
+
+    landmarks: Mapping[str, str] = field(default_factory=dict)
+    """Bodies at the joints of a person; empty where the robot is not like one."""
 
     def speed_limits(self, joints: Sequence[str]) -> list[float | None]:
         """Return the greatest speed of each joint in rad/s, None if not published."""

@@ -2,8 +2,6 @@
 
 import re
 import shlex
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -100,7 +98,8 @@ def commands_of(page: str) -> list[list[str]]:
 
 
 @pytest.mark.slow
-def test_five_commands_lead_from_a_csv_to_a_film(tmp_path, renderer_works):
+def test_five_commands_lead_from_a_csv_to_a_film(tmp_path, monkeypatch, renderer_works):
+    monkeypatch.chdir(tmp_path)
     part = load_motion(FOLDER / "wave.npz").frames(50, 130).resampled(30.0)
     quats = part.root_quat[:, [1, 2, 3, 0]]
     rows = np.concatenate((part.root_pos, quats, part.joint_pos), axis=1)
@@ -108,21 +107,23 @@ def test_five_commands_lead_from_a_csv_to_a_film(tmp_path, renderer_works):
     commands = commands_of((ROOT / "docs" / "tracking.md").read_text("utf-8"))
     assert len(commands) == 5
     for python, script, *rest in commands:
-        assert python == "python"
+        assert (python, script) == ("python", "scripts/motion.py")
         small = ["--width", "160", "--height", "120"] if rest[0] == "show" else []
-        line = [sys.executable, str(ROOT / script), *rest, *small]
-        done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+        main([*rest, *small])
     imported = load_motion(tmp_path / "dance.npz")
+    # The last frame of the grid may be a little before the last row.
     again = imported.resampled(30.0)
-    assert np.abs(again.joint_pos - part.joint_pos).max() < 2e-3
+    rows_left = part.joint_pos[: again.num_frames]
+    assert part.num_frames - again.num_frames <= 1
+    # Straight lines between rows cut corners: 36 rad/s² / (30 Hz)² / 8 is 5e-3.
+    assert np.abs(again.joint_pos - rows_left).max() < 6e-3
     assert imported.info.licence == "CC BY 4.0" and imported.contacts.all()
     turn, other = (load_motion(tmp_path / f"{n}.npz") for n in ("turn", "other_turn"))
-    assert turn.num_frames == 40
+    assert turn.num_frames == 20
     left = turn.joint_columns(["left_elbow_joint"])
     right = other.joint_columns(["right_elbow_joint"])
     assert turn.joint_pos[:, left] == pytest.approx(other.joint_pos[:, right])
     film = read_film(tmp_path / "turn.mp4")
-    assert film.size == (160, 120) and film.fps == 50.0 and len(film.frames) == 40
+    assert film.size == (160, 120) and film.fps == 50.0 and len(film.frames) == 20
     assert np.abs(film.frames[0].astype(int) - film.frames[-1]).max() > 50
     assert "<svg" in (tmp_path / "turn.svg").read_text("utf-8")

@@ -67,7 +67,7 @@ def karate(m: Sketch) -> None:
 
 
 def dance(m: Sketch) -> None:
-    """Dance for twenty seconds out of waves, side steps, bows and a quarter turn."""
+    """Dance for twenty seconds: steps aside, a wave, a turn and back, and a bow."""
     beat = 0.5
     m.hold(2 * beat)
     for _ in range(2):

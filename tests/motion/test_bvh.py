@@ -1,0 +1,108 @@
+"""Recordings of people: joints by hand arithmetic, and a robot that repeats itself."""
+
+import numpy as np
+import pytest
+
+from mjlab.motion import MotionError, load_motion
+from mjlab.motion.bvh import BvhRecording, read_bvh
+from mjlab.motion.retarget import LANDMARKS, HumanoidParts, retargeted
+from mjlab.tasks.robots.g1 import G1
+from mjlab.tasks.robots.g1 import LANDMARKS as G1_LANDMARKS
+from mjlab.tasks.tracking.clips import FOLDER
+from tests.worlds.motions import g1_robot
+
+TWO_BONES = """HIERARCHY
+ROOT Hips
+{
+  OFFSET 0 0 0
+  CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation
+  JOINT Spine
+  {
+    OFFSET 0 2 0
+    CHANNELS 3 Zrotation Xrotation Yrotation
+    End Site
+    {
+      OFFSET 0 1 0
+    }
+  }
+  JOINT LeftUpLeg
+  {
+    OFFSET 1 0 0
+    CHANNELS 3 Zrotation Xrotation Yrotation
+    JOINT LeftLeg
+    {
+      OFFSET 0 -3 0
+      CHANNELS 3 Zrotation Xrotation Yrotation
+      End Site
+      {
+        OFFSET 0 -3 0
+      }
+    }
+  }
+}
+MOTION
+Frames: 2
+Frame Time: 0.04
+10 20 30 0 0 0 0 0 0 0 0 0 0 0 0
+10 20 30 0 0 90 0 0 0 0 90 0 0 0 0
+"""
+
+
+def test_joints_are_where_hand_arithmetic_puts_them(tmp_path):
+    file = tmp_path / "two.bvh"
+    file.write_text(TWO_BONES)
+    found = read_bvh(file)
+    assert found.fps == pytest.approx(25.0)
+    assert set(found.positions) == {"Hips", "Spine", "LeftUpLeg", "LeftLeg"}
+    # The file's (x, y, z) is ours (y, z, x): z forward becomes x, x left becomes y.
+    first = {name: place[0].tolist() for name, place in found.positions.items()}
+    assert first["Hips"] == [30, 10, 20] and first["Spine"] == [30, 10, 22]
+    assert first["LeftUpLeg"] == [30, 11, 20] and first["LeftLeg"] == [30, 11, 17]
+    # Turned by 90 degrees about y, x points along -z; the thigh, pitched by 90 degrees
+    # about its own x, swings from -y to -z, which after the turn is -x.
+    assert found.positions["LeftUpLeg"][1] == pytest.approx([29, 10, 20])
+    assert found.positions["LeftLeg"][1] == pytest.approx([29, 7, 20])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (TWO_BONES.replace("Frames: 2", "Frames: 3"), "30 numbers; 3 frames of 15"),
+        ("HIERARCHY nonsense", "'nonsense' stands in its hierarchy"),
+        (TWO_BONES.partition("MOTION")[0], "it has no MOTION"),
+        (TWO_BONES.replace("Yrotation", "Yscale"), "unknown channel 'Yscale'"),
+    ],
+)
+def test_what_is_no_recording_is_refused(tmp_path, text, message):
+    file = tmp_path / "bad.bvh"
+    file.write_text(text)
+    with pytest.raises(MotionError, match=message):
+        read_bvh(file)
+
+
+PARTS = HumanoidParts(base="pelvis", torso="torso_link", landmarks=G1_LANDMARKS)
+
+
+def test_a_person_with_the_robots_limbs_is_repeated_in_any_unit():
+    robot = g1_robot()
+    clip = robot.completed(load_motion(FOLDER / "box.npz").frames(80, 120))
+    columns = clip.body_columns([G1_LANDMARKS[name] for name in LANDMARKS])
+    usual = ("UpLeg", "Leg", "Foot", "Arm", "ForeArm", "Hand")
+    names = [f"{side}{part}" for side in ("Left", "Right") for part in usual]
+    places = 100.0 * clip.body_pos_w[:, columns].swapaxes(0, 1)
+    person = BvhRecording(fps=50.0, positions=dict(zip(names, places, strict=True)))
+    found = robot.completed(retargeted(person, robot, PARTS, "again", 50.0))
+    assert found.num_frames == clip.num_frames
+    root = clip.root_pos[0] * (1.0, 1.0, 0.0)
+    away = found.body_pos_w[:, columns] + root - clip.body_pos_w[:, columns]
+    assert np.linalg.norm(away, axis=-1).max() < 0.05
+    hands = [clip.body_names.index(f"{side}_elbow_link") for side in ("left", "right")]
+    path = clip.body_pos_w[:, hands] - clip.body_pos_w[:1, hands]
+    assert np.abs(path).max() > 0.1
+    assert G1.landmarks == G1_LANDMARKS
+
+
+def test_a_missing_joint_is_named_with_what_there_is():
+    person = BvhRecording(fps=30.0, positions={"LeftUpLeg": np.zeros((3, 3))})
+    with pytest.raises(MotionError, match=r"no joint for the left knee.*LeftUpLeg"):
+        retargeted(person, g1_robot(), PARTS, "none", 50.0)
