@@ -99,8 +99,8 @@ def build_scene(cfg: SceneCfg, *, seed: int = 0) -> SceneSpec:
     models: dict[str, BuiltModel] = {}
     rooted = {n: e for n, e in entities.items() if isinstance(e, EntityCfg) and e.root}
     keyframes = []
-    if rooted:
-        source = next(iter(rooted.values())).source
+    source = next((entity.source for entity in rooted.values()), cfg.source)
+    if source is not None:
         models[""] = build_roots(source, rooted, whole=cfg.source is not None)
         keyframes.append(models[""].state)
     spec = models[""].spec if models else mujoco.MjSpec()

@@ -147,6 +147,12 @@ def test_a_whole_file_stands_beside_ground_and_other_entities() -> None:
     np.testing.assert_array_equal(model.body_mass[: file.nbody][1:], file.body_mass[1:])
 
 
+def test_a_whole_file_without_a_body_is_there_too() -> None:
+    text = '<mujoco><worldbody><geom name="box" size=".1"/></worldbody></mujoco>'
+    cfg = SceneCfg(source=lambda: mujoco.MjSpec.from_string(text))
+    assert bound(cfg).sim.mj_model.geom("box").size[0] == 0.1
+
+
 def test_roots_that_do_not_fit_are_refused_by_name() -> None:
     cup = EntityCfg(source=source, root="cupp")
     with pytest.raises(UnknownNameError, match=r"root body 'cupp'.*'cup'"):

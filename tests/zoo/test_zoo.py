@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from mjlab.entity.base import MOCAP_BASE
+from mjlab.sim import Stage
 from tests.zoo import zoo
 
 SAMPLE = [
@@ -108,7 +109,7 @@ def _contacts(world: zoo.Zoo, data: list[mujoco.MjData]) -> None:
     """Contacts of each body are counted as MuJoCo lists them."""
     for each in data:
         mujoco.mj_forward(world.file, each)
-    world.sim.forward()
+    world.sim.forward(Stage.ACCELERATION)
     world.scene.refresh()
     sensor = world.scene.sensors["touch"]
     found = sensor.data.found
@@ -118,7 +119,8 @@ def _contacts(world: zoo.Zoo, data: list[mujoco.MjData]) -> None:
         for column, name in enumerate(sensor.primary_names):
             local = name.removeprefix("it/")
             if local in expected and local != "world":
-                assert int(found[index, column]) == expected[local], (index, name)
+                low, high = expected[local]
+                assert low <= int(found[index, column]) <= high, (index, name)
 
 
 def _expansions(world: zoo.Zoo) -> None:
@@ -131,7 +133,7 @@ def _expansions(world: zoo.Zoo) -> None:
     sim.reset()
     sim.expand(*fields)
     variants = [copy.copy(model) for _ in range(zoo.NUM_ENVS)]
-    for index, factor in enumerate((1.25, 0.5, 0.75, 1.5)):
+    for index, factor in enumerate((1.0625, 0.9375, 0.96875, 1.125)):
         for field in fields:
             values = np.float32(getattr(sim.mj_model, field) * factor)
             getattr(sim.model, field)[index] = torch.from_numpy(values)

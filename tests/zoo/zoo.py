@@ -138,10 +138,18 @@ def worlds(file: str) -> Zoo:
     return Zoo(file, scene, alone, np.random.default_rng(0))
 
 
-def touches(model: mujoco.MjModel, data: mujoco.MjData) -> dict[str, int]:
-    """How many contacts each body has, by MuJoCo's own list of them."""
-    counts = dict.fromkeys(range(model.nbody), 0)
+def touches(model: mujoco.MjModel, data: mujoco.MjData) -> dict[str, tuple[int, int]]:
+    """Fewest and most contacts of each body, by MuJoCo's own list of them.
+
+    A contact that begins at this very distance may count or not.
+    """
+    counts = {body: [0, 0] for body in range(model.nbody)}
     for contact in data.contact:
         for geom in contact.geom:
-            counts[int(model.geom_bodyid[geom])] += contact.exclude == 0
-    return {model.body(body).name or f"body_{body}": n for body, n in counts.items()}
+            count = counts[int(model.geom_bodyid[geom])]
+            count[0] += contact.exclude == 0
+            count[1] += contact.exclude == 0 or abs(contact.dist) < 1e-9
+    return {
+        model.body(body).name or f"body_{body}": (low, high)
+        for body, (low, high) in counts.items()
+    }
