@@ -256,6 +256,7 @@ def test_rows_of_unitree_become_the_motion_that_they_were(robot, kick, tmp_path)
     away = np.abs(found.joint_pos[:, columns] - kick.joint_pos[:number])
     assert away.max() < 0.02 and np.median(away) < 1e-4
     assert np.abs(found.root_pos - kick.root_pos[:number]).max() < 1e-3
+    assert np.abs(found.root_quat - kick.root_quat[:number]).max() < 1e-3
     part = read_csv(path, robot, fps=30.0, rows=(11, 20))
     exact = read_csv(path, robot, fps=30.0)
     assert np.array_equal(part.joint_pos, exact.joint_pos[10:20])
