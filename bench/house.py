@@ -19,6 +19,7 @@ IGNORED |= {tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER}
 
 # Rooms of floors 0 to 7. What stands beside them in `mjlab/` is a wing.
 CORE = ("names", "tensors", "random", "schema", "parallel", "files", "warp_stream")
+CORE += ("mujoco_log",)
 CORE += ("spec", "sim", "actuator", "terrain", "entity", "sensor", "scene")
 CORE += ("recording", "managers", "mdp", "envs")
 

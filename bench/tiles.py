@@ -37,7 +37,7 @@ from mjlab.rl.learners import Learner
 def main() -> None:
     """Measure, print and save."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("place", help="a task, a run's folder, or latest")
+    parser.add_argument("place", help="a task, a run's folder or checkpoint, latest")
     parser.add_argument(
         "--task", default=None, help="where it walks; its own if absent"
     )
@@ -49,7 +49,8 @@ def main() -> None:
     run = find_run(args.place, Path("logs"))
     task = args.task or run.info()["task"]
     env = build(task, args.episodes, args.seed, args.kind)
-    rows = measure(env, act(env, run.path, run.configs()["agent"]), args.seed)
+    place = Path(args.place) if Path(args.place).is_file() else run.path
+    rows = measure(env, act(env, place, run.configs()["agent"]), args.seed)
     for name, row in rows.items():
         print(
             f"{name:20s} {row['episodes']:4d} episodes  success {row['success']:6.1%}  "

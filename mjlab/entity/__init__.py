@@ -1,7 +1,12 @@
 """Entities: robots and objects, from a model file to what can be read and written."""
 
+from mjlab.entity.base import MOCAP_BASE as MOCAP_BASE
 from mjlab.entity.base import RootError as RootError
+from mjlab.entity.build import BuiltModel as BuiltModel
 from mjlab.entity.build import build_entity as build_entity
+from mjlab.entity.build import build_model as build_model
+from mjlab.entity.build import build_roots as build_roots
+from mjlab.entity.build import entities_from as entities_from
 from mjlab.entity.config import ArticulationCfg as ArticulationCfg
 from mjlab.entity.config import EntityCfg as EntityCfg
 from mjlab.entity.config import InitialStateCfg as InitialStateCfg

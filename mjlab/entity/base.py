@@ -1,8 +1,7 @@
 """The root of an entity's spec: floating, or fixed where it can be placed."""
 
 import itertools
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import mujoco
@@ -24,10 +23,12 @@ def check_root(spec: mujoco.MjSpec, name: str) -> None:
     """Raise unless the spec is one tree of bodies that floats only at its root."""
     roots = spec.worldbody.bodies
     if len(roots) > 1:
-        listed = ", ".join(repr(body.name) for body in roots)
+        listed = ", ".join(repr(body.name) for body in roots[:8])
+        listed += ", ..." if len(roots) > 8 else ""
         raise RootError(
-            f"The entity {name!r} has {len(roots)} root bodies: {listed}. An entity "
-            "has one; make the others entities of their own, or put them in one body."
+            f"The entity {name!r} has {len(roots)} root bodies: {listed}. "
+            "An entity has one: entities_from(file) makes one of each, and "
+            "SceneCfg(source=file) takes the whole file."
         )
     if not roots and not spec.worldbody.geoms:
         raise RootError(f"The entity {name!r} has neither a body nor a geom.")
@@ -53,9 +54,8 @@ def is_floating(spec: mujoco.MjSpec) -> bool:
     return bool(roots) and any(joint.type == _FREE for joint in roots[0].joints)
 
 
-def make_floating(spec: mujoco.MjSpec, name: str) -> None:
+def make_floating(roots: Sequence[Any], name: str) -> None:
     """Give the root body a free joint, in place."""
-    roots = spec.worldbody.bodies
     joints = roots[0].joints if roots else []
     if not roots or joints:
         held = f"has the joint {joints[0].name!r}" if joints else "does not exist"
@@ -72,13 +72,14 @@ def make_placeable(spec: mujoco.MjSpec) -> mujoco.MjSpec:
     world has its own. A root body without joints becomes one itself. Where there is
     more to place (joints on the root body, or geoms and sites beside it), everything is
     hung in a new one. A plane or a height field cannot be placed: beside them the root
-    body alone is, or, if it has joints, nothing.
+    body alone is, or, if it has joints, nothing. Nor can what a flexible part hangs in,
+    which MuJoCo refuses.
 
     Elements must have names.
     """
     world = spec.worldbody
     roots = world.bodies
-    if roots and roots[0].mocap:
+    if (roots and roots[0].mocap) or spec.flexes:
         return spec
     root_is_fixed = bool(roots) and not roots[0].joints
     scenery = bool(world.geoms or world.sites)
@@ -91,6 +92,23 @@ def make_placeable(spec: mujoco.MjSpec) -> mujoco.MjSpec:
         return spec
     restore_contacts(spec, welded(world))
     return _wrapped(spec)
+
+
+def base_pose(
+    spec: mujoco.MjSpec, file: mujoco.MjModel
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return position and orientation of a base that can be placed, from its file.
+
+    Args:
+        spec: What `make_placeable` returned.
+        file: The model before that, compiled.
+    """
+    placed = [body.name for body in spec.worldbody.bodies if body.mocap]
+    if not placed:
+        return None
+    # The new base stands where the world was.
+    body = 0 if placed[0] == MOCAP_BASE else file.body(placed[0]).id
+    return file.body_pos[body].copy(), file.body_quat[body].copy()
 
 
 def _wrapped(spec: mujoco.MjSpec) -> mujoco.MjSpec:
@@ -107,25 +125,15 @@ def _wrapped(spec: mujoco.MjSpec) -> mujoco.MjSpec:
             # The geoms that the file leaves in the world are those of the base now.
             other = two if one == "world" else one
             wrapper.add_exclude(bodyname1=MOCAP_BASE, bodyname2=other)
-    with _without_warnings():
-        wrapper.attach(spec, prefix="", frame=frame)
-    # The copy does not remember that it has to warn.
-    return wrapper.copy()
-
-
-@contextmanager
-def _without_warnings() -> Iterator[None]:
-    """Keep MuJoCo from warning that a spec is attached without a prefix.
-
-    It warns of names that clash; the wrapper has one name of its own, which was
-    checked. Otherwise a line would go to a log file in the working directory.
-    """
+    # It would warn of names that clash; the wrapper has one of its own, see above.
     handler = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(lambda message: None)
     try:
-        yield
+        wrapper.attach(spec, prefix="", frame=frame)
     finally:
         mujoco.set_mju_user_warning(handler)
+    # The copy does not remember that it has to warn.
+    return wrapper.copy()
 
 
 # Contacts that a fixed base would lose by becoming a mocap body.

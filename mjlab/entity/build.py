@@ -1,21 +1,61 @@
 """From a configuration to the spec of one entity, on the CPU."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import mujoco
+import numpy as np
 
 from mjlab.actuator import ActuatorCfg, resolve_targets
-from mjlab.entity.base import check_root, is_floating, make_floating, make_placeable
+from mjlab.entity.base import (
+    base_pose,
+    check_root,
+    is_floating,
+    make_floating,
+    make_placeable,
+)
 from mjlab.entity.config import EntityCfg
-from mjlab.entity.initial import add_default_key, take_keys
-from mjlab.spec import apply_edits, load_spec
+from mjlab.entity.initial import Member, initial_state, take_keys
+from mjlab.mujoco_log import compile_spec
+from mjlab.names import find_name
+from mjlab.sim import authored_options
+from mjlab.spec import (
+    AttachedModel,
+    Keyframe,
+    SpecPart,
+    SpecSource,
+    add_keyframe,
+    apply_edits,
+    keep_compiled,
+    load_spec,
+)
 
 ACTUATORS_TEXT = "mjlab_actuators"
 """Name of the text of a spec that says which actuators each configuration made."""
 
-_KINDS = "body joint geom site camera light tendon actuator sensor".split()
-"""Kinds of elements that an entity is found by in the compiled scene."""
+_KINDS = "body joint geom site camera light tendon actuator sensor pair exclude".split()
+_PLURALS = {"body": "bodies"} | {kind: f"{kind}s" for kind in _KINDS[1:]}
+_PLURALS["equality"] = "equalities"
+"""Kinds of elements that are found by name in the compiled scene, and their lists."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuiltModel:
+    """A model with all that its configuration asks for, ready to be attached."""
+
+    spec: mujoco.MjSpec
+    """The model, without keyframes."""
+
+    state: Keyframe
+    """The state that it starts from."""
+
+    file: mujoco.MjModel
+    """The same compiled alone, before anything was done so that it can be attached."""
+
+    authored: dict[str, Any]
+    """MuJoCo's options that the file sets, by the names of `MujocoCfg`."""
 
 
 def build_entity(cfg: EntityCfg, name: str) -> mujoco.MjSpec:
@@ -28,6 +68,14 @@ def build_entity(cfg: EntityCfg, name: str) -> mujoco.MjSpec:
         cfg: The entity. Neither it nor its source is changed.
         name: Name of the entity. In a scene its elements are called "<name>/<element>".
     """
+    built = build_model(cfg, name)
+    built.spec.compile()  # So that it knows the sizes of a keyframe.
+    add_keyframe(built.spec, built.state)
+    return built.spec
+
+
+def build_model(cfg: EntityCfg, name: str) -> BuiltModel:
+    """Return the model of an entity, and what its file is by itself."""
     if not name or "/" in name:
         raise ValueError(f"An entity's name is not empty and has no '/': {name!r}.")
     try:
@@ -37,29 +85,107 @@ def build_entity(cfg: EntityCfg, name: str) -> mujoco.MjSpec:
         raise
 
 
-def _build(cfg: EntityCfg, name: str) -> mujoco.MjSpec:
-    spec = load_spec(cfg.source)
+def _build(cfg: EntityCfg, name: str) -> BuiltModel:
+    spec = _load(cfg.source)
     spec.modelname = name
+    check_root(spec, name)
+    keys, num_own_actuators = take_keys(spec), len(spec.actuators)
+    _edit(cfg, name, spec, spec.worldbody.bodies)
+    _add_actuators(spec, cfg.articulation.actuators, name, ACTUATORS_TEXT)
+    name_elements(spec)
+    file = compile_spec(spec)
+    authored = authored_options(spec)
+    keep_compiled(spec, file)
+    if not is_floating(spec):
+        spec = make_placeable(spec)
+    state = initial_state(
+        {name: Member(cfg=cfg.init_state, joints=list(range(file.njnt)))},
+        file,
+        keys,
+        num_own_actuators=num_own_actuators,
+        base=base_pose(spec, file),
+    )
+    return BuiltModel(spec=spec, state=state, file=file, authored=authored)
+
+
+def build_roots(
+    source: SpecSource, cfgs: Mapping[str, EntityCfg], *, whole: bool
+) -> BuiltModel:
+    """Return a model of several entities, each of which hangs in a root body.
+
+    Args:
+        source: The model.
+        cfgs: The entities, by name.
+        whole: Keep the roots that are no entity.
+    """
+    spec = _load(source)
+    roots = {body.name: body for body in spec.worldbody.bodies}
+    for name, cfg in cfgs.items():
+        find_name(cfg.root or "", list(roots), what="root body", owner=name)
+    keys = take_keys(spec)
+    left_out = roots.keys() - {cfg.root for cfg in cfgs.values()}
+    before = compile_spec(spec) if keys and left_out and not whole else None
+    for body in () if whole else [roots[name] for name in left_out]:
+        spec.delete(body)
+    num_own_actuators = len(spec.actuators)
+    for name, cfg in cfgs.items():
+        part: Any = SpecPart(spec, roots[cfg.root or ""])
+        _edit(cfg, name, part, [part.root])
+        actuators = cfg.articulation.actuators
+        _add_actuators(part, actuators, name, f"{name}/{ACTUATORS_TEXT}")
+    name_elements(spec)
+    file = compile_spec(spec)
+    if before is not None:
+        places = AttachedModel(file, before, "", "").state()
+        keys = [
+            key.take({v: there for v, (_, there) in places.items()}) for key in keys
+        ]
+    authored = authored_options(spec)
+    keep_compiled(spec, file)
+    trees = file.body_rootid[file.jnt_bodyid]
+    members = {
+        name: Member(
+            cfg=cfg.init_state,
+            joints=np.flatnonzero(trees == file.body(cfg.root).id).tolist(),
+        )
+        for name, cfg in cfgs.items()
+    }
+    state = initial_state(
+        members, file, keys, num_own_actuators=num_own_actuators, base=None
+    )
+    return BuiltModel(spec=spec, state=state, file=file, authored=authored)
+
+
+def entities_from(source: SpecSource) -> dict[str, EntityCfg]:
+    """Return one entity for each root body of a model, by the name of that.
+
+    They are for one scene: what ties them (tendons, constraints, exclusions, actuators,
+    sensors, keyframes) is kept by it. An entity that is left out of the scene is left
+    out of the model, with what is tied to it.
+    """
+    bodies = _load(source).worldbody.bodies
+    return {
+        body.name.replace("/", "_"): EntityCfg(source=source, root=body.name)
+        for body in bodies
+    }
+
+
+def _load(source: SpecSource) -> mujoco.MjSpec:
+    """Return a model whose elements have names, but for its actuators."""
+    spec = load_spec(source)
     # A URDF asks to fuse links that no joint moves, and their names would be lost.
     spec.compiler.fusestatic = False
-    check_root(spec, name)
+    # Configurations name the actuators that they wrap.
+    name_elements(spec, leave=("actuator",))
+    return spec
+
+
+def _edit(cfg: EntityCfg, name: str, spec: mujoco.MjSpec, roots: Sequence[Any]) -> None:
     if cfg.floating_base:
-        make_floating(spec, name)
+        make_floating(roots, name)
     edits = (cfg.textures, cfg.materials, cfg.meshes, cfg.collisions, cfg.geoms)
     for group in (*edits, cfg.lights, cfg.cameras):
         apply_edits(spec, group)
-    # Configurations name the actuators that they wrap.
-    name_elements(spec, leave=("actuator",))
-    keys = take_keys(spec)
-    num_own_actuators = len(spec.actuators)
-    if not is_floating(spec):
-        spec = make_placeable(spec)
-    _add_actuators(spec, cfg.articulation.actuators, name)
-    name_elements(spec)
-    add_default_key(
-        spec, cfg.init_state, name, keys, num_own_actuators=num_own_actuators
-    )
-    return spec
 
 
 def name_elements(spec: mujoco.MjSpec, *, leave: tuple[str, ...] = ()) -> None:
@@ -69,8 +195,8 @@ def name_elements(spec: mujoco.MjSpec, *, leave: tuple[str, ...] = ()) -> None:
         spec: The entity.
         leave: Kinds that are left as they are.
     """
-    for kind in _KINDS:
-        elements = getattr(spec, "bodies" if kind == "body" else f"{kind}s")
+    for kind, plural in _PLURALS.items():
+        elements = getattr(spec, plural)
         taken = {element.name for element in elements}
         for number, element in enumerate(elements):
             if element.name or kind in leave:
@@ -82,7 +208,9 @@ def name_elements(spec: mujoco.MjSpec, *, leave: tuple[str, ...] = ()) -> None:
             taken.add(name)
 
 
-def _add_actuators(spec: mujoco.MjSpec, cfgs: Sequence[ActuatorCfg], name: str) -> None:
+def _add_actuators(
+    spec: mujoco.MjSpec, cfgs: Sequence[ActuatorCfg], name: str, note: str
+) -> None:
     """Add the actuators of the configurations, and write down which each one made.
 
     The note is a text of the spec, so that it is still there in the compiled scene.
@@ -94,7 +222,7 @@ def _add_actuators(spec: mujoco.MjSpec, cfgs: Sequence[ActuatorCfg], name: str) 
         {"targets": names, "actuators": cfg.add_to_spec(spec, names)}
         for cfg, names in zip(cfgs, targets, strict=True)
     ]
-    spec.add_text(name=ACTUATORS_TEXT, data=json.dumps(made))
+    spec.add_text(name=note, data=json.dumps(made))
 
 
 def read_actuators(

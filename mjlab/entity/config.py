@@ -74,6 +74,11 @@ class EntityCfg(Config):
     """The model: an MJCF or URDF file, an MjSpec, or a function that returns one. It is
     never changed."""
 
+    root: str | None = None
+    """The root body that is meant, in a file that has several. `entities_from` names
+    it. Such a file is the ground that the rest of the scene is put on: its elements
+    keep their names, and what ties several roots is kept."""
+
     floating_base: bool = False
     """Give a free joint to the root body of a model that has none. A URDF
     file cannot say that a robot is free to move."""

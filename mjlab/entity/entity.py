@@ -50,8 +50,9 @@ class Entity:
             sim: The simulation.
             rng: Random numbers, for the delays of actuators.
         """
-        _check_built(name, sim.mj_model)
-        index = EntityIndex(name, sim.mj_model, sim.device)
+        if cfg.root is None:
+            _check_built(name, sim.mj_model)
+        index = EntityIndex(name, sim.mj_model, sim.device, cfg.root)
         factor = cfg.articulation.soft_joint_pos_limit_factor
         if not 0.0 < factor <= 1.0:
             raise ValueError(
@@ -339,12 +340,12 @@ def _binding(
     sim: Simulation,
     index: EntityIndex,
 ) -> ActuatorBinding:
-    model, name = sim.mj_model, index.name
+    model, prefix = sim.mj_model, index.prefix
     kinds = {"joint": index.joints, "tendon": index.tendons, "site": index.sites}
     candidates = kinds[cfg.transmission].names
     joints = targets if cfg.transmission == "joint" else []
-    joint_ids = [model.joint(f"{name}/{joint}").id for joint in joints]
-    ids = [model.actuator(f"{name}/{actuator}").id for actuator in actuators]
+    joint_ids = [model.joint(prefix + joint).id for joint in joints]
+    ids = [model.actuator(prefix + actuator).id for actuator in actuators]
 
     def on_device(values: Sequence[int]) -> torch.Tensor:
         return torch.tensor(list(values), dtype=torch.int64, device=sim.device)

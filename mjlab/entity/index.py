@@ -17,6 +17,33 @@ _OBJ = mujoco.mjtObj
 _FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 _BALL = int(mujoco.mjtJoint.mjJNT_BALL)
 
+# Fields that say what body an element is on; a body is on itself.
+_BODY_OF: dict[int, str] = {
+    **{int(_OBJ.mjOBJ_BODY): "", int(_OBJ.mjOBJ_XBODY): ""},
+    **{int(_OBJ.mjOBJ_JOINT): "jnt_bodyid", int(_OBJ.mjOBJ_GEOM): "geom_bodyid"},
+    **{int(_OBJ.mjOBJ_SITE): "site_bodyid", int(_OBJ.mjOBJ_CAMERA): "cam_bodyid"},
+    int(_OBJ.mjOBJ_LIGHT): "light_bodyid",
+}
+_TRN = mujoco.mjtTrn
+_TRANSMISSIONS: dict[int, int] = {
+    **dict.fromkeys(
+        (int(_TRN.mjTRN_JOINT), int(_TRN.mjTRN_JOINTINPARENT)), int(_OBJ.mjOBJ_JOINT)
+    ),
+    **dict.fromkeys(
+        (int(_TRN.mjTRN_SITE), int(_TRN.mjTRN_SLIDERCRANK)), int(_OBJ.mjOBJ_SITE)
+    ),
+    int(_TRN.mjTRN_TENDON): int(_OBJ.mjOBJ_TENDON),
+    int(_TRN.mjTRN_BODY): int(_OBJ.mjOBJ_BODY),
+}
+_WRAP = mujoco.mjtWrap
+_WRAPS: dict[int, int] = {
+    int(_WRAP.mjWRAP_JOINT): int(_OBJ.mjOBJ_JOINT),
+    int(_WRAP.mjWRAP_SITE): int(_OBJ.mjOBJ_SITE),
+    **dict.fromkeys(
+        (int(_WRAP.mjWRAP_SPHERE), int(_WRAP.mjWRAP_CYLINDER)), int(_OBJ.mjOBJ_GEOM)
+    ),
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Elements:
@@ -70,8 +97,18 @@ class EntityIndex:
     of the model; ids and addresses are the model's own.
     """
 
-    def __init__(self, name: str, model: mujoco.MjModel, device: torch.device) -> None:
+    def __init__(
+        self,
+        name: str,
+        model: mujoco.MjModel,
+        device: torch.device,
+        root: str | None = None,
+    ) -> None:
+        """Find an entity by its prefix, or by its root body in a file of several."""
         self.name = name
+        self.prefix = f"{name}/" if root is None else ""
+        """What is put before the names of its elements in the model."""
+        self._tree = None if root is None else int(model.body(root).id)
         self._model = model
         self._device = device
         joints = self._owned(_OBJ.mjOBJ_JOINT, model.njnt)
@@ -143,14 +180,37 @@ class EntityIndex:
         return 0 if self.mocap_body_id is None else self.mocap_body_id
 
     def _owned(self, kind: mujoco.mjtObj, count: int) -> list[int]:
-        prefix = f"{self.name}/"
-        return [i for i in range(count) if self._full(kind, i).startswith(prefix)]
+        if self._tree is not None:
+            return [i for i in range(count) if self._trees(kind, i) == {self._tree}]
+        return [i for i in range(count) if self._full(kind, i).startswith(self.prefix)]
+
+    def _trees(self, kind: int, element: int) -> set[int]:
+        """Return the root bodies that an element belongs to."""
+        model = self._model
+        if kind in _BODY_OF:
+            field = _BODY_OF[kind]
+            body = getattr(model, field)[element] if field else element
+            return {int(model.body_rootid[body])}
+        if kind == _OBJ.mjOBJ_ACTUATOR:
+            of = _TRANSMISSIONS.get(int(model.actuator_trntype[element]))
+            to = int(model.actuator_trnid[element, 0])
+            return set() if of is None else self._trees(of, to)
+        if kind == _OBJ.mjOBJ_SENSOR:
+            of, to = model.sensor_objtype[element], model.sensor_objid[element]
+            return self._trees(int(of), int(to))
+        if kind == _OBJ.mjOBJ_TENDON:
+            start, size = model.tendon_adr[element], model.tendon_num[element]
+            wraps = slice(start, start + size)
+            parts = zip(model.wrap_type[wraps], model.wrap_objid[wraps], strict=True)
+            known = [(_WRAPS[int(of)], int(to)) for of, to in parts if of in _WRAPS]
+            return set().union(*(self._trees(of, to) for of, to in known))
+        return set()
 
     def _full(self, kind: mujoco.mjtObj, element: int) -> str:
         return mujoco.mj_id2name(self._model, kind, element) or ""
 
     def _local(self, kind: mujoco.mjtObj, element: int) -> str:
-        return self._full(kind, element).removeprefix(f"{self.name}/")
+        return self._full(kind, element).removeprefix(self.prefix)
 
     def _all(self, what: str, kind: mujoco.mjtObj, count: int) -> Elements:
         return self._elements(what, kind, self._owned(kind, count))

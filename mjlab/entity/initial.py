@@ -1,14 +1,14 @@
 """The state an entity starts from, as one keyframe of its spec."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
 
 from mjlab.entity.config import InitialStateCfg
 from mjlab.names import resolve_values, suggest
-from mjlab.spec import Keyframe, add_keyframe, default_keyframe, delete_keys
+from mjlab.spec import Keyframe, default_keyframe, delete_keys
 from mjlab.spec.merge import VECTORS
 
 DEFAULT_KEY = "default"
@@ -28,6 +28,16 @@ class RawKey:
 
     name: str
     vectors: dict[str, np.ndarray]
+
+    def take(self, places: Mapping[str, np.ndarray]) -> "RawKey":
+        """Return the keyframe of a part of the model; no part has mocap bodies."""
+        vectors = {
+            vector: given[places[vector]] if given.size else given
+            for vector, given in self.vectors.items()
+            if vector in places
+        }
+        none = {vector: np.zeros(0) for vector in VECTORS}
+        return replace(self, vectors=none | vectors)
 
 
 def take_keys(spec: mujoco.MjSpec) -> list[RawKey]:
@@ -50,33 +60,51 @@ def take_keys(spec: mujoco.MjSpec) -> list[RawKey]:
     return keys
 
 
-def add_default_key(
-    spec: mujoco.MjSpec,
-    cfg: InitialStateCfg,
-    name: str,
+@dataclass(frozen=True, kw_only=True)
+class Member:
+    """An entity of a model: the whole of it, or what hangs in one of its roots."""
+
+    cfg: InitialStateCfg
+    """What differs from the keyframe of the model."""
+
+    joints: list[int]
+    """Ids of its joints in the model compiled alone."""
+
+
+def initial_state(
+    members: Mapping[str, Member],
+    model: mujoco.MjModel,
     keys: Sequence[RawKey],
     *,
     num_own_actuators: int,
-) -> None:
-    """Put the initial state into the one keyframe of `spec`, in place.
+    base: tuple[np.ndarray, np.ndarray] | None,
+) -> Keyframe:
+    """Return the state that a model starts from.
 
     Args:
-        spec: The entity, complete but for the keyframe.
-        cfg: What differs from the keyframe of the model.
-        name: The entity's name, for messages.
+        members: Its entities, by name.
+        model: The model compiled alone, without keyframes.
         keys: The keyframes that were in the model.
         num_own_actuators: How many actuators the model had of its own: its keyframes
             know no others.
+        base: Position and orientation of a fixed base that can be placed.
     """
-    model = spec.compile()
     extended = model.nactuator > num_own_actuators
+    owner = " and ".join(members)
     for index, key in enumerate(keys):
-        _check_sizes(key, index, model, name, extended=extended)
-    chosen = _chosen(cfg.keyframe, keys, name)
-    state = _completed(model, chosen)
-    _write_base(cfg, model, state, name)
-    _write_joints(cfg, model, state, name)
-    add_keyframe(spec, state)
+        _check_sizes(key, index, model, owner, extended=extended)
+    choices = {member.cfg.keyframe for member in members.values()} - {None}
+    if len(choices) > 1:
+        raise InitialStateError(
+            f"Entities of one file start from one keyframe, not from {choices}."
+        )
+    state = _completed(model, _chosen(choices.pop() if choices else None, keys, owner))
+    if base is not None and not model.nmocap:
+        state = replace(state, mpos=base[0], mquat=base[1])
+    for name, member in members.items():
+        _write_base(member, model, state, name, can_be_placed=base is not None)
+        _write_joints(member, model, state, name)
+    return state
 
 
 def _chosen(
@@ -132,50 +160,62 @@ def _completed(model: mujoco.MjModel, key: RawKey | None) -> Keyframe:
 
 
 def _write_base(
-    cfg: InitialStateCfg, model: mujoco.MjModel, state: Keyframe, name: str
+    member: Member,
+    model: mujoco.MjModel,
+    state: Keyframe,
+    name: str,
+    *,
+    can_be_placed: bool,
 ) -> None:
-    floating = model.njnt > 0 and int(model.jnt_type[0]) == _FREE
-    if floating:
-        pos, quat = state.qpos[:3], state.qpos[3:7]
-    elif model.nmocap:
-        pos, quat = state.mpos[:3], state.mquat[:4]
+    cfg = member.cfg
+    free = [j for j in member.joints if int(model.jnt_type[j]) == _FREE]
+    if free:
+        adr = int(model.jnt_qposadr[free[0]])
+        pos, quat = state.qpos[adr : adr + 3], state.qpos[adr + 3 : adr + 7]
+    elif can_be_placed:
+        pos, quat = state.mpos, state.mquat
     else:
         pos, quat = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+    told = np.append(pos, quat)
     if cfg.pos is not None:
         pos[:] = _vector(cfg.pos, 3, "pos", name)
     if cfg.quat is not None:
         quat[:] = cfg.quat
     quat[:] = _unit(quat, "quat", name)
-    if not floating:
-        _refuse_fixed(cfg, model, name)
+    if not free:
+        moved = not np.array_equal(told, np.append(pos, quat))
+        _refuse_fixed(cfg, name, moved=moved and not can_be_placed)
         return
+    dof = int(model.jnt_dofadr[free[0]])
     if cfg.lin_vel is not None:
-        state.qvel[:3] = _vector(cfg.lin_vel, 3, "lin_vel", name)
+        state.qvel[dof : dof + 3] = _vector(cfg.lin_vel, 3, "lin_vel", name)
     if cfg.ang_vel is not None:
         # MuJoCo keeps the angular velocity of a free joint in the body's axes.
         to_body = np.zeros(4)
         mujoco.mju_negQuat(to_body, quat)
         ang_vel_w = np.array(_vector(cfg.ang_vel, 3, "ang_vel", name))
-        mujoco.mju_rotVecQuat(state.qvel[3:6], ang_vel_w, to_body)
+        mujoco.mju_rotVecQuat(state.qvel[dof + 3 : dof + 6], ang_vel_w, to_body)
 
 
-def _refuse_fixed(cfg: InitialStateCfg, model: mujoco.MjModel, name: str) -> None:
+def _refuse_fixed(cfg: InitialStateCfg, name: str, *, moved: bool) -> None:
     if any(cfg.lin_vel or ()) or any(cfg.ang_vel or ()):
         raise InitialStateError(
             f"init_state gives the entity {name!r} a velocity, but its base is fixed."
         )
-    if model.nmocap == 0 and (cfg.pos is not None or cfg.quat is not None):
+    if moved:
         raise InitialStateError(
             f"init_state places the entity {name!r}, but it cannot be placed: its root "
-            "body has joints, and a plane or height field lies beside it. Take that "
-            "out of the model, or hang the root body in one without joints."
+            "body has joints, and a plane or height field lies beside it, or it has "
+            "flexible parts, or it is one of several in its file. Hang its root body "
+            "in one without joints, or give it a free joint."
         )
 
 
 def _write_joints(
-    cfg: InitialStateCfg, model: mujoco.MjModel, state: Keyframe, name: str
+    member: Member, model: mujoco.MjModel, state: Keyframe, name: str
 ) -> None:
-    joints = [j for j in range(model.njnt) if int(model.jnt_type[j]) != _FREE]
+    cfg = member.cfg
+    joints = [j for j in member.joints if int(model.jnt_type[j]) != _FREE]
     names = [model.joint(j).name for j in joints]
     positions = resolve_values(cfg.joint_pos or {}, names, what="joint", owner=name)
     velocities = resolve_values(cfg.joint_vel or {}, names, what="joint", owner=name)

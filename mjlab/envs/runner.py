@@ -365,14 +365,13 @@ def self_test(
         noise = _differing(ends[1][name], value, tolerance)
         share = _differing(ends[2][name], value, tolerance)
         if not is_per_world(name, value, env.num_envs):
-            shared += [(share, name)] * (noise == 0.0)
+            shared += [(share, name)] * (noise == 0.0 < share)
             continue
         parted = max(parted, share)
         # Two eager runs that differ in most worlds have a memory outside of tensors.
         if share > 0.05 + 3.0 * noise or noise > 0.5:
             found.append((share, name))
-    found += [each for each in shared if each[0] > 0.0 and parted == 0.0]
-    worst = sorted(found, reverse=True)
+    worst = sorted(found or shared * (parted == 0.0), reverse=True)
     return [f"{name} (in {share:.0%} of its rows)" for share, name in worst]
 
 

@@ -160,7 +160,7 @@ def _joints(env: ManagerBasedRlEnv, entity: Entity) -> list[dict[str, Any]]:
     }
     joints = []
     for index, name in enumerate(entity.joint_names):
-        joint = model.joint(f"{entity.name}/{name}")
+        joint = model.joint(entity.index.prefix + name)
         dof = int(joint.dofadr[0])
         is_slide = int(joint.type[0]) == int(mujoco.mjtJoint.mjJNT_SLIDE)
         joints.append(

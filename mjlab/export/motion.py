@@ -140,7 +140,7 @@ class ClipConstants:
 def clips_of(policy: OnnxPolicy) -> list[Motion]:
     """Return the clips that a file brings, as it puts them out row by row."""
     about = policy.contract["motion"]
-    inputs = {
+    inputs: dict[str, Any] = {
         entry["name"]: np.zeros(entry["shape"], entry["dtype"])
         for entry in policy.contract["inputs"]
     }
@@ -151,7 +151,7 @@ def clips_of(policy: OnnxPolicy) -> list[Motion]:
         inputs[TIME_STEP] = np.array([row], np.float32)
         answer = twin(inputs)
         rows.append([answer[REFERENCE + part] for part in _PARTS])
-    whole = {
+    whole: dict[str, Any] = {
         part: np.array(values, dtype=np.float64)
         for part, values in zip(_PARTS, zip(*rows, strict=True), strict=True)
     }

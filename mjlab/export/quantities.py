@@ -71,7 +71,8 @@ def joint_units(
 ) -> Units:
     """Return the unit of each joint, or that of all if it is the same."""
     model = env.sim.mj_model
-    types = [int(model.joint(f"{entity.name}/{name}").type[0]) for name in names]
+    prefix = entity.index.prefix
+    types = [int(model.joint(prefix + name).type[0]) for name in names]
     is_slide = [kind == int(mujoco.mjtJoint.mjJNT_SLIDE) for kind in types]
     units = [slide if each else hinge for each in is_slide]
     return units[0] if len(set(units)) == 1 else units

@@ -129,8 +129,7 @@ class RewardManager(Manager[BoundTerm]):
         """
         counts = self._counts.sum(dim=0).tolist()
         self._counts.zero_()
-        names = [f"reward/{name}" for name in self.terms]
-        return dict(zip(names, counts, strict=True))
+        return {f"reward/{n}": c for n, c in zip(self.terms, counts, strict=True)}
 
     def state(self) -> dict[str, torch.Tensor]:
         return super().state() | {

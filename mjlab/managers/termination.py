@@ -58,8 +58,7 @@ class TerminationManager(Manager[BoundTerm]):
             # What `end` wrote in the step before must not last.
             self.terminated.fill_(False)
             return self.dones.fill_(False)
-        values = [self.terms[name]() for name in self.columns]
-        torch.stack(values, dim=-1, out=self.values)
+        torch.stack([self.terms[n]() for n in self.columns], dim=-1, out=self.values)
         torch.any(self.values[:, : self._num_ends], dim=1, out=self.terminated)
         torch.any(self.values[:, self._num_ends :], dim=1, out=self.time_outs)
         return torch.logical_or(self.terminated, self.time_outs, out=self.dones)

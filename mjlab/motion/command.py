@@ -15,18 +15,15 @@ from mjlab.managers import CommandTerm, CommandTermCfg, ManagedEnv
 from mjlab.managers.env import Env
 from mjlab.mdp import DrawRanges
 from mjlab.motion.clips import ClipTable, clip_weights, load_clips
+from mjlab.motion.poses import bones_between, reanchored, seen_from
 from mjlab.motion.robot import MotionRobot
 from mjlab.motion.sampling import AdaptiveSampling, FailureBins, first_frame
 from mjlab.names import find_name, suggest
 from mjlab.tensors.columns import Columns
 from mjlab.tensors.masks import write_where
 from mjlab.tensors.math import (
-    quat_conjugate,
     quat_from_euler_xyz,
     quat_mul,
-    quat_rotate,
-    quat_rotate_inverse,
-    quat_yaw,
     spread,
 )
 
@@ -123,6 +120,7 @@ class MotionCommand(CommandTerm):
         )
         """The clips."""
         self._compared = len(cfg.body_names)
+        self._bones = bones_between(env.sim.mj_model.body_parentid, self._body_ids(ids))
         self._anchor = list(wanted).index(cfg.anchor_body)
         self._anchor_id = ids[self._anchor]
         parts = [*ids[: self._compared], self._anchor_id]
@@ -140,6 +138,11 @@ class MotionCommand(CommandTerm):
         self._allocate(env)
         env.scene.on_change.append(self._forget)
         self._look_up()
+
+    def _body_ids(self, local: list[int]) -> list[int]:
+        """Return the ids of the compared bodies in the model."""
+        ids = self.entity.index.bodies.ids.tolist()
+        return [ids[body] for body in local[: self._compared]]
 
     def _allocate(self, env: Env) -> None:
         ints = {"dtype": torch.int64, "device": env.device}
@@ -296,10 +299,14 @@ class MotionCommand(CommandTerm):
         return super().state() | own | {f"bins.{k}": v for k, v in bins.items()}
 
     def debug_vis(self, visualizer: Any) -> None:
-        """Draw the compared bodies of the reference, where it is in the world."""
+        """Draw the skeleton of the reference, where it is in the world."""
         for world in visualizer.worlds:
-            for place in self.body_pos_w[world].cpu().numpy():
+            places = self.body_pos_w[world].cpu().numpy()
+            for place in places:
                 visualizer.add_sphere(world, place, 0.03, color=GHOST_COLOR)
+            for upper, lower in self._bones:
+                ends = (places[upper], places[lower])
+                visualizer.add_arrow(world, *ends, color=GHOST_COLOR, width=0.012)
 
     def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:
         clip, begin = self._draw(unit[:, 0].contiguous(), unit[:, 1])
@@ -353,15 +360,11 @@ class MotionCommand(CommandTerm):
         self._known.clear()
 
     def _see(self) -> tuple[torch.Tensor, torch.Tensor]:
-        pos, quat = self.robot_anchor_pos_w, self.robot_anchor_quat_w
         anchor = (self.anchor_pos_w.unsqueeze(1), self.anchor_quat_w.unsqueeze(1))
         places = torch.cat((self.robot_bodies("body_pos_w"), anchor[0]), dim=1)
         quats = torch.cat((self.robot_bodies("body_quat_w"), anchor[1]), dim=1)
-        frame = quat.unsqueeze(1).expand_as(quats)
-        from_anchor = quat_rotate_inverse(frame, places - pos.unsqueeze(1))
-        turned = quat_mul(quat_conjugate(frame), quats).unsqueeze(2)
-        axes = quat_rotate(turned.expand(-1, -1, 2, -1), self._axes)
-        return from_anchor, axes.transpose(2, 3).flatten(2)
+        robot = (self.robot_anchor_pos_w, self.robot_anchor_quat_w)
+        return seen_from(robot, (places, quats), self._axes)
 
     def _reanchor(self) -> tuple[torch.Tensor, torch.Tensor]:
         return reanchored(
@@ -369,26 +372,6 @@ class MotionCommand(CommandTerm):
             (self.anchor_pos_w, self.anchor_quat_w),
             (self.body_pos_w, self.body_quat_w),
         )
-
-
-Poses = tuple[torch.Tensor, torch.Tensor]
-"""Positions and orientations."""
-
-
-def reanchored(robot: Poses, anchor: Poses, bodies: Poses) -> Poses:
-    """Return a reference moved to a robot, by heading and horizontal place.
-
-    Args:
-        robot: The robot's anchor, shapes (num_envs, 3) and (num_envs, 4).
-        anchor: The reference's anchor.
-        bodies: The reference's bodies, shapes (num_envs, bodies, 3) and 4.
-    """
-    turn = quat_yaw(quat_mul(robot[1], quat_conjugate(anchor[1])))
-    turns = turn.unsqueeze(1).expand(-1, bodies[1].shape[1], -1)
-    shift = torch.cat((robot[0][:, :2], anchor[0][:, 2:]), dim=1)
-    lever = bodies[0] - anchor[0].unsqueeze(1)
-    pos = quat_rotate(turns, lever).add_(shift.unsqueeze(1))
-    return pos, quat_mul(turns, bodies[1])
 
 
 def _offsets(cfg: MotionCommandCfg, joints: int) -> dict[str, Range]:

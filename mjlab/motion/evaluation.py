@@ -7,7 +7,8 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, Policy
 from mjlab.envs.rollout import EpisodeResult
-from mjlab.motion.command import MotionCommand, MotionCommandCfg, reanchored
+from mjlab.motion.command import MotionCommand, MotionCommandCfg
+from mjlab.motion.poses import reanchored
 from mjlab.tensors.math import quat_angle
 
 FIGURES = {
@@ -150,7 +151,7 @@ def table(figures: Mapping[str, Mapping[str, Any]]) -> str:
         figures: What `TrackingMeter.figures` returned.
     """
     heads = ("", "success", "pos m", "world m", "rot rad", "world rad", "rad/s")
-    rows = [heads]
+    rows: list[tuple[str, ...]] = [heads]
     drawn = {name: clip for name, clip in figures.items() if clip["episodes"]}
     for name, clip in drawn.items():
         rows.append((name, f"{clip['success']:.1%}", *_cells(clip)))

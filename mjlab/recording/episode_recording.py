@@ -136,7 +136,6 @@ class EpisodeRecording:
             return
         if not self._writer.is_gone:
             self._store.finish()
-        self._store.close()
         writer, self._writer = self._writer, None
         writer.close(keep=keep)
         self.totals = writer.totals

@@ -6,6 +6,7 @@ says that the step is done, and is called by the host.
 """
 
 import time
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -73,9 +74,6 @@ class StepStore(ABC):
     @abstractmethod
     def finish(self) -> None:
         """Leave no step behind that the writer cannot see."""
-
-    def close(self) -> None:  # noqa: B027
-        """Let go of the memory, after the last step; by default nothing holds it."""
 
 
 class HostStore(StepStore):
@@ -150,22 +148,16 @@ class CopyStream:
         self._device = device
         self._stream = torch.cuda.Stream(device)
         self._event = torch.cuda.Event()
-        self._runtime: Any = torch.cuda.cudart()
-        self._pinned: list[torch.Tensor] = []
 
     def pin(self, memory: torch.Tensor) -> None:
-        """Let the driver write to memory of the host, until `close`.
+        """Let the driver write to memory of the host, as long as this stream is there.
 
         Otherwise a copy waits for the stream, and the host for the copy.
         """
-        code = self._runtime.cudaHostRegister(memory.data_ptr(), memory.nbytes, 0)
-        torch.cuda.check_error(int(code))
-        self._pinned.append(memory)
-
-    def close(self) -> None:
-        """Let the driver forget the memory, before something else lies there."""
-        while self._pinned:
-            self._runtime.cudaHostUnregister(self._pinned.pop().data_ptr())
+        runtime: Any = torch.cuda.cudart()
+        place = memory.data_ptr()
+        torch.cuda.check_error(int(runtime.cudaHostRegister(place, memory.nbytes, 0)))
+        weakref.finalize(self, runtime.cudaHostUnregister, place)
 
     def copy(self, pairs: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> None:
         """Copy the second of each pair into the first, after what was launched."""
@@ -263,9 +255,6 @@ class DeviceStore(StepStore):
         if self._row:
             self._switch_halves()
         self._wait()
-
-    def close(self) -> None:
-        self._stream.close()
 
     def _packed(self, names: Sequence[str], values: Values) -> torch.Tensor:
         """Return fields side by side, shape (num_envs, bytes)."""

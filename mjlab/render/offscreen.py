@@ -167,13 +167,14 @@ def followed_body(model: mujoco.MjModel, scene: Scene, view: OrbitView) -> int |
     """Return the body of the compiled model that a view follows, None for none."""
     if view.entity is None:
         return None
-    names = scene.entity(view.entity).body_names
+    entity = scene.entity(view.entity)
+    names = entity.body_names
     body = names[0] if view.body is None else view.body
     if body not in names:
         raise UnknownNameError(
             f"viewer.body: {view.entity!r} has no body {body!r}. {suggest(body, names)}"
         )
-    return model.body(f"{view.entity}/{body}").id
+    return model.body(entity.index.prefix + body).id
 
 
 def _check_worlds(worlds: Sequence[int], num_envs: int) -> None:

@@ -5,6 +5,8 @@ from mjlab.scene.build import PairKey as PairKey
 from mjlab.scene.build import SceneError as SceneError
 from mjlab.scene.build import SceneSpec as SceneSpec
 from mjlab.scene.build import build_scene as build_scene
+from mjlab.scene.check import ChangedModelError as ChangedModelError
+from mjlab.scene.check import check_models as check_models
 from mjlab.scene.config import ContactPairCfg as ContactPairCfg
 from mjlab.scene.config import SceneCfg as SceneCfg
 from mjlab.scene.scene import Ground as Ground

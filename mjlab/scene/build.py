@@ -8,11 +8,15 @@ from pathlib import Path
 import mujoco
 
 from mjlab.entity import (
+    BuiltModel,
+    EntityCfg,
     VariantsCfg,
     VariantSlot,
-    build_entity,
+    build_model,
+    build_roots,
     build_slots,
     check_variants,
+    entities_from,
 )
 from mjlab.names import match_names, suggest
 from mjlab.scene.config import ContactPairCfg, SceneCfg
@@ -20,7 +24,6 @@ from mjlab.sensor import ContactMatch, ContactSensorCfg
 from mjlab.spec import (
     add_keyframe,
     attach_spec,
-    default_keyframe,
     merge_keyframes,
     take_keyframes,
     write_spec,
@@ -73,6 +76,12 @@ class SceneSpec:
     variants: dict[str, tuple[VariantSlot, ...]] = field(default_factory=dict)
     """Slots of the options of entities that are another object in each world."""
 
+    models: dict[str, BuiltModel] = field(default_factory=dict)
+    """What was attached for the other entities, by what is put before its names."""
+
+    entities: dict[str, EntityCfg | VariantsCfg] = field(default_factory=dict)
+    """All entities, those of the scene's own file too."""
+
     def write(self, path: str | Path, *, zip: bool = False) -> Path:
         """Export the scene as MJCF with the files it refers to."""
         return write_spec(self.spec, path, zip=zip)
@@ -86,23 +95,30 @@ def build_scene(cfg: SceneCfg, *, seed: int = 0) -> SceneSpec:
         seed: Seed of the terrain, unless its generator has its own.
     """
     check_scene(cfg)
-    spec = mujoco.MjSpec()
+    entities = entities_of(cfg)
+    models: dict[str, BuiltModel] = {}
+    rooted = {n: e for n, e in entities.items() if isinstance(e, EntityCfg) and e.root}
+    keyframes = []
+    if rooted:
+        source = next(iter(rooted.values())).source
+        models[""] = build_roots(source, rooted, whole=cfg.source is not None)
+        keyframes.append(models[""].state)
+    spec = models[""].spec if models else mujoco.MjSpec()
     spec.modelname = "scene"
     terrain = None
     if cfg.terrain is not None:
         terrain = build_terrain(cfg.terrain, seed=seed, spec=spec)
-    keyframes = []
     variants: dict[str, tuple[VariantSlot, ...]] = {}
-    for name, entity_cfg in cfg.entities.items():
+    for name, entity_cfg in entities.items():
         if isinstance(entity_cfg, VariantsCfg):
             variants[name] = tuple(build_slots(entity_cfg, name))
-            parts = {slot.name: slot.spec for slot in variants[name]}
-        else:
-            parts = {name: build_entity(entity_cfg, name)}
-        for part, entity in parts.items():
-            found = take_keyframes(entity)
-            keyframes.append(found[0] if found else default_keyframe(entity.compile()))
-            attach_spec(spec, entity, prefix=f"{part}/")
+            for slot in variants[name]:
+                keyframes += take_keyframes(slot.spec)
+                attach_spec(spec, slot.spec, prefix=f"{slot.name}/")
+        elif name not in rooted:
+            built = models[f"{name}/"] = build_model(entity_cfg, name)
+            keyframes.append(built.state)
+            attach_spec(spec, built.spec, prefix=f"{name}/")
     for sensor in cfg.sensors:
         sensor.edit_spec(spec)
     groups = {name: [s.name for s in slots] for name, slots in variants.items()}
@@ -112,7 +128,24 @@ def build_scene(cfg: SceneCfg, *, seed: int = 0) -> SceneSpec:
         cfg.edit_spec(spec)
     if keyframes:
         add_keyframe(spec, merge_keyframes(KEYFRAME, keyframes))
-    return SceneSpec(spec, terrain, pairs, variants)
+    return SceneSpec(spec, terrain, pairs, variants, models, entities)
+
+
+def entities_of(cfg: SceneCfg) -> dict[str, EntityCfg | VariantsCfg]:
+    """Return all entities of a scene: those of its file, and the others."""
+    found = dict(cfg.entities)
+    rooted = [e for e in found.values() if isinstance(e, EntityCfg) and e.root]
+    taken = {entity.root for entity in rooted}
+    if cfg.source is not None:
+        whole = entities_from(cfg.source)
+        found = {n: e for n, e in whole.items() if e.root not in taken} | found
+    files = [cfg.source, *(e.source for e in rooted)][cfg.source is None :]
+    if any(file != files[0] for file in files):
+        raise SceneError(
+            "Entities with a root are of one file, which is the whole scene's, not of "
+            f"{' and '.join(dict.fromkeys(map(repr, files)))}."
+        )
+    return found
 
 
 def check_scene(cfg: SceneCfg) -> None:

@@ -8,6 +8,7 @@ import mujoco
 from mjlab.config import Config
 from mjlab.entity import EntityCfg, VariantsCfg
 from mjlab.sensor import SensorCfg
+from mjlab.spec import SpecSource
 from mjlab.terrain import TerrainCfg
 
 
@@ -39,6 +40,11 @@ class SceneCfg(Config):
 
     terrain: TerrainCfg | None = None
     """The ground. None leaves it out."""
+
+    source: SpecSource | None = None
+    """A model file that the scene is made from as it stands. Its root bodies are
+    entities, by their names or those under which `entities` has them; its elements keep
+    their names."""
 
     entities: dict[str, EntityCfg | VariantsCfg] = field(default_factory=dict)
     """Robots, objects and fixtures by name. An element `foot` of the entity `robot` is

@@ -9,6 +9,7 @@ from mjlab.entity import Entity, VariantsCfg
 from mjlab.names import UnknownNameError, suggest
 from mjlab.random import WorldRng
 from mjlab.scene.build import PairKey, SceneSpec
+from mjlab.scene.check import check_models
 from mjlab.scene.config import SceneCfg
 from mjlab.scene.variants import bind_variants
 from mjlab.sensor import ContactSensor, Sensor, bind_sensors
@@ -118,6 +119,7 @@ class Scene:
             sim: The simulation of the compiled spec.
             rng: The random numbers of the worlds.
         """
+        check_models(cfg, built, sim.mj_model)
         self.sim = sim
         """Physics of the scene: `scene.sim.data` and `scene.sim.model` are the fields
         of MuJoCo as tensors, on either engine; `scene.sim.mj_model` is the compiled
@@ -129,7 +131,7 @@ class Scene:
         self.entities: dict[str, Entity] = {}
         """Entities by name. Where an entity is another object in each world and several
         stand for it, these are here, and `views.of(scene).view(name)` merges them."""
-        for name, entity_cfg in cfg.entities.items():
+        for name, entity_cfg in built.entities.items():
             if isinstance(entity_cfg, VariantsCfg):
                 self.entities |= self.variants[name].members
             else:

@@ -222,7 +222,7 @@ class Selection:
     def _model_elements(self, kind: str) -> dict[str, int]:
         """Return ids of elements of a kind without an index, by local name."""
         obj, count = _MODEL_KINDS[kind]
-        prefix = f"{self.name}/"
+        prefix = self.entity.index.prefix
         names = {
             i: mujoco.mj_id2name(self._model, obj, i) or ""
             for i in range(getattr(self._model, count))

@@ -15,6 +15,8 @@ from mjlab.sim.fields import ModelTable as ModelTable
 from mjlab.sim.fields import Stage as Stage
 from mjlab.sim.health import Health as Health
 from mjlab.sim.health import HealthReport as HealthReport
+from mjlab.sim.options import authored_options as authored_options
+from mjlab.sim.options import read_options as read_options
 from mjlab.sim.simulation import FieldError as FieldError
 from mjlab.sim.simulation import Simulation as Simulation
 from mjlab.sim.sizes import Calibration as Calibration

@@ -2,27 +2,15 @@
 
 import re
 from collections.abc import Collection
-from typing import Any, get_args, get_type_hints
+from typing import get_args, get_type_hints
 
 import mujoco
 
+from mjlab.mujoco_log import compile_spec
 from mjlab.names import suggest
 from mjlab.sim.config import MujocoCfg, SimulationCfg
+from mjlab.sim.options import CHOICES, OPTIONS, flag_names
 
-_CHOICES: dict[str, tuple[Any, str]] = {
-    "integrator": (mujoco.mjtIntegrator, "mjINT_"),
-    "cone": (mujoco.mjtCone, "mjCONE_"),
-    "jacobian": (mujoco.mjtJacobian, "mjJAC_"),
-    "solver": (mujoco.mjtSolver, "mjSOL_"),
-}
-"""Options that are one of MuJoCo's names: their enum, and the prefix in it."""
-
-_SAME_NAME = (
-    "timestep iterations tolerance ls_iterations ls_tolerance noslip_iterations "
-    "noslip_tolerance ccd_iterations ccd_tolerance sdf_iterations sdf_initpoints "
-    "sleep_tolerance impratio gravity wind magnetic density viscosity o_margin "
-    "o_solref o_solimp o_friction"
-).split()
 # Flags that MuJoCo Warp 4.0.0 has no counterpart of (its EnableBit and DisableBit);
 # tests/sim/test_errors.py compares this with what Warp says.
 _WARP_IGNORES_ENABLED = {"override", "fwdinv", "diagexact", "ipc", "speculative"}
@@ -53,7 +41,7 @@ def compile_model(
     if _INERTIAL_FRAME & set(vary):
         for body in spec.bodies[1:]:
             body.simple = False
-    return spec.compile()
+    return compile_spec(spec)
 
 
 def apply_options(spec: mujoco.MjSpec, cfg: MujocoCfg) -> None:
@@ -61,12 +49,12 @@ def apply_options(spec: mujoco.MjSpec, cfg: MujocoCfg) -> None:
     option = spec.option
     if not cfg.timestep > 0.0:
         raise OptionError(f"mujoco.timestep={cfg.timestep} has to be positive.")
-    for name in _SAME_NAME:
+    for name in [option for option in OPTIONS if option not in CHOICES]:
         value = getattr(cfg, name)
         if isinstance(value, int | float) and value < 0 and name != "o_margin":
             raise OptionError(f"mujoco.{name}={value} has to be 0 or more.")
         setattr(option, name, value)
-    for name, (enum, prefix) in _CHOICES.items():
+    for name, (enum, prefix) in CHOICES.items():
         value, choices = getattr(cfg, name), get_args(get_type_hints(MujocoCfg)[name])
         if value not in choices:
             hint = suggest(str(value), choices)
@@ -75,17 +63,6 @@ def apply_options(spec: mujoco.MjSpec, cfg: MujocoCfg) -> None:
     option.disableflags = flag_bits("disable", cfg.disable)
     option.enableflags = flag_bits("enable", cfg.enable)
     option.disableactuator = sum(1 << group for group in cfg.disable_actuator_groups)
-
-
-def flag_names(kind: str) -> dict[str, int]:
-    """Return MuJoCo's flags of `kind` ("disable" or "enable"), by lower-case name."""
-    enum = mujoco.mjtDisableBit if kind == "disable" else mujoco.mjtEnableBit
-    prefix = "mjDSBL_" if kind == "disable" else "mjENBL_"
-    return {
-        name.removeprefix(prefix).lower(): int(bit)
-        for name, bit in enum.__members__.items()
-        if name.startswith(prefix)
-    }
 
 
 def flag_bits(kind: str, flags: tuple[str, ...]) -> int:

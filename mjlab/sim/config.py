@@ -1,7 +1,8 @@
 """What a user may set about the physics: options, sizes, the engine."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal, Self
 
 from mjlab.config import Config
 
@@ -15,7 +16,8 @@ class MujocoCfg(Config):
     """MuJoCo's options, by MuJoCo's names. They apply to the whole scene.
 
     Options that an attached file sets for itself do not reach the scene: MuJoCo does
-    not carry them over, so what counts is written here.
+    not carry them over, so what counts is written here. A line of the log tells of
+    those that differ, and `from_file` takes them over.
     """
 
     timestep: float = 0.002
@@ -111,6 +113,22 @@ class MujocoCfg(Config):
     None lets MuJoCo choose. Virtual memory is cheap; a number is needed where MuJoCo
     reports that contacts or constraints found no room.
     """
+
+    @classmethod
+    def from_file(cls, file: str | Path, **changes: Any) -> Self:
+        """Return the options that MuJoCo gives a model file when it is alone.
+
+        Args:
+            file: An MJCF file.
+            changes: Options that are to be others.
+        """
+        import mujoco
+
+        from mjlab.sim.options import read_options
+
+        spec = mujoco.MjSpec.from_file(str(file))
+        memory = {"memory": str(spec.memory)} if spec.memory > 0 else {}
+        return cls(**{**read_options(spec.option), **memory, **changes})
 
 
 @dataclass(kw_only=True)

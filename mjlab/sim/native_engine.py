@@ -2,7 +2,6 @@
 
 import contextlib
 import copy
-import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 import mujoco
@@ -10,12 +9,11 @@ import numpy as np
 import torch
 from mujoco import batch as mj_batch
 
+from mjlab.mujoco_log import relay_warnings
 from mjlab.sim.engine import Control, EngineError, SensePass, Use
 from mjlab.sim.fields import INPUT_FIELDS, STATE_FIELDS, ModelTable, Stage
 from mjlab.sim.sizes import data_size
 from mjlab.sim.surface import Surface
-
-_log = logging.getLogger(__name__)
 
 # Warnings that mean "no room"; the others report numbers that are not finite, which
 # `Health` finds in the state itself.
@@ -48,7 +46,7 @@ class NativeEngine:
         self.num_envs = num_envs
         self.mj_model = _without_auto_reset(model)
         self.variable_fields = mj_batch.MODEL_FIELDS
-        _silence_warnings()
+        relay_warnings()
         self.batch = mj_batch.Batch(
             self.mj_model, num_envs, num_threads or 0, persistent=True
         )
@@ -377,14 +375,3 @@ def _without_auto_reset(model: mujoco.MjModel) -> mujoco.MjModel:
     model = copy.copy(model)
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
     return model
-
-
-def _silence_warnings() -> None:
-    """Send MuJoCo's warnings to the log of this module.
-
-    By default they go to stderr and to a file in the working directory. Health is
-    counted per world instead, and reported where the user asked for it. A handler
-    that the user installed is left alone.
-    """
-    if mujoco.get_mju_user_warning() is None:
-        mujoco.set_mju_user_warning(_log.debug)

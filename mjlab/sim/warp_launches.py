@@ -101,19 +101,19 @@ class WarpLaunches:
             self._weightless = wp.array(weightless, dtype=wp.int32)
             self._late, self._early = _sensor_columns(fields.mj_model)
             self._static_geoms = wp.array(_static_geoms(fields.mj_model), dtype=int)
-        self.mask: torch.Tensor = wp.to_torch(self._mask, requires_grad=False)
+
+        def shown(array: wp.array) -> torch.Tensor:
+            return wp.to_torch(array, requires_grad=False)
+
+        self.mask = shown(self._mask)
         """The worlds that a verb with a mask is for, shape (num_envs,), bool."""
-        self.constants_mask: torch.Tensor = wp.to_torch(
-            self._constants_mask, requires_grad=False
-        )
+        self.constants_mask = shown(self._constants_mask)
         """The worlds whose constants `constants` derives, shape (num_envs,), bool."""
-        self.counts: torch.Tensor = wp.to_torch(self._counts, requires_grad=False)
+        self.counts = shown(self._counts)
         """Episodes that ended with each overflow bit set, shape (num_envs, 16)."""
-        self.most_rows: torch.Tensor = wp.to_torch(self._most_rows, requires_grad=False)
+        self.most_rows = shown(self._most_rows)
         """The most constraint rows in any step so far, shape (num_envs,), int32."""
-        self.most_contacts: torch.Tensor = wp.to_torch(
-            self._most_contacts, requires_grad=False
-        )
+        self.most_contacts = shown(self._most_contacts)
         """The most contacts of all worlds together in any step, shape (1,), int32."""
 
     @property
@@ -236,9 +236,8 @@ class WarpLaunches:
             self._derive_constants()
             return
         self._asked.zero_()
-        wp.launch(
-            kernels.any_world, self._num_envs, [self._constants_mask, self._asked]
-        )
+        arrays = [self._constants_mask, self._asked]
+        wp.launch(kernels.any_world, self._num_envs, arrays)
         wp.capture_if(self._asked, on_true=self._derive_constants)
 
     def prepare_constants(self) -> None:

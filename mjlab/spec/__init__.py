@@ -3,9 +3,11 @@
 Knows MuJoCo and names, and nothing of tensors or worlds.
 """
 
+from mjlab.spec.compare import AttachedModel as AttachedModel
 from mjlab.spec.contacts import CollisionCfg as CollisionCfg
 from mjlab.spec.contacts import GeomCfg as GeomCfg
 from mjlab.spec.edit import SpecEditCfg as SpecEditCfg
+from mjlab.spec.edit import SpecPart as SpecPart
 from mjlab.spec.edit import apply_edits as apply_edits
 from mjlab.spec.edit import body_as_unsimple as body_as_unsimple
 from mjlab.spec.files import MissingAssetError as MissingAssetError
@@ -23,5 +25,6 @@ from mjlab.spec.merge import add_keyframe as add_keyframe
 from mjlab.spec.merge import attach_spec as attach_spec
 from mjlab.spec.merge import default_keyframe as default_keyframe
 from mjlab.spec.merge import delete_keys as delete_keys
+from mjlab.spec.merge import keep_compiled as keep_compiled
 from mjlab.spec.merge import merge_keyframes as merge_keyframes
 from mjlab.spec.merge import take_keyframes as take_keyframes

@@ -13,6 +13,32 @@ from mjlab.names import find_name, match_names
 Patterns = str | tuple[str, ...]
 """One or several regular expressions, each matching whole names."""
 
+_IN_BODIES = ("body", "joint", "geom", "site", "camera", "light")
+
+
+class SpecPart:
+    """What hangs in one root body of a spec, for edits that concern nothing else."""
+
+    def __init__(self, spec: mujoco.MjSpec, root: Any) -> None:
+        self.spec, self.root = spec, root
+        inner = {kind: root.find_all(kind) for kind in _IN_BODIES}
+        self.bodies = [root, *inner.pop("body")]
+        self.joints, self.geoms = inner["joint"], inner["geom"]
+        self.sites, self.cameras, self.lights = map(inner.get, _IN_BODIES[3:])
+        ids = {(type(e), e.name) for elements in inner.values() for e in elements}
+        self.tendons = [
+            tendon
+            for tendon in spec.tendons
+            if all(
+                (type(wrap.target), wrap.target.name) in ids
+                for wrap in tendon.path
+                if wrap.target is not None
+            )
+        ]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.spec, name)
+
 
 @dataclass(kw_only=True)
 class SpecEditCfg(Config, abc.ABC):

@@ -8,6 +8,7 @@ from typing import Any
 
 import mujoco
 
+from mjlab.mujoco_log import relay_warnings
 from mjlab.names import suggest
 
 SpecSource = str | Path | mujoco.MjSpec | Callable[[], mujoco.MjSpec]
@@ -63,6 +64,7 @@ def load_spec(source: SpecSource) -> mujoco.MjSpec:
         source: An MJCF or URDF file, a spec (which is copied), or a function that
             returns a spec.
     """
+    relay_warnings()
     if isinstance(source, str | Path):
         spec = _from_file(Path(source))
     elif callable(source):

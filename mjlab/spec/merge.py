@@ -1,5 +1,6 @@
 """Putting specs together, and their keyframes."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,8 +9,16 @@ import numpy as np
 
 from mjlab.spec.edit import find_body
 
+_log = logging.getLogger(__name__)
+
 VECTORS = ("qpos", "qvel", "act", "ctrl", "mpos", "mquat")
 """Fields of a keyframe."""
+
+_VISUAL = [name for name in dir(mujoco.MjSpec().authored) if name.startswith("visual_")]
+_SIZES = (
+    "memory njmax nconmax nstack nuser_actuator nuser_body nuser_cam nuser_geom "
+    "nuser_jnt nuser_sensor nuser_site nuser_tendon"
+).split()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,17 +83,50 @@ def attach_spec(
 
 
 def _take_options(child: mujoco.MjSpec, parent: mujoco.MjSpec) -> None:
-    """Give `child` the options of `parent`, whose own hold in any case.
+    """Give `child` the options, sizes and looks of `parent`, whose own hold anyway.
 
     MuJoCo would print a warning that the defaults of `parent` are kept, where they are
-    what `SimulationCfg` sets later.
+    what `SimulationCfg` sets later. Room for users' numbers is the larger one.
     """
+    authored = child.authored
+    if any(getattr(authored, name) for name in _VISUAL):
+        _log.info("%r: its <visual> is left out; the scene's holds.", child.modelname)
+        child.visual = parent.visual
     for name in dir(parent.option):
         value = getattr(parent.option, name)
         if isinstance(value, np.ndarray):
             getattr(child.option, name)[:] = value
         elif isinstance(value, (int, float)):
             setattr(child.option, name, value)
+    for name in _SIZES:
+        if name.startswith("nuser_"):
+            setattr(parent, name, max(getattr(parent, name), getattr(child, name)))
+        setattr(child, name, getattr(parent, name))
+
+
+def keep_compiled(spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
+    """Write into `spec` what its compiler's settings made of it, in place.
+
+    An attached spec loses the settings that concern a whole model.
+
+    Args:
+        spec: All its bodies and actuators have names.
+        model: The spec, compiled.
+    """
+    if spec.compiler.settotalmass > 0.0:
+        # Geoms would decide otherwise, if the file says so.
+        spec.compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_AUTO
+        for body in spec.bodies[1:]:
+            found = model.body(body.name)
+            body.explicitinertial = bool(found.mass[0] > 0.0)
+            body.mass, body.inertia = found.mass[0], found.inertia
+            body.ipos, body.iquat = found.ipos, found.iquat
+            body.fullinertia = np.full(6, np.nan)
+        spec.compiler.settotalmass = -1.0
+    if spec.compiler.LRopt.mode != mujoco.MjSpec().compiler.LRopt.mode:
+        for actuator in spec.actuators:
+            adr = model.actuator_outadr[model.actuator(actuator.name).id]
+            actuator.lengthrange = model.actuator_lengthrange[adr]
 
 
 def take_keyframes(spec: mujoco.MjSpec) -> list[Keyframe]:

@@ -71,13 +71,13 @@ def _find(source: ViewSource, name: str) -> tuple[Entity, int]:
     owner = source.owner(name)
     if owner is None:
         known = [
-            f"{entity.name}/{joint}"
+            f"{entity.index.prefix}{joint}"
             for entity in source.entities.values()
             for joint in entity.joint_names
         ]
         find_name(name, known, what="joint", owner="scene")
         raise ViewError(f"The joint {name!r} belongs to no entity.")
-    local = name.removeprefix(f"{owner.name}/")
+    local = name.removeprefix(owner.index.prefix)
     if local in owner.index.balls.names:
         raise ViewError(
             f"{name!r} is a ball joint, which has a quaternion and not one position; "
@@ -193,7 +193,9 @@ class BodyView(TouchingView):
         """
         for member, name in enumerate(self.names):
             owner = self._owner(name, "pushed")
-            column = owner.index.bodies.names.index(name.removeprefix(f"{owner.name}/"))
+            column = owner.index.bodies.names.index(
+                name.removeprefix(owner.index.prefix)
+            )
             where, push = self.choice.part(member, mask, force, (3,))
             _, twist = self.choice.part(member, mask, torque, (3,))
             assert isinstance(push, torch.Tensor) and isinstance(twist, torch.Tensor)

@@ -62,4 +62,5 @@ LIFT_TAUGHT = Task(
     rl=taught_rl,
     on_cpu=OnCpu(num_envs=TAUGHT_WORLDS_ON_CPU, rl=taught_rl),
     summary="I2RT YAM lifts a cube as a controller by hand does, which it imitates.",
+    trained=TRAINED / "Lift-Yam-Taught",
 )

@@ -57,6 +57,7 @@ GO1 = Task(
     rl=go1_rl,
     on_cpu=ON_CPU,
     summary="Unitree Go1 walks as told on rough ground.",
+    trained=Path(__file__).parent / "trained" / "Velocity-Go1",
 )
 GO1_FLAT = Task(
     env=VelocityGo1FlatCfg,

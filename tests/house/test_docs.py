@@ -366,9 +366,13 @@ def resolves(dotted: str) -> bool:
 
 @functools.cache
 def flags_of(script: str) -> frozenset[str]:
-    options = importlib.import_module(f"scripts.{script}").Options
-    names = (field.name.replace("_", "-") for field in fields(options))
-    return frozenset(f"--{name}" for name in names) | BUILT_IN_FLAGS
+    """Of a script, and of all commands of a script that has several."""
+    module = importlib.import_module(f"scripts.{script}")
+    if not hasattr(module, "Options"):
+        module = importlib.import_module(f"mjlab.cli.{script}_options")
+    kinds = [kind for name, kind in vars(module).items() if name.endswith("Options")]
+    names = {field.name.rstrip("_") for kind in kinds for field in fields(kind)}
+    return frozenset(f"--{n.replace('_', '-')}" for n in names) | BUILT_IN_FLAGS
 
 
 @functools.cache
@@ -405,7 +409,9 @@ def unknown_flags(text: str, script: str | None) -> list[str]:
 @functools.cache
 def scripts_with_options() -> list[str]:
     files = sorted((ROOT / "scripts").glob("*.py"))
-    return [f.stem for f in files if "class Options" in f.read_text("utf-8")]
+    options = {f.stem for f in files if "class Options" in f.read_text("utf-8")}
+    several = (ROOT / "mjlab" / "cli").glob("*_options.py")
+    return sorted(options | {f.stem.removesuffix("_options") for f in several})
 
 
 def wrong_commands(text: str) -> list[str]:

@@ -33,7 +33,8 @@ def test_the_core_stays_small(record_property) -> None:
     rooms = house()
     core = sum(lines for room, (_, lines) in rooms.items() if is_core(room))
     record_property("summary", f"the core has {core:,} code lines")
-    assert core <= 19_650  # Aim: 16,500.
+    # Aim: 16,500. Of this, some 600 are foreign files (issue 14, docs/decisions.md).
+    assert core <= 20_300
 
 
 # --- The rules find what is planted --------------------------------------------------

@@ -99,7 +99,7 @@ def pinned_versions() -> dict[str, str]:
 
 def make_requirements() -> list[Requirement]:
     extras = PROJECT["optional-dependencies"]
-    lists = [PROJECT["dependencies"], *(extras[name] for name in MAKE_EXTRAS)]
+    lists = [PROJECT["dependencies"], *(extras[name] for name in (*MAKE_EXTRAS, "zoo"))]
     return [Requirement(line) for lines in lists for line in lines]
 
 

@@ -12,12 +12,17 @@ from mjlab.motion import (
     AdaptiveSampling,
     MotionCommandCfg,
     errors,
+    load_motion,
     motion_command,
     save_motion,
 )
+from mjlab.motion.edit import mirrored
 from mjlab.motion.sampling import FailureBins
 from mjlab.registry import load_task
+from mjlab.render import Marks
+from mjlab.tasks.robots.g1 import MIRROR
 from mjlab.tasks.tracking import TrackingG1Cfg
+from mjlab.tasks.tracking.clips import FOLDER
 from tests.worlds.motions import (
     g1_robot,
     kernels,
@@ -99,6 +104,7 @@ def test_what_the_policy_sees_of_the_anchor_is_in_the_robots_frame(
     one.observation_manager.compute()
     terms = {s.name: s for s in one.observation_manager.groups["critic"].slots}
     seen = one.observation_manager.output["critic"]
+    assert isinstance(seen, torch.Tensor)
     names = list(terms)
     widths = [terms[name].width for name in names]
     parts = dict(zip(names, seen.split(widths, dim=1), strict=True))
@@ -182,6 +188,54 @@ def test_a_player_who_is_a_frame_late_loses_rewards() -> None:
     late = kernels(env)
     assert exact.min() > 5.0 - 1e-4
     assert late.mean() < 5.0 - 5e-3 and late.max() < exact.min()
+
+
+def test_who_mirrors_a_clip_exactly_follows_the_mirrored_clip(tmp_path: Path) -> None:
+    clip = load_motion(FOLDER / "wave.npz")
+    clips = saved(tmp_path, mirrored(clip, MIRROR))
+    env = tracking_env(64, clips, sampling="uniform")
+    robot = env.scene.entity("robot")
+    # The mirror by hand: sides change places, and what rolls or yaws turns round.
+    swap = {"left": "right", "right": "left"}
+    names = [
+        swap.get(n.split("_")[0], "") + n[n.find("_") :] for n in robot.joint_names
+    ]
+    names = [
+        n if n in clip.joint_names else o
+        for n, o in zip(names, robot.joint_names, strict=True)
+    ]
+    flips = torch.tensor(
+        [-1.0 if ("roll" in n or "yaw" in n) else 1.0 for n in robot.joint_names]
+    )
+    frames = torch.arange(100, 164)
+    columns = clip.joint_columns(names)
+
+    def rows(values: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(values[frames.numpy()]).float()
+
+    show(env, 0, frames)
+    everyone = torch.ones(64, dtype=torch.bool)
+    y = torch.tensor([1.0, -1.0, 1.0])
+    state = torch.cat(
+        (
+            rows(clip.root_pos) * y,
+            rows(clip.root_quat) * torch.tensor([1.0, -1.0, 1.0, -1.0]),
+            rows(clip.body_lin_vel_w[:, 0]) * y,
+            rows(clip.body_ang_vel_w[:, 0]) * -y,
+        ),
+        dim=1,
+    )
+    robot.write_root_state(everyone, state)
+    robot.write_joint_state(
+        everyone,
+        rows(clip.joint_pos[:, columns]) * flips,
+        rows(clip.joint_vel[:, columns]) * flips,
+    )
+    env.sim.forward()
+    env.scene.refresh()
+    assert kernels(env).min() > 5.0 - 1e-4
+    play(env, 0, frames - 3)
+    assert kernels(env).mean() < 5.0 - 1e-2
 
 
 # Where episodes begin.
@@ -358,8 +412,11 @@ def test_a_ragged_batch_equals_environments_of_single_clips(tmp_path: Path) -> N
             compared += int(rows.sum())
             assert torch.equal(reward[rows], their_reward[rows])
             rows = rows & ~(terminated | truncated)
-            for group, value in ours.items():
-                assert torch.equal(value[rows], theirs[group][rows]), group
+            for group in ("actor", "critic"):
+                value, other = ours[group], theirs[group]
+                assert isinstance(value, torch.Tensor)
+                assert isinstance(other, torch.Tensor)
+                assert torch.equal(value[rows], other[rows]), group
         running &= ~(terminated | truncated)
     assert compared > 500
 
@@ -386,6 +443,21 @@ def test_columns_in_another_order_give_the_same_command(tmp_path: Path) -> None:
         for path in (straight, mixed)
     ]
     assert torch.equal(*tables)
+
+
+def test_the_ghost_is_the_skeleton_of_the_reference(one: ManagerBasedRlEnv) -> None:
+    show(one, 0, torch.arange(10, 90, 10))
+    marks = Marks((2,))
+    one.debug_vis(marks)
+    command = motion_command(one, "motion")
+    names = command.cfg.body_names
+    drawn = [sphere.center for sphere in marks.spheres[2]]
+    assert np.array(drawn) == pytest.approx(command.body_pos_w[2].numpy())
+    ends = [tuple(arrow.start.round(4)) for arrow in marks.arrows[2]]
+    # All but the pelvis hang on one of the bodies.
+    assert len(ends) == len(names) - 1
+    torso = command.body_pos_w[2, names.index("torso_link")].double().numpy()
+    assert ends.count(tuple(torso.round(4))) == 2  # Both shoulders.
 
 
 def test_configurations_of_robots_differ_only_in_names() -> None:

@@ -227,7 +227,7 @@ class CudaTensor(Tensor):
         return self.host.data_ptr()
 
     def new_tensor(self, data: Any, **options: Any) -> Tensor:  # pyright: ignore
-        """Upload numbers. Torch's own asks the device's guard, which is the meta one's."""
+        """Upload numbers. Torch's own would ask the guard, which is the meta one's."""
         return torch.tensor(data, **{"dtype": self.dtype, "device": CUDA} | options)
 
     def tolist(self) -> Any:

@@ -1,0 +1,68 @@
+"""Poses of a reference and of a robot, one seen from the other."""
+
+from collections.abc import Sequence
+
+import torch
+
+from mjlab.tensors.math import (
+    quat_conjugate,
+    quat_mul,
+    quat_rotate,
+    quat_rotate_inverse,
+    quat_yaw,
+)
+
+Poses = tuple[torch.Tensor, torch.Tensor]
+"""Positions and orientations."""
+
+
+def reanchored(robot: Poses, anchor: Poses, bodies: Poses) -> Poses:
+    """Return a reference moved to a robot, by heading and horizontal place.
+
+    Args:
+        robot: The robot's anchor, shapes (num_envs, 3) and (num_envs, 4).
+        anchor: The reference's anchor.
+        bodies: The reference's bodies, shapes (num_envs, bodies, 3) and 4.
+    """
+    turn = quat_yaw(quat_mul(robot[1], quat_conjugate(anchor[1])))
+    turns = turn.unsqueeze(1).expand(-1, bodies[1].shape[1], -1)
+    shift = torch.cat((robot[0][:, :2], anchor[0][:, 2:]), dim=1)
+    lever = bodies[0] - anchor[0].unsqueeze(1)
+    pos = quat_rotate(turns, lever).add_(shift.unsqueeze(1))
+    return pos, quat_mul(turns, bodies[1])
+
+
+def seen_from(robot: Poses, bodies: Poses, axes: torch.Tensor) -> Poses:
+    """Return poses in the frame of an anchor.
+
+    Args:
+        robot: The anchor, shapes (num_envs, 3) and (num_envs, 4).
+        bodies: The poses, shapes (num_envs, n, 3) and (num_envs, n, 4).
+        axes: The first two unit vectors for each of them, shape (num_envs, n, 2, 3).
+
+    Returns:
+        Positions, and the first two columns of rotation matrices row by row, shape
+        (num_envs, n, 6).
+    """
+    frame = robot[1].unsqueeze(1).expand_as(bodies[1])
+    from_anchor = quat_rotate_inverse(frame, bodies[0] - robot[0].unsqueeze(1))
+    turned = quat_mul(quat_conjugate(frame), bodies[1]).unsqueeze(2)
+    columns = quat_rotate(turned.expand(-1, -1, 2, -1), axes)
+    return from_anchor, columns.transpose(2, 3).flatten(2)
+
+
+def bones_between(parents: Sequence[int], bodies: list[int]) -> list[tuple[int, int]]:
+    """Return pairs of bodies, by their places, of which one hangs on the other.
+
+    Args:
+        parents: Parent of each body of the model.
+        bodies: The bodies to join, by their ids in the model.
+    """
+    bones: list[tuple[int, int]] = []
+    for lower, body in enumerate(bodies):
+        above = int(parents[body])
+        while above and above not in bodies:
+            above = int(parents[above])
+        if above:
+            bones.append((bodies.index(above), lower))
+    return bones

@@ -1,0 +1,94 @@
+"""A compiled scene against the files that it was built from."""
+
+import logging
+from collections.abc import Iterator, Sequence
+
+import mujoco
+import numpy as np
+
+from mjlab.entity import MOCAP_BASE, BuiltModel
+from mjlab.scene.build import KEYFRAME, SceneError, SceneSpec
+from mjlab.scene.config import SceneCfg
+from mjlab.sim import read_options
+from mjlab.spec import AttachedModel
+
+_log = logging.getLogger(__name__)
+
+
+class ChangedModelError(SceneError):
+    """A model that a scene holds otherwise than its file and configuration say."""
+
+
+def check_models(cfg: SceneCfg, built: SceneSpec, scene: mujoco.MjModel) -> None:
+    """Raise where a model is in the scene not as it is in its file.
+
+    What an entity's configuration asks for is part of both. The changes of
+    `SceneCfg.edit_spec`, which nothing announces, are told in the log. So are options
+    of the file that the scene's are others than, and what attaching had to change.
+
+    Args:
+        cfg: The scene.
+        built: What was built for it.
+        scene: The compiled scene.
+    """
+    for prefix, model in built.models.items():
+        name = prefix.removesuffix("/") or "scene"
+        attached = AttachedModel(model.file, scene, prefix, MOCAP_BASE)
+        found = [*attached.differences(), *_differing_state(model, attached)]
+        if found:
+            _refuse(name, found, may_be_asked=cfg.edit_spec is not None)
+        changes = _changes(model, attached)
+        if changes:
+            _log.info("%r %s.", name, changes)
+        if model.authored:
+            _tell_options(name, model, scene)
+
+
+def _refuse(name: str, found: Sequence[str], *, may_be_asked: bool) -> None:
+    more = f"; and {len(found) - 3} more" if len(found) > 3 else ""
+    message = f"{name!r} is not as in its file: {'; '.join(found[:3])}{more}."
+    if may_be_asked:
+        _log.info("%s The scene's edit_spec may say so.", message)
+        return
+    raise ChangedModelError(
+        f"{message} Nothing in its configuration asks for that: a fault of mjlab, "
+        "or of MuJoCo, in how a model is attached to a scene."
+    )
+
+
+def _tell_options(name: str, model: BuiltModel, scene: mujoco.MjModel) -> None:
+    decided = read_options(scene.opt)
+    asked = {k: v for k, v in model.authored.items() if decided[k] != v}
+    if asked:
+        _log.warning(
+            "The file of %r asks for %s; SimulationCfg decides: %s. "
+            "MujocoCfg.from_file(...) takes a file's options over.",
+            name,
+            ", ".join(f"{key} {_text(value)}" for key, value in asked.items()),
+            ", ".join(f"{key} {_text(decided[key])}" for key in asked),
+        )
+
+
+def _text(value: object) -> str:
+    if isinstance(value, tuple):
+        return " ".join(map(_text, value)) or "none"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _changes(model: BuiltModel, attached: AttachedModel) -> str:
+    """Return in words what attaching had to change, or nothing."""
+    mocap = attached.scene.body_mocapid[attached.rows["body"]] >= 0
+    if mocap.sum() == model.file.nmocap:
+        return ""
+    base = "hangs in a new mocap body" if mocap[0] else "has a mocap body as its root"
+    pairs = len(attached.places["pair"]) - model.file.npair
+    return f"{base}, so that it can be placed; {pairs} contact pairs are named for that"
+
+
+def _differing_state(model: BuiltModel, attached: AttachedModel) -> Iterator[str]:
+    """Yield what starts in the scene elsewhere than in the model."""
+    start = attached.scene.key(KEYFRAME)
+    for vector, (here, there) in attached.state().items():
+        a, b = getattr(model.state, vector)[here], getattr(start, vector)[there]
+        if not np.allclose(a, b, rtol=1e-9, atol=1e-12):
+            yield f"its first {vector} is {b}, and has to be {a}"

@@ -1,0 +1,280 @@
+"""A model compiled alone, against the part of a scene that it became.
+
+Everything in `MjModel` that belongs to an element with a name is compared. Attaching
+renumbers, so ids are compared by what they stand for; what only numbers the elements of
+a whole model is left out.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+
+import mujoco
+import numpy as np
+
+_OBJ = mujoco.mjtObj
+_ENUM = {"jnt": "joint", "cam": "camera", "mat": "material", "tex": "texture"}
+_KINDS = {
+    kind: getattr(_OBJ, f"mjOBJ_{_ENUM.get(kind, kind).upper()}")
+    for kind in (
+        "body jnt geom site cam light flex mesh mat tex hfield tendon actuator sensor "
+        "numeric text tuple pair exclude"
+    ).split()
+} | {"eq": _OBJ.mjOBJ_EQUALITY}
+"""Kinds of elements by the prefix of their fields, which is that of their count too."""
+
+_RUNS = {
+    "dof_": ("body_dofadr", "body_dofnum"),
+    "wrap_": ("tendon_adr", "tendon_num"),
+    "numeric_data": ("numeric_adr", "numeric_size"),
+    "text_data": ("text_adr", "text_size"),
+    "tuple_obj": ("tuple_adr", "tuple_size"),
+    "actuator_ctrllimited": ("actuator_ctrladr", "actuator_ctrlnum"),
+    "actuator_ctrlrange": ("actuator_ctrladr", "actuator_ctrlnum"),
+    "actuator_gear": ("actuator_outadr", "actuator_outnum"),
+    "actuator_acc0": ("actuator_outadr", "actuator_outnum"),
+    "actuator_length": ("actuator_outadr", "actuator_outnum"),
+    "mesh_vert": ("mesh_vertadr", "mesh_vertnum"),
+    "mesh_face": ("mesh_faceadr", "mesh_facenum"),
+    "flex_vert": ("flex_vertadr", "flex_vertnum"),
+}
+"""Fields of which an element has several rows, by the beginnings of their names: where
+its rows begin, and how many there are."""
+
+_REFERS = {
+    **dict.fromkeys(("bodyid", "body_parentid", "rootid", "weldid"), ("body",)),
+    **dict.fromkeys(("objid", "obj1id", "obj2id", "refid", "trnid"), tuple(_KINDS)),
+    **dict.fromkeys(("geom1", "geom2"), ("geom",)),
+    **{"dof_parentid": ("dof",), "jntid": ("jnt",), "matid": ("mat",)},
+    **{"texid": ("tex",), "actuatorid": ("actuator",), "dataid": ("mesh", "hfield")},
+}
+"""Kinds of elements that a field may number, by the end of its name."""
+_NUMBERS = tuple(_REFERS)
+
+# Addresses and trees of a whole model, short cuts of its compiler, bounding volumes,
+# and what follows from the scene's own `visual`.
+# Filters of contacts: `_touching` has their sum.
+_LEFT_OUT = tuple(
+    "adr treeid treenum simple simplenum sameframe signature mocapid plugin bvhnum "
+    "octnum rownnz colind cam_intrinsic".split()
+)
+_PICTURES = ("mat", "tex")
+_RELATIVE, _ABSOLUTE = 1e-9, 1e-12
+
+
+class AttachedModel:
+    """A model compiled alone, and where its elements are in a scene."""
+
+    def __init__(
+        self, file: mujoco.MjModel, scene: mujoco.MjModel, prefix: str, base: str
+    ) -> None:
+        """Find the elements of a file in a scene.
+
+        Args:
+            file: The model compiled alone.
+            scene: The compiled scene.
+            prefix: Put before the names of the model when it was attached.
+            base: Name of the body that stands for the file's world, if there is one.
+        """
+        self.file, self.scene, self.prefix, self.base = file, scene, prefix, base
+        self.names = {kind: _names(file, kind) for kind in _KINDS}
+        self.places = {kind: _places(scene, kind, prefix) for kind in _KINDS}
+        self.rows = {
+            kind: np.array([self.places[kind].get(name, -1) for name in names], int)
+            for kind, names in self.names.items()
+        }
+        """Rows in the scene of the file's elements, -1 for those not found."""
+        self.places["body"]["world"] = self.places["body"].get(base, 0)
+        self.rows["body"][0] = self.places["body"]["world"]
+        self.found = {
+            kind: np.flatnonzero(rows >= 0) for kind, rows in self.rows.items()
+        }
+        """Elements of the file that are in the scene; the world is no element."""
+        self.found["body"] = self.found["body"][1:]
+        self.rows["dof"] = np.full(file.nv, -1)
+        dofs, there, _ = self.runs("body_dofadr", "body_dofnum")
+        self.rows["dof"][dofs] = there
+        self.runs = cache(self.runs)
+
+    def differences(self) -> Iterator[str]:
+        """Yield what is in the scene not as it is in the file."""
+        for kind, names in self.names.items():
+            lost = [name for name in names if name and name not in self.places[kind]]
+            yield from (f"the {_word(kind)} {name!r} is missing" for name in lost)
+            if kind == "pair" or not self.prefix:
+                continue  # Pairs are compared by what touches.
+            new = self.places[kind].keys() - {*names, self.base}
+            yield from (f"the {_word(kind)} {name!r} is new" for name in sorted(new))
+        for (adr, num), fields in _fields().items():
+            kind = adr.split("_")[0]
+            if not self.found[kind].size:
+                continue
+            rows = self.runs(adr, num) if num else self._elements(kind)
+            here, there = _block(rows[0]), _block(rows[1])
+            for field in fields if rows[0].size else ():
+                a, b = _array(self.file, field), _array(self.scene, field)
+                if rows[0][-1] >= len(a):
+                    continue  # Edges and the like, which follow from the others.
+                a, b = a[here], b[there]
+                if field.endswith(_NUMBERS) or a.tobytes() != b.tobytes():
+                    yield from self._differing(kind, field, a, b, rows[2])
+        yield from self._differing_contacts()
+
+    def runs(self, adr: str, num: str) -> tuple[np.ndarray, ...]:
+        """Return rows in the file, rows in the scene, and elements that they are of."""
+        kind = adr.split("_")[0]
+        own = self.found[kind]
+        counts = getattr(self.file, num)[own]
+        same = counts == getattr(self.scene, num)[self.rows[kind][own]]
+        own, counts = own[same], np.maximum(counts[same], 0)
+        new = self.rows[kind][own]
+        here = _runs(getattr(self.file, adr)[own], counts)
+        return (
+            here,
+            _runs(getattr(self.scene, adr)[new], counts),
+            np.repeat(own, counts),
+        )
+
+    def state(self) -> dict[str, tuple[np.ndarray, ...]]:
+        """Return places of the state's vectors in the file, and in the scene."""
+        own = self.found["jnt"]
+        widths = np.array([7, 4, 1, 1])[self.file.jnt_type[own]]
+        new = self.rows["jnt"][own]
+        here = _runs(self.file.jnt_qposadr[own], widths)
+        return {
+            "qpos": (here, _runs(self.scene.jnt_qposadr[new], widths)),
+            "qvel": (np.arange(self.file.nv), self.rows["dof"]),
+            "act": self.runs("actuator_actadr", "actuator_actnum")[:2],
+            "ctrl": self.runs("actuator_ctrladr", "actuator_ctrlnum")[:2],
+        }
+
+    def _elements(self, kind: str) -> tuple[np.ndarray, ...]:
+        own = self.found[kind]
+        return own, self.rows[kind][own], own
+
+    def _differing(
+        self, kind: str, field: str, a: np.ndarray, b: np.ndarray, owners: np.ndarray
+    ) -> Iterator[str]:
+        a = a.reshape(len(a), -1)
+        b = b.reshape(len(b), -1)[:, : a.shape[1]]
+        wrong = np.flatnonzero(self._unequal(field, a, b).any(axis=1))
+        for row in wrong[:1]:
+            more = f", and of {len(wrong) - 1} more" if len(wrong) > 1 else ""
+            name = self.names[kind][owners[row]]
+            yield f"{field} of {name!r} is {b[row]}, in the file {a[row]}{more}"
+
+    def _unequal(self, field: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        refers = _reference(field)
+        if not refers:
+            wrong = a != b
+            if a.dtype.kind != "f" or not wrong.any():
+                return wrong
+            return ~np.isclose(b, a, _RELATIVE, _ABSOLUTE, equal_nan=True)
+        equal = (a < 0) & (a == b)
+        for rows in (self.rows[kind] for kind in refers if len(self.rows[kind])):
+            known = (a >= 0) & (a < len(rows))
+            found = rows[np.where(known, a, 0)]
+            # Pictures may have no name, and are not found.
+            equal |= known & ((found == b) | ((found < 0) & (refers[0] in _PICTURES)))
+        if field in ("body_weldid", "body_rootid"):
+            # A base that can be placed is welded to nothing but itself.
+            equal |= self.scene.body_mocapid[b] >= 0
+        return ~equal
+
+    def _differing_contacts(self) -> Iterator[str]:
+        own = self.found["geom"]
+        alone = _touching(self.file, own)
+        wrong = np.argwhere(
+            np.triu(alone != _touching(self.scene, self.rows["geom"][own]))
+        )
+        for can, which in (("can", ~alone), ("cannot", alone)):
+            pairs = [(one, two) for one, two in wrong if which[one, two]]
+            names = self.names["geom"]
+            listed = [f"{names[own[i]]!r}-{names[own[j]]!r}" for i, j in pairs[:4]]
+            more = f" and {len(pairs) - 4} more" if len(pairs) > 4 else ""
+            if pairs:
+                yield f"the contact pairs {', '.join(listed)}{more} {can} touch"
+
+
+def _touching(model: mujoco.MjModel, geoms: np.ndarray) -> np.ndarray:
+    """Return which geoms MuJoCo lets touch each other, shape (geoms, geoms).
+
+    The filters of `mj_collision` (4.0.0), and the pairs that are named.
+    """
+    body = model.geom_bodyid[geoms]
+    types, affinities = model.geom_contype[geoms], model.geom_conaffinity[geoms]
+    weld = model.body_weldid[body]
+    above = model.body_weldid[model.body_parentid[weld]]
+    still = model.body_treeid[body] < 0
+    meets = (types[:, None] & affinities) != 0
+    inside = (weld[:, None] == above) & (weld != 0) & (weld != 0)[:, None]
+    low, high = np.minimum.outer(body, body), np.maximum.outer(body, body)
+    apart = np.isin((low << 16) + high, model.exclude_signature)
+    allowed = (meets | meets.T) & ~(inside | inside.T) & ~apart
+    allowed &= (weld[:, None] != weld) & ~(still & still[:, None])
+    place = np.full(model.ngeom + 1, -1)
+    place[geoms] = np.arange(len(geoms))
+    one, two = place[model.pair_geom1], place[model.pair_geom2]
+    named = (one >= 0) & (two >= 0)
+    allowed[one[named], two[named]] = allowed[two[named], one[named]] = True
+    return allowed
+
+
+@cache
+def _reference(field: str) -> tuple[str, ...]:
+    """Return the kinds of elements that a field may number."""
+    return next((kinds for end, kinds in _REFERS.items() if field.endswith(end)), ())
+
+
+def _block(rows: np.ndarray) -> np.ndarray | slice:
+    """Return rows that follow each other as a slice, which needs no copy."""
+    if rows.size and np.array_equal(rows, np.arange(rows[0], rows[0] + rows.size)):
+        return slice(int(rows[0]), int(rows[-1]) + 1)
+    return rows
+
+
+def _runs(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Return the rows of runs that start and last so long."""
+    before = np.repeat(lengths.cumsum() - lengths, lengths)
+    return np.repeat(starts, lengths) + np.arange(len(before)) - before
+
+
+@cache
+def _fields() -> dict[tuple[str, str], list[str]]:
+    """Return the arrays of MjModel that are compared, by where their rows are."""
+    plain = mujoco.MjModel.from_xml_string("<mujoco/>")
+    found: dict[tuple[str, str], list[str]] = {}
+    for name in dir(plain):
+        kind = name.split("_")[0]
+        several = [run for start, run in _RUNS.items() if name.startswith(start)]
+        if name.endswith(_LEFT_OUT) or not isinstance(
+            getattr(plain, name), np.ndarray | bytes
+        ):
+            continue
+        if several and not name.endswith("num"):
+            found.setdefault(several[0], []).append(name)
+        elif kind in _KINDS:
+            found.setdefault((kind, ""), []).append(name)
+    return found
+
+
+def _array(model: mujoco.MjModel, field: str) -> np.ndarray:
+    value = getattr(model, field)
+    return np.frombuffer(value, np.uint8) if isinstance(value, bytes) else value
+
+
+def _names(model: mujoco.MjModel, kind: str) -> list[str]:
+    count = getattr(model, f"n{kind}")
+    return [mujoco.mj_id2name(model, _KINDS[kind], i) or "" for i in range(count)]
+
+
+def _places(model: mujoco.MjModel, kind: str, prefix: str) -> dict[str, int]:
+    """Return rows of named elements with this prefix, by their names without it."""
+    return {
+        name.removeprefix(prefix): row
+        for row, name in enumerate(_names(model, kind))
+        if name and name.startswith(prefix)
+    }
+
+
+def _word(kind: str) -> str:
+    return _KINDS[kind].name.removeprefix("mjOBJ_").lower()

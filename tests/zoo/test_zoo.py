@@ -1,0 +1,156 @@
+"""Untouched models of other projects against MuJoCo stepping their files alone.
+
+Each model is built once and goes through everything: a build of the larger ones takes
+seconds. `python -m tests.zoo.table` writes what loads into docs/zoo.md.
+"""
+
+import copy
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+import torch
+
+from mjlab.entity.base import MOCAP_BASE
+from tests.zoo import zoo
+
+SAMPLE = [
+    "gymnasium/envs/mujoco/assets/ant.xml",
+    "gymnasium/envs/mujoco/assets/half_cheetah.xml",
+    "gymnasium/envs/mujoco/assets/inverted_pendulum.xml",
+    "gymnasium/envs/mujoco/assets/pusher.xml",
+    "gymnasium/envs/mujoco/assets/reacher.xml",
+    "dm_control/suite/ball_in_cup.xml",
+    "robosuite/models/assets/grippers/panda_gripper.xml",
+]
+COUNTS = {"gymnasium": 14, "dm_control": 19}
+"""Files of the versions in constraints.txt."""
+
+FILES = zoo.files()
+ABSENT = [name for name in zoo.PACKAGES if zoo.folder(name) is None]
+
+
+def _params() -> list[object]:
+    slow = pytest.mark.slow
+    rest = [pytest.param(f, marks=slow) for f in FILES if f not in SAMPLE]
+    return [*SAMPLE, *rest]
+
+
+def _skip_absent(package: str) -> None:
+    if package in ABSENT:
+        pytest.skip(f"{package} is not installed (make setup does, extra zoo)")
+
+
+@pytest.mark.parametrize("package", zoo.PACKAGES)
+def test_the_zoo_has_all_files_of_its_packages(package: str) -> None:
+    _skip_absent(package)
+    found = [file for file in FILES if file.startswith(f"{package}/")]
+    assert len(found) >= COUNTS.get(package, 36)
+
+
+@pytest.mark.parametrize("file", _params())
+def test_a_foreign_model_is_on_native_what_mujoco_makes_of_its_file(file: str) -> None:
+    _skip_absent(file.split("/")[0])
+    if reason := zoo.unreadable(file):
+        pytest.skip(f"MuJoCo cannot read it: {reason}")
+    world = zoo.worlds(file)
+    sim, model = world.sim, world.file
+    data = [mujoco.MjData(model) for _ in range(zoo.NUM_ENVS)]
+    models = [model] * zoo.NUM_ENVS
+    exact = MOCAP_BASE not in str(world.sim.mj_model.names)
+    _defaults(world)
+
+    world.state(data)
+    for step in range(200):
+        world.step(data, models)
+        if step % 20 == 19:
+            world.check(data, f"step {step + 1}", exact=exact)
+    _contacts(world, data)
+
+    mask = torch.tensor([True, False, True, False])
+    sim.reset(mask)
+    for index in (0, 2):
+        mujoco.mj_resetData(model, data[index])
+    kept = sim.snapshot()
+    copies = [mujoco.MjData(model) for _ in data]
+    for one, each in zip(copies, data, strict=True):
+        mujoco.mj_copyData(one, model, each)
+    controls = world.draw.bit_generator.state
+    for _ in range(30):
+        world.step(data, models)
+    world.check(data, "30 steps after a reset of worlds 0 and 2", exact=exact)
+
+    sim.restore(kept)
+    world.draw.bit_generator.state = controls
+    for _ in range(30):
+        world.step(copies, models)
+    world.check(copies, "30 steps after a snapshot was restored", exact=exact)
+    _expansions(world)
+
+
+def _defaults(world: zoo.Zoo) -> None:
+    """The state that a scene starts from is the first keyframe, or that of a reset."""
+    model, data = world.file, mujoco.MjData(world.file)
+    if model.nkey:
+        mujoco.mj_resetDataKeyframe(model, data, 0)
+    everywhere = torch.ones(zoo.NUM_ENVS, dtype=torch.bool)
+    for entity in world.scene.entities.values():
+        entity.reset_to_default(everywhere)
+    for name in ("qpos", "qvel", "ctrl"):
+        found = getattr(world.sim.data, name).numpy()
+        expected = np.float32(getattr(data, name))
+        np.testing.assert_allclose(found, np.tile(expected, (4, 1)), atol=1e-6)
+    world.sim.reset()
+
+
+def _contacts(world: zoo.Zoo, data: list[mujoco.MjData]) -> None:
+    """Contacts of each body are counted as MuJoCo lists them."""
+    for each in data:
+        mujoco.mj_forward(world.file, each)
+    world.sim.forward()
+    world.scene.refresh()
+    sensor = world.scene.sensors["touch"]
+    found = sensor.data.found
+    assert found is not None
+    for index, each in enumerate(data):
+        expected = zoo.touches(world.file, each)
+        for column, name in enumerate(sensor.primary_names):
+            local = name.removeprefix("it/")
+            if local in expected and local != "world":
+                assert int(found[index, column]) == expected[local], (index, name)
+
+
+def _expansions(world: zoo.Zoo) -> None:
+    """Masses and friction of each world's own, against `mj_setConst`.
+
+    Where a base can be placed, pairs are named that have their own friction.
+    """
+    sim, model = world.sim, world.file
+    fields = ["body_mass", "geom_friction"][: 1 + (sim.mj_model.npair == model.npair)]
+    sim.reset()
+    sim.expand(*fields)
+    variants = [copy.copy(model) for _ in range(zoo.NUM_ENVS)]
+    for index, factor in enumerate((1.25, 0.5, 0.75, 1.5)):
+        for field in fields:
+            values = np.float32(getattr(sim.mj_model, field) * factor)
+            getattr(sim.model, field)[index] = torch.from_numpy(values)
+            own = getattr(variants[index], field)
+            # A base of its own comes before the file's bodies.
+            own[field == "body_mass" :] = values[len(values) - len(own) :][
+                field == "body_mass" :
+            ]
+        mujoco.mj_setConst(variants[index], mujoco.MjData(variants[index]))
+    sim.recompute_constants()
+    data = [mujoco.MjData(variant) for variant in variants]
+    world.state(data)
+    for _ in range(30):
+        world.step(data, variants)
+    world.check(data, "30 steps with masses of its own", exact=False)
+
+
+def test_the_table_of_the_docs_is_of_these_files() -> None:
+    if ABSENT:
+        pytest.skip(f"{', '.join(ABSENT)}: not installed")
+    page = (Path(__file__).resolve().parents[2] / "docs" / "zoo.md").read_text()
+    assert all(f"`{file}`" in page for file in FILES)

