@@ -80,7 +80,7 @@ _TILTS = 10
 """Tilts of the gripper that are tried at a goal, from vertical to horizontal."""
 
 
-class Motion(NamedTuple):
+class ScriptMove(NamedTuple):
     """A movement that is asked of the gripper."""
 
     away: torch.Tensor
@@ -118,14 +118,14 @@ class LiftScript:
         self._tilts = torch.linspace(0.0, 0.5 * math.pi, _TILTS, device=env.device)
         self._outward, self._downward = self._tilts.sin(), self._tilts.cos()
 
-    def advance(self) -> Motion:
+    def advance(self) -> ScriptMove:
         """Return the movement of the moment."""
         pos, quat = self.hand.pos_w, self.hand.quat_w
         self._find_stage(pos, quat)
         target, turned = self._targets(pos, quat)
         away, turn = target - pos, quat_box_minus(turned, quat)
         closes = self.stage >= _GRIP
-        return Motion(
+        return ScriptMove(
             _shortened(self._gain * away, _LONGEST_WAY),
             _shortened(self._gain * turn, _LARGEST_TURN),
             closes,
