@@ -51,11 +51,12 @@ _REFERS = {
 _NUMBERS = tuple(_REFERS)
 
 # Addresses and trees of a whole model, short cuts of its compiler, bounding volumes,
-# and what follows from the scene's own `visual`.
+# and what follows from the scene's own `visual`. Cameras and lights of a file's world
+# are so far from the centre of mass of all that the scene has (`poscom0`).
 # Filters of contacts: `_touching` has their sum.
 _LEFT_OUT = tuple(
     "adr treeid treenum simple simplenum sameframe signature mocapid plugin bvhnum "
-    "octnum rownnz colind cam_intrinsic".split()
+    "octnum rownnz colind cam_intrinsic poscom0".split()
 )
 _PICTURES = ("mat", "tex")
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-12

@@ -306,6 +306,20 @@ def test_what_the_configuration_asks_for_is_no_fault() -> None:
     scene_of(cfg)
 
 
+def test_a_camera_that_stands_in_the_world_may_stand_beside_others() -> None:
+    """It is from the world's centre of mass, which others move, as far as that is."""
+    watched = """<mujoco><worldbody><camera name="eye" pos="1 0 1"/><body name="ball">
+      <freejoint/><geom size=".1"/></body></worldbody></mujoco>"""
+    ball = EntityCfg(source=of(watched))
+    cart = EntityCfg(source=of(CART), init_state=InitialStateCfg(pos=(3.0, 0.0, 0.0)))
+    scene = SceneCfg(entities={"ball": ball, "cart": cart})
+    built = build_scene(scene)
+    model = compile_model(built.spec, SimulationCfg())
+    check_models(scene, built, model)
+    alone = mujoco.MjModel.from_xml_string(watched).cam("eye").poscom0
+    assert not np.allclose(model.cam("ball/eye").poscom0, alone)
+
+
 def test_a_scene_says_what_its_own_edit_changed(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
