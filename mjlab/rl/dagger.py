@@ -15,8 +15,7 @@ from torch import nn
 class Dagger(Distillation):
     """Learns what the teacher would have done, where teacher and student have been.
 
-    Some worlds are the teacher's, so that the student sees early how a task ends. What
-    has been seen is not part of a checkpoint: a run that is resumed gathers anew.
+    Some worlds are the teacher's, so that the student sees early how a task ends.
     """
 
     def __init__(
@@ -94,3 +93,36 @@ class Dagger(Distillation):
         places = torch.arange(self._added, self._added + count, device=self.device)
         self._seen[places % self._capacity] = new
         self._added += count
+
+    def load(
+        self, loaded_dict: dict[str, Any], load_cfg: dict[str, Any] | None, strict: bool
+    ) -> bool:
+        """Load networks and optimiser, of a teacher with weights or without."""
+        if loaded_dict.get("teacher_state_dict") == {}:
+            # RSL-RL 5.5.1 takes a teacher without weights for one that is not there.
+            wanted = ("student", "teacher", "optimizer", "iteration")
+            load_cfg = load_cfg or dict.fromkeys(wanted, True)
+            loaded_dict = {**loaded_dict, "actor_state_dict": {}}
+        return super().load(loaded_dict, load_cfg, strict)
+
+    def memory(self) -> dict[str, Any]:
+        """Return what has been seen, and how much that ever was."""
+        if self._seen is None:
+            return {"added": 0}
+        filled = self._seen[: min(self._added, self._capacity)]
+        observations = {
+            name: kept.clone() for name, kept in filled["observations"].items()
+        }
+        actions = filled["actions"].clone()
+        return {"added": self._added, "observations": observations, "actions": actions}
+
+    def load_memory(self, state: dict[str, Any]) -> None:
+        """Go on with what `memory` returned."""
+        self._added, self._seen = state["added"], None
+        if self._added:
+            count = state["actions"].shape[0]
+            groups = TensorDict(state["observations"], batch_size=[count])
+            rows = {"observations": groups, "actions": state["actions"]}
+            kept = TensorDict(rows, batch_size=[count])
+            self._seen = kept.new_zeros(self._capacity)
+            self._seen[:count] = kept

@@ -15,6 +15,7 @@ from tensordict import TensorDict
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.managers import Observations
 from mjlab.rl.config import AgentCfg, DistillationAgentCfg, PpoAgentCfg
+from mjlab.rl.dagger import Dagger
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.parts import PartCfg, ScheduleCfg
 from mjlab.rl.vecenv import RslRlVecEnv, terms_of, to_tensordict
@@ -129,13 +130,15 @@ class Learner:
             self.algorithm.rnd.update_counter = state["rnd_steps"]
 
     def own_state(self) -> dict[str, Any]:
-        """Return the state of this process's worlds: hidden states and curiosity."""
+        """Return the state of this process: hidden states, curiosity, a memory."""
         algorithm = self.algorithm
         state: dict[str, Any] = {
             "hidden": {name: _copied(self._hidden(name)) for name in self._names}
         }
         if isinstance(algorithm, Distillation):
             state["last_hidden"] = _copied(algorithm.last_hidden_states)
+        if isinstance(algorithm, Dagger):
+            state["memory"] = algorithm.memory()
         average = self._curiosity_average()
         if average is not None:
             state["curiosity"] = _copied(average.avg)
@@ -149,6 +152,8 @@ class Learner:
             network.reset(hidden_state=state["hidden"][name])
         if isinstance(algorithm, Distillation):
             algorithm.last_hidden_states = state["last_hidden"]
+        if isinstance(algorithm, Dagger):
+            algorithm.load_memory(state["memory"])
         average = self._curiosity_average()
         if average is not None:
             average.avg = state["curiosity"]

@@ -9,7 +9,8 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.registry import load_task
-from mjlab.rl import Checkpoints, TrainingLoop
+from mjlab.rl import Checkpoints, MlpModelCfg, TrainingLoop
+from mjlab.rl.learners import network_names
 from tests.worlds.rl_runs import differing, flat_state
 
 
@@ -21,10 +22,13 @@ def make_loop(task: str, iterations: int, folder: Path | None = None) -> Trainin
     cfg.scene.num_envs, cfg.seed = 8, 3
     # Episodes end and begin in every iteration, and robots are pushed in most.
     cfg.episode_length_s = 0.2
-    cfg.events["push_robot"].interval_range_s = (0.04, 0.1)
+    if "push_robot" in cfg.events:
+        cfg.events["push_robot"].interval_range_s = (0.04, 0.1)
     agent: Any = found.rl()
     agent.max_iterations, agent.num_steps_per_env = iterations, 4
-    agent.actor.hidden_dims = agent.critic.hidden_dims = (16,)
+    for network in network_names(agent):
+        if isinstance(getattr(agent, network), MlpModelCfg):
+            getattr(agent, network).hidden_dims = (16,)
     agent.evaluation.every = 0
     return TrainingLoop(
         ManagerBasedRlEnv(cfg, device="cpu"),
@@ -35,7 +39,11 @@ def make_loop(task: str, iterations: int, folder: Path | None = None) -> Trainin
 
 @pytest.mark.parametrize(
     "task",
-    ["Velocity-Go1-Flat", pytest.param("Velocity-G1", marks=pytest.mark.slow)],
+    [
+        "Velocity-Go1-Flat",
+        pytest.param("Velocity-G1", marks=pytest.mark.slow),
+        pytest.param("Lift-Yam-Taught", marks=pytest.mark.slow),
+    ],
 )
 def test_ten_iterations_of_a_robot_equal_five_and_five_bit_for_bit(
     task: str, tmp_path: Path
