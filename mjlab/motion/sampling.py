@@ -34,7 +34,8 @@ class AdaptiveSampling:
     floor: float = 0.0
     """Least probability of a bin, before all are scaled to add up to 1."""
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Raise for what has no meaning."""
         shares = {"rate": self.rate, "decay": self.decay}
         wrong = [name for name, share in shares.items() if not 0.0 < share <= 1.0]
         if wrong:
@@ -67,6 +68,7 @@ class FailureBins:
                 shape (clips,).
             rate: Frames per second.
         """
+        cfg.check()
         self._cfg = cfg
         device = lengths.device
         counts = lengths // round(rate) + 1
@@ -143,7 +145,9 @@ class FailureBins:
         most = math.log(len(p)) if len(p) > 1 else 1.0
         entropy = torch.xlogy(p, p).sum() / -most
         top, place = p.max(dim=0)
-        return torch.stack((entropy, top, self._places[place]))
+        # A place of no dimension would be read by the host.
+        found = self._places.index_select(0, place.view(1)).squeeze(0)
+        return torch.stack((entropy, top, found))
 
     def state(self) -> dict[str, torch.Tensor]:
         """Return the live tensors that change; copy into them to restore a snapshot."""

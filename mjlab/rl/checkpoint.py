@@ -312,7 +312,7 @@ def _is_plain(entry: zipfile.ZipInfo) -> bool:
     With the attribute of a folder set, torch 2.13 leaves a tensor uninitialised.
     """
     is_whole = entry.compress_size == entry.file_size
-    return is_whole and not entry.compress_type and not entry.external_attr
+    return is_whole and not entry.compress_type and not entry.external_attr & 0x10
 
 
 def _refusal(path: Path) -> CheckpointError:

@@ -10,6 +10,7 @@ from mjlab.tasks.muscle.models import w54_with_dynamics as w54_with_dynamics
 from mjlab.tasks.muscle.rl import WORLDS_ON_CPU, track_rl, walk_rl, walk_rl_on_cpu
 from mjlab.tasks.muscle.track_arm6 import JointTargetCommandCfg as JointTargetCommandCfg
 from mjlab.tasks.muscle.track_arm6 import TrackArm6Cfg as TrackArm6Cfg
+from mjlab.tasks.muscle.track_arm6 import behind as behind
 from mjlab.tasks.muscle.track_arm6 import reach as reach
 from mjlab.tasks.muscle.track_arm6 import target_pose as target_pose
 from mjlab.tasks.muscle.walk import WalkW18Cfg as WalkW18Cfg

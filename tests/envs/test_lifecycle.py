@@ -340,7 +340,6 @@ def test_a_manager_without_terms_leaves_the_step(
         "CommandManager",
         "CurriculumManager",
         "MetricsManager",
-        "OutcomeManager",
         "RecorderManager",
     }
     for manager in idle:

@@ -83,7 +83,9 @@ def world(num_envs: int) -> TermWorld:
     # Drawn for more worlds than there are, so that a world has the same ones always.
     random = torch.Generator().manual_seed(5)
     numbers = torch.randn(MOST, 4, 4, generator=random)[:num_envs].clone()
-    env.termination_manager = SimpleNamespace(terminated=numbers[:, 3, 3] < 0.0)
+    env.termination_manager = SimpleNamespace(
+        terminated=numbers[:, 3, 3] < 0.0, time_outs=numbers[:, 2, 3] < 0.0
+    )
     goals = {"twist": numbers[:, 3, :3]}
     env.command_manager = SimpleNamespace(get_command=goals.__getitem__)
     env.action_manager = ActionManager({"left": IdleCfg(), "right": IdleCfg()}, env)

@@ -113,7 +113,9 @@ def test_a_damaged_checkpoint_is_refused_by_its_own_name_too(tmp_path):
     with pytest.raises(CheckpointError, match=r"is damaged: it is not what .*json"):
         load_model(path)
     path.with_suffix(".json").unlink()
-    with pytest.raises(CheckpointError, match=r"000002\.pt is damaged in .*data/0\. "):
+    with pytest.raises(
+        CheckpointError, match=r"000002\.pt is damaged in '.*data/0'\. "
+    ):
         load_model(path)
 
 
