@@ -30,6 +30,7 @@ SHARED = (
     "metrics.*.nonfinite_counts",
     "event.global_*",
     "command.*.ranges",
+    "command.*.bins.*",
     "*.params.*",
     "action.*.shared.*",
 )

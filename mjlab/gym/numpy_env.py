@@ -19,7 +19,7 @@ from mjlab.gym.torch_env import (
 from mjlab.gym.worlds import GymWorlds, HasSpec, Info, Tree, map_tree
 
 
-class NumpyVectorEnv(HasSpec, VectorEnv[Any, Any, np.ndarray]):
+class NumpyVectorEnv(HasSpec, VectorEnv[Any, Any, np.ndarray]):  # pyright: ignore[reportIncompatibleVariableOverride]
     """Worlds as Gymnasium's own vector environments show theirs.
 
     Observations, flags and infos are equal to those of a `SyncVectorEnv` of as many
@@ -107,7 +107,7 @@ class NumpyVectorEnv(HasSpec, VectorEnv[Any, Any, np.ndarray]):
         return info | {"final_obs": rows, "final_info": _zeroed(final["final_info"])}
 
 
-class SingleEnv(HasSpec, gymnasium.Env[Any, Any]):
+class SingleEnv(HasSpec, gymnasium.Env[Any, Any]):  # pyright: ignore[reportIncompatibleVariableOverride]
     """A world of its own, with arrays and Python's numbers. Nothing resets it."""
 
     def __init__(

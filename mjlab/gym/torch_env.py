@@ -20,7 +20,7 @@ class EndedRowsError(RuntimeError):
     """Rows that ended were stepped where nothing resets them."""
 
 
-class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):
+class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ignore[reportIncompatibleVariableOverride]
     """Worlds as a `gymnasium.vector.VectorEnv` whose arrays are tensors on the device.
 
     Nothing that is returned is ever changed later. Infos have a mask "_key" for each

@@ -89,8 +89,9 @@ class Dagger(Distillation):
             batch_size=[count],
         )
         if self._seen is None:
-            self._seen = new.new_zeros(self._capacity)
+            self._seen = new.new_zeros(torch.Size([self._capacity]))
         places = torch.arange(self._added, self._added + count, device=self.device)
+        assert self._seen is not None
         self._seen[places % self._capacity] = new
         self._added += count
 
@@ -124,5 +125,6 @@ class Dagger(Distillation):
             groups = TensorDict(state["observations"], batch_size=[count])
             rows = {"observations": groups, "actions": state["actions"]}
             kept = TensorDict(rows, batch_size=[count])
-            self._seen = kept.new_zeros(self._capacity)
-            self._seen[:count] = kept
+            seen = kept.new_zeros(torch.Size([self._capacity]))
+            seen[:count] = kept
+            self._seen = seen
