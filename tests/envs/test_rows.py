@@ -157,7 +157,7 @@ def test_a_partial_reset_changes_only_the_rows_asked_for(
     name: str, num_envs: int
 ) -> None:
     """Engine state and model, managers, buffers, histories, random numbers."""
-    env = make(name, num_envs)
+    env = make(name, num_envs, uncoupled=True)
     run(env, actions(env, 7))
     asked = mask_of(num_envs, set(range(0, num_envs, 2)))
     twin = env.get_state()
