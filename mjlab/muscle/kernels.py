@@ -60,6 +60,12 @@ def _muscle_forces(
     y = wp.max(y, 0.0)
     over = wp.max(y - 1.0, 0.0)
     bias[world, m] = (y * y - over * over) * constants[10, row, m]
+    # Of a number and a NaN, `wp.min` and `wp.max` take the number, and torch the NaN.
+    if wp.isnan(length[world, m]):
+        bias[world, m] = length[world, m]
+        gain[world, m] = length[world, m]
+    if wp.isnan(velocity[world, m]):
+        gain[world, m] = velocity[world, m]
 
 
 @wp.kernel

@@ -20,8 +20,8 @@ def outcomes() -> dict[str, OutcomeTermCfg]:
     """Return walking as told to the end of time, and whatever ends it before.
 
     Errors are means over the episode of momentary ones, so that pushes, the way a body
-    sways and the time that a new command takes are in them: the shipped Go1 has 0.2 m/s
-    and 0.13 rad/s, a robot that stands about 0.7 m/s.
+    sways and the time that a new command takes are in them: a rollout of the
+    shipped Go1 in 64 worlds on rough tiles had 0.2 m/s and 0.13 rad/s.
     """
     limits = {"error_vel_xy": 0.4, "error_vel_yaw": 0.4}
     params = {"command_name": terms.COMMAND, "limits": limits}
