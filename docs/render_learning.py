@@ -21,6 +21,8 @@ Rows = list[dict[str, float]]
 
 W18 = ROOT / "tasks/muscle/trained/Muscle-Walk-W18/metrics.jsonl"
 
+WAVE = ROOT / "tasks/tracking/trained/Tracking-G1/metrics.jsonl"
+
 Panel = tuple[str, str, float, int]
 """Title, figure, factor, number of the colour."""
 
@@ -36,6 +38,12 @@ MUSCLES: tuple[Panel, ...] = (
     ("Torque that muscles miss, N m", "Muscle/rms_torque", 1.0, 4),
     ("Mean squared activation", "Muscle/mean_square", 1.0, 4),
 )
+TRACKING: tuple[Panel, ...] = (
+    ("Return of an episode", "Train/mean_reward", 1.0, 0),
+    ("Episodes to the end of the clip, %", "Episode_Termination/motion_ends", 100, 1),
+    ("Error of bodies, re-anchored, cm", "Metrics/error_body_pos", 100, 4),
+    ("Limbs too far off, % of episodes", "Episode_Termination/limb_pos", 100, 7),
+)
 
 
 def main() -> None:
@@ -43,6 +51,7 @@ def main() -> None:
     draw(read_metrics(GO1), ROBOT, IMAGES / "go1_learning.svg")
     draw(read_curve(G1), ROBOT, IMAGES / "g1_learning.svg")
     draw(read_metrics(W18), MUSCLES, IMAGES / "w18_learning.svg")
+    draw(read_metrics(WAVE), TRACKING, IMAGES / "tracking_learning.svg")
 
 
 def read_metrics(path: Path) -> Rows:

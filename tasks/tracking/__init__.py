@@ -1,5 +1,7 @@
 """Following clips: motion imitation."""
 
+from pathlib import Path
+
 from mjlab.registry import OnCpu, Task
 from mjlab.tasks.tracking.env import TrackingCfg as TrackingCfg
 from mjlab.tasks.tracking.g1 import TrackingG1Cfg as TrackingG1Cfg
@@ -19,6 +21,7 @@ G1 = Task(
     play=lambda: TrackingG1Cfg().play(),
     rl=tracking_rl,
     on_cpu=ON_CPU,
+    trained=Path(__file__).parent / "trained" / "Tracking-G1",
     summary="Unitree G1 moves as a clip does.",
 )
 G1_NO_STATE_ESTIMATION = Task(

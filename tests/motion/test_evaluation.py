@@ -6,10 +6,14 @@ from typing import Any
 import pytest
 import torch
 
-from mjlab.envs import ManagerBasedRlEnv
+from mjlab.envs import ManagerBasedRlEnv, Policy
 from mjlab.envs.rollout import run_episodes
-from mjlab.motion import motion_command
+from mjlab.motion import MotionAction, motion_command
 from mjlab.motion.evaluation import TrackingMeter, table
+from mjlab.registry import load_task
+from mjlab.rl import RunFolder, load_policy
+from mjlab.rl.checkpoint import find_checkpoint
+from mjlab.viewer.watched import watched
 from tests.worlds.motions import g1_robot, saved, standing, tracking_env
 
 
@@ -76,3 +80,48 @@ def test_drift_is_forgiven_by_the_re_anchored_figures_alone(tmp_path: Path) -> N
     shown = table(figures).splitlines()
     assert shown[1].split()[:4] == ["a", "100.0%", "0.0000", "0.1000"]
     assert any(line.startswith("  torso_link") for line in shown)
+
+
+class HoldsDefaultPose:
+    """Asks for the default pose, whatever the clip does."""
+
+    def __init__(self, env: ManagerBasedRlEnv) -> None:
+        self._command = motion_command(env, "motion")
+        term = env.action_manager.get_term("joint_pos")
+        assert isinstance(term, MotionAction)
+        self._scale = term.scale
+
+    def __call__(self, observations: Any) -> torch.Tensor:
+        default = self._command.entity.data.default_joint_pos
+        return (default - self._command.joint_pos) / self._scale
+
+    def reset(self, dones: torch.Tensor | None = None) -> None:
+        """Nothing is remembered."""
+
+
+def wave(cfg: Any, make: Any) -> dict[str, Any]:
+    """Figures of 64 whole episodes of the clip that a shipped policy follows."""
+    cfg.scene.num_envs = 64
+    cfg.seed = 0
+    env = ManagerBasedRlEnv(cfg, device="cpu")
+    meter = TrackingMeter(env, make(env))
+    found = run_episodes(env, meter, number=64, seed=0)
+    return meter.figures(found)["wave"]
+
+
+@pytest.mark.slow
+def test_the_shipped_policy_waves_to_the_end_and_nearer_than_standing_still() -> None:
+    task = load_task("Tracking-G1")
+    assert task.trained is not None
+    run = RunFolder(task.trained)
+    cfgs = run.configs()
+
+    def trained(env: ManagerBasedRlEnv) -> Policy:
+        return load_policy(find_checkpoint(run.path), env, cfgs["agent"])
+
+    waves = wave(watched(cfgs["env"]), trained)
+    stands = wave(watched(cfgs["env"]), HoldsDefaultPose)
+    assert waves["success"] >= 0.9
+    assert waves["pos"] < 0.08
+    assert waves["pos"] < 0.5 * stands["pos"]
+    assert stands["success"] == 0.0
