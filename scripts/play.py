@@ -327,12 +327,14 @@ def replay(line: Line, place: Path, viewer: str) -> None:
 
 def write_video(player: "Player", path: Path, steps: int, title: str) -> None:
     """Write a video, and say so."""
+    from mjlab.cli.motion_options import tell_progress
     from mjlab.viewer import record_video
 
     worlds = range(min(player.env.num_envs, MOST_PICTURES))
     if len(worlds) == 1:
         worlds = None
-    frames = record_video(player, path, steps, title=title, worlds=worlds)
+    tell = tell_progress(str(path))
+    frames = record_video(player, path, steps, title=title, worlds=worlds, tell=tell)
     seconds = steps * player.env.step_dt
     print(f"Wrote {path}: {frames} frames, {seconds:.1f} s.")
 

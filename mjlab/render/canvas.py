@@ -104,11 +104,13 @@ class Canvas:
         atexit.unregister(self._finalizer)
 
     def _fill_sky(self, sky: np.ndarray) -> None:
-        """Put a sky where nothing was drawn."""
+        """Put a sky where nothing was drawn, before text, which shades it."""
         mujoco.mjr_readPixels(self._pixels, self._depth, self._rect, self._context)
+        pixels = self._pixels.reshape(-1, 3)
+        bare = np.flatnonzero(self._depth == 0.0)
         # Labels have no depth either, but they are bright.
-        nothing = (self._depth == 0.0) & (self._pixels.max(axis=-1) < _BRIGHT)
-        np.copyto(self._pixels, sky, where=nothing[..., None])
+        bare = bare[(pixels[bare] < _BRIGHT).all(axis=-1)]
+        pixels[bare] = sky.reshape(-1, 3)[bare]
         mujoco.mjr_drawPixels(self._pixels.reshape(-1), None, self._rect, self._context)
 
     def _write(self, lines: Sequence[str]) -> None:

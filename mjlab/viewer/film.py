@@ -1,7 +1,7 @@
 """Videos of a policy, made without a window and as fast as the machine can."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +21,7 @@ def record_video(
     title: str = "",
     worlds: Sequence[int] | None = None,
     contacts: bool = True,
+    tell: Callable[[int, int], None] | None = None,
 ) -> int:
     """Step the worlds, write a video of it, and return the number of frames.
 
@@ -34,6 +35,7 @@ def record_video(
         title: First line of the text in the pictures; empty for no text.
         worlds: Worlds to show side by side. None shows that of `cfg.viewer`.
         contacts: Whether contacts are drawn with their forces.
+        tell: Called with the number of frames so far and of all.
     """
     env = player.env
     rate = 1.0 / env.step_dt
@@ -48,6 +50,8 @@ def record_video(
             marks = collect_marks(env, camera.worlds)
             text = partial(caption, player, title) if title else None
             video.add(camera.frame(marks=marks, lines=text))
+            if tell is not None:
+                tell(video.num_frames, math.ceil(steps / every))
         return video.num_frames
 
 

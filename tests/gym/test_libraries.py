@@ -58,6 +58,7 @@ def test_stable_baselines_sees_the_last_observation_of_each_episode() -> None:
         Sb3VecEnv(NumpyVectorEnv(worlds))
 
 
+@pytest.mark.slow
 def test_stable_baselines_learns_for_ten_iterations() -> None:
     library = sb3()
     from mjlab.gym.sb3 import Sb3VecEnv

@@ -24,7 +24,9 @@ def tensors(make: Any, num_envs: int, **more: Any) -> TorchVectorEnv:
     return TorchVectorEnv(gym_tasks.worlds(make(), num_envs, **more))
 
 
-@pytest.mark.parametrize("num_envs", [1, 4, 16])
+@pytest.mark.parametrize(
+    "num_envs", [4, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 16))]
+)
 @pytest.mark.filterwarnings("ignore:To copy construct from a tensor")
 def test_its_own_wrapper_takes_our_form_and_ours_shows_the_same(num_envs: int) -> None:
     """T-16."""

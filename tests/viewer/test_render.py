@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from mjlab.envs import ManagerBasedRlEnv, ViewerCfg
+from mjlab.envs import ManagerBasedRlEnv, ViewerCfg, ZeroPolicy
 from mjlab.names import UnknownNameError
 from mjlab.render import (
     Canvas,
@@ -28,6 +28,7 @@ from mjlab.render import (
 from mjlab.render.offscreen import make_camera
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from mjlab.tasks.muscle import WalkW18Cfg
+from mjlab.viewer import Player, record_video
 from tests.tools.film_reader import read_film
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -353,3 +354,13 @@ def test_frames_of_a_walker_show_which_muscles_work():
             pictures.append(camera.frame().astype(float).mean((0, 1)))
     change = pictures[1] - pictures[0]
     assert change[0] > 0.3 > -0.3 > change[2], "More red, and less blue."
+
+
+def test_a_film_tells_how_many_frames_are_done_of_how_many(tmp_path, renderer_works):
+    env = cartpoles()
+    told: list[tuple[int, int]] = []
+    player = Player(env, ZeroPolicy(env))
+    path = tmp_path / "film.mp4"
+    record_video(player, path, 3, tell=lambda done, number: told.append((done, number)))
+    assert told == [(1, 3), (2, 3), (3, 3)]
+    assert len(read_film(path).frames) == 3
