@@ -1,12 +1,13 @@
 """Videos: frames that go to a file one by one, through ffmpeg."""
 
-import os
 import subprocess
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
+
+from mjlab.files import move_durably
 
 SUFFIXES = (".mp4", ".mkv", ".mov")
 """Kinds of files that can be written."""
@@ -83,7 +84,7 @@ class Video:
             self._sink = None
             if code != 0:
                 raise VideoError(f"ffmpeg ended with {code} while writing {self.path}.")
-            os.replace(self._part, self.path)
+            move_durably(self._part, self.path)
 
     def __enter__(self) -> Self:
         return self

@@ -25,6 +25,9 @@ _SHIPPED = re.compile(
     r"(run|config)\.json|metrics\.jsonl|checkpoints/(model_\d+|best)\.(pt|json)"
 )
 
+_ASIDE = ".old"
+"""Suffix of what was shipped before, until what replaces it has its name."""
+
 MOST_LINES = 300
 """Lines of the metrics that are kept, evenly over the run, with all evaluations."""
 
@@ -41,6 +44,7 @@ def ship(run: RunFolder, to: Path, *, best: bool = False) -> RunFolder:
     Raises:
         RunFolderError: If anything else is there, which is not deleted.
     """
+    _put_back(to)
     _check_shipped(to)
     source = find_checkpoint(run.path, best=best)
     model = load_model(source)
@@ -57,7 +61,7 @@ def ship(run: RunFolder, to: Path, *, best: bool = False) -> RunFolder:
     if manifest is None:
         raise CheckpointError(f"{source} has no manifest, and is not shipped without.")
 
-    aside = to.with_name(f"{to.name}.{os.getpid()}.old")
+    aside = to.with_name(f"{to.name}.{os.getpid()}{_ASIDE}")
     with folder_beside(to) as draft:
         write_model(draft / "checkpoints" / source.name, slim, manifest["iteration"])
         for name in ("run.json", "config.json"):
@@ -68,6 +72,16 @@ def ship(run: RunFolder, to: Path, *, best: bool = False) -> RunFolder:
         move_durably(draft, to)
     shutil.rmtree(aside, ignore_errors=True)
     return RunFolder(to)
+
+
+def _put_back(folder: Path) -> None:
+    """Return what was shipped before to its name, if a kill came before the new one."""
+    for aside in folder.parent.glob(f"{folder.name}.*{_ASIDE}"):
+        _check_shipped(aside)
+        if folder.exists():
+            shutil.rmtree(aside)
+        else:
+            aside.rename(folder)
 
 
 def _check_shipped(folder: Path) -> None:

@@ -85,3 +85,16 @@ def test_a_study_gets_its_own_arguments(study: str) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"usage: {bench.STUDIES[study]}")
+
+
+@pytest.mark.slow
+def test_worlds_that_are_left_alone_know_nothing_of_the_trouble_beside_them():
+    from bench.soak import soak
+
+    figures = soak("Cartpole-Balance", 8, minutes=1.0, seed=0)
+    assert figures["differences"] == 0
+    assert all(figures["troubles"][kind] > 0 for kind in ("nan", "reset", "restore"))
+    assert figures["troubles"]["visit"] >= 2
+    first, last = figures["first"], figures["last"]
+    assert last["descriptors"] <= first["descriptors"] + 8
+    assert last["threads"] <= first["threads"] + 2

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,9 +11,16 @@ import torch
 from mjlab.cli.doctor import course_of, examine, try_remedy
 from mjlab.cli.train import train
 from mjlab.doctor import Diagnosis, listing, ordered
-from mjlab.doctor.acting import examine_acting, examine_weights, roll
+from mjlab.doctor.acting import (
+    Acting,
+    _walks,
+    examine_acting,
+    examine_weights,
+    roll,
+)
 from mjlab.doctor.training import Course, examine_training
 from mjlab.envs import ManagerBasedRlEnv, Policy
+from mjlab.mdp import UniformVelocityCommand
 from mjlab.registry import load_task
 from mjlab.report import render
 from mjlab.rl import RunFolder
@@ -140,6 +148,22 @@ def test_actions_that_never_change_are_found_by_name() -> None:
 def test_actuators_at_the_end_of_their_range_are_found() -> None:
     (one,) = seen(cartpoles(), Does(5.0, spread=0.5), steps=10)
     assert one.kind == "saturated_actions"
+
+
+def test_who_is_asked_to_go_slowly_may_stand() -> None:
+    robot = SimpleNamespace(default_root_state=torch.tensor([[0.0, 0.0, 0.3]]))
+    term = object.__new__(UniformVelocityCommand)
+    term.entity = SimpleNamespace(data=robot)  # pyright: ignore
+    manager = SimpleNamespace(term=lambda name: term)
+    moved = torch.tensor([0.0, 0.0, 0.0, 0.3]).expand(40, 2, 4)
+    found = []
+    for speed in (0.2, 0.4):
+        asked = torch.tensor([speed, 0.0, 0.0]).expand(40, 2, 3)
+        ages = torch.full((40, 2), 1000)
+        env: Any = SimpleNamespace(command_manager=manager)
+        acting = Acting(env, {}, moved, moved, {"go": asked}, {"go": moved}, ages)
+        found.append([one.kind for one in _walks(acting)])
+    assert found == [[], ["stands_still"]]
 
 
 def go1(**command: Any) -> ManagerBasedRlEnv:

@@ -405,6 +405,15 @@ def test_randomised_fields_reach_the_mirror_of_the_masked_worlds_only():
         assert torch.equal(getattr(data, name)[1:], old[1:])
 
 
+def test_another_models_initial_state_leaves_the_targets_of_other_worlds():
+    _, robot = two_robots()
+    robot.data.targets.joint_pos[:] = 0.7
+    wanted = torch.tensor([[0.1, 0.02]]).expand(WORLDS, 2)
+    robot.assign_defaults(torch.tensor([True, False, False]), {"joint_pos": wanted})
+    close(robot.data.targets.joint_pos[0, :2], np.array([0.1, 0.02]))
+    assert bool((robot.data.targets.joint_pos[1:] == 0.7).all())
+
+
 # --- A fixed base -------------------------------------------------------------------
 
 

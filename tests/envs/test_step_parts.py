@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from mjlab.envs.autoreset import AutoReset
+from mjlab.envs import Step
+from mjlab.envs.autoreset import AutoReset, reset_ended
 from mjlab.envs.nonfinite import NonfiniteGuard, TooManyNonfiniteError
 from mjlab.envs.runner import EagerRunner, StaleStateCheck, StepObserver
 from mjlab.envs.state import EnvState, StateError, world_row
@@ -50,6 +51,17 @@ def rewards(*values: float) -> Any:
 NONE = torch.zeros(3, dtype=torch.bool)
 
 # --- Resets ---------------------------------------------------------------------------
+
+
+def test_a_world_that_is_reset_from_outside_in_place_of_a_step_gets_nothing() -> None:
+    flags_of = torch.tensor([True, True, False])
+    step = Step(torch.zeros(3), torch.tensor([1.0, 2.0, 3.0]), flags_of, flags_of, {})
+    held_back = torch.tensor([False, True, False])
+    found = reset_ended(step, "next_step", held_back, lambda mask: mask.float())
+    assert found.observations.tolist() == [0.0, 1.0, 0.0]
+    assert found.reward.tolist() == [1.0, 0.0, 3.0]
+    assert found.terminated.tolist() == [True, False, False]
+    assert found.truncated.tolist() == [True, False, False]
 
 
 def test_in_the_same_step_the_worlds_that_ended_are_due() -> None:

@@ -176,7 +176,8 @@ def mjcf(folder: Path) -> Format:
     return Format(path, damaged_bytes, read)
 
 
-def onnx(folder: Path) -> Format:
+def a_policy(folder: Path) -> tuple[Path, Any, dict[str, Any]]:
+    """A file of a sum, its model before it has a checksum, and its contract."""
     graph = Graph()
     state = graph.state("sum", (3,), "what was seen so far")
     seen = graph.add("Add", graph.input("x", (3,)), state)
@@ -195,6 +196,11 @@ def onnx(folder: Path) -> Format:
     path = folder / "policy.onnx"
     model = graph.model({CONTRACT: to_text(contract)})
     path.write_bytes(with_checksum(model.SerializeToString())[0])
+    return path, model, contract
+
+
+def onnx(folder: Path) -> Format:
+    path, *_ = a_policy(folder)
 
     def read() -> Any:
         policy = OnnxPolicy(path)

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from mjlab.cli.episodes import save
@@ -11,6 +12,7 @@ from mjlab.envs.rollout import EpisodeResult
 from mjlab.files import write_text
 from mjlab.recording import RecordingCfg, merge
 from mjlab.recording.config import files_of
+from mjlab.render import Video
 from mjlab.replay.replay_files import ReplayedFile, RobomimicFile
 from mjlab.report.page import REPORT, write_report
 from mjlab.rl import RunFolder, ship
@@ -100,6 +102,16 @@ def test_a_run_that_ships_anew_is_on_disk_before_the_old_one_goes(
     assert disk.unsynced(tmp_path) == disk.faults == []
     assert disk.deletions >= 5
     assert [each.name for each in tmp_path.iterdir()] == ["trained"]
+
+
+def test_a_film_has_its_name_when_it_is_on_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = Disk(monkeypatch)
+    with Video(tmp_path / "walk.mp4", 10.0) as film:
+        film.add(np.zeros((16, 16, 3), np.uint8))
+    assert [each.name for each in tmp_path.iterdir()] == ["walk.mp4"]
+    assert disk.unsynced(tmp_path) == disk.faults == []
 
 
 class Replayed:

@@ -417,6 +417,7 @@ def test_a_learner_of_rsl_rl_sees_the_worlds():
         assert torch.equal(seen["policy"], result.observations)
         assert reward.tolist() == [1.0] * 5
         assert dones.tolist() == [step == 2] * 5 == extras["time_outs"].tolist()
+        assert vecenv.episode_length_buf.tolist() == [(step + 1) % 3] * 5
     assert vecenv.episode_length_buf.tolist() == [0] * 5
 
 
