@@ -11,7 +11,8 @@ import torch
 from bench import gpu, gpu_checks, gpu_worlds
 
 ROOT = Path(__file__).resolve().parents[2]
-REHEARSED = ["facts", "capture", "bits"]
+REHEARSED = ["facts", "capture", "bits", "fused.Velocity-G1-Flat"]
+REHEARSED += ["speed.Velocity-G1-Flat.4096"]
 
 
 def test_a_difference_is_counted_by_worlds_and_against_the_scale_of_the_tensor():

@@ -86,6 +86,13 @@ class Event:
         ACTIVE.note("reads", "Event.synchronize()")
 
 
+class Generator(torch.Generator):
+    """A source of random numbers for the device, which draws on the host."""
+
+    def __new__(cls, device: Any = None) -> "Generator":
+        return torch.Generator.__new__(cls)
+
+
 class WarpGraph:
     """Warp's part of a graph that torch captured."""
 
@@ -458,8 +465,7 @@ def _patch_torch(patch: pytest.MonkeyPatch) -> None:
     }
     for name, function in functions.items():
         patch.setattr(torch.cuda, name, function)
-    generator = torch.Generator
-    patch.setattr(torch, "Generator", lambda device=None: generator())
+    patch.setattr(torch, "Generator", Generator)
     remove = "_cuda_endAllocateToPool"
     patch.setattr(torch._C, remove, lambda device, pool: ACTIVE.pools.remove(pool))
     patch.setattr(torch._C, "_cuda_releasePool", lambda device, pool: None)
