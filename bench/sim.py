@@ -116,7 +116,12 @@ def bare_warp(sim: Simulation) -> tuple[Block, Block]:
         model = mjw.put_model(sim.mj_model)
         model.opt.warn_overflow = 0
         data = mjw.make_data(
-            sim.mj_model, sim.num_envs, nconmax=sizes.nconmax, njmax=sizes.njmax
+            sim.mj_model,
+            sim.num_envs,
+            nconmax=sizes.nconmax,
+            njmax=sizes.njmax,
+            njmax_nnz=sizes.njmax_nnz,
+            nccdmax=sizes.nccdmax,
         )
         for name in ("qpos", "ctrl"):
             target = wp.to_torch(getattr(data, name))

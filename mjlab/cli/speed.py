@@ -22,6 +22,9 @@ _VERBS = ("step", "forward", "reset", "recompute_constants")
 Block = Callable[[], None]
 """A block of work that is timed."""
 
+Physics = Callable[[ManagerBasedRlEnv, int], None]
+"""Does the engine's part of a number of steps."""
+
 
 @dataclass(frozen=True)
 class Speed:
@@ -58,6 +61,7 @@ def measure(
     blocks: int,
     steps: int,
     progress: Callable[[int], None] = lambda block: None,
+    physics: Physics | None = None,
 ) -> Speed:
     """Time blocks of steps, in turns with blocks of the engine's verbs alone.
 
@@ -69,23 +73,25 @@ def measure(
         blocks: Pairs of blocks; one more comes first, to warm up.
         steps: Steps of a block.
         progress: Called with the number of pairs that are done.
+        physics: Does the engine's part of some steps. None calls verb after verb.
     """
+    do_physics = physics or run_physics
     random = torch.Generator(device=env.device).manual_seed(0)
     whole: list[float] = []
-    physics: list[float] = []
+    alone: list[float] = []
     for block in range(blocks + 1):
         actions = random_actions(env, steps, random)
         state = env.get_state()
         first = seconds(env, lambda a=actions: run_steps(env, a)) / steps
         after = env.get_state()
         env.set_state(state)
-        second = seconds(env, lambda: run_physics(env, steps)) / steps
+        second = seconds(env, lambda: do_physics(env, steps)) / steps
         env.set_state(after)
         if block:
             whole.append(first)
-            physics.append(second)
+            alone.append(second)
         progress(block)
-    return Speed(env.num_envs, whole, physics)
+    return Speed(env.num_envs, whole, alone)
 
 
 def random_actions(

@@ -178,6 +178,17 @@ def test_a_capture_that_failed_leaves_no_trace(
     env.step(torch.zeros(8, 1, device="cuda:0"))
 
 
+def test_a_replay_needs_the_modules_that_warps_part_of_the_graph_keeps_loaded(
+    planted: Callable[[Plant], ManagerBasedRlEnv],
+) -> None:
+    env = planted(ages)
+    env.step(torch.zeros(8, 1, device="cuda:0"))
+    runner: Any = env.runner
+    runner._of_warp = None
+    with pytest.raises(RuntimeError, match="may have unloaded"):
+        env.step(torch.zeros(8, 1, device="cuda:0"))
+
+
 def judged(again: dict[str, Any], replayed: dict[str, Any]) -> list[str]:
     """Names that the self-test finds where eager steps give zeros in 64 worlds."""
     zeros = {name: torch.zeros_like(value) for name, value in replayed.items()}

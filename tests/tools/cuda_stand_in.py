@@ -12,6 +12,7 @@ graph, nor of the figures that kernels for CUDA compute; and there is no `backwa
 
 import ctypes
 import sys
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -85,6 +86,17 @@ class Event:
         ACTIVE.note("reads", "Event.synchronize()")
 
 
+class Generator(torch.Generator):
+    """A source of random numbers for the device, which draws on the host."""
+
+    def __new__(cls, device: Any = None) -> "Generator":
+        return torch.Generator.__new__(cls)
+
+
+class WarpGraph:
+    """Warp's part of a graph that torch captured."""
+
+
 class Graph:
     """Operations and launches on fixed memory, in place of `torch.cuda.CUDAGraph`."""
 
@@ -92,6 +104,8 @@ class Graph:
         self.kernels: Counter[str] = Counter()
         """Kernels of torch by operation, and the house's own of Warp by name."""
         self.is_invalid = False
+        self.of_warp: weakref.ref[WarpGraph] | None = None
+        """Warp's part, which alone keeps the modules of its kernels loaded."""
         self._replays: list[Callable[[], None]] = []
         self._memory: list[Any] = []
 
@@ -108,6 +122,10 @@ class Graph:
         ACTIVE.pools.pop()
 
     def replay(self) -> None:
+        if self.of_warp is not None and self.of_warp() is None:
+            raise RuntimeError(
+                "a kernel is launched whose module Warp may have unloaded"
+            )
         for replay in self._replays:
             replay()
 
@@ -439,6 +457,7 @@ def _patch_torch(patch: pytest.MonkeyPatch) -> None:
         "graph_pool_handle": object,
         "synchronize": lambda _=None: ACTIVE.note("reads", "torch.cuda.synchronize()"),
         "empty_cache": lambda: None,
+        "mem_get_info": lambda _=None: (40 << 30, 80 << 30),
         "memory_allocated": lambda _=None: 0,
         "memory_reserved": lambda _=None: 0,
         "is_current_stream_capturing": lambda: ACTIVE.graph is not None,
@@ -446,6 +465,7 @@ def _patch_torch(patch: pytest.MonkeyPatch) -> None:
     }
     for name, function in functions.items():
         patch.setattr(torch.cuda, name, function)
+    patch.setattr(torch, "Generator", Generator)
     remove = "_cuda_endAllocateToPool"
     patch.setattr(torch._C, remove, lambda device, pool: ACTIVE.pools.remove(pool))
     patch.setattr(torch._C, "_cuda_releasePool", lambda device, pool: None)
@@ -455,8 +475,11 @@ def _patch_torch(patch: pytest.MonkeyPatch) -> None:
 def _external_capture() -> Iterator[Any]:
     """Warp's part of a capture that torch began."""
     ACTIVE.warp_captures += 1
+    graph = WarpGraph()
+    assert ACTIVE.graph is not None
+    ACTIVE.graph.of_warp = weakref.ref(graph)
     try:
-        yield SimpleNamespace(graph=object())
+        yield SimpleNamespace(graph=graph)
     finally:
         ACTIVE.warp_captures -= 1
 

@@ -1,0 +1,309 @@
+"""The checks of `bench/gpu.py`, each a function of a plan that runs in its own process.
+
+A result holds "passed" wherever something is judged, beside what it was judged by.
+"""
+
+import contextlib
+import gc
+import time
+from pathlib import Path
+from typing import Any
+
+from mjlab.threads import prepare_threads
+
+prepare_threads()
+
+import torch
+
+from bench import gpu_speeds
+from bench.gpu_worlds import (
+    Plan,
+    begin_at_all_ages,
+    close,
+    compare,
+    sensed,
+    share_of_rows,
+    verdict,
+)
+from mjlab.cli.speed import memory, random_actions, run_steps
+from mjlab.envs import ManagerBasedRlEnv, mdp
+from mjlab.managers import RecorderTermCfg, RewardTermCfg
+from mjlab.mdp.randomize.inertia import principal_axes
+from mjlab.provenance import hardware, versions
+from mjlab.random import WorldRng
+from mjlab.recording import RecordingCfg
+from mjlab.sensor import CameraSensorCfg
+from mjlab.sim import Stage
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
+
+ROOT = Path(__file__).resolve().parents[1]
+Result = dict[str, Any]
+
+
+def run(device: str, rehearse: bool, name: str, *arguments: Any) -> Result:
+    """Run a check by its name: a function of this file, or of `bench.gpu_speeds`."""
+    plan = Plan("cpu" if rehearse and device == "cpu" else "cuda:0", rehearse)
+    around: Any = contextlib.nullcontext()
+    if rehearse and device == "stand-in":
+        from tests.tools.cuda_stand_in import stand_in
+
+        around = stand_in()
+    elif not rehearse and not torch.cuda.is_available():
+        raise RuntimeError("PyTorch sees no CUDA device. --rehearse does without one.")
+    functions = vars(gpu_speeds) | globals()
+    start = time.perf_counter()
+    with around:
+        result: Result = functions[name](plan, *arguments)
+    seconds = time.perf_counter() - start
+    built = sum(plan.build_s)
+    times = {"build_s": built, "check_s": seconds - built}
+    return {"reason": ""} | result | times | {"passed": all(verdicts(result))}
+
+
+def verdicts(result: Any) -> list[bool]:
+    """All verdicts in a result."""
+    if not isinstance(result, dict | list):
+        return []
+    parts = result.values() if isinstance(result, dict) else result
+    own = [result["passed"]] if isinstance(result, dict) and "passed" in result else []
+    return own + [each for part in parts for each in verdicts(part)]
+
+
+# The parts that everything else stands on.
+
+
+def facts(plan: Plan) -> Result:
+    """Tell the device, the versions, and how fast memory is copied."""
+    size = plan.pick(2**28, 2**20)
+    source = torch.ones(size, device=plan.device)
+    target = torch.empty_like(source)
+    target.copy_(source)
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    for _ in range(10):
+        target.copy_(source)
+    torch.cuda.synchronize()
+    rate = 10 * 2 * source.nbytes / (time.perf_counter() - start)
+    name = torch.cuda.get_device_name(0)
+    found = {"hardware": hardware(), "versions": versions()}
+    return {"name": name, "copied_gb_per_s": rate / 1e9, "facts": found}
+
+
+def capture(plan: Plan) -> Result:
+    """Compare a graph of torch with a loop of Warp inside with its sum by hand.
+
+    Between replays other memory comes and goes, which must be none of the graph's.
+    """
+    import warp as wp
+
+    from bench.gpu_kernels import add_one
+    from mjlab.sim.graphs import Graphs, record_with_torch
+
+    number, turns = 1000, 5
+    x = torch.zeros(number, device=plan.device)
+    y, out = torch.zeros_like(x), torch.zeros_like(x)
+    left = torch.zeros(1, dtype=torch.int32, device=plan.device)
+    arrays = [wp.from_torch(left), wp.from_torch(y)]
+    graphs = Graphs(plan.device, lambda: (), enabled=True)
+
+    def turn() -> None:
+        wp.launch(add_one, number, arrays)
+
+    def run() -> None:
+        y.copy_(x * 2.0)
+        left.fill_(turns)
+        graphs.run("loop", lambda: wp.capture_while(arrays[0], while_body=turn))
+        both = torch.cat([y, y + 1.0])
+        out.copy_(both[number:] + both[:number])
+
+    graph, _of_warp = record_with_torch(run, torch.device(plan.device))
+    sizes = torch.randint(1, 2**20, (100,), generator=torch.Generator().manual_seed(0))
+    wrong = []
+    for i, size in enumerate(sizes.tolist()):
+        torch.empty(size, device=plan.device).fill_(torch.nan)
+        x.fill_(i)
+        graph.replay()
+        if not torch.equal(out.cpu(), torch.full((number,), 4.0 * i + 2 * turns + 1)):
+            wrong.append(i)
+    reason = f"replays {wrong[:5]} computed something else" * bool(wrong)
+    return {"passed": not wrong, "reason": reason, "replays": len(sizes)}
+
+
+def bits(plan: Plan) -> Result:
+    """Compare random numbers bit for bit, and principal axes, with those of the CPU."""
+    host, there = WorldRng(3000, 11, "cpu"), WorldRng(3000, 11, plan.device)
+    found: Result = {}
+    for name in ("uniform", "normal"):
+        ours, theirs = (getattr(r, name)(0.0, 1.0, (5, 6), "a") for r in (there, host))
+        found[name] = {"passed": torch.equal(ours.cpu(), theirs)}
+    ours, theirs = (rng.integers(0, 1000, (7,), "b") for rng in (there, host))
+    found["integers"] = {"passed": torch.equal(ours.cpu(), theirs)}
+    half = host.normal(0.0, 1.0, (2, 3, 3), "c").double()
+    inertia = half @ half.mT
+    everyone = torch.ones(3000, dtype=torch.bool)
+    moments, axes = principal_axes(inertia.to(plan.device), everyone.to(plan.device))
+    moments, axes = moments.cpu(), axes.cpu()
+    rebuilt = axes @ torch.diag_embed(moments) @ axes.mT
+    error = float((rebuilt - inertia).abs().max() / inertia.abs().max())
+    found["principal_axes"] = {"passed": error < 1e-12, "error": error}
+    wrong = [name for name, part in found.items() if not part["passed"]]
+    return found | {
+        "reason": f"other than on the CPU: {', '.join(wrong)}" * bool(wrong)
+    }
+
+
+def reads_a_number(env: ManagerBasedRlEnv) -> torch.Tensor:
+    """Return a reward that no graph can hold."""
+    return env.episode_length_buf * float(env.common_step_counter.item())
+
+
+def counts_steps(env: ManagerBasedRlEnv) -> torch.Tensor:
+    """Return a reward that a graph holds."""
+    return env.episode_length_buf.float()
+
+
+def failed_capture(plan: Plan) -> Result:
+    """Have a capture fail; the process is as before, and the next one succeeds."""
+    cfg = CartpoleBalanceCfg(seed=0)
+    cfg.scene.num_envs, cfg.sim.backend = 64, "warp"
+    cfg.rewards["planted"] = RewardTermCfg(func=counts_steps, weight=1.0)
+    env = plan.make(cfg, "fused")
+    env.cfg.mode = "auto"
+    term: Any = env.reward_manager.term("planted")
+    term.function = reads_a_number
+    env.record_anew()
+    failed = {"mode": env.mode, "why": env.runner.reason}
+    is_named = env.mode == "segmented" and "reward term 'planted'" in env.runner.reason
+    is_default = torch.cuda.current_stream() == torch.cuda.default_stream()
+    term.function = counts_steps
+    env.record_anew()
+    modes = {"after": env.mode, "why_after": env.runner.reason}
+    other = plan.make(plan.briefly("Velocity-G1-Flat"), "fused")
+    run_steps(other, random_actions(other, 3, torch.Generator(device=plan.device)))
+    parts = {
+        "named": {"passed": is_named},
+        "stream_restored": {"passed": is_default},
+        "recorded_afterwards": {"passed": env.mode == "fused"},
+    }
+    wrong = [name for name, part in parts.items() if not part["passed"]]
+    reason = f"not {', '.join(wrong)}: {failed | modes}" * bool(wrong)
+    return parts | failed | modes | {"reason": reason}
+
+
+# Steps that are one graph against steps that are not.
+
+
+def fused(plan: Plan, task: str) -> Result:
+    """Compare each of 100 steps, as one graph and eager, from the same state."""
+    envs = [plan.make(plan.briefly(task), m) for m in ("fused", "eager", "eager")]
+    return compare(envs[0], (envs[1], envs[2]), plan.pick(100, 16))
+
+
+def two_fused(plan: Plan, task: str) -> Result:
+    """Replay a graph after another was dropped and its modules were unloaded."""
+    import warp as wp
+
+    other, kept = (plan.make(plan.briefly(task), "fused") for _ in range(2))
+    for env in (other, kept):
+        run_steps(env, random_actions(env, 2, torch.Generator(device=plan.device)))
+    close(other)
+    del other, env
+    gc.collect()
+    modules = wp._src.context.user_modules  # pyright: ignore[reportAttributeAccessIssue]
+    for module in list(modules.values()):
+        module.unload()
+    twins = [plan.make(plan.briefly(task), "eager") for _ in range(2)]
+    return compare(kept, (twins[0], twins[1]), plan.pick(100, 16))
+
+
+def between_replays(plan: Plan, task: str) -> Result:
+    """Reset, choose how, and give fields to each world between replays, as in twins."""
+    field = "geom_friction"
+
+    def meddle(env: ManagerBasedRlEnv, step: int) -> None:
+        if step == 4:
+            env.choose_resets("next_step")
+        if step == 7:
+            env.sim.expand(field)
+        if step == 10:
+            env.choose_resets("same_step", final_obs=True)
+        if step % 3 == 2:
+            env.reset(mask=torch.arange(env.num_envs, device=env.device) % 3 == 0)
+
+    envs = [plan.make(plan.briefly(task), m) for m in ("fused", "eager", "eager")]
+    return compare(envs[0], (envs[1], envs[2]), plan.pick(100, 16), meddle)
+
+
+def senses(plan: Plan) -> Result:
+    """Compare pictures, with episodes that are recorded, and with those of twins."""
+    import tempfile
+
+    folder = tempfile.mkdtemp()
+
+    def make(mode: str, name: str) -> ManagerBasedRlEnv:
+        cfg = plan.briefly("Cartpole-Balance")
+        eye = CameraSensorCfg(
+            name="eye", width=16, height=12, data_types=("rgb", "depth")
+        )
+        cfg.scene.sensors = (*cfg.scene.sensors, eye)
+        cfg.recorders = {"actions": RecorderTermCfg(func=mdp.raw_actions)}
+        cfg.recording = RecordingCfg(folder=folder, name=name)
+        return plan.make(cfg, mode)
+
+    envs = [make(m, n) for m, n in (("fused", "a"), ("eager", "b"), ("eager", "c"))]
+    seen = [name for name in sensed(envs[0]) if "eye" in name]
+    found = compare(envs[0], (envs[1], envs[2]), plan.pick(60, 16))
+    close(*envs)
+    size = (Path(folder) / "a.h5").stat().st_size
+    return found | {"pictures": len(seen), "drawn": {"passed": len(seen) == 2 < size}}
+
+
+def soak(plan: Plan, task: str) -> Result:
+    """Take thousands of steps; memory stays, and all is finite."""
+    env = plan.make(plan.configured(task, 4096), "fused")
+    steps = plan.pick(2000, 20)
+    random = torch.Generator(device=plan.device).manual_seed(0)
+    used = []
+    for _ in range(2):
+        for _ in range(steps // 20):
+            run_steps(env, random_actions(env, 10, random))
+        used.append(memory(env.device))
+    sound = all(bool(value.isfinite().all()) for value in env.get_state().values())
+    growth = used[1] - used[0]
+    return {
+        "steps": steps,
+        "memory": {"passed": growth <= 2**24, "growth_mb": growth / 2**20},
+        "finite": {"passed": sound},
+    }
+
+
+def verbs(plan: Plan) -> Result:
+    """Compare recorded verbs with eager ones from the same state, rays included."""
+    ends = [_verbs(plan, mode) for mode in ("segmented", "eager", "eager")]
+    recorded, eager, again = ends
+    return verdict(
+        {name: share_of_rows(recorded[name], eager[name]) for name in eager},
+        {name: share_of_rows(again[name], eager[name]) for name in eager},
+    )
+
+
+def _verbs(plan: Plan, mode: str) -> dict[str, torch.Tensor]:
+    """State and sensors after each verb has run, twice so that graphs are replayed."""
+    env = plan.make(plan.briefly("synthetic", 4096), mode)
+    begin_at_all_ages(env)
+    sim = env.sim
+    mask = torch.arange(env.num_envs, device=sim.device) % 3 == 0
+    for _ in range(2):
+        for _ in range(5):
+            sim.step()
+        sim.reset(mask)
+        sim.forward(Stage.VELOCITY)
+        sim.step(resume=True)
+        sim.forward(Stage.ACCELERATION)
+        sim.sense()
+    names = ("qpos", "qvel", "xpos", "qacc")
+    ends = {name: getattr(sim.data, name).clone() for name in names}
+    with sim.reads.allow_late():
+        ends |= sensed(env)
+    close(env)
+    return ends

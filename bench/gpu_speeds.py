@@ -1,0 +1,228 @@
+"""Speeds, for `bench/gpu.py`: each a function of a plan, in a process of its own."""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from bench.gpu_peer import Side
+from bench.gpu_worlds import SMALL, Plan, close
+from bench.sim import bare_warp, robot_model, start_standing
+from bench.sim import measure as measure_sim
+from mjlab.cli.speed import measure, memory, random_actions, run_physics, run_steps
+from mjlab.cli.speed import seconds as seconds_of
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.registry import load_task
+from mjlab.rl import TrainingLoop
+from mjlab.sim import MujocoCfg, Simulation, SimulationCfg
+
+ROOT = Path(__file__).resolve().parents[1]
+FLOOR = 1.15
+"""Time of a step by that of its physics alone that is aimed at."""
+G1 = MujocoCfg(timestep=0.005, iterations=10, ls_iterations=20)
+
+Result = dict[str, Any]
+
+
+def speed(plan: Plan, task: str, num_envs: int) -> Result:
+    """Time steps that are one graph, and their physics, which is one graph as well."""
+    from mjlab.sim.graphs import record_with_torch
+
+    before = memory(torch.device(plan.device))
+    env = plan.make(plan.configured(task, num_envs), "fused")
+    taken = memory(env.device) - before
+    state = env.get_state()
+    graph, _of_warp = record_with_torch(lambda: run_physics(env, 1), env.device)
+    env.set_state(state)
+
+    def replay(_: ManagerBasedRlEnv, steps: int) -> None:
+        for _step in range(steps):
+            graph.replay()
+
+    blocks = plan.pick(7, 1), plan.pick(20, 2)
+    found = _times(env, *blocks, physics=replay)
+    reason = ""
+    if plan.on_gpu and found["of_the_floor"] > FLOOR:
+        reason = f"{found['of_the_floor']:.2f} times its physics, at most {FLOOR} asked"
+    counted = _kernels(plan, env)
+    return {
+        "passed": not reason,
+        "reason": reason,
+        **found,
+        "memory_mb": taken / 2**20,
+        **counted,
+    }
+
+
+def modes(plan: Plan, task: str, num_envs: int) -> Result:
+    """Time steps that are not one graph, by mode."""
+    found: Result = {}
+    for mode in ("segmented", "eager"):
+        env = plan.make(plan.configured(task, num_envs), mode)
+        times = _times(env, plan.pick(3, 1), plan.pick(10, 2))
+        found |= {f"{mode}_{name}": value for name, value in times.items()}
+        close(env)
+    return found
+
+
+def _times(env: ManagerBasedRlEnv, blocks: int, steps: int, **settings: Any) -> Result:
+    speed = measure(env, blocks, steps, **settings)
+    whole, physics = (statistics.median(s) for s in (speed.step_s, speed.physics_s))
+    return {
+        "num_envs": env.num_envs,
+        "step_ms": 1e3 * whole,
+        "physics_ms": 1e3 * physics,
+        "of_the_floor": whole / physics,
+        "env_steps_per_s": speed.env_steps_per_s,
+    }
+
+
+def _kernels(plan: Plan, env: ManagerBasedRlEnv) -> Result:
+    """Count what ten steps launch, and find what takes the most time."""
+    random = torch.Generator(device=env.device).manual_seed(0)
+    activities = [torch.profiler.ProfilerActivity.CPU]
+    if plan.on_gpu:
+        activities.append(torch.profiler.ProfilerActivity.CUDA)
+    with torch.profiler.profile(activities=activities) as trace:
+        run_steps(env, random_actions(env, 10, random))
+        torch.cuda.synchronize()
+    events = trace.key_averages()
+    counts = {event.key: event.count for event in events}
+    on_device = [e for e in events if e.device_type == torch.autograd.DeviceType.CUDA]
+    on_device.sort(key=lambda event: -event.self_device_time_total)
+    return {
+        "graphs_a_step": counts.get("cudaGraphLaunch", 0) / 10,
+        "nodes_a_step": sum(event.count for event in on_device) / 10,
+        "top": {e.key[:60]: e.self_device_time_total / 1e4 for e in on_device[:25]},
+    }
+
+
+def training(plan: Plan, task: str, num_envs: int) -> Result:
+    """Time acting and learning over some iterations."""
+    mode = "auto" if plan.rehearse else "fused"  # Warp's CPU device has no graph.
+    env = plan.make(plan.configured(task, num_envs), mode)
+    make_rl = load_task(SMALL if plan.rehearse else task).rl
+    assert make_rl is not None
+    cfg = make_rl()
+    cfg.evaluation.every = 0
+    cfg.max_iterations = plan.pick(12, 2)
+    loop = TrainingLoop(env, cfg)
+    curve = Curve()
+    loop.writers = [curve]
+    loop.run()
+    late = curve.figures[len(curve.figures) // 3 :]  # The first ones warm up.
+    keys = ("Perf/steps_per_s", "Perf/collect_s", "Perf/learn_s")
+    return {key[5:]: statistics.median(f[key] for f in late) for key in keys}
+
+
+class Curve:
+    """Keeps the figures of each iteration."""
+
+    def __init__(self) -> None:
+        self.figures: list[dict[str, float]] = []
+
+    def write(self, iteration: int, figures: Mapping[str, float]) -> None:
+        """Keep them."""
+        self.figures.append(dict(figures))
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+def peer(plan: Plan, num_envs: int) -> Result:
+    """Compare steps with mjlab's own of the same task, in blocks that take turns."""
+    if "PEER_SITE" not in os.environ and not plan.rehearse:
+        raise RuntimeError("PEER_SITE names no folder with mjlab and its versions")
+    number = plan.pick(num_envs, 4)
+    other = Side(SMALL, number, plan.device)
+    mode = "auto" if plan.rehearse else "fused"
+    env = plan.make(plan.configured("Velocity-G1-Flat", num_envs), mode)
+    steps = plan.pick(20, 2)
+    random = torch.Generator(device=env.device).manual_seed(0)
+    ours, theirs = [], []
+    for block in range(plan.pick(8, 2)):
+        actions = random_actions(env, steps, random)
+        times = [
+            seconds_of(env, lambda a=actions: run_steps(env, a)) / steps,
+            other.step_s(steps),
+        ]
+        if block:  # The first pair warms up.
+            ours.append(times[0])
+            theirs.append(times[1])
+    other.close()
+    ratios = [b / a for a, b in zip(ours, theirs, strict=True)]
+    return {
+        "num_envs": number,
+        "step_ms": 1e3 * statistics.median(ours),
+        "peer_step_ms": 1e3 * statistics.median(theirs),
+        "times_as_fast": statistics.median(ratios),
+        "peer": other.facts,
+    }
+
+
+def bare(plan: Plan) -> Result:
+    """Compare `sim.step` with MuJoCo Warp's own step in a graph."""
+    robot = "go1" if plan.rehearse else "g1"
+    cfg = SimulationCfg(backend="warp", mujoco=G1)
+    number = plan.pick(4096, 4)
+    sim = Simulation(robot_model(robot, cfg), number, cfg, device=plan.device)
+    start_standing(sim)
+    blocks = plan.pick(15, 2), plan.pick(50, 2)
+    ours, theirs = measure_sim(sim, bare_warp(sim), *blocks)
+    share = statistics.median(b / a for a, b in zip(ours, theirs, strict=True))
+    figures = {"steps_per_s": number / statistics.median(ours), "share_of_bare": share}
+    return figures | ({"passed": share >= 0.97} if plan.on_gpu else {})
+
+
+# What has a command of its own.
+
+
+def tests(plan: Plan) -> Result:
+    """Run the tests that need a device."""
+    files = ["tests/random/test_rng.py", "tests/tasks/test_cartpole_classic.py"]
+    return _command("-m", "pytest", "-m", "gpu", "-q", *files)
+
+
+def muscle(plan: Plan) -> Result:
+    """Train a muscle network on the device with worlds in processes."""
+    number, workers = plan.pick(1024, 4), plan.pick(8, 2)
+    device = () if plan.rehearse else ("--device", "cuda:0")
+    with tempfile.TemporaryDirectory() as logs:
+        return _command(
+            *("scripts/train.py", "Muscle-Track-Arm6", "--placement", "dual", *device),
+            *("--num-envs", str(number), "--workers", str(workers), "--logs", logs),
+            *("--agent.max-iterations", str(plan.pick(5, 1))),
+        )
+
+
+def classic(plan: Plan) -> Result:
+    """Measure the classic cartpole: tensors and kernel, sizes of blocks, to 2^20."""
+    counts = [str(4**power) for power in range(plan.pick(11, 2))]
+    with tempfile.TemporaryDirectory() as out:
+        ways = ("--only", "kernel", "tensors", "--counts", *counts)
+        device = ("--device", plan.device, "--quick", "--out", out)
+        return _command("bench/cartpole_scaling.py", *ways, *device)
+
+
+def _command(*arguments: str) -> Result:
+    """Run a program of Python; keep the end of what it says."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    print(done.stdout)
+    said = done.stdout.strip().splitlines()
+    return {
+        "passed": done.returncode == 0,
+        "reason": f"code {done.returncode}: {said[-1]}" if done.returncode else "",
+        "said": {"lines": said[-40:]},
+    }
