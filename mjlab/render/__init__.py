@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mjlab.render.overlays import Marks as Marks
     from mjlab.render.overlays import Sphere as Sphere
     from mjlab.render.overlays import add_contacts as add_contacts
+    from mjlab.render.rays import RayRendererCfg as RayRendererCfg
     from mjlab.render.video import Video as Video
     from mjlab.render.video import VideoError as VideoError
 
@@ -28,6 +29,7 @@ _LAZY = {
     "canvas": ("Canvas", "color_muscles", "has_muscles"),
     "offscreen": ("OrbitView", "Offscreen", "tile"),
     "overlays": ("Arrow", "Marks", "Sphere", "add_contacts"),
+    "rays": ("RayRendererCfg",),
     "video": ("Video", "VideoError"),
 }
 

@@ -3,6 +3,7 @@
 from mjlab.entity import EntityCfg, VariantsCfg
 from mjlab.envs import ViewerCfg
 from mjlab.scene import ContactPairCfg, SceneCfg
+from mjlab.sensor import SensorCfg
 from mjlab.sim import MujocoCfg, SimulationCfg
 from mjlab.tasks.manipulation.mdp import FINGERS
 from mjlab.tasks.manipulation.objects import table_cfg
@@ -18,7 +19,9 @@ OBJECT = "object"
 """Name of the thing that is lifted."""
 
 
-def scene(things: dict[str, EntityCfg | VariantsCfg]) -> SceneCfg:
+def scene(
+    things: dict[str, EntityCfg | VariantsCfg], sensors: tuple[SensorCfg, ...] = ()
+) -> SceneCfg:
     """Return the arm at a table with things on it.
 
     A controller below the position loops holds the arm's weight. Their soft gains would
@@ -27,6 +30,7 @@ def scene(things: dict[str, EntityCfg | VariantsCfg]) -> SceneCfg:
     Args:
         things: What lies on the table, by name. Whether fingers touch the one called
             `object` is measured.
+        sensors: What looks at it.
     """
     robot = yam_cfg(gravity_compensation=True)
     pair = ContactPairCfg(first=FINGERS, second=OBJECT)
@@ -36,6 +40,7 @@ def scene(things: dict[str, EntityCfg | VariantsCfg]) -> SceneCfg:
         entities={"robot": robot, "table": table_cfg(), **things},
         contact_pairs=(pair,) if OBJECT in things else (),
         extent=1.0,
+        sensors=sensors,
     )
 
 
