@@ -81,6 +81,13 @@ class ClipConstants:
                 }
             )
 
+    def joint_pos(self, names: Sequence[str]) -> str:
+        """Add the reference of some joints, in their order, and return that."""
+        there = self.command.entity.joint_names
+        columns = [there.index(name) for name in names]
+        chosen = self._graph.constant(columns, "int64")
+        return self._graph.add("Gather", self.parts["joint_pos"], chosen, axis=0)
+
     def add(self, func: Any, measured: str) -> str:
         """Add what a term makes of its input and of the row, and return that."""
         graph, parts = self._graph, self.parts

@@ -9,10 +9,12 @@ import torch
 from mjlab import mdp
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.export.graph import Graph
+from mjlab.export.motion import REFERENCE, ClipConstants
 from mjlab.export.quantities import Units, joint_units
 from mjlab.export.reader import ExportError
 from mjlab.managers import ActionTerm
 from mjlab.mdp.driven import DrivenAction
+from mjlab.motion import MotionAction
 
 ACTION = "action"
 """Name of the output that is the network's own action."""
@@ -21,7 +23,12 @@ Described = dict[str, Any]
 
 
 def add_targets(
-    graph: Graph, env: ManagerBasedRlEnv, action: str, clip: float | None
+    graph: Graph,
+    env: ManagerBasedRlEnv,
+    action: str,
+    *,
+    clip: float | None,
+    clips: ClipConstants | None,
 ) -> tuple[str, list[Described]]:
     """Add outputs for all action terms, then the action itself.
 
@@ -30,6 +37,7 @@ def add_targets(
         env: The environment in its nominal form.
         action: The output of the network, shape (total_action_dim,).
         clip: Largest size of an action, None for any.
+        clips: The clips that the network sees, if it does.
 
     Returns:
         The action after that clip, and a description of the terms, for the contract.
@@ -47,7 +55,7 @@ def add_targets(
                 f"Action term {term.name!r} is a {type(term).__name__}, which cannot "
                 f"be written to an ONNX file. What can: {known}."
             )
-        value, described = add(graph, term, graph.part(action, start, stop))
+        value, described = add(graph, term, graph.part(action, start, stop), clips)
         output = f"{term.name}_target"
         graph.output(output, value, (len(term.target_names),))
         terms.append(_described(env, term, output, (start, stop)) | described)
@@ -57,9 +65,10 @@ def add_targets(
 
 
 def _add_affine(
-    graph: Graph, term: mdp.AffineAction, value: str
+    graph: Graph, term: mdp.AffineAction, value: str, clips: ClipConstants | None
 ) -> tuple[str, Described]:
     scale, offset, relative_to = term.scale.cpu(), term.offset.cpu(), None
+    about = {}
     if isinstance(term, mdp.JointPositionAction):
         offset = offset + _default_pos(term)
     elif isinstance(term, mdp.RelativeJointPositionAction):
@@ -68,6 +77,9 @@ def _add_affine(
         relative_to = f"position at each {when}"
     value = graph.add("Mul", value, graph.constant(scale.numpy()))
     value = graph.add("Add", value, graph.constant(offset.numpy()))
+    if isinstance(term, MotionAction):
+        value = graph.add("Add", value, _reference(term, clips))
+        about = {"about": REFERENCE + "joint_pos"}
     clip = None
     if term.clip is not None:
         low, high = (bound.cpu() for bound in term.clip)
@@ -79,7 +91,18 @@ def _add_affine(
         "offset": offset.tolist(),
         "clip": clip,
         "relative_to": relative_to,
+        **about,
     }
+
+
+def _reference(term: MotionAction, clips: ClipConstants | None) -> str:
+    """Return where the clip has the joints by the end of the step."""
+    if clips is None or clips.command is not term.motion:
+        raise ExportError(
+            f"Action term {term.name!r} is about the clips of "
+            f"{term.motion.name!r}, which the policy does not see."
+        )
+    return clips.joint_pos(term.target_names)
 
 
 def _default_pos(term: mdp.JointPositionAction) -> torch.Tensor | float:
@@ -92,7 +115,7 @@ def _default_pos(term: mdp.JointPositionAction) -> torch.Tensor | float:
 
 
 def _add_binary(
-    graph: Graph, term: mdp.BinaryAction, value: str
+    graph: Graph, term: mdp.BinaryAction, value: str, clips: ClipConstants | None
 ) -> tuple[str, Described]:
     ends: dict[str, np.ndarray] = {}
     for name, sign in (("open", 1.0), ("closed", -1.0)):
@@ -107,6 +130,7 @@ def _add_binary(
 
 _TERMS: dict[type[ActionTerm], Callable[..., tuple[str, Described]]] = {
     mdp.JointPositionAction: _add_affine,
+    MotionAction: _add_affine,
     mdp.RelativeJointPositionAction: _add_affine,
     mdp.AffineAction: _add_affine,
     mdp.BinaryAction: _add_binary,

@@ -141,7 +141,9 @@ def export_policy(
     observer = Observer(graph, env)
     groups = observer.add(planned, seen)
     action = add_network(graph, network.eval(), groups)
-    action, actions = add_targets(graph, env, action, agent_cfg.clip_actions)
+    action, actions = add_targets(
+        graph, env, action, clip=agent_cfg.clip_actions, clips=observer.clips
+    )
     if observer.last_action is not None:
         graph.remember("last_action", action)
     whole = contract(

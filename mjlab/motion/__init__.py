@@ -1,6 +1,8 @@
 """Motions: files of them, and tasks of following them."""
 
 from mjlab.motion import mdp as mdp
+from mjlab.motion.action import MotionAction as MotionAction
+from mjlab.motion.action import MotionActionCfg as MotionActionCfg
 from mjlab.motion.command import MotionCommand as MotionCommand
 from mjlab.motion.command import MotionCommandCfg as MotionCommandCfg
 from mjlab.motion.command import motion_command as motion_command

@@ -4,17 +4,23 @@ from mjlab.rl import CheckpointCfg, GaussianCfg, MlpModelCfg, PpoAgentCfg, PpoCf
 
 HIDDEN_DIMS = (512, 256, 128)
 
-WORLDS_ON_CPU = 512
+WORLDS_ON_CPU = 256
 
 
 def tracking_rl(
-    *, max_iterations: int = 30_000, hidden_dims: tuple[int, ...] = HIDDEN_DIMS
+    *,
+    max_iterations: int = 30_000,
+    hidden_dims: tuple[int, ...] = HIDDEN_DIMS,
+    init_std: float = 1.0,
+    entropy_coef: float = 0.005,
 ) -> PpoAgentCfg:
     """Return PPO with perceptrons over normalised observations.
 
     Args:
         max_iterations: Iterations of a whole run.
         hidden_dims: Sizes of the layers of both networks.
+        init_std: Noise of the first actions.
+        entropy_coef: Weight of noise that stays.
     """
     return PpoAgentCfg(
         num_steps_per_env=24,
@@ -23,7 +29,7 @@ def tracking_rl(
             hidden_dims=hidden_dims,
             activation="elu",
             obs_normalization=True,
-            distribution_cfg=GaussianCfg(init_std=1.0, std_type="scalar"),
+            distribution_cfg=GaussianCfg(init_std=init_std, std_type="scalar"),
         ),
         critic=MlpModelCfg(
             hidden_dims=hidden_dims, activation="elu", obs_normalization=True
@@ -35,7 +41,7 @@ def tracking_rl(
             gamma=0.99,
             lam=0.95,
             value_loss_coef=1.0,
-            entropy_coef=0.005,
+            entropy_coef=entropy_coef,
             learning_rate=1e-3,
             schedule="adaptive",
             desired_kl=0.01,
@@ -46,5 +52,10 @@ def tracking_rl(
 
 
 def tracking_rl_on_cpu() -> PpoAgentCfg:
-    """Return settings for the cores of a laptop."""
-    return tracking_rl(max_iterations=1000, hidden_dims=(256, 128, 64))
+    """Return settings for the cores of a laptop: fewer worlds, and less noise."""
+    return tracking_rl(
+        max_iterations=1000,
+        hidden_dims=(256, 128, 64),
+        init_std=0.5,
+        entropy_coef=0.001,
+    )

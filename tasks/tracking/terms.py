@@ -122,10 +122,10 @@ def _noise(size: float) -> UniformNoiseCfg:
 
 
 def actions(robot: Robot) -> dict[str, ActionTermCfg]:
-    """Return the position targets of all joints, around the default pose."""
+    """Return the position targets of all joints, about those of the clip."""
     return {
-        "joint_pos": mdp.JointPositionActionCfg(
-            scale=dict(robot.action_scale), use_default_offset=True
+        "joint_pos": motion.MotionActionCfg(
+            scale=dict(robot.action_scale), command_name=COMMAND
         )
     }
 

@@ -9,6 +9,7 @@ from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from mjlab.gym import NumpyVectorEnv
+from mjlab.gym.build import make_single
 
 
 def beside(task: str, mode: AutoresetMode, steps_each: int) -> tuple[Any, Any]:
@@ -23,9 +24,9 @@ def beside(task: str, mode: AutoresetMode, steps_each: int) -> tuple[Any, Any]:
         name, num_envs=3, numpy=True, autoreset_mode=mode.value, **made
     )
     singles = [
-        lambda row=row: gymnasium.make(
-            name, disable_env_checker=True, first_world=row, **made
-        )
+        # `gymnasium.make` would give the steps to its wrapper TimeLimit, and the task
+        # would not know that its time is over, which some outcomes ask for.
+        lambda row=row: make_single(task, first_world=row, **made)
         for row in range(3)
     ]
     assert isinstance(ours, NumpyVectorEnv)

@@ -10,6 +10,8 @@ import torch
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.motion import (
     AdaptiveSampling,
+    MotionAction,
+    MotionActionCfg,
     MotionCommandCfg,
     errors,
     load_motion,
@@ -250,6 +252,36 @@ def test_a_step_leads_from_the_first_frame_to_the_next_one(tmp_path: Path) -> No
     assert command.joint_pos[0].numpy() == pytest.approx(table[1], abs=1e-6)
     env.step(torch.zeros(3, 29))
     assert command.joint_pos[0].numpy() == pytest.approx(table[2], abs=1e-6)
+
+
+def test_an_action_of_zero_asks_for_the_clip_and_others_for_more(
+    tmp_path: Path,
+) -> None:
+    clips = saved(tmp_path, standing(g1_robot(), "arms", 1.0, 4.0))
+    env = tracking_env(2, clips, sampling="start", joint_range=(0.0, 0.0))
+    command, robot = motion_command(env, "motion"), env.scene.entity("robot")
+    bias = 0.01 * torch.arange(29)
+    robot.data.encoder_bias.copy_(bias.expand(2, -1))
+    table = command.table.motions[0].joint_pos
+    term = env.action_manager.get_term("joint_pos")
+    assert isinstance(term, MotionAction)
+    action = torch.zeros(2, 29)
+    action[1, 3] = 2.0
+    for step in range(3):
+        env.step(action)
+        # Joints are sent there less the bias of what measures them.
+        sent = robot.data.targets.joint_pos + bias
+        expected = np.tile(table[step + 1], (2, 1))
+        expected[1, 3] += 2.0 * term.scale[3].item()
+        assert sent.numpy() == pytest.approx(expected, abs=1e-6)
+
+
+def test_an_action_about_a_clip_is_about_no_other_pose() -> None:
+    cfg = TrackingG1Cfg()
+    cfg.scene.num_envs = 1
+    cfg.actions["joint_pos"] = MotionActionCfg(use_default_offset=True)
+    with pytest.raises(ValueError, match="about the clip. .* JointPositionActionCfg"):
+        ManagerBasedRlEnv(cfg, device="cpu")
 
 
 def test_the_end_of_the_clip_is_a_time_out_and_no_failure(tmp_path: Path) -> None:
