@@ -221,9 +221,8 @@ def camera_depth(
     seen = pictures(env, sensor_name)
     if not NEAR < cutoff <= seen.max_distance:
         raise TermError(
-            f"camera_depth of {sensor_name!r}: cutoff={cutoff} has to lie above "
-            f"{NEAR}, from where a camera sees, and at most at the camera's "
-            f"max_distance={seen.max_distance}, the depth of a miss."
+            f"camera_depth: cutoff={cutoff} has to be above {NEAR}, where an eye begins "
+            f"to see, and at most max_distance={seen.max_distance} of {sensor_name!r}."
         )
     share = seen.depth.permute(0, 3, 1, 2).clamp(NEAR, cutoff) / cutoff
     return (255.0 * share).round().to(torch.uint8) if as_bytes else share

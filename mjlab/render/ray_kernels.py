@@ -264,9 +264,8 @@ def _draw_geom(
             if hit[3] >= eye.near and hit[3] < out.nearest[world, pixel]:
                 out.nearest[world, pixel] = hit[3]
                 out.geom[world, pixel] = geom
-                if out.rgb.shape[0] > 0:
-                    n = wp.vec3(hit[0], hit[1], hit[2])
-                    out.normal[world, pixel] = axes * n
+                n = wp.vec3(hit[0], hit[1], hit[2])
+                out.normal[world, pixel] = axes * n
 
 
 @wp.func

@@ -228,7 +228,7 @@ def _outputs(num_envs: int, view: CameraView, images: Images) -> Any:
         return wp.zeros((rows, pixels), dtype=dtype, device="cpu")
 
     out.nearest, out.geom = new(wp.float32), new(wp.int32)
-    out.normal = new(wp.vec3, num_envs if "rgb" in images else 0)
+    out.normal = new(wp.vec3)
     outputs = {
         "depth": ("depth", wp.float32),
         "labels": ("segmentation", wp.int32),
