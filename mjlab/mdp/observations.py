@@ -219,12 +219,13 @@ def camera_depth(
         as_bytes: Whether to return 255 times as much, rounded to uint8.
     """
     seen = pictures(env, sensor_name)
-    if not NEAR < cutoff <= seen.max_distance:
+    # What a curriculum holds is a tensor, which is not read back.
+    if isinstance(cutoff, float) and not NEAR < cutoff <= seen.max_distance:
         raise TermError(
-            f"camera_depth: cutoff={cutoff} has to be above {NEAR}, where an eye begins "
-            f"to see, and at most max_distance={seen.max_distance} of {sensor_name!r}."
+            f"camera_depth: cutoff={cutoff} has to be above {NEAR}, where cameras see "
+            f"first, and at most max_distance={seen.max_distance} of {sensor_name!r}."
         )
-    share = seen.depth.permute(0, 3, 1, 2).clamp(NEAR, cutoff) / cutoff
+    share = (seen.depth.permute(0, 3, 1, 2).clamp(min=NEAR) / cutoff).clamp(max=1.0)
     return (255.0 * share).round().to(torch.uint8) if as_bytes else share
 
 

@@ -12,23 +12,17 @@ from mjlab.tasks.manipulation.objects import cube as cube
 from mjlab.tasks.manipulation.objects import cylinder as cylinder
 from mjlab.tasks.manipulation.objects import jar as jar
 from mjlab.tasks.manipulation.objects import table_spec as table_spec
-from mjlab.tasks.manipulation.objects import target as target
 from mjlab.tasks.manipulation.reach import ReachYamCfg as ReachYamCfg
 from mjlab.tasks.manipulation.reach import TableCfg as TableCfg
-from mjlab.tasks.manipulation.reach_depth import ReachYamDepthCfg as ReachYamDepthCfg
 from mjlab.tasks.manipulation.rl import (
     TAUGHT_WORLDS_ON_CPU,
     WORLDS_ON_CPU,
-    depth_rl,
     manipulation_rl,
     reach_rl,
     taught_rl,
 )
 from mjlab.tasks.manipulation.script import (
     scripted_joint_targets as scripted_joint_targets,
-)
-from mjlab.tasks.manipulation.script import (
-    scripted_reach_targets as scripted_reach_targets,
 )
 
 TRAINED = Path(__file__).parent / "trained"
@@ -40,13 +34,6 @@ REACH = Task(
     on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=reach_rl),
     summary="I2RT YAM brings its gripper to a place.",
     trained=TRAINED / "Reach-Yam",
-)
-REACH_DEPTH = Task(
-    env=ReachYamDepthCfg,
-    play=lambda: ReachYamDepthCfg().play(),
-    rl=depth_rl,
-    on_cpu=OnCpu(num_envs=TAUGHT_WORLDS_ON_CPU, rl=depth_rl),
-    summary="I2RT YAM brings its gripper to a ball that it sees in a depth image.",
 )
 LIFT = Task(
     env=LiftYamCfg,

@@ -32,9 +32,6 @@ class GoalCommandCfg(CommandTermCfg):
     object_name: str | None = None
     """Entity that is brought to the place. None brings the gripper itself."""
 
-    goal_name: str | None = None
-    """Entity whose place is the goal. None draws places from the ranges below."""
-
     robot_name: str = "robot"
     """The robot."""
 
@@ -76,9 +73,6 @@ class GoalCommand(CommandTerm):
         self._object = None
         if cfg.object_name is not None:
             self._object = views.of(env.scene).view(cfg.object_name)
-        self._goal = None
-        if cfg.goal_name is not None:
-            self._goal = views.of(env.scene).view(cfg.goal_name)
         ranges = {"x": cfg.x, "y": cfg.y, "z": cfg.z}
         self._ranges = DrawRanges(ranges, env.device)
         self.ranges = self._ranges.by_name
@@ -94,8 +88,6 @@ class GoalCommand(CommandTerm):
     @property
     def goal_pos_w(self) -> torch.Tensor:
         """The place in the world, shape (num_envs, 3), m."""
-        if self._goal is not None:
-            return self._goal.root_pose.p
         return self._drawn + self._env.scene.spawn_origins
 
     @property

@@ -7,7 +7,7 @@ import mujoco
 from mjlab.entity import EntityCfg, InitialStateCfg
 from mjlab.schema import declared
 
-ThingName = Literal["cube", "cylinder", "ball", "jar", "target"]
+ThingName = Literal["cube", "cylinder", "ball", "jar"]
 OBJECT_HALF = 0.02
 """Half of the edge of a cube, and the radius of what is round, in m."""
 
@@ -17,9 +17,6 @@ TABLE_HALF = (0.45, 0.5, 0.02)
 
 _FLOOR = -0.6
 _ORANGE = (0.93, 0.45, 0.13, 1.0)
-TARGET_RADIUS = 0.04
-"""Radius of a ball that hangs in the air to be seen, in m."""
-
 _BLUE = (0.16, 0.42, 0.78, 1.0)
 _MASS = 0.05
 
@@ -151,29 +148,4 @@ def jar() -> mujoco.MjSpec:
     return thing_spec("jar")
 
 
-@declared
-def target() -> mujoco.MjSpec:
-    """Return a ball that hangs in the air, where it touches nothing."""
-    spec = mujoco.MjSpec()
-    spec.modelname = "target"
-    body = spec.worldbody.add_body(name="thing", gravcomp=1.0)
-    body.add_freejoint(name="free")
-    body.add_geom(
-        name="shape",
-        type=mujoco.mjtGeom.mjGEOM_SPHERE,
-        size=[TARGET_RADIUS, 0.0, 0.0],
-        mass=_MASS,
-        rgba=_ORANGE,
-        contype=0,
-        conaffinity=0,
-    )
-    return spec
-
-
-_SOURCES = {
-    "cube": cube,
-    "cylinder": cylinder,
-    "ball": ball,
-    "jar": jar,
-    "target": target,
-}
+_SOURCES = {"cube": cube, "cylinder": cylinder, "ball": ball, "jar": jar}

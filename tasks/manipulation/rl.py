@@ -2,7 +2,6 @@
 
 from mjlab.rl import (
     CheckpointCfg,
-    CnnCfg,
     DaggerCfg,
     DistillationAgentCfg,
     EvaluationCfg,
@@ -11,7 +10,6 @@ from mjlab.rl import (
     ObservedActionsCfg,
     PpoAgentCfg,
     PpoCfg,
-    SpatialCnnModelCfg,
 )
 
 WORLDS_ON_CPU = 256
@@ -54,38 +52,6 @@ def manipulation_rl(*, max_iterations: int = 3000) -> PpoAgentCfg:
 def reach_rl() -> PpoAgentCfg:
     """Return settings for reaching, which is learned in minutes."""
     return manipulation_rl(max_iterations=250)
-
-
-def depth_rl(*, blind: bool = False) -> DistillationAgentCfg:
-    """Return settings for imitating a teacher that knows what a camera sees.
-
-    Args:
-        blind: Whether the student goes without the camera, to be compared with.
-    """
-    cfg = taught_rl()
-    cfg.max_iterations = 120
-    cfg.algorithm = DaggerCfg(
-        max_grad_norm=1.0,
-        batch_size=512,
-        num_updates_per_iteration=40,
-        capacity=150_000,
-    )
-    cfg.evaluation = EvaluationCfg(every=20, num_envs=64)
-    if not blind:
-        cfg.obs_groups = {"student": ("actor", "camera"), "teacher": ("expert",)}
-        cfg.student = SpatialCnnModelCfg(
-            hidden_dims=(256, 128, 64),
-            activation="elu",
-            obs_normalization=True,
-            distribution_cfg=GaussianCfg(init_std=0.1),
-            cnn_cfg=CnnCfg(
-                output_channels=(16, 32),
-                kernel_size=(5, 3),
-                stride=(2, 2),
-                padding="zeros",
-            ),
-        )
-    return cfg
 
 
 def taught_rl() -> DistillationAgentCfg:

@@ -3,7 +3,6 @@
 from mjlab.entity import EntityCfg, VariantsCfg
 from mjlab.envs import ViewerCfg
 from mjlab.scene import ContactPairCfg, SceneCfg
-from mjlab.sensor import SensorCfg
 from mjlab.sim import MujocoCfg, SimulationCfg
 from mjlab.tasks.manipulation.mdp import FINGERS
 from mjlab.tasks.manipulation.objects import table_cfg
@@ -19,9 +18,7 @@ OBJECT = "object"
 """Name of the thing that is lifted."""
 
 
-def scene(
-    things: dict[str, EntityCfg | VariantsCfg], sensors: tuple[SensorCfg, ...] = ()
-) -> SceneCfg:
+def scene(things: dict[str, EntityCfg | VariantsCfg]) -> SceneCfg:
     """Return the arm at a table with things on it.
 
     A controller below the position loops holds the arm's weight. Their soft gains would
@@ -30,7 +27,6 @@ def scene(
     Args:
         things: What lies on the table, by name. Whether fingers touch the one called
             `object` is measured.
-        sensors: What looks at it.
     """
     robot = yam_cfg(gravity_compensation=True)
     pair = ContactPairCfg(first=FINGERS, second=OBJECT)
@@ -40,7 +36,6 @@ def scene(
         entities={"robot": robot, "table": table_cfg(), **things},
         contact_pairs=(pair,) if OBJECT in things else (),
         extent=1.0,
-        sensors=sensors,
     )
 
 

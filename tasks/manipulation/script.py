@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import torch
 
 from mjlab import views
-from mjlab.entity import Entity
 from mjlab.managers import ManagerTermBase
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import TermCfg, TermError
@@ -232,80 +231,34 @@ class scripted_joint_targets(ManagerTermBase):
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         self._script = LiftScript(env, _JOINT_GAIN)
-        self._action = _joint_position(env, "scripted_joint_targets")
-        self._arm = _ArmTargets(env, self._script.robot, rows=6)
+        action = env.action_manager.get_term("joint_pos")
+        if not isinstance(action, JointPositionAction):
+            raise TermError(
+                "scripted_joint_targets: the action 'joint_pos' is a "
+                f"{type(action).__name__}, not a JointPositionAction."
+            )
+        self._action = action
+        robot = self._script.robot
+        joints = [env.sim.mj_model.joint(f"{robot.name}/{j}").id for j in ARM_JOINTS]
+        self._jacobian = Jacobian(env, joints)
+        self._solve = DampedInverse(6, _DAMPING, env.device)
+        local = [robot.joint_names.index(name) for name in ARM_JOINTS]
+        self._columns = Columns.of(local, env.device)
 
     def __call__(self, env: ManagedEnv) -> torch.Tensor:
         """Return it, shape (num_envs, 7)."""
         script = self._script
         motion = script.advance()
-        target = self._arm.at(
-            script.hand.pos_w, torch.cat((motion.away, motion.turn), dim=1)
-        )
-        scale, summand = self._action.scale[:-1], self._action.summand()[:, :-1]
-        return torch.cat(((target - summand) / scale, _sign(motion.closes)), dim=1)
-
-
-class scripted_reach_targets(ManagerTermBase):
-    """The action of `Reach-Yam` that brings the gripper to the goal straight away."""
-
-    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
-        super().__init__(cfg, env)
-        self._command = goal_command(env, GOAL)
-        self._action = _joint_position(env, "scripted_reach_targets")
-        self._arm = _ArmTargets(env, self._command.robot, rows=3)
-
-    def __call__(self, env: ManagedEnv) -> torch.Tensor:
-        """Return it, shape (num_envs, 6)."""
-        hand = self._command.grasp_pos_w
-        away = _shortened(_JOINT_GAIN * (self._command.goal_pos_w - hand), _LONGEST_WAY)
-        target = self._arm.at(hand, away)
-        return (target - self._action.summand()) / self._action.scale
-
-
-class _ArmTargets:
-    """Finds joint targets that move the gripper, by damped least squares."""
-
-    def __init__(self, env: ManagedEnv, robot: Entity, rows: int) -> None:
-        """Find the arm's joints.
-
-        Args:
-            env: The worlds.
-            robot: The arm.
-            rows: 3 to move the gripper, 6 to turn it too.
-        """
-        self._robot, self._rows = robot, rows
-        joints = [env.sim.mj_model.joint(f"{robot.name}/{j}").id for j in ARM_JOINTS]
-        self._jacobian = Jacobian(env, joints)
-        self._solve = DampedInverse(rows, _DAMPING, env.device)
-        local = [robot.joint_names.index(name) for name in ARM_JOINTS]
-        self._columns = Columns.of(local, env.device)
-
-    def at(self, pos: torch.Tensor, motion: torch.Tensor) -> torch.Tensor:
-        """Return targets within the limits, shape (num_envs, 6), rad.
-
-        Args:
-            pos: The gripper in the world, m, shape (num_envs, 3).
-            motion: Way, m, and turn, rad, in the world, shape (num_envs, rows).
-        """
-        jacobian = self._jacobian.at(pos)[:, : self._rows]
-        step = self._solve(jacobian, motion, None)
+        jacobian = self._jacobian.at(script.hand.pos_w)
+        step = self._solve(jacobian, torch.cat((motion.away, motion.turn), dim=1), None)
         step = step * (
             _LONGEST_STEP / step.abs().amax(1, True).clamp(min=_LONGEST_STEP)
         )
-        target = self._columns.read(self._robot.data.joint_pos) + step
-        limits = self._columns.read(self._robot.data.soft_joint_pos_limits)
-        return torch.clamp(target, limits[..., 0], limits[..., 1])
-
-
-def _joint_position(env: ManagedEnv, who: str) -> JointPositionAction:
-    action = env.action_manager.get_term("joint_pos")
-    if not isinstance(action, JointPositionAction):
-        raise TermError(
-            f"{who}: the action 'joint_pos' is a {type(action).__name__}, not a "
-            "JointPositionAction."
-        )
-    return action
+        target = self._columns.read(script.robot.data.joint_pos) + step
+        limits = self._columns.read(script.robot.data.soft_joint_pos_limits)
+        target = torch.clamp(target, limits[..., 0], limits[..., 1])
+        scale, summand = self._action.scale[:-1], self._action.summand()[:, :-1]
+        return torch.cat(((target - summand) / scale, _sign(motion.closes)), dim=1)
 
 
 def _sign(closes: torch.Tensor) -> torch.Tensor:

@@ -31,7 +31,12 @@ PARAMS: dict[str, dict[str, Any]] = {
     "builtin_sensor": {"sensor_name": "robot/gyro"},
     "height_scan": {"sensor_name": "scan", "offset": 0.2},
     "contact_found": CRATE,
+    "camera_depth": {"sensor_name": "eye", "cutoff": 2.0},
     "camera_image": {"sensor_name": "eye"},
+    "camera_mask": {
+        "sensor_name": "eye",
+        "asset_cfg": SceneEntityCfg("crate", geom_names=("lid",)),
+    },
     "last_action": {"action_name": "right"},
     "joint_pos_rel": {"biased": True, "asset_cfg": APART},
     "joint_acc_l2": {"asset_cfg": APART},
@@ -93,7 +98,12 @@ def world(num_envs: int) -> TermWorld:
         env.action_manager.process_action(numbers[:, index])
     env.episode_length_buf.copy_(torch.arange(num_envs) * 100)
     pixels = (100.0 * numbers.abs()).to(torch.uint8)[:, :, :3, None].expand(-1, 4, 3, 3)
-    eye = SimpleNamespace(data=CameraData("eye", {"rgb": pixels}))
+    images = {
+        "rgb": pixels,
+        "depth": numbers.abs()[:, :, :3, None],
+        "segmentation": pixels[..., :2].int() % 9 - 1,
+    }
+    eye = SimpleNamespace(data=CameraData("eye", images, 20.0))
     env.scene.sensors["eye"] = eye
     return env
 
