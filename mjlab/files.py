@@ -9,6 +9,8 @@ import hashlib
 import io
 import os
 import shutil
+import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,8 +24,38 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 _CLOSED = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR)
 
 
+_DAMAGE = (
+    *(OSError, RuntimeError, LookupError, ValueError, TypeError, AttributeError),
+    *(ArithmeticError, MemoryError, EOFError, zipfile.BadZipFile, zlib.error),
+)
+"""Errors that libraries raise for files that are damaged."""
+
+
 class CannotWriteError(OSError):
     """A disk that is full, or a folder that nothing can be written to."""
+
+
+@contextmanager
+def reading(place: str, kind: type[Exception], remedy: str) -> Iterator[None]:
+    """Answer what a damaged file causes with one line that names the place.
+
+    Args:
+        place: The file, and what of it is read.
+        kind: The kind of error; errors of this project pass as they are.
+        remedy: A sentence that says what to do about it.
+    """
+    try:
+        yield
+    except _DAMAGE as error:
+        if type(error).__module__.startswith("mjlab."):
+            raise
+        said = one_line(error) or type(error).__name__
+        raise kind(f"{place} is damaged: {said}. {remedy}") from error
+
+
+def one_line(error: Exception) -> str:
+    """Return what an error says in one line, without its full stop."""
+    return " ".join(str(error).split()).rstrip(".")
 
 
 def write_atomic(path: Path, write: Callable[[BinaryIO], object]) -> None:

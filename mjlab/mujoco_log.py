@@ -11,6 +11,10 @@ _log = logging.getLogger("mjlab.mujoco")
 _OF_A_STEP = "Time = "
 
 
+class ModelFileError(ValueError):
+    """A file or a spec that MuJoCo cannot read, or cannot compile, as a model."""
+
+
 def relay_warnings() -> None:
     """Send MuJoCo's warnings to the log `mjlab.mujoco`, each as one line.
 
@@ -25,7 +29,13 @@ def compile_spec(spec: mujoco.MjSpec) -> mujoco.MjModel:
     """Compile `spec`, and send what MuJoCo warns of to the log."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        model = spec.compile()
+        try:
+            model = spec.compile()
+        except ValueError as error:
+            said = " ".join(str(error).split())
+            raise ModelFileError(
+                f"MuJoCo cannot compile {spec.modelname!r}: {said}."
+            ) from error
     for warning in found:
         _relay(str(warning.message))
     return model

@@ -121,6 +121,7 @@ def read_configs(line: Line, run: "RunFolder") -> dict[str, Any]:
         # An older run says nothing of success; the task does, and no policy sees it.
         outcomes = load_task(task).env().outcomes
         configs["env"] = dataclasses.replace(configs["env"], outcomes=outcomes)
+    configs["env"] = from_the_first_frame(configs["env"])
     return apply(configs, line.settings, line.disabled)
 
 

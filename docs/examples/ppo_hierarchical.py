@@ -1,6 +1,10 @@
 """Two levels of control in one file: a policy moves joints, a network moves muscles.
 
-    python docs/examples/ppo_hierarchical.py --num-envs 16 --iterations 300
+    python docs/examples/ppo_hierarchical.py --num_envs 16 --iterations 300
+    python docs/examples/ppo_hierarchical.py --env_file walk.yaml
+
+A line of the file names an option of this program (`num_envs: 16`) or a part of the
+task's configuration (`episode_length_s: 10`, `rewards.effort.weight: 0.5`).
 
 Each world is a process of its own, and steps on the CPU with a copy of the muscle
 network. Here, on a GPU if there is one, the policy learns by proximal policy
@@ -11,7 +15,9 @@ asked of the muscles. Its weights go back to the worlds before the next rollout.
 import argparse
 import os
 import time
+from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 # Processes give the parallelism; more threads in each would only be in their way.
@@ -19,21 +25,21 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import torch
+import yaml
 from gymnasium.spaces import flatdim
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode
 from torch import nn
 
-from mjlab.muscle import (
-    MuscleLearner,
-    MuscleLearnerCfg,
-    MuscleNetwork,
-    TorqueMap,
-    TupleLayout,
-)
+from mjlab.cli.overrides import Setting, apply
+from mjlab.muscle import MuscleLearner
+from mjlab.registry import load_task
 from mjlab.tasks.muscle.single import make_muscle_env
 
 EPOCHS, BATCHES = 4, 8
 GAMMA, LAMBDA, CLIP, RATE = 0.99, 0.95, 0.2, 3e-4
+
+Scalars = Mapping[str, Any]
+"""Values by dotted names."""
 
 
 def mlp(inputs: int, outputs: int) -> nn.Sequential:
@@ -60,9 +66,27 @@ class Agent(nn.Module):
         return self.critic(seen).squeeze(-1)
 
 
-def make_envs(task: str, num_envs: int, steps: int, seed: int) -> AsyncVectorEnv:
+def read_scalars(path: Path) -> Scalars:
+    """Values by name; a safe loader makes plain values and no objects."""
+    found = yaml.safe_load(path.read_text()) or {}
+    if not isinstance(found, dict):
+        raise SystemExit(f"{path}: there have to be lines of the form name: value")
+    for name, value in found.items():
+        if not isinstance(value, str | int | float | bool | None):
+            raise SystemExit(
+                f"{path}: {name} is a {type(value).__name__}, no number, word or null; "
+                "write rewards.effort.weight: 0.5 for a part of a part"
+            )
+    return found
+
+
+def make_envs(
+    task: str, num_envs: int, steps: int, seed: int, settings: Scalars
+) -> AsyncVectorEnv:
     """Worlds in processes that are started afresh, and so know no GPU of ours."""
-    make = partial(make_muscle_env, task, kept_steps=steps)
+    given = [Setting(name, [str(value)]) for name, value in settings.items()]
+    cfg = apply(load_task(task).env(), given)
+    make = partial(make_muscle_env, cfg, kept_steps=steps)
     return AsyncVectorEnv(
         [partial(make, seed=seed + world) for world in range(num_envs)],
         context="spawn",
@@ -74,10 +98,14 @@ def make_learner(envs: AsyncVectorEnv, device: torch.device) -> MuscleLearner:
     """What fits the muscle network, on the device where everything learns."""
     muscles, *_ = envs.call("get_muscle_map")
     return MuscleLearner(
-        MuscleNetwork.for_map(muscles).to(device),
-        TorqueMap(muscles, device),
-        TupleLayout.for_map(muscles),
-        MuscleLearnerCfg(batch_size=512),
+        num_actuator_action=muscles.num_dofs,
+        num_muscles=muscles.num_muscles,
+        num_muscle_dofs=muscles.num_entries,
+        learning_rate=1e-3,
+        num_epochs=4,
+        batch_size=512,
+        is_cascaded=False,
+        device=device,
     )
 
 
@@ -142,12 +170,17 @@ def improve(
 
 
 def train(
-    task: str, num_envs: int, steps: int, iterations: int, seed: int
+    task: str,
+    num_envs: int,
+    steps: int,
+    iterations: int,
+    seed: int,
+    settings: Scalars | None = None,
 ) -> list[dict[str, float]]:
     """Train both levels; return figures of each iteration."""
     torch.manual_seed(seed)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    envs = make_envs(task, num_envs, steps, seed)
+    envs = make_envs(task, num_envs, steps, seed, settings or {})
     try:
         spaces = envs.single_observation_space, envs.single_action_space
         agent = Agent(*map(flatdim, spaces)).to(device)
@@ -161,8 +194,8 @@ def train(
             rollout, seen = roll_out(envs, agent, seen, steps)
             times.append(time.perf_counter())
             improve(agent, optimizer, rollout)
-            rows = np.concatenate(envs.call("get_muscle_tuples"))
-            found = learner.learn(torch.as_tensor(rows))
+            tuples = envs.call("get_muscle_tuples")
+            found = learner.learn(tuples)
             times.append(time.perf_counter())
             envs.call("update_muscle_weights", learner.get_state_dict())
             times.append(time.perf_counter())
@@ -172,7 +205,7 @@ def train(
                 {
                     "reward": reward,
                     "muscle_loss": found["loss"],
-                    "tuples": float(len(rows)),
+                    "tuples": float(sum(len(each.rows) for each in tuples)),
                     "rollout_s": acted,
                     "learn_s": learned,
                     "publish_s": published,
@@ -185,12 +218,23 @@ def train(
         envs.close()
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Read the command line, and train."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--env_file", type=Path, metavar="FILE.yaml")
     parser.add_argument("--task", default="Muscle-Walk-W18")
-    parser.add_argument("--num-envs", type=int, default=16)
+    parser.add_argument("--num_envs", "--num-envs", type=int, default=16)
     parser.add_argument("--steps", type=int, default=64)
     parser.add_argument("--iterations", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
-    args = parser.parse_args()
-    train(args.task, args.num_envs, args.steps, args.iterations, args.seed)
+    file = parser.parse_known_args()[0].env_file
+    settings = {} if file is None else dict(read_scalars(file))
+    options = {action.dest for action in parser._actions} - {"help", "env_file"}
+    parser.set_defaults(**{n: settings.pop(n) for n in options & settings.keys()})
+    args = vars(parser.parse_args())
+    del args["env_file"]
+    train(**args, settings=settings)
+
+
+if __name__ == "__main__":
+    main()

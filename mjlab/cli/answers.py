@@ -4,10 +4,12 @@ import atexit
 import contextlib
 import errno
 import gc
+import linecache
 import os
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
@@ -17,6 +19,14 @@ FAULT_OF_USER = 2
 
 
 _OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)
+_OF_A_NAME = (errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.EEXIST)
+_OF_A_NAME += (errno.ENAMETOOLONG, errno.ELOOP)
+
+_OF_A_VALUE = (ValueError, TypeError, LookupError, ImportError, OSError)
+"""Kinds of Python's own with which the library says what is wrong with a value."""
+
+TRACEBACK = "--traceback"
+"""The option of every program that shows where an error was raised."""
 
 _BY_SIGNAL = 128
 """Added to a signal's number, it is the exit code of what the signal ended."""
@@ -36,8 +46,8 @@ def run_program(
     """Run a program and return its exit code.
 
     An error that this project raises about what it was given becomes one message; any
-    other is a fault of the program, and keeps its traceback. So does every error if the
-    environment has `MJLAB_TRACEBACK=1`.
+    other is a fault of the program, and keeps its traceback. So does every error with
+    `--traceback`, or if the environment has `MJLAB_TRACEBACK=1`.
 
     Args:
         main: The program, called with its arguments.
@@ -46,9 +56,11 @@ def run_program(
     # An interpreter that ends looks through every object for cycles, several times,
     # which takes seconds after PyTorch, and finds nothing that has to be closed.
     atexit.register(gc.freeze)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    shows_all = TRACEBACK in given or os.environ.get("MJLAB_TRACEBACK") == "1"
     try:
         with _ending_in_order():
-            _answer(main, sys.argv[1:] if arguments is None else arguments)
+            _answer(main, [each for each in given if each != TRACEBACK])
     except BrokenPipeError:
         # What reads us, such as `head`, has enough; Python must not flush any more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -56,11 +68,11 @@ def run_program(
     except KeyboardInterrupt:
         sys.stderr.write("Stopped by Ctrl-C.\n")
         return _BY_SIGNAL + signal.SIGINT
-    except (ValueError, ImportError, OSError, RuntimeError) as error:
-        if not _is_answer(error) or os.environ.get("MJLAB_TRACEBACK") == "1":
+    except Exception as error:
+        if shows_all or not _is_answer(error):
             raise
         notes = getattr(error, "__notes__", [])
-        sys.stderr.write(" ".join([f"error: {error}", *notes]) + "\n")
+        sys.stderr.write(" ".join([f"error: {_said(error)}", *notes]) + "\n")
         return FAULT_OF_USER
     return 0
 
@@ -93,9 +105,37 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 def _is_answer(error: Exception) -> bool:
-    """Return whether the message is for the user: ours, or of a disk that refuses."""
-    of_disk = isinstance(error, OSError) and error.errno in _OF_THE_DISK
-    return of_disk or _is_ours(error)
+    """Return whether the message is for the user: ours, or of a disk or a name."""
+    return _is_ours(error) or _is_worded_here(error) or _is_of_a_file(error)
+
+
+def _is_of_a_file(error: Exception) -> bool:
+    if not isinstance(error, OSError):
+        return False
+    is_named = error.filename is not None and error.errno in _OF_A_NAME
+    return is_named or error.errno in _OF_THE_DISK
+
+
+def _is_worded_here(error: Exception) -> bool:
+    """Return whether a line of this library raised an error of Python's own kinds.
+
+    The same kinds come from Python where the library has a fault, at lines that do
+    something else.
+    """
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    lines = [line for _, line in traceback.walk_tb(error.__traceback__)]
+    if not isinstance(error, _OF_A_VALUE) or not str(error) or not frames:
+        return False
+    module = str(frames[-1].f_globals.get("__name__", ""))
+    line = linecache.getline(frames[-1].f_code.co_filename, lines[-1])
+    return module.startswith("mjlab.") and line.lstrip().startswith("raise ")
+
+
+def _said(error: Exception) -> str:
+    """Return the message of an error, as it was worded."""
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{error.strerror}: {str(error.filename)!r}."
+    return str(error.args[0]) if type(error) is KeyError else str(error)
 
 
 def _is_ours(error: Exception) -> bool:

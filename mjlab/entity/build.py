@@ -18,7 +18,7 @@ from mjlab.entity.base import (
 )
 from mjlab.entity.config import EntityCfg
 from mjlab.entity.initial import Member, initial_state, take_keys
-from mjlab.mujoco_log import compile_spec
+from mjlab.mujoco_log import ModelFileError, compile_spec
 from mjlab.names import find_name
 from mjlab.sim import authored_options
 from mjlab.spec import (
@@ -175,8 +175,13 @@ def _load(source: SpecSource) -> mujoco.MjSpec:
     spec = load_spec(source)
     # A URDF asks to fuse links that no joint moves, and their names would be lost.
     spec.compiler.fusestatic = False
-    # Configurations name the actuators that they wrap.
-    name_elements(spec, leave=("actuator",))
+    try:
+        # Configurations name the actuators that they wrap.
+        name_elements(spec, leave=("actuator",))
+    except UnicodeDecodeError as error:
+        raise ModelFileError(
+            f"{source} has a name that is no text: {error}."
+        ) from error
     return spec
 
 

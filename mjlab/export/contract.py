@@ -17,7 +17,7 @@ from mjlab.export.graph import OnnxState
 from mjlab.export.inputs import OnnxInput
 from mjlab.export.motion import ClipConstants
 from mjlab.export.quantities import root_frame
-from mjlab.export.reader import FORMAT
+from mjlab.export.reader import FORMAT, NO_CHECKSUM
 from mjlab.export.targets import ACTION
 from mjlab.provenance import versions
 from mjlab.rl.config import AgentCfg
@@ -54,6 +54,7 @@ def contract(
     references = [] if clips is None else clips.outputs
     whole = {
         "format": FORMAT,
+        "checksum": NO_CHECKSUM,
         "task": task,
         "made": {
             "at": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),

@@ -3,8 +3,10 @@
 Here are neither torch nor tasks: NumPy and onnxruntime are all that is needed.
 """
 
+import hashlib
 import importlib.util
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mjlab import files
 from mjlab.names import UnknownNameError, suggest
 
 INSTALL = 'pip install "mjlab-fused[export]"'
@@ -20,8 +23,16 @@ INSTALL = 'pip install "mjlab-fused[export]"'
 CONTRACT = "contract"
 """Key of the file's metadata that has its inputs and outputs, as JSON."""
 
-FORMAT = 1
-"""Version of that. A change that older readers would misunderstand raises it."""
+FORMAT = 2
+"""Version of that. A change that older readers would misunderstand raises it. From 2 on
+there is a checksum."""
+
+_REMEDY = "Export the policy again, or copy the file anew"
+
+_CHECKSUM = re.compile(rb'"checksum": "(sha256:[0-9a-f]{64})"')
+
+NO_CHECKSUM = f"sha256:{0:064}"
+"""Checksum of a file in the contract while it is computed."""
 
 
 class ExportError(ValueError):
@@ -39,6 +50,23 @@ def require_installed() -> None:
         raise ExportError(f"ONNX files need onnx and onnxruntime: {INSTALL}")
 
 
+def with_checksum(content: bytes) -> tuple[bytes, str]:
+    """Return a file with its checksum in place of `NO_CHECKSUM`, and the checksum."""
+    checksum = f"sha256:{hashlib.sha256(content).hexdigest()}"
+    return content.replace(NO_CHECKSUM.encode(), checksum.encode()), checksum
+
+
+def _is_whole(content: bytes) -> bool:
+    """Return whether a file has a checksum; raise if it is not that of its content."""
+    found = _CHECKSUM.findall(content)
+    if not found:
+        return False
+    blank = content.replace(found[0], NO_CHECKSUM.encode())
+    if len(found) > 1 or with_checksum(blank)[1].encode() != found[0]:
+        raise ValueError("its bytes are not those of its checksum")
+    return True
+
+
 class OnnxPolicy:
     """The policy of one robot.
 
@@ -50,13 +78,16 @@ class OnnxPolicy:
         """Load a file."""
         self.path = Path(path)
         """The file."""
-        self._session = _open(self.path)
-        self.contract: dict[str, Any] = _read_contract(self._session, self.path)
-        """The file's contract; `mjlab/export/contract.py` writes it."""
-        self._inputs = {entry["name"]: entry for entry in self.contract["inputs"]}
         self.state: dict[str, NDArray[Any]] = {}
         """The memory, by the name of the tensor that takes it."""
-        self.reset()
+        with files.reading(str(self.path), ExportError, f"{_REMEDY}."):
+            self._session, is_whole = _open(self.path)
+            self.contract: dict[str, Any] = _read_contract(
+                self._session, self.path, is_whole=is_whole
+            )
+            """The file's contract; `mjlab/export/contract.py` writes it."""
+            self._inputs = {entry["name"]: entry for entry in self.contract["inputs"]}
+            self.reset()
 
     @property
     def task(self) -> str:
@@ -120,25 +151,30 @@ class OnnxPolicy:
         return value
 
 
-def _open(path: Path) -> Any:
+def _open(path: Path) -> tuple[Any, bool]:
+    """Return a file's session, and whether its checksum was there, and right."""
     try:
         import onnxruntime
     except ImportError as error:
         raise ExportError(f"ONNX files need onnxruntime: {INSTALL}") from error
     if not path.is_file():
         raise ExportError(f"There is no file {path}.")
+    content = path.read_bytes()
+    is_whole = _is_whole(content)
     options = onnxruntime.SessionOptions()
     # The network is small, and more threads would only take turns with physics.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     try:
-        return onnxruntime.InferenceSession(
-            str(path), options, providers=["CPUExecutionProvider"]
+        session = onnxruntime.InferenceSession(
+            content, options, providers=["CPUExecutionProvider"], enable_fallback=0
         )
     except Exception as error:  # Its errors have no base class of their own.
-        raise ExportError(f"{path} cannot be loaded as ONNX: {error}") from error
+        said = files.one_line(error)
+        raise ExportError(f"{path} cannot be loaded as ONNX: {said}.") from error
+    return session, is_whole
 
 
-def _read_contract(session: Any, path: Path) -> dict[str, Any]:
+def _read_contract(session: Any, path: Path, *, is_whole: bool) -> dict[str, Any]:
     text = session.get_modelmeta().custom_metadata_map.get(CONTRACT)
     if text is None:
         raise ExportError(
@@ -151,4 +187,6 @@ def _read_contract(session: Any, path: Path) -> dict[str, Any]:
             f"{path} is of format {contract['format']}; this version reads up to "
             f"{FORMAT}."
         )
+    if contract["format"] > 1 and not is_whole:
+        raise ExportError(f"{path} is damaged: its checksum is gone. {_REMEDY}.")
     return contract

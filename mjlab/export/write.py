@@ -20,7 +20,7 @@ from mjlab.export.contract import contract, to_text
 from mjlab.export.graph import Graph
 from mjlab.export.inputs import GROUP, Observer, OnnxInput, measured_group, plan
 from mjlab.export.network import add_network
-from mjlab.export.reader import CONTRACT, ExportError, OnnxPolicy
+from mjlab.export.reader import CONTRACT, ExportError, OnnxPolicy, with_checksum
 from mjlab.export.targets import ACTION, add_targets
 from mjlab.files import write_atomic, write_text
 from mjlab.managers import ObservationGroupCfg, ObservationTermCfg
@@ -209,7 +209,7 @@ def _write(
     clip: float | None,
 ) -> Exported:
     """Write the file once it is known to be right."""
-    content = model.SerializeToString()
+    content, whole["checksum"] = with_checksum(model.SerializeToString())
     with tempfile.TemporaryDirectory() as folder:
         draft = Path(folder) / to.name
         draft.write_bytes(content)

@@ -11,9 +11,11 @@ import importlib.util
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mjlab.gym.batched_env import BatchedEnv as BatchedEnv
     from mjlab.gym.build import make as make
     from mjlab.gym.build import make_worlds as make_worlds
     from mjlab.gym.episodes import ActionRepeat as ActionRepeat
+    from mjlab.gym.episodes import ManiSkillVectorEnv as ManiSkillVectorEnv
     from mjlab.gym.episodes import VectorEnv as VectorEnv
     from mjlab.gym.numpy_env import NumpyVectorEnv as NumpyVectorEnv
     from mjlab.gym.numpy_env import SingleEnv as SingleEnv
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from mjlab.gym.worlds import ManagedWorlds as ManagedWorlds
     from mjlab.gym.wrappers import CachedReset as CachedReset
     from mjlab.gym.wrappers import FlattenActionSpace as FlattenActionSpace
+    from mjlab.gym.wrappers import (
+        FlattenActionSpaceWrapper as FlattenActionSpaceWrapper,
+    )
     from mjlab.gym.wrappers import FlattenObservation as FlattenObservation
     from mjlab.gym.wrappers import FrameStack as FrameStack
 
@@ -29,14 +34,16 @@ if importlib.util.find_spec("gymnasium") is not None:
     from mjlab.gym import build as build
 
 _LAZY = {
+    "batched_env": ("BatchedEnv",),
     "build": ("make", "make_worlds"),
-    "episodes": ("ActionRepeat", "VectorEnv"),
+    "episodes": ("ActionRepeat", "ManiSkillVectorEnv", "VectorEnv"),
     "numpy_env": ("NumpyVectorEnv", "SingleEnv"),
     "torch_env": ("TorchVectorEnv",),
     "worlds": ("GymWorlds", "ManagedWorlds"),
     "wrappers": (
         "CachedReset",
         "FlattenActionSpace",
+        "FlattenActionSpaceWrapper",
         "FlattenObservation",
         "FrameStack",
     ),

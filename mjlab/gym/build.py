@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gymnasium.envs.registration import EnvSpec
 
     from mjlab.envs import ManagerBasedRlEnvCfg
+    from mjlab.gym.batched_env import BatchedEnv
     from mjlab.gym.numpy_env import NumpyVectorEnv, SingleEnv
     from mjlab.gym.torch_env import TorchVectorEnv
     from mjlab.gym.worlds import ManagedWorlds
@@ -114,17 +115,16 @@ def make_vector(
     return form(make_worlds(task, num_envs, **of_worlds), **of_form)
 
 
-def make_single(task: str, *, num_envs: int = 1, **settings: Any) -> "SingleEnv":
-    """Make the single form; this is what `gymnasium.make` calls."""
-    if num_envs != 1:
-        raise gymnasium.error.Error(
-            f"gymnasium.make makes one world, and num_envs is {num_envs}. Use "
-            f"mjlab.make({task!r}, num_envs={num_envs}) or "
-            f"gymnasium.make_vec({gym_id(task)!r}, num_envs={num_envs})."
-        )
+def make_single(
+    task: str, *, num_envs: int | None = None, **settings: Any
+) -> "SingleEnv | BatchedEnv":
+    """Make what `gymnasium.make` makes: with `num_envs`, as many worlds in a batch."""
+    from mjlab.gym.batched_env import BatchedEnv
     from mjlab.gym.numpy_env import SingleEnv
 
     of_form, of_worlds = _divided(settings)
+    if num_envs is not None:
+        return BatchedEnv(make_worlds(task, num_envs, **of_worlds), **of_form)
     return SingleEnv(make_worlds(task, **of_worlds), **of_form)
 
 
@@ -160,4 +160,8 @@ for _task in entries():
         entry_point="mjlab.gym.build:make_single",
         vector_entry_point="mjlab.gym.build:make_vector",
         kwargs={"task": _task},
+        # Neither fits a batch, and gymnasium.make makes those, too. The single form
+        # itself refuses a step or a picture before the first reset.
+        order_enforce=False,
+        disable_env_checker=True,
     )

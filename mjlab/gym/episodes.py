@@ -51,7 +51,9 @@ class VectorEnv(TensorWrapper):
         self.ignore_terminations = ignore_terminations
         self.record_metrics = record_metrics
         chosen = AutoresetMode.SAME_STEP if auto_reset else AutoresetMode.DISABLED
-        env.use_autoreset(chosen, ignore_terminations=ignore_terminations, goes_on=True)
+        self.env.use_autoreset(
+            chosen, ignore_terminations=ignore_terminations, goes_on=True
+        )
         self._metrics = _Metrics(self.num_envs, self.device, ignore_terminations)
 
     def reset(
@@ -90,6 +92,10 @@ class VectorEnv(TensorWrapper):
             }
 
 
+ManiSkillVectorEnv = VectorEnv
+"""The same by ManiSkill's name."""
+
+
 class ActionRepeat(TensorWrapper):
     """Takes each action `repeat` times, and adds up the rewards.
 
@@ -111,7 +117,7 @@ class ActionRepeat(TensorWrapper):
             raise ValueError(f"repeat={repeat} has to be 1 or more.")
         self.repeat = repeat
         self._ended = self.no_rows()
-        self._mode = env.autoreset_mode
+        self._mode = self.env.autoreset_mode
         self.use_autoreset(self._mode)
 
     @property

@@ -175,6 +175,8 @@ class SingleEnv(HasSpec, gymnasium.Env[Any, Any]):  # pyright: ignore[reportInco
         if self.render_mode is None:
             gymnasium.logger.warn(NO_RENDER_MODE)
             return None
+        if not self._is_reset:
+            raise ResetNeeded("Call reset() before the first render().")
         return self.worlds.frames()[0]
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ import torch
 from gymnasium import Space, spaces
 from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 from gymnasium.vector.utils import batch_space
+from gymnasium.wrappers import TimeLimit
 
 from mjlab.envs import CachedInitialStates
 from mjlab.gym.resets import to_mask
@@ -26,6 +27,8 @@ class TensorWrapper(VectorWrapper[Any, Any, Any, Any, torch.Tensor]):
 
     def __init__(self, env: TensorEnv) -> None:
         """Wrap an environment."""
+        if isinstance(env, TimeLimit):
+            env = _without_clock(env)
         if not isinstance(env, TorchVectorEnv | TensorWrapper):
             raise TypeError(
                 f"{type(self).__name__} wraps environments with tensors, such as those "
@@ -103,7 +106,7 @@ class FlattenActionSpace(TensorWrapper):
         """Wrap an environment whose action space is a Dict of flat Boxes."""
         super().__init__(env)
         self._parts: dict[str, int] = {}
-        space = env.single_action_space
+        space = self.env.single_action_space
         if isinstance(space, spaces.Dict):
             self._parts = {name: _width(part, name) for name, part in space.items()}
             self.single_action_space = flat_box(space)
@@ -126,13 +129,17 @@ class FlattenActionSpace(TensorWrapper):
         return self.env.step(dict(zip(self._parts, parts, strict=True)))
 
 
+FlattenActionSpaceWrapper = FlattenActionSpace
+"""The same by ManiSkill's name."""
+
+
 class FlattenObservation(TensorWrapper):
     """Shows one tensor of shape (num_envs, numbers), whatever is observed."""
 
     def __init__(self, env: TensorEnv) -> None:
         """Wrap an environment."""
         super().__init__(env)
-        self.observe_as(flat_box(env.single_observation_space))
+        self.observe_as(flat_box(self.env.single_observation_space))
 
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
@@ -170,7 +177,7 @@ class FrameStack(TensorWrapper):
         self.num_stack = num_stack
         self._frames: Tree | None = None
         self._ended = self.no_rows()
-        self.observe_as(_stacked(env.single_observation_space, num_stack))
+        self.observe_as(_stacked(self.env.single_observation_space, num_stack))
 
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
@@ -285,3 +292,19 @@ def _width(space: Space, name: str) -> int:
             "with one dimension."
         )
     return space.shape[0]
+
+
+def _without_clock(env: TimeLimit) -> Any:
+    """Return what Gymnasium gave a clock of its own, which is one for all rows.
+
+    `gymnasium.make` does so where a spec says how long an episode is, though rows have
+    that clock already.
+    """
+    inner: Any = env.env
+    own, asked = inner.spec.max_episode_steps, env.spec.max_episode_steps  # pyright: ignore[reportOptionalMemberAccess]
+    if own != asked:
+        raise TypeError(
+            f"gymnasium.make(max_episode_steps={asked}) has one clock for all rows. "
+            f"Use mjlab.make(task, num_envs=, max_episode_steps={asked})."
+        )
+    return inner

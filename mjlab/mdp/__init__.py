@@ -58,9 +58,7 @@ from mjlab.mdp.observations import base_height as base_height
 from mjlab.mdp.observations import base_lin_vel as base_lin_vel
 from mjlab.mdp.observations import body_pose_local as body_pose_local
 from mjlab.mdp.observations import builtin_sensor as builtin_sensor
-from mjlab.mdp.observations import camera_depth as camera_depth
 from mjlab.mdp.observations import camera_image as camera_image
-from mjlab.mdp.observations import camera_mask as camera_mask
 from mjlab.mdp.observations import contact_found as contact_found
 from mjlab.mdp.observations import episode_progress as episode_progress
 from mjlab.mdp.observations import generated_commands as generated_commands

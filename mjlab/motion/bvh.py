@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mjlab.motion.files import read_text
 from mjlab.motion.motion import MotionError
 
 _AXES = {"X": 0, "Y": 1, "Z": 2}
@@ -41,10 +42,7 @@ class BvhRecording:
 
 def read_bvh(path: Path) -> BvhRecording:
     """Read a file whose vertical is y, as nearly all have it."""
-    try:
-        words = iter(path.read_text("utf-8").split())
-    except FileNotFoundError:
-        raise MotionError(f"There is no file {path}.") from None
+    words = iter(read_text(path).split())
     try:
         joints = _read_skeleton(words)
         frames, seconds = _read_head(words)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mjlab.files import write_atomic
+from mjlab.files import reading, write_atomic
 from mjlab.motion.motion import Motion, MotionError, MotionInfo
 from mjlab.schema import ConfigFileError, from_data, to_data
 
@@ -21,6 +21,7 @@ CONVENTION = "quaternions wxyz; metres, radians, seconds; velocities of origins,
 
 _ARRAYS = ("joint_pos", "joint_vel", "body_pos_w", "body_quat_w")
 _ARRAYS += ("body_lin_vel_w", "body_ang_vel_w")
+_REMEDY = "Write or copy it anew."
 _PICKLES = (".pkl", ".pickle", ".joblib", ".p")
 
 
@@ -79,6 +80,13 @@ def load_motion(
         body_names: Names of the bodies of a file that has none, the root first.
     """
     path = Path(path)
+    with reading(str(path), MotionError, _REMEDY):
+        return _load(path, joint_names, body_names)
+
+
+def _load(
+    path: Path, joint_names: Sequence[str] | None, body_names: Sequence[str] | None
+) -> Motion:
     arrays = _read_arrays(path)
     header = _read_header(path, arrays)
     names = {
@@ -120,6 +128,14 @@ def load_motion(
         joint_names=names["joint"],
         **kept,
     )
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file of motions."""
+    if not path.exists():
+        raise MotionError(f"There is no file {path}.")
+    with reading(str(path), MotionError, _REMEDY):
+        return path.read_text("utf-8")
 
 
 def find_motions(paths: Sequence[Path | str]) -> list[Path]:

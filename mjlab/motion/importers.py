@@ -1,12 +1,13 @@
 """Motions from other formats: rows of text, and the arrays of other projects."""
 
+import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from mjlab.motion.files import load_motion
+from mjlab.motion.files import load_motion, read_text
 from mjlab.motion.motion import Motion, MotionError, MotionInfo
 from mjlab.motion.robot import MotionRobot
 
@@ -105,7 +106,7 @@ def _with_root(
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}
-    except ValueError:
+    except (ValueError, EOFError, zipfile.BadZipFile):
         return None  # `load_motion` says why.
     names = arrays.get("joint_names", joint_names)
     joints = arrays.get("joint_pos")
@@ -128,10 +129,7 @@ def _with_root(
 
 
 def _numbers(path: Path) -> np.ndarray:
-    try:
-        text = path.read_text("utf-8")
-    except FileNotFoundError:
-        raise MotionError(f"There is no file {path}.") from None
+    text = read_text(path)
     rows = [line.split(",") for line in text.splitlines() if line.strip()]
     if len(rows) < 2:
         raise MotionError(f"{path} has {len(rows)} rows; 2 are the least.")

@@ -34,12 +34,14 @@ if TYPE_CHECKING:
     from mjlab.muscle.law import TorqueLaw as TorqueLaw
     from mjlab.muscle.law import make_law as make_law
     from mjlab.muscle.learner import LearnerError as LearnerError
-    from mjlab.muscle.learner import MuscleLearner as MuscleLearner
+    from mjlab.muscle.learner import MuscleRegression as MuscleRegression
     from mjlab.muscle.map import MuscleMap as MuscleMap
     from mjlab.muscle.map import MuscleMapError as MuscleMapError
     from mjlab.muscle.network import MuscleCascade as MuscleCascade
     from mjlab.muscle.network import MuscleNetwork as MuscleNetwork
     from mjlab.muscle.network import cascade_weights as cascade_weights
+    from mjlab.muscle.original import MuscleLearner as MuscleLearner
+    from mjlab.muscle.original import MuscleTuples as MuscleTuples
     from mjlab.muscle.original import generating_muscle_nn as generating_muscle_nn
     from mjlab.muscle.original import load_original as load_original
     from mjlab.muscle.original import to_original as to_original
@@ -55,10 +57,11 @@ _NAMES = {
     " QpCoordinator RefinedCoordinator",
     "force": "MuscleCurves inverse_excitation muscle_act_rate",
     "law": "DiagonalStablePdLaw DirectLaw PlainPdLaw StablePdLaw TorqueLaw make_law",
-    "learner": "LearnerError MuscleLearner",
+    "learner": "LearnerError MuscleRegression",
     "map": "MuscleMap MuscleMapError",
     "network": "MuscleCascade MuscleNetwork cascade_weights",
-    "original": "generating_muscle_nn load_original to_original",
+    "original": "MuscleLearner MuscleTuples generating_muscle_nn load_original"
+    " to_original",
     "state": "MuscleState TorqueMap",
     "store": "WeightError WeightStore",
 }

@@ -28,7 +28,7 @@ class LearnerError(ValueError):
     """Rows that cannot be learned from."""
 
 
-class MuscleLearner:
+class MuscleRegression:
     """Fits a muscle network, on a device of its own.
 
     The network is not copied: where it acts on the same device, its weights change in

@@ -1,4 +1,4 @@
-"""The names of the published two-level controllers, for networks trained there.
+"""The names of the published two-level controllers, for what was made there.
 
 MASS (Lee et al. 2019), Generative GaitNet (2022) and their successors keep a muscle
 network as a state dict of `fc.0.weight`, `fc.0.bias` to `fc.6.bias`, without the scales
@@ -7,13 +7,19 @@ of its inputs. Their networks load here, and ours load there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
+from mjlab.muscle.buffer import TupleLayout
+from mjlab.muscle.config import original_preset
+from mjlab.muscle.learner import LearnerError, MuscleRegression
+from mjlab.muscle.map import MuscleMap
 from mjlab.muscle.network import MuscleNetwork
+from mjlab.muscle.state import TorqueMap
 from mjlab.muscle.store import check_weights
 
 Array = np.ndarray | torch.Tensor
@@ -84,6 +90,110 @@ def generating_muscle_nn(
     network = OriginalMuscleNetwork(*sizes, is_cascaded=is_cascaded)
     on_cuda = torch.cuda.is_available() and not is_cpu
     return network.to("cuda") if on_cuda else network
+
+
+class MuscleTuples(NamedTuple):
+    """Rows for a muscle network to learn from, as a world returns them."""
+
+    rows: np.ndarray
+    """The parts of `TupleLayout` side by side, shape (n, width)."""
+
+    map: MuscleMap
+    """The muscle and the dof of each entry of the reduced torque map."""
+
+
+class MuscleLearner:
+    """Fits a muscle network that is made by its sizes, as the published programs do.
+
+    Which muscle crosses which joint comes with the first tuples.
+    """
+
+    def __init__(
+        self,
+        *,
+        num_actuator_action: int,
+        num_muscles: int,
+        num_muscle_dofs: int,
+        learning_rate: float = 1e-4,
+        num_epochs: int = 4,
+        batch_size: int = 512,
+        is_cascaded: bool = False,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        """Make the network.
+
+        Args:
+            num_actuator_action: Controlled dofs.
+            num_muscles: Muscles.
+            num_muscle_dofs: Entries of the reduced torque map.
+            learning_rate: Of Adam.
+            num_epochs: Passes over the tuples in an update.
+            batch_size: Tuples of a minibatch; the last of an epoch may be smaller.
+            is_cascaded: Whether other networks act before it.
+            device: Where it learns.
+        """
+        self.device = torch.device(device)
+        """Device of the network."""
+        sizes = (num_muscle_dofs, num_actuator_action, num_muscles)
+        self.model = OriginalMuscleNetwork(*sizes, is_cascaded=is_cascaded)
+        """The network that learns."""
+        self.model.to(self.device)
+        self._cfg = dataclasses.replace(
+            original_preset(),
+            learning_rate=learning_rate,
+            final_learning_rate=learning_rate,
+            epochs=num_epochs,
+            batch_size=batch_size,
+            allow_small_batch=True,
+        )
+        self._layout = TupleLayout(*sizes, is_cascaded)
+        self._map: MuscleMap | None = None
+        self._regression: MuscleRegression | None = None
+
+    def learn(
+        self, muscle_tuples: MuscleTuples | Sequence[MuscleTuples]
+    ) -> dict[str, Any]:
+        """Fit the network; return `loss` and the other figures of `MuscleRegression`.
+
+        Args:
+            muscle_tuples: What `get_muscle_tuples` returned, of one world or of many.
+        """
+        one = isinstance(muscle_tuples, MuscleTuples)
+        many = [muscle_tuples] if one else list(muscle_tuples)
+        for each in many:
+            self._check(each)
+        if self._regression is None:
+            self._map = many[0].map
+            torque_map = TorqueMap(self._map, self.device)
+            self._regression = MuscleRegression(
+                self.model, torque_map, self._layout, self._cfg
+            )
+        rows = np.concatenate([each.rows for each in many])
+        return self._regression.learn(torch.as_tensor(rows))
+
+    def get_state_dict(self) -> dict[str, torch.Tensor]:
+        """Return copies of weights and scales on the CPU, which worlds can take."""
+        return {
+            name: tensor.detach().cpu().clone()
+            for name, tensor in self.model.state_dict().items()
+        }
+
+    def _check(self, tuples: Any) -> None:
+        if not isinstance(tuples, MuscleTuples):
+            raise LearnerError(
+                f"A {type(tuples).__name__} is no MuscleTuples: hand over what "
+                "envs.call('get_muscle_tuples') returned, as it is."
+            )
+        found, layout = tuples.map, self._layout
+        for name, given, there in (
+            ("num_muscle_dofs", layout.num_entries, found.num_entries),
+            ("num_actuator_action", layout.num_dofs, found.num_dofs),
+            ("num_muscles", layout.num_muscles, found.num_muscles),
+        ):
+            if given != there:
+                raise LearnerError(f"{name} is {given}; the tuples' model has {there}.")
+        if self._map is not None and self._map.fingerprint != found.fingerprint:
+            raise LearnerError("These tuples are of another model than those before.")
 
 
 def load_original(

@@ -28,7 +28,9 @@ from mjlab.recording.hdf5 import (
     EpisodeEncoder,
     FileInMemory,
     RawEpisode,
+    read_attributes,
     require_h5py,
+    write_attributes,
 )
 from mjlab.schema import check_object, read_object
 
@@ -310,8 +312,7 @@ def _merged(
         h5py.File(path, "r", locking=False) as links,
         h5py.File(unfinished, "w", libver=LIBVER, locking=False) as target,
     ):
-        for key, value in links.attrs.items():
-            target.attrs[key] = value
+        write_attributes(target, read_attributes(links))
         for index, (entry, source) in enumerate(_opened(h5py, parts, chosen)):
             old, new = (f"traj_{i}".encode() for i in (entry["episode_id"], index))
             h5py.h5o.copy(source.id, old, target.id, new)

@@ -48,6 +48,30 @@ def require_h5py() -> Any:
         ) from error
 
 
+def write_attributes(group: Any, attributes: Mapping[str, Any]) -> None:
+    """Add attributes to a group or a file, texts with a length that is fixed.
+
+    HDF5 keeps other texts in a heap without a checksum, and never comes back from
+    reading one in which sizes are damaged.
+    """
+    text = require_h5py().string_dtype
+    for name, value in attributes.items():
+        if isinstance(value, str):
+            data = value.encode()
+            kind = text("utf-8", max(1, len(data)))
+            group.attrs.create(name, data, dtype=kind)
+        else:
+            group.attrs[name] = value
+
+
+def read_attributes(group: Any) -> dict[str, Any]:
+    """Return the attributes of a group or a file."""
+    return {
+        name: value.decode() if isinstance(value, bytes) else value
+        for name, value in group.attrs.items()
+    }
+
+
 def as_record(arrays: Mapping[str, np.ndarray]) -> np.ndarray:
     """Return arrays as one record, as files have the beginning of an episode.
 
@@ -85,7 +109,7 @@ class FileInMemory:
             libver=LIBVER,
             block_size=1 << 20,
         )
-        self.file.attrs.update(attributes)
+        write_attributes(self.file, attributes)
 
     def image(self) -> bytes:
         """Return the file as it would lie on a disk."""

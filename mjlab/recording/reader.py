@@ -1,45 +1,31 @@
 """Recorded episodes, read back: each tensor when it is asked for."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
 import torch
 
+from mjlab import files
 from mjlab.names import UnknownNameError, suggest
 from mjlab.recording.config import RecordingError
 from mjlab.recording.episode_store import REMEDY, read_index
-from mjlab.recording.hdf5 import FORMAT, FORMAT_VERSION, require_h5py
+from mjlab.recording.hdf5 import (
+    FORMAT,
+    FORMAT_VERSION,
+    read_attributes,
+    require_h5py,
+)
 
 Tree = torch.Tensor | dict[str, "Tree"]
 """One tensor, or several by name."""
 
 
-_DAMAGE = (
-    OSError,
-    RuntimeError,
-    LookupError,
-    ValueError,
-    TypeError,
-    AttributeError,
-    ArithmeticError,
-    MemoryError,
-)
-"""Errors that HDF5 and NumPy raise for files that are damaged."""
-
-
-@contextmanager
-def reading(place: str) -> Iterator[None]:
+def reading(place: str) -> AbstractContextManager[None]:
     """Answer what a damaged file causes with one line that names the place."""
-    try:
-        yield
-    except (RecordingError, UnknownNameError):
-        raise
-    except _DAMAGE as error:
-        said = " ".join(str(error).split()).rstrip(".")
-        raise RecordingError(f"{place} is damaged: {said}. {REMEDY}") from error
+    return files.reading(place, RecordingError, REMEDY)
 
 
 class RecordedEpisode:
@@ -171,7 +157,7 @@ class Recording(Sequence[RecordedEpisode]):
                 f"{self.path} is no recording: it is not an HDF5 file ({error})."
             ) from error
         with reading(str(self.path)):
-            self.attributes: dict[str, Any] = dict(self._file.attrs)
+            self.attributes: dict[str, Any] = read_attributes(self._file)
             """Attributes of the file."""
             self._check_format()
             self.numbers = _numbers(self._file)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from mjlab.render.canvas import Canvas as Canvas
     from mjlab.render.canvas import color_muscles as color_muscles
     from mjlab.render.canvas import has_muscles as has_muscles
+    from mjlab.render.observations import camera_depth as camera_depth
+    from mjlab.render.observations import camera_mask as camera_mask
     from mjlab.render.offscreen import Offscreen as Offscreen
     from mjlab.render.offscreen import OrbitView as OrbitView
     from mjlab.render.offscreen import tile as tile
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 _LAZY = {
     "canvas": ("Canvas", "color_muscles", "has_muscles"),
+    "observations": ("camera_depth", "camera_mask"),
     "offscreen": ("OrbitView", "Offscreen", "tile"),
     "overlays": ("Arrow", "Marks", "Sphere", "add_contacts"),
     "rays": ("RayRendererCfg",),

@@ -9,7 +9,12 @@ import torch
 
 from mjlab.files import move_durably, write_text
 from mjlab.names import UnknownNameError, suggest
-from mjlab.recording.hdf5 import LIBVER, as_record, require_h5py
+from mjlab.recording.hdf5 import (
+    LIBVER,
+    as_record,
+    require_h5py,
+    write_attributes,
+)
 from mjlab.replay.replay import Replay, Replayed, ReplayError, Values
 
 _OWN = ("obs", "start")
@@ -79,7 +84,7 @@ class ReplayedFile(_ReplayFile):
         self, path: str | Path, replay: Replay, *, groups: tuple[str, ...] | None = None
     ) -> None:
         super().__init__(path, replay, groups=groups)
-        self._file.attrs.update(replay.recording.attributes)
+        write_attributes(self._file, replay.recording.attributes)
         self._entries: list[dict[str, Any]] = []
 
     def add(self, replayed: Replayed) -> None:

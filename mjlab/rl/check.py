@@ -1,5 +1,6 @@
 """Checks of a learner's configuration before anything is simulated."""
 
+import math
 from collections.abc import Mapping
 from operator import attrgetter
 
@@ -7,7 +8,13 @@ from mjlab.envs.config import ManagerBasedRlEnvCfg
 from mjlab.names import suggest
 from mjlab.rl.config import AgentCfg, DistillationAgentCfg, PpoAgentCfg
 from mjlab.rl.imitation import ObservedActionsCfg
-from mjlab.rl.parts import CnnModelCfg, MlpModelCfg, RnnModelCfg
+from mjlab.rl.parts import (
+    CnnModelCfg,
+    DistillationCfg,
+    MlpModelCfg,
+    PpoCfg,
+    RnnModelCfg,
+)
 
 Groups = Mapping[str, tuple[int, ...] | None]
 """Shape of one world's observation by group, None where it is not known yet."""
@@ -26,6 +33,8 @@ def check_agent(cfg: AgentCfg, groups: Groups, num_envs: int) -> None:
         num_envs: Worlds of one process.
     """
     problems = _check_numbers(cfg)
+    if isinstance(cfg, PpoAgentCfg | DistillationAgentCfg):
+        problems += _check_learning(cfg.algorithm)
     if isinstance(cfg, PpoAgentCfg):
         problems += _check_ppo(cfg, groups, num_envs)
     elif isinstance(cfg, DistillationAgentCfg):
@@ -68,6 +77,17 @@ def _check_numbers(cfg: AgentCfg) -> list[str]:
         for name, least in lowest.items()
         if values[name] < least
     ]
+
+
+def _check_learning(cfg: PpoCfg | DistillationCfg) -> list[str]:
+    problems = []
+    if not 0.0 <= cfg.learning_rate < math.inf:
+        given = f"algorithm.learning_rate={cfg.learning_rate}"
+        problems.append(f"{given} has to be a number from 0 on")
+    if cfg.num_learning_epochs < 1:
+        given = f"algorithm.num_learning_epochs={cfg.num_learning_epochs}"
+        problems.append(f"{given} has to be 1 or more")
+    return problems
 
 
 def _check_ppo(cfg: PpoAgentCfg, groups: Groups, num_envs: int) -> list[str]:

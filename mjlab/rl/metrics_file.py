@@ -111,7 +111,7 @@ def _lines(path: Path) -> tuple[list[dict[str, Any]], int]:
     for row in rows[:-1]:  # After the last newline is nothing, or a torn line.
         try:
             data = json.loads(row)
-        except ValueError:
+        except (ValueError, RecursionError):
             data = None
         if isinstance(data, dict) and isinstance(data.get("iteration"), int):
             found.append(data)

@@ -8,16 +8,13 @@ from typing import Any
 
 import mujoco
 
-from mjlab.mujoco_log import relay_warnings
+from mjlab.files import one_line
+from mjlab.mujoco_log import ModelFileError, relay_warnings
 from mjlab.names import suggest
 
 SpecSource = str | Path | mujoco.MjSpec | Callable[[], mujoco.MjSpec]
 
 _ASSETS = "assets"
-
-
-class ModelFileError(ValueError):
-    """A file that MuJoCo cannot read as a model."""
 
 
 class MissingAssetError(FileNotFoundError):
@@ -142,7 +139,9 @@ def _from_file(path: Path) -> mujoco.MjSpec:
         # An absolute path, because the spec remembers it as the folder of its assets.
         return mujoco.MjSpec.from_file(str(path.absolute()))
     except ValueError as error:
-        raise ModelFileError(f"MuJoCo cannot read {str(path)!r}: {error}") from error
+        raise ModelFileError(
+            f"MuJoCo cannot read {str(path)!r}: {one_line(error)}."
+        ) from error
 
 
 def _anchor_assets(spec: mujoco.MjSpec) -> None:

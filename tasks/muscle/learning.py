@@ -14,9 +14,9 @@ import torch
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.muscle import (
     MuscleAction,
-    MuscleLearner,
     MuscleLearnerCfg,
     MuscleNetwork,
+    MuscleRegression,
     MuscleState,
     TorqueMap,
     muscle_action,
@@ -92,7 +92,7 @@ class MuscleHook(Hook):
         options = vars(self._term.cfg.network)
         network = MuscleNetwork.for_map(muscles, **options).to(device)
         network.load_state_dict(self._term.network_state())
-        self.learner = MuscleLearner(
+        self.learner = MuscleRegression(
             network,
             TorqueMap(muscles, device),
             self._term.buffer.layout,

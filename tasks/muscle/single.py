@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Mapping
 from typing import Any
@@ -9,9 +10,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from mjlab.envs import ManagerBasedRlEnv
+from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.gym import ManagedWorlds, SingleEnv
-from mjlab.muscle import MuscleMap, muscle_action
+from mjlab.muscle import MuscleMap, MuscleTuples, muscle_action
 from mjlab.registry import load_task
 
 
@@ -47,7 +48,7 @@ class MuscleEnv(SingleEnv):
         state = {name: torch.as_tensor(value) for name, value in state_dict.items()}
         self._term.load_network(state, self._term.version + 1)
 
-    def get_muscle_tuples(self) -> np.ndarray:
+    def get_muscle_tuples(self) -> MuscleTuples:
         """Return one row for each step since the last call, and forget them.
 
         A row is the reduced torque map and then the wanted torques, in N m. Of more
@@ -55,22 +56,25 @@ class MuscleEnv(SingleEnv):
         """
         rows = self._term.rows().cpu().numpy().copy()
         self._term.buffer.clear()
-        return rows
+        return MuscleTuples(rows, self._term.map)
 
 
 def make_muscle_env(
-    task: str, *, seed: int | None = None, kept_steps: int | None = None
+    task: str | ManagerBasedRlEnvCfg,
+    *,
+    seed: int | None = None,
+    kept_steps: int | None = None,
 ) -> MuscleEnv:
     """Make one world of a task with muscles, on the CPU and one thread.
 
     Args:
-        task: The task's id.
+        task: The task's id, or a configuration.
         seed: Seed of all chance. None draws one.
         kept_steps: Steps of which rows are kept. None takes what the task says.
     """
     # As many worlds as processors, each in a process, is how this is used.
     torch.set_num_threads(1)
-    cfg: Any = load_task(task).env()
+    cfg: Any = load_task(task).env() if isinstance(task, str) else copy.deepcopy(task)
     cfg.scene.num_envs, cfg.final_obs, cfg.seed = 1, True, seed
     cfg.sim = dataclasses.replace(cfg.sim, backend="native", num_threads=1)
     if kept_steps is not None:

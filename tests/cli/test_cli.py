@@ -7,9 +7,11 @@ import re
 import resource
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mjlab.cli import Answer, Program, UsageError, read_line, run_program
@@ -17,6 +19,9 @@ from mjlab.cli.hardware import choose_worlds
 from mjlab.cli.help import field_texts, reference
 from mjlab.cli.listing import find_summary
 from mjlab.cli.overrides import Setting, apply, find_part
+from mjlab.entity import EntityCfg, build_entity
+from mjlab.motion.bvh import read_bvh
+from mjlab.names import suggest
 from mjlab.registry import find_entry, load_task
 from mjlab.rl import BetaCfg, MlpModelCfg, PpoAgentCfg, RndCfg, RnnModelCfg
 from mjlab.tasks.cartpole import CartpoleAgentCfg, CartpoleBalanceCfg
@@ -186,9 +191,71 @@ def test_a_fault_of_the_program_keeps_its_traceback():
 
 
 def test_a_traceback_can_be_asked_for(monkeypatch):
+    with pytest.raises(UsageError):
+        run_program(train.main, ["--nothing", "--traceback"])
     monkeypatch.setenv("MJLAB_TRACEBACK", "1")
     with pytest.raises(UsageError):
         run_program(train.main, ["--nothing"])
+
+
+UNWORDED: dict[str, Callable[[], object]] = {
+    "a name that is not there": lambda: {}["nothing"],
+    "a number of Python's": lambda: int("ten"),
+    "an error in a library": lambda: np.zeros(3).reshape(2),
+    "a line of the library that fails": lambda: suggest("a", None),  # type: ignore
+}
+
+
+@pytest.mark.parametrize("fault", UNWORDED)
+def test_what_python_says_of_a_fault_is_no_answer(fault):
+    with pytest.raises(Exception):  # noqa: B017
+        run_program(lambda arguments: UNWORDED[fault](), [])
+
+
+WORDED: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a value of Python's kinds": (
+        lambda folder: build_entity(EntityCfg(source=folder), "a/b"),
+        "An entity's name is not empty and has no '/': 'a/b'.",
+    ),
+    "a file that is not there": (
+        lambda folder: (folder / "gone.txt").read_text(),
+        "No such file or directory: '{folder}/gone.txt'.",
+    ),
+    "a folder in place of a file": (
+        lambda folder: folder.read_text(),
+        "Is a directory: '{folder}'.",
+    ),
+    "a model that does not compile": (
+        lambda folder: build_entity(EntityCfg(source=massless(folder)), "toy"),
+        "MuJoCo cannot compile 'toy': Error: mass and inertia of moving bodies must be "
+        "larger than mjMINVAL Element name 'body_1', id 1, line 1. This happened while "
+        "the entity 'toy' was built.",
+    ),
+    "a text that is none": (
+        lambda folder: read_bvh(noise(folder)),
+        "{folder}/noise.bvh is damaged: 'utf-8' codec can't decode byte 0xff in "
+        "position 0: invalid start byte. Write or copy it anew.",
+    ),
+}
+
+
+def massless(folder: Path) -> Path:
+    path = folder / "robot.xml"
+    path.write_text("<mujoco><worldbody><body><joint/></body></worldbody></mujoco>")
+    return path
+
+
+def noise(folder: Path) -> Path:
+    path = folder / "noise.bvh"
+    path.write_bytes(b"\xff\xfe")
+    return path
+
+
+@pytest.mark.parametrize("fault", WORDED)
+def test_what_a_user_can_cause_is_answered_in_one_line(fault, tmp_path, capsys):
+    work, said = WORDED[fault]
+    assert run_program(lambda arguments: work(tmp_path), []) == 2
+    assert capsys.readouterr().err == f"error: {said.format(folder=tmp_path)}\n"
 
 
 # --- Right command lines -------------------------------------------------------------

@@ -49,6 +49,14 @@ def damaged_json(data: bytes, chance: random.Random) -> bytes:
     return json.dumps(whole).encode()
 
 
+def damaged_lines(data: bytes, chance: random.Random) -> bytes:
+    """A copy in which one of the lines, each of which is JSON, is damaged."""
+    lines = data.splitlines(keepends=True)
+    number = chance.randrange(len(lines))
+    damaged = damaged_json(lines[number], chance).rstrip(b"\n")
+    return b"".join([*lines[:number], damaged, b"\n", *lines[number + 1 :]])
+
+
 def _places(data: Any) -> Any:
     """Every entry of every object and list, as what holds it and its key."""
     if isinstance(data, dict | list):

@@ -259,7 +259,7 @@ OUTSIDE = {
 }
 # Pages that name what other projects have, and what was once.
 NAMES_OF_OTHERS = {"decisions.md", "coming_from.md"}
-BUILT_IN_FLAGS = {"--help", "--help-config", "--disable", "--check"}
+BUILT_IN_FLAGS = {"--help", "--help-config", "--disable", "--check", "--traceback"}
 
 
 def spans_of(prose: str) -> list[str]:

@@ -31,12 +31,7 @@ PARAMS: dict[str, dict[str, Any]] = {
     "builtin_sensor": {"sensor_name": "robot/gyro"},
     "height_scan": {"sensor_name": "scan", "offset": 0.2},
     "contact_found": CRATE,
-    "camera_depth": {"sensor_name": "eye", "cutoff": 2.0},
     "camera_image": {"sensor_name": "eye"},
-    "camera_mask": {
-        "sensor_name": "eye",
-        "asset_cfg": SceneEntityCfg("crate", geom_names=("lid",)),
-    },
     "last_action": {"action_name": "right"},
     "joint_pos_rel": {"biased": True, "asset_cfg": APART},
     "joint_acc_l2": {"asset_cfg": APART},

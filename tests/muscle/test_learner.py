@@ -6,6 +6,7 @@ import sys
 import threading
 from multiprocessing import shared_memory
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,9 @@ from mjlab.muscle import (
     MuscleLearner,
     MuscleLearnerCfg,
     MuscleNetwork,
+    MuscleRegression,
     MuscleTupleBuffer,
+    MuscleTuples,
     TorqueMap,
     TupleLayout,
     WeightError,
@@ -111,9 +114,9 @@ def rows_of(count: int, seed: int = 0, size: float = 30.0) -> torch.Tensor:
     return torch.cat((state.red.float(), torque), dim=-1)
 
 
-def learner_of(cfg: MuscleLearnerCfg | None = None, seed: int = 0) -> MuscleLearner:
+def learner_of(cfg: MuscleLearnerCfg | None = None, seed: int = 0) -> MuscleRegression:
     network = MuscleNetwork.for_map(muscle_map("w18"), seed=seed)
-    return MuscleLearner(network, TorqueMap(muscle_map("w18")), W18, cfg)
+    return MuscleRegression(network, TorqueMap(muscle_map("w18")), W18, cfg)
 
 
 def test_loss_is_the_published_one():
@@ -139,7 +142,9 @@ def test_loss_of_slow_muscles_counts_the_activation_one_step_later():
     network = MuscleNetwork.for_map(muscle_map("w18"))
     torques = TorqueMap(muscle_map("w18"))
     cfg = MuscleLearnerCfg(output_weight=0.0, effort_weight=0.0)
-    learner = MuscleLearner(network, torques, layout, cfg, dynprm=prm, timestep=1 / 600)
+    learner = MuscleRegression(
+        network, torques, layout, cfg, dynprm=prm, timestep=1 / 600
+    )
     rows = torch.cat((rows_of(20), torch.rand(20, 18)), dim=-1)
     red, torque, act = rows[:, :24], rows[:, 24:30], rows[:, 30:]
     u = torch.relu(torch.tanh(network(red, torque)))
@@ -147,14 +152,14 @@ def test_loss_of_slow_muscles_counts_the_activation_one_step_later():
     expected = (((torques.torque(red, reached) - torque) / 100) ** 2).mean()
     assert torch.allclose(learner.loss(rows, None), expected, rtol=1e-5)
     with pytest.raises(LearnerError, match="need `dynprm` and `timestep`"):
-        MuscleLearner(network, torques, layout)
+        MuscleRegression(network, torques, layout)
 
 
 def test_loss_of_a_cascade_adds_what_the_others_gave():
     layout = TupleLayout(24, 6, 18, is_cascaded=True)
     network = MuscleNetwork(24, 6, 18, is_cascaded=True)
     torques = TorqueMap(muscle_map("w18"))
-    learner = MuscleLearner(network, torques, layout, original_preset())
+    learner = MuscleRegression(network, torques, layout, original_preset())
     base = rows_of(20)
     before, weight = torch.randn(20, 18), torch.rand(20, 1)
     rows = torch.cat((base, before, weight), dim=-1)
@@ -458,3 +463,70 @@ def test_an_original_network_of_a_cascade_takes_what_came_before():
 def test_an_original_network_of_another_muscle_count_is_refused():
     with pytest.raises(WeightError, match=r"'fc.6.weight' has shape \(20, 256\)"):
         load_original(MuscleNetwork(24, 6, 18), original_state(outputs=20))
+
+
+# The published programs' own names.
+
+
+def published(**changed: Any) -> MuscleLearner:
+    sizes = {"num_actuator_action": 6, "num_muscles": 18, "num_muscle_dofs": 24}
+    return MuscleLearner(
+        **{
+            **sizes,
+            "learning_rate": 1e-3,
+            "num_epochs": 4,
+            "batch_size": 64,
+            "is_cascaded": False,
+            "device": "cpu",
+            **changed,
+        }
+    )
+
+
+def missed(state: dict[str, torch.Tensor], tuples: MuscleTuples) -> float:
+    """Root mean square of the torque that is missed, by plain arithmetic."""
+    rows, w18 = torch.as_tensor(tuples.rows), tuples.map
+    red, wanted = rows[:, :24], rows[:, 24:]
+    y = torch.cat([red / 200.0, wanted / 200.0], dim=1)
+    for layer in (0, 2, 4, 6):
+        y = y @ state[f"fc.{layer}.weight"].T + state[f"fc.{layer}.bias"]
+        y = torch.where(y > 0, y, 0.2 * y) if layer < 6 else y
+    activation = torch.relu(torch.tanh(y))
+    made = torch.zeros_like(wanted)
+    for k, (muscle, dof) in enumerate(
+        zip(w18.entry_muscle, w18.entry_dof, strict=True)
+    ):
+        made[:, dof] += red[:, k] * activation[:, muscle]
+    return float((made - wanted).square().mean().sqrt())
+
+
+def w18_tuples(count: int) -> MuscleTuples:
+    generator = torch.Generator().manual_seed(3)
+    draws = torch.randn(count, 30, generator=generator)
+    scale = torch.cat([torch.full((24,), 60.0), torch.full((6,), 20.0)])
+    return MuscleTuples((draws * scale).numpy(), muscle_map("w18"))
+
+
+def test_a_learner_made_by_sizes_learns_from_what_worlds_return():
+    learner = published()
+    assert learner.device == torch.device("cpu")
+    assert isinstance(learner.model, torch.nn.Module)
+    tuples = w18_tuples(512)
+    halves = tuple(MuscleTuples(half, tuples.map) for half in np.split(tuples.rows, 2))
+    before = learner.get_state_dict()
+    kept = {name: tensor.clone() for name, tensor in before.items()}
+    figures = [learner.learn(halves) for _ in range(20)]
+    assert figures[-1]["loss"] < figures[0]["loss"]
+    after = learner.get_state_dict()
+    assert all(tensor.device.type == "cpu" for tensor in after.values())
+    assert all(torch.equal(before[name], kept[name]) for name in kept)  # Copies.
+    assert missed(after, tuples) < 0.8 * missed(before, tuples)
+    learner.learn(tuples)  # One world's.
+
+
+def test_tuples_of_other_sizes_and_bare_rows_are_refused_by_name():
+    tuples = w18_tuples(64)
+    with pytest.raises(LearnerError, match=r"num_muscles is 17; .* model has 18"):
+        published(num_muscles=17).learn(tuples)
+    with pytest.raises(LearnerError, match=r"ndarray is no MuscleTuples.*get_muscle"):
+        published().learn([tuples.rows])  # pyright: ignore

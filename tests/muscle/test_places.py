@@ -2,6 +2,9 @@
 
 import importlib.util
 import multiprocessing
+import os
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -10,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import yaml
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.muscle import (
@@ -276,3 +280,41 @@ def test_the_original_programme_runs_in_one_file() -> None:
 @pytest.mark.slow
 def test_the_original_programme_runs_with_sixteen_workers() -> None:
     check_example(example().train("Muscle-Walk-W18", 16, 8, 3, 1), 16 * 8)
+
+
+def run_example(*options: str) -> subprocess.CompletedProcess[str]:
+    path = ROOT / "docs/examples/ppo_hierarchical.py"
+    place = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, str(path), *options]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=600, env=place
+    )
+
+
+@pytest.mark.slow
+def test_the_original_programme_reads_a_file_of_scalars(tmp_path: Path) -> None:
+    path = tmp_path / "walk.yaml"
+    path.write_text(
+        "# Sizes.\nnum_envs: 2\nsteps: 8\niterations: 2\n"
+        "episode_length_s: 0.1  # Of the task: three steps.\n"
+    )
+    found = run_example("--env_file", str(path), "--iterations", "1")
+    assert found.returncode == 0, found.stderr
+    line = found.stdout.splitlines()[-1]
+    # What is typed counts more than the file; two worlds of eight steps.
+    assert line.startswith("1/1 ") and " tuples 16 " in line
+    # A part of the configuration arrives, and one that is not there is named.
+    path.write_text("episode_lenght_s: 0.1\n")
+    found = run_example("--env_file", str(path))
+    assert found.returncode != 0 and "episode_length_s" in found.stderr
+
+
+def test_no_file_of_scalars_makes_an_object(tmp_path: Path) -> None:
+    path, made = tmp_path / "walk.yaml", tmp_path / "made"
+    path.write_text(f"seed: !!python/object/apply:os.mkdir ['{made}']\n")
+    with pytest.raises(yaml.YAMLError, match="could not determine a constructor"):
+        example().read_scalars(path)
+    assert not made.exists()
+    path.write_text("rewards: {effort: 1}\n")
+    with pytest.raises(SystemExit, match="rewards is a dict, no number"):
+        example().read_scalars(path)

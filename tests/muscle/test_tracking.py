@@ -13,10 +13,10 @@ import torch
 from mjlab.muscle import (
     BoxQp,
     Coordinator,
-    MuscleLearner,
     MuscleLearnerCfg,
     MuscleMap,
     MuscleNetwork,
+    MuscleRegression,
     MuscleState,
     MuscleTupleBuffer,
     NetworkCoordinator,
@@ -117,7 +117,7 @@ def trained_network(seed: int, updates: int = 12) -> MuscleNetwork:
         teacher_iterations=100,
     )
     layout = TupleLayout.for_map(muscles)
-    learner = MuscleLearner(network, world.state.torque_map, layout, cfg)
+    learner = MuscleRegression(network, world.state.torque_map, layout, cfg)
     _, state = random_states("w18", 2000, seed)
     torque = 25.0 * torch.randn(2000, 6, generator=torch.Generator().manual_seed(seed))
     poses = torch.cat((state.red.float(), torque), dim=-1)

@@ -20,7 +20,7 @@ from mjlab.parallel.memory import SharedArrays
 from mjlab.recording import RecordingCfg, episode_store, hdf5, merge, read_index
 from mjlab.recording.episode_recording import EpisodeRecording, field_of
 from mjlab.recording.episode_store import EpisodeFile
-from mjlab.recording.hdf5 import EpisodeEncoder, RawEpisode
+from mjlab.recording.hdf5 import EpisodeEncoder, RawEpisode, read_attributes
 from mjlab.recording.layout import (
     CONTROL,
     Chunk,
@@ -89,7 +89,7 @@ def test_while_a_recording_goes_on_its_file_links_to_parts(tmp_path: Path) -> No
     path = tmp_path / "run.h5"
     file = a_file(path)
     with h5py.File(path) as empty:
-        assert dict(empty.attrs) == {"format": "mjlab-episodes"}
+        assert read_attributes(empty) == {"format": "mjlab-episodes"}
     file.add([an_episode(0, 4), an_episode(1, 5)])
     file.add([an_episode(2, 6)])
     file.publish()

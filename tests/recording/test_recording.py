@@ -235,11 +235,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_datasets_have_a_row_for_each_step_and_states_one_more(folder: Path) -> None:
     with h5py.File(folder / "run.h5") as file:
-        assert file.attrs["format"] == "mjlab-episodes"
+        assert file.attrs["format"] == b"mjlab-episodes"
         assert file.attrs["format_version"] == 1
-        assert file.attrs["env_id"] == "Counter"
-        assert file.attrs["backend"] == "native"
-        assert file.attrs["env_cfg"] == "{}"
+        assert file.attrs["env_id"] == b"Counter"
+        assert file.attrs["backend"] == b"native"
+        assert file.attrs["env_cfg"] == b"{}"
         group = file["traj_0"]
         shapes = {
             "actions": ((3, 1), np.float32),

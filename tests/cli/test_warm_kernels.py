@@ -1,0 +1,168 @@
+"""Kernels for CUDA, compiled without a device."""
+
+import importlib
+import os
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+import torch
+import warp as wp
+
+from mjlab.cli import UsageError
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.sensor import CameraSensorCfg
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
+from scripts.warm_kernels import (
+    OWN,
+    CompileError,
+    Compiler,
+    compile_kernels,
+    compile_task,
+    main,
+)
+from tests.tools.architecture import ROOT
+from tests.tools.cuda_stand_in import StandInError, stand_in
+
+context: Any = wp._src.context  # pyright: ignore[reportAttributeAccessIssue]
+ELF, CUDA = b"\x7fELF", 190
+"""How a file of machine code begins, and CUDA's number there (EM_CUDA)."""
+
+
+@wp.func_native("return no_such_name;")
+def broken() -> int: ...  # pyright: ignore[reportReturnType]
+
+
+@wp.kernel(enable_backward=False, module="unique")
+def write(out: wp.array[int]) -> None:
+    out[wp.tid()] = broken()  # pyright: ignore[reportIndexIssue]
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    wp.init()
+    monkeypatch.setattr(wp.config, "kernel_cache_dir", str(tmp_path))
+    return tmp_path
+
+
+def test_a_kernel_that_does_not_compile_is_an_error_with_the_compilers_words(
+    cache: Path,
+) -> None:
+    compiler = Compiler(90)
+    out = wp.zeros(4, dtype=int, device="cpu")
+    with compiler.instead_of_launches():
+        wp.launch(write, 0, [out])
+        with pytest.raises(CompileError, match="write"):
+            wp.launch(write, 4, [out])
+    assert not list(cache.rglob("*.cubin"))
+
+
+def test_what_is_compiled_is_machine_code_of_the_architecture_with_all_kernels(
+    cache: Path,
+) -> None:
+    name = "mjlab.tasks.cartpole.classic.step_kernel"
+    importlib.import_module(name)
+    compiler = Compiler(90)
+    compiler.compile(wp.get_module(name), 256)
+    (file,) = cache.rglob("*.cubin")
+    code = file.read_bytes()
+    assert code.startswith(ELF)
+    assert struct.unpack("<H", code[18:20]) == (CUDA,)
+    assert code[49] == 90  # In the flags, from CUDA 13 on.
+    assert b"_step_" in code and b"_reset_" in code
+    again = Compiler(90)
+    again.compile(wp.get_module(name), 256)
+    assert (compiler.new, again.new) == (1, 0)
+
+
+def test_every_file_with_kernels_is_compiled() -> None:
+    files = [p for room in ("mjlab", "tasks") for p in (ROOT / room).rglob("*.py")]
+    found = {p.resolve() for p in files if "@wp.kernel" in p.read_text("utf-8")}
+    own = {Path(str(importlib.import_module(name).__file__)).resolve() for name in OWN}
+    launched = ROOT / "mjlab/sim/kernels.py"  # By each verb, also on the CPU device.
+    assert found == own | {launched}
+
+
+def test_an_architecture_that_warp_does_not_compile_for_is_answered_with_those() -> (
+    None
+):
+    with pytest.raises(UsageError, match=r"--arch sm_12: Warp compiles for .*sm_90"):
+        compile_kernels(CartpoleBalanceCfg(), "sm_12")
+
+
+@pytest.mark.slow
+def test_a_camera_and_rays_bring_the_renderers_kernels() -> None:
+    cfg = CartpoleBalanceCfg()
+    cfg.scene.num_envs = 2
+    cfg.scene.sensors = (CameraSensorCfg(name="eye", width=8, height=8),)
+    with mock.patch.object(context.Module, "_compile", return_value=False):
+        seen = " ".join(compile_kernels(cfg, "sm_90").seen)
+    assert "_render_megakernel" in seen and "bvh" in seen
+    assert "principal_kernel" in seen and "muscle.kernels" in seen
+
+
+@pytest.mark.slow
+def test_a_cache_that_was_carried_elsewhere_needs_no_compiler(tmp_path: Path) -> None:
+    program = (
+        "import importlib, warp as wp; from scripts.warm_kernels import Compiler, OWN;"
+        "importlib.import_module(OWN[-1]); compiler = Compiler(90);"
+        "compiler.compile(wp.get_module(OWN[-1]), 256); print(compiler.new)"
+    )
+    there, here = tmp_path / "there", tmp_path / "here"
+    said = []
+    for folder in (there, here):
+        path = os.environ | {"WARP_CACHE_PATH": str(folder)}
+        command = [sys.executable, "-c", program]
+        done = subprocess.run(command, cwd=ROOT, env=path, stdout=subprocess.PIPE)
+        said.append(done.stdout.decode().splitlines()[-1])
+        if folder == there:
+            there.rename(here)
+    assert said == ["1", "0"]
+
+
+@pytest.mark.slow
+def test_all_that_a_step_launches_on_the_stand_in_is_compiled(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with mock.patch.object(context.Module, "_compile", return_value=False):
+        compile_task("Cartpole-Balance", "sm_90", 8)
+    assert "Cartpole-Balance: " in capsys.readouterr().out
+    compiled: set[str] = set()
+    launched: set[str] = set()
+
+    def note(launch: Any) -> Any:
+        def call(kernel: Any, dim: Any, *args: Any, **kwargs: Any) -> Any:
+            if np.prod(dim):
+                launched.add(kernel.module.name)
+            return launch(kernel, dim, *args, **kwargs)
+
+        return call
+
+    cfg = CartpoleBalanceCfg(seed=0)
+    cfg.scene.num_envs, cfg.sim.backend = 8, "warp"
+    try:
+        with stand_in(), mock.patch.object(wp, "launch", note(wp.launch)):
+            env = ManagerBasedRlEnv(cfg, device="cuda:0")
+            env.reset()
+            env.step(torch.zeros(8, 1, device="cuda:0"))
+    except StandInError as error:
+        pytest.skip(f"no CUDA device can be stood in for: {error}")
+    cfg.mode = "auto"
+    with mock.patch.object(context.Module, "_compile", return_value=False):
+        compiled = {i[3:-8] for i in compile_kernels(cfg, "sm_90").seen}
+    assert len(launched) > 20
+    assert launched - compiled == set()
+
+
+def test_a_task_that_does_not_compile_fails_the_command(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # `false` stands for a process that ended with an error.
+    monkeypatch.setattr(sys, "executable", "false")
+    with pytest.raises(SystemExit, match="Not compiled: Cartpole-Balance"):
+        main(["Cartpole-Balance", "--cache", str(tmp_path)])

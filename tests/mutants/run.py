@@ -1,0 +1,260 @@
+"""Plant faults one at a time in a copy of the project, and see which test notices.
+
+    python tests/mutants/run.py --sample 20      # some, drawn anew each day
+    python tests/mutants/run.py --all            # all, with a score by room
+    python tests/mutants/run.py sim-0 hand-3     # these
+
+Each line of `mutants.jsonl` is a fault: the lines before and after, and the test files
+that it is shown to. Once killed it names its test (`killed_by`), which is tried first
+from then on. Those that nothing can tell from the original say why (`equivalent`).
+Results go to that file with `--save`. A room below 95% of those judged ends with 1.
+"""
+
+import argparse
+import contextlib
+import fcntl
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+DATA = Path(__file__).with_name("mutants.jsonl")
+PASS_SHARE = 0.95
+TEST_S, FAULT_S = 100, 420
+"""Seconds after which a test hangs, which notices a fault, and a fault is left."""
+
+Fault = dict[str, Any]
+
+
+def read_faults() -> list[Fault]:
+    """Return all faults."""
+    return [json.loads(line) for line in DATA.read_text().splitlines()]
+
+
+def room_of(fault: Fault) -> str:
+    """Return the room that a fault is in."""
+    parts = fault["file"].split("/")
+    return parts[1] if len(parts) > 2 else "mjlab"
+
+
+def planted(fault: Fault, source: str) -> str | None:
+    """Return a file's text with its fault, None if its lines are no longer there."""
+    if source.count(fault["old"]) != 1:
+        return None
+    return source.replace(fault["old"], fault["new"])
+
+
+def copy_project(folder: Path) -> Path:
+    """Copy what git knows, and what is new, to a folder."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.splitlines()
+    for name in listed:
+        source, target = ROOT / name, folder / name
+        if source.is_file() or source.is_symlink():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target, follow_symlinks=False)
+    return folder
+
+
+class Failures:
+    """Plugin that keeps what failed, a line each, and ends a test that hangs."""
+
+    def __init__(self, result: Path) -> None:
+        self.result = result
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Begin the time of a test."""
+        self.result.with_suffix(".now").write_text(nodeid)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(TEST_S)
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Keep what failed."""
+        if report.failed:
+            with self.result.open("a") as file:
+                file.write(f"{report.nodeid}\n")
+
+    pytest_collectreport = pytest_runtest_logreport
+
+
+def run_tests(
+    project: Path, tests: list[str], result: Path, *, all_of_them: bool = False
+) -> list[str]:
+    """Run tests in a process of their own; return what failed: one, or all of them.
+
+    The process is forked from this one, which has third parties imported already.
+    """
+    for file in (result, result.with_suffix(".now")):
+        file.unlink(missing_ok=True)
+    sys.stdout.flush()
+    if (child := os.fork()) == 0:
+        os.setsid()
+        os.chdir(project)
+        os.environ["PYTHONPATH"] = str(project)
+        sys.path[:] = [str(project), *(p for p in sys.path if p != str(ROOT))]
+        with result.with_suffix(".log").open("w") as log:
+            os.dup2(log.fileno(), 1)
+            os.dup2(log.fileno(), 2)
+        import pytest
+
+        options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+        options += [] if all_of_them else ["-x"]
+        base = f"--basetemp={result.with_suffix('.tmp')}"
+        code = pytest.main([*options, base, *tests], plugins=[Failures(result)])
+        os._exit(int(code))
+    limit = FAULT_S + 10.0 * len(tests) * all_of_them
+    ends, code = time.monotonic() + limit, None
+    while code is None and time.monotonic() < ends:
+        time.sleep(0.05)
+        ended, status = os.waitpid(child, os.WNOHANG)
+        code = os.waitstatus_to_exitcode(status) if ended else None
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    if code is None:
+        os.waitpid(child, 0)
+        return ["?"]
+    if result.exists():
+        return result.read_text().splitlines()
+    # Ended by a signal, its alarm's or a crash's, or with what pytest could not say.
+    now = result.with_suffix(".now")
+    return [] if code in (0, 5) else [now.read_text() if now.exists() else tests[0]]
+
+
+class Judge:
+    """A copy of the project in which faults are planted one after the other."""
+
+    def __init__(self, folder: Path) -> None:
+        self.project = copy_project(folder / "project")
+        self._result = folder / "result"
+
+    def _failing(self, fault: Fault, tests: list[str]) -> list[str]:
+        path = self.project / fault["file"]
+        source = path.read_text()
+        text = planted(fault, source)
+        assert text is not None
+        self._write(path, text)
+        try:
+            return run_tests(self.project, tests, self._result)
+        finally:
+            self._write(path, source)
+
+    def _write(self, path: Path, text: str) -> None:
+        path.write_text(text)
+        # Python knows a compiled file by seconds and size, which may be the same.
+        for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*"):
+            compiled.unlink()
+
+    def failing_without(self, tests: list[str]) -> list[str]:
+        """Return the tests that fail without any fault, and so say nothing."""
+        if not tests:
+            return []
+        return run_tests(self.project, tests, self._result, all_of_them=True)
+
+    def judge(self, fault: Fault) -> str:
+        """Return killed, survived, equivalent, stale (the lines changed) or unclear."""
+        if planted(fault, (self.project / fault["file"]).read_text()) is None:
+            return "stale"
+        if "equivalent" in fault:
+            return "equivalent"
+        known = fault.get("killed_by")
+        failed = self._failing(fault, [known]) if known else []
+        if not failed:
+            there = [t for t in fault["tests"] if (self.project / t).exists()]
+            failed = self._failing(fault, there)
+        if not failed:
+            fault.pop("killed_by", None)
+            return "survived"
+        if failed == ["?"]:
+            return "unclear"
+        fault["killed_by"] = failed[0]
+        return "killed"
+
+
+def score(judged: dict[str, list[str]]) -> bool:
+    """Print the score by room; return whether each is good enough."""
+    good = True
+    for room, results in sorted(judged.items()):
+        killed, alive = results.count("killed"), results.count("survived")
+        share = killed / (killed + alive) if killed + alive else 1.0
+        rest = {n: results.count(n) for n in ("equivalent", "unclear", "stale")}
+        said = ", ".join(f"{count} {name}" for name, count in rest.items() if count)
+        of = f"{killed:3} of {killed + alive:3} killed  {share:4.0%}"
+        print(f"{room:12} {of}  {said}")
+        good &= share >= PASS_SHARE
+    return good
+
+
+def save(faults: list[Fault]) -> None:
+    """Write what was found about faults beside those that were not run."""
+    found = {fault["id"]: fault for fault in faults}
+    with DATA.open("r+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        known = [json.loads(line) for line in file]
+        file.seek(0)
+        file.writelines(json.dumps(found.get(one["id"], one)) + "\n" for one in known)
+        file.truncate()
+
+
+def choose(arguments: argparse.Namespace) -> list[Fault]:
+    """Return the faults that are asked for."""
+    # In any order, so that a run that is ended has seen something of every room.
+    faults = random.Random(0).sample(known := read_faults(), len(known))
+    if arguments.ids:
+        return [fault for fault in faults if fault["id"] in arguments.ids]
+    if arguments.new:
+        return [f for f in faults if "killed_by" not in f and "equivalent" not in f]
+    if arguments.all:
+        return faults
+    day = int(time.time() // 86_400) if arguments.seed is None else arguments.seed
+    return random.Random(day).sample(faults, arguments.sample)
+
+
+def main() -> int:
+    """Judge faults and print the score."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("ids", nargs="*", help="ids of faults")
+    parser.add_argument("--sample", type=int, default=20, help="how many are drawn")
+    parser.add_argument("--seed", type=int, help="of the sample; the day if not given")
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--new", action="store_true", help="those not killed so far")
+    parser.add_argument("--save", action="store_true", help="write what was found")
+    arguments = parser.parse_args()
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    for name in ("torch", "mujoco", "tensordict", "rsl_rl", "h5py", "hypothesis"):
+        __import__(name)
+    faults, results = choose(arguments), {}
+    with tempfile.TemporaryDirectory() as folder:
+        judge = Judge(Path(folder))
+        for number, fault in enumerate(faults, start=1):
+            began = time.monotonic()
+            results[fault["id"]] = result = judge.judge(fault)
+            by = fault.get("killed_by", "") if result == "killed" else ""
+            took = f"{time.monotonic() - began:.0f} s"
+            print(f"[{number}/{len(faults)}] {fault['id']}: {result} {took} {by}")
+            if arguments.save:
+                save([fault])
+        killers = {fault["killed_by"] for fault in faults if "killed_by" in fault}
+        unsound = set(judge.failing_without(sorted(killers)))
+    judged = defaultdict(list)
+    for fault in faults:
+        is_sound = fault.get("killed_by") not in unsound
+        judged[room_of(fault)].append(results[fault["id"]] if is_sound else "unclear")
+    return 0 if score(judged) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
