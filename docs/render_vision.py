@@ -1,8 +1,8 @@
-"""Draw `docs/images/vision.png`: what cameras see by rays in three worlds.
+"""Draw `docs/images/vision.png`: three worlds as cameras see them by rays.
 
     python docs/render_vision.py
 
-Each row is a world of the tests' shapes: colour, depth, and which geom each pixel shows.
+Each row is a world of the shapes that tests compare, in colour, depth and geoms.
 """
 
 import sys

@@ -179,11 +179,7 @@ def contact_found(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
 
 
 def camera_image(
-    env: ManagedEnv,
-    sensor_name: str,
-    data_type: str = "rgb",
-    normalize: bool = True,
-    as_bytes: bool = False,
+    env: ManagedEnv, sensor_name: str, data_type: str = "rgb", normalize: bool = True
 ) -> torch.Tensor:
     """Return a camera's image, shape (num_envs, channels, height, width).
 
@@ -192,7 +188,6 @@ def camera_image(
         sensor_name: The camera.
         data_type: "rgb", "depth" or "segmentation".
         normalize: Whether to bring colours from 0..255 to 0..1.
-        as_bytes: Whether to leave colours what they are drawn as, uint8.
     """
     if data_type not in get_args(DataType):
         raise TermError(
@@ -200,7 +195,5 @@ def camera_image(
             + suggest(data_type, get_args(DataType))
         )
     image = getattr(pictures(env, sensor_name), data_type)
-    image = image.permute(0, 3, 1, 2)
-    if as_bytes and data_type == "rgb":
-        return image
-    return image.float() / (255.0 if normalize and data_type == "rgb" else 1.0)
+    image = image.permute(0, 3, 1, 2).float()
+    return image / 255.0 if normalize and data_type == "rgb" else image

@@ -10,6 +10,11 @@ from mjlab.schema import declare_terms
 from mjlab.sensor.vision import NEAR
 
 
+def camera_bytes(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
+    """Return colours as they are drawn, uint8, shape (num_envs, 3, height, width)."""
+    return pictures(env, sensor_name).rgb.permute(0, 3, 1, 2)
+
+
 def camera_depth(
     env: ManagedEnv, sensor_name: str, cutoff: float, as_bytes: bool = False
 ) -> torch.Tensor:

@@ -10,7 +10,7 @@ import torch
 
 from mjlab.managers.term import TermError
 from mjlab.mdp import observations as mdp
-from mjlab.render import camera_depth, camera_mask
+from mjlab.render import camera_bytes, camera_depth, camera_mask
 from mjlab.scene import SceneEntityCfg
 from mjlab.sensor import CameraData, CameraSensorCfg, ContactFieldError, ObjRef
 from tests.worlds.fake_env import FakeEnv
@@ -165,7 +165,7 @@ def test_a_cut_off_below_what_is_seen_or_beyond_it_is_refused(cutoff):
 
 def test_colours_can_stay_the_bytes_that_are_drawn():
     env = pictures(rgb=torch.tensor([[[[255, 51, 0]]]], dtype=torch.uint8))
-    ours = value(env, mdp.camera_image, sensor_name="eye", as_bytes=True)
+    ours = value(env, camera_bytes, sensor_name="eye")
     assert ours.dtype == torch.uint8
     assert ours.flatten().tolist() == [255, 51, 0]
 
