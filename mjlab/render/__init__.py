@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from mjlab.render.canvas import Canvas as Canvas
     from mjlab.render.canvas import color_muscles as color_muscles
     from mjlab.render.canvas import has_muscles as has_muscles
+    from mjlab.render.observations import camera_bytes as camera_bytes
+    from mjlab.render.observations import camera_depth as camera_depth
+    from mjlab.render.observations import camera_mask as camera_mask
     from mjlab.render.offscreen import Offscreen as Offscreen
     from mjlab.render.offscreen import OrbitView as OrbitView
     from mjlab.render.offscreen import tile as tile
@@ -21,13 +24,16 @@ if TYPE_CHECKING:
     from mjlab.render.overlays import Marks as Marks
     from mjlab.render.overlays import Sphere as Sphere
     from mjlab.render.overlays import add_contacts as add_contacts
+    from mjlab.render.rays import RayRendererCfg as RayRendererCfg
     from mjlab.render.video import Video as Video
     from mjlab.render.video import VideoError as VideoError
 
 _LAZY = {
     "canvas": ("Canvas", "color_muscles", "has_muscles"),
+    "observations": ("camera_bytes", "camera_depth", "camera_mask"),
     "offscreen": ("OrbitView", "Offscreen", "tile"),
     "overlays": ("Arrow", "Marks", "Sphere", "add_contacts"),
+    "rays": ("RayRendererCfg",),
     "video": ("Video", "VideoError"),
 }
 

@@ -33,6 +33,7 @@ from mjlab.rl.parts import MlpModelCfg as MlpModelCfg
 from mjlab.rl.parts import PpoCfg as PpoCfg
 from mjlab.rl.parts import RndCfg as RndCfg
 from mjlab.rl.parts import RnnModelCfg as RnnModelCfg
+from mjlab.rl.parts import SpatialCnnModelCfg as SpatialCnnModelCfg
 from mjlab.rl.parts import StepScheduleCfg as StepScheduleCfg
 from mjlab.rl.parts import SymmetryCfg as SymmetryCfg
 from mjlab.rl.run_folder import RunFolder as RunFolder

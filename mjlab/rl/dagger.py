@@ -8,8 +8,15 @@ from typing import Any
 
 import torch
 from rsl_rl.algorithms import Distillation
+from rsl_rl.models import CNNModel
 from tensordict import TensorDict
 from torch import nn
+
+
+def _seen_by(model: nn.Module) -> list[str]:
+    """Return the groups of observations that a model sees, images among them."""
+    images = model.obs_groups_2d if isinstance(model, CNNModel) else []
+    return [*model.obs_groups, *images]  # type: ignore
 
 
 class Dagger(Distillation):
@@ -83,7 +90,7 @@ class Dagger(Distillation):
         count = actions.shape[0]
         new = TensorDict(
             {
-                "observations": observations.select(*self.student.obs_groups),
+                "observations": observations.select(*_seen_by(self.student)),
                 "actions": actions,
             },
             batch_size=[count],

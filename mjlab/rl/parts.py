@@ -187,6 +187,20 @@ class CnnModelCfg(MlpModelCfg):
     """The encoder of all groups of images, or one for each group by its name."""
 
 
+@dataclass(kw_only=True)
+class SpatialCnnModelCfg(CnnModelCfg):
+    """Encoders that say where features are in an image, then a perceptron.
+
+    Each channel gives the expected x and y of its softmax over the pixels, from -1 to
+    1 (spatial soft-argmax). Images may be of uint8, which the model divides by 255.
+    """
+
+    class_name = "mjlab.rl.spatial:SpatialCnnModel"
+
+    temperature: float = 1.0
+    """Divides features before the softmax: the smaller, the sharper."""
+
+
 # Algorithms.
 
 

@@ -28,5 +28,7 @@ from mjlab.sensor.sensor import SensorContext as SensorContext
 from mjlab.sensor.terrain_height import TerrainHeightData as TerrainHeightData
 from mjlab.sensor.terrain_height import TerrainHeightSensor as TerrainHeightSensor
 from mjlab.sensor.terrain_height import TerrainHeightSensorCfg as TerrainHeightSensorCfg
+from mjlab.sensor.vision import CameraRenderer as CameraRenderer
+from mjlab.sensor.vision import CameraRendererCfg as CameraRendererCfg
 from mjlab.sensor.vision import RayCastData as RayCastData
 from mjlab.sensor.vision import VisionError as VisionError

@@ -24,9 +24,13 @@ def bind_sensors(cfgs: Sequence[SensorCfg], sim: Simulation) -> dict[str, Sensor
     model = sim.mj_model
     contacts = [c.part(model) for c in cfgs if isinstance(c, ContactSensorCfg)]
     pool = ContactPool(contacts, sim) if contacts else None
-    cameras = [c.view(model) for c in cfgs if isinstance(c, CameraSensorCfg)]
+    eyes = [c for c in cfgs if isinstance(c, CameraSensorCfg)]
+    shared = [c for c in eyes if c.renderer is None or sim.engine.batch is None]
+    cameras = [c.view(model) for c in shared]
     casters = [c.ray_cfg if isinstance(c, TerrainHeightSensorCfg) else c for c in cfgs]
     casters = [c for c in casters if isinstance(c, RayCastSensorCfg)]
+    for looking in (*casters, *eyes):
+        _require_visible(model, looking.geom_groups)
     renderer = _make_renderer(sim, cameras, casters) if cameras or casters else None
     rays = {} if renderer is None else _share_rays(casters, sim, renderer)
     context = SensorContext(sim, pool, renderer, rays)
@@ -38,16 +42,13 @@ def bind_sensors(cfgs: Sequence[SensorCfg], sim: Simulation) -> dict[str, Sensor
 def _make_renderer(
     sim: Simulation, cameras: Sequence[CameraView], casters: Sequence[RayCastSensorCfg]
 ) -> Renderer:
-    ray_groups = [cfg.geom_groups for cfg in casters]
-    for groups in (*ray_groups, *(view.geom_groups for view in cameras)):
-        _require_visible(sim.mj_model, groups)
     batch = sim.engine.batch
     if batch is not None:
         return NativeRenderer(batch, sim.mj_model, cameras)
     # Imported only here, so that the native engine works where Warp is not wanted.
     from mjlab.sensor.warp_renderer import WarpRenderer
 
-    return WarpRenderer(sim, cameras, ray_groups)
+    return WarpRenderer(sim, cameras, [cfg.geom_groups for cfg in casters])
 
 
 def _share_rays(

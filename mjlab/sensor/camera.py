@@ -16,7 +16,7 @@ from mjlab.sensor.objects import (
 )
 from mjlab.sensor.patterns import Vec3
 from mjlab.sensor.sensor import Sensor, SensorCfg, SensorContext
-from mjlab.sensor.vision import PIXELS, CameraView, Images
+from mjlab.sensor.vision import PIXELS, CameraRendererCfg, CameraView, Images
 from mjlab.sim import SensePass
 from mjlab.tensors.masks import fill_where
 
@@ -71,6 +71,10 @@ class CameraSensorCfg(SensorCfg):
 
     use_shadows: bool = False
     """Whether lights cast shadows."""
+
+    renderer: CameraRendererCfg | None = None
+    """What draws on the native engine, such as `mjlab.render.RayRendererCfg`, many
+    times faster for small pictures. None is MuJoCo's renderer, one world at a time."""
 
     def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Add the camera, or check that it exists."""
@@ -141,8 +145,10 @@ class CameraSensorCfg(SensorCfg):
 class CameraData:
     """Pictures of a camera, written in place by `sim.sense()`."""
 
-    def __init__(self, name: str, images: Images) -> None:
+    def __init__(self, name: str, images: Images, max_distance: float) -> None:
         self._name = name
+        self.max_distance = max_distance
+        """Depth of what is beyond it, and of a miss, in m."""
         self._images = images
 
     @property
@@ -182,6 +188,8 @@ class CameraSensor(Sensor, SensePass):
         """Allocate the pictures."""
         self.name = cfg.name
         sim, renderer = context.sim, context.renderer
+        if cfg.renderer is not None and sim.engine.batch is not None:
+            renderer = cfg.renderer.open(sim)
         assert renderer is not None, "`bind_sensors` makes it."
         self.notes = renderer.notes
         self._period = cfg.update_every
@@ -191,7 +199,7 @@ class CameraSensor(Sensor, SensePass):
             for kind, (size, dtype) in PIXELS.items()
             if kind in cfg.data_types
         }
-        self._data = CameraData(cfg.name, self._images)
+        self._data = CameraData(cfg.name, self._images, cfg.max_distance)
         # Shape (num_envs,): calls of sense since the reset, and whose turn it is.
         self._calls = torch.zeros(sim.num_envs, dtype=torch.int64, device=sim.device)
         self._due = torch.ones(sim.num_envs, dtype=torch.bool, device=sim.device)

@@ -7,12 +7,16 @@ and cameras search.
 """
 
 import copy
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import mujoco
 import torch
+
+from mjlab.config import Config
+from mjlab.sim import Simulation
 
 NEAR = 0.01
 """Meters from a camera within which the native renderer shows nothing."""
@@ -118,19 +122,31 @@ class RayCastData:
     """Positions of the frames in the world, in m, shape (num_envs, F, 3)."""
 
 
-class Renderer(Protocol):
-    """An engine's way of looking at the worlds."""
+class CameraRenderer(Protocol):
+    """A way of drawing cameras."""
 
     notes: tuple[str, ...]
     """What a user of its cameras should know."""
+
+    def add_camera(self, view: CameraView, images: Images) -> DrawCamera:
+        """Return what draws a camera into `images`, for the `finish` of a pass."""
+        ...
+
+
+class Renderer(CameraRenderer, Protocol):
+    """An engine's way of looking at the worlds."""
 
     def add_rays(self, rays: Rays) -> Callable[[], None]:
         """Return what casts the rays, for the `launch` of a sense pass."""
         ...
 
-    def add_camera(self, view: CameraView, images: Images) -> DrawCamera:
-        """Return what draws a camera into `images`, for the `finish` of a pass."""
-        ...
+
+class CameraRendererCfg(Config, ABC):
+    """Another renderer than MuJoCo's for cameras of the native engine."""
+
+    @abstractmethod
+    def open(self, sim: Simulation) -> CameraRenderer:
+        """Return what draws the cameras of a simulation."""
 
 
 def model_for_drawing(

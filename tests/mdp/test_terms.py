@@ -93,7 +93,12 @@ def world(num_envs: int) -> TermWorld:
         env.action_manager.process_action(numbers[:, index])
     env.episode_length_buf.copy_(torch.arange(num_envs) * 100)
     pixels = (100.0 * numbers.abs()).to(torch.uint8)[:, :, :3, None].expand(-1, 4, 3, 3)
-    eye = SimpleNamespace(data=CameraData("eye", {"rgb": pixels}))
+    images = {
+        "rgb": pixels,
+        "depth": numbers.abs()[:, :, :3, None],
+        "segmentation": pixels[..., :2].int() % 9 - 1,
+    }
+    eye = SimpleNamespace(data=CameraData("eye", images, 20.0))
     env.scene.sensors["eye"] = eye
     return env
 

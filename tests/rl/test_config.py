@@ -10,6 +10,7 @@ import pytest
 import rsl_rl.utils
 import torch
 from rsl_rl.extensions import RandomNetworkDistillation, Symmetry
+from rsl_rl.models import CNNModel
 from rsl_rl.modules import CNN
 from rsl_rl.modules.distribution import Distribution
 
@@ -30,6 +31,7 @@ from mjlab.rl import (
     PpoCfg,
     RndCfg,
     RnnModelCfg,
+    SpatialCnnModelCfg,
     StepScheduleCfg,
     SymmetryCfg,
     TrainingLoop,
@@ -52,6 +54,7 @@ CASES = [
     (MlpModelCfg(), None, MODEL, set()),
     (RnnModelCfg(), None, MODEL, set()),
     (CnnModelCfg(), None, MODEL | {"cnns"}, set()),
+    (SpatialCnnModelCfg(), CNNModel, MODEL | {"cnns"}, {"temperature"}),
     # `construct_algorithm` takes this one out before it calls the constructor.
     (PpoCfg(), None, ALGORITHM | {"actor", "critic"}, {"share_cnn_encoders"}),
     (DistillationCfg(), None, ALGORITHM | {"student", "teacher", "kwargs"}, set()),

@@ -1,6 +1,7 @@
 """Pictures against the equations of the surfaces, on both engines."""
 
 import math
+from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import torch
 
 from mjlab.names import UnknownNameError
+from mjlab.render import RayRendererCfg
 from mjlab.sensor import (
     CameraSensor,
     CameraSensorCfg,
@@ -64,8 +66,14 @@ CFGS = (
 )
 
 
-@pytest.fixture(scope="module", params=ENGINES)
+BY_RAYS = tuple(replace(cfg, renderer=RayRendererCfg()) for cfg in CFGS)
+RAYS = pytest.param("rays", marks=pytest.mark.slow)
+
+
+@pytest.fixture(scope="module", params=(*ENGINES, RAYS))
 def gallery(request: pytest.FixtureRequest) -> Gallery:
+    if request.param == "rays":
+        return build_gallery("native", BY_RAYS)
     if request.param == "native":
         request.getfixturevalue("renderer_works")
     return build_gallery(request.param, CFGS)
@@ -238,8 +246,11 @@ def test_a_field_of_view_that_differs_between_worlds_shows(gallery):
     gallery.sim.model.cam_fovy[2, camera] = 70.0
 
 
-def test_the_native_engine_says_that_its_cameras_are_slow(gallery):
+def test_the_native_engine_says_that_its_cameras_are_slow_or_flat(gallery, request):
     notes = gallery.sensors["eye"].notes
+    if "rays" in request.node.name:
+        assert len(notes) == 1 and notes[0].startswith("drawn by rays: flat colours")
+        return
     native = gallery.sim.engine.name == "native"
     assert notes == ((SLOW_RENDERING,) if native else ())
 

@@ -52,7 +52,7 @@ CIRCLES: list[set[str]] = []
 # Files that hold Warp kernels, beside the room that launches them.
 KERNEL_FILES = ["*/kernels.py", "*_kernel.py", "*_kernels.py"]
 WARP_FILES = ["mjlab/sim/warp_*.py", "mjlab/sim/graphs.py", "mjlab/sensor/*"]
-WARP_FILES += ["mjlab/warp_stream.py"]
+WARP_FILES += ["mjlab/warp_stream.py", "mjlab/render/ray_*.py"]
 GYM = ["mjlab/gym/*", "mjlab/replay/*"]
 VIEWER = ["mjlab/viewer/*"]
 

@@ -1,0 +1,363 @@
+"""Kernels that draw pictures by rays: for each geom the pixels that it may cover.
+
+Frames: a camera looks along its -z axis with y up. A ray has -1 along z, so that the
+distance along the ray, in units of its length, is the depth in m. Only what faces the
+camera is seen, and only from `near` on, as in OpenGL with back faces culled: a camera
+inside of a geom sees through it.
+"""
+
+import warp as wp
+
+from mjlab.render.surface_kernels import (
+    FARTHEST,
+    hit_box,
+    hit_capsule,
+    hit_cylinder,
+    hit_ellipsoid,
+    hit_plane,
+    hit_sphere,
+    hit_surface,
+)
+
+# Unrolled loops, and gradients that nobody asks for, take a minute to compile.
+wp.set_module_options({"enable_backward": False, "max_unroll": 1})
+
+PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)
+DIRECTIONAL, SPOT = 1, 0
+
+_floats = wp.array2d(dtype=wp.float32)
+_ints = wp.array2d(dtype=wp.int32)
+_vectors = wp.array2d(dtype=wp.vec3)
+_colors = wp.array2d(dtype=wp.vec4)
+_matrices = wp.array2d(dtype=wp.mat33)
+
+
+@wp.struct
+class Shapes:
+    """What is drawn. Arrays of two dimensions have a row per world, or one for all."""
+
+    shown: wp.array(dtype=wp.int32)  # type: ignore
+    body: wp.array(dtype=wp.int32)  # type: ignore
+    kind: _ints  # type: ignore
+    pos: _vectors  # type: ignore
+    quat: _colors  # type: ignore
+    size: _vectors  # type: ignore
+    asset: _ints  # type: ignore
+    material: _ints  # type: ignore
+    rgba: _colors  # type: ignore
+    material_rgba: _colors  # type: ignore
+    emission: _floats  # type: ignore
+    body_pos: _vectors  # type: ignore
+    body_mat: _matrices  # type: ignore
+    surfaces: wp.array(dtype=wp.uint64)  # type: ignore
+    center: wp.array(dtype=wp.vec3)  # type: ignore
+    half: wp.array(dtype=wp.vec3)  # type: ignore
+    num_meshes: wp.int32
+
+
+@wp.struct
+class Lights:
+    """The lights of the scene, and the one on the camera."""
+
+    kind: _ints  # type: ignore
+    active: _ints  # type: ignore
+    pos: _vectors  # type: ignore
+    dir: _vectors  # type: ignore
+    ambient: _vectors  # type: ignore
+    diffuse: _vectors  # type: ignore
+    attenuation: _vectors  # type: ignore
+    cutoff: _floats  # type: ignore
+    exponent: _floats  # type: ignore
+    head_ambient: wp.vec3
+    head_diffuse: wp.vec3
+
+
+@wp.struct
+class Eye:
+    """A camera: where it is in each world, and its pixels at a depth of 1 m."""
+
+    index: wp.int32
+    pos: _vectors  # type: ignore
+    mat: _matrices  # type: ignore
+    window: _colors  # type: ignore
+    width: wp.int32
+    height: wp.int32
+    near: wp.float32
+    far: wp.float32
+    limit: wp.float32
+
+
+@wp.struct
+class Pixels:
+    """Outputs, and the nearest surface so far; what is not drawn has no rows."""
+
+    nearest: _floats  # type: ignore
+    geom: _ints  # type: ignore
+    normal: _vectors  # type: ignore
+    depth: _floats  # type: ignore
+    labels: _ints  # type: ignore
+    rgb: wp.array2d(dtype=wp.uint8)  # type: ignore
+
+
+@wp.func
+def _row(rows: int, world: int) -> int:
+    return wp.where(rows == 1, 0, world)
+
+
+@wp.func
+def _matrix(q: wp.vec4) -> wp.mat33:
+    return wp.quat_to_matrix(wp.quat(q[1], q[2], q[3], q[0]))
+
+
+@wp.func
+def _hit(
+    kind: int,
+    o: wp.vec3,
+    d: wp.vec3,
+    size: wp.vec3,
+    surface: wp.uint64,
+    near: float,
+    far: float,
+) -> wp.vec4:
+    if kind == BOX:
+        return hit_box(o, d, size)
+    if kind == CAPSULE:
+        return hit_capsule(o, d, size[0], size[1])
+    if kind == SPHERE:
+        return hit_sphere(o, d, size[0])
+    if kind == PLANE:
+        return hit_plane(o, d, size)
+    if kind == CYLINDER:
+        return hit_cylinder(o, d, size[0], size[1])
+    if kind == ELLIPSOID:
+        return hit_ellipsoid(o, d, size)
+    return hit_surface(surface, o, d, near, far)
+
+
+@wp.func
+def _half(kind: int, size: wp.vec3) -> wp.vec3:
+    """Return half of the extents of a geom that is no mesh and no height field."""
+    if kind == SPHERE:
+        return wp.vec3(size[0], size[0], size[0])
+    if kind == CAPSULE:
+        return wp.vec3(size[0], size[0], size[0] + size[1])
+    if kind == CYLINDER:
+        return wp.vec3(size[0], size[0], size[1])
+    if kind == PLANE:
+        endless = size[0] <= 0.0 or size[1] <= 0.0
+        return wp.where(
+            endless, wp.vec3(FARTHEST, FARTHEST, 0.0), wp.vec3(size[0], size[1], 0.0)
+        )
+    return size
+
+
+@wp.func
+def _may_show(center: wp.vec3, radius: float, window: wp.vec4, near: float) -> bool:
+    """Return whether a ball can be in the picture. One that is not a number is not."""
+    depth = -center[2]
+    x0 = window[0]
+    x1 = window[1]
+    y0 = window[2]
+    y1 = window[3]
+    return (
+        depth + radius > near
+        and center[0] - x0 * depth > -radius * wp.sqrt(1.0 + x0 * x0)
+        and x1 * depth - center[0] > -radius * wp.sqrt(1.0 + x1 * x1)
+        and center[1] - y0 * depth > -radius * wp.sqrt(1.0 + y0 * y0)
+        and y1 * depth - center[1] > -radius * wp.sqrt(1.0 + y1 * y1)
+    )
+
+
+@wp.func
+def _bounds(
+    center: wp.vec3, axes: wp.mat33, half: wp.vec3, eye: Eye, window: wp.vec4
+) -> wp.vec4:
+    """Return the first and last columns and rows that a box covers, as floats."""
+    whole = wp.vec4(0.0, float(eye.width - 1), 0.0, float(eye.height - 1))
+    low = wp.vec2(FARTHEST, FARTHEST)
+    high = wp.vec2(-FARTHEST, -FARTHEST)
+    behind = int(0)  # noqa: RUF046, UP018 - a variable to Warp.
+    for i in range(8):
+        x = wp.where(i % 2 == 0, half[0], -half[0])
+        y = wp.where((i // 2) % 2 == 0, half[1], -half[1])
+        z = wp.where(i // 4 == 0, half[2], -half[2])
+        corner = center + axes * wp.vec3(x, y, z)
+        depth = -corner[2]
+        if depth < eye.near:
+            behind += 1
+        else:
+            at = wp.vec2(corner[0] / depth, corner[1] / depth)
+            low = wp.min(low, at)
+            high = wp.max(high, at)
+    if behind == 8:
+        return wp.vec4(0.0, -1.0, 0.0, -1.0)
+    if behind > 0:
+        return whole
+    across = float(eye.width) / (window[1] - window[0])
+    up = float(eye.height) / (window[3] - window[2])
+    # One pixel more on each side, for what rounding takes.
+    return wp.vec4(
+        wp.max(whole[0], (low[0] - window[0]) * across - 1.5),
+        wp.min(whole[1], (high[0] - window[0]) * across + 0.5),
+        wp.max(whole[2], (window[3] - high[1]) * up - 1.5),
+        wp.min(whole[3], (window[3] - low[1]) * up + 0.5),
+    )
+
+
+@wp.func
+def _color(shapes: Shapes, world: int, geom: int) -> wp.vec4:
+    """Return a geom's colour; MuJoCo's default gives way to its material's."""
+    rgba = shapes.rgba[_row(shapes.rgba.shape[0], world), geom]
+    material = shapes.material[_row(shapes.material.shape[0], world), geom]
+    if material >= 0 and rgba == wp.vec4(0.5, 0.5, 0.5, 1.0):
+        rows = shapes.material_rgba.shape[0]
+        return shapes.material_rgba[_row(rows, world), material]
+    return rgba
+
+
+@wp.func
+def _draw_geom(
+    world: int, geom: int, shapes: Shapes, eye: Eye, window: wp.vec4, out: Pixels
+) -> None:
+    kind = shapes.kind[_row(shapes.kind.shape[0], world), geom]
+    size = shapes.size[_row(shapes.size.shape[0], world), geom]
+    middle = wp.vec3(0.0, 0.0, 0.0)
+    half = _half(kind, size)
+    surface = wp.uint64(0)
+    if kind == MESH or kind == HFIELD:
+        asset = shapes.asset[_row(shapes.asset.shape[0], world), geom]
+        if kind == HFIELD:
+            asset += shapes.num_meshes
+        middle = shapes.center[asset]
+        half = shapes.half[asset]
+        surface = shapes.surfaces[asset]
+    cam_mat = wp.transpose(eye.mat[world, eye.index])
+    body = shapes.body[geom]
+    local = shapes.pos[_row(shapes.pos.shape[0], world), geom]
+    body_mat = cam_mat * shapes.body_mat[world, body]
+    offset = shapes.body_pos[world, body] - eye.pos[world, eye.index]
+    pos = cam_mat * offset + body_mat * local
+    # About the geom's own origin, which needs no rotation to be known.
+    if not _may_show(pos, wp.length(middle) + wp.length(half), window, eye.near):
+        return
+    if _color(shapes, world, geom)[3] == 0.0:
+        return
+    axes = body_mat * _matrix(shapes.quat[_row(shapes.quat.shape[0], world), geom])
+    bounds = wp.vec4(0.0, float(eye.width - 1), 0.0, float(eye.height - 1))
+    if half[0] < FARTHEST:
+        bounds = _bounds(pos + axes * middle, axes, half, eye, window)
+    turn = wp.transpose(axes)
+    start = -(turn * pos)
+    dx = (window[1] - window[0]) / float(eye.width)
+    dy = (window[3] - window[2]) / float(eye.height)
+    across = turn * wp.vec3(dx, 0.0, 0.0)
+    down = turn * wp.vec3(0.0, -dy, 0.0)
+    corner = turn * wp.vec3(window[0] + 0.5 * dx, window[3] - 0.5 * dy, -1.0)
+    first = int(wp.ceil(bounds[0]))
+    last = int(wp.floor(bounds[1]))
+    for row in range(int(wp.ceil(bounds[2])), int(wp.floor(bounds[3])) + 1):
+        left = corner + float(row) * down
+        for column in range(first, last + 1):
+            d = left + float(column) * across
+            pixel = row * eye.width + column
+            hit = _hit(kind, start, d, size, surface, eye.near, eye.far)
+            if hit[3] >= eye.near and hit[3] < out.nearest[world, pixel]:
+                out.nearest[world, pixel] = hit[3]
+                out.geom[world, pixel] = geom
+                n = wp.vec3(hit[0], hit[1], hit[2])
+                out.normal[world, pixel] = axes * n
+
+
+@wp.func
+def _light(lights: Lights, world: int, i: int, p: wp.vec3, n: wp.vec3) -> wp.vec3:
+    """Return the light of one source at a point of a surface, as OpenGL has it."""
+    if lights.active[_row(lights.active.shape[0], world), i] == 0:
+        return wp.vec3(0.0, 0.0, 0.0)
+    kind = lights.kind[_row(lights.kind.shape[0], world), i]
+    axis = lights.dir[world, i]
+    to_light = -axis
+    share = float(1.0)  # noqa: UP018 - as above.
+    if kind != DIRECTIONAL:
+        away = lights.pos[world, i] - p
+        distance = wp.length(away)
+        to_light = away / distance
+        fade = lights.attenuation[_row(lights.attenuation.shape[0], world), i]
+        share = 1.0 / (fade[0] + distance * (fade[1] + distance * fade[2]))
+    if kind == SPOT:
+        along = -wp.dot(to_light, axis)
+        widest = lights.cutoff[_row(lights.cutoff.shape[0], world), i]
+        exponent = lights.exponent[_row(lights.exponent.shape[0], world), i]
+        if along < wp.cos(wp.radians(widest)):
+            share = 0.0
+        else:
+            share = share * wp.pow(along, exponent)
+    ambient = lights.ambient[_row(lights.ambient.shape[0], world), i]
+    diffuse = lights.diffuse[_row(lights.diffuse.shape[0], world), i]
+    return share * (ambient + wp.max(0.0, wp.dot(n, to_light)) * diffuse)
+
+
+@wp.func
+def _shade(
+    world: int,
+    pixel: int,
+    shapes: Shapes,
+    lights: Lights,
+    eye: Eye,
+    window: wp.vec4,
+    out: Pixels,
+) -> None:
+    geom = out.geom[world, pixel]
+    shade = wp.vec3(0.0, 0.0, 0.0)
+    if geom >= 0:
+        rgba = _color(shapes, world, geom)
+        n = out.normal[world, pixel]
+        # The camera's own light shines along its axis.
+        light = lights.head_ambient + wp.max(0.0, n[2]) * lights.head_diffuse
+        x = (float(pixel % eye.width) + 0.5) / float(eye.width)
+        y = (float(pixel // eye.width) + 0.5) / float(eye.height)
+        z = out.nearest[world, pixel]
+        right = window[0] + x * (window[1] - window[0])
+        up = window[3] - y * (window[3] - window[2])
+        cam_mat = eye.mat[world, eye.index]
+        p = eye.pos[world, eye.index] + cam_mat * wp.vec3(right * z, up * z, -z)
+        for i in range(lights.pos.shape[1]):
+            light = light + _light(lights, world, i, p, cam_mat * n)
+        material = shapes.material[_row(shapes.material.shape[0], world), geom]
+        if material >= 0:
+            glow = shapes.emission[_row(shapes.emission.shape[0], world), material]
+            light = light + wp.vec3(glow, glow, glow)
+        color = wp.vec3(rgba[0], rgba[1], rgba[2])
+        shade = wp.min(wp.cw_mul(color, light), wp.vec3(1.0, 1.0, 1.0))
+    for i in range(3):
+        out.rgb[world, 3 * pixel + i] = wp.uint8(255.0 * shade[i] + 0.5)
+
+
+@wp.kernel(enable_backward=False)
+def draw(
+    first: int,
+    due: wp.array(dtype=wp.bool),  # type: ignore
+    shapes: Shapes,
+    lights: Lights,
+    eye: Eye,
+    out: Pixels,
+) -> None:
+    """Draw one camera of one world, if that is due."""
+    world = first + wp.tid()
+    if not due[world]:
+        return
+    window = eye.window[_row(eye.window.shape[0], world), 0]
+    pixels = eye.width * eye.height
+    for pixel in range(pixels):
+        out.nearest[world, pixel] = eye.far
+        out.geom[world, pixel] = -1
+    for i in range(shapes.shown.shape[0]):
+        _draw_geom(world, shapes.shown[i], shapes, eye, window, out)
+    for pixel in range(pixels):
+        geom = out.geom[world, pixel]
+        if out.depth.shape[0] > 0:
+            out.depth[world, pixel] = wp.min(out.nearest[world, pixel], eye.limit)
+        if out.labels.shape[0] > 0:
+            out.labels[world, 2 * pixel] = geom
+            out.labels[world, 2 * pixel + 1] = wp.where(geom >= 0, 5, -1)
+        if out.rgb.shape[0] > 0:
+            _shade(world, pixel, shapes, lights, eye, window, out)

@@ -1,0 +1,267 @@
+"""Pictures of the native engine's worlds by rays, with kernels of Warp on threads."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import mujoco
+import numpy as np
+import torch
+import warp as wp
+
+from mjlab.render import ray_kernels as kernels
+from mjlab.render.ray_meshes import Surfaces
+from mjlab.sensor.vision import NEAR, CameraView, DrawCamera, Images, VisionError
+from mjlab.sim import Simulation
+
+_DRAWN = (
+    "drawn by rays: flat colours without textures, gloss, shadows, haze or sky. "
+    "Films are drawn by MuJoCo's renderer."
+)
+_TYPES: dict[Any, torch.dtype] = {wp.int32: torch.int32}
+
+_SHAPES = {
+    "kind": ("geom_type", wp.int32),
+    "pos": ("geom_pos", wp.vec3),
+    "quat": ("geom_quat", wp.vec4),
+    "size": ("geom_size", wp.vec3),
+    "asset": ("geom_dataid", wp.int32),
+    "material": ("geom_matid", wp.int32),
+    "rgba": ("geom_rgba", wp.vec4),
+    "material_rgba": ("mat_rgba", wp.vec4),
+    "emission": ("mat_emission", wp.float32),
+}
+_LIGHTS = {
+    "kind": ("light_type", wp.int32),
+    "active": ("light_active", wp.int32),
+    "ambient": ("light_ambient", wp.vec3),
+    "diffuse": ("light_diffuse", wp.vec3),
+    "attenuation": ("light_attenuation", wp.vec3),
+    "cutoff": ("light_cutoff", wp.float32),
+    "exponent": ("light_exponent", wp.float32),
+}
+
+
+class RayRenderer:
+    """Draws cameras of all worlds, each thread those of its own worlds.
+
+    A world's pictures follow from its own fields alone, so they are the same to the
+    last bit at any number of threads.
+    """
+
+    notes: tuple[str, ...] = (_DRAWN,)
+
+    def __init__(self, sim: Simulation) -> None:
+        """Open the threads."""
+        self._sim = sim
+        batch = sim.engine.batch
+        assert batch is not None, "Warp draws its own worlds."
+        self._num_threads = max(1, min(batch.nthread, sim.num_envs))
+        self._pool = ThreadPoolExecutor(self._num_threads)
+
+    def add_camera(self, view: CameraView, images: Images) -> DrawCamera:
+        """Return what draws a camera into `images`."""
+        _refuse_view(self._sim.mj_model, view)
+        wp.load_module(kernels, device="cpu")  # Here, not in each thread.
+        surfaces = Surfaces(self._sim.mj_model)
+        return _Camera(self._sim, view, images, surfaces, self._run).draw
+
+    def _run(self, launch: Callable[[int, int], None]) -> None:
+        """Launch for every thread's worlds; the first in the thread that calls."""
+        num_envs = self._sim.num_envs
+        ends = [num_envs * i // self._num_threads for i in range(self._num_threads + 1)]
+        parts = list(pairwise(ends))
+        waiting = [self._pool.submit(launch, *part) for part in parts[1:]]
+        launch(*parts[0])
+        for part in waiting:
+            part.result()
+
+
+class _Camera:
+    """One camera of all worlds, with everything that its kernel reads and writes."""
+
+    def __init__(
+        self,
+        sim: Simulation,
+        view: CameraView,
+        images: Images,
+        surfaces: Surfaces,
+        run: Callable[[Callable[[int, int], None]], None],
+    ) -> None:
+        self._run, self._view = run, view
+        self._kept = surfaces  # The kernel holds no more than their addresses.
+        self._fields = _Fields(sim)
+        self._due = torch.ones(sim.num_envs, dtype=torch.bool)
+        self._shapes = self._make_shapes(sim, view, surfaces)
+        self._lights = self._make_lights(sim)
+        self._eye = self._make_eye(sim, view)
+        self._out = _outputs(sim.num_envs, view, images)
+        self._images = images
+
+    def draw(self, due: torch.Tensor) -> None:
+        """Draw the worlds that are due."""
+        fields = self._fields
+        for name, (field, dtype) in _SHAPES.items():
+            setattr(self._shapes, name, fields.read(field, dtype))
+        for name, (field, dtype) in _LIGHTS.items():
+            setattr(self._lights, name, fields.read(field, dtype))
+        self._eye.window = self._window()
+        self._due.copy_(due)
+        inputs = [
+            wp.from_torch(self._due),
+            self._shapes,
+            self._lights,
+            self._eye,
+            self._out,
+        ]
+
+        def launch(first: int, end: int) -> None:
+            wp.launch(kernels.draw, end - first, [first, *inputs], device="cpu")
+
+        self._run(launch)
+
+    def _make_shapes(
+        self, sim: Simulation, view: CameraView, surfaces: Surfaces
+    ) -> Any:
+        model, shapes = sim.mj_model, kernels.Shapes()
+        shown = np.flatnonzero(np.isin(model.geom_group, view.geom_groups))
+        shapes.shown = wp.array(shown.astype(np.int32), device="cpu")
+        shapes.body = wp.array(model.geom_bodyid, dtype=wp.int32, device="cpu")
+        shapes.body_pos = _live(sim.data.xpos, wp.vec3)
+        shapes.body_mat = _live(sim.data.xmat, wp.mat33)
+        shapes.surfaces = surfaces.handles
+        shapes.center, shapes.half = surfaces.centers, surfaces.halves
+        shapes.num_meshes = model.nmesh
+        return shapes
+
+    def _make_lights(self, sim: Simulation) -> Any:
+        lights, head = kernels.Lights(), sim.mj_model.vis.headlight
+        lights.pos = _live(sim.data.light_xpos, wp.vec3)
+        lights.dir = _live(sim.data.light_xdir, wp.vec3)
+        active = 1.0 if head.active else 0.0
+        lights.head_ambient = wp.vec3(*(active * head.ambient))
+        lights.head_diffuse = wp.vec3(*(active * head.diffuse))
+        return lights
+
+    def _make_eye(self, sim: Simulation, view: CameraView) -> Any:
+        eye, model = kernels.Eye(), sim.mj_model
+        eye.index = view.camera_id
+        eye.pos = _live(sim.data.cam_xpos, wp.vec3)
+        eye.mat = _live(sim.data.cam_xmat, wp.mat33)
+        eye.width, eye.height = view.width, view.height
+        eye.near, eye.limit = NEAR, view.max_distance
+        # As far as `model_for_drawing` has MuJoCo's renderer see.
+        farthest = model.vis.map.zfar * model.stat.extent
+        eye.far = max(farthest, 1.1 * view.max_distance)
+        return eye
+
+    def _window(self) -> wp.array:
+        """Return left, right, bottom and top of the picture at a depth of 1 m."""
+        fields, camera = self._fields, self._view.camera_id
+        sensor = fields.tensor("cam_sensorsize")[:, camera]
+        fovy = fields.tensor("cam_fovy").flatten(1)[:, camera]
+        up = torch.tan(torch.deg2rad(fovy) / 2)
+        across = up * (self._view.width / self._view.height)
+        if bool((fields.model.cam_sensorsize[camera] == 0.0).any()):
+            window = torch.stack((-across, across, -up, up), dim=1)
+        else:
+            intrinsic = fields.tensor("cam_intrinsic")[:, camera]
+            half, focal = sensor / 2, intrinsic[:, :2]
+            # Of x the middle moves to the right; of y, as MuJoCo has it, downwards.
+            less, more = (half + sign * intrinsic[:, 2:] for sign in (-1, 1))
+            left, top = (less / focal).unbind(1)
+            right, bottom = (more / focal).unbind(1)
+            window = torch.stack((-left, right, -bottom, top), dim=1)
+        self._bounds = window.contiguous().view(-1, 1, 4)
+        return wp.from_torch(self._bounds, dtype=wp.vec4)
+
+
+class _Fields:
+    """The model's fields as kernels read them: a row for each world, or one for all."""
+
+    def __init__(self, sim: Simulation) -> None:
+        self.model = sim.mj_model
+        self._engine = sim.engine
+        self._shared: dict[str, torch.Tensor] = {}
+        self._held: dict[str, tuple[torch.Tensor, torch.Tensor, wp.array]] = {}
+
+    def tensor(self, name: str) -> torch.Tensor:
+        """Return a field, shape (num_envs or 1, ...)."""
+        live = self._engine.model(name)
+        if live is not None:
+            return live
+        if name not in self._shared:
+            value = np.asarray(getattr(self.model, name))
+            typed = value.astype(np.float32 if value.dtype.kind == "f" else np.int32)
+            self._shared[name] = torch.from_numpy(typed)[None]
+        return self._shared[name]
+
+    def read(self, name: str, dtype: Any) -> wp.array:
+        """Return a field as an array of Warp, of its present values."""
+        source = self.tensor(name)
+        held = self._held.get(name)
+        if held is None or held[0] is not source:
+            typed = source.to(_TYPES.get(dtype, torch.float32))
+            held = (source, typed, _live(typed, dtype))
+            self._held[name] = held
+        if held[1] is not source:
+            held[1].copy_(source)
+        return held[2]
+
+
+def _live(tensor: torch.Tensor, dtype: Any) -> wp.array:
+    """Return an array of Warp over a tensor's memory, shape (rows, elements)."""
+    rows, elements = tensor.shape[:2]
+    if elements == 0:
+        return wp.zeros((rows, 0), dtype=dtype, device="cpu")
+    if dtype in (wp.int32, wp.float32):
+        tensor = tensor.view(rows, elements)
+    return wp.from_torch(tensor, dtype=dtype)
+
+
+def _outputs(num_envs: int, view: CameraView, images: Images) -> Any:
+    pixels = view.width * view.height
+    out = kernels.Pixels()
+
+    def new(dtype: Any, rows: int = num_envs) -> wp.array:
+        return wp.zeros((rows, pixels), dtype=dtype, device="cpu")
+
+    out.nearest, out.geom = new(wp.float32), new(wp.int32)
+    out.normal = new(wp.vec3)
+    outputs = {
+        "depth": ("depth", wp.float32),
+        "labels": ("segmentation", wp.int32),
+        "rgb": ("rgb", wp.uint8),
+    }
+    for name, (kind, dtype) in outputs.items():
+        if kind in images:
+            setattr(out, name, wp.from_torch(images[kind].flatten(1), dtype=dtype))
+        else:
+            setattr(out, name, new(dtype, 0))
+    return out
+
+
+def _refuse_view(model: mujoco.MjModel, view: CameraView) -> None:
+    where = f"Camera sensor {view.sensor!r}"
+    if model.nflex:
+        raise VisionError(
+            f"{where}: RayRendererCfg draws no flexes, of which the scene has "
+            f"{model.nflex}: set renderer=None for MuJoCo's own."
+        )
+    if view.use_shadows:
+        raise VisionError(
+            f"{where}: RayRendererCfg draws no shadows: set use_shadows=False, or "
+            "renderer=None for MuJoCo's own."
+        )
+    if model.cam_projection[view.camera_id] != mujoco.mjtProjection.mjPROJ_PERSPECTIVE:
+        raise VisionError(
+            f"{where}: RayRendererCfg draws perspective, and this camera is "
+            "orthographic: set renderer=None for MuJoCo's own."
+        )
+    shown = np.isin(model.geom_group, view.geom_groups)
+    if (model.geom_type[shown] == mujoco.mjtGeom.mjGEOM_SDF).any():
+        raise VisionError(
+            f"{where}: RayRendererCfg draws no geoms of type sdf: leave their group "
+            "out of geom_groups, or set renderer=None for MuJoCo's own."
+        )

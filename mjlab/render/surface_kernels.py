@@ -1,0 +1,143 @@
+"""Where rays meet surfaces: functions of Warp's kernels.
+
+A ray starts at `o` and goes along `d`, both in the frame of the geom. Each function
+returns the normal and where along the ray the surface is entered, -1 for a miss.
+"""
+
+import warp as wp
+
+_MISS = wp.constant(wp.vec4(0.0, 0.0, 0.0, -1.0))
+_TINY = wp.constant(1e-12)
+FARTHEST = wp.constant(1e10)
+"""Stands for no end."""
+_BACK_FACES = wp.constant(8)
+
+
+@wp.func
+def _away_from_zero(x: float) -> float:
+    return wp.where(wp.abs(x) < _TINY, wp.where(x < 0.0, -_TINY, _TINY), x)
+
+
+@wp.func
+def hit_plane(o: wp.vec3, d: wp.vec3, size: wp.vec3) -> wp.vec4:
+    """Return it for a plane, which is seen from above only; of size 0, without end."""
+    if o[2] <= 0.0 or d[2] >= 0.0:
+        return _MISS
+    t = -o[2] / d[2]
+    x = wp.abs(o[0] + t * d[0])
+    y = wp.abs(o[1] + t * d[1])
+    if (size[0] > 0.0 and x > size[0]) or (size[1] > 0.0 and y > size[1]):
+        return _MISS
+    return wp.vec4(0.0, 0.0, 1.0, t)
+
+
+@wp.func
+def hit_sphere(o: wp.vec3, d: wp.vec3, radius: float) -> wp.vec4:
+    """Return it for a sphere."""
+    dd = wp.dot(d, d)
+    b = wp.dot(o, d) / dd
+    # From the point of the ray that is nearest, or float32 loses what is far away.
+    nearest = o - b * d
+    left = radius * radius - wp.dot(nearest, nearest)
+    if left < 0.0:
+        return _MISS
+    t = -b - wp.sqrt(left / dd)
+    n = (o + t * d) / radius
+    return wp.vec4(n[0], n[1], n[2], t)
+
+
+@wp.func
+def _side(o: wp.vec3, d: wp.vec3, radius: float) -> wp.vec2:
+    """Return where a ray enters and leaves an endless cylinder along z."""
+    a = d[0] * d[0] + d[1] * d[1]
+    if a < _TINY:
+        inside = o[0] * o[0] + o[1] * o[1] <= radius * radius
+        return wp.where(inside, wp.vec2(-FARTHEST, FARTHEST), wp.vec2(1.0, -1.0))
+    b = (o[0] * d[0] + o[1] * d[1]) / a
+    x = o[0] - b * d[0]
+    y = o[1] - b * d[1]
+    left = radius * radius - x * x - y * y
+    if left < 0.0:
+        return wp.vec2(1.0, -1.0)
+    root = wp.sqrt(left / a)
+    return wp.vec2(-b - root, -b + root)
+
+
+@wp.func
+def hit_capsule(o: wp.vec3, d: wp.vec3, radius: float, half: float) -> wp.vec4:
+    """Return it for a capsule along z."""
+    side = _side(o, d, radius)
+    if side[0] > side[1]:
+        return _MISS
+    t = side[0]
+    z = o[2] + t * d[2]
+    if wp.abs(z) <= half:
+        return wp.vec4((o[0] + t * d[0]) / radius, (o[1] + t * d[1]) / radius, 0.0, t)
+    # What enters the cylinder beyond an end can reach the rest through that end only.
+    end = wp.where(z > 0.0, half, -half)
+    return hit_sphere(wp.vec3(o[0], o[1], o[2] - end), d, radius)
+
+
+@wp.func
+def hit_cylinder(o: wp.vec3, d: wp.vec3, radius: float, half: float) -> wp.vec4:
+    """Return it for a cylinder along z."""
+    side = _side(o, d, radius)
+    dz = _away_from_zero(d[2])
+    sign = wp.where(dz < 0.0, 1.0, -1.0)
+    enter = (sign * half - o[2]) / dz
+    leave = (-sign * half - o[2]) / dz
+    if wp.max(side[0], enter) > wp.min(side[1], leave):
+        return _MISS
+    if enter > side[0]:
+        return wp.vec4(0.0, 0.0, sign, enter)
+    t = side[0]
+    return wp.vec4((o[0] + t * d[0]) / radius, (o[1] + t * d[1]) / radius, 0.0, t)
+
+
+@wp.func
+def hit_box(o: wp.vec3, d: wp.vec3, half: wp.vec3) -> wp.vec4:
+    """Return it for a box."""
+    dx = _away_from_zero(d[0])
+    dy = _away_from_zero(d[1])
+    dz = _away_from_zero(d[2])
+    hx = wp.where(dx < 0.0, half[0], -half[0])
+    hy = wp.where(dy < 0.0, half[1], -half[1])
+    hz = wp.where(dz < 0.0, half[2], -half[2])
+    x = (hx - o[0]) / dx
+    y = (hy - o[1]) / dy
+    z = (hz - o[2]) / dz
+    t = wp.max(x, wp.max(y, z))
+    leave = wp.min((-hx - o[0]) / dx, wp.min((-hy - o[1]) / dy, (-hz - o[2]) / dz))
+    if t > leave:
+        return _MISS
+    if t == x:
+        return wp.vec4(wp.sign(hx), 0.0, 0.0, t)
+    if t == y:
+        return wp.vec4(0.0, wp.sign(hy), 0.0, t)
+    return wp.vec4(0.0, 0.0, wp.sign(hz), t)
+
+
+@wp.func
+def hit_ellipsoid(o: wp.vec3, d: wp.vec3, size: wp.vec3) -> wp.vec4:
+    """Return it for an ellipsoid."""
+    hit = hit_sphere(wp.cw_div(o, size), wp.cw_div(d, size), 1.0)
+    n = wp.normalize(wp.vec3(hit[0] / size[0], hit[1] / size[1], hit[2] / size[2]))
+    return wp.vec4(n[0], n[1], n[2], hit[3])
+
+
+@wp.func
+def hit_surface(
+    surface: wp.uint64, o: wp.vec3, d: wp.vec3, near: float, far: float
+) -> wp.vec4:
+    """Return the first triangle that faces the camera, passing those that do not."""
+    begin = near
+    for _ in range(_BACK_FACES):
+        query = wp.mesh_query_ray(surface, o + begin * d, d, far - begin)
+        if not query.result:
+            return _MISS
+        begin = begin + query.t
+        n = query.normal
+        if wp.dot(n, d) < 0.0:
+            return wp.vec4(n[0], n[1], n[2], begin)
+        begin = begin + 1e-5
+    return _MISS
