@@ -68,17 +68,15 @@ def main() -> None:
     facts = {"from": Path(str(mjlab.__file__)).parent.name}
     facts |= {"build_s": time.perf_counter() - start}
     print(json.dumps(facts), file=answers, flush=True)
-    on_gpu = settings["device"] != "cpu"
+    wait = (lambda: None) if settings["device"] == "cpu" else torch.cuda.synchronize
     for line in sys.stdin:
         size = (int(line), env.num_envs, env.action_manager.total_action_dim)
         actions = torch.randn(size, device=settings["device"])
-        for when in range(2):
-            if on_gpu:
-                torch.cuda.synchronize()
-            if when == 0:
-                start = time.perf_counter()
-                for action in actions:
-                    env.step(action)
+        wait()
+        start = time.perf_counter()
+        for action in actions:
+            env.step(action)
+        wait()
         print(time.perf_counter() - start, file=answers, flush=True)
 
 

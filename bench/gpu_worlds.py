@@ -35,7 +35,7 @@ class Plan:
 
     @property
     def on_gpu(self) -> bool:
-        """Whether speeds mean anything."""
+        """True where speeds mean anything."""
         return not self.rehearse
 
     def pick(self, number: int, rehearsed: int) -> int:
@@ -149,7 +149,7 @@ def taken(env: ManagerBasedRlEnv, action: torch.Tensor) -> dict[str, torch.Tenso
 
 
 def sensed(env: ManagerBasedRlEnv) -> dict[str, torch.Tensor]:
-    """What sensors say, by name: rays, pictures, contacts."""
+    """Answers of sensors, by name: rays, pictures, contacts."""
     found: dict[str, torch.Tensor] = {}
     for name, sensor in env.scene.sensors.items():
         data: Any = sensor.data

@@ -30,6 +30,7 @@ import numpy as np
 import torch
 
 from bench.record import save
+from mjlab.random import WorldRng
 from mjlab.render import RayRendererCfg
 from mjlab.scene import Scene, SceneCfg, build_scene
 from mjlab.sensor import CameraSensorCfg, ObjRef, PinholePatternCfg, bind_sensors
@@ -144,7 +145,7 @@ def of_task(
     cfg = replace(cfg, backend="native", num_threads=args.threads)
     built = build_scene(scene)
     sim = Simulation(compile_model(built.spec, cfg), count, cfg, device="cpu")
-    return sim, Scene(built, sim).sensors
+    return sim, Scene(scene, built, sim, WorldRng(count, 0, sim.device)).sensors
 
 
 def drawing(sim: Simulation, sensor: Any) -> Callable[[], None]:

@@ -59,7 +59,7 @@ class SkrlEnv(Wrapper):
 
     @property
     def observation_space(self) -> Space:
-        """What one policy sees: a group, or a Dict of several."""
+        """Observations of one policy: a group, or a Dict of several."""
         shown = self._env.single_observation_space
         if not self._states_apart:
             return shown
@@ -75,7 +75,7 @@ class SkrlEnv(Wrapper):
 
     @property
     def action_space(self) -> Space:
-        """What one world takes."""
+        """Actions of one world."""
         return self._env.single_action_space
 
     def reset(self) -> tuple[torch.Tensor, Info]:
@@ -141,4 +141,6 @@ class SeesEnds:
 
 
 def _flat(space: Space | None, value: Any) -> torch.Tensor:
-    return flatten_tensorized_space(tensorize_space(space, value))
+    flat = flatten_tensorized_space(tensorize_space(space, value))
+    assert flat is not None  # Only where there is no value.
+    return flat

@@ -59,13 +59,20 @@ class TorchRlEnv(EnvBase):
         rows, device = env.num_envs, env.device
         observed = to_spec(env.single_observation_space, rows, device)
         if not isinstance(observed, Composite):
-            observed = Composite({"observation": observed}, shape=(rows,))
+            observed = Composite({"observation": observed}, shape=torch.Size((rows,)))
         self.observation_spec = observed.to(device)
         action = to_spec(env.single_action_space, rows, device)
-        self.action_spec = Composite({"action": action}, shape=(rows,)).to(device)
-        self.reward_spec = Unbounded((rows, 1), device=device, dtype=torch.float32)
-        flags = {name: Categorical(2, (rows, 1), device, torch.bool) for name in _FLAGS}
-        self.done_spec = Composite(flags, shape=(rows,)).to(device)
+        self.action_spec = Composite({"action": action}, shape=torch.Size((rows,))).to(
+            device
+        )
+        self.reward_spec = Unbounded(
+            torch.Size((rows, 1)), device=device, dtype=torch.float32
+        )
+        flags = {
+            name: Categorical(2, torch.Size((rows, 1)), device, torch.bool)
+            for name in _FLAGS
+        }
+        self.done_spec = Composite(flags, shape=torch.Size((rows,))).to(device)
 
     def _step(self, tensordict: TensorDictBase) -> TensorDict:
         action = _plain(tensordict.get("action"))
@@ -121,12 +128,12 @@ def to_spec(space: Space, rows: int, device: torch.device) -> Any:
     """
     if isinstance(space, spaces.Dict):
         parts = {key: to_spec(part, rows, device) for key, part in space.items()}
-        return Composite(parts, shape=(rows,))
+        return Composite(parts, shape=torch.Size((rows,)))
     if isinstance(space, spaces.Discrete):
-        return Categorical(int(space.n), (rows,), device, torch.int64)
+        return Categorical(int(space.n), torch.Size((rows,)), device, torch.int64)
     if not isinstance(space, spaces.Box):
         raise TypeError(f"{space} has no TorchRL spec here: no Box, Discrete or Dict.")
-    shape, dtype = (rows, *space.shape), torch.as_tensor(space.low).dtype
+    shape, dtype = torch.Size((rows, *space.shape)), torch.as_tensor(space.low).dtype
     if np.any(space.low <= -LARGEST) or np.any(space.high >= LARGEST):
         return Unbounded(shape, device=device, dtype=dtype)
     low, high = (

@@ -1,4 +1,4 @@
-"""What cameras see, as observations besides `mdp.camera_image`."""
+"""Observations of pictures, besides `mdp.camera_image`."""
 
 import torch
 

@@ -1,3 +1,7 @@
+# The bodies of kernels are in Warp's language, which only looks like Python's.
+# pyright: reportInvalidTypeForm=false, reportCallIssue=false, reportOperatorIssue=false
+# pyright: reportArgumentType=false, reportAssignmentType=false, reportIndexIssue=false
+# pyright: reportGeneralTypeIssues=false, reportReturnType=false
 """Kernels that draw pictures by rays: for each geom the pixels that it may cover.
 
 Frames: a camera looks along its -z axis with y up. A ray has -1 along z, so that the
@@ -34,7 +38,7 @@ _matrices = wp.array2d(dtype=wp.mat33)
 
 @wp.struct
 class Shapes:
-    """What is drawn. Arrays of two dimensions have a row per world, or one for all."""
+    """Geoms that are drawn. Arrays of two dimensions have a row a world, or one row."""
 
     shown: wp.array(dtype=wp.int32)  # type: ignore
     body: wp.array(dtype=wp.int32)  # type: ignore

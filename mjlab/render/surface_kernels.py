@@ -1,4 +1,8 @@
-"""Where rays meet surfaces: functions of Warp's kernels.
+# The bodies of kernels are in Warp's language, which only looks like Python's.
+# pyright: reportInvalidTypeForm=false, reportCallIssue=false, reportOperatorIssue=false
+# pyright: reportArgumentType=false, reportAssignmentType=false, reportIndexIssue=false
+# pyright: reportGeneralTypeIssues=false
+"""Meetings of rays and surfaces: functions of Warp's kernels.
 
 A ray starts at `o` and goes along `d`, both in the frame of the geom. Each function
 returns the normal and where along the ray the surface is entered, -1 for a miss.

@@ -133,5 +133,6 @@ class Dagger(Distillation):
             rows = {"observations": groups, "actions": state["actions"]}
             kept = TensorDict(rows, batch_size=[count])
             seen = kept.new_zeros(torch.Size([self._capacity]))
+            assert isinstance(seen, TensorDict)
             seen[:count] = kept
             self._seen = seen

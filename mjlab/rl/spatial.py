@@ -1,4 +1,4 @@
-"""Where features are in an image: an encoder that ends in a spatial soft-argmax.
+"""Encoder of images that ends in a spatial soft-argmax: places of features.
 
 Finn et al. 2016, "Deep spatial autoencoders": of each channel the expected place, in a
 grid from -1 to 1, is a point that a robot can move to.
