@@ -86,11 +86,14 @@ class Event:
         ACTIVE.note("reads", "Event.synchronize()")
 
 
-class Generator(torch.Generator):
+_HostGenerator = torch.Generator
+
+
+class Generator(_HostGenerator):
     """A source of random numbers for the device, which draws on the host."""
 
     def __new__(cls, device: Any = None) -> "Generator":
-        return torch.Generator.__new__(cls)
+        return _HostGenerator.__new__(cls)
 
 
 class WarpGraph:

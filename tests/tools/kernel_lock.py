@@ -18,9 +18,13 @@ def lock_compiler() -> None:
     compile_module = Module._compile
 
     def compile_once(
-        self: Module, device: Any, output_dir: str, *args: Any, **options: Any
+        self: Module,
+        device: Any = None,
+        output_dir: str | None = None,
+        *args: Any,
+        **options: Any,
     ) -> bool:
-        if os.path.isdir(output_dir):
+        if output_dir is None or os.path.isdir(output_dir):
             return compile_module(self, device, output_dir, *args, **options)
         name = f"{Path(output_dir).name}.{os.getuid()}.lock"
         with (Path(tempfile.gettempdir()) / name).open("w") as file:
