@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 import torch
 
+from mjlab.cli.line import read_line
+from mjlab.cli.runs import find_run
 from mjlab.envs import ManagerBasedRlEnv, Policy
 from mjlab.envs.rollout import run_episodes
 from mjlab.motion import MotionAction, motion_command
@@ -14,6 +16,7 @@ from mjlab.registry import load_task
 from mjlab.rl import RunFolder, load_policy
 from mjlab.rl.checkpoint import find_checkpoint
 from mjlab.viewer.watched import watched
+from scripts import evaluate
 from tests.worlds.motions import g1_robot, saved, standing, tracking_env
 
 
@@ -107,6 +110,18 @@ def wave(cfg: Any, make: Any) -> dict[str, Any]:
     meter = TrackingMeter(env, make(env))
     found = run_episodes(env, meter, number=64, seed=0)
     return meter.figures(found)["wave"]
+
+
+def test_a_run_is_evaluated_from_the_first_frame_undisturbed(tmp_path: Path) -> None:
+    line = read_line(
+        evaluate.PROGRAM, ["Tracking-G1", "--logs", str(tmp_path)], ["RUN"]
+    )
+    run = find_run("Tracking-G1", tmp_path)
+    trained, asked = run.configs()["env"], evaluate.read_configs(line, run)["env"]
+    assert trained.commands["motion"].sampling == "adaptive"
+    assert asked.commands["motion"].sampling == "start"
+    assert asked.commands["motion"].velocity_range == {}
+    assert not asked.observations["actor"].enable_corruption
 
 
 @pytest.mark.slow

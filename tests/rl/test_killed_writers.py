@@ -9,6 +9,8 @@ import os
 import random
 import shutil
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -126,10 +128,7 @@ WRITERS = (save, merge_parts, ship_run, export, report)
 
 def child(work: Callable[[], object]) -> int:
     """Start a process that works; return its id."""
-    try:
-        process = os.fork()
-    except OSError as error:  # After other tests this process may be too large.
-        pytest.skip(f"this process cannot be copied: {error}")
+    process = os.fork()
     if process == 0:
         try:
             work()
@@ -188,9 +187,38 @@ def moments(number: int, longest: float) -> Iterator[float]:
     return (chance.uniform(0.0, longest) for _ in range(number))
 
 
+ALONE = "MJLAB_TEST_ALONE"
+"""Set in the process of its own in which a test runs."""
+
+
+def ran_alone(request: pytest.FixtureRequest) -> bool:
+    """Run a test in a new process, unless this is the one; it has to pass there.
+
+    After other slow tests a worker can be too large to be copied: `fork` has no memory.
+    """
+    if ALONE in os.environ:
+        return False
+    env = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
+    found = subprocess.run(
+        [sys.executable, "-m", "pytest", "-m", "slow", request.node.nodeid],
+        cwd=request.config.rootpath,
+        env=env | {ALONE: "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 0, found.stdout + found.stderr
+    return True
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("make", WRITERS, ids=lambda make: make.__name__)
-def test_kill_9_at_moments_by_chance_loses_nothing(make: Any, tmp_path: Path) -> None:
+def test_kill_9_at_moments_by_chance_loses_nothing(
+    make: Any, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    if ran_alone(request):
+        return
+
     def write_on(writer: Writer) -> None:
         while True:
             writer.write()
