@@ -302,7 +302,9 @@ def show(
     if options.video is not None:
         write_video(player, options.video, steps or 1, source.title)
     elif viewer == "web":
-        watch_in_browser(player, options, source.title)
+        from mjlab.cli.watching import watch_in_browser
+
+        watch_in_browser(player, source.title, port=options.port, steps=options.steps)
     elif viewer == "native":
         watch_in_window(player, steps)
     else:
@@ -337,22 +339,6 @@ def write_video(player: "Player", path: Path, steps: int, title: str) -> None:
     frames = record_video(player, path, steps, title=title, worlds=worlds, tell=tell)
     seconds = steps * player.env.step_dt
     print(f"Wrote {path}: {frames} frames, {seconds:.1f} s.")
-
-
-def watch_in_browser(player: "Player", options: Options, title: str) -> None:
-    """Show a page until it is stopped."""
-    from mjlab.viewer import WebViewer
-
-    viewer = WebViewer(player, port=options.port, title=title)
-    print(
-        f"Open {viewer.url} in a browser of this machine. Ctrl-C ends it.", flush=True
-    )
-    try:
-        viewer.run(options.steps)
-    except KeyboardInterrupt:
-        print()
-    finally:
-        viewer.close()
 
 
 def watch_in_window(player: "Player", steps: int | None) -> None:

@@ -24,8 +24,10 @@ def main(arguments: Sequence[str]) -> None:
     verbs: dict[str, Callable[[Line], None]] = {
         "import": motion_verbs.import_file,
         "make": motion_verbs.make,
+        "record": motion_verbs.record,
         "check": motion_verbs.check,
         "show": motion_verbs.show,
+        "simulate": motion_verbs.simulate,
         "mirror": motion_verbs.mirror,
         "cut": motion_verbs.cut,
         "blend": motion_verbs.blend,

@@ -62,6 +62,30 @@ class MakeOptions:
 
 
 @dataclass(kw_only=True)
+class RecordOptions:
+    """Options of `motion.py record`."""
+
+    out: Path | None = None
+    """File to write. None is the name of the task, in this folder."""
+
+    command: tuple[float, float, float] | None = None
+    """Velocity to hold, forward and left in m/s and turning in rad/s. None draws it as
+    in training."""
+
+    after: float = 2.0
+    """Seconds before the recording begins, in which the robot finds its gait."""
+
+    seconds: float = 10.0
+    """Seconds of the recording."""
+
+    seed: int = 0
+    """Seed of all chance."""
+
+    logs: Path = Path("logs")
+    """Folder of all runs."""
+
+
+@dataclass(kw_only=True)
 class CheckOptions:
     """Options of `motion.py check`."""
 
@@ -88,6 +112,12 @@ class ShowOptions:
     height: int = 480
     """Height of the video, in pixels."""
 
+    port: int = 8080
+    """Where the browser's page is, or the next port that is free."""
+
+    steps: int | None = None
+    """Steps to show in the browser. None goes on until it is stopped."""
+
 
 @dataclass(kw_only=True)
 class MirrorOptions:
@@ -95,6 +125,17 @@ class MirrorOptions:
 
     out: Path | None = None
     """File to write. None is the name of what is read, with _mirrored."""
+
+    robot: str | None = None
+    """The robot. None takes the one that the file names."""
+
+
+@dataclass(kw_only=True)
+class SimulateOptions:
+    """Options of `motion.py simulate`."""
+
+    out: Path | None = None
+    """File to write. None is the name of what is read, with _simulated."""
 
     robot: str | None = None
     """The robot. None takes the one that the file names."""
@@ -161,6 +202,15 @@ PROGRAMS = {
         "wave",
         "--out motions",
     ),
+    "record": _program(
+        "record",
+        "RUN",
+        RecordOptions,
+        "Write what a trained policy does as a motion: of a run, or of the policy that "
+        "ships with a task.",
+        "Velocity-G1-Gait --command 0.6 0 0",
+        "latest --seconds 20 --out walk.npz",
+    ),
     "check": _program(
         "check",
         "PLACE",
@@ -174,9 +224,19 @@ PROGRAMS = {
         "show",
         "FILE",
         ShowOptions,
-        "Draw a motion: a film of it, charts of it, or both.",
+        "Show a motion in a browser of this machine, with a slider along it; or write "
+        "a film of it, charts of it, or both.",
+        "dance.npz",
         "dance.npz --film dance.mp4",
         "dance.npz --plots dance.svg",
+    ),
+    "simulate": _program(
+        "simulate",
+        "FILE",
+        SimulateOptions,
+        "Simulate a motion with the robot's motors and a hand on its root, as weak as "
+        "it can be, and write what the robot does, with what the hand carried.",
+        "dance.npz",
     ),
     "mirror": _program(
         "mirror",

@@ -8,17 +8,26 @@ import numpy as np
 import torch
 
 from mjlab.cli.motion_options import tell_progress
-from mjlab.envs import ViewerCfg
+from mjlab.cli.watching import watch_in_browser
+from mjlab.envs import ManagerBasedRlEnv, ViewerCfg, ZeroPolicy
 from mjlab.files import write_text
-from mjlab.motion import Motion, MotionRobot
+from mjlab.managers import EventTermCfg
+from mjlab.motion import Motion, MotionCommandCfg, MotionRobot
 from mjlab.motion.checks import collision_geoms, lowest_points
+from mjlab.motion.mdp import follow_exactly
 from mjlab.random import WorldRng
 from mjlab.render import Offscreen, Video
 from mjlab.report.chart import Chart, ChartLine, svg
 from mjlab.scene import Scene, SceneCfg, build_scene
 from mjlab.sim import Simulation, SimulationCfg, compile_model
 from mjlab.tasks.robots.robot import Robot
+from mjlab.tasks.tracking import TrackingCfg, TrackingG1Cfg, TrackingGo1Cfg
+from mjlab.tasks.tracking.terms import COMMAND
 from mjlab.terrain import TerrainCfg
+from mjlab.viewer import Player
+
+TRACKED: dict[str, type[TrackingCfg]] = {"G1": TrackingG1Cfg, "Go1": TrackingGo1Cfg}
+"""Tasks in which robots follow clips, by the robot's name."""
 
 
 def pictures(
@@ -55,6 +64,24 @@ def pictures(
             entity.write_joint_state(everyone, here, torch.zeros_like(here))
             sim.forward()
             yield camera.frame(lines=lambda world, at=frame: text(at))
+
+
+def watch(path: Path, robot: Robot, port: int, steps: int | None) -> None:
+    """Show a motion in a browser, played exactly, until the user ends it."""
+    cfg = TRACKED[robot.name]().play()
+    command = cfg.commands[COMMAND]
+    assert isinstance(command, MotionCommandCfg), "It follows a clip."
+    command.clips = (path,)
+    step = cfg.decimation * cfg.sim.mujoco.timestep
+    exactly = EventTermCfg(
+        func=follow_exactly,
+        mode="interval",
+        interval_range_s=(step, step),
+        params={"command_name": COMMAND},
+    )
+    cfg.events = {"follow_exactly": exactly}
+    env = ManagerBasedRlEnv(cfg, "cpu")
+    watch_in_browser(Player(env, ZeroPolicy(env)), path.name, port=port, steps=steps)
 
 
 def write_film(motion: Motion, robot: Robot, path: Path, size: tuple[int, int]) -> int:

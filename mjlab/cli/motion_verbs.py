@@ -12,7 +12,9 @@ from mjlab.cli.motion_options import (
     CutOptions,
     ImportOptions,
     MirrorOptions,
+    RecordOptions,
     ShowOptions,
+    SimulateOptions,
     tell_progress,
 )
 from mjlab.motion import Motion, MotionRobot, find_motions, load_motion, save_motion
@@ -45,11 +47,7 @@ def import_file(line: Line) -> None:
     motion = replace(motion, info=replace(motion.info, **given))
     motion = robot.completed(motion.resampled(options.fps))
     if motion.contacts is None:
-        labels = estimate_contacts(motion, facts.foot_bodies)
-        info = motion.info.logged("contacts estimated by height and speed of the feet")
-        motion = replace(
-            motion, contact_names=facts.foot_bodies, contacts=labels, info=info
-        )
+        motion = _with_contacts(motion, facts)
     out = save_motion(motion, options.out or Path(f"{path.stem}.npz"))
     _say(f"{out}: {_summary(motion)}")
     _say(_report(motion, robot, facts)[0])
@@ -65,6 +63,38 @@ def make(line: Line) -> None:
         motion = clips.make_clip(name, robot, tell_progress(name))
         out = save_motion(motion, line.options.out / f"{name}.npz", bare=True)
         _say(f"{out}: {_summary(motion)}")
+
+
+def record(line: Line) -> None:
+    """Write what a trained policy does."""
+    from mjlab.cli.motion_record import recorded
+
+    place, options = str(_subject(line, "RUN")), line.options
+    assert isinstance(options, RecordOptions), "These are the options of `record`."
+    motion = recorded(place, options, ROBOTS)
+    facts = ROBOTS[motion.info.robot]
+    robot = MotionRobot(facts.entity_cfg(), facts.name)
+    motion = _with_contacts(robot.completed(motion), facts)
+    out = save_motion(motion, options.out or Path(f"{motion.name}.npz"))
+    _say(f"{out}: {_summary(motion)}")
+    _say(_report(motion, robot, facts)[0])
+
+
+def simulate(line: Line) -> None:
+    """Write what a robot does of a motion."""
+    from mjlab.motion.simulate import simulated
+
+    path, options = _subject(line, "FILE"), line.options
+    assert isinstance(options, SimulateOptions), "These are the options of `simulate`."
+    motion = load_motion(path)
+    facts = _robot(options.robot or motion.info.robot, path)
+    cfg = facts.entity_cfg()
+    robot = MotionRobot(cfg, facts.name)
+    found = simulated(motion, cfg, robot, tell_progress(path.name))
+    found = _with_contacts(robot.completed(found), facts)
+    _save_like(path, found, options.out)
+    _say(f"  {found.info.log[-2]}")
+    _say(_report(found, robot, facts)[0])
 
 
 def check(line: Line) -> None:
@@ -84,15 +114,15 @@ def check(line: Line) -> None:
 
 
 def show(line: Line) -> None:
-    """Write a film or charts."""
-    from mjlab.cli.motion_pictures import write_film, write_plots
+    """Show it in a browser, or write a film or charts."""
+    from mjlab.cli.motion_pictures import watch, write_film, write_plots
 
     path, options = _subject(line, "FILE"), line.options
     assert isinstance(options, ShowOptions), "These are the options of `show`."
-    if options.film is None and options.plots is None:
-        raise UsageError("Say what to write: --film out.mp4, --plots out.svg, or both.")
     motion = load_motion(path)
     facts = _robot(options.robot or motion.info.robot, path)
+    if options.film is None and options.plots is None:
+        return watch(path, facts, options.port, options.steps)
     robot = MotionRobot(facts.entity_cfg(), facts.name)
     motion = robot.completed(motion)
     if options.plots is not None:
@@ -176,6 +206,12 @@ def _read_person(
     )
     told = tell_progress(path.name)
     return retargeted(read_bvh(path), robot, parts, path.stem, options.fps, told)
+
+
+def _with_contacts(motion: Motion, facts: Robot) -> Motion:
+    labels = estimate_contacts(motion, facts.foot_bodies)
+    info = motion.info.logged("contacts estimated by height and speed of the feet")
+    return replace(motion, contact_names=facts.foot_bodies, contacts=labels, info=info)
 
 
 def _order(

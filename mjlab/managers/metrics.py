@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Literal, get_args
 
 import torch
@@ -70,6 +71,11 @@ class MetricsManager(Manager[BoundTerm]):
     def compute_substep(self) -> None:
         """Take the values of this physics step."""
         self._substep.compute()
+
+    def now(self, name: str) -> torch.Tensor:
+        """Return what a metric was in the last step, shape (num_envs,), live."""
+        self.column(name)
+        return (self._step.now | self._substep.now)[name]
 
     def figures(self) -> list[torch.Tensor]:
         """Return the live tensors of what a step adds to episodes."""
@@ -185,22 +191,19 @@ class _Episodes:
         names = sorted(reductions, key=lambda name: _REDUCTIONS.index(reductions[name]))
         self._terms = [terms[name] for name in names]
         kinds = [reductions[name] for name in names]
-        num_means = kinds.count("mean")
-        num_adds = num_means + kinds.count("sum")
-        num_before_last = num_adds + kinds.count("max")
         size, device = len(names), env.device
         self._values = torch.zeros(env.num_envs, size, device=device)
+        self.now = dict(zip(names, self._values.unbind(dim=1), strict=True))
         self._figures = torch.zeros(env.num_envs, size, device=device)
         self._samples = torch.zeros(env.num_envs, 1, device=device)
         self.running = (self._figures, self._samples)
         self._counts = torch.zeros(size, dtype=torch.int64, device=device)
-        self._means = slice(0, num_means)
-        self._adds = slice(0, num_adds)
-        self._maxima = slice(num_adds, num_before_last)
-        self._lasts = slice(num_before_last, size)
+        means, adds, maxima, _ = accumulate(kinds.count(kind) for kind in _REDUCTIONS)
+        self._means, self._adds = slice(0, means), slice(0, adds)
+        self._maxima, self._lasts = slice(adds, maxima), slice(maxima, size)
         self._log = env.episode_log
         self._columns = self._log.register([f"Metrics/{name}" for name in names])
-        self._mean_columns = slice(self._columns.start, self._columns.start + num_means)
+        self._mean_columns = slice(self._columns.start, self._columns.start + means)
 
     def compute(self) -> None:
         """Take one value of each term."""
@@ -238,7 +241,7 @@ class _Episodes:
         """Return counts by term since the last call."""
         counts = self._counts.tolist()
         self._counts.zero_()
-        names = [f"metrics/{term.name}" for term in self._terms]
+        names = [f"metrics/{name}" for name in self.now]
         return dict(zip(names, counts, strict=True))
 
     def state(self) -> dict[str, torch.Tensor]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast, get_args
@@ -17,24 +17,23 @@ from mjlab.mdp import DrawRanges
 from mjlab.motion.clips import ClipTable, clip_weights, load_clips
 from mjlab.motion.poses import bones_between, reanchored, seen_from
 from mjlab.motion.robot import MotionRobot
-from mjlab.motion.sampling import AdaptiveSampling, FailureBins, first_frame
+from mjlab.motion.sampling import (
+    AdaptiveSampling,
+    FailureBins,
+    Range,
+    first_frame,
+    start_ranges,
+)
 from mjlab.names import find_name, suggest
 from mjlab.tensors.columns import Columns
 from mjlab.tensors.masks import write_where
-from mjlab.tensors.math import (
-    quat_from_euler_xyz,
-    quat_mul,
-    spread,
-)
+from mjlab.tensors.math import quat_from_euler_xyz, quat_mul, spread
 
-Range = tuple[float, float]
 T = TypeVar("T")
 Sampling = Literal["start", "uniform", "adaptive"]
 
 GHOST_COLOR = (0.25, 0.65, 0.95, 0.5)
 """Colour of the reference in viewers."""
-
-_AXES = ("x", "y", "z", "roll", "pitch", "yaw")
 
 
 @dataclass(kw_only=True)
@@ -120,13 +119,16 @@ class MotionCommand(CommandTerm):
         )
         """The clips."""
         self._compared = len(cfg.body_names)
-        self._bones = bones_between(env.sim.mj_model.body_parentid, self._body_ids(ids))
+        in_model = self.entity.index.bodies.ids[ids[: self._compared]].tolist()
+        self._bones = bones_between(env.sim.mj_model.body_parentid, in_model)
         self._anchor = list(wanted).index(cfg.anchor_body)
         self._anchor_id = ids[self._anchor]
         parts = [*ids[: self._compared], self._anchor_id]
         self._parts = Columns.of(parts, env.device)
         self._root = list(wanted).index(robot.root_body)
-        self._ranges = DrawRanges(_offsets(cfg, joints), env.device)
+        boxes = {"pose_range": cfg.pose_range, "velocity_range": cfg.velocity_range}
+        ranges = start_ranges(boxes, cfg.joint_range, joints)
+        self._ranges = DrawRanges(ranges, env.device)
         self._weights = clip_weights(cfg.weights, self.table.names, env.device)
         shares = self._weights * self.table.lengths
         self._clip_ends = (shares / shares.sum()).cumsum(0)
@@ -136,13 +138,8 @@ class MotionCommand(CommandTerm):
         )
         """Failures by second of each clip."""
         self._allocate(env)
-        env.scene.on_change.append(self._forget)
-        self._look_up()
-
-    def _body_ids(self, local: list[int]) -> list[int]:
-        """Return the ids of the compared bodies in the model."""
-        ids = self.entity.index.bodies.ids.tolist()
-        return [ids[body] for body in local[: self._compared]]
+        env.scene.on_change.append(self._known.clear)
+        self._update()
 
     def _allocate(self, env: Env) -> None:
         ints = {"dtype": torch.int64, "device": env.device}
@@ -156,9 +153,8 @@ class MotionCommand(CommandTerm):
         self._is_last = torch.zeros(len(self.table.rows), dtype=torch.bool)
         self._is_last[self._last_rows.cpu()] = True
         self._is_last = self._is_last.to(env.device)
-        self._reference = torch.zeros(
-            env.num_envs, self.table.rows.shape[1], device=env.device
-        )
+        size = (env.num_envs, self.table.rows.shape[1])
+        self._reference = torch.zeros(size, device=env.device)
         pos, vel, *bodies = self._reference.split(self.table.widths, dim=1)
         self.joint_pos = pos
         """Reference positions of the joints, rad, shape (num_envs, joints), live."""
@@ -298,6 +294,24 @@ class MotionCommand(CommandTerm):
         bins = self.bins.state() if self.couples_worlds else {}
         return super().state() | own | {f"bins.{k}": v for k, v in bins.items()}
 
+    @property
+    def clip_frames(self) -> dict[str, int]:
+        """Number of frames of each clip, by its name."""
+        return dict(zip(self.table.names, self.table.lengths.tolist(), strict=True))
+
+    def begin_at(self, mask: torch.Tensor, clip: int, frame: int) -> None:
+        """Begin the episodes of worlds in a frame, exactly in its pose.
+
+        Args:
+            mask: The worlds, between the phases `apply` and `update_kinematics`.
+            clip: The clip, by its number.
+            frame: The frame, from 0; one before the last at the most.
+        """
+        self.clip.masked_fill_(mask, clip)
+        self.begin.masked_fill_(mask, int(self.table.starts[clip]) + frame)
+        self.write_row(mask, self.begin)
+        self._ends.masked_fill_(mask, self._shortest)
+
     def debug_vis(self, visualizer: Any) -> None:
         """Draw the skeleton of the reference, where it is in the world."""
         for world in visualizer.worlds:
@@ -312,24 +326,28 @@ class MotionCommand(CommandTerm):
         clip, begin = self._draw(unit[:, 0].contiguous(), unit[:, 1])
         write_where(self.clip, mask, clip)
         write_where(self.begin, mask, begin)
-        row = self.table.rows.index_select(0, self.begin)
-        pos, vel, *bodies = row.split(self.table.widths, dim=1)
-        root = [
+        self.write_row(mask, begin, spread(self._ranges.bounds, unit[:, 2:]))
+
+    def write_row(
+        self, mask: torch.Tensor, row: torch.Tensor, noise: torch.Tensor | None = None
+    ) -> None:
+        """Put robots into rows of the table, (num_envs,), with noise as it is drawn."""
+        found = self.table.rows.index_select(0, row)
+        pos, vel, *bodies = found.split(self.table.widths, dim=1)
+        at, quat, *velocities = (
             part.unflatten(1, (-1, size))[:, self._root]
             for part, size in zip(bodies, (3, 4, 3, 3), strict=True)
-        ]
-        noise = spread(self._ranges.bounds, unit[:, 2:])
-        place, roll, velocity, joints = noise.split((3, 3, 6, pos.shape[1]), dim=1)
-        turn = quat_from_euler_xyz(*roll.unbind(dim=1))
-        at = place.add_(root[0])
-        if self._is_spread:
-            at = at.add_(self._env.scene.spawn_origins)
-        state = torch.cat(
-            (at, quat_mul(turn, root[1]), torch.cat(root[2:], dim=1) + velocity), dim=1
         )
-        limits = self.entity.data.soft_joint_pos_limits
-        pos = (pos + joints).clamp(limits[..., 0], limits[..., 1])
-        self.entity.write_root_state(mask, state)
+        velocity = torch.cat(velocities, dim=1)
+        if noise is not None:
+            place, roll, extra, joints = noise.split((3, 3, 6, pos.shape[1]), dim=1)
+            quat = quat_mul(quat_from_euler_xyz(*roll.unbind(dim=1)), quat)
+            at, velocity = at + place, velocity + extra
+            limits = self.entity.data.soft_joint_pos_limits
+            pos = (pos + joints).clamp(limits[..., 0], limits[..., 1])
+        if self._is_spread:
+            at = at + self._env.scene.spawn_origins
+        self.entity.write_root_state(mask, torch.cat((at, quat, velocity), dim=1))
         self.entity.write_joint_state(mask, pos, vel)
 
     def _draw(
@@ -346,18 +364,12 @@ class MotionCommand(CommandTerm):
         return clip, start + first_frame(within, self.table.lengths[clip])
 
     def _update(self) -> None:
-        self._look_up()
-        self._forget()
-
-    def _look_up(self) -> None:
+        self._known.clear()
         ahead = (self.begin + self._env.episode_length_buf).add_(1)
         torch.minimum(ahead, self._last_rows[self.clip], out=self.row)
         torch.index_select(self.table.rows, 0, self.row, out=self._reference)
         if self._is_spread:
             self._all_pos.add_(self._env.scene.spawn_origins.unsqueeze(1))
-
-    def _forget(self) -> None:
-        self._known.clear()
 
     def _see(self) -> tuple[torch.Tensor, torch.Tensor]:
         anchor = (self.anchor_pos_w.unsqueeze(1), self.anchor_quat_w.unsqueeze(1))
@@ -372,20 +384,6 @@ class MotionCommand(CommandTerm):
             (self.anchor_pos_w, self.anchor_quat_w),
             (self.body_pos_w, self.body_quat_w),
         )
-
-
-def _offsets(cfg: MotionCommandCfg, joints: int) -> dict[str, Range]:
-    """Return the ranges of what is drawn at the start, in the order of the draws."""
-    ranges: dict[str, Range] = {}
-    boxes: Mapping[str, dict[str, Range]] = {
-        "pose_range": cfg.pose_range,
-        "velocity_range": cfg.velocity_range,
-    }
-    for label, box in boxes.items():
-        for axis in box:
-            find_name(axis, _AXES, what="axis", owner=label)
-        ranges |= {f"{label}.{axis}": box.get(axis, (0.0, 0.0)) for axis in _AXES}
-    return ranges | {f"joint_range {i}": cfg.joint_range for i in range(joints)}
 
 
 def motion_command(env: ManagedEnv, name: str) -> MotionCommand:

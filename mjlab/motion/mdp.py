@@ -72,6 +72,15 @@ def robot_body_ori_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
     return motion_command(env, command_name).seen[1][:, :-1].flatten(1)
 
 
+# Events.
+
+
+def follow_exactly(env: ManagedEnv, mask: torch.Tensor, command_name: str) -> None:
+    """Put the robot where the clip has it by now; for `mode="interval"`."""
+    command = motion_command(env, command_name)
+    command.write_row(mask, command.row)
+
+
 # Rewards.
 
 

@@ -6,11 +6,17 @@ before it.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
 
+from mjlab.names import find_name
 from mjlab.schema import declared
+
+Range = tuple[float, float]
+
+_AXES = ("x", "y", "z", "roll", "pitch", "yaw")
 
 
 @declared
@@ -173,3 +179,21 @@ def first_frame(share: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
     """Return the frame at a share of a clip, from 0 to one before its last."""
     frame = (share * (lengths - 1)).long()
     return torch.minimum(frame, lengths - 2)
+
+
+def start_ranges(
+    boxes: Mapping[str, Mapping[str, Range]], joint_range: Range, joints: int
+) -> dict[str, Range]:
+    """Return the ranges of what is drawn at the start, in the order of the draws.
+
+    Args:
+        boxes: Ranges by axis of the root's pose and velocity, by the field's name.
+        joint_range: The range of each joint.
+        joints: Number of joints.
+    """
+    ranges: dict[str, Range] = {}
+    for label, box in boxes.items():
+        for axis in box:
+            find_name(axis, _AXES, what="axis", owner=label)
+        ranges |= {f"{label}.{axis}": box.get(axis, (0.0, 0.0)) for axis in _AXES}
+    return ranges | {f"joint_range {i}": joint_range for i in range(joints)}

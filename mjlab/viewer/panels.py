@@ -2,6 +2,7 @@
 
 import html
 from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -155,19 +156,33 @@ class CommandPanel:
         player.ask(lambda: self._drive.steer((x, y, yaw), world))
 
 
-class RewardPanel:
-    """Contributions of terms to the reward: now as bars, and over time."""
+class TermPanel:
+    """Values of terms: now as bars, and over time."""
 
-    def __init__(self, page: Page) -> None:
-        """Add bars and plot to the present part of the page."""
-        self._page = page
-        env, gui = page.player.env, page.server.gui
-        self._names = list(env.reward_manager.terms)
-        length = max(2, round(_HISTORY_S / env.step_dt))
+    def __init__(
+        self,
+        page: Page,
+        names: Sequence[str],
+        read: Callable[[int], Sequence[float]],
+        total: str | None = None,
+    ) -> None:
+        """Add bars and plot to the present part of the page.
+
+        Args:
+            page: The page.
+            names: Names of the terms.
+            read: Gives the values of a world in the last step, term by term.
+            total: The name of the sum of all. None shows no sum.
+        """
+        self._page, self._read = page, read
+        self._names = [*([] if total is None else [total]), *names]
+        self._has_total = total is not None
+        gui = page.server.gui
+        length = max(2, round(_HISTORY_S / page.player.env.step_dt))
         self._history: deque[tuple[float, np.ndarray]] = deque(maxlen=length)
         self.bars = gui.add_html("")
         """Terms as bars."""
-        self.term = gui.add_dropdown("Plot", ("reward", *self._names))
+        self.term = gui.add_dropdown("Plot", tuple(self._names))
         """The term that is plotted."""
         self.plot = gui.add_uplot(
             (np.zeros(1), np.zeros(1)),
@@ -184,11 +199,12 @@ class RewardPanel:
         return len(self._history)
 
     def record(self) -> None:
-        """Take the contributions of the step that was just done."""
+        """Take the values of the step that was just done."""
         player = self._page.player
-        row = player.env.reward_manager.contributions[self._page.world]
-        seconds = player.steps * player.env.step_dt
-        self._history.append((seconds, row.cpu().numpy().copy()))
+        values = np.array(self._read(self._page.world), dtype=np.float64)
+        if self._has_total:
+            values = np.insert(values, 0, values.sum())
+        self._history.append((player.steps * player.env.step_dt, values))
 
     def clear(self) -> None:
         """Forget, because another world is looked at."""
@@ -198,15 +214,11 @@ class RewardPanel:
         """Show the present."""
         if not self._history:
             return
-        now = self._history[-1][1]
-        rows = dict(zip(self._names, now.tolist(), strict=True))
-        self.bars.content = bars({"reward": float(now.sum()), **rows})
-        times = np.array([time for time, _ in self._history])
-        values = np.stack([row for _, row in self._history])
-        name = self.term.value
-        of_term = [self._names.index(name)] if name in self._names else slice(None)
-        curve = values[:, of_term].sum(axis=1)
-        self.plot.data = (times, curve.astype(np.float64))
+        now = self._history[-1][1].tolist()
+        self.bars.content = bars(dict(zip(self._names, now, strict=True)))
+        times, values = zip(*self._history, strict=True)
+        column = self._names.index(self.term.value)
+        self.plot.data = (np.array(times), np.stack(values)[:, column])
 
 
 def table(rows: dict[str, str]) -> str:

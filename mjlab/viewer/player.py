@@ -110,6 +110,15 @@ class Player:
         """
         self.ask(lambda: self._reset(world))
 
+    def begin(self, world: int, write: Callable[[torch.Tensor], None]) -> None:
+        """Start a new episode from a state that is written by hand.
+
+        Args:
+            world: The world.
+            write: Writes the state where a mask holds, after the reset events.
+        """
+        self.ask(lambda: self._begin(world, write))
+
     # What one thread does.
 
     def tick(self) -> int:
@@ -162,11 +171,23 @@ class Player:
         return min(max(left, 0.0), _BUDGET_S)
 
     def _reset(self, world: int | None) -> None:
+        self.rollout.reset(self._mask(world))
+
+    def _begin(self, world: int, write: Callable[[torch.Tensor], None]) -> None:
+        mask, phases = self._mask(world), self.env.lifecycle
+        phases.initialise(mask)
+        phases.apply()
+        write(mask)
+        phases.update_kinematics()
+        self.rollout.observations = phases.observe()[0]
+        self.rollout.policy.reset(mask)
+
+    def _mask(self, world: int | None) -> torch.Tensor:
         mask = torch.ones(self.env.num_envs, dtype=torch.bool, device=self.env.device)
         if world is not None:
             mask.zero_()
             mask[world] = True
-        self.rollout.reset(mask)
+        return mask
 
     def _set_paused(self, paused: bool) -> None:
         self.is_paused = paused

@@ -10,8 +10,9 @@ from mjviser import ViserMujocoScene
 
 from mjlab.render import color_muscles, has_muscles
 from mjlab.viewer.browser_marks import BrowserMarks
-from mjlab.viewer.panels import CommandPanel, ControlPanel, Page, RewardPanel
+from mjlab.viewer.panels import CommandPanel, ControlPanel, Page, TermPanel
 from mjlab.viewer.player import Player
+from mjlab.viewer.scrub import ClipPanel, find_clips
 
 _log = logging.getLogger(__name__)
 
@@ -98,7 +99,8 @@ class WebViewer:
             return
         self._follow_choice()
         if self.player.steps != before:
-            self.rewards.record()
+            for panel in self.terms.values():
+                panel.record()
             self._must_draw = True
         now = time.perf_counter()
         if self._must_draw and now - self._drawn_at >= _FRAME_S:
@@ -108,7 +110,8 @@ class WebViewer:
         if now - self._told_at >= _PANEL_S:
             self._told_at = now
             self.controls.update()
-            self.rewards.update()
+            for panel in (*self.terms.values(), *self.clips):
+                panel.update()
 
     def draw(self) -> None:
         """Show the present."""
@@ -141,6 +144,7 @@ class WebViewer:
 
     def _build_page(self) -> None:
         server, player, page = self.server, self.player, self.page
+        env = player.env
         tabs = server.gui.add_tab_group()
         with tabs.add_tab("Play", icon=viser.Icon.PLAYER_PLAY):
             self.controls = ControlPanel(page)
@@ -150,13 +154,34 @@ class WebViewer:
             for name, drive in player.drives.items():
                 with server.gui.add_folder(f"Command: {name}"):
                     self.commands[name] = CommandPanel(page, drive)
+            self.clips: list[ClipPanel] = []
+            """Clips that are followed."""
+            for name, term in find_clips(env).items():
+                with server.gui.add_folder(f"Command: {name}"):
+                    self.clips.append(ClipPanel(page, term))
             with server.gui.add_folder("Arrows"):
                 self.marks = BrowserMarks(server, self._ask_to_draw)
                 """Commands and contacts as arrows."""
+        self.terms: dict[str, TermPanel] = {}
+        """Values of terms, by the name of the tab."""
+        rewards, metrics = env.reward_manager, env.metrics_manager
         with tabs.add_tab("Rewards", icon=viser.Icon.CHART_BAR):
-            self.rewards = RewardPanel(page)
-            """Terms of the reward."""
-        view = player.env.cfg.viewer
+            self.terms["Rewards"] = TermPanel(
+                page,
+                list(rewards.terms),
+                lambda world: rewards.contributions[world].tolist(),
+                total="reward",
+            )
+        if metrics.terms:
+            with tabs.add_tab("Metrics", icon=viser.Icon.CHART_LINE):
+                self.terms["Metrics"] = TermPanel(
+                    page,
+                    list(metrics.terms),
+                    lambda world: [
+                        float(metrics.now(name)[world]) for name in metrics.terms
+                    ],
+                )
+        view = env.cfg.viewer
         with tabs.add_tab("Scene", icon=viser.Icon.VIDEO):
             self.scene.create_scene_gui(
                 camera_distance=view.distance,
@@ -175,7 +200,8 @@ class WebViewer:
         world = int(self.scene.env_idx)
         if world != self.page.world:
             self.page.world = world
-            self.rewards.clear()
+            for panel in self.terms.values():
+                panel.clear()
             for panel in self.commands.values():
                 panel.follow()
 

@@ -9,8 +9,12 @@ import pytest
 from mjlab.cli.answers import Answer, UsageError
 from mjlab.cli.motion import main
 from mjlab.cli.motion_options import PROGRAMS
+from mjlab.envs import ManagerBasedRlEnv
 from mjlab.motion import MotionError, find_motions, load_motion, save_motion
+from mjlab.registry import load_task
+from mjlab.rl import RunFolder, load_policy
 from mjlab.tasks.tracking.clips import FOLDER, make_clip
+from mjlab.viewer import Player
 from tests.tools.architecture import ROOT
 from tests.tools.film_reader import read_film
 from tests.worlds.motions import g1_robot
@@ -31,13 +35,14 @@ MISTAKES = {
     "check": r"Name a PLACE",
     "check none.npz": r"There is no motion file none\.npz",
     "check . ": r"The folder \. has no motion file",
-    "show wave.npz": r"Say what to write: --film out\.mp4, --plots out\.svg",
     "cut wave.npz": r"Say which of the 421 frames: --frames FIRST LAST",
     "cut wave.npz --frames 400 500": r"has the frames 0 to 421; 400 to 500 is no range",
     "blend wave.npz": r"Name the motion that follows: --then FILE",
     "mirror wave.npz --robot H1": r"There is no robot 'H1'.*'G1'",
     "check wave.npz --robot Go1": r"has the joint 'left_hip_pitch_joint', and Go1 has",
     "make wav": r"'wav'.*'wave'",
+    "record Cartpole-Balance": r"Cartpole-Balance has no entity 'robot'",
+    "record nothing": r"no task 'nothing'",
     "import wave.pkl": r"is a pickle, which runs code",
     "import wave.csv": r"There is no file wave\.csv",
 }
@@ -52,6 +57,13 @@ def test_a_mistake_is_answered_in_one_line(words, tmp_path, monkeypatch):
     with pytest.raises((UsageError, ValueError), match=MISTAKES[words]) as answer:
         main(line)
     assert "\n" not in str(answer.value)
+
+
+@pytest.mark.slow
+def test_a_motion_is_shown_on_a_page_of_this_machine(capfd):
+    pytest.importorskip("mjviser", reason="the extra `viewer` is not installed")
+    main(["show", str(FOLDER / "wave.npz"), "--port", "0", "--steps", "2"])
+    assert re.search(r"Open http://127\.0\.0\.1:\d+ in", capfd.readouterr().out)
 
 
 def test_two_clips_of_one_name_are_refused(tmp_path):
@@ -79,6 +91,43 @@ def test_a_clip_below_the_ground_ends_with_a_code(tmp_path, capsys):
     assert end.value.code == 1
     said = capsys.readouterr().out
     assert re.search(r"below the ground +0\.02 of +0\.005 m +TOO MUCH  .*foot", said)
+
+
+def test_what_a_policy_does_becomes_a_motion(tmp_path, capsys):
+    out = tmp_path / "trot.npz"
+    words = "record Velocity-Go1-Flat --command 0.5 0 0 --after 0.2 --seconds 0.4"
+    main([*words.split(), "--out", str(out)])
+    found = load_motion(out)
+    assert found.num_frames == 21 and found.fps == 50.0 and found.info.robot == "Go1"
+    assert "simulated policy: Velocity-Go1-Flat" in found.info.source
+    assert "share of a motor's speed" in capsys.readouterr().out
+    # The same by hand.
+    task = load_task("Velocity-Go1-Flat")
+    run = RunFolder(task.trained)
+    configs = run.configs(None)
+    cfg = configs["env"].play()
+    cfg.scene.num_envs = 1
+    env = ManagerBasedRlEnv(cfg, "cpu")
+    policy = load_policy(run.path, env, configs["agent"])
+    player = Player(env, policy, seed=0)
+    next(iter(player.drives.values())).steer((0.5, 0.0, 0.0), None)
+    for _ in range(30):
+        player.step()
+    now = env.scene.entity("robot").data
+    assert found.joint_pos[-1] == pytest.approx(now.joint_pos[0].numpy(), abs=1e-4)
+    height = float(now.root_pos_w[0, 2])
+    assert found.root_pos[-1, 2] == pytest.approx(height, abs=1e-4)
+
+
+def test_a_motion_is_simulated_and_says_what_a_hand_carried(tmp_path, capsys):
+    part = load_motion(FOLDER / "wave.npz").frames(0, 20)
+    path = save_motion(part, tmp_path / "start.npz")
+    main(["simulate", str(path), "--out", str(tmp_path / "done.npz")])
+    found = load_motion(tmp_path / "done.npz")
+    assert found.num_frames == 20 and found.feasibility is not None
+    assert found.info.source == part.info.source and not found.info.loops
+    said = capsys.readouterr().out
+    assert "simulated, with a hand on the root of at most 0% of the weight" in said
 
 
 @pytest.mark.slow

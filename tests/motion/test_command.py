@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.managers import EventTermCfg
 from mjlab.motion import (
     AdaptiveSampling,
     MotionAction,
@@ -19,6 +20,7 @@ from mjlab.motion import (
     save_motion,
 )
 from mjlab.motion.edit import mirrored
+from mjlab.motion.mdp import follow_exactly
 from mjlab.motion.sampling import FailureBins
 from mjlab.registry import load_task
 from mjlab.render import Marks
@@ -238,6 +240,37 @@ def test_who_mirrors_a_clip_exactly_follows_the_mirrored_clip(tmp_path: Path) ->
     assert kernels(env).min() > 5.0 - 1e-4
     play(env, 0, frames - 3)
     assert kernels(env).mean() < 5.0 - 1e-2
+
+
+def test_an_event_has_the_robot_do_exactly_as_the_clip_and_begin_it_again(
+    tmp_path: Path,
+) -> None:
+    clips = saved(tmp_path, turning(g1_robot(), frames=6))
+    cfg = TrackingG1Cfg().play()
+    cfg.scene.num_envs = 2
+    command = cfg.commands["motion"]
+    assert isinstance(command, MotionCommandCfg)
+    command.clips = clips
+    cfg.events = {
+        "exactly": EventTermCfg(
+            func=follow_exactly,
+            mode="interval",
+            interval_range_s=(0.02, 0.02),
+            params={"command_name": "motion"},
+        )
+    }
+    env = ManagerBasedRlEnv(cfg, device="cpu")
+    env.reset()
+    table = motion_command(env, "motion").table.motions[0]
+    robot = env.scene.entity("robot").data
+    for frame in (1, 2, 3, 4, 0, 1):
+        env.step(torch.ones(2, 29))
+        assert robot.joint_pos.numpy() == pytest.approx(
+            np.tile(table.joint_pos[frame], (2, 1)), abs=1e-6
+        )
+        root = np.concatenate((table.root_pos[frame], table.root_quat[frame]))
+        seen = torch.cat((robot.root_pos_w, robot.root_quat_w), dim=1)
+        assert seen[1].numpy() == pytest.approx(root, abs=1e-5)
 
 
 # Where episodes begin.

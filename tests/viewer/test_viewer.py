@@ -19,6 +19,7 @@ from mjlab.envs import ManagerBasedRlEnv, RandomPolicy, ZeroPolicy
 from mjlab.render import Marks
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from mjlab.tasks.muscle import WalkW18Cfg
+from mjlab.tasks.tracking import TrackingG1ClipsCfg
 from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from mjlab.viewer import Player, ViewerError, add_velocities
 from mjlab.viewer.native import NativeViewer
@@ -346,23 +347,23 @@ def test_bars_and_plot_show_what_each_term_added(page):
     for _ in range(3):
         player.step_once()
         page.update()
-    page.rewards.update()
+    page.terms["Rewards"].update()
     manager = player.env.reward_manager
-    assert page.rewards.samples == 3
+    assert page.terms["Rewards"].samples == 3
     for name, value in zip(
         manager.terms, manager.contributions[0].tolist(), strict=True
     ):
         shown = re.search(
-            rf">{name}</span><span>([-+.\d]+)<", page.rewards.bars.content
+            rf">{name}</span><span>([-+.\d]+)<", page.terms["Rewards"].bars.content
         )
         assert shown is not None and float(shown[1]) == pytest.approx(value, abs=5e-5)
-    times, total = page.rewards.plot.data
+    times, total = page.terms["Rewards"].plot.data
     assert len(times) == 3
     assert total[-1] == pytest.approx(float(manager.reward[0]), abs=1e-6)
-    page.rewards.term.value = "upright"
-    page.rewards.update()
+    page.terms["Rewards"].term.value = "upright"
+    page.terms["Rewards"].update()
     column = list(manager.terms).index("upright")
-    shown = page.rewards.plot.data[1][-1]
+    shown = page.terms["Rewards"].plot.data[1][-1]
     assert shown == pytest.approx(float(manager.contributions[0, column]), abs=1e-7)
 
 
@@ -460,3 +461,90 @@ def test_keys_of_the_window_do_what_they_say():
     window.press(259)
     player.answer()
     assert player.env.episode_length_buf.tolist() == [0, 1, 1]
+
+
+# Clips that are followed.
+
+
+@pytest.fixture(scope="module")
+def dancers() -> ManagerBasedRlEnv:
+    cfg = TrackingG1ClipsCfg(seed=1).play()
+    cfg.scene.num_envs = 2
+    return ManagerBasedRlEnv(cfg)
+
+
+def test_a_slider_begins_an_episode_anywhere_in_a_clip_and_follows_it(dancers):
+    pytest.importorskip("mjviser", reason="the extra `viewer` is not installed")
+    from mjlab.viewer import WebViewer
+
+    player, _ = make_player(dancers)
+    page = WebViewer(player, port=0, title="test")
+    term = dancers.command_manager.term("motion")
+    robot = dancers.scene.entity("robot").data
+    number, motion = next(
+        (i, m) for i, m in enumerate(term.table.motions) if m.name == "kick"
+    )
+    player.pause()
+    for _ in range(3):
+        player.step_once()
+        page.update()
+    try:
+        (panel,) = page.clips
+        other = robot.joint_pos[1].clone()
+        page.page.world = 0
+        panel.clip.value = "kick"
+        panel.begin(3.0)
+        page.update()
+        frame = round(3.0 / dancers.step_dt)
+        assert dancers.episode_length_buf.tolist() == [0, 3]
+        assert int(term.clip[0]) == number and int(term.frame[0]) == frame + 1
+        expected = motion.joint_pos[frame]
+        assert robot.joint_pos[0].numpy() == pytest.approx(expected, abs=1e-6)
+        expected = motion.root_pos[frame]
+        assert robot.root_pos_w[0].numpy() == pytest.approx(expected, abs=1e-5)
+        assert torch.equal(robot.joint_pos[1], other), "The other world goes on."
+        # What acts sees the place that was chosen.
+        seen = player.rollout.observations["actor"][0, :29].numpy()
+        assert seen == pytest.approx(motion.joint_pos[frame + 1], abs=1e-5)
+        panel.update()
+        assert panel.clip.value == "kick"
+        assert panel.seconds.value == pytest.approx(3.0)
+        assert panel.seconds.max == pytest.approx(
+            (motion.num_frames - 2) * dancers.step_dt
+        )
+        player.step_once()
+        page.update()
+        panel.update()
+        assert panel.seconds.value == pytest.approx(3.0 + dancers.step_dt)
+        panel.begin(1e9)
+        page.update()
+        assert int(term.frame[0]) == motion.num_frames - 1
+    finally:
+        page.close()
+
+
+def test_errors_of_the_last_step_are_plotted(dancers):
+    pytest.importorskip("mjviser", reason="the extra `viewer` is not installed")
+    from mjlab.viewer import WebViewer
+
+    player, _ = make_player(dancers)
+    page = WebViewer(player, port=0, title="test")
+    try:
+        panel = page.terms["Metrics"]
+        panel.term.value = "error_joint_pos"
+        player.pause()
+        shown = []
+        for _ in range(3):
+            player.step_once()
+            page.update()
+            panel.update()
+            # The reference that the step was to reach, in the frame before this one's.
+            term = dancers.command_manager.term("motion")
+            row = term.row[0] - 1
+            now = dancers.scene.entity("robot").data.joint_pos[0]
+            error = (term.table.rows[row, :29] - now).norm()
+            shown.append(panel.plot.data[1][-1])
+            assert shown[-1] == pytest.approx(float(error), rel=1e-4)
+        assert len(set(shown)) == 3
+    finally:
+        page.close()

@@ -1,0 +1,86 @@
+"""A motion from what a trained policy does."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from mjlab.cli.answers import UsageError
+from mjlab.cli.motion_options import RecordOptions, tell_progress
+from mjlab.cli.runs import find_run
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.motion import Motion, MotionInfo, MotionRobot
+from mjlab.registry import trusted
+from mjlab.rl import load_policy
+from mjlab.tasks.robots.robot import Robot
+from mjlab.viewer import Player
+from mjlab.viewer.watched import watched
+
+ENTITY = "robot"
+"""Name of the robot in scenes of tasks."""
+
+
+def recorded(place: str, options: RecordOptions, robots: Mapping[str, Robot]) -> Motion:
+    """Return what the policy of a run does.
+
+    Args:
+        place: The run, as `play.py` takes it.
+        options: What is to be done, and for how long.
+        robots: Robots that motions can be of, by name.
+    """
+    run = find_run(place, options.logs)
+    task = run.info()["task"]
+    configs = run.configs(trusted(task))
+    cfg = watched(configs["env"])
+    cfg = replace(cfg, scene=replace(cfg.scene, num_envs=1), seed=options.seed)
+    if ENTITY not in cfg.scene.entities:
+        raise UsageError(f"{task} has no entity {ENTITY!r} whose motion could be kept.")
+    env = ManagerBasedRlEnv(cfg, "cpu")
+    entity = env.scene.entity(ENTITY)
+    name = _name_of(MotionRobot(entity.cfg).hash, task, robots)
+    player = Player(
+        env, load_policy(run.path, env, configs["agent"]), seed=options.seed
+    )
+    if options.command is not None:
+        if not player.drives:
+            raise UsageError(f"{task} has no velocity command: leave out --command.")
+        for drive in player.drives.values():
+            drive.steer(options.command, None)
+    before = round(options.after / env.step_dt)
+    number = before + round(options.seconds / env.step_dt) + 1
+    tell, rows = tell_progress(task), []
+    for step in range(number):
+        rows.append(
+            np.concatenate((entity.data.root_pose_w[0], entity.data.joint_pos[0]))
+        )
+        player.step()
+        tell(step + 1, number)
+        if bool(player.rollout.dones[0]):
+            raise UsageError(
+                f"The episode of {task} ended after {(step + 1) * env.step_dt:.2f} s: "
+                "ask for fewer seconds, another --command or another --seed."
+            )
+    frames = np.array(rows[before:], dtype=np.float64)
+    quats = frames[:, 3:7] / np.linalg.norm(frames[:, 3:7], axis=1, keepdims=True)
+    return Motion.from_root(
+        task,
+        1.0 / env.step_dt,
+        frames[:, :3] - (*frames[0, :2], 0.0),
+        quats,
+        frames[:, 7:],
+        root_body=entity.body_names[0],
+        joint_names=entity.joint_names,
+        info=MotionInfo(
+            robot=name, source=f"simulated policy: {task}, {run.path.name}"
+        ),
+    )
+
+
+def _name_of(links: str, task: str, robots: Mapping[str, Robot]) -> str:
+    """Return the name of the robot that has links of a hash."""
+    for name, facts in robots.items():
+        if MotionRobot(facts.entity_cfg(), name).hash == links:
+            return name
+    raise UsageError(
+        f"The robot of {task} is none that motions are known of: {', '.join(robots)}."
+    )

@@ -1,0 +1,59 @@
+"""Motions that a robot is simulated to follow, held by a hand."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mjlab.motion import Motion, MotionError
+from mjlab.motion.simulate import simulated
+from mjlab.tasks.robots.g1 import g1_cfg
+from tests.worlds.motions import g1_robot, standing
+
+
+def raised(motion: Motion, heights: np.ndarray) -> Motion:
+    """The same with its root higher, by metres in each frame."""
+    up = np.stack((0.0 * heights, 0.0 * heights, heights), axis=1)
+    return Motion.from_root(
+        motion.name,
+        motion.fps,
+        motion.root_pos + up,
+        motion.root_quat,
+        motion.joint_pos,
+        root_body=motion.root_body,
+        joint_names=motion.joint_names,
+        info=motion.info,
+    )
+
+
+def test_a_robot_that_stands_needs_no_hand_and_one_in_the_air_all_of_it():
+    robot, told = g1_robot(), []
+    motion = standing(robot, "arms", 0.6, 4.0)
+    found = simulated(motion, g1_cfg(), robot, lambda *part: told.append(part))
+    assert found.feasibility is not None and not found.feasibility.any()
+    assert found.name == "arms_simulated" and "at most 0%" in found.info.log[-1]
+    assert told[-1] == (31, 31) and found.num_frames == 31
+    assert np.abs(found.joint_pos - motion.joint_pos).max() < 0.1
+    # What a motor does takes time: the robot is not just told where to be.
+    assert np.abs(found.joint_pos - motion.joint_pos).max() > 1e-3
+    flying = simulated(raised(motion, np.full(31, 0.3)), g1_cfg(), robot)
+    assert flying.feasibility is not None
+    assert flying.feasibility[5:].mean() == pytest.approx(1.0, abs=0.02)
+    # A hand that carries just the weight sags a little, and no more.
+    sunk = motion.root_pos[-1, 2] + 0.3 - flying.root_pos[-1, 2]
+    assert 0.0 < sunk < 0.25
+
+
+def test_a_root_that_flies_away_is_lost_whatever_the_hand():
+    robot = g1_robot()
+    motion = standing(robot, "jump", 0.4, 4.0)
+    away = raised(motion, 20.0 * (np.arange(21) / 50.0) ** 2)
+    with pytest.raises(MotionError, match=r"'jump' is lost after 0\.\d\d s even with"):
+        simulated(away, g1_cfg(), robot)
+
+
+def test_frames_that_are_not_whole_steps_of_physics_are_refused():
+    robot = g1_robot()
+    motion = replace(standing(robot, "arms", 0.4, 4.0), fps=60.0)
+    with pytest.raises(MotionError, match="60 frames a second"):
+        simulated(motion, g1_cfg(), robot)
