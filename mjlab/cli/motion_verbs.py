@@ -23,6 +23,7 @@ from mjlab.motion.checks import check_motion, estimate_contacts
 from mjlab.motion.edit import blended, mirrored
 from mjlab.motion.importers import read_csv, read_npz
 from mjlab.motion.retarget import HumanoidParts, retargeted
+from mjlab.motion.simulate import simulated
 from mjlab.names import find_name, suggest
 from mjlab.tasks.robots.g1 import G1
 from mjlab.tasks.robots.go1 import GO1
@@ -58,9 +59,12 @@ def make(line: Line) -> None:
     names = list(clips.SKETCHES)
     if line.subject is not None:
         names = [names[find_name(line.subject, names, what="clip")]]
-    robot = MotionRobot(G1.entity_cfg(), G1.name)
+    cfg = G1.entity_cfg()
+    robot = MotionRobot(cfg, G1.name)
     for name in names:
         motion = clips.make_clip(name, robot, tell_progress(name))
+        carried = simulated(motion, cfg, robot).feasibility
+        motion = replace(motion, feasibility=carried)
         out = save_motion(motion, line.options.out / f"{name}.npz", bare=True)
         _say(f"{out}: {_summary(motion)}")
 
@@ -82,8 +86,6 @@ def record(line: Line) -> None:
 
 def simulate(line: Line) -> None:
     """Write what a robot does of a motion."""
-    from mjlab.motion.simulate import simulated
-
     path, options = _subject(line, "FILE"), line.options
     assert isinstance(options, SimulateOptions), "These are the options of `simulate`."
     motion = load_motion(path)
@@ -223,7 +225,14 @@ def _order(
 def _report(motion: Motion, robot: MotionRobot, facts: Robot) -> tuple[str, bool]:
     limits = facts.speed_limits(robot.joint_names)
     figures = check_motion(motion, robot, limits)
-    return "\n".join(f"  {f}" for f in figures), all(f.passes for f in figures)
+    lines = [f"  {figure}" for figure in figures]
+    carried = motion.feasibility
+    if carried is not None:
+        most, mean = carried.max(), carried.mean()
+        lines.append(
+            f"  a hand carried {most:.0%} of the weight at most, {mean:.0%} on average"
+        )
+    return "\n".join(lines), all(figure.passes for figure in figures)
 
 
 def _robot(name: str, path: Path | None = None) -> Robot:

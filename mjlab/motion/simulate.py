@@ -153,7 +153,7 @@ class _Hands:
         entity.data.targets.joint_pos[:, : entity.num_joints] = aim
         force, torque, share = self._pull(entity.data.root_state_w, self._root[step])
         entity.write_external_wrench(
-            self._everyone, force.unsqueeze(1), torque.unsqueeze(1), [0]
+            self._everyone, force.unsqueeze(1), torque.unsqueeze(1), slice(0, 1)
         )
         self._scene.apply()
         self._sim.step()

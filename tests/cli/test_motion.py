@@ -10,9 +10,17 @@ from mjlab.cli.answers import Answer, UsageError
 from mjlab.cli.motion import main
 from mjlab.cli.motion_options import PROGRAMS
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.motion import MotionError, find_motions, load_motion, save_motion
+from mjlab.motion import (
+    MotionError,
+    MotionRobot,
+    find_motions,
+    load_motion,
+    save_motion,
+)
+from mjlab.motion.simulate import simulated
 from mjlab.registry import load_task
 from mjlab.rl import RunFolder, load_policy
+from mjlab.tasks.robots.g1 import g1_cfg
 from mjlab.tasks.tracking.clips import FOLDER, make_clip
 from mjlab.viewer import Player
 from tests.tools.architecture import ROOT
@@ -137,6 +145,14 @@ def test_a_clip_that_ships_is_what_its_description_makes():
     assert np.abs(made.joint_pos - shipped.joint_pos).max() < 1e-4
     assert np.abs(made.root_pos - shipped.root_pos).max() < 1e-4
     assert np.array_equal(made.contacts, shipped.contacts)
+
+
+@pytest.mark.slow
+def test_what_a_hand_carries_is_what_its_file_says():
+    cfg = g1_cfg()
+    shipped = load_motion(FOLDER / "kick.npz")
+    found = simulated(shipped, cfg, MotionRobot(cfg, "G1"))
+    assert found.feasibility == pytest.approx(shipped.feasibility, abs=0.01)
 
 
 def commands_of(page: str) -> list[list[str]]:

@@ -54,6 +54,10 @@ def test_a_clip_says_what_it_is(clip):
     assert info.robot == "G1" and info.model_hash and info.authors and info.loops
     assert clip.contact_names == FOOT_BODIES and clip.contacts is not None
     assert 8.0 <= clip.duration <= 20.0 and clip.fps <= 50.0
+    carried = clip.feasibility
+    assert carried is not None and 0.0 <= carried.min() and carried.max() <= 0.25 + 1e-6
+    feet_stay = {"bow", "box", "look_around", "squat", "wave"}
+    assert carried.any() == (clip.name not in feet_stay)
 
 
 def test_a_foot_that_stands_does_not_slip(model, clip):
