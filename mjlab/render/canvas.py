@@ -53,7 +53,7 @@ class Canvas:
         self._scene = mujoco.MjvScene(sized, maxgeom=_MAX_GEOMS + 2 * sized.ngeom)
         self._pixels = np.empty((height, width, 3), np.uint8)
         self._depth = np.empty((height, width), np.float32)
-        self._sky = None if _has_sky(model) else _gradient(height, width)
+        self._sky = None if _has_sky(model) else sky_gradient(height, width)
         self._finalizer = weakref.finalize(self, _free, self._gl, self._context)
         # OpenGL has to be let go while its binding still works. What is registered last
         # is called first, so this comes before the binding's own end.
@@ -137,7 +137,7 @@ def _has_sky(model: mujoco.MjModel) -> bool:
     return bool(np.any(model.tex_type == mujoco.mjtTexture.mjTEXTURE_SKYBOX.value))
 
 
-def _gradient(height: int, width: int) -> np.ndarray:
+def sky_gradient(height: int, width: int) -> np.ndarray:
     """Return a sky, bottom row first, shape (height, width, 3), uint8."""
     share = np.linspace(0.0, 1.0, height)[:, None]
     rows = (1.0 - share) * np.array(_HORIZON) + share * np.array(_ZENITH)

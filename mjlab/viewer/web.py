@@ -9,6 +9,7 @@ import viser
 from mjviser import ViserMujocoScene
 
 from mjlab.render import color_muscles, has_muscles
+from mjlab.viewer.backdrop import add_backdrop
 from mjlab.viewer.browser_marks import BrowserMarks
 from mjlab.viewer.panels import CommandPanel, ControlPanel, Page, TermPanel
 from mjlab.viewer.player import Player
@@ -66,6 +67,7 @@ class WebViewer:
         model = env.sim.engine.mj_model_of(0)
         self.scene = ViserMujocoScene(self.server, model, self.num_shown)
         """What mjviser makes of the model."""
+        add_backdrop(self.server, model)
         world = min(env.cfg.viewer.world, self.num_shown - 1)
         self.page = Page(self.server, player, world)
         """What panels share: the world that they are about."""
