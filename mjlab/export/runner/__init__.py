@@ -7,6 +7,8 @@ NumPy, each other, and when they are used onnxruntime and MuJoCo; nothing else.
 import ast
 from pathlib import Path
 
+from mjlab.files import write_text
+
 PARTS = ("policy", "robot", "commands", "loop")
 """The files, in the order in which they need each other."""
 
@@ -26,3 +28,10 @@ def runner_text() -> str:
         bodies.append("\n".join(lines[top[-1].end_lineno :]).strip())
     head = '"""' + f"{docs[-1]}\n" + '"""'
     return "\n\n\n".join([f"{head}\n\n" + "\n".join(sorted(imports)), *bodies]) + "\n"
+
+
+def write_runner(beside: Path) -> Path:
+    """Write the runner beside a file, and return its path."""
+    path = beside.with_name("mjlab_runner.py")
+    write_text(path, runner_text())
+    return path

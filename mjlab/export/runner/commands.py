@@ -4,6 +4,7 @@ import contextlib
 import importlib
 import json
 import math
+import os
 import select
 import socket
 import sys
@@ -52,17 +53,21 @@ class KeyboardSource(CommandSource):
             termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
 
     def read(self) -> float:
-        name = next(iter(self.values))
         while select.select([sys.stdin], [], [], 0.0)[0]:
-            key = sys.stdin.read(1)
-            if key == "x":
+            typed = os.read(sys.stdin.fileno(), 64).decode(errors="ignore")
+            if not typed or "x" in typed:
                 return math.inf
-            step = np.zeros_like(self.values[name])
-            place, sign = divmod("wsadqe".find(key), 2)
-            if 0 <= place < step.size:
-                step[place] = 0.1 if sign == 0 else -0.1
-            self.set(name, (key != " ") * (self.values[name] + step))
+            for key in typed:
+                self._press(key)
         return 0.0
+
+    def _press(self, key: str) -> None:
+        name = next(iter(self.values))
+        step = np.zeros_like(self.values[name])
+        place, sign = divmod("wsadqe".find(key), 2)
+        if 0 <= place < step.size:
+            step[place] = 0.1 if sign == 0 else -0.1
+        self.set(name, (key != " ") * (self.values[name] + step))
 
 
 class UdpSource(CommandSource):

@@ -97,24 +97,42 @@ def run(
         log: A file for a line of JSON each period.
     """
     reason = None
-    for step in range(steps):
-        age = source.read()
-        commands = source.values | policy.clock(step)
-        measured, targets = robot.read(commands), {}
-        reason = reason or safety.fault(robot, measured, age)
-        if reason is None:
-            targets = policy(measured)
-            if not all(np.isfinite(values).all() for values in targets.values()):
-                reason = "the policy's answer is not a finite number"
-        if reason is None:
-            robot.write(targets)
-        else:
-            robot.damp()
-        if log is not None:
-            row = {"time": robot.now(), "damped": reason, "commands": commands}
-            row |= {"measured": measured, "targets": {} if reason else targets}
-            log.write(json.dumps(row, default=lambda array: array.tolist()) + "\n")
-        robot.wait()
+    try:
+        for step in range(steps):
+            reason = _period(policy, robot, source, safety, step, reason, log)
+    except BaseException:
+        robot.damp()
+        raise
+    return reason
+
+
+def _period(
+    policy: ContractPolicy,
+    robot: RobotInterface,
+    source: CommandSource,
+    safety: Safety,
+    step: int,
+    reason: str | None,
+    log: Any,
+) -> str | None:
+    """Do one control period; return the reason why the robot is let go, if it is."""
+    age = source.read()
+    commands = source.values | policy.clock(step)
+    measured, targets = robot.read(commands), {}
+    reason = reason or safety.fault(robot, measured, age)
+    if reason is None:
+        targets = policy(measured)
+        if not all(np.isfinite(values).all() for values in targets.values()):
+            reason = "the policy's answer is not a finite number"
+    if reason is None:
+        robot.write(targets)
+    else:
+        robot.damp()
+    if log is not None:
+        row = {"time": robot.now(), "damped": reason, "commands": commands}
+        row |= {"measured": measured, "targets": {} if reason else targets}
+        log.write(json.dumps(row, default=lambda array: array.tolist()) + "\n")
+    robot.wait()
     return reason
 
 
