@@ -64,11 +64,6 @@ def alone(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.fixture(scope="module")
-def go1(tmp_path_factory) -> Path:
-    return shipped("Velocity-Go1-Flat", tmp_path_factory.mktemp("go1")).path
-
-
 @pytest.fixture
 def policy(go1) -> ContractPolicy:
     return ContractPolicy(go1)

@@ -214,8 +214,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="play the recorded steps")
     options = parser.parse_args(arguments)
     policy = ContractPolicy(options.policy)
-    text = None if options.robot is None else options.robot.read_text("utf-8")
-    robot = MujocoRobot(policy, text)
+    robot = MujocoRobot(policy, options.robot)
     if options.check:
         by_answer, by_joint = check(policy, robot)
         steps = policy.contract["record"]["steps"]

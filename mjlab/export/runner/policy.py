@@ -60,6 +60,19 @@ def unpack(text: str) -> bytes:
     return zlib.decompress(base64.b64decode(text, validate=True))
 
 
+def _session(content: bytes, path: str | Path) -> Any:
+    """Return the session of a file, on one thread: the network is small."""
+    onnxruntime = importlib.import_module("onnxruntime")
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    providers = ["CPUExecutionProvider"]
+    try:
+        return onnxruntime.InferenceSession(content, options, providers=providers)
+    except Exception as error:  # Its errors have no base class of their own.
+        said = " ".join(str(error).split())
+        raise ContractError(f"{path} cannot be loaded as ONNX: {said}") from error
+
+
 class ContractPolicy:
     """The policy of a file: from what is measured to targets, with its memory."""
 
@@ -68,9 +81,7 @@ class ContractPolicy:
         content = Path(path).read_bytes()
         if not is_whole(content):
             raise ContractError(f"{path} has no checksum: it was not written by export")
-        self.session = importlib.import_module("onnxruntime").InferenceSession(
-            content, providers=["CPUExecutionProvider"]
-        )
+        self.session = _session(content, path)
         self._texts = self.session.get_modelmeta().custom_metadata_map
         self.contract: dict[str, Any] = json.loads(self._texts[CONTRACT])
         """All that is to be known, by the keys of the contract's schema."""

@@ -4,6 +4,7 @@ import importlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -46,11 +47,14 @@ class RobotInterface(ABC):
 class MujocoRobot(RobotInterface):
     """A robot in MuJoCo C, stepped by nothing but its model."""
 
-    def __init__(self, policy: ContractPolicy, model: str | None = None) -> None:
-        """Load the scene that the file brings, or a model, as MJCF."""
+    def __init__(self, policy: ContractPolicy, model: str | Path | None = None) -> None:
+        """Load the scene that the file brings, or a model: its file, or as MJCF."""
         self.mj = importlib.import_module("mujoco")
         self.contract, self.entity = policy.contract, policy.entity
-        self.model = self.mj.MjModel.from_xml_string(model or policy.scene())
+        if isinstance(model, Path):
+            self.model = self.mj.MjModel.from_xml_path(str(model))
+        else:
+            self.model = self.mj.MjModel.from_xml_string(model or policy.scene())
         self.data = self.mj.MjData(self.model)
         self.given: Arrays = {}
         """Values of inputs that a model does not tell, such as what a camera sees."""
@@ -58,9 +62,17 @@ class MujocoRobot(RobotInterface):
         """Called after each control period."""
         self.targets: Arrays = {}
         """What was sent last."""
+        self._ids: dict[tuple[str, str], int] = {}
         prefix = self.entity["prefix"]
         self.joints = [self.joint(prefix + j["name"]) for j in self.entity["joints"]]
         """Addresses in qpos and qvel of the contract's joints."""
+        for place, pair in enumerate(zip(self.joints, self.joints[1:], strict=False)):
+            if pair[0] > pair[1]:
+                raise ContractError(
+                    "The model has its joints in another order: "
+                    f"{self.entity['joints'][place + 1]['name']} stands before "
+                    f"{self.entity['joints'][place]['name']}."
+                )
         self.controls = {
             (actuator["target"], command): self._control(actuator, place)
             for actuator in self.entity["actuators"]
@@ -70,12 +82,14 @@ class MujocoRobot(RobotInterface):
 
     def find(self, kind: str, name: str) -> int:
         """Return the id of an element, which may be called without the prefix."""
-        known = getattr(self.mj.mjtObj, f"mjOBJ_{kind.upper()}")
-        for each in (name, name.removeprefix(self.entity["prefix"])):
-            found = self.mj.mj_name2id(self.model, known, each)
-            if found >= 0:
-                return found
-        raise ContractError(f"The model has no {kind} {name!r}.")
+        if (kind, name) not in self._ids:
+            known = getattr(self.mj.mjtObj, f"mjOBJ_{kind.upper()}")
+            names = (name, name.removeprefix(self.entity["prefix"]))
+            found = [self.mj.mj_name2id(self.model, known, each) for each in names]
+            if max(found) < 0:
+                raise ContractError(f"The model has no {kind} {name!r}.")
+            self._ids[kind, name] = found[0] if found[0] >= 0 else found[1]
+        return self._ids[kind, name]
 
     def joint(self, name: str) -> tuple[int, int]:
         """Return the addresses of a joint in qpos and qvel."""
@@ -85,11 +99,21 @@ class MujocoRobot(RobotInterface):
     def start(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
         """Begin in a state, with servos that hold the default pose."""
         self.mj.mj_resetData(self.model, self.data)
-        self.data.qpos[:], self.data.qvel[:], self.targets = qpos, qvel, {}
+        self.targets = {}
         for joint in self.entity["joints"]:
             control = self.controls.get((joint["name"], "position"))
             if control is not None:
                 self.data.ctrl[control] = joint["default_pos"]
+        self.place(qpos, qvel)
+
+    def place(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
+        """Put it into another state, with the forces of the last step to begin from."""
+        if (len(qpos), len(qvel)) != (self.model.nq, self.model.nv):
+            raise ContractError(
+                f"The model has {self.model.nq} coordinates, and what was recorded "
+                f"{len(qpos)}."
+            )
+        self.data.qpos[:], self.data.qvel[:] = qpos, qvel
         self.mj.mj_forward(self.model, self.data)
 
     def read(self, commands: Arrays) -> Arrays:
