@@ -10,11 +10,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from generator import drawing, levels, pages, parts, performance, term_pages
+from generator import contract, drawing, levels, pages, parts, performance, term_pages
 
 DOCS = Path(__file__).resolve().parent
 
 PARTS = {
+    "contract": contract.contract_part,
     "fields": parts.fields_part,
     "configurations": parts.configurations_part,
     "heirs": parts.heirs_part,

@@ -30,6 +30,10 @@ class Options:
     best: bool = False
     """Whether to take the best checkpoint of the run rather than its newest."""
 
+    runner: bool = False
+    """Whether to write mjlab_runner.py beside the file, which runs it on a robot or in
+    MuJoCo without this framework."""
+
     task: str | None = None
     """The task of a checkpoint that lies outside of a run's folder."""
 
@@ -50,7 +54,7 @@ PROGRAM = Program(
     options=Options,
     examples=(
         "latest",
-        "Velocity-G1 --best --out g1.onnx",
+        "Velocity-G1 --best --out g1.onnx --runner",
         "logs/Velocity-G1/latest/checkpoints/model_000100.pt",
     ),
 )
@@ -77,6 +81,10 @@ def main(arguments: Sequence[str]) -> None:
             best=options.best,
         )
     print(exported.summary)
+    if options.runner:
+        from mjlab.export.runner import write_runner
+
+        print(f"Run it with {write_runner(exported.path)}.")
 
 
 def check(place: str, options: Options) -> None:

@@ -1,4 +1,7 @@
-"""The contract of a file: all that must be known to run its policy on a robot."""
+"""The contract of a file: all that must be known to run its policy on a robot.
+
+`contract.schema.json` beside this file says what each key is.
+"""
 
 import dataclasses
 import datetime
@@ -11,13 +14,16 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from mjlab import mdp
+from mjlab.actuator import ActuatorCfg, ExplicitActuatorCfg
+from mjlab.actuator.compiled import controls_of
 from mjlab.entity import Entity
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.export.graph import OnnxState
-from mjlab.export.inputs import OnnxInput
 from mjlab.export.motion import ClipConstants
+from mjlab.export.plan import OnnxInput
 from mjlab.export.quantities import root_frame
-from mjlab.export.reader import FORMAT, NO_CHECKSUM
+from mjlab.export.runner.policy import FORMAT, NO_CHECKSUM
 from mjlab.export.targets import ACTION
 from mjlab.provenance import versions
 from mjlab.rl.config import AgentCfg
@@ -35,6 +41,8 @@ def contract(
     actions: Sequence[Mapping[str, Any]],
     planned: Sequence[OnnxInput],
     network: str,
+    commands: Sequence[Mapping[str, Any]],
+    more: Mapping[str, Any],
     clips: ClipConstants | None = None,
 ) -> dict[str, Any]:
     """Return the whole contract, as plain values that JSON can hold.
@@ -49,6 +57,8 @@ def contract(
         actions: Descriptions of the action's terms.
         planned: The observation terms, in the order of the network.
         network: The name of the agent's network that acts.
+        commands: Descriptions of what can be commanded.
+        more: Descriptions of the scene, and of the recorded steps.
         clips: The clips that it follows, if it does.
     """
     references = [] if clips is None else clips.outputs
@@ -68,13 +78,16 @@ def contract(
             "control_dt": env.step_dt,
             "control_hz": 1.0 / env.step_dt,
         },
+        "robot": actions[0]["entity"],
+        **more,
+        "commands": list(commands),
         "inputs": list(inputs),
         "states": [dataclasses.asdict(state) for state in states],
         "outputs": [*_outputs(env, actions), *references],
         **({} if clips is None else {"motion": clips.described()}),
         "actions": list(actions),
         "action_clip": agent.clip_actions,
-        "observations": [_term(env, each) for each in planned],
+        "observations": _terms(env, planned, inputs),
         "network": to_data(getattr(agent, network)),
         "entities": {
             name: _entity(env, entity) for name, entity in env.scene.entities.items()
@@ -120,17 +133,35 @@ def _outputs(
     return [*outputs, raw]
 
 
-def _term(env: ManagerBasedRlEnv, planned: OnnxInput) -> dict[str, Any]:
-    group = env.observation_manager.groups[planned.group]
-    slot = next(slot for slot in group.slots if slot.name == planned.term)
-    return {
-        "term": planned.place,
-        "input": planned.input if planned.is_measured else None,
-        "shape": list(slot.output_shape),
-        "clip": planned.cfg.clip,
-        "scale": to_data(planned.cfg.scale),
-        "history": slot.history,
-    }
+def _terms(
+    env: ManagerBasedRlEnv,
+    planned: Sequence[OnnxInput],
+    inputs: Sequence[Mapping[str, Any]],
+) -> list[dict[str, Any]]:
+    """Return what the network sees, term by term, and where each comes from."""
+    by_name = {entry["name"]: entry for entry in inputs}
+    terms = []
+    for each in planned:
+        group = env.observation_manager.groups[each.group]
+        slot = next(slot for slot in group.slots if slot.name == each.term)
+        source = by_name.get(each.input, {}) if each.is_measured else {}
+        about = "last action" if each.cfg.func is mdp.last_action else "time"
+        terms.append(
+            {
+                "term": each.place,
+                "input": each.input if each.is_measured else None,
+                "from": "input" if each.is_measured else about,
+                "shape": list(slot.output_shape),
+                "width": slot.width,
+                "unit": source.get("unit", "1"),
+                "frame": source.get("frame"),
+                "clip": each.cfg.clip,
+                "scale": to_data(each.cfg.scale),
+                "history": slot.history,
+                "delay_in_training": source.get("delay_in_training"),
+            }
+        )
+    return terms
 
 
 # The robot.
@@ -140,6 +171,7 @@ def _entity(env: ManagerBasedRlEnv, entity: Entity) -> dict[str, Any]:
     data = entity.data
     root = data.default_root_state[0].tolist()
     return {
+        "prefix": entity.index.prefix,
         "root": {
             "frame": root_frame(env, entity),
             "is_fixed": entity.is_fixed_base,
@@ -180,31 +212,44 @@ def _joints(env: ManagerBasedRlEnv, entity: Entity) -> list[dict[str, Any]]:
 
 def _actuators(env: ManagerBasedRlEnv, entity: Entity) -> list[dict[str, Any]]:
     model, actuators = env.sim.mj_model, entity.actuators
-    stiffness = actuators.stiffness[0].tolist()
-    damping = actuators.damping[0].tolist()
-    effort = actuators.effort_limit[0].tolist()
-    places = [(b, i) for b in actuators.bindings for i in range(len(b.target_names))]
+    columns = {
+        "stiffness": actuators.stiffness[0].tolist(),
+        "damping": actuators.damping[0].tolist(),
+        "effort_limit": actuators.effort_limit[0].tolist(),
+    }
+    controls = [
+        (binding, found)
+        for binding in actuators.bindings
+        for found in controls_of(binding, model).values()
+    ]
     described = []
-    for index, (binding, place) in enumerate(places):
-        control = int(binding.ctrl_adr[place])
-        is_limited = bool(model.actuator_ctrllimited[control])
-        gear = model.actuator_gear[int(binding.actuator_ids[place]), 0]
+    for index, (binding, found) in enumerate(controls):
+        actuator, address = found[0].actuator, found[0].address
+        is_limited = bool(model.actuator_ctrllimited[address])
         described.append(
             {
                 "target": actuators.names[index],
                 "transmission": binding.cfg.transmission,
                 "kind": binding.cfg.kind,
-                "stiffness": stiffness[index],
-                "damping": damping[index],
-                "effort_limit": effort[index],
-                "gear": float(gear),
-                "control_range": model.actuator_ctrlrange[control].tolist()
+                "actuator": model.actuator(actuator).name,
+                "commands": [control.command for control in found],
+                "law": _law(binding.cfg),
+                **{key: values[index] for key, values in columns.items()},
+                "gear": float(model.actuator_gear[actuator, 0]),
+                "control_range": model.actuator_ctrlrange[address].tolist()
                 if is_limited
                 else None,
                 "delay_in_physics_steps": to_data(binding.cfg.delay),
             }
         )
     return described
+
+
+def _law(cfg: ActuatorCfg) -> str | None:
+    """Return what the actuator does beyond what MuJoCo does; None for nothing."""
+    if isinstance(cfg, ExplicitActuatorCfg):
+        return f"the law of {cfg.kind}"
+    return None if cfg.delay is None else "a delay of commands"
 
 
 def _plain(value: Any) -> Any:

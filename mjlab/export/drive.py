@@ -13,8 +13,8 @@ from typing import Any
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
-from mjlab.export.inputs import GROUP, measured_group
 from mjlab.export.motion import clips_of
+from mjlab.export.plan import GROUP, measured_group
 from mjlab.export.reader import ExportError, OnnxPolicy
 from mjlab.export.targets import ACTION
 from mjlab.managers import ActionTerm, ActionTermCfg

@@ -1,143 +1,28 @@
-"""From what is measured to what the network sees: observation terms as a graph.
+"""From what is measured to what the network sees: observation terms as a graph."""
 
-An input is what a term measures, before clip, scale and history. Terms that give joints
-relative to their defaults or limits take the joints as they are: whoever feeds them
-need not know the defaults.
-"""
-
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import torch
 
 from mjlab import mdp
-from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.envs import ManagerBasedRlEnv
 from mjlab.export import motion as clips
+from mjlab.export.forms import TIMED, TimedForm
 from mjlab.export.graph import Graph
+from mjlab.export.network import add_function
+from mjlab.export.plan import GROUP, MEASURED, OnnxInput, group_cfg
 from mjlab.export.quantities import describe, meaning
 from mjlab.export.reader import ExportError
-from mjlab.managers import ObservationGroupCfg, ObservationTermCfg
-from mjlab.managers.managed_env import ManagedEnv
+from mjlab.export.recipes import recipe
 from mjlab.managers.observation_config import resolve_delay
 from mjlab.managers.observation_group import ObservationGroup
 from mjlab.managers.observation_noise import TermSlot
 from mjlab.managers.term import BoundTerm
 from mjlab.mdp.lookup import ROBOT
-from mjlab.names import UnknownNameError, suggest
 from mjlab.scene import Selection
 from mjlab.schema import to_data
-
-GROUP = "onnx"
-"""Name of the group that gives an environment's measurements, by input."""
-
-
-def encoder_pos(
-    env: ManagedEnv, biased: bool = False, asset_cfg: Selection = ROBOT
-) -> torch.Tensor:
-    """Positions of the chosen joints, m or rad; `biased` as their encoders are."""
-    data = asset_cfg.entity.data
-    position = data.joint_pos_biased if biased else data.joint_pos
-    return position[:, asset_cfg.joint_ids]
-
-
-MEASURED: dict[Any, Any] = {
-    mdp.joint_pos_rel: encoder_pos,
-    mdp.joint_vel_rel: mdp.joint_vel,
-    mdp.joint_pos_limit_normalized: mdp.joint_pos,
-    **clips.MEASURED,
-}
-"""By term, what measures the joints, or the anchor, that it makes something of."""
-
-
-@dataclass(frozen=True)
-class OnnxInput:
-    """A term that the network sees."""
-
-    input: str
-    """Name of the input that it comes from."""
-
-    group: str
-    """The group that it is in."""
-
-    term: str
-    """Its name there."""
-
-    cfg: ObservationTermCfg
-    """Its options there."""
-
-    @property
-    def place(self) -> str:
-        """Its name in the environment."""
-        return f"{self.group}/{self.term}"
-
-    @property
-    def label(self) -> str:
-        """Its name in messages."""
-        return f"Observation term {self.place!r}"
-
-    @property
-    def is_measured(self) -> bool:
-        """True if it comes from an input, and not from the policy's own past."""
-        return self.cfg.func is not mdp.last_action
-
-
-def plan(cfg: ManagerBasedRlEnvCfg, seen: Sequence[str]) -> list[OnnxInput]:
-    """Return the terms that a network sees, with the names of their inputs.
-
-    Two groups that have the same term take it from one input.
-
-    Args:
-        cfg: The environment.
-        seen: Groups, or "group/term" of one that is not concatenated.
-    """
-    planned: list[OnnxInput] = []
-    for name in seen:
-        group, _, only = name.partition("/")
-        for term, options in _group(cfg, group).terms.items():
-            if options is None or only not in ("", term):
-                continue
-            same = [p for p in planned if p.term == term]
-            shared = [p.input for p in same if _is_same(p.cfg, options)]
-            named = clips.INPUTS.get(options.func, term)
-            fresh = f"{group}_{named}" if same else named
-            chosen = shared[0] if shared else fresh
-            planned.append(OnnxInput(chosen, group, term, options))
-    return planned
-
-
-def measured_group(
-    cfg: ManagerBasedRlEnvCfg, inputs: Mapping[str, str], *, delayed: bool = True
-) -> ObservationGroupCfg:
-    """Return a group that measures the inputs of a file, with noise and delay.
-
-    Args:
-        cfg: The environment that has the terms.
-        inputs: Place of the term of each input, such as "actor/joint_pos".
-        delayed: Make values as late as the terms say.
-    """
-    late = {} if delayed else {"delay": None, "delay_min_lag": 0, "delay_max_lag": 0}
-    terms: dict[str, ObservationTermCfg | None] = {}
-    corrupted = False
-    for name, place in inputs.items():
-        group, _, term = place.partition("/")
-        holder = _group(cfg, group)
-        corrupted |= holder.enable_corruption
-        options = holder.terms.get(term)
-        if options is None:
-            there = [key for key, value in holder.terms.items() if value is not None]
-            raise UnknownNameError(
-                f"The file's input {name!r} is measured by the observation term "
-                f"{place!r}, which the task does not have. {suggest(term, there)}"
-            )
-        func = MEASURED.get(options.func, options.func)
-        # The noise of what is made of an anchor's pose says nothing of the pose.
-        silent = {"noise": None} if options.func in clips.MEASURED else {}
-        changes = late | silent | {"clip": None, "scale": None, "history_length": 0}
-        terms[name] = replace(options, func=func, **changes)
-    return ObservationGroupCfg(
-        terms=terms, concatenate_terms=False, enable_corruption=corrupted
-    )
 
 
 class Observer:
@@ -157,12 +42,16 @@ class Observer:
         self.last_action: str | None = None
         """The value of the last action, if a term sees it."""
         self._graph = graph
-        self._env = env
+        self.env = env
+        """The environment."""
+        self._planned: Sequence[OnnxInput] = ()
         self._begun: str | None = None
+        self._seconds: str | None = None
         self._added: dict[str, str] = {}
 
     def add(self, planned: Sequence[OnnxInput], seen: Sequence[str]) -> dict[str, str]:
         """Add all terms; return the value of each group, as one world sees it."""
+        self._planned = planned
         self._add_clips(planned)
         terms = {each.place: self._term(each) for each in planned}
         values = {}
@@ -170,8 +59,8 @@ class Observer:
             if "/" in name:
                 values[name] = terms[name]
                 continue
-            group = self._env.observation_manager.groups[name]
-            options = _group(self._env.cfg, name)
+            group = self.env.observation_manager.groups[name]
+            options = group_cfg(self.env.cfg, name)
             if not options.concatenate_terms:
                 raise ExportError(
                     f"The policy sees the observation group {name!r}, whose terms are "
@@ -195,19 +84,22 @@ class Observer:
                 f"{about[0].label} compares the robot with a clip, but the policy does "
                 "not see the clip: give it the term motion_reference."
             )
-        group = self._env.observation_manager.groups[clocks[0].group]
+        group = self.env.observation_manager.groups[clocks[0].group]
         slot = next(s for s in group.slots if s.name == clocks[0].term)
-        term = self._env.observation_manager.term(clocks[0].place)
+        term = self.env.observation_manager.term(clocks[0].place)
         value = self._input(clocks[0], slot, term)
         names = [each.cfg.params["command_name"] for each in about]
-        self.clips = clips.clip_constants(self._graph, self._env, names, value)
+        self.clips = clips.clip_constants(self._graph, self.env, names, value)
 
     def _term(self, planned: OnnxInput) -> str:
-        manager = self._env.observation_manager
+        manager = self.env.observation_manager
         group = manager.groups[planned.group]
         slot = next(s for s in group.slots if s.name == planned.term)
         term = manager.term(planned.place)
-        if not planned.is_measured:
+        if planned.cfg.func in TIMED:
+            form = TIMED[planned.cfg.func](self.env, term.params)
+            value = self.timed(form, planned.label)
+        elif not planned.is_measured:
             value = self._last_action(planned, term)
         else:
             _check_memory(planned, term)
@@ -224,11 +116,12 @@ class Observer:
             return self._added[planned.input]
         if term.cfg.func in clips.MEASURED:
             # The robot is measured, and not what the term makes of it.
-            manager = self._env.observation_manager
+            manager = self.env.observation_manager
             slots = manager.groups[GROUP].slots
             slot = next(s for s in slots if s.name == planned.input)
             term = manager.term(f"{GROUP}/{planned.input}")
-        quantity = describe(self._env, term, term())
+        quantity = describe(self.env, term, term())
+        at_robot = self.env.observation_manager.term(f"{GROUP}/{planned.input}")
         delay = resolve_delay(planned.cfg, planned.label)
         noise = planned.cfg.noise
         func = MEASURED.get(term.cfg.func)
@@ -241,6 +134,7 @@ class Observer:
                 **asdict(quantity),
                 "meaning": meaning(func or term.cfg.func),
                 "observation": planned.place,
+                "measured": recipe(self.env, at_robot, at_robot()),
                 "sensor": term.params.get("sensor_name"),
                 "delay_in_training": None if delay is None else asdict(delay),
                 "noise_in_training": None if noise is None else to_data(noise),
@@ -250,13 +144,47 @@ class Observer:
         self._added[planned.input] = value
         return value
 
+    def timed(self, form: TimedForm, label: str) -> str:
+        """Add a value that follows from time and command.
+
+        Args:
+            form: The value.
+            label: The name of the term in messages.
+        """
+        graph = self._graph
+        seen = [
+            each
+            for each in self._planned
+            if each.cfg.func is mdp.generated_commands
+            and each.cfg.params["command_name"] == form.command_name
+        ]
+        if not seen:
+            raise ExportError(
+                f"{label} follows the command {form.command_name!r}, which the policy "
+                "does not see: give it the term generated_commands."
+            )
+        manager = self.env.observation_manager
+        slots = manager.groups[seen[0].group].slots
+        slot = next(s for s in slots if s.name == seen[0].term)
+        command = self._input(seen[0], slot, manager.term(seen[0].place))
+        if self._seconds is None:
+            steps = graph.state("steps", (1,), "Calls since the beginning.")
+            graph.remember("steps", graph.add("Add", steps, graph.constant([1.0])))
+            step = graph.constant(float(self.env.step_dt))
+            self._seconds = graph.add("Mul", steps, step)
+        arguments = {
+            "seconds": (self._seconds, (1,)),
+            "command": (command, (1, slot.width)),
+        }
+        return add_function(graph, form.value, arguments)
+
     def _last_action(self, planned: OnnxInput, term: BoundTerm) -> str:
         if resolve_delay(planned.cfg, planned.label) is not None:
             raise ExportError(
                 f"{planned.label} is the last action with a delay, which cannot be "
                 "written to an ONNX file: nothing outside measures it."
             )
-        manager = self._env.action_manager
+        manager = self.env.action_manager
         if self.last_action is None:
             self.last_action = self._graph.state(
                 "last_action",
@@ -278,7 +206,7 @@ class Observer:
         """Add what a term makes of its measurement."""
         if term.cfg.func not in _AFFINE:
             return value
-        chosen = term.params.get("asset_cfg") or ROBOT.resolve(self._env.scene)
+        chosen = term.params.get("asset_cfg") or ROBOT.resolve(self.env.scene)
         factor, offset = _AFFINE[term.cfg.func](chosen)
         if factor is not None:
             value = self._graph.add("Mul", value, self._graph.constant(factor.numpy()))
@@ -369,22 +297,3 @@ _AFFINE: dict[Any, Callable[[Selection], tuple[torch.Tensor | None, torch.Tensor
     mdp.joint_pos_limit_normalized: _limits,
 }
 """Factor and offset that make a term of its measurement."""
-
-
-def _group(cfg: ManagerBasedRlEnvCfg, name: str) -> ObservationGroupCfg:
-    found = cfg.observations.get(name)
-    if found is None:
-        there = [key for key, group in cfg.observations.items() if group is not None]
-        raise UnknownNameError(
-            f"There is no observation group {name!r}. {suggest(name, there)}"
-        )
-    return found
-
-
-def _is_same(one: ObservationTermCfg, other: ObservationTermCfg) -> bool:
-    """Return True if two terms measure the same, and equally late."""
-    if one.func is not other.func:
-        return False
-    if one.params is not other.params and to_data(one.params) != to_data(other.params):
-        return False
-    return resolve_delay(one, "It") == resolve_delay(other, "It")

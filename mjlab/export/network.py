@@ -7,7 +7,7 @@ hand: see `inputs.py` and `targets.py`.
 
 import tempfile
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,13 +57,45 @@ def add_network(graph: Graph, network: nn.Module, groups: Mapping[str, str]) -> 
         else:
             value = groups[name]
         fed[name] = graph.shaped(value, sample.shape)
-    found = graph.embed(_written(form, samples), fed)
+    found = graph.embed(_written(form, samples, form.output_names), fed)
     for name, (state, shape) in memory.items():
         graph.remember(state, graph.shaped(found[name], shape))
     return graph.shaped(found["actions"], (-1,))
 
 
-def _written(form: Any, samples: Mapping[str, torch.Tensor]) -> onnx.ModelProto:
+class _Function(nn.Module):
+    """A function as torch's exporter takes it."""
+
+    def __init__(self, function: Callable[..., torch.Tensor]) -> None:
+        super().__init__()
+        self._function = function
+
+    def forward(self, *values: torch.Tensor) -> torch.Tensor:
+        """Return the function's value."""
+        return self._function(*values)
+
+
+def add_function(
+    graph: Graph,
+    function: Callable[..., torch.Tensor],
+    values: Mapping[str, tuple[str, tuple[int, ...]]],
+) -> str:
+    """Add a function of tensors, and return its value as a vector.
+
+    Args:
+        graph: The graph to add it to.
+        function: The function.
+        values: Values and shapes of its arguments, by names, in their order.
+    """
+    samples = {name: torch.ones(shape) for name, (_, shape) in values.items()}
+    fed = {name: graph.shaped(value, shape) for name, (value, shape) in values.items()}
+    found = graph.embed(_written(_Function(function), samples, ["value"]), fed)
+    return graph.shaped(found["value"], (-1,))
+
+
+def _written(
+    form: Any, samples: Mapping[str, torch.Tensor], outputs: Sequence[str]
+) -> onnx.ModelProto:
     """Return the form as torch writes it."""
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         # The newer exporter knows no operations as old as those of runtimes on robots.
@@ -74,8 +106,8 @@ def _written(form: Any, samples: Mapping[str, torch.Tensor]) -> onnx.ModelProto:
                 form,
                 tuple(samples.values()),
                 file,
-                input_names=form.input_names,
-                output_names=form.output_names,
+                input_names=list(samples),
+                output_names=list(outputs),
                 opset_version=OPSET,
                 dynamo=False,
             )

@@ -7,7 +7,7 @@ this project says the unit.
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,9 +49,8 @@ def describe(env: ManagedEnv, term: BoundTerm, value: torch.Tensor) -> Quantity:
     known = _KNOWN.get(term.cfg.func)
     if known is not None:
         return known(env, term.params)
-    from_sensor = _passed_on(env, term, value)
-    if from_sensor is not None:
-        return from_sensor
+    if passed_on(env, term, value) is not None:
+        return _sensor(env, term.params)
     return Quantity(unit=_unit_in(meaning(term.cfg.func)))
 
 
@@ -86,7 +85,7 @@ def root_frame(env: ManagedEnv, entity: Entity) -> str:
 
 def _joints(hinge: str, slide: str) -> Callable[[ManagedEnv, dict[str, Any]], Quantity]:
     def of(env: ManagedEnv, params: dict[str, Any]) -> Quantity:
-        chosen = _selection(env, params)
+        chosen = selection(env, params)
         names = list(chosen.joint_names)
         units = joint_units(env, chosen.entity, names, hinge, slide)
         return Quantity(units, None, names)
@@ -105,24 +104,24 @@ def _in_root(unit: str) -> Callable[[ManagedEnv, dict[str, Any]], Quantity]:
     """A vector in the root frame."""
 
     def of(env: ManagedEnv, params: dict[str, Any]) -> Quantity:
-        return Quantity(unit, root_frame(env, _selection(env, params).entity), XYZ)
+        return Quantity(unit, root_frame(env, selection(env, params).entity), XYZ)
 
     return of
 
 
 def _tendons(env: ManagedEnv, params: dict[str, Any]) -> Quantity:
-    return Quantity("m", None, list(_selection(env, params).tendon_names))
+    return Quantity("m", None, list(selection(env, params).tendon_names))
 
 
 def _poses(env: ManagedEnv, params: dict[str, Any]) -> Quantity:
-    bodies = _selection(env, params).body_names
+    bodies = selection(env, params).body_names
     each = [*XYZ, *(f"quat_{axis}" for axis in WXYZ)]
     elements = [f"{body} {part}" for body in bodies for part in each]
     units = ["m"] * 3 + ["1"] * 4
     return Quantity(units * len(bodies), WORLD, elements)
 
 
-def _selection(env: ManagedEnv, params: dict[str, Any]) -> Selection:
+def selection(env: ManagedEnv, params: Mapping[str, Any]) -> Selection:
     """Return the parts that a term is about: those given, or all of its robot."""
     chosen = params.get("asset_cfg")
     if isinstance(chosen, Selection):
@@ -197,10 +196,10 @@ _SENSORS: dict[str, tuple[str, bool]] = {
 """Unit by type, and True for readings in the axes of what carries the sensor."""
 
 
-def _passed_on(
+def passed_on(
     env: ManagedEnv, term: BoundTerm, value: torch.Tensor
-) -> Quantity | None:
-    """Return the physics of a sensor that a term passes on, as it is or negated."""
+) -> torch.Tensor | None:
+    """Return the readings that a term passes on, as they are or negated."""
     name = term.params.get("sensor_name")
     if not isinstance(name, str):
         return None
@@ -209,7 +208,7 @@ def _passed_on(
         return None
     if not torch.equal(sensor.data.abs(), value.abs()) or not value.any():
         return None
-    return _sensor(env, term.params)
+    return sensor.data
 
 
 def _unit_in(text: str) -> Units:

@@ -3,10 +3,8 @@
 Here are neither torch nor tasks: NumPy and onnxruntime are all that is needed.
 """
 
-import hashlib
 import importlib.util
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,24 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mjlab import files
+from mjlab.export.runner import policy as runner
 from mjlab.names import UnknownNameError, suggest
 
 INSTALL = 'pip install "mjlab-fused[export]"'
 """The command that installs all that is needed to write and to run such files."""
 
-CONTRACT = "contract"
-"""Key of the file's metadata that has its inputs and outputs, as JSON."""
-
-FORMAT = 2
-"""Version of that. A change that older readers would misunderstand raises it. From 2 on
-there is a checksum."""
-
 _REMEDY = "Export the policy again, or copy the file anew"
-
-_CHECKSUM = re.compile(rb'"checksum": "(sha256:[0-9a-f]{64})"')
-
-NO_CHECKSUM = f"sha256:{0:064}"
-"""Checksum of a file in the contract while it is computed."""
 
 
 class ExportError(ValueError):
@@ -48,23 +35,6 @@ def require_installed() -> None:
     """Raise, with the remedy, unless they are."""
     if not is_installed():
         raise ExportError(f"ONNX files need onnx and onnxruntime: {INSTALL}")
-
-
-def with_checksum(content: bytes) -> tuple[bytes, str]:
-    """Return a file with its checksum in place of `NO_CHECKSUM`, and the checksum."""
-    checksum = f"sha256:{hashlib.sha256(content).hexdigest()}"
-    return content.replace(NO_CHECKSUM.encode(), checksum.encode()), checksum
-
-
-def _is_whole(content: bytes) -> bool:
-    """Return whether a file has a checksum; raise if it is not that of its content."""
-    found = _CHECKSUM.findall(content)
-    if not found:
-        return False
-    blank = content.replace(found[0], NO_CHECKSUM.encode())
-    if len(found) > 1 or with_checksum(blank)[1].encode() != found[0]:
-        raise ValueError("its bytes are not those of its checksum")
-    return True
 
 
 class OnnxPolicy:
@@ -160,7 +130,7 @@ def _open(path: Path) -> tuple[Any, bool]:
     if not path.is_file():
         raise ExportError(f"There is no file {path}.")
     content = path.read_bytes()
-    is_whole = _is_whole(content)
+    is_whole = runner.is_whole(content)
     options = onnxruntime.SessionOptions()
     # The network is small, and more threads would only take turns with physics.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -175,17 +145,17 @@ def _open(path: Path) -> tuple[Any, bool]:
 
 
 def _read_contract(session: Any, path: Path, *, is_whole: bool) -> dict[str, Any]:
-    text = session.get_modelmeta().custom_metadata_map.get(CONTRACT)
+    text = session.get_modelmeta().custom_metadata_map.get(runner.CONTRACT)
     if text is None:
         raise ExportError(
             f"{path} says nothing about its inputs and outputs: it was not written by "
             "export.py."
         )
     contract = json.loads(text)
-    if contract["format"] > FORMAT:
+    if contract["format"] > runner.FORMAT:
         raise ExportError(
             f"{path} is of format {contract['format']}; this version reads up to "
-            f"{FORMAT}."
+            f"{runner.FORMAT}."
         )
     if contract["format"] > 1 and not is_whole:
         raise ExportError(f"{path} is damaged: its checksum is gone. {_REMEDY}.")

@@ -8,13 +8,16 @@ import torch
 
 from mjlab import mdp
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.export.forms import TIMED
 from mjlab.export.graph import Graph
+from mjlab.export.inputs import Observer
 from mjlab.export.motion import REFERENCE, ClipConstants
 from mjlab.export.quantities import Units, joint_units
 from mjlab.export.reader import ExportError
 from mjlab.managers import ActionTerm
 from mjlab.mdp.driven import DrivenAction
 from mjlab.motion import MotionAction
+from mjlab.muscle.action import MuscleAction
 
 ACTION = "action"
 """Name of the output that is the network's own action."""
@@ -28,7 +31,7 @@ def add_targets(
     action: str,
     *,
     clip: float | None,
-    clips: ClipConstants | None,
+    observer: Observer,
 ) -> tuple[str, list[Described]]:
     """Add outputs for all action terms, then the action itself.
 
@@ -37,7 +40,7 @@ def add_targets(
         env: The environment in its nominal form.
         action: The output of the network, shape (total_action_dim,).
         clip: Largest size of an action, None for any.
-        clips: The clips that the network sees, if it does.
+        observer: What the network sees, and has added to the graph.
 
     Returns:
         The action after that clip, and a description of the terms, for the contract.
@@ -48,14 +51,10 @@ def add_targets(
     terms, start = [], 0
     for term in env.action_manager.terms.values():
         stop = start + term.action_dim
-        add = _TERMS.get(type(term))
+        add = _TIMED if type(term) in TIMED else _TERMS.get(type(term))
         if add is None or not isinstance(term, DrivenAction):
-            known = ", ".join(kind.__name__ for kind in _TERMS)
-            raise ExportError(
-                f"Action term {term.name!r} is a {type(term).__name__}, which cannot "
-                f"be written to an ONNX file. What can: {known}."
-            )
-        value, described = add(graph, term, graph.part(action, start, stop), clips)
+            raise _refusal(term)
+        value, described = add(graph, term, graph.part(action, start, stop), observer)
         output = f"{term.name}_target"
         graph.output(output, value, (len(term.target_names),))
         terms.append(_described(env, term, output, (start, stop)) | described)
@@ -64,21 +63,39 @@ def add_targets(
     return action, terms
 
 
+def _refusal(term: ActionTerm) -> ExportError:
+    """Return the reason why a term cannot be written."""
+    kind = type(term).__name__
+    if isinstance(term, _EACH_PHYSICS_STEP):
+        why = (
+            "which decides anew in every physics step, by what the model says then, "
+            "and a file answers once a control step"
+        )
+    else:
+        known = ", ".join(kind.__name__ for kind in _TERMS)
+        why = f"which cannot be written to an ONNX file. What can: {known}"
+    return ExportError(f"Action term {term.name!r} is a {kind}, {why}.")
+
+
 def _add_affine(
-    graph: Graph, term: mdp.AffineAction, value: str, clips: ClipConstants | None
+    graph: Graph, term: mdp.AffineAction, value: str, observer: Observer
 ) -> tuple[str, Described]:
     scale, offset, relative_to = term.scale.cpu(), term.offset.cpu(), None
-    about = {}
-    if isinstance(term, mdp.JointPositionAction):
+    about, summand = {}, None
+    if type(term) in TIMED:
+        form = TIMED[type(term)](observer.env, term)
+        about = {"about": f"time and the command {form.command_name!r}"}
+        summand = observer.timed(form, f"Action term {term.name!r}")
+    elif isinstance(term, mdp.JointPositionAction):
         offset = offset + _default_pos(term)
     elif isinstance(term, mdp.RelativeJointPositionAction):
         assert isinstance(term.cfg, mdp.RelativeJointPositionActionCfg)
         when = "control step" if term.cfg.hold else "physics step"
         relative_to = f"position at each {when}"
     value = graph.add("Mul", value, graph.constant(scale.numpy()))
-    value = graph.add("Add", value, graph.constant(offset.numpy()))
+    value = graph.add("Add", value, summand or graph.constant(offset.numpy()))
     if isinstance(term, MotionAction):
-        value = graph.add("Add", value, _reference(term, clips))
+        value = graph.add("Add", value, _reference(term, observer.clips))
         about = {"about": REFERENCE + "joint_pos"}
     clip = None
     if term.clip is not None:
@@ -115,7 +132,7 @@ def _default_pos(term: mdp.JointPositionAction) -> torch.Tensor | float:
 
 
 def _add_binary(
-    graph: Graph, term: mdp.BinaryAction, value: str, clips: ClipConstants | None
+    graph: Graph, term: mdp.BinaryAction, value: str, observer: Observer
 ) -> tuple[str, Described]:
     ends: dict[str, np.ndarray] = {}
     for name, sign in (("open", 1.0), ("closed", -1.0)):
@@ -127,6 +144,10 @@ def _add_binary(
     lists = {name: numbers.tolist() for name, numbers in ends.items()}
     return value, lists | {"relative_to": None}
 
+
+_TIMED: Callable[..., tuple[str, Described]] = _add_affine
+
+_EACH_PHYSICS_STEP = (mdp.DifferentialIKAction, MuscleAction)
 
 _TERMS: dict[type[ActionTerm], Callable[..., tuple[str, Described]]] = {
     mdp.JointPositionAction: _add_affine,

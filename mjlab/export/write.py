@@ -18,9 +18,13 @@ import torch
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.export.contract import contract, to_text
 from mjlab.export.graph import Graph
-from mjlab.export.inputs import GROUP, Observer, OnnxInput, measured_group, plan
+from mjlab.export.inputs import Observer
 from mjlab.export.network import add_network
-from mjlab.export.reader import CONTRACT, ExportError, OnnxPolicy, with_checksum
+from mjlab.export.plan import GROUP, OnnxInput, measured_group, plan
+from mjlab.export.reader import ExportError, OnnxPolicy
+from mjlab.export.recipes import described_commands
+from mjlab.export.record import described_scene, record, scene_text, starts
+from mjlab.export.runner.policy import CONTRACT, RECORD, SCENE, pack, with_checksum
 from mjlab.export.targets import ACTION, add_targets
 from mjlab.files import write_atomic, write_text
 from mjlab.managers import ObservationGroupCfg, ObservationTermCfg
@@ -31,6 +35,7 @@ from mjlab.rl.learners import InferencePolicy, network_names
 from mjlab.rl.policy import load_network
 from mjlab.rl.run_folder import RunFolder
 from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.terrain import TerrainCfg
 from mjlab.threads import torch_threads
 
 TOLERANCE = 1e-5
@@ -140,12 +145,13 @@ def export_policy(
     graph = Graph()
     observer = Observer(graph, env)
     groups = observer.add(planned, seen)
+    clip = agent_cfg.clip_actions
     action = add_network(graph, network.eval(), groups)
-    action, actions = add_targets(
-        graph, env, action, clip=agent_cfg.clip_actions, clips=observer.clips
-    )
+    action, actions = add_targets(graph, env, action, clip=clip, observer=observer)
     if observer.last_action is not None:
         graph.remember("last_action", action)
+    steps = record(worlds, network, clip=clip, inputs=observer.inputs)
+    scene = scene_text(env.cfg)
     whole = contract(
         env,
         agent_cfg,
@@ -161,9 +167,12 @@ def export_policy(
         planned=planned,
         network=name,
         clips=observer.clips,
+        commands=described_commands(env, observer.inputs, steps.commands),
+        more={"model": described_scene(scene), "record": steps.described()},
     )
-    model = graph.model({CONTRACT: to_text(whole), "task": task})
-    return _write(to, model, whole, worlds, network, agent_cfg.clip_actions)
+    texts = {CONTRACT: to_text(whole), "task": task}
+    texts |= {RECORD: steps.content, SCENE: pack(scene.encode())}
+    return _write(to, graph.model(texts), whole, worlds, network, clip)
 
 
 def _size(shape: Sequence[int]) -> str:
@@ -184,11 +193,15 @@ def _nominal(
     nominal = dataclasses.replace(cfg, observations=groups)
     places = {each.input: each.place for each in planned if each.is_measured}
     groups[GROUP] = measured_group(nominal, places)
+    scene = dataclasses.replace(cfg.scene, num_envs=1)
+    if scene.terrain is not None and scene.terrain.generator is not None:
+        # What is drawn is no part of the policy, and too large for its file.
+        scene.terrain = TerrainCfg()
     return dataclasses.replace(
         nominal,
-        scene=dataclasses.replace(cfg.scene, num_envs=1),
+        scene=scene,
         sim=dataclasses.replace(cfg.sim, backend="native"),
-        events={},
+        events=starts(cfg.events),
         curriculum={},
         seed=0,
         mode="eager",

@@ -559,7 +559,7 @@ def test_files_of_others_are_refused(tmp_path, written):
         OnnxPolicy(path)
     onnx.helper.set_model_props(model, {"contract": json.dumps({"format": 99})})
     onnx.save(model, path)
-    with pytest.raises(ExportError, match="of format 99; this version reads up to 2"):
+    with pytest.raises(ExportError, match="of format 99; this version reads up to 3"):
         OnnxPolicy(path)
 
 

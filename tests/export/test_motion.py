@@ -12,8 +12,8 @@ import torch
 from mjlab.cli.runs import open_file
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.export import ExportError, FilePolicy, OnnxPolicy, driven_by
-from mjlab.export.inputs import GROUP
 from mjlab.export.motion import clips_of
+from mjlab.export.plan import GROUP
 from mjlab.motion import MotionCommandCfg, motion_command
 from mjlab.registry import load_task
 from mjlab.tasks.tracking import (

@@ -9,7 +9,7 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.export import Exported, OnnxPolicy, export_policy
-from mjlab.export.inputs import GROUP, measured_group
+from mjlab.export.plan import GROUP, measured_group
 from mjlab.rl import AgentCfg, Ranks
 from mjlab.rl.checkpoint import write_model
 from mjlab.rl.learners import InferencePolicy, Learner

@@ -1,0 +1,158 @@
+"""The first steps of a policy, and the scene that they happen in, for its file.
+
+Whoever has the file can play these steps again, with other means, and see whether it
+does the same.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+import torch
+
+from mjlab import mdp
+from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.envs.build import load
+from mjlab.export.motion import TIME_STEP
+from mjlab.export.plan import GROUP
+from mjlab.export.recipes import named_commands
+from mjlab.export.runner.policy import pack
+from mjlab.export.targets import ACTION
+from mjlab.managers import EventTermCfg
+from mjlab.managers.event import required_fields
+from mjlab.mdp.driven import DrivenAction
+from mjlab.rl.learners import InferencePolicy
+from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.sim.compile import apply_options
+
+STEPS = 200
+"""Steps that are recorded, or fewer if the episode ends before."""
+
+
+@dataclass(frozen=True)
+class FirstSteps:
+    """What a policy measured and answered, and where that led."""
+
+    fields: list[dict[str, Any]]
+    """Name, shape and dtype of each array, in the order of the content."""
+
+    content: str
+    """All arrays, packed."""
+
+    commands: dict[str, list[float]]
+    """The first values of commands."""
+
+    def described(self) -> dict[str, Any]:
+        """Return what the contract says of them."""
+        return {"steps": self.fields[0]["shape"][0], "fields": self.fields}
+
+
+def starts(
+    events: dict[str, EventTermCfg | None],
+) -> dict[str, EventTermCfg | None]:
+    """Return the events that choose a first state, and change no robot."""
+    chosen = {}
+    for name, event in events.items():
+        if event is None or event.mode != "reset":
+            continue
+        changes = required_fields({name: event})
+        if not changes and event.func not in (mdp.randomize_terrain,):
+            chosen[name] = event
+    return chosen
+
+
+def record(
+    worlds: RslRlVecEnv,
+    network: torch.nn.Module,
+    *,
+    clip: float | None,
+    inputs: Sequence[dict[str, Any]],
+    steps: int = STEPS,
+) -> FirstSteps:
+    """Have the network act in a nominal world from a start of its task.
+
+    Args:
+        worlds: One world, which also measures what the file takes.
+        network: The network.
+        clip: Largest size of an action, None for any.
+        inputs: Descriptions of the inputs.
+        steps: Most steps.
+    """
+    env, policy = worlds.env, InferencePolicy(network)
+    policy.reset()
+    observations = worlds.reset(seed=0)
+    rows: list[dict[str, np.ndarray]] = []
+    while len(rows) < steps:
+        row = _measured(env, list(inputs))
+        action = policy(observations)
+        action = action if clip is None else action.clamp(-clip, clip)
+        observations, _, dones, _ = worlds.step(action)
+        if dones.item() and rows:
+            break
+        rows.append(row | _answered(env, action))
+    names = sorted(rows[0], key=lambda name: name not in ("qpos", "qvel"))
+    arrays = {name: np.stack([row[name] for row in rows]) for name in names}
+    fields = [
+        {"name": name, "shape": list(array.shape), "dtype": str(array.dtype)}
+        for name, array in arrays.items()
+    ]
+    commands = {
+        name.removeprefix("command "): array[0].tolist()
+        for name, array in arrays.items()
+        if name.startswith("command ")
+    }
+    content = b"".join(
+        array.astype(array.dtype.newbyteorder("<")).tobytes()
+        for array in arrays.values()
+    )
+    return FirstSteps(fields, pack(content), commands)
+
+
+def _measured(
+    env: ManagerBasedRlEnv, inputs: list[dict[str, Any]]
+) -> dict[str, np.ndarray]:
+    """Return the state, and what is measured and commanded in it."""
+    measured = env.observation_manager.output[GROUP]
+    assert isinstance(measured, dict), "The group is not concatenated."
+    data, manager = env.sim.data, env.command_manager
+    row = {"qpos": data.qpos, "qvel": data.qvel}
+    row |= {f"input {name}": value for name, value in measured.items()}
+    row |= {
+        f"command {name}": manager.get_command(name) for name in named_commands(inputs)
+    }
+    if TIME_STEP in measured:
+        row[f"command {TIME_STEP}"] = measured[TIME_STEP]
+    return {name: value[0].cpu().numpy().copy() for name, value in row.items()}
+
+
+def _answered(env: ManagerBasedRlEnv, action: torch.Tensor) -> dict[str, np.ndarray]:
+    """Return the action, and the targets that the world made of it."""
+    answers = {ACTION: action}
+    for name, term in env.action_manager.terms.items():
+        assert isinstance(term, DrivenAction), "Others were refused."
+        answers[f"{name}_target"] = term.processed_action
+    return {
+        f"output {name}": value[0].cpu().numpy().copy()
+        for name, value in answers.items()
+    }
+
+
+def scene_text(cfg: ManagerBasedRlEnvCfg) -> str:
+    """Return the scene as MJCF with its options, without textures."""
+    spec = load(cfg).built.spec.copy()
+    apply_options(spec, cfg.sim.mujoco)
+    for material in spec.materials:
+        material.textures = [""] * len(material.textures)
+    for texture in spec.textures:
+        spec.delete(texture)
+    spec.compile()
+    return spec.to_xml()
+
+
+def described_scene(text: str) -> dict[str, Any]:
+    """Return what the contract says of the scene, with the hash of its text."""
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return {"sha256": f"sha256:{digest}", "mujoco": mujoco.__version__}

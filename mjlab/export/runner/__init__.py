@@ -1,0 +1,37 @@
+"""The runner: a policy's file on a robot, or in MuJoCo, without this framework.
+
+`runner_text` joins its files into one, which is copied to a robot. So they import
+NumPy, each other, and when they are used onnxruntime and MuJoCo; nothing else.
+"""
+
+import ast
+from pathlib import Path
+
+from mjlab.files import write_text
+
+PARTS = ("policy", "robot", "commands", "loop")
+"""The files, in the order in which they need each other."""
+
+
+def runner_text() -> str:
+    """Return `mjlab_runner.py`, which needs nothing of mjlab."""
+    folder = Path(__file__).parent
+    docs, imports, bodies = [], set(), []
+    for part in PARTS:
+        text = (folder / f"{part}.py").read_text("utf-8")
+        lines = text.splitlines()
+        tree = ast.parse(text)
+        docs.append(ast.get_docstring(tree))
+        top = [n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
+        own = [n for n in top if getattr(n, "module", "").startswith("mjlab")]
+        imports |= {ast.unparse(node) for node in top if node not in own}
+        bodies.append("\n".join(lines[top[-1].end_lineno :]).strip())
+    head = '"""' + f"{docs[-1]}\n" + '"""'
+    return "\n\n\n".join([f"{head}\n\n" + "\n".join(sorted(imports)), *bodies]) + "\n"
+
+
+def write_runner(beside: Path) -> Path:
+    """Write the runner beside a file, and return its path."""
+    path = beside.with_name("mjlab_runner.py")
+    write_text(path, runner_text())
+    return path

@@ -1,0 +1,96 @@
+"""Commands: constant ones, those of a keyboard, and those of packets."""
+
+import contextlib
+import importlib
+import json
+import math
+import os
+import select
+import socket
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from mjlab.export.runner.policy import ContractError
+
+
+class CommandSource:
+    """Commands that stay as they are."""
+
+    def __init__(self, contract: dict[str, Any]) -> None:
+        self.known = {c["name"]: c for c in contract["commands"]}
+        """What can be commanded, as the contract says."""
+        self.values = {n: np.array(c["start"], float) for n, c in self.known.items()}
+        """What is commanded."""
+
+    def set(self, name: str, values: Any) -> None:
+        """Command something, within the range that the policy was trained with."""
+        wanted, range_ = np.array(values, float), self.known[name]["range"]
+        if wanted.shape != self.values[name].shape or not np.isfinite(wanted).all():
+            raise ContractError(f"{name} takes {self.values[name].size} numbers.")
+        low, high = np.array(range_).T if range_ else (-np.inf, np.inf)
+        self.values[name] = np.clip(wanted, low, high)
+
+    def read(self) -> float:
+        """Take what came since the last call; return the age of the newest, s."""
+        return 0.0
+
+
+class KeyboardSource(CommandSource):
+    """Commands of the keys w and s, a and d, q and e; a space is zero, x stops."""
+
+    @contextlib.contextmanager
+    def listening(self) -> Iterator[None]:
+        """Take keys one by one, as long as this lasts."""
+        termios, tty = map(importlib.import_module, ("termios", "tty"))
+        before = termios.tcgetattr(sys.stdin)
+        try:
+            tty.setcbreak(sys.stdin)
+            yield
+        finally:
+            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+
+    def read(self) -> float:
+        while select.select([sys.stdin], [], [], 0.0)[0]:
+            typed = os.read(sys.stdin.fileno(), 64).decode(errors="ignore")
+            if not typed or "x" in typed:
+                return math.inf
+            for key in typed:
+                self._press(key)
+        return 0.0
+
+    def _press(self, key: str) -> None:
+        name = next(iter(self.values))
+        step = np.zeros_like(self.values[name])
+        place, sign = divmod("wsadqe".find(key), 2)
+        if 0 <= place < step.size:
+            step[place] = 0.1 if sign == 0 else -0.1
+        self.set(name, (key != " ") * (self.values[name] + step))
+
+
+class UdpSource(CommandSource):
+    """Commands of packets such as {"twist": [0.5, 0, 0]}, from this machine alone."""
+
+    def __init__(self, contract: dict[str, Any], port: int, clock: Any) -> None:
+        super().__init__(contract)
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.bind(("127.0.0.1", port))
+        self._socket.setblocking(False)
+        self.port: int = self._socket.getsockname()[1]
+        """Its port."""
+        self._clock, self._came = clock, clock()
+
+    def read(self) -> float:
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                self._take(self._socket.recv(4096))
+        return self._clock() - self._came
+
+    def _take(self, packet: bytes) -> None:
+        """Take the commands of a packet; one that is wrong counts as none."""
+        with contextlib.suppress(ValueError, KeyError, AttributeError, TypeError):
+            for name, values in json.loads(packet).items():
+                self.set(name, values)
+            self._came = self._clock()

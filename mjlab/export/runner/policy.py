@@ -1,0 +1,152 @@
+"""The policy of a file, read by what the file itself says."""
+
+import base64
+import hashlib
+import importlib
+import json
+import math
+import re
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+CONTRACT, RECORD, SCENE = "contract", "record", "scene"
+"""Keys of the file's metadata: JSON, and two packed ones."""
+FORMAT = 3
+"""Newest version of the contract that is understood here."""
+NO_CHECKSUM = f"sha256:{0:064}"
+"""Checksum of a file in the contract while it is computed."""
+_CHECKSUM = re.compile(rb'"checksum": "(sha256:[0-9a-f]{64})"')
+CLOCK = "time_step"
+"""The command that counts the rows of clips by itself."""
+
+Arrays = dict[str, np.ndarray]
+
+
+class ContractError(ValueError):
+    """A file, or a robot, that is not what it has to be."""
+
+
+# The file.
+
+
+def with_checksum(content: bytes) -> tuple[bytes, str]:
+    """Return a file with its checksum in place of `NO_CHECKSUM`, and the checksum."""
+    checksum = f"sha256:{hashlib.sha256(content).hexdigest()}"
+    return content.replace(NO_CHECKSUM.encode(), checksum.encode()), checksum
+
+
+def is_whole(content: bytes) -> bool:
+    """Return whether a file has a checksum; raise if it is not that of its content."""
+    found = _CHECKSUM.findall(content)
+    if not found:
+        return False
+    blank = content.replace(found[0], NO_CHECKSUM.encode())
+    if len(found) > 1 or with_checksum(blank)[1].encode() != found[0]:
+        raise ContractError("its bytes are not those of its checksum")
+    return True
+
+
+def pack(content: bytes) -> str:
+    """Return bytes as a text of the metadata."""
+    return base64.b64encode(zlib.compress(content, 9)).decode()
+
+
+def unpack(text: str) -> bytes:
+    """Return the bytes of a text that `pack` made."""
+    return zlib.decompress(base64.b64decode(text, validate=True))
+
+
+def _session(content: bytes, path: str | Path) -> Any:
+    """Return the session of a file, on one thread: the network is small."""
+    onnxruntime = importlib.import_module("onnxruntime")
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    providers = ["CPUExecutionProvider"]
+    try:
+        return onnxruntime.InferenceSession(content, options, providers=providers)
+    except Exception as error:  # Its errors have no base class of their own.
+        said = " ".join(str(error).split())
+        raise ContractError(f"{path} cannot be loaded as ONNX: {said}") from error
+
+
+class ContractPolicy:
+    """The policy of a file: from what is measured to targets, with its memory."""
+
+    def __init__(self, path: str | Path) -> None:
+        """Load a file; raise `ContractError` for one that is not whole, or not ours."""
+        content = Path(path).read_bytes()
+        if not is_whole(content):
+            raise ContractError(f"{path} has no checksum: it was not written by export")
+        self.session = _session(content, path)
+        self._texts = self.session.get_modelmeta().custom_metadata_map
+        self.contract: dict[str, Any] = json.loads(self._texts[CONTRACT])
+        """All that is to be known, by the keys of the contract's schema."""
+        if self.contract["format"] != FORMAT:
+            raise ContractError(
+                f"{path} is of format {self.contract['format']}, and this runner reads "
+                f"{FORMAT}: export the policy again, with --runner"
+            )
+        self.entity: dict[str, Any] = self.contract["entities"][self.contract["robot"]]
+        """The part of the contract that is about the robot."""
+        self.dt: float = self.contract["rates"]["control_dt"]
+        """Seconds of a control period."""
+        self.state: Arrays = {}
+        """What it remembers."""
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self.state = {
+            s["name"]: np.full(s["shape"], s["initial"], s["dtype"])
+            for s in self.contract["states"]
+        }
+
+    def __call__(self, measured: Mapping[str, Any]) -> Arrays:
+        """Return targets by the names of outputs, for one control period."""
+        fed = {}
+        for entry in self.contract["inputs"]:
+            fed[entry["name"]] = np.asarray(measured[entry["name"]], entry["dtype"])
+            if list(fed[entry["name"]].shape) != entry["shape"]:
+                raise ContractError(
+                    f"{entry['name']} has the shape {fed[entry['name']].shape}, and "
+                    f"the policy takes {tuple(entry['shape'])}"
+                )
+        names = [o["name"] for o in self.contract["outputs"]]
+        nexts = [s["next"] for s in self.contract["states"]]
+        found = self.session.run(names + nexts, fed | self.state)
+        kept = zip(self.state, found[len(names) :], strict=True)
+        self.state = dict(kept)
+        return dict(zip(names, found[: len(names)], strict=True))
+
+    def clock(self, step: int) -> Arrays:
+        """Return the row of the clips after some steps, if the policy follows one."""
+        if "motion" not in self.contract:
+            return {}
+        first = float(self.record()[f"command {CLOCK}"][0, 0])
+        clips = self.contract["motion"]["clips"]
+        lasts = [clip["first"] + clip["frames"] - 1 for clip in clips]
+        last = next(row for row in lasts if row >= first)
+        return {CLOCK: np.array([min(first + step, last)])}
+
+    def scene(self) -> str:
+        """Return the model that it was recorded in, as MJCF."""
+        text = unpack(self._texts[SCENE])
+        found = f"sha256:{hashlib.sha256(text).hexdigest()}"
+        if found != self.contract["model"]["sha256"]:
+            raise ContractError("its scene is not the one that its contract names")
+        return text.decode()
+
+    def record(self) -> Arrays:
+        """Return the first steps, as arrays of shape (steps, ...)."""
+        content, place, arrays = unpack(self._texts[RECORD]), 0, {}
+        for field in self.contract["record"]["fields"]:
+            count = math.prod(field["shape"])
+            dtype = np.dtype(field["dtype"]).newbyteorder("<")
+            array = np.frombuffer(content, dtype, count, place)
+            arrays[field["name"]] = array.reshape(field["shape"])
+            place += array.nbytes
+        return arrays

@@ -1,0 +1,234 @@
+"""The robot: what the loop asks of one, and one in plain MuJoCo."""
+
+import importlib
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mjlab.export.runner.policy import Arrays, ContractError, ContractPolicy
+
+
+class RobotInterface(ABC):
+    """A robot, as the loop sees it."""
+
+    @abstractmethod
+    def read(self, commands: Arrays) -> Arrays:
+        """Return what the policy's inputs measure now, by name."""
+
+    @abstractmethod
+    def write(self, targets: Arrays) -> None:
+        """Send the policy's targets, by the names of outputs."""
+
+    @abstractmethod
+    def damp(self) -> None:
+        """Let go of all targets, and brake the joints, from now on."""
+
+    @abstractmethod
+    def wait(self) -> None:
+        """Return when the control period is over."""
+
+    @abstractmethod
+    def now(self) -> float:
+        """Return the time that periods are measured by, s."""
+
+    @abstractmethod
+    def joint_pos(self) -> np.ndarray:
+        """Return the positions of the contract's joints, in its order."""
+
+    @abstractmethod
+    def upright(self) -> float:
+        """Return the cosine of the angle between the root's z axis and up."""
+
+
+class MujocoRobot(RobotInterface):
+    """A robot in MuJoCo C, stepped by nothing but its model."""
+
+    def __init__(self, policy: ContractPolicy, model: str | Path | None = None) -> None:
+        """Load the scene that the file brings, or a model: its file, or as MJCF."""
+        self.mj = importlib.import_module("mujoco")
+        self.contract, self.entity = policy.contract, policy.entity
+        if isinstance(model, Path):
+            self.model = self.mj.MjModel.from_xml_path(str(model))
+        else:
+            self.model = self.mj.MjModel.from_xml_string(model or policy.scene())
+        self.data = self.mj.MjData(self.model)
+        self.given: Arrays = {}
+        """Values of inputs that a model does not tell, such as what a camera sees."""
+        self.on_step: Callable[[], Any] = lambda: None
+        """Called after each control period."""
+        self.targets: Arrays = {}
+        """What was sent last."""
+        self._ids: dict[tuple[str, str], int] = {}
+        prefix = self.entity["prefix"]
+        self.joints = [self.joint(prefix + j["name"]) for j in self.entity["joints"]]
+        """Addresses in qpos and qvel of the contract's joints."""
+        for place, pair in enumerate(zip(self.joints, self.joints[1:], strict=False)):
+            if pair[0] > pair[1]:
+                raise ContractError(
+                    "The model has its joints in another order: "
+                    f"{self.entity['joints'][place + 1]['name']} stands before "
+                    f"{self.entity['joints'][place]['name']}."
+                )
+        self.controls = {
+            (actuator["target"], command): self._control(actuator, place)
+            for actuator in self.entity["actuators"]
+            for place, command in enumerate(actuator["commands"])
+        }
+        """Addresses in ctrl, by target and command."""
+
+    def find(self, kind: str, name: str) -> int:
+        """Return the id of an element, which may be called without the prefix."""
+        if (kind, name) not in self._ids:
+            known = getattr(self.mj.mjtObj, f"mjOBJ_{kind.upper()}")
+            names = (name, name.removeprefix(self.entity["prefix"]))
+            found = [self.mj.mj_name2id(self.model, known, each) for each in names]
+            if max(found) < 0:
+                raise ContractError(f"The model has no {kind} {name!r}.")
+            self._ids[kind, name] = found[0] if found[0] >= 0 else found[1]
+        return self._ids[kind, name]
+
+    def joint(self, name: str) -> tuple[int, int]:
+        """Return the addresses of a joint in qpos and qvel."""
+        index = self.find("joint", name)
+        return int(self.model.jnt_qposadr[index]), int(self.model.jnt_dofadr[index])
+
+    def start(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
+        """Begin in a state, with servos that hold the default pose."""
+        self.mj.mj_resetData(self.model, self.data)
+        self.targets = {}
+        for joint in self.entity["joints"]:
+            control = self.controls.get((joint["name"], "position"))
+            if control is not None:
+                self.data.ctrl[control] = joint["default_pos"]
+        self.place(qpos, qvel)
+
+    def place(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
+        """Put it into another state, with the forces of the last step to begin from."""
+        if (len(qpos), len(qvel)) != (self.model.nq, self.model.nv):
+            raise ContractError(
+                f"The model has {self.model.nq} coordinates, and what was recorded "
+                f"{len(qpos)}."
+            )
+        self.data.qpos[:], self.data.qvel[:] = qpos, qvel
+        self.mj.mj_forward(self.model, self.data)
+
+    def read(self, commands: Arrays) -> Arrays:
+        known = self.given | {f"command {k}": v for k, v in commands.items()}
+        return {
+            entry["name"]: np.reshape(
+                self._measure(entry["measured"], entry["name"], known), entry["shape"]
+            )
+            for entry in self.contract["inputs"]
+        }
+
+    def write(self, targets: Arrays) -> None:
+        self.targets = dict(targets)
+
+    def damp(self) -> None:
+        self.targets = {}
+        self.data.ctrl[:] = 0.0
+        self.model.actuator_gainprm[:], self.model.actuator_biasprm[:, :2] = 0.0, 0.0
+
+    def wait(self) -> None:
+        held = self.data.qpos.copy()
+        for _ in range(self.contract["rates"]["decimation"]):
+            for term in self.contract["actions"] if self.targets else ():
+                self._send(term, held)
+            self.mj.mj_step(self.model, self.data)
+        self.mj.mj_forward(self.model, self.data)
+        self.on_step()
+
+    def now(self) -> float:
+        return float(self.data.time)
+
+    def joint_pos(self) -> np.ndarray:
+        return self.data.qpos[[position for position, _ in self.joints]]
+
+    def upright(self) -> float:
+        root = self.entity["root"]
+        return 1.0 if root["is_fixed"] else float(self._turn(root["frame"])[2, 2])
+
+    def _control(self, actuator: dict[str, Any], place: int) -> int:
+        if actuator["law"] is not None:
+            raise ContractError(
+                f"The actuator of {actuator['target']} has what plain MuJoCo does not "
+                f"know: {actuator['law']}."
+            )
+        index = self.find("actuator", actuator["actuator"])
+        return int(self.model.actuator_ctrladr[index]) + place
+
+    def _send(self, term: dict[str, Any], held: np.ndarray) -> None:
+        command = _COMMANDS[term["quantity"].rpartition("_")[2]]
+        values = self.targets[term["output"]]
+        for name, value in zip(term["targets"], values, strict=True):
+            if term["relative_to"]:
+                address = self.joint(self.entity["prefix"] + name)[0]
+                is_live = term["relative_to"].endswith("physics step")
+                value = value + (self.data.qpos if is_live else held)[address]
+            self.data.ctrl[self.controls[name, command]] = value
+
+    def _turn(self, body: str) -> np.ndarray:
+        return self.data.xmat[self.find("body", body)].reshape(3, 3)
+
+    def _place(self, where: dict[str, str], axes: str, known: Arrays) -> np.ndarray:
+        """Return a point in the world: a body's, a site's, or one from `axes`."""
+        ((kind, name),) = where.items()
+        if kind == "command":
+            origin = self.data.xpos[self.find("body", axes)]
+            return origin + self._turn(axes) @ known[f"command {name}"]
+        places = self.data.site_xpos if kind == "site" else self.data.xpos
+        return places[self.find(kind, name)]
+
+    def _measure(self, recipe: dict[str, Any], name: str, known: Arrays) -> Any:
+        op, data = recipe["op"], self.data
+        if op == "given" or op == "command":
+            key = name if op == "given" else f"command {recipe['command']}"
+            if key not in known:
+                raise ContractError(f"Nobody says what {key} is.")
+            return known[key]
+        if op in ("joint_pos", "joint_vel", "cos_sin"):
+            joints = [self.joint(joint) for joint in recipe["joints"]]
+            if op == "joint_vel":
+                return data.qvel[[dof for _, dof in joints]]
+            found = data.qpos[[position for position, _ in joints]]
+            return found if op == "joint_pos" else [*np.cos(found), *np.sin(found)]
+        if op == "sensor":
+            return (
+                recipe["sign"] * data.sensor(self.find("sensor", recipe["name"])).data
+            )
+        return self._measure_body(recipe, known)
+
+    def _measure_body(self, recipe: dict[str, Any], known: Arrays) -> Any:
+        op, body = recipe["op"], recipe["body"]
+        turn, index = self._turn(body), self.find("body", body)
+        if op == "gravity":
+            return -turn[2]
+        if op == "pose":
+            whole = np.concatenate((self.data.xpos[index], self.data.xquat[index]))
+            return whole[slice(*recipe["part"])]
+        if op in ("lin_vel", "ang_vel"):
+            found, kind = np.zeros(6), self.mj.mjtObj.mjOBJ_XBODY
+            self.mj.mj_objectVelocity(self.model, self.data, kind, index, found, 1)
+            return found[3:] if op == "lin_vel" else found[:3]
+        if op == "way":
+            start, end = (self._place(recipe[k], body, known) for k in ("start", "end"))
+            return (end - start) @ turn
+        if op == "heading":
+            own = turn.T @ self._turn(recipe["of"])
+            angle = recipe["times"] * math.atan2(
+                own[1, 0] - own[0, 1], own[0, 0] + own[1, 1]
+            )
+            return [math.cos(angle), math.sin(angle)]
+        raise ContractError(f"This runner does not know how {op!r} is measured.")
+
+
+_COMMANDS = {
+    "pos": "position",
+    "len": "position",
+    "vel": "velocity",
+    "effort": "effort",
+}

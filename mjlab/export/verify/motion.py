@@ -1,0 +1,113 @@
+"""Targets that would have led to the recorded motion, beside those that were sent."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from mjlab.export.runner.policy import Arrays, ContractPolicy
+from mjlab.export.runner.robot import MujocoRobot
+from mjlab.export.verify.reasons import Departure
+
+_STEPS = 30
+"""Steps that are looked at."""
+
+_NUDGE = 1e-3
+"""Change of a target whose effect is measured."""
+
+_ROUNDS = 2
+"""Rounds of the search: contacts are not linear."""
+
+_LEAST = 1e-3
+"""Share of a nudge whose effect counts as none."""
+
+_ROUGH, _MOST = 0.05, 0.75
+"""Error that a reason may leave, and share of the numbers that have to agree: where
+efforts are at their limits, targets leave no trace."""
+
+
+def wanted_targets(
+    policy: ContractPolicy, robot: MujocoRobot, record: Arrays, names: Sequence[str]
+) -> Iterator[Departure | str]:
+    """Yield targets that were sent beside those that the recorded motion asks for.
+
+    The effect of a target in a control step is nearly linear, and known from a nudge.
+    Where there is none, that is the reason.
+    """
+    for term in policy.contract["actions"]:
+        if term["quantity"] != "joint_pos" or term["relative_to"]:
+            continue
+        columns = [list(names).index(name) for name in term["targets"]]
+        places = [robot.joints[column][0] for column in columns]
+        sent = record[f"output {term['output']}"].astype(float)
+        wanted = sent.copy()
+        rows = range(1, min(len(sent) - 1, 1 + _STEPS))
+        robot.start(record["qpos"][0], record["qvel"][0])
+        # Twice, so that what is late is of the same targets.
+        _reached(robot, record, 1, term, sent[1], places)
+        reached = _reached(robot, record, 1, term, sent[1], places)
+        nudged = _reached(robot, record, 1, term, sent[1] + _NUDGE, places)
+        if np.abs(nudged - reached).max() < _LEAST * _NUDGE:
+            yield "delay: targets do nothing in their own control step"
+            continue
+        for step in rows:
+            wanted[step] = _wanted(robot, record, step, term, places)
+        default = np.array(
+            [policy.entity["joints"][column]["default_pos"] for column in columns]
+        )
+        chosen = slice(rows.start, rows.stop)
+        options: dict[str, Any] = {"rough": _ROUGH, "most": _MOST}
+        yield Departure(
+            sent[chosen], wanted[chosen], term["targets"], default, **options
+        )
+
+
+def _wanted(
+    robot: MujocoRobot,
+    record: Arrays,
+    step: int,
+    term: dict[str, Any],
+    places: list[int],
+) -> np.ndarray:
+    """Return targets that lead to the recorded next state, by Newton's method."""
+    targets = record[f"output {term['output']}"][step].astype(float)
+    goal = record["qpos"][step + 1, places]
+    for _ in range(_ROUNDS):
+        reached, effect = _effect(robot, record, step, term, targets, places)
+        targets += np.linalg.lstsq(effect, goal - reached, rcond=1e-6)[0]
+    return targets
+
+
+def _effect(
+    robot: MujocoRobot,
+    record: Arrays,
+    step: int,
+    term: dict[str, Any],
+    targets: np.ndarray,
+    places: list[int],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return where targets lead, and how that changes with each of them."""
+    reached = _reached(robot, record, step, term, targets, places)
+    effect = np.zeros((len(places), len(places)))
+    for column in range(len(places)):
+        nudged = targets.copy()
+        nudged[column] += _NUDGE
+        moved = _reached(robot, record, step, term, nudged, places)
+        effect[:, column] = (moved - reached) / _NUDGE
+    return reached, effect
+
+
+def _reached(
+    robot: MujocoRobot,
+    record: Arrays,
+    step: int,
+    term: dict[str, Any],
+    targets: np.ndarray,
+    places: list[int],
+) -> np.ndarray:
+    """Return positions after a control step from a recorded state."""
+    robot.place(record["qpos"][step], record["qvel"][step])
+    outputs = {k[7:]: v[step] for k, v in record.items() if k.startswith("output ")}
+    robot.write(outputs | {term["output"]: targets})
+    robot.wait()
+    return robot.data.qpos[places].copy()

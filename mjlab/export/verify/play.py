@@ -1,0 +1,303 @@
+"""The recorded steps again: where a file, or a robot, first departs from them, and why.
+
+Three things are compared one by one, each with all before it as it was recorded: what
+the file answers, what is measured in each state, and where each control step leads.
+Then all of it runs in closed loop.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from mjlab.export.runner.loop import fed, follow
+from mjlab.export.runner.policy import Arrays, ContractError, ContractPolicy
+from mjlab.export.runner.robot import MujocoRobot
+from mjlab.export.verify.misread import misread
+from mjlab.export.verify.motion import wanted_targets
+from mjlab.export.verify.reasons import Departure, likeliest
+from mjlab.export.verify.same import differences, missing
+
+EARLY = 20
+"""Steps in closed loop that have to agree: contacts part what differs by rounding."""
+
+ANSWERED, MEASURED, MOVED, LOOPED = 1e-5, 1e-4, 1e-4, 1e-4
+"""Largest departures of answers and measurements (or shares of what is above 1), of
+joints after a control step from a recorded state, and of joints in closed loop."""
+
+
+CONTACTS = 0.03
+"""Share of control steps from a recorded state that may end elsewhere."""
+
+
+@dataclass
+class Verdict:
+    """What was found."""
+
+    departures: list[str] = field(default_factory=list)
+    """What departs, where it first does, by how much, and why."""
+
+    largest: dict[str, float] = field(default_factory=dict)
+    """Largest departures: of answers, of measurements, and of control steps."""
+
+    joints: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """By joint, the largest departure in closed loop: early, and in all steps."""
+
+    steps: int = 0
+    """Recorded steps."""
+
+    @property
+    def text(self) -> str:
+        """The verdict for the user."""
+        lines = [f"  {name:32s} {value:.1e}" for name, value in self.largest.items()]
+        if lines:
+            lines.insert(0, f"Largest departures in {self.steps} recorded steps:")
+        if self.joints:
+            lines.append(f"In closed loop, first {EARLY} and all steps:")
+            lines += [
+                f"  {n:32s} {a:.1e}  {b:.1e}" for n, (a, b) in self.joints.items()
+            ]
+        if self.departures:
+            lines += ["It departs:", *(f"  {said}" for said in self.departures)]
+        else:
+            lines.append("Equal.")
+        return "\n".join(lines)
+
+
+def verify(path: Path, robot: Path | None = None) -> Verdict:
+    """Play a file's recorded steps with its own scene, or with a robot's model.
+
+    Raises:
+        ContractError: For a file, or a model, that cannot be read.
+    """
+    policy, verdict = ContractPolicy(path), Verdict()
+    scene = MujocoRobot(policy)
+    chosen = scene
+    if robot is None:
+        verdict.departures += differences(scene, scene)
+    else:
+        verdict.departures += missing(policy, _model(robot))
+        if not verdict.departures:
+            chosen = _loaded(policy, robot, scene, verdict)
+    if chosen is None or verdict.departures:
+        return verdict
+    record = policy.record()
+    verdict.steps = len(record["qpos"])
+    turns = None if policy.entity["root"]["is_fixed"] else _turns(record["qpos"])
+    _answers(policy, record, turns, verdict)
+    _measurements(policy, chosen, record, turns, verdict)
+    _motion(policy, chosen, record, verdict)
+    _closed_loop(policy, chosen, record, verdict)
+    return verdict
+
+
+def _model(path: Path) -> Any:
+    """Return the model of a file."""
+    try:
+        return mujoco.MjModel.from_xml_path(str(path))
+    except ValueError as error:
+        said = " ".join(str(error).split())
+        raise ContractError(f"the model {path} is none: {said}") from error
+
+
+def _loaded(
+    policy: ContractPolicy, path: Path, scene: MujocoRobot, verdict: Verdict
+) -> MujocoRobot | None:
+    """Return a robot of all joints; None if it cannot be played."""
+    try:
+        robot = MujocoRobot(policy, path)
+        verdict.departures += differences(robot, scene)
+    except ContractError as error:
+        verdict.departures.append(str(error))
+        return None
+    return robot
+
+
+def _turns(qpos: np.ndarray) -> np.ndarray:
+    """Return orientations of a root whose free joint is the first, (steps, 3, 3)."""
+    turns = np.zeros((len(qpos), 9))
+    for turn, quat in zip(turns, qpos[:, 3:7].astype(float), strict=True):
+        mujoco.mju_quat2Mat(turn, quat)
+    return turns.reshape(-1, 3, 3)
+
+
+def _answers(
+    policy: ContractPolicy, record: Arrays, turns: Any, verdict: Verdict
+) -> None:
+    """Compare what the file answers to what was recorded with what was answered."""
+    rows = [answers for _, answers in fed(policy)]
+    outputs = {o["name"]: o for o in policy.contract["outputs"]}
+    names = [name for name in outputs if f"output {name}" in record]
+    found = {name: np.array([row[name] for row in rows]) for name in names}
+    acts = _departs(found["action"], record["output action"], ANSWERED) is None
+    for name in names:
+        expected = record[f"output {name}"]
+        first = _note(verdict, f"output {name}", found[name], expected, ANSWERED)
+        if first is None or (name == "action" and len(names) > 1 and not acts):
+            continue
+        elements = outputs[name]["elements"]
+        default = _defaults(policy, name)
+        departure = Departure(
+            found[name], expected, _named(elements, expected), default
+        )
+        # Where the network acts otherwise, it was told something else.
+        reason = likeliest(departure) if acts else misread(policy, record, turns)
+        reason = reason or likeliest(departure)
+        verdict.departures.append(_said(f"The file's output {name}", first, reason))
+
+
+def _measurements(
+    policy: ContractPolicy,
+    robot: MujocoRobot,
+    record: Arrays,
+    turns: Any,
+    verdict: Verdict,
+) -> None:
+    """Compare what is measured in recorded states with what was measured there."""
+    rows = []
+    for step in range(len(record["qpos"])):
+        robot.start(record["qpos"][step], record["qvel"][step])
+        robot.given = _given(policy, record, step)
+        rows.append(robot.read(_commands(record, step)))
+    for entry in policy.contract["inputs"]:
+        name = entry["name"]
+        found = np.array([row[name] for row in rows])
+        expected = record[f"input {name}"]
+        first = _note(verdict, f"input {name}", found, expected, MEASURED)
+        if first is None:
+            continue
+        shape = (len(found), -1)
+        default = _default_of(policy, entry["elements"], entry["measured"]["op"])
+        departure = Departure(
+            found.reshape(shape),
+            expected.reshape(shape),
+            _named(entry["elements"], expected.reshape(shape)),
+            default,
+            turns,
+        )
+        seen = f"The measured {name}"
+        verdict.departures.append(_said(seen, first, likeliest(departure)))
+
+
+def _motion(
+    policy: ContractPolicy, robot: MujocoRobot, record: Arrays, verdict: Verdict
+) -> None:
+    """Compare where recorded targets lead from recorded states, step by step."""
+    steps = len(record["qpos"]) - 1
+    places = [position for position, _ in robot.joints]
+    rows = []
+    robot.start(record["qpos"][0], record["qvel"][0])
+    for step in range(steps):
+        robot.place(record["qpos"][step], record["qvel"][step])
+        robot.write(_outputs(record, step))
+        robot.wait()
+        rows.append(robot.data.qpos[places].copy())
+    names = [joint["name"] for joint in policy.entity["joints"]]
+    away = np.abs(np.array(rows) - record["qpos"][1:, places])
+    # Rounding makes or breaks a contact here and there, which is no convention.
+    largest = np.quantile(away, 1.0 - CONTACTS, axis=0)
+    verdict.largest["a control step"] = float(largest.max())
+    if largest.max() <= MOVED:
+        return
+    first = int(np.argmax(away.max(axis=1) > MOVED)), float(largest.max())
+    reason = None
+    for found in wanted_targets(policy, robot, record, names):
+        reason = reason or (found if isinstance(found, str) else likeliest(found))
+    worst = [int(i) for i in np.argsort(-largest) if largest[i] > MOVED]
+    by = ", ".join(f"{names[i]} {largest[i]:.2g}" for i in worst[:3])
+    by += f" and {len(worst) - 3} more" * (len(worst) > 3)
+    seen = f"The motion after the recorded targets ({by})"
+    if reason is None:
+        reason = "the robot itself moves otherwise: inertia, friction, gains or ground"
+    verdict.departures.append(_said(seen, first, reason))
+
+
+def _closed_loop(
+    policy: ContractPolicy, robot: MujocoRobot, record: Arrays, verdict: Verdict
+) -> None:
+    """Run the file and the robot by themselves from the first state on."""
+    places = [position for position, _ in robot.joints]
+    names = [joint["name"] for joint in policy.entity["joints"]]
+    found = np.array([row["qpos"][places] for _, row in follow(policy, robot)])
+    away = np.abs(found - record["qpos"][:, places])
+    for column, name in enumerate(names):
+        early = float(away[: EARLY + 1, column].max())
+        verdict.joints[name] = early, float(away[:, column].max())
+        first = _departs(
+            found[: EARLY + 1, [column]],
+            record["qpos"][:, places][: EARLY + 1, [column]],
+            LOOPED,
+        )
+        # What departs step by step has its reason already.
+        if first is not None and not verdict.departures:
+            seen = f"The joint {name} in closed loop"
+            verdict.departures.append(_said(seen, first, None))
+
+
+# Parts of the record.
+
+
+def _commands(record: Arrays, step: int) -> Arrays:
+    return {k[8:]: v[step] for k, v in record.items() if k.startswith("command ")}
+
+
+def _outputs(record: Arrays, step: int) -> Arrays:
+    return {k[7:]: v[step] for k, v in record.items() if k.startswith("output ")}
+
+
+def _given(policy: ContractPolicy, record: Arrays, step: int) -> Arrays:
+    names = [
+        entry["name"]
+        for entry in policy.contract["inputs"]
+        if entry["measured"]["op"] == "given"
+    ]
+    return {name: record[f"input {name}"][step] for name in names}
+
+
+def _defaults(policy: ContractPolicy, output: str) -> np.ndarray | None:
+    for term in policy.contract["actions"]:
+        if term["output"] == output and term["quantity"] == "joint_pos":
+            return _default_of(policy, term["targets"], "joint_pos")
+    return None
+
+
+def _default_of(
+    policy: ContractPolicy, names: list[str] | None, op: str
+) -> np.ndarray | None:
+    known = {j["name"]: j["default_pos"] for j in policy.entity["joints"]}
+    if op != "joint_pos" or not names or not set(names) <= known.keys():
+        return None
+    return np.array([known[name] for name in names])
+
+
+# What is said.
+
+
+def _named(elements: list[str] | None, values: np.ndarray) -> list[str]:
+    return elements or [f"number {i}" for i in range(values.shape[1])]
+
+
+def _departs(
+    found: np.ndarray, expected: np.ndarray, tolerance: float
+) -> tuple[int, float] | None:
+    """Return the first step of a departure, and the largest; None if there is none."""
+    away = np.abs(found - expected) / np.maximum(1.0, np.abs(expected))
+    away = np.nan_to_num(away.reshape(len(away), -1), nan=np.inf).max(axis=1)
+    wrong = np.flatnonzero(away > tolerance)
+    return (int(wrong[0]), float(away.max())) if wrong.size else None
+
+
+def _note(
+    verdict: Verdict, name: str, found: np.ndarray, expected: np.ndarray, most: float
+) -> tuple[int, float] | None:
+    """Note the largest departure; return where it begins, if it is too large."""
+    away = _departs(found, expected, -1.0)
+    verdict.largest[name] = 0.0 if away is None else away[1]
+    return _departs(found, expected, most)
+
+
+def _said(what: str, first: tuple[int, float], reason: str | None) -> str:
+    why = reason or "no single convention explains it"
+    return f"{what} departs at step {first[0]}, by up to {first[1]:.3g}: {why}."

@@ -1,0 +1,220 @@
+"""Reasons why numbers depart from those that were recorded, the likeliest first."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+Values = np.ndarray
+DEGREES = 180.0 / math.pi
+
+
+@dataclass(frozen=True)
+class Departure:
+    """Numbers that were found, beside those that should have been."""
+
+    found: Values
+    """Shape (steps, n)."""
+
+    expected: Values
+    """Shape (steps, n)."""
+
+    names: Sequence[str]
+    """What each number belongs to."""
+
+    default: Values | None = None
+    """Default positions, if they are positions of joints, shape (n,)."""
+
+    turns: Values | None = None
+    """Orientation of the robot's root in the world, shape (steps, 3, 3)."""
+
+    rough: float = 1e-3
+    """Error that a reason may leave, as a share of the largest number."""
+
+    most: float = 0.98
+    """Share of the numbers that have to agree."""
+
+    def same(self, found: Values, expected: Values) -> bool:
+        """Return whether numbers agree but for roughness."""
+        size = self.size + 1e-6
+        away = np.abs(found - expected)
+        return (
+            bool(np.quantile(away, self.most) <= self.rough * size)
+            if away.size
+            else True
+        )
+
+    @property
+    def size(self) -> float:
+        """Size of what should have been, without what may not agree."""
+        return float(np.quantile(np.abs(self.expected), (1.0 + self.most) / 2.0))
+
+    @property
+    def wrong(self) -> list[int]:
+        """Columns that depart."""
+        pairs = zip(self.found.T, self.expected.T, strict=True)
+        return [i for i, (one, other) in enumerate(pairs) if not self.same(one, other)]
+
+    def of(self, columns: Sequence[int]) -> "Departure":
+        """Return these columns alone."""
+        chosen = list(columns)
+        default = None if self.default is None else self.default[chosen]
+        names = [self.names[i] for i in chosen]
+        found, expected = self.found[:, chosen], self.expected[:, chosen]
+        # What is small is judged among all.
+        part = Departure(found, expected, names, default, self.turns, 1.0, self.most)
+        rough = self.rough * self.size / (part.size + 1e-9)
+        return replace(part, rough=rough)
+
+
+def likeliest(departure: Departure) -> str | None:
+    """Return the likeliest reason in words; None if none explains the numbers."""
+    wrong = departure.wrong
+    if not wrong:
+        return None
+    ordered = _order(departure)
+    if ordered is not None:
+        return ordered
+    if departure.found.shape[1] == 3:
+        turned = next(_frames(departure), None)
+        # Three numbers that are all negative are not turned, but of another sign.
+        if turned is not None and _sign(departure.of(wrong)) is None:
+            return turned
+    for reason in _REASONS:
+        said = reason(departure.of(wrong))
+        if said is not None:
+            return f"{said} ({_listed(departure.names, wrong)})"
+    return None
+
+
+def _listed(names: Sequence[str], columns: Sequence[int]) -> str:
+    said = [names[i] for i in columns]
+    more = f" and {len(said) - 3} more" if len(said) > 3 else ""
+    return ", ".join(said[:3]) + more
+
+
+def _order(d: Departure) -> str | None:
+    places: dict[int, int] = {}
+    for i in d.wrong:
+        same = [j for j in range(d.found.shape[1]) if _is_column(d, j, i)]
+        free = [j for j in same if j not in places.values()]
+        if not free:
+            return None
+        places[i] = free[0]
+    moved = {i: j for i, j in places.items() if i != j}
+    if not moved:
+        return None
+    last = [name.rpartition("_")[2] for name in d.names]
+    quat = last.index("w") if set("wxyz") <= set(last) else None
+    if quat is not None and set(moved) == set(range(quat, quat + 4)):
+        return "order of a quaternion: wxyz against xyzw"
+    i, j = next(iter(moved.items()))
+    return (
+        f"order: {d.names[i]} is where {d.names[j]} should be, as are {len(moved)} of "
+        f"{len(d.names)}"
+    )
+
+
+def _is_column(d: Departure, found: int, expected: int) -> bool:
+    column = d.expected[:, expected]
+    return bool(np.any(column)) and d.same(d.found[:, found], column)
+
+
+def _centres(d: Departure) -> Iterator[Values]:
+    """Yield what a number may be counted from: zero, and the default pose."""
+    yield np.zeros(d.found.shape[1])
+    if d.default is not None:
+        yield d.default
+
+
+def _sign(d: Departure) -> str | None:
+    for centre in _centres(d):
+        if d.same(d.found - centre, centre - d.expected):
+            return "sign: the negative was found"
+    return None
+
+
+def _degrees(d: Departure) -> str | None:
+    for centre in _centres(d):
+        found, expected = d.found - centre, d.expected - centre
+        if d.same(found / DEGREES, expected):
+            return "degrees were found for radians"
+        if d.same(found, expected / DEGREES):
+            return "radians were taken for degrees"
+    return None
+
+
+def _default(d: Departure) -> str | None:
+    if d.default is None or not d.default.any():
+        return None
+    if d.same(d.found + d.default, d.expected):
+        return "default offset: the default position is missing"
+    if d.same(d.found - d.default, d.expected):
+        return "default offset: the default position is in it once too often"
+    return None
+
+
+def _delay(d: Departure) -> str | None:
+    if np.ptp(d.expected, axis=0).max() < 10.0 * d.rough * d.size:
+        return None  # What hardly moves is as late as one likes.
+    for late in range(1, 6):
+        if d.same(d.found[late:], d.expected[:-late]):
+            return f"delay: it is {late} control step{'s' * (late > 1)} late"
+        if d.same(d.found[:-late], d.expected[late:]):
+            return f"delay: it is {late} control step{'s' * (late > 1)} early"
+    return None
+
+
+def _scale(d: Departure) -> str | None:
+    for centre in _centres(d):
+        found, expected = d.found - centre, d.expected - centre
+        square = (expected * expected).sum(axis=0)
+        factors = (found * expected).sum(axis=0) / np.maximum(square, 1e-12)
+        if not d.same(found, factors * expected):
+            continue
+        low, high = factors.min(), factors.max()
+        about = (
+            f"{low:.4g}"
+            if high - low < 1e-2 * abs(high)
+            else f"{low:.4g} to {high:.4g}"
+        )
+        return f"scale: it is {about} times what it should be"
+    return None
+
+
+def _offset(d: Departure) -> str | None:
+    away = np.median(d.found - d.expected, axis=0)
+    if not d.same(d.found - away, d.expected):
+        return None
+    return f"offset: it is off by {np.abs(away).max():.4g}, always the same"
+
+
+_REASONS: tuple[Callable[[Departure], str | None], ...] = (
+    _sign,
+    _degrees,
+    _default,
+    _delay,
+    _scale,
+    _offset,
+)
+
+
+def _frames(d: Departure) -> Iterator[str]:
+    """Yield frames that three numbers may be in by mistake."""
+    if d.turns is not None:
+        turned = np.einsum("tij,tj->ti", d.turns, d.expected)
+        if d.same(d.found, turned):
+            yield "frame: it is in the axes of the world, not of the robot"
+        if d.same(np.einsum("tji,tj->ti", d.turns, d.expected), d.found):
+            yield "frame: it is in the axes of the robot, not of the world"
+    left, sizes, right = np.linalg.svd(d.found.T @ d.expected)
+    if sizes[1] < 1e-5 * sizes[0]:
+        return  # Along one line; any turn about it would do.
+    flip = np.diag([1.0, 1.0, np.linalg.det(left @ right)])
+    turn = left @ flip @ right
+    if d.same(d.found, d.expected @ turn.T):
+        angle = math.degrees(
+            math.acos(np.clip((np.trace(turn) - 1.0) / 2.0, -1.0, 1.0))
+        )
+        yield f"frame: it is in axes that are turned by {angle:.0f} degrees"

@@ -1,0 +1,199 @@
+"""The contract: whole by its schema, and of every policy that ships."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.export import ExportError, OnnxPolicy
+from mjlab.export.forms import TIMED
+from mjlab.export.runner.policy import ContractPolicy
+from mjlab.registry import entries, load_task
+from mjlab.rl import GaussianCfg, MlpModelCfg
+from mjlab.tasks.manipulation.lift_ik import LiftYamIKCfg
+from mjlab.tasks.velocity.g1_gait import VelocityG1GaitCfg
+from tests.tools.json_schema import breaches
+from tests.worlds.export_runs import errors, record, write
+from tests.worlds.rl_runs import agent_cfg
+from tests.worlds.shipped import shipped
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "mjlab/export/contract.schema.json").read_text("utf-8"))
+TRAINED = [name for name in entries() if load_task(name).trained is not None]
+UNWRITTEN = {
+    "Lift-Yam-IK": "'arm' is a DifferentialIKAction, which decides anew in every phys",
+    "Lift-Yam-Mixed": "'arm' is a DifferentialIKAction, which decides anew in every p",
+    **dict.fromkeys(
+        ("Muscle-Walk-W18", "Muscle-Walk-W54", "Muscle-Track-Arm6"),
+        "'muscles' is a MuscleAction, which decides anew in every physics step",
+    ),
+}
+
+
+def small() -> MlpModelCfg:
+    return MlpModelCfg(
+        hidden_dims=(16, 8), distribution_cfg=GaussianCfg(), obs_normalization=True
+    )
+
+
+def contract_of(path: Path) -> dict[str, Any]:
+    return json.loads(path.with_suffix(".contract.json").read_text())
+
+
+# --- Every policy ---------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", TRAINED)
+def test_every_policy_that_ships_is_written_or_says_why_not(task, tmp_path):
+    if task in UNWRITTEN:
+        with pytest.raises(ExportError, match=UNWRITTEN[task]):
+            shipped(task, tmp_path)
+        return
+    exported = shipped(task, tmp_path)
+    assert exported.error < 1e-5
+    assert list(breaches(exported.contract, SCHEMA)) == []
+    # Nothing that a robot of theirs measures is a riddle.
+    inputs = exported.contract["inputs"]
+    assert all(entry["measured"]["op"] != "given" for entry in inputs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", sorted(set(entries()) - set(TRAINED)))
+def test_other_tasks_are_written_with_weights_by_chance_or_say_why_not(task, tmp_path):
+    cfg, agent = load_task(task).env(), agent_cfg(1, actor=small())
+    if task in UNWRITTEN:
+        with pytest.raises(ExportError, match=UNWRITTEN[task]):
+            write(tmp_path, cfg, agent, task)
+        return
+    _, exported = write(tmp_path, cfg, agent, task)
+    assert list(breaches(exported.contract, SCHEMA)) == []
+
+
+def test_the_gait_of_a_policy_is_in_its_file(tmp_path):
+    cfg = VelocityG1GaitCfg(seed=2, episode_length_s=1.6)
+    actor = cfg.observations["actor"]
+    assert actor is not None
+    actor.enable_corruption = False
+    cfg.events = {}
+    agent = agent_cfg(1, actor=small())
+    checkpoint, exported = write(tmp_path, cfg, agent)
+    file = OnnxPolicy(exported.path)
+    assert "gait_clock" not in file.input_names and "command" in file.input_names
+    moments = record(checkpoint, cfg, agent, file.contract, entity="robot", steps=100)
+    assert sum(moment.ends.sum() for moment in moments) >= 2
+    assert max(errors(file, moments)) < 1e-5
+    # A clock that stands still would be seen.
+    still = [replace(m, begins=np.ones(2, bool)) for m in moments]
+    assert min(errors(file, still)) > 1e-3
+
+
+def test_the_pose_of_a_gait_is_what_the_formula_says(tmp_path):
+    """At a quarter of its swing, a leg of the gait, by hand."""
+    cfg = VelocityG1GaitCfg()
+    cfg.scene.num_envs, cfg.events = 1, {}
+    env = ManagerBasedRlEnv(cfg, device="cpu")
+    term = env.action_manager.term("joint_pos")
+    form = TIMED[type(term)](env, term)
+    # The left leg swings from 0.48 to 0.8 s; at 0.64 s it is lifted most.
+    found = form.value(torch.tensor([0.64]), torch.tensor([[0.5, 0.0, 0.0]]))[0]
+    still = form.value(torch.tensor([0.64]), torch.tensor([[0.02, 0.0, 0.02]]))[0]
+    by_name = dict(zip(term.target_names, (found - still).tolist(), strict=True))
+    assert by_name["left_knee_joint"] == pytest.approx(0.6)
+    # The foot is below the hip: 0.5 - 1 + 0.25 * 2 of a step.
+    assert by_name["left_hip_pitch_joint"] == pytest.approx(-0.3, abs=1e-6)
+    assert by_name["waist_yaw_joint"] == 0.0
+    env.close()
+
+
+def without_command(cfg):
+    cfg.observations["actor"].terms["command"] = None
+    return cfg
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: without_command(VelocityG1GaitCfg()),
+            r"'actor/gait_clock' follows the command 'twist', which the policy does no",
+        ),
+        (LiftYamIKCfg, r"'arm' is a DifferentialIKAction, which decides anew in every"),
+    ],
+)
+def test_what_a_file_cannot_say_is_refused_with_the_reason(
+    make: Callable, message: str, tmp_path
+):
+    with pytest.raises(ExportError, match=message):
+        write(tmp_path, make(), agent_cfg(1, actor=small()))
+    assert not (tmp_path / "policy.onnx").exists()
+
+
+# --- Its schema -----------------------------------------------------------------------
+
+
+def test_a_contract_is_what_its_schema_says(cartpole):
+    assert list(breaches(contract_of(cartpole), SCHEMA)) == []
+    assert (
+        SCHEMA["properties"]["format"]["const"] == contract_of(cartpole)["format"] == 3
+    )
+
+
+def forgets(contract):
+    del contract["rates"]["decimation"]
+
+
+def invents(contract):
+    contract["entities"]["cartpole"]["joints"][0]["gains"] = 3.0
+
+
+def misnames(contract):
+    contract["inputs"][0]["measured"]["op"] = "joint_position"
+
+
+def mistakes(contract):
+    contract["inputs"][0]["elements"] = "slider"
+
+
+def shortens(contract):
+    contract["checksum"] = "sha256:12"
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (forgets, "$.rates: 'decimation' is missing"),
+        (invents, "$.entities.cartpole.joints[0]: 'gains' is unknown"),
+        (misnames, "$.inputs[0].measured.op: 'joint_position' is none of"),
+        (mistakes, "$.inputs[0].elements: 'slider' is none of what it may be"),
+        (shortens, "$.checksum: 'sha256:12' does not match"),
+    ],
+)
+def test_a_planted_fault_of_a_contract_is_found(fault, said, cartpole):
+    planted = contract_of(cartpole)
+    fault(planted)
+    (found,) = breaches(planted, SCHEMA)
+    assert found.startswith(said)
+
+
+def test_every_key_is_explained():
+    kinds = [SCHEMA, *SCHEMA["$defs"].values()]
+    for kind in kinds:
+        for key, value in kind["properties"].items():
+            assert value["description"].endswith("."), key
+    page = (ROOT / "docs/contract.md").read_text("utf-8")
+    keys = {key for kind in kinds for key in kind["properties"]}
+    assert [key for key in sorted(keys) if f"| `{key}` |" not in page] == []
+
+
+def test_the_hash_of_the_scene_is_that_of_its_text(cartpole):
+    text = ContractPolicy(cartpole).scene()
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    assert contract_of(cartpole)["model"]["sha256"] == f"sha256:{digest}"

@@ -1,0 +1,353 @@
+"""The runner: the file's policy without mjlab, and a robot that is let go in time."""
+
+import io
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+
+from mjlab.export.runner import runner_text, write_runner
+from mjlab.export.runner.commands import CommandSource, KeyboardSource, UdpSource
+from mjlab.export.runner.loop import Safety, run
+from mjlab.export.runner.policy import ContractError, ContractPolicy
+from mjlab.export.runner.robot import MujocoRobot
+from tests.worlds.shipped import shipped
+
+ALONE = """
+import importlib.util, json, sys
+
+class Alone:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("mjlab", "torch", "rsl_rl", "warp", "onnx"):
+            raise ImportError(f"{name} is not on a robot")
+
+sys.meta_path.insert(0, Alone())
+spec = importlib.util.spec_from_file_location("mjlab_runner", sys.argv[1])
+runner = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(runner)
+if len(sys.argv) > 3:
+    sys.exit(runner.main(sys.argv[2:]))
+policy = runner.ContractPolicy(sys.argv[2])
+record = policy.record()
+robot = runner.MujocoRobot(policy)
+answers = {}
+for step, found in runner.fed(policy):
+    for name, values in found.items():
+        if f"output {name}" in record:
+            error = float(abs(values - record[f"output {name}"][step]).max())
+            answers[name] = max(error, answers.get(name, 0.0))
+places = [place for place, _ in robot.joints]
+joints = [
+    abs(found["qpos"] - record["qpos"][step])[places].tolist()
+    for step, found in runner.follow(policy, robot)
+]
+names = [joint["name"] for joint in policy.entity["joints"]]
+print(json.dumps({"answers": answers, "joints": joints, "names": names}))
+"""
+
+
+def alone(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the runner, copied into a folder, where mjlab cannot be imported."""
+    path = write_runner(folder / "policy.onnx")
+    return subprocess.run(
+        [sys.executable, "-I", "-c", ALONE, str(path), *arguments],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+    )
+
+
+@pytest.fixture
+def policy(go1) -> ContractPolicy:
+    return ContractPolicy(go1)
+
+
+def begun(policy: ContractPolicy, kind: type[MujocoRobot] = MujocoRobot) -> MujocoRobot:
+    robot, record = kind(policy), policy.record()
+    robot.start(record["qpos"][0], record["qvel"][0])
+    return robot
+
+
+# --- It does what the environment did -------------------------------------------------
+
+
+def check_alone(path: Path, folder: Path, record_property) -> None:
+    done = alone(folder, str(path))
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    joints = np.array(found["joints"])
+    worst = joints.max(axis=0)
+    table = [
+        f"{path.stem}: answers {max(found['answers'].values()):.1e}; "
+        f"joints, first 20 and all {len(joints)} steps:"
+    ]
+    early = joints[:21].max(axis=0)
+    for name, first, whole in zip(found["names"], early, worst, strict=True):
+        table.append(f"  {name:28s} {first:.1e} {whole:.1e}")
+    record_property("summary", "\n".join(table))
+    assert max(found["answers"].values()) < 1e-5
+    assert early.max() < 1e-4
+
+
+def test_alone_it_does_what_torch_and_the_environment_did(
+    go1, tmp_path, record_property
+):
+    policy = ContractPolicy(go1)
+    assert policy.contract["record"]["steps"] == 200
+    # The robot moved, or nothing would be shown.
+    assert np.ptp(policy.record()["qpos"][:20, 7:], axis=0).max() > 0.1
+    check_alone(go1, tmp_path, record_property)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "task",
+    "Cartpole-Swingup Lift-Yam-Taught Reach-Yam Tracking-G1 Velocity-G1-Gait".split(),
+)
+def test_every_policy_that_ships_runs_alone(task, tmp_path, record_property):
+    path = shipped(task, tmp_path).path
+    check_alone(path, tmp_path, record_property)
+
+
+def test_the_record_is_what_the_physics_of_its_scene_does(policy):
+    """The state that the recorded targets lead to in MuJoCo, by a loop of its own."""
+    record = policy.record()
+    model = mujoco.MjModel.from_xml_string(policy.scene())
+    data = mujoco.MjData(model)
+    data.qpos[:], data.qvel[:] = record["qpos"][0], record["qvel"][0]
+    order = [
+        model.actuator(f"robot/{name}").id
+        for name in policy.contract["actions"][0]["targets"]
+    ]
+    for step in range(20):
+        data.ctrl[order] = record["output joint_pos_target"][step]
+        mujoco.mj_step(model, data, 4)
+        assert np.abs(data.qpos - record["qpos"][step + 1]).max() < 1e-5
+    # A quarter of a turn from the world's axes, so that no frame is taken for another.
+    assert abs(record["qpos"][0][6]) > 0.1
+
+
+def test_it_is_one_file_that_needs_little(tmp_path):
+    text = runner_text()
+    assert "mjlab." not in text and text.count("import numpy as np") == 1
+    compile(text, "mjlab_runner.py", "exec")
+    # What a reader sees first is how to use it.
+    assert text.splitlines()[2].strip().startswith("python mjlab_runner.py")
+
+
+def test_typed_it_runs_checks_and_logs(go1, tmp_path):
+    log = tmp_path / "steps.jsonl"
+    line = [str(go1), "--seconds", "1", "--command", "0.4", "0", "0.5", "--log"]
+    done = alone(tmp_path, *line, str(log))
+    assert (done.returncode, done.stdout) == (0, "50 steps, 1 s.\n"), done.stderr
+    rows = [json.loads(row) for row in log.read_text().splitlines()]
+    assert len(rows) == 50 and rows[9]["time"] == pytest.approx(9 * 0.02)
+    assert rows[0]["commands"] == {"twist": [0.4, 0.0, 0.5]}
+    assert all(len(row["targets"]["joint_pos_target"]) == 12 for row in rows)
+    done = alone(tmp_path, str(go1), "--check")
+    assert done.returncode == 0 and "in 200 recorded steps" in done.stdout
+
+
+# --- Let go in time -------------------------------------------------------------------
+
+FAULT = 5
+"""Period in which something goes wrong."""
+
+
+class Faulty(MujocoRobot):
+    """Counts its periods, and notes when it was let go."""
+
+    period = -1
+    damped: int | None = None
+
+    def read(self, commands):
+        self.period += 1
+        return super().read(commands)
+
+    def damp(self):
+        self.damped = self.period if self.damped is None else self.damped
+        super().damp()
+
+    @property
+    def is_faulty(self):
+        return self.period >= FAULT
+
+
+class SeesNothing(Faulty):
+    def read(self, commands):
+        found = super().read(commands)
+        if self.period == FAULT:  # In one period alone: it stays let go.
+            found["joint_vel"][3] = np.nan
+        return found
+
+
+class BendsTooFar(Faulty):
+    def read(self, commands):
+        found = super().read(commands)
+        if self.is_faulty:
+            self.data.qpos[self.joints[2][0]] = 0.0  # A calf ends at -0.888.
+        return found
+
+
+class Falls(Faulty):
+    def read(self, commands):
+        found = super().read(commands)
+        if self.is_faulty:
+            half = np.radians(70.0) / 2.0
+            self.data.qpos[3:7] = np.cos(half), np.sin(half), 0.0, 0.0
+            mujoco.mj_kinematics(self.model, self.data)
+        return found
+
+
+class Stalls(Faulty):
+    def now(self):
+        return super().now() + (0.03 if self.is_faulty else 0.0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        (SeesNothing, "joint_vel is not a finite number"),
+        (BendsTooFar, "FR_calf_joint is beyond its limit"),
+        (Falls, "the robot fell"),
+        (Stalls, "the last step is 0.050 s ago"),
+        (Faulty, None),
+    ],
+)
+def test_what_goes_wrong_lets_the_robot_go_within_two_periods(kind, reason, policy):
+    robot = begun(policy, kind)
+    log = io.StringIO()
+    source = CommandSource(policy.contract)
+    found = run(policy, robot, source, Safety(policy), steps=10, log=log)
+    assert found == reason
+    rows = [json.loads(row) for row in log.getvalue().splitlines()]
+    is_damped = [row["damped"] is not None for row in rows]
+    if reason is None:
+        assert robot.damped is None and not any(is_damped)
+        return
+    assert FAULT <= robot.damped <= FAULT + 2
+    assert is_damped == [False] * robot.damped + [True] * (10 - robot.damped)
+    assert not any(row["targets"] for row in rows[robot.damped :])
+
+
+def test_a_late_packet_lets_the_robot_go_within_two_periods(policy):
+    robot = begun(policy, Faulty)
+    source = UdpSource(policy.contract, 0, robot.now)
+    sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+
+    class Steered(Faulty):
+        def wait(self):
+            if self.period < FAULT:
+                message = json.dumps({"twist": [0.1 * self.period, 9.0, 0.0]})
+                sender.sendto(message.encode(), ("127.0.0.1", source.port))
+            super().wait()
+
+    robot.__class__ = Steered
+    safety = Safety(policy, late=1.5 * policy.dt)
+    log = io.StringIO()
+    reason = run(policy, robot, source, safety, steps=10, log=log)
+    assert reason == "the newest command is 0.04 s old"
+    assert FAULT < robot.damped <= FAULT + 2
+    rows = [json.loads(row) for row in log.getvalue().splitlines()]
+    # What came is used, as far as it was trained.
+    assert rows[3]["commands"]["twist"] == pytest.approx([0.2, 1.0, 0.0])
+
+
+class Breaks(Faulty):
+    def read(self, commands):
+        if self.period == FAULT:
+            raise OSError("the bus is gone")
+        return super().read(commands)
+
+
+def test_a_driver_that_fails_lets_the_robot_go(policy):
+    robot = begun(policy, Breaks)
+    source = CommandSource(policy.contract)
+    with pytest.raises(OSError, match="the bus is gone"):
+        run(policy, robot, source, Safety(policy), steps=10)
+    assert robot.damped == FAULT
+
+
+def test_a_robot_that_is_let_go_brakes_and_pulls_no_more(policy):
+    robot = begun(policy)
+    source = CommandSource(policy.contract)
+    run(policy, robot, source, Safety(policy), steps=3)
+    robot.damp()
+    robot.data.qvel[6:] = np.linspace(-1.0, 1.0, 12)
+    mujoco.mj_forward(robot.model, robot.data)
+    gains = [a["damping"] for a in policy.entity["actuators"]]
+    order = [
+        robot.controls[a["target"], "position"] for a in policy.entity["actuators"]
+    ]
+    speeds = [
+        robot.data.qvel[robot.joint(f"robot/{a['target']}")[1]]
+        for a in policy.entity["actuators"]
+    ]
+    braking = -np.array(gains) * speeds
+    assert robot.data.actuator_force[order] == pytest.approx(braking, abs=1e-5)
+
+
+# --- Commands -------------------------------------------------------------------------
+
+
+def test_keys_change_commands_and_x_stops(policy, monkeypatch):
+    reading, writing = os.pipe()
+    monkeypatch.setattr(sys, "stdin", os.fdopen(reading))
+    source = KeyboardSource(policy.contract)
+    os.write(writing, b"wwaqz")
+    assert source.read() == 0.0
+    assert source.values["twist"] == pytest.approx([0.2, 0.1, 0.1])
+    os.write(writing, b"s" * 30)
+    source.read()
+    assert source.values["twist"][0] == -1.0  # As far as it was trained.
+    os.write(writing, b" ")
+    source.read()
+    assert not source.values["twist"].any()
+    os.write(writing, b"x")
+    assert source.read() == np.inf
+
+
+def test_a_command_that_is_none_is_refused(policy):
+    source = CommandSource(policy.contract)
+    for wrong in ([0.1], [0.1, np.nan, 0.0]):
+        with pytest.raises(ContractError, match="twist takes 3 numbers"):
+            source.set("twist", wrong)
+
+
+def test_packets_that_are_none_count_as_none(policy):
+    clock = [0.0]
+    source = UdpSource(policy.contract, 0, lambda: clock[0])
+    sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    for packet in (b"no JSON", b"[1]", b'{"speed": [1]}', b'{"twist": [1, 2]}'):
+        sender.sendto(packet, ("127.0.0.1", source.port))
+    clock[0] = 3.0
+    assert source.read() == 3.0
+    assert not source.values["twist"].any()
+
+
+# --- Files ----------------------------------------------------------------------------
+
+
+def test_a_file_that_was_changed_is_refused(go1, tmp_path):
+    content = bytearray(go1.read_bytes())
+    content[content.find(b"joint_pos")] ^= 1
+    path = tmp_path / "policy.onnx"
+    path.write_bytes(bytes(content))
+    with pytest.raises(ContractError, match="bytes are not those of its checksum"):
+        ContractPolicy(path)
+    path.write_bytes(b"no policy")
+    with pytest.raises(ContractError, match="has no checksum"):
+        ContractPolicy(path)
+
+
+def test_a_robot_without_a_joint_is_refused_by_its_name(policy):
+    text = policy.scene().replace("robot/FL_hip_joint", "robot/FL_hip")
+    with pytest.raises(ContractError, match="has no joint 'robot/FL_hip_joint'"):
+        MujocoRobot(policy, text)

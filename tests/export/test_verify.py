@@ -1,0 +1,472 @@
+"""`verify.py`: what ships is equal, and every planted convention is named."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+
+from mjlab.export.runner.policy import NO_CHECKSUM, ContractPolicy, with_checksum
+from mjlab.export.verify import verify
+from mjlab.export.verify.reasons import Departure, likeliest
+from tests.worlds.shipped import shipped
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+# --- Planting -------------------------------------------------------------------------
+
+
+def planted(
+    path: Path,
+    to: Path,
+    graph: Callable[[onnx.GraphProto], None] | None = None,
+    contract: Callable[[dict[str, Any]], None] | None = None,
+) -> Path:
+    """Write a copy with a fault in its graph, or in its contract; it is whole."""
+    model = onnx.load(path)
+    if graph is not None:
+        graph(model.graph)
+    for prop in model.metadata_props:
+        if prop.key == "contract":
+            changed = json.loads(prop.value)
+            if contract is not None:
+                contract(changed)
+            changed["checksum"] = NO_CHECKSUM
+            prop.value = json.dumps(changed)
+    to.write_bytes(with_checksum(model.SerializeToString())[0])
+    return to
+
+
+def on_input(name: str, *operations: tuple[str, Any]) -> Callable:
+    """Change an input inside the file, before all else."""
+
+    def change(graph: onnx.GraphProto) -> None:
+        last = name
+        nodes = []
+        for place, (operation, value) in enumerate(operations):
+            constant, result = f"planted_constant_{place}", f"planted_{place}"
+            graph.initializer.append(numpy_helper.from_array(value, constant))
+            axis = {"axis": 0} if operation == "Gather" else {}
+            nodes.append(
+                helper.make_node(operation, [last, constant], [result], **axis)
+            )
+            last = result
+        for node in graph.node:
+            for place, used in enumerate(node.input):
+                if used == name:
+                    node.input[place] = last
+        for node in reversed(nodes):
+            graph.node.insert(0, node)
+
+    return change
+
+
+def on_output(name: str, *operations: tuple[str, Any]) -> Callable:
+    """Change an output inside the file, after all else."""
+
+    def change(graph: onnx.GraphProto) -> None:
+        node = next(node for node in graph.node if name in node.output)
+        last = node.input[0]
+        for place, (operation, value) in enumerate(operations):
+            constant, result = f"planted_constant_{place}", f"planted_{place}"
+            graph.initializer.append(numpy_helper.from_array(value, constant))
+            axis = {"axis": 0} if operation == "Gather" else {}
+            added = helper.make_node(operation, [last, constant], [result], **axis)
+            graph.node.insert(list(graph.node).index(node), added)
+            last = result
+        node.input[0] = last
+
+    return change
+
+
+def late(graph: onnx.GraphProto) -> None:
+    """Answer the targets of the call before."""
+    node = next(node for node in graph.node if "joint_pos_target" in node.output)
+    fresh = node.input[0]
+    node.input[0] = "state_late"
+    info = onnx.TensorProto.FLOAT
+    graph.input.append(helper.make_tensor_value_info("state_late", info, [12]))
+    graph.output.append(helper.make_tensor_value_info("next_late", info, [12]))
+    graph.node.append(helper.make_node("Identity", [fresh], ["next_late"]))
+
+
+def say_late(contract: dict[str, Any]) -> None:
+    contract["states"].append(
+        {"name": "state_late", "next": "next_late", "shape": [12]}
+        | {"dtype": "float32", "initial": 0.0, "meaning": "The last targets."}
+    )
+
+
+def numbers(*values: float) -> np.ndarray:
+    return np.array(values, np.float32)
+
+
+def input_of(contract: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(entry for entry in contract["inputs"] if entry["name"] == name)
+
+
+def swaps_measured(contract):
+    joints = input_of(contract, "joint_pos")["measured"]["joints"]
+    joints[0], joints[4] = joints[4], joints[0]
+
+
+def swaps_targets(contract):
+    targets = contract["actions"][0]["targets"]
+    targets[1], targets[7] = targets[7], targets[1]
+
+
+def turns_gravity_up(contract):
+    input_of(contract, "projected_gravity")["measured"]["sign"] = 1.0
+
+
+def says_other_gains(contract):
+    contract["entities"]["robot"]["actuators"][3]["stiffness"] *= 2.0
+
+
+def says_another_rate(contract):
+    contract["rates"]["physics_dt"] = 0.004
+
+
+DEFAULT = numbers(*[0.1, 0.9, -1.8, -0.1, 0.9, -1.8] * 2)
+
+
+def default_of(path: Path) -> np.ndarray:
+    joints = ContractPolicy(path).entity["joints"]
+    return np.array([joint["default_pos"] for joint in joints], np.float32)
+
+
+DEGREES = np.float32(np.pi / 180.0)
+
+IN_THE_FILE = {
+    "sign of an input": (
+        on_input("base_ang_vel", ("Mul", numbers(-1.0))),
+        None,
+        r"joint_pos_target departs at step 1.* sign: it takes the negative, in its "
+        r"input base_ang_vel",
+    ),
+    "degrees of an input": (
+        on_input("joint_vel", ("Mul", numbers(DEGREES))),
+        None,
+        r"joint_pos_target dep.*degrees: it takes degrees for radians, in its input jo",
+    ),
+    "default offset of an input": (
+        on_input("joint_pos", ("Add", DEFAULT)),
+        None,
+        r"default offset: it does not take the default away, in its input joint_pos",
+    ),
+    "order of an input": (
+        on_input("joint_vel", ("Gather", np.arange(12)[::-1].copy())),
+        None,
+        r"order: it takes joints in another order, reversed, in its input joint_vel",
+    ),
+    "frame of an input": (
+        on_input(
+            "base_lin_vel",
+            ("Gather", np.array([1, 0, 2])),
+            ("Mul", numbers(-1.0, 1.0, 1.0)),
+        ),
+        None,
+        r"frame: it takes axes that are turned by 90 degrees about z, in its input ba",
+    ),
+    "default offset of targets": (
+        on_output("joint_pos_target", ("Sub", DEFAULT)),
+        None,
+        r"output joint_pos_target departs at step 0, by up to .*default offset: the "
+        r"default position is missing",
+    ),
+    "scale of targets": (
+        on_output(
+            "joint_pos_target",
+            ("Sub", DEFAULT),
+            ("Mul", numbers(0.5)),
+            ("Add", DEFAULT),
+        ),
+        None,
+        r"output joint_pos_target departs.*scale: it is 0.5 times",
+    ),
+    "degrees of targets": (
+        on_output("joint_pos_target", ("Mul", numbers(1.0 / DEGREES))),
+        None,
+        r"output joint_pos_target departs.*degrees were found for radians",
+    ),
+    "sign of a target": (
+        on_output(
+            "joint_pos_target",
+            ("Sub", DEFAULT),
+            ("Mul", numbers(*[-1.0] + [1.0] * 11)),
+            ("Add", DEFAULT),
+        ),
+        None,
+        r"output joint_pos_target departs.*sign: the negative was found \(FR_hip_joint",
+    ),
+    "delay of targets": (
+        late,
+        say_late,
+        r"output joint_pos_target departs at step 0.*delay: it is 1 control step late",
+    ),
+    "order of what is measured": (
+        None,
+        swaps_measured,
+        r"measured joint_pos departs at step 0.*order: FR_hip_joint is where FL_thigh_",
+    ),
+    "order of targets": (
+        None,
+        swaps_targets,
+        r"motion after the recorded targets .* departs at step 0.*order: RR_thigh_"
+        r"joint is where FR_thigh_joint should be",
+    ),
+    "gains": (
+        None,
+        says_other_gains,
+        r"^gains of FL_thigh_joint: stiffness is 15.9 in",
+    ),
+    "rate": (None, says_another_rate, r"^rate: the model steps by 0.005 s, and the co"),
+    "sign of what is measured": (
+        None,
+        turns_gravity_up,
+        r"measured projected_gravity departs at step 0, by up to .*sign: the negative",
+    ),
+}
+
+
+SLOW = {
+    *("order of an input", "degrees of targets", "frame of an input", "narrows"),
+    *("default offset of an input", "sign of a target", "weakens", "adds_mass"),
+}
+"""Kinds of which a like one is planted in the quick tests."""
+
+
+def kinds_of(names):
+    slow = pytest.mark.slow
+    return [pytest.param(n, marks=slow) if n in SLOW else n for n in names]
+
+
+@pytest.mark.parametrize("kind", kinds_of(IN_THE_FILE))
+def test_a_convention_that_is_planted_in_the_file_is_named(kind, go1, tmp_path):
+    assert default_of(go1) == pytest.approx(DEFAULT)
+    graph, contract, said = IN_THE_FILE[kind]
+    path = planted(go1, tmp_path / "planted.onnx", graph, contract)
+    verdict = verify(path)
+    assert any(re.search(said, each) for each in verdict.departures), verdict.text
+
+
+# --- In the robot's model -------------------------------------------------------------
+
+
+def softens(spec):
+    actuator = spec.actuator("robot/FL_calf_joint")
+    actuator.gainprm[0] *= 0.5
+    actuator.biasprm[1] *= 0.5
+
+
+def weakens(spec):
+    spec.actuator("robot/RL_hip_joint").forcerange = [-10.0, 10.0]
+
+
+def slows(spec):
+    spec.option.timestep = 0.002
+
+
+def turns_imu(spec):
+    spec.site("robot/imu").quat = [np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)]
+
+
+def turns_axis(spec):
+    spec.joint("robot/RR_calf_joint").axis = -spec.joint("robot/RR_calf_joint").axis
+
+
+def renames(spec):
+    spec.joint("robot/FL_hip_joint").name = "robot/FL_hip"
+    spec.actuator("robot/FL_hip_joint").target = "robot/FL_hip"
+
+
+def narrows(spec):
+    joint = spec.joint("robot/FR_thigh_joint")
+    joint.range = [joint.range[0], 2.0]
+
+
+def adds_joint(spec):
+    spec.body("robot/FR_calf").add_joint(name="tail")
+
+
+def delays(spec):
+    for actuator in spec.actuators:
+        actuator.delay, actuator.nsample = 0.02, 8
+
+
+def adds_mass(spec):
+    spec.body("robot/trunk").mass *= 1.6
+
+
+IN_THE_ROBOT: dict[Callable, str] = {
+    softens: r"^gains of FL_calf_joint: stiffness is .* in the model, and .* in th",
+    weakens: r"^gains of RL_hip_joint: effort_limit is 10 in the model, and 23.7 in",
+    slows: r"^rate: the model steps by 0.002 s, and the contract says 0.005 s, 4 times",
+    turns_imu: r"measured base_ang_vel departs.*frame: it is in axes .* by 90 degrees",
+    turns_axis: r"^sign of RR_calf_joint: its axis points the other way",
+    renames: r"^joint FL_hip_joint: the model has none of this name",
+    narrows: r"^joint FR_thigh_joint: its limits are -0.686 to 2 in the model, and ",
+    adds_joint: r"^joint tail: the contract has none of this name",
+    delays: r"motion after .*delay: targets do nothing in their own control step",
+    adds_mass: r"motion after the recorded targets .* departs at step \d+",
+}
+
+
+BY_NAME = {change.__name__: change for change in IN_THE_ROBOT}
+
+
+@pytest.mark.parametrize("kind", kinds_of(BY_NAME))
+def test_a_robot_that_is_another_one_is_named(kind, go1, tmp_path):
+    change = BY_NAME[kind]
+    spec = mujoco.MjSpec.from_string(ContractPolicy(go1).scene())
+    change(spec)
+    spec.compile()
+    robot = tmp_path / "robot.xml"
+    robot.write_text(spec.to_xml())
+    verdict = verify(go1, robot)
+    said = IN_THE_ROBOT[change]
+    assert any(re.search(said, each) for each in verdict.departures), verdict.text
+
+
+def test_the_recorded_scene_without_the_prefix_of_its_names_is_the_same_robot(
+    go1, tmp_path
+):
+    robot = tmp_path / "robot.xml"
+    text = ContractPolicy(go1).scene()
+    # Classes of defaults keep theirs, or one would be there twice.
+    robot.write_text(re.sub(r'(?<!class=)"robot/', '"', text))
+    assert verify(go1, robot).departures == []
+
+
+# --- What ships -----------------------------------------------------------------------
+
+
+def check_equal(path: Path, record_property) -> None:
+    verdict = verify(path)
+    record_property("summary", f"{path.stem}: {verdict.text}")
+    assert verdict.departures == []
+    assert max(early for early, _ in verdict.joints.values()) < 1e-4
+
+
+def test_what_was_exported_is_equal(go1, cartpole, record_property):
+    check_equal(go1, record_property)
+    check_equal(cartpole, record_property)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "task",
+    "Cartpole-Swingup Lift-Yam-Taught Reach-Yam Tracking-G1 Velocity-G1-Gait".split(),
+)
+def test_every_policy_that_ships_is_equal(task, tmp_path, record_property):
+    check_equal(shipped(task, tmp_path).path, record_property)
+
+
+@pytest.mark.slow
+def test_a_quaternion_that_is_read_in_another_order_is_named(tmp_path):
+    path = shipped("Tracking-G1", tmp_path).path
+    change = on_input("anchor_quat_w", ("Gather", np.array([1, 2, 3, 0])))
+    verdict = verify(planted(path, tmp_path / "planted.onnx", change))
+    (said,) = verdict.departures
+    assert "quaternion: it takes xyzw for wxyz, in its input anchor_quat_w" in said
+
+
+# --- Reasons by hand ------------------------------------------------------------------
+
+
+CHANCE = np.random.default_rng(0)
+NUMBERS = CHANCE.normal(size=(50, 3))
+QUATS = CHANCE.normal(size=(50, 4))
+NAMES = ["quat_w", "quat_x", "quat_y", "quat_z"]
+
+
+@pytest.mark.parametrize(
+    ("found", "expected", "names", "said"),
+    [
+        (
+            QUATS[:, [1, 2, 3, 0]],
+            QUATS,
+            NAMES,
+            "order of a quaternion: wxyz against xy",
+        ),
+        (
+            NUMBERS[:, [0, 2, 1]],
+            NUMBERS,
+            "abc",
+            "order: b is where c should be, as are",
+        ),
+        (NUMBERS * [1, -1, 1], NUMBERS, "abc", "sign: the negative was found (b)"),
+        (NUMBERS * 180 / np.pi, NUMBERS, "abc", "degrees were found for radians"),
+        (NUMBERS * np.pi / 180, NUMBERS, "abc", "radians were taken for degrees"),
+        (NUMBERS * 0.05, NUMBERS, "abc", "scale: it is 0.05 times what it should be"),
+        (NUMBERS * [0.5, 1, 3], NUMBERS, "abc", "scale: it is 0.5 to 3 times"),
+        (
+            np.roll(NUMBERS, 2, axis=0),
+            NUMBERS,
+            "abc",
+            "delay: it is 2 control steps la",
+        ),
+        (NUMBERS + 0.3, NUMBERS, "abc", "offset: it is off by 0.3, always the same"),
+        (
+            NUMBERS @ np.diag([-1, -1, 1]),
+            NUMBERS,
+            "abc",
+            "sign: the negative was found",
+        ),
+    ],
+)
+def test_a_reason_is_told_from_the_others(found, expected, names, said):
+    assert likeliest(Departure(found, expected, list(names))).startswith(said)
+
+
+def test_a_frame_is_told_by_its_turn():
+    turn = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    said = likeliest(Departure(NUMBERS @ turn.T, NUMBERS, list("xyz")))
+    assert said == "frame: it is in axes that are turned by 90 degrees"
+    angles = np.linspace(0.0, 2.0, 50)
+    turns = np.array(
+        [
+            [[np.cos(a), -np.sin(a), 0], [np.sin(a), np.cos(a), 0], [0, 0, 1]]
+            for a in angles
+        ]
+    )
+    world = np.einsum("tij,tj->ti", turns, NUMBERS)
+    said = likeliest(Departure(world, NUMBERS, list("xyz"), turns=turns))
+    assert said == "frame: it is in the axes of the world, not of the robot"
+
+
+def test_chance_has_no_reason_and_equal_numbers_need_none():
+    other = CHANCE.normal(size=(50, 3))
+    assert likeliest(Departure(other, NUMBERS, list("abc"))) is None
+    assert likeliest(Departure(NUMBERS, NUMBERS, list("abc"))) is None
+
+
+# --- Typed ----------------------------------------------------------------------------
+
+
+def typed(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "scripts/verify.py", *map(str, arguments)]
+    return subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
+
+
+def test_the_exit_code_says_equal_departs_or_cannot_be_read(cartpole, tmp_path):
+    done = typed(cartpole)
+    assert done.returncode == 0 and done.stdout.endswith("Equal.\n"), done.stderr
+    assert "  slider  " in done.stdout
+    change = on_output("force_target", ("Mul", numbers(-1.0)))
+    done = typed(planted(cartpole, tmp_path / "planted.onnx", change))
+    assert done.returncode == 1 and "sign: the negative" in done.stdout, done.stderr
+    broken = tmp_path / "broken.onnx"
+    broken.write_bytes(cartpole.read_bytes()[:-100])
+    done = typed(broken)
+    assert done.returncode == 2 and "cannot be read: its bytes are not" in done.stderr
+    assert typed(tmp_path / "none.onnx").returncode == 2
