@@ -36,6 +36,7 @@ G1_CLIPS = Task(
     play=lambda: TrackingG1ClipsCfg().play(),
     rl=tracking_rl,
     on_cpu=ON_CPU,
+    trained=Path(__file__).parent / "trained" / "Tracking-G1-Clips",
     summary="Unitree G1 moves as many clips do, with one policy.",
 )
 GO1 = Task(
