@@ -18,6 +18,7 @@ from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.envs.build import load
 from mjlab.export.motion import TIME_STEP
 from mjlab.export.plan import GROUP
+from mjlab.export.reader import ExportError
 from mjlab.export.recipes import named_commands
 from mjlab.export.runner.policy import pack
 from mjlab.export.targets import ACTION
@@ -30,6 +31,10 @@ from mjlab.sim.compile import apply_options
 
 STEPS = 200
 """Steps that are recorded, or fewer if the episode ends before."""
+
+
+_MOST_BYTES, _LEAST_STEPS = 8_000_000, 21
+"""Room for the record, which images need, and steps that are recorded all the same."""
 
 
 @dataclass(frozen=True)
@@ -54,14 +59,19 @@ def starts(
     events: dict[str, EventTermCfg | None],
 ) -> dict[str, EventTermCfg | None]:
     """Return the events that choose a first state, and change no robot."""
-    chosen = {}
-    for name, event in events.items():
-        if event is None or event.mode != "reset":
-            continue
-        changes = required_fields({name: event})
-        if not changes and event.func not in (mdp.randomize_terrain,):
-            chosen[name] = event
-    return chosen
+    return {
+        name: event
+        for name, event in events.items()
+        if event is not None
+        and event.mode == "reset"
+        and not event.func.__module__.startswith(mdp.randomize.__name__)
+        and not required_fields({name: event})
+        # There are no tiles.
+        and event.func not in _OF_TERRAIN
+    }
+
+
+_OF_TERRAIN = (mdp.randomize_terrain, mdp.reset_root_state_from_flat_patches)
 
 
 def record(
@@ -85,14 +95,21 @@ def record(
     policy.reset()
     observations = worlds.reset(seed=0)
     rows: list[dict[str, np.ndarray]] = []
-    while len(rows) < steps:
+    size = 0
+    while len(rows) < steps and (size < _MOST_BYTES or len(rows) < _LEAST_STEPS):
         row = _measured(env, list(inputs))
+        size += sum(value.nbytes for value in row.values())
         action = policy(observations)
         action = action if clip is None else action.clamp(-clip, clip)
         observations, _, dones, _ = worlds.step(action)
-        if dones.item() and rows:
+        if dones.item():
             break
         rows.append(row | _answered(env, action))
+    if not rows:
+        raise ExportError(
+            "The policy's episode ends with its first step, so that there is nothing "
+            "to record. Is the start of an episode one of its ends?"
+        )
     names = sorted(rows[0], key=lambda name: name not in ("qpos", "qvel"))
     arrays = {name: np.stack([row[name] for row in rows]) for name in names}
     fields = [

@@ -12,11 +12,16 @@ import mujoco
 import numpy as np
 import pytest
 
+from mjlab.actuator import IdealPdActuatorCfg
 from mjlab.export.runner import runner_text, write_runner
 from mjlab.export.runner.commands import CommandSource, KeyboardSource, UdpSource
-from mjlab.export.runner.loop import Safety, run
+from mjlab.export.runner.loop import Safety, follow, run
 from mjlab.export.runner.policy import ContractError, ContractPolicy
 from mjlab.export.runner.robot import MujocoRobot
+from mjlab.rl import GaussianCfg, MlpModelCfg
+from mjlab.tasks.velocity import VelocityGo1FlatCfg
+from tests.worlds.export_runs import write
+from tests.worlds.rl_runs import agent_cfg
 from tests.worlds.shipped import shipped
 
 ALONE = """
@@ -132,6 +137,51 @@ def test_the_record_is_what_the_physics_of_its_scene_does(policy):
         assert np.abs(data.qpos - record["qpos"][step + 1]).max() < 1e-5
     # A quarter of a turn from the world's axes, so that no frame is taken for another.
     assert abs(record["qpos"][0][6]) > 0.1
+
+
+def test_servos_whose_effort_is_computed_are_computed_here_too(tmp_path):
+    cfg = VelocityGo1FlatCfg(seed=1)
+    robot = cfg.scene.entities["robot"].articulation
+    robot.actuators = tuple(
+        IdealPdActuatorCfg(
+            target_names=motor.target_names,
+            stiffness=0.5 * motor.stiffness,
+            damping=0.4 * motor.damping,
+            effort_limit=motor.effort_limit,
+            armature=motor.armature,
+        )
+        for motor in robot.actuators
+    )
+    actor = MlpModelCfg(hidden_dims=(16,), distribution_cfg=GaussianCfg())
+    _, exported = write(tmp_path, cfg, agent_cfg(1, actor=actor))
+    servo = exported.contract["entities"]["robot"]["actuators"][0]
+    assert (servo["law"], servo["commands"]) == ("pd", ["effort"])
+    policy = ContractPolicy(exported.path)
+    assert policy.contract["record"]["steps"] > 10
+    recorded = policy.record()["qpos"]
+    for step, found in follow(policy, MujocoRobot(policy)):
+        # Weights by chance throw it about, and apart soon.
+        assert step > 5 or np.abs(found["qpos"] - recorded[step]).max() < 5e-6
+    assert np.ptp(recorded[:6], axis=0).max() > 0.5
+    robot = begun(policy)
+    robot.damp()
+    robot.data.qvel[6:] = 0.5
+    robot.wait()
+    speeds = [robot.data.qvel[dof] for _, dof in robot.joints]
+    assert np.abs(speeds).max() < 5.0  # It brakes.
+    name = policy.entity["joints"][0]["name"]
+    robot.servos[name].pull()
+    effort = robot.data.ctrl[robot.controls[name, "effort"]]
+    servos = {each["target"]: each for each in policy.entity["actuators"]}
+    assert effort == pytest.approx(
+        -servos[name]["damping"] * robot.data.qvel[robot.joints[0][1]]
+    )
+
+
+def test_a_law_that_plain_mujoco_does_not_know_is_named(tmp_path, policy):
+    policy.entity["actuators"][2]["law"] = "the law of LearnedActuatorCfg"
+    with pytest.raises(ContractError, match=r"FL_hip_joint has what .* LearnedActuat"):
+        MujocoRobot(policy)
 
 
 def test_it_is_one_file_that_needs_little(tmp_path):

@@ -211,9 +211,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--udp", type=int, help="port of this machine for packets")
     parser.add_argument("--log", type=Path, help="file for a line of JSON each period")
     parser.add_argument("--view", action="store_true", help="open MuJoCo's window")
+    parser.add_argument(
+        "--scene", type=Path, help="file to write the scene to, as MJCF"
+    )
     parser.add_argument("--check", action="store_true", help="play the recorded steps")
     options = parser.parse_args(arguments)
     policy = ContractPolicy(options.policy)
+    if options.scene is not None:
+        options.scene.write_text(policy.scene(), "utf-8")
     robot = MujocoRobot(policy, options.robot)
     if options.check:
         by_answer, by_joint = check(policy, robot)

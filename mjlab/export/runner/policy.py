@@ -20,6 +20,9 @@ FORMAT = 3
 NO_CHECKSUM = f"sha256:{0:064}"
 """Checksum of a file in the contract while it is computed."""
 _CHECKSUM = re.compile(rb'"checksum": "(sha256:[0-9a-f]{64})"')
+PD = "pd"
+"""Law of an actuator: stiffness * (target - position) + damping * (velocity target -
+velocity) + effort, within the effort's limit, in each physics step."""
 CLOCK = "time_step"
 """The command that counts the rows of clips by itself."""
 
