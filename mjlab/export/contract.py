@@ -116,9 +116,9 @@ def _outputs(
     outputs = [
         {
             "name": term["output"],
-            "shape": [len(term["targets"])],
+            "shape": [len(term.get("elements", term["targets"]))],
             "unit": term["unit"],
-            "elements": term["targets"],
+            "elements": term.get("elements", term["targets"]),
             "meaning": f"Targets of {term['entity']}, {term['quantity']}.",
         }
         for term in actions

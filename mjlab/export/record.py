@@ -21,13 +21,14 @@ from mjlab.export.plan import GROUP
 from mjlab.export.reader import ExportError
 from mjlab.export.recipes import named_commands
 from mjlab.export.runner.policy import pack
-from mjlab.export.targets import ACTION
+from mjlab.export.targets import ACTION, reach_command
 from mjlab.managers import EventTermCfg
 from mjlab.managers.event import required_fields
 from mjlab.mdp.driven import DrivenAction
 from mjlab.rl.learners import InferencePolicy
 from mjlab.rl.vecenv import RslRlVecEnv
 from mjlab.sim.compile import apply_options
+from mjlab.tensors.math import quat_normalize
 
 STEPS = 200
 """Steps that are recorded, or fewer if the episode ends before."""
@@ -147,10 +148,22 @@ def _measured(
 
 def _answered(env: ManagerBasedRlEnv, action: torch.Tensor) -> dict[str, np.ndarray]:
     """Return the action, and the targets that the world made of it."""
-    answers = {ACTION: action}
+    answers, start = {ACTION: action}, 0
     for name, term in env.action_manager.terms.items():
         assert isinstance(term, DrivenAction), "Others were refused."
-        answers[f"{name}_target"] = term.processed_action
+        stop = start + term.action_dim
+        answer = term.processed_action
+        if isinstance(term, mdp.DifferentialIKAction):
+            scale, low, high = map(
+                torch.from_numpy, reach_command(term.cfg, stop - start)
+            )
+            answer = (action[:, start:stop] * scale).clamp(low, high)
+            if stop - start == 7:
+                answer = torch.cat(
+                    (answer[:, :3], quat_normalize(answer[:, 3:])), dim=1
+                )
+        answers[f"{name}_target"] = answer
+        start = stop
     return {
         f"output {name}": value[0].cpu().numpy().copy()
         for name, value in answers.items()

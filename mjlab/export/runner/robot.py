@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mjlab.export.runner.policy import PD, Arrays, ContractError, ContractPolicy
+from mjlab.export.runner.reach import Reach
 
 
 class RobotInterface(ABC):
@@ -85,6 +86,12 @@ class MujocoRobot(RobotInterface):
             if actuator["law"] == PD
         }
         """Servos whose effort is computed here, by target."""
+        self.reaches = {
+            term["output"]: Reach(self, term)
+            for term in self.contract["actions"]
+            if "reach" in term
+        }
+        """Frames that are sent somewhere, by output."""
 
     def find(self, kind: str, name: str) -> int:
         """Return the id of an element, which may be called without the prefix."""
@@ -154,6 +161,8 @@ class MujocoRobot(RobotInterface):
 
     def wait(self) -> None:
         held = self.data.qpos.copy()
+        for output, reach in self.reaches.items() if self.targets else ():
+            reach.aim(self.targets[output])
         for _ in range(self.contract["rates"]["decimation"]):
             for term in self.contract["actions"] if self.targets else ():
                 self._send(term, held)
@@ -184,7 +193,8 @@ class MujocoRobot(RobotInterface):
 
     def _send(self, term: dict[str, Any], held: np.ndarray) -> None:
         command = _COMMANDS[term["quantity"].rpartition("_")[2]]
-        values = self.targets[term["output"]]
+        reach = self.reaches.get(term["output"])
+        values = self.targets[term["output"]] if reach is None else reach.targets()
         for name, value in zip(term["targets"], values, strict=True):
             if term["relative_to"]:
                 address = self.joint(self.entity["prefix"] + name)[0]
@@ -276,8 +286,7 @@ class Servo:
 
 
 _COMMANDS = {
-    "pos": "position",
-    "len": "position",
+    **dict.fromkeys(("pos", "len", "pose"), "position"),
     "vel": "velocity",
     "effort": "effort",
 }
