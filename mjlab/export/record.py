@@ -4,9 +4,10 @@ Whoever has the file can play these steps again, with other means, and see wheth
 does the same.
 """
 
-import hashlib
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import mujoco
@@ -20,7 +21,7 @@ from mjlab.export.motion import TIME_STEP
 from mjlab.export.plan import GROUP
 from mjlab.export.reader import ExportError
 from mjlab.export.recipes import named_commands
-from mjlab.export.runner.policy import pack
+from mjlab.export.runner.policy import digest_of, files_of, pack
 from mjlab.export.targets import ACTION, reach_command
 from mjlab.managers import EventTermCfg
 from mjlab.managers.event import required_fields
@@ -28,6 +29,7 @@ from mjlab.mdp.driven import DrivenAction
 from mjlab.rl.learners import InferencePolicy
 from mjlab.rl.vecenv import RslRlVecEnv
 from mjlab.sim.compile import apply_options
+from mjlab.spec import write_spec
 from mjlab.tensors.math import quat_normalize
 
 STEPS = 200
@@ -35,7 +37,8 @@ STEPS = 200
 
 
 _MOST_BYTES, _LEAST_STEPS = 8_000_000, 21
-"""Room for the record, which images need, and steps that are recorded all the same."""
+"""Room for the record and for the scene, which images and meshes need, and steps that
+are recorded all the same."""
 
 
 @dataclass(frozen=True)
@@ -170,8 +173,27 @@ def _answered(env: ManagerBasedRlEnv, action: torch.Tensor) -> dict[str, np.ndar
     }
 
 
-def scene_text(cfg: ManagerBasedRlEnvCfg) -> str:
-    """Return the scene as MJCF with its options, without textures."""
+@dataclass(frozen=True)
+class RecordedScene:
+    """The scene of the first steps, as files."""
+
+    content: str
+    """A zip file with `scene.xml` and the files that it names, packed."""
+
+    digest: str
+    """Hash of all of them."""
+
+    lacks: str | None
+    """The reason why there is none, if there is none."""
+
+    def described(self) -> dict[str, Any]:
+        """Return what the contract says of it."""
+        about = {"sha256": self.digest, "mujoco": mujoco.__version__}
+        return about | {"lacks": self.lacks}
+
+
+def recorded_scene(cfg: ManagerBasedRlEnvCfg) -> RecordedScene:
+    """Return the scene with its options, without textures."""
     spec = load(cfg).built.spec.copy()
     apply_options(spec, cfg.sim.mujoco)
     for material in spec.materials:
@@ -179,10 +201,11 @@ def scene_text(cfg: ManagerBasedRlEnvCfg) -> str:
     for texture in spec.textures:
         spec.delete(texture)
     spec.compile()
-    return spec.to_xml()
-
-
-def described_scene(text: str) -> dict[str, Any]:
-    """Return what the contract says of the scene, with the hash of its text."""
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    return {"sha256": f"sha256:{digest}", "mujoco": mujoco.__version__}
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_spec(spec, Path(folder) / "scene.zip", zip=True)
+        content = path.read_bytes()
+    digest, lacks = digest_of(files_of(content)), None
+    if len(content) > _MOST_BYTES:
+        lacks = f"its meshes take {len(content) / 1e6:.0f} MB, too much for the file"
+        content = b""
+    return RecordedScene(pack(content), digest, lacks)

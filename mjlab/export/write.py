@@ -24,8 +24,8 @@ from mjlab.export.network import add_network
 from mjlab.export.plan import GROUP, OnnxInput, measured_group, plan
 from mjlab.export.reader import ExportError, OnnxPolicy
 from mjlab.export.recipes import described_commands
-from mjlab.export.record import described_scene, record, scene_text, starts
-from mjlab.export.runner.policy import CONTRACT, RECORD, SCENE, pack, with_checksum
+from mjlab.export.record import record, recorded_scene, starts
+from mjlab.export.runner.policy import CONTRACT, RECORD, SCENE, with_checksum
 from mjlab.export.targets import ACTION, add_targets
 from mjlab.files import write_atomic, write_text
 from mjlab.managers import ObservationGroupCfg, ObservationTermCfg
@@ -158,7 +158,7 @@ def export_policy(
     if observer.last_action is not None:
         graph.remember("last_action", action)
     steps = record(worlds, network, clip=clip, inputs=observer.inputs)
-    scene = scene_text(env.cfg)
+    scene = recorded_scene(env.cfg)
     whole = contract(
         env,
         agent_cfg,
@@ -175,10 +175,10 @@ def export_policy(
         network=name,
         clips=observer.clips,
         commands=described_commands(env, observer.inputs, steps.commands),
-        more={"model": described_scene(scene), "record": steps.described()},
+        more={"model": scene.described(), "record": steps.described()},
     )
     texts = {CONTRACT: to_text(whole), "task": task}
-    texts |= {RECORD: steps.content, SCENE: pack(scene.encode())}
+    texts |= {RECORD: steps.content, SCENE: scene.content}
     return _write(to, graph.model(texts), whole, worlds, network, clip)
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import struct
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 
+from mjlab.entity import EntityCfg
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.export import ExportError, FilePolicy, OnnxPolicy, driven_by
 from mjlab.export.forms import TIMED
@@ -20,6 +22,7 @@ from mjlab.export.runner.robot import MujocoRobot
 from mjlab.export.verify import verify
 from mjlab.registry import entries, load_task
 from mjlab.rl import GaussianCfg, MlpModelCfg, load_policy
+from mjlab.tasks.cartpole.env import CartpoleBalanceCfg
 from mjlab.tasks.manipulation.lift_ik import LiftYamIKCfg
 from mjlab.tasks.muscle.track_arm6 import TrackArm6Cfg
 from mjlab.tasks.velocity.g1_gait import VelocityG1GaitCfg
@@ -261,6 +264,34 @@ def test_every_key_is_explained():
 
 
 def test_the_hash_of_the_scene_is_that_of_its_text(cartpole):
-    text = ContractPolicy(cartpole).scene()
-    digest = hashlib.sha256(text.encode()).hexdigest()
+    files = ContractPolicy(cartpole).scene()
+    assert list(files) == ["scene.xml"]
+    digest = hashlib.sha256(b"scene.xml\0" + files["scene.xml"] + b"\0").hexdigest()
     assert contract_of(cartpole)["model"]["sha256"] == f"sha256:{digest}"
+
+
+TETRAHEDRON = [(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1)]
+
+
+def test_meshes_travel_in_the_file_without_the_folder_that_they_were_in(tmp_path):
+    faces = [(0, 2, 1), (0, 3, 2), (0, 1, 3), (1, 2, 3)]
+    stl = bytes(80) + struct.pack("<I", len(faces))
+    for face in faces:
+        corners = [number for i in face for number in TETRAHEDRON[i]]
+        stl += struct.pack("<12fH", 0, 0, 0, *corners, 0)
+    (tmp_path / "secret_folder").mkdir()
+    (tmp_path / "secret_folder" / "hat.stl").write_bytes(stl)
+    model = tmp_path / "secret_folder" / "hat.xml"
+    model.write_text(
+        '<mujoco><asset><mesh name="hat" file="hat.stl"/></asset><worldbody>'
+        '<body name="hat"><geom type="mesh" mesh="hat" mass="0.1"/></body>'
+        "</worldbody></mujoco>"
+    )
+    cfg = CartpoleBalanceCfg()
+    cfg.scene.entities["hat"] = EntityCfg(source=model)
+    _, exported = write(tmp_path, cfg, agent_cfg(1, actor=small()))
+    policy = ContractPolicy(exported.path)
+    assert sorted(policy.scene()) == ["assets/hat.stl", "scene.xml"]
+    assert MujocoRobot(policy).model.nmesh == 1
+    assert b"secret_folder" not in b"".join(policy.scene().values())
+    assert b"secret_folder" not in exported.path.read_bytes()

@@ -74,6 +74,10 @@ def policy(go1) -> ContractPolicy:
     return ContractPolicy(go1)
 
 
+def text_of(policy: ContractPolicy) -> str:
+    return policy.scene()["scene.xml"].decode()
+
+
 def begun(policy: ContractPolicy, kind: type[MujocoRobot] = MujocoRobot) -> MujocoRobot:
     robot, record = kind(policy), policy.record()
     robot.start(record["qpos"][0], record["qvel"][0])
@@ -124,7 +128,7 @@ def test_every_policy_that_ships_runs_alone(task, tmp_path, record_property):
 def test_the_record_is_what_the_physics_of_its_scene_does(policy):
     """The state that the recorded targets lead to in MuJoCo, by a loop of its own."""
     record = policy.record()
-    model = mujoco.MjModel.from_xml_string(policy.scene())
+    model = mujoco.MjModel.from_xml_string(text_of(policy))
     data = mujoco.MjData(model)
     data.qpos[:], data.qvel[:] = record["qpos"][0], record["qvel"][0]
     order = [
@@ -398,6 +402,6 @@ def test_a_file_that_was_changed_is_refused(go1, tmp_path):
 
 
 def test_a_robot_without_a_joint_is_refused_by_its_name(policy):
-    text = policy.scene().replace("robot/FL_hip_joint", "robot/FL_hip")
+    text = text_of(policy).replace("robot/FL_hip_joint", "robot/FL_hip")
     with pytest.raises(ContractError, match="has no joint 'robot/FL_hip_joint'"):
         MujocoRobot(policy, text)

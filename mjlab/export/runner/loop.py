@@ -218,7 +218,11 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     policy = ContractPolicy(options.policy)
     if options.scene is not None:
-        options.scene.write_text(policy.scene(), "utf-8")
+        for name, content in policy.scene().items():
+            named = options.scene.name if name == "scene.xml" else name
+            path = options.scene.parent / named
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
     robot = MujocoRobot(policy, options.robot)
     if options.check:
         by_answer, by_joint = check(policy, robot)

@@ -55,7 +55,9 @@ class MujocoRobot(RobotInterface):
         if isinstance(model, Path):
             self.model = self.mj.MjModel.from_xml_path(str(model))
         else:
-            self.model = self.mj.MjModel.from_xml_string(model or policy.scene())
+            files = {"scene.xml": model.encode()} if model else policy.scene()
+            text = files["scene.xml"].decode()
+            self.model = self.mj.MjModel.from_xml_string(text, files)
         self.data = self.mj.MjData(self.model)
         self.given: Arrays = {}
         """Values of inputs that a model does not tell, such as what a camera sees."""
