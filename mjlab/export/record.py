@@ -70,12 +70,13 @@ def starts(
         and event.mode == "reset"
         and not event.func.__module__.startswith(mdp.randomize.__name__)
         and not required_fields({name: event})
-        # There are no tiles.
-        and event.func not in _OF_TERRAIN
+        and event.func not in _NO_STARTS
     }
 
 
-_OF_TERRAIN = (mdp.randomize_terrain, mdp.reset_root_state_from_flat_patches)
+# There are no tiles, and forces are no part of a state.
+_NO_STARTS = (mdp.randomize_terrain, mdp.reset_root_state_from_flat_patches)
+_NO_STARTS += (mdp.apply_external_force_torque, mdp.apply_body_impulse)
 
 
 def record(

@@ -368,6 +368,15 @@ def test_keys_change_commands_and_x_stops(policy, monkeypatch):
     assert source.read() == np.inf
 
 
+def test_a_key_lets_the_robot_go(policy, monkeypatch):
+    reading, writing = os.pipe()
+    monkeypatch.setattr(sys, "stdin", os.fdopen(reading))
+    robot, source = begun(policy, Faulty), KeyboardSource(policy.contract)
+    os.write(writing, b"wx")
+    assert run(policy, robot, source, Safety(policy), steps=3) == "a key stopped it"
+    assert robot.damped == 0
+
+
 def test_a_command_that_is_none_is_refused(policy):
     source = CommandSource(policy.contract)
     for wrong in ([0.1], [0.1, np.nan, 0.0]):
