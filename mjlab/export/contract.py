@@ -15,7 +15,7 @@ import mujoco
 import numpy as np
 
 from mjlab import mdp
-from mjlab.actuator import ActuatorCfg, ExplicitActuatorCfg
+from mjlab.actuator import ActuatorCfg, ExplicitActuatorCfg, IdealPdActuatorCfg
 from mjlab.actuator.compiled import controls_of
 from mjlab.entity import Entity
 from mjlab.envs import ManagerBasedRlEnv
@@ -23,7 +23,7 @@ from mjlab.export.graph import OnnxState
 from mjlab.export.motion import ClipConstants
 from mjlab.export.plan import OnnxInput
 from mjlab.export.quantities import root_frame
-from mjlab.export.runner.policy import FORMAT, NO_CHECKSUM
+from mjlab.export.runner.policy import FORMAT, NO_CHECKSUM, PD
 from mjlab.export.targets import ACTION
 from mjlab.provenance import versions
 from mjlab.rl.config import AgentCfg
@@ -116,9 +116,9 @@ def _outputs(
     outputs = [
         {
             "name": term["output"],
-            "shape": [len(term["targets"])],
+            "shape": [len(term.get("elements", term["targets"]))],
             "unit": term["unit"],
-            "elements": term["targets"],
+            "elements": term.get("elements", term["targets"]),
             "meaning": f"Targets of {term['entity']}, {term['quantity']}.",
         }
         for term in actions
@@ -247,9 +247,11 @@ def _actuators(env: ManagerBasedRlEnv, entity: Entity) -> list[dict[str, Any]]:
 
 def _law(cfg: ActuatorCfg) -> str | None:
     """Return what the actuator does beyond what MuJoCo does; None for nothing."""
-    if isinstance(cfg, ExplicitActuatorCfg):
-        return f"the law of {cfg.kind}"
-    return None if cfg.delay is None else "a delay of commands"
+    if cfg.delay is not None:
+        return "a delay of commands"
+    if type(cfg) is IdealPdActuatorCfg and cfg.transmission == "joint":
+        return PD
+    return f"the law of {cfg.kind}" if isinstance(cfg, ExplicitActuatorCfg) else None
 
 
 def _plain(value: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from mjlab import mdp
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.export.motion import clips_of
 from mjlab.export.plan import GROUP, measured_group
@@ -41,7 +42,7 @@ def driven_by(
     return dataclasses.replace(
         cfg,
         observations={GROUP: measured_group(cfg, places)},
-        actions={term["name"]: _command_cfg(term) for term in contract["actions"]},
+        actions={term["name"]: _command_cfg(term, cfg) for term in contract["actions"]},
     )
 
 
@@ -109,10 +110,9 @@ class FilePolicy:
         output = env.observation_manager.output[GROUP]
         assert isinstance(output, dict), "The group is not concatenated."
         self._measured = output
+        kinds = (ExternalCommand, ExternalReach)
         terms = env.action_manager.terms.values()
-        self._terms = {
-            f"{t.name}_target": t for t in terms if isinstance(t, ExternalCommand)
-        }
+        self._terms = {f"{t.name}_target": t for t in terms if isinstance(t, kinds)}
         self._device = env.device
 
     def __call__(self, observations: Any) -> torch.Tensor:
@@ -142,8 +142,19 @@ class FilePolicy:
                 policy.reset()
 
 
-def _command_cfg(term: Mapping[str, Any]) -> "ExternalCommandCfg":
+def _command_cfg(
+    term: Mapping[str, Any], cfg: ManagerBasedRlEnvCfg
+) -> "ExternalCommandCfg | ExternalReachCfg":
     start, stop = term["action"]
+    if "reach" in term:
+        own = cfg.actions.get(term["name"])
+        if not isinstance(own, mdp.DifferentialIKActionCfg):
+            raise ExportError(
+                f"The file's action {term['name']!r} says where a frame should go, and "
+                f"the task's is a {type(own).__name__}: it was trained in another task."
+            )
+        plain = {"position_scale": 1.0, "rotation_scale": 1.0, "clip": None}
+        return ExternalReachCfg(**(vars(own) | plain))
     return ExternalCommandCfg(
         entity_name=term["entity"],
         quantity=term["quantity"],
@@ -236,3 +247,29 @@ class ExternalCommand(ActionTerm):
             # A robot's encoders have the same bias when it measures and when it moves.
             value = value - self._columns.read(data.encoder_bias)
         self._columns.write_all(self._field, value)
+
+
+@dataclass(kw_only=True)
+class ExternalReachCfg(mdp.DifferentialIKActionCfg):
+    """Ways of a frame that come from a file, and not from the action."""
+
+    def bind(self, name: str, env: Env) -> ActionTerm:
+        """Return the term of one environment."""
+        return ExternalReach(name, self, env)
+
+
+class ExternalReach(mdp.DifferentialIKAction):
+    """Brings a frame to where a file says."""
+
+    def __init__(self, name: str, cfg: ExternalReachCfg, env: Env) -> None:
+        super().__init__(name, cfg, env)
+        self.command = torch.zeros(env.num_envs, self.action_dim, device=env.device)
+        """The file's last output, shape (num_envs, action_dim), to be written."""
+
+    def process_actions(self, actions: torch.Tensor) -> None:
+        """Set the goal of this step."""
+        super().process_actions(self.command)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return the live tensors that change."""
+        return super().state() | {"command": self.command}

@@ -4,9 +4,10 @@ Whoever has the file can play these steps again, with other means, and see wheth
 does the same.
 """
 
-import hashlib
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import mujoco
@@ -18,18 +19,26 @@ from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.envs.build import load
 from mjlab.export.motion import TIME_STEP
 from mjlab.export.plan import GROUP
+from mjlab.export.reader import ExportError
 from mjlab.export.recipes import named_commands
-from mjlab.export.runner.policy import pack
-from mjlab.export.targets import ACTION
+from mjlab.export.runner.policy import digest_of, files_of, pack
+from mjlab.export.targets import ACTION, reach_command
 from mjlab.managers import EventTermCfg
 from mjlab.managers.event import required_fields
 from mjlab.mdp.driven import DrivenAction
 from mjlab.rl.learners import InferencePolicy
 from mjlab.rl.vecenv import RslRlVecEnv
 from mjlab.sim.compile import apply_options
+from mjlab.spec import write_spec
+from mjlab.tensors.math import quat_normalize
 
 STEPS = 200
 """Steps that are recorded, or fewer if the episode ends before."""
+
+
+_MOST_BYTES, _LEAST_STEPS = 8_000_000, 21
+"""Room for the record and for the scene, which images and meshes need, and steps that
+are recorded all the same."""
 
 
 @dataclass(frozen=True)
@@ -54,14 +63,20 @@ def starts(
     events: dict[str, EventTermCfg | None],
 ) -> dict[str, EventTermCfg | None]:
     """Return the events that choose a first state, and change no robot."""
-    chosen = {}
-    for name, event in events.items():
-        if event is None or event.mode != "reset":
-            continue
-        changes = required_fields({name: event})
-        if not changes and event.func not in (mdp.randomize_terrain,):
-            chosen[name] = event
-    return chosen
+    return {
+        name: event
+        for name, event in events.items()
+        if event is not None
+        and event.mode == "reset"
+        and not event.func.__module__.startswith(mdp.randomize.__name__)
+        and not required_fields({name: event})
+        and event.func not in _NO_STARTS
+    }
+
+
+# There are no tiles, and forces are no part of a state.
+_NO_STARTS = (mdp.randomize_terrain, mdp.reset_root_state_from_flat_patches)
+_NO_STARTS += (mdp.apply_external_force_torque, mdp.apply_body_impulse)
 
 
 def record(
@@ -85,14 +100,21 @@ def record(
     policy.reset()
     observations = worlds.reset(seed=0)
     rows: list[dict[str, np.ndarray]] = []
-    while len(rows) < steps:
+    size = 0
+    while len(rows) < steps and (size < _MOST_BYTES or len(rows) < _LEAST_STEPS):
         row = _measured(env, list(inputs))
+        size += sum(value.nbytes for value in row.values())
         action = policy(observations)
         action = action if clip is None else action.clamp(-clip, clip)
         observations, _, dones, _ = worlds.step(action)
-        if dones.item() and rows:
+        if dones.item():
             break
         rows.append(row | _answered(env, action))
+    if not rows:
+        raise ExportError(
+            "The policy's episode ends with its first step, so that there is nothing "
+            "to record. Is the start of an episode one of its ends?"
+        )
     names = sorted(rows[0], key=lambda name: name not in ("qpos", "qvel"))
     arrays = {name: np.stack([row[name] for row in rows]) for name in names}
     fields = [
@@ -130,18 +152,49 @@ def _measured(
 
 def _answered(env: ManagerBasedRlEnv, action: torch.Tensor) -> dict[str, np.ndarray]:
     """Return the action, and the targets that the world made of it."""
-    answers = {ACTION: action}
+    answers, start = {ACTION: action}, 0
     for name, term in env.action_manager.terms.items():
         assert isinstance(term, DrivenAction), "Others were refused."
-        answers[f"{name}_target"] = term.processed_action
+        stop = start + term.action_dim
+        answer = term.processed_action
+        if isinstance(term, mdp.DifferentialIKAction):
+            scale, low, high = map(
+                torch.from_numpy, reach_command(term.cfg, stop - start)
+            )
+            answer = (action[:, start:stop] * scale).clamp(low, high)
+            if stop - start == 7:
+                answer = torch.cat(
+                    (answer[:, :3], quat_normalize(answer[:, 3:])), dim=1
+                )
+        answers[f"{name}_target"] = answer
+        start = stop
     return {
         f"output {name}": value[0].cpu().numpy().copy()
         for name, value in answers.items()
     }
 
 
-def scene_text(cfg: ManagerBasedRlEnvCfg) -> str:
-    """Return the scene as MJCF with its options, without textures."""
+@dataclass(frozen=True)
+class RecordedScene:
+    """The scene of the first steps, as files."""
+
+    content: str
+    """A zip file with `scene.xml` and the files that it names, packed."""
+
+    digest: str
+    """Hash of all of them."""
+
+    lacks: str | None
+    """The reason why there is none, if there is none."""
+
+    def described(self) -> dict[str, Any]:
+        """Return what the contract says of it."""
+        about = {"sha256": self.digest, "mujoco": mujoco.__version__}
+        return about | {"lacks": self.lacks}
+
+
+def recorded_scene(cfg: ManagerBasedRlEnvCfg) -> RecordedScene:
+    """Return the scene with its options, without textures."""
     spec = load(cfg).built.spec.copy()
     apply_options(spec, cfg.sim.mujoco)
     for material in spec.materials:
@@ -149,10 +202,11 @@ def scene_text(cfg: ManagerBasedRlEnvCfg) -> str:
     for texture in spec.textures:
         spec.delete(texture)
     spec.compile()
-    return spec.to_xml()
-
-
-def described_scene(text: str) -> dict[str, Any]:
-    """Return what the contract says of the scene, with the hash of its text."""
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    return {"sha256": f"sha256:{digest}", "mujoco": mujoco.__version__}
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_spec(spec, Path(folder) / "scene.zip", zip=True)
+        content = path.read_bytes()
+    digest, lacks = digest_of(files_of(content)), None
+    if len(content) > _MOST_BYTES:
+        lacks = f"its meshes take {len(content) / 1e6:.0f} MB, too much for the file"
+        content = b""
+    return RecordedScene(pack(content), digest, lacks)

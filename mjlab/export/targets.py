@@ -12,12 +12,13 @@ from mjlab.export.forms import TIMED
 from mjlab.export.graph import Graph
 from mjlab.export.inputs import Observer
 from mjlab.export.motion import REFERENCE, ClipConstants
-from mjlab.export.quantities import Units, joint_units
+from mjlab.export.quantities import Units, joint_units, root_frame
 from mjlab.export.reader import ExportError
 from mjlab.managers import ActionTerm
 from mjlab.mdp.driven import DrivenAction
 from mjlab.motion import MotionAction
 from mjlab.muscle.action import MuscleAction
+from mjlab.names import resolve_values
 
 ACTION = "action"
 """Name of the output that is the network's own action."""
@@ -56,7 +57,8 @@ def add_targets(
             raise _refusal(term)
         value, described = add(graph, term, graph.part(action, start, stop), observer)
         output = f"{term.name}_target"
-        graph.output(output, value, (len(term.target_names),))
+        elements = described.get("elements", term.target_names)
+        graph.output(output, value, (len(elements),))
         terms.append(_described(env, term, output, (start, stop)) | described)
         start = stop
     graph.output(ACTION, action, (start,))
@@ -127,8 +129,12 @@ def _default_pos(term: mdp.JointPositionAction) -> torch.Tensor | float:
     assert isinstance(term.cfg, mdp.JointPositionActionCfg)
     if not term.cfg.use_default_offset:
         return 0.0
-    columns = [term.entity.joint_names.index(name) for name in term.target_names]
-    return term.entity.data.default_joint_pos[0].cpu()[columns]
+    return term.entity.data.default_joint_pos[0].cpu()[_columns(term)]
+
+
+def _columns(term: DrivenAction) -> list[int]:
+    """Return the places of a term's joints among those of its entity."""
+    return [term.entity.joint_names.index(name) for name in term.target_names]
 
 
 def _add_binary(
@@ -145,9 +151,74 @@ def _add_binary(
     return value, lists | {"relative_to": None}
 
 
+def reach_command(
+    cfg: mdp.DifferentialIKActionCfg, size: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return scale, smallest and largest value of each number of a command."""
+    scale, ends = np.ones(size, np.float32), np.full((2, size), np.inf, np.float32)
+    scale[:3] = cfg.position_scale
+    ends[0] = -np.inf
+    bounded = size if cfg.use_relative_mode else 3
+    if cfg.use_relative_mode:
+        scale[3:] = cfg.rotation_scale
+    if cfg.clip is not None:
+        ends[:, :bounded] = np.array(cfg.clip)[:, None]
+    return scale, ends[0], ends[1]
+
+
+def _add_reach(
+    graph: Graph, term: mdp.DifferentialIKAction, value: str, observer: Observer
+) -> tuple[str, Described]:
+    cfg, size = term.cfg, term.action_dim
+    scale, low, high = reach_command(cfg, size)
+    value = graph.add("Mul", value, graph.constant(scale))
+    value = graph.add("Max", value, graph.constant(low))
+    value = graph.add("Min", value, graph.constant(high))
+    if size == 7:
+        quat = graph.part(value, 3, 7)
+        length = graph.add("ReduceL2", quat, axes=[0], keepdims=1)
+        unit = graph.add("Div", quat, length)
+        value = graph.join([graph.part(value, 0, 3), unit])
+    turns = [f"turn_{axis}" for axis in "xyz"]
+    rest = turns if size == 6 else [f"quat_{axis}" for axis in "wxyz"]
+    units = ["m"] * 3 + (["rad"] if size == 6 else ["1"]) * (size - 3)
+    data, columns = term.entity.data, _columns(term)
+    limits = (
+        data.soft_joint_pos_limits if cfg.use_soft_limits else data.joint_pos_limits
+    )
+    given = resolve_values(cfg.posture or {}, term.target_names, what="joint")
+    default = data.default_joint_pos[0].cpu()[columns].tolist()
+    posture = [d if v is None else v for v, d in zip(given, default, strict=True)]
+    prefix = term.entity.index.prefix
+    return value, {
+        "quantity": "frame_pose",
+        "unit": units,
+        "elements": ["x", "y", "z", *rest][:size],
+        "scale": scale.tolist(),
+        "clip": None
+        if cfg.clip is None
+        else np.stack((low, high), axis=1).astype(float).tolist(),
+        "relative_to": None,
+        "reach": {
+            "frame": {cfg.frame_type: prefix + cfg.frame_name},
+            "base": root_frame(observer.env, term.entity),
+            "command_frame": cfg.command_frame,
+            "is_relative": cfg.use_relative_mode,
+            "position_only": cfg.command_type == "position",
+            "weights": [cfg.position_weight, cfg.orientation_weight],
+            "damping": cfg.damping,
+            "max_joint_step": cfg.max_joint_step,
+            "limits": limits[0].cpu()[columns].tolist(),
+            "limit_rounds": cfg.limit_rounds,
+            "posture": posture,
+            "posture_weight": cfg.posture_weight,
+        },
+    }
+
+
 _TIMED: Callable[..., tuple[str, Described]] = _add_affine
 
-_EACH_PHYSICS_STEP = (mdp.DifferentialIKAction, MuscleAction)
+_EACH_PHYSICS_STEP = (MuscleAction,)
 
 _TERMS: dict[type[ActionTerm], Callable[..., tuple[str, Described]]] = {
     mdp.JointPositionAction: _add_affine,
@@ -155,6 +226,7 @@ _TERMS: dict[type[ActionTerm], Callable[..., tuple[str, Described]]] = {
     mdp.RelativeJointPositionAction: _add_affine,
     mdp.AffineAction: _add_affine,
     mdp.BinaryAction: _add_binary,
+    mdp.DifferentialIKAction: _add_reach,
 }
 
 

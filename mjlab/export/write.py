@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from mjlab import mdp
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.export.contract import contract, to_text
 from mjlab.export.graph import Graph
@@ -23,8 +24,8 @@ from mjlab.export.network import add_network
 from mjlab.export.plan import GROUP, OnnxInput, measured_group, plan
 from mjlab.export.reader import ExportError, OnnxPolicy
 from mjlab.export.recipes import described_commands
-from mjlab.export.record import described_scene, record, scene_text, starts
-from mjlab.export.runner.policy import CONTRACT, RECORD, SCENE, pack, with_checksum
+from mjlab.export.record import record, recorded_scene, starts
+from mjlab.export.runner.policy import CONTRACT, RECORD, SCENE, with_checksum
 from mjlab.export.targets import ACTION, add_targets
 from mjlab.files import write_atomic, write_text
 from mjlab.managers import ObservationGroupCfg, ObservationTermCfg
@@ -35,6 +36,12 @@ from mjlab.rl.learners import InferencePolicy, network_names
 from mjlab.rl.policy import load_network
 from mjlab.rl.run_folder import RunFolder
 from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.tensors.math import (
+    quat_box_minus,
+    quat_conjugate,
+    quat_mul,
+    quat_rotate_inverse,
+)
 from mjlab.terrain import TerrainCfg
 from mjlab.threads import torch_threads
 
@@ -151,7 +158,7 @@ def export_policy(
     if observer.last_action is not None:
         graph.remember("last_action", action)
     steps = record(worlds, network, clip=clip, inputs=observer.inputs)
-    scene = scene_text(env.cfg)
+    scene = recorded_scene(env.cfg)
     whole = contract(
         env,
         agent_cfg,
@@ -168,10 +175,10 @@ def export_policy(
         network=name,
         clips=observer.clips,
         commands=described_commands(env, observer.inputs, steps.commands),
-        more={"model": described_scene(scene), "record": steps.described()},
+        more={"model": scene.described(), "record": steps.described()},
     )
     texts = {CONTRACT: to_text(whole), "task": task}
-    texts |= {RECORD: steps.content, SCENE: pack(scene.encode())}
+    texts |= {RECORD: steps.content, SCENE: scene.content}
     return _write(to, graph.model(texts), whole, worlds, network, clip)
 
 
@@ -290,9 +297,27 @@ def _expected(env: ManagerBasedRlEnv, action: torch.Tensor) -> dict[str, np.ndar
     for name, term in env.action_manager.terms.items():
         assert isinstance(term, DrivenAction), "Others were refused."
         term.process_actions(action[:, start : start + term.action_dim])
-        expected[f"{name}_target"] = term.processed_action[0].numpy()
+        expected[f"{name}_target"] = _asked(term)[0].numpy()
         start += term.action_dim
     return expected
+
+
+def _asked(term: DrivenAction) -> torch.Tensor:
+    """Return the targets of a term in force; of a frame, the way to its goal."""
+    if not isinstance(term, mdp.DifferentialIKAction):
+        return term.processed_action
+    cfg, data = term.cfg, term.entity.data
+    in_base = cfg.command_frame == "base"
+    quat = data.root_quat_w if in_base else torch.tensor([[1.0, 0.0, 0.0, 0.0]])
+    place, goal = term.goal_pos_w, term.goal_quat_w
+    if cfg.use_relative_mode:
+        parts = [place - term.frame.pos_w, quat_box_minus(goal, term.frame.quat_w)]
+        parts = [quat_rotate_inverse(quat, part) for part in parts]
+    else:
+        origin = data.root_pos_w if in_base else torch.zeros(1, 3)
+        parts = [quat_rotate_inverse(quat, place - origin)]
+        parts += [quat_mul(quat_conjugate(quat), goal)]
+    return torch.cat(parts, dim=1)[:, : term.action_dim]
 
 
 def _difference(found: np.ndarray, expected: np.ndarray) -> float:

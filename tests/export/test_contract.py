@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import struct
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +12,19 @@ import numpy as np
 import pytest
 import torch
 
+from mjlab.entity import EntityCfg
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.export import ExportError, OnnxPolicy
+from mjlab.export import ExportError, FilePolicy, OnnxPolicy, driven_by
 from mjlab.export.forms import TIMED
+from mjlab.export.runner.loop import check
 from mjlab.export.runner.policy import ContractPolicy
+from mjlab.export.runner.robot import MujocoRobot
+from mjlab.export.verify import verify
 from mjlab.registry import entries, load_task
-from mjlab.rl import GaussianCfg, MlpModelCfg
+from mjlab.rl import GaussianCfg, MlpModelCfg, load_policy
+from mjlab.tasks.cartpole.env import CartpoleBalanceCfg
 from mjlab.tasks.manipulation.lift_ik import LiftYamIKCfg
+from mjlab.tasks.muscle.track_arm6 import TrackArm6Cfg
 from mjlab.tasks.velocity.g1_gait import VelocityG1GaitCfg
 from tests.tools.json_schema import breaches
 from tests.worlds.export_runs import errors, record, write
@@ -28,8 +35,6 @@ ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "mjlab/export/contract.schema.json").read_text("utf-8"))
 TRAINED = [name for name in entries() if load_task(name).trained is not None]
 UNWRITTEN = {
-    "Lift-Yam-IK": "'arm' is a DifferentialIKAction, which decides anew in every phys",
-    "Lift-Yam-Mixed": "'arm' is a DifferentialIKAction, which decides anew in every p",
     **dict.fromkeys(
         ("Muscle-Walk-W18", "Muscle-Walk-W54", "Muscle-Track-Arm6"),
         "'muscles' is a MuscleAction, which decides anew in every physics step",
@@ -118,6 +123,71 @@ def without_command(cfg):
     return cfg
 
 
+def test_a_frame_goes_where_the_file_sends_it(tmp_path):
+    """In plain MuJoCo, in the task, and in the task driven by the file."""
+    cfg = LiftYamIKCfg(seed=3)
+    checkpoint, exported = write(tmp_path, cfg, agent_cfg(1, actor=small()))
+    assert list(breaches(exported.contract, SCHEMA)) == []
+    policy = ContractPolicy(exported.path)
+    recorded = policy.record()["qpos"]
+    assert np.ptp(recorded[:21], axis=0).max() > 0.5
+    by_answer, by_joint = check(policy, MujocoRobot(policy))
+    assert by_answer < 1e-5 and by_joint < 1e-5
+    assert verify(exported.path).departures == []
+    file = OnnxPolicy(exported.path)
+    totals = []
+    for driven in (False, True):
+        worlds = driven_by(cfg, file.contract) if driven else cfg
+        worlds = replace(worlds, scene=replace(worlds.scene, num_envs=2))
+        if not driven:
+            worlds.observations["actor"].enable_corruption = False
+        else:
+            worlds.observations["onnx"].enable_corruption = False
+        env = ManagerBasedRlEnv(worlds, device="cpu")
+        agent = agent_cfg(1, actor=small())
+        act = FilePolicy(env, file) if driven else load_policy(checkpoint, env, agent)
+        observations, _ = env.reset(seed=4)
+        for _ in range(15):
+            observations, *_ = env.step(act(observations))
+        totals.append(env.sim.data.qpos.clone())
+        env.close()
+    assert torch.allclose(*totals, atol=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command_type", "is_relative", "frame"),
+    [
+        ("position", True, "base"),
+        ("position", False, "world"),
+        ("pose", False, "base"),
+        ("pose", True, "world"),
+    ],
+)
+def test_other_ways_of_reaching_are_the_same_in_plain_mujoco(
+    command_type, is_relative, frame, tmp_path
+):
+    cfg = LiftYamIKCfg(seed=3)
+    own = cfg.actions["arm"]
+    cfg.actions["arm"] = replace(
+        own,
+        command_type=command_type,
+        use_relative_mode=is_relative,
+        command_frame=frame,
+        clip=(-0.4, 0.3),
+        limit_rounds=1,
+        posture_weight=0.1,
+        posture={"joint2": 0.8},
+        orientation_weight=0.5,
+        use_soft_limits=False,
+    )
+    _, exported = write(tmp_path, cfg, agent_cfg(1, actor=small()))
+    policy = ContractPolicy(exported.path)
+    by_answer, by_joint = check(policy, MujocoRobot(policy))
+    assert by_answer < 1e-5 and by_joint < 1e-4
+    assert np.ptp(policy.record()["qpos"][:21], axis=0).max() > 0.2
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -125,7 +195,7 @@ def without_command(cfg):
             lambda: without_command(VelocityG1GaitCfg()),
             r"'actor/gait_clock' follows the command 'twist', which the policy does no",
         ),
-        (LiftYamIKCfg, r"'arm' is a DifferentialIKAction, which decides anew in every"),
+        (TrackArm6Cfg, r"'muscles' is a MuscleAction, which decides anew in every phy"),
     ],
 )
 def test_what_a_file_cannot_say_is_refused_with_the_reason(
@@ -194,6 +264,34 @@ def test_every_key_is_explained():
 
 
 def test_the_hash_of_the_scene_is_that_of_its_text(cartpole):
-    text = ContractPolicy(cartpole).scene()
-    digest = hashlib.sha256(text.encode()).hexdigest()
+    files = ContractPolicy(cartpole).scene()
+    assert list(files) == ["scene.xml"]
+    digest = hashlib.sha256(b"scene.xml\0" + files["scene.xml"] + b"\0").hexdigest()
     assert contract_of(cartpole)["model"]["sha256"] == f"sha256:{digest}"
+
+
+TETRAHEDRON = [(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1)]
+
+
+def test_meshes_travel_in_the_file_without_the_folder_that_they_were_in(tmp_path):
+    faces = [(0, 2, 1), (0, 3, 2), (0, 1, 3), (1, 2, 3)]
+    stl = bytes(80) + struct.pack("<I", len(faces))
+    for face in faces:
+        corners = [number for i in face for number in TETRAHEDRON[i]]
+        stl += struct.pack("<12fH", 0, 0, 0, *corners, 0)
+    (tmp_path / "secret_folder").mkdir()
+    (tmp_path / "secret_folder" / "hat.stl").write_bytes(stl)
+    model = tmp_path / "secret_folder" / "hat.xml"
+    model.write_text(
+        '<mujoco><asset><mesh name="hat" file="hat.stl"/></asset><worldbody>'
+        '<body name="hat"><geom type="mesh" mesh="hat" mass="0.1"/></body>'
+        "</worldbody></mujoco>"
+    )
+    cfg = CartpoleBalanceCfg()
+    cfg.scene.entities["hat"] = EntityCfg(source=model)
+    _, exported = write(tmp_path, cfg, agent_cfg(1, actor=small()))
+    policy = ContractPolicy(exported.path)
+    assert sorted(policy.scene()) == ["assets/hat.stl", "scene.xml"]
+    assert MujocoRobot(policy).model.nmesh == 1
+    assert b"secret_folder" not in b"".join(policy.scene().values())
+    assert b"secret_folder" not in exported.path.read_bytes()

@@ -12,11 +12,16 @@ import mujoco
 import numpy as np
 import pytest
 
+from mjlab.actuator import IdealPdActuatorCfg
 from mjlab.export.runner import runner_text, write_runner
 from mjlab.export.runner.commands import CommandSource, KeyboardSource, UdpSource
-from mjlab.export.runner.loop import Safety, run
+from mjlab.export.runner.loop import Safety, follow, run
 from mjlab.export.runner.policy import ContractError, ContractPolicy
 from mjlab.export.runner.robot import MujocoRobot
+from mjlab.rl import GaussianCfg, MlpModelCfg
+from mjlab.tasks.velocity import VelocityGo1FlatCfg
+from tests.worlds.export_runs import write
+from tests.worlds.rl_runs import agent_cfg
 from tests.worlds.shipped import shipped
 
 ALONE = """
@@ -69,6 +74,10 @@ def policy(go1) -> ContractPolicy:
     return ContractPolicy(go1)
 
 
+def text_of(policy: ContractPolicy) -> str:
+    return policy.scene()["scene.xml"].decode()
+
+
 def begun(policy: ContractPolicy, kind: type[MujocoRobot] = MujocoRobot) -> MujocoRobot:
     robot, record = kind(policy), policy.record()
     robot.start(record["qpos"][0], record["qvel"][0])
@@ -119,7 +128,7 @@ def test_every_policy_that_ships_runs_alone(task, tmp_path, record_property):
 def test_the_record_is_what_the_physics_of_its_scene_does(policy):
     """The state that the recorded targets lead to in MuJoCo, by a loop of its own."""
     record = policy.record()
-    model = mujoco.MjModel.from_xml_string(policy.scene())
+    model = mujoco.MjModel.from_xml_string(text_of(policy))
     data = mujoco.MjData(model)
     data.qpos[:], data.qvel[:] = record["qpos"][0], record["qvel"][0]
     order = [
@@ -132,6 +141,51 @@ def test_the_record_is_what_the_physics_of_its_scene_does(policy):
         assert np.abs(data.qpos - record["qpos"][step + 1]).max() < 1e-5
     # A quarter of a turn from the world's axes, so that no frame is taken for another.
     assert abs(record["qpos"][0][6]) > 0.1
+
+
+def test_servos_whose_effort_is_computed_are_computed_here_too(tmp_path):
+    cfg = VelocityGo1FlatCfg(seed=1)
+    robot = cfg.scene.entities["robot"].articulation
+    robot.actuators = tuple(
+        IdealPdActuatorCfg(
+            target_names=motor.target_names,
+            stiffness=0.5 * motor.stiffness,
+            damping=0.4 * motor.damping,
+            effort_limit=motor.effort_limit,
+            armature=motor.armature,
+        )
+        for motor in robot.actuators
+    )
+    actor = MlpModelCfg(hidden_dims=(16,), distribution_cfg=GaussianCfg())
+    _, exported = write(tmp_path, cfg, agent_cfg(1, actor=actor))
+    servo = exported.contract["entities"]["robot"]["actuators"][0]
+    assert (servo["law"], servo["commands"]) == ("pd", ["effort"])
+    policy = ContractPolicy(exported.path)
+    assert policy.contract["record"]["steps"] > 10
+    recorded = policy.record()["qpos"]
+    for step, found in follow(policy, MujocoRobot(policy)):
+        # Weights by chance throw it about, and apart soon.
+        assert step > 5 or np.abs(found["qpos"] - recorded[step]).max() < 5e-6
+    assert np.ptp(recorded[:6], axis=0).max() > 0.5
+    robot = begun(policy)
+    robot.damp()
+    robot.data.qvel[6:] = 0.5
+    robot.wait()
+    speeds = [robot.data.qvel[dof] for _, dof in robot.joints]
+    assert np.abs(speeds).max() < 5.0  # It brakes.
+    name = policy.entity["joints"][0]["name"]
+    robot.servos[name].pull()
+    effort = robot.data.ctrl[robot.controls[name, "effort"]]
+    servos = {each["target"]: each for each in policy.entity["actuators"]}
+    assert effort == pytest.approx(
+        -servos[name]["damping"] * robot.data.qvel[robot.joints[0][1]]
+    )
+
+
+def test_a_law_that_plain_mujoco_does_not_know_is_named(tmp_path, policy):
+    policy.entity["actuators"][2]["law"] = "the law of LearnedActuatorCfg"
+    with pytest.raises(ContractError, match=r"FL_hip_joint has what .* LearnedActuat"):
+        MujocoRobot(policy)
 
 
 def test_it_is_one_file_that_needs_little(tmp_path):
@@ -314,6 +368,15 @@ def test_keys_change_commands_and_x_stops(policy, monkeypatch):
     assert source.read() == np.inf
 
 
+def test_a_key_lets_the_robot_go(policy, monkeypatch):
+    reading, writing = os.pipe()
+    monkeypatch.setattr(sys, "stdin", os.fdopen(reading))
+    robot, source = begun(policy, Faulty), KeyboardSource(policy.contract)
+    os.write(writing, b"wx")
+    assert run(policy, robot, source, Safety(policy), steps=3) == "a key stopped it"
+    assert robot.damped == 0
+
+
 def test_a_command_that_is_none_is_refused(policy):
     source = CommandSource(policy.contract)
     for wrong in ([0.1], [0.1, np.nan, 0.0]):
@@ -348,6 +411,6 @@ def test_a_file_that_was_changed_is_refused(go1, tmp_path):
 
 
 def test_a_robot_without_a_joint_is_refused_by_its_name(policy):
-    text = policy.scene().replace("robot/FL_hip_joint", "robot/FL_hip")
+    text = text_of(policy).replace("robot/FL_hip_joint", "robot/FL_hip")
     with pytest.raises(ContractError, match="has no joint 'robot/FL_hip_joint'"):
         MujocoRobot(policy, text)

@@ -139,6 +139,10 @@ def says_another_rate(contract):
 DEFAULT = numbers(*[0.1, 0.9, -1.8, -0.1, 0.9, -1.8] * 2)
 
 
+def scene_of(path: Path) -> str:
+    return ContractPolicy(path).scene()["scene.xml"].decode()
+
+
 def default_of(path: Path) -> np.ndarray:
     joints = ContractPolicy(path).entity["joints"]
     return np.array([joint["default_pos"] for joint in joints], np.float32)
@@ -327,7 +331,7 @@ BY_NAME = {change.__name__: change for change in IN_THE_ROBOT}
 @pytest.mark.parametrize("kind", kinds_of(BY_NAME))
 def test_a_robot_that_is_another_one_is_named(kind, go1, tmp_path):
     change = BY_NAME[kind]
-    spec = mujoco.MjSpec.from_string(ContractPolicy(go1).scene())
+    spec = mujoco.MjSpec.from_string(scene_of(go1))
     change(spec)
     spec.compile()
     robot = tmp_path / "robot.xml"
@@ -341,7 +345,7 @@ def test_the_recorded_scene_without_the_prefix_of_its_names_is_the_same_robot(
     go1, tmp_path
 ):
     robot = tmp_path / "robot.xml"
-    text = ContractPolicy(go1).scene()
+    text = scene_of(go1)
     # Classes of defaults keep theirs, or one would be there twice.
     robot.write_text(re.sub(r'(?<!class=)"robot/', '"', text))
     assert verify(go1, robot).departures == []

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mjlab.files import write_text
 
-PARTS = ("policy", "robot", "commands", "loop")
+PARTS = ("policy", "reach", "robot", "commands", "loop")
 """The files, in the order in which they need each other."""
 
 

@@ -43,7 +43,7 @@ class Safety:
 
         Args:
             policy: The policy, whose contract has the limits of joints.
-            margin: Way of a joint beyond its limit, rad or m.
+            margin: Way of a joint beyond its limit, rad; a tenth of that in m.
             tilt: Angle from upright that is a fall, degrees.
             periods: Longest time between two steps, in control periods.
             late: Greatest age of a command, s.
@@ -53,7 +53,8 @@ class Safety:
         limits = [joint["limits"] for joint in joints]
         low = [-np.inf if pair[0] is None else pair[0] for pair in limits]
         high = [np.inf if pair[1] is None else pair[1] for pair in limits]
-        self._low, self._high = np.array(low) - margin, np.array(high) + margin
+        ways = [margin if joint["unit"] == "rad" else 0.1 * margin for joint in joints]
+        self._low, self._high = np.array(low) - ways, np.array(high) + ways
         self._upright, self._late = math.cos(math.radians(tilt)), late
         self._longest, self._last = periods * policy.dt, -math.inf
 
@@ -68,6 +69,8 @@ class Safety:
             return f"{self._names[int(np.argmax(beyond))]} is beyond its limit"
         if not robot.upright() >= self._upright:
             return "the robot fell"
+        if age == math.inf:
+            return "a key stopped it"
         if not age <= self._late:
             return f"the newest command is {age:.2f} s old"
         now = robot.now()
@@ -211,9 +214,18 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--udp", type=int, help="port of this machine for packets")
     parser.add_argument("--log", type=Path, help="file for a line of JSON each period")
     parser.add_argument("--view", action="store_true", help="open MuJoCo's window")
+    parser.add_argument(
+        "--scene", type=Path, help="file to write the scene to, as MJCF"
+    )
     parser.add_argument("--check", action="store_true", help="play the recorded steps")
     options = parser.parse_args(arguments)
     policy = ContractPolicy(options.policy)
+    if options.scene is not None:
+        for name, content in policy.scene().items():
+            named = options.scene.name if name == "scene.xml" else name
+            path = options.scene.parent / named
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
     robot = MujocoRobot(policy, options.robot)
     if options.check:
         by_answer, by_joint = check(policy, robot)

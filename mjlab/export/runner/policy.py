@@ -3,9 +3,11 @@
 import base64
 import hashlib
 import importlib
+import io
 import json
 import math
 import re
+import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,6 +22,9 @@ FORMAT = 3
 NO_CHECKSUM = f"sha256:{0:064}"
 """Checksum of a file in the contract while it is computed."""
 _CHECKSUM = re.compile(rb'"checksum": "(sha256:[0-9a-f]{64})"')
+PD = "pd"
+"""Law of an actuator: stiffness * (target - position) + damping * (velocity target -
+velocity) + effort, within the effort's limit, in each physics step."""
 CLOCK = "time_step"
 """The command that counts the rows of clips by itself."""
 
@@ -58,6 +63,20 @@ def pack(content: bytes) -> str:
 def unpack(text: str) -> bytes:
     """Return the bytes of a text that `pack` made."""
     return zlib.decompress(base64.b64decode(text, validate=True))
+
+
+def files_of(content: bytes) -> dict[str, bytes]:
+    """Return the files of a zip file by name."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def digest_of(files: Mapping[str, bytes]) -> str:
+    """Return the hash of files: of all names and contents, in the order of names."""
+    digest = hashlib.sha256()
+    for name in sorted(files):
+        digest.update(name.encode() + b"\0" + files[name] + b"\0")
+    return f"sha256:{digest.hexdigest()}"
 
 
 def _session(content: bytes, path: str | Path) -> Any:
@@ -132,13 +151,17 @@ class ContractPolicy:
         last = next(row for row in lasts if row >= first)
         return {CLOCK: np.array([min(first + step, last)])}
 
-    def scene(self) -> str:
-        """Return the model that it was recorded in, as MJCF."""
-        text = unpack(self._texts[SCENE])
-        found = f"sha256:{hashlib.sha256(text).hexdigest()}"
-        if found != self.contract["model"]["sha256"]:
-            raise ContractError("its scene is not the one that its contract names")
-        return text.decode()
+    def scene(self) -> dict[str, bytes]:
+        """Return the recorded scene: `scene.xml`, and the files that it names."""
+        lacks = self.contract["model"]["lacks"]
+        if lacks is not None:
+            raise ContractError(
+                f"The file has no scene: {lacks}. Name a robot's model."
+            )
+        files = files_of(unpack(self._texts[SCENE]))
+        if digest_of(files) != self.contract["model"]["sha256"]:
+            raise ContractError("The scene is not the one that the contract names.")
+        return files
 
     def record(self) -> Arrays:
         """Return the first steps, as arrays of shape (steps, ...)."""

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mjlab.export.runner.policy import Arrays, ContractError, ContractPolicy
+from mjlab.export.runner.policy import PD, Arrays, ContractError, ContractPolicy
+from mjlab.export.runner.reach import Reach
 
 
 class RobotInterface(ABC):
@@ -54,7 +55,9 @@ class MujocoRobot(RobotInterface):
         if isinstance(model, Path):
             self.model = self.mj.MjModel.from_xml_path(str(model))
         else:
-            self.model = self.mj.MjModel.from_xml_string(model or policy.scene())
+            files = {"scene.xml": model.encode()} if model else policy.scene()
+            text = files["scene.xml"].decode()
+            self.model = self.mj.MjModel.from_xml_string(text, files)
         self.data = self.mj.MjData(self.model)
         self.given: Arrays = {}
         """Values of inputs that a model does not tell, such as what a camera sees."""
@@ -79,6 +82,18 @@ class MujocoRobot(RobotInterface):
             for place, command in enumerate(actuator["commands"])
         }
         """Addresses in ctrl, by target and command."""
+        self.servos = {
+            actuator["target"]: Servo(self, actuator)
+            for actuator in self.entity["actuators"]
+            if actuator["law"] == PD
+        }
+        """Servos whose effort is computed here, by target."""
+        self.reaches = {
+            term["output"]: Reach(self, term)
+            for term in self.contract["actions"]
+            if "reach" in term
+        }
+        """Frames that are sent somewhere, by output."""
 
     def find(self, kind: str, name: str) -> int:
         """Return the id of an element, which may be called without the prefix."""
@@ -104,6 +119,13 @@ class MujocoRobot(RobotInterface):
             control = self.controls.get((joint["name"], "position"))
             if control is not None:
                 self.data.ctrl[control] = joint["default_pos"]
+            if joint["name"] in self.servos:
+                asked = {
+                    "position": joint["default_pos"],
+                    "velocity": 0.0,
+                    "effort": 0.0,
+                }
+                self.servos[joint["name"]].asked = asked
         self.place(qpos, qvel)
 
     def place(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
@@ -131,13 +153,23 @@ class MujocoRobot(RobotInterface):
     def damp(self) -> None:
         self.targets = {}
         self.data.ctrl[:] = 0.0
-        self.model.actuator_gainprm[:], self.model.actuator_biasprm[:, :2] = 0.0, 0.0
+        for actuator in self.entity["actuators"]:
+            if actuator["law"] is None:
+                index = self.find("actuator", actuator["actuator"])
+                self.model.actuator_gainprm[index] = 0.0
+                self.model.actuator_biasprm[index, :2] = 0.0
+        for servo in self.servos.values():
+            servo.stiffness = 0.0
 
     def wait(self) -> None:
         held = self.data.qpos.copy()
+        for output, reach in self.reaches.items() if self.targets else ():
+            reach.aim(self.targets[output])
         for _ in range(self.contract["rates"]["decimation"]):
             for term in self.contract["actions"] if self.targets else ():
                 self._send(term, held)
+            for servo in self.servos.values():
+                servo.pull()
             self.mj.mj_step(self.model, self.data)
         self.mj.mj_forward(self.model, self.data)
         self.on_step()
@@ -153,7 +185,7 @@ class MujocoRobot(RobotInterface):
         return 1.0 if root["is_fixed"] else float(self._turn(root["frame"])[2, 2])
 
     def _control(self, actuator: dict[str, Any], place: int) -> int:
-        if actuator["law"] is not None:
+        if actuator["law"] not in (None, PD):
             raise ContractError(
                 f"The actuator of {actuator['target']} has what plain MuJoCo does not "
                 f"know: {actuator['law']}."
@@ -163,13 +195,17 @@ class MujocoRobot(RobotInterface):
 
     def _send(self, term: dict[str, Any], held: np.ndarray) -> None:
         command = _COMMANDS[term["quantity"].rpartition("_")[2]]
-        values = self.targets[term["output"]]
+        reach = self.reaches.get(term["output"])
+        values = self.targets[term["output"]] if reach is None else reach.targets()
         for name, value in zip(term["targets"], values, strict=True):
             if term["relative_to"]:
                 address = self.joint(self.entity["prefix"] + name)[0]
                 is_live = term["relative_to"].endswith("physics step")
                 value = value + (self.data.qpos if is_live else held)[address]
-            self.data.ctrl[self.controls[name, command]] = value
+            if name in self.servos:
+                self.servos[name].asked[command] = value
+            else:
+                self.data.ctrl[self.controls[name, command]] = value
 
     def _turn(self, body: str) -> np.ndarray:
         return self.data.xmat[self.find("body", body)].reshape(3, 3)
@@ -226,9 +262,33 @@ class MujocoRobot(RobotInterface):
         raise ContractError(f"This runner does not know how {op!r} is measured.")
 
 
+class Servo:
+    """A motor whose effort follows from a law of this side of the model."""
+
+    def __init__(self, robot: MujocoRobot, actuator: dict[str, Any]) -> None:
+        name = actuator["target"]
+        self._data = robot.data
+        self._control = robot.controls[name, "effort"]
+        self._position, self._dof = robot.joint(robot.entity["prefix"] + name)
+        self.stiffness: float = actuator["stiffness"]
+        """Position gain."""
+        self._damping, self._limit = actuator["damping"], actuator["effort_limit"]
+        self.asked: dict[str, float] = {}
+        """What is asked for, by command."""
+
+    def pull(self) -> None:
+        """Set the effort of the coming physics step."""
+        if not self.asked:
+            return
+        away = self.asked["position"] - self._data.qpos[self._position]
+        speed = self.asked["velocity"] - self._data.qvel[self._dof]
+        effort = self.stiffness * away + self._damping * speed + self.asked["effort"]
+        most = math.inf if self._limit is None else self._limit
+        self._data.ctrl[self._control] = min(max(effort, -most), most)
+
+
 _COMMANDS = {
-    "pos": "position",
-    "len": "position",
+    **dict.fromkeys(("pos", "len", "pose"), "position"),
     "vel": "velocity",
     "effort": "effort",
 }

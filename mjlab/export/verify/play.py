@@ -78,7 +78,7 @@ def verify(path: Path, robot: Path | None = None) -> Verdict:
     if robot is None:
         verdict.departures += differences(scene, scene)
     else:
-        verdict.departures += missing(policy, _model(robot))
+        verdict.departures += missing(policy, _model(robot), scene.model)
         if not verdict.departures:
             chosen = _loaded(policy, robot, scene, verdict)
     if chosen is None or verdict.departures:

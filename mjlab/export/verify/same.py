@@ -17,11 +17,10 @@ _SHARE = 1e-3
 """Share by which numbers may differ."""
 
 
-def missing(policy: ContractPolicy, model: Any) -> Iterator[str]:
-    """Yield joints and actuators that the model lacks, or has besides."""
+def missing(policy: ContractPolicy, model: Any, scene: Any) -> Iterator[str]:
+    """Yield joints and actuators that a model lacks, or has besides the scene's."""
     entity = policy.entity
     prefix = entity["prefix"]
-    scene = mujoco.MjModel.from_xml_string(policy.scene())
     known = {scene.joint(i).name for i in range(scene.njnt)}
     known |= {name.removeprefix(prefix) for name in known}
     there = {model.joint(i).name for i in range(model.njnt) if model.jnt_type[i] != 0}
