@@ -63,4 +63,9 @@ def make(
     return make_task(task, num_envs=num_envs, **settings)
 
 
+def __dir__() -> list[str]:
+    """Return what users look for, and not what this file imports for itself."""
+    return sorted({*globals()} - {"os", "sys", "warnings", "TYPE_CHECKING"})
+
+
 _refuse_other_mjlab()
