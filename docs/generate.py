@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from generator import drawing, levels, pages, parts, performance, term_pages
+from generator import drawing, levels, pages, parts, performance, porting, term_pages
 
 DOCS = Path(__file__).resolve().parent
 
@@ -24,6 +24,7 @@ PARTS = {
     "randomizations": lambda _: term_pages.randomization_tables(),
     "warp_fields": lambda _: term_pages.warp_fields_text(),
     "performance": performance.performance_part,
+    "names": porting.names_part,
 }
 """What makes a generated part of a page, by its word."""
 

@@ -33,6 +33,7 @@ VERBS = {
     "doctor": Verb("doctor", "Say why a training does not learn."),
     "replay": Verb("replay", "Do recorded episodes again."),
     "motion": Verb("motion", "Import, make, check and show motion files."),
+    "terrain": Verb("terrain", "Draw a kind of terrain."),
     "list": Verb("list_tasks", "List the tasks."),
     "new-task": Verb("new_task", "Write the package of a task of your own."),
     "demo": Verb("play", "Watch a policy that ships.", ("Velocity-Go1-Flat",)),
