@@ -68,4 +68,13 @@ def __dir__() -> list[str]:
     return sorted({*globals()} - {"os", "sys", "warnings", "TYPE_CHECKING"})
 
 
+def _draw_without_a_display() -> None:
+    """Have cameras draw where there is no display, as in a notebook of a server."""
+    if not os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY"):
+        from mjlab.render.gl import prepare_gl
+
+        prepare_gl()
+
+
 _refuse_other_mjlab()
+_draw_without_a_display()
