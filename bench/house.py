@@ -70,7 +70,7 @@ def house() -> dict[str, tuple[int, int]]:
     files = [
         file
         for file in files_of(ROOT / "mjlab")
-        if "tasks" not in file.relative_to(ROOT / "mjlab").parts[:1]
+        if file.relative_to(ROOT / "mjlab").parts[0] not in ("tasks", "scripts")
     ]
     return sizes(files)
 

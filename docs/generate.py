@@ -10,7 +10,16 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from generator import contract, drawing, levels, pages, parts, performance, term_pages
+from generator import (
+    contract,
+    drawing,
+    levels,
+    pages,
+    parts,
+    performance,
+    porting,
+    term_pages,
+)
 
 DOCS = Path(__file__).resolve().parent
 
@@ -25,6 +34,7 @@ PARTS = {
     "randomizations": lambda _: term_pages.randomization_tables(),
     "warp_fields": lambda _: term_pages.warp_fields_text(),
     "performance": performance.performance_part,
+    "names": porting.names_part,
 }
 """What makes a generated part of a page, by its word."""
 

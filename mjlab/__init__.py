@@ -63,4 +63,18 @@ def make(
     return make_task(task, num_envs=num_envs, **settings)
 
 
+def __dir__() -> list[str]:
+    """Return what users look for, and not what this file imports for itself."""
+    return sorted({*globals()} - {"os", "sys", "warnings", "TYPE_CHECKING"})
+
+
+def _draw_without_a_display() -> None:
+    """Have cameras draw where there is no display, as in a notebook of a server."""
+    if not os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY"):
+        from mjlab.render.gl import prepare_gl
+
+        prepare_gl()
+
+
 _refuse_other_mjlab()
+_draw_without_a_display()

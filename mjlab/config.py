@@ -1,13 +1,49 @@
 """The base of every configuration: a slip in a name is refused where it is made."""
 
 import inspect
+from abc import ABCMeta
 from dataclasses import fields, is_dataclass
 from typing import Any, Self
 
 from mjlab.names import suggest
 
+SPELLINGS: dict[str, tuple[str, ...]] = {
+    "asset_name": ("entity_name",),
+    "body_name": ("body",),
+    "disableflags": ("disable",),
+    "enableflags": ("enable",),
+    "entity_name": ("entity",),
+    "env_idx": ("world",),
+    "flat_patch_sampling": ("flat_patches",),
+    "include_geom_groups": ("geom_groups",),
+    "ray_alignment": ("alignment",),
+    "rot": ("quat",),
+    "spec_fn": ("edit_spec", "source"),
+    "target_names_expr": ("target_names",),
+    "terrain_generator": ("generator",),
+    "terrain_type": ("kind",),
+}
+"""Names of fields in mjlab 1.6 or Isaac Lab, and what means the same here: the first
+that a configuration has. It is taken wherever the name itself is no field."""
 
-class Config:
+
+class _Spelled(ABCMeta):
+    """Makes configurations from settings that are spelled as elsewhere."""
+
+    def __call__(cls, *args: Any, **settings: Any) -> Any:
+        """Make a configuration; its first field needs no name."""
+        named: dict[str, Any] = {}
+        if len(args) == 1 and is_dataclass(cls) and fields(cls):
+            settings, args = {fields(cls)[0].name: args[0], **settings}, ()
+        for name, value in settings.items():
+            own = _own_name(cls, name)
+            if own in named or (own != name and own in settings):
+                raise TypeError(f"{cls.__name__} is given {own!r} twice, as {name!r}.")
+            named[own] = value
+        return super().__call__(*args, **named)
+
+
+class Config(metaclass=_Spelled):
     """A dataclass of settings, which has the names that it declares and no others.
 
     Python itself keeps `cfg.scene.num_env = 3` as an attribute that nobody reads, and
@@ -45,6 +81,7 @@ class Config:
     def __setattr__(self, name: str, value: Any) -> None:
         """Set a field, or a private attribute."""
         cls = type(self)
+        name = _own_name(cls, name)
         if name not in _fields(cls) and name[0] != "_" and name not in dir(cls):
             raise AttributeError(_unknown(cls, name))
         super().__setattr__(name, value)
@@ -52,6 +89,13 @@ class Config:
 
 def _fields(cls: type) -> set[str]:
     return {f.name for f in fields(cls)} if is_dataclass(cls) else set()
+
+
+def _own_name(cls: type, name: str) -> str:
+    """Return what a class calls a field that may be spelled as elsewhere."""
+    if name not in SPELLINGS or name in (known := _fields(cls)):
+        return name
+    return next((own for own in SPELLINGS[name] if own in known), name)
 
 
 def _unknown(cls: type, name: str) -> str:

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mjlab.cli import Program, UsageError, read_line, run_program
+from mjlab.cli.answers import as_called
 from mjlab.cli.new_task import Pattern, write_package
 from mjlab.registry import entries, find_entry, load_task
 from mjlab.threads import prepare_threads
@@ -53,7 +55,7 @@ def main(arguments: Sequence[str]) -> None:
     folder = line.options.folder.expanduser()
     for path in write_package(folder, line.subject, pattern):
         print(path)
-    print("Next: pip install -e that folder, then train.py", line.subject)
+    print(as_called(f"Next: pip install -e that folder, then train.py {line.subject}"))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.help import reference
@@ -62,6 +63,13 @@ class Options:
 
     steps: int | None = None
     """Steps to do. None goes on until it is stopped, and 10 s for a video."""
+
+    seconds: float | None = None
+    """The same as --steps, in seconds of the world's time."""
+
+    size: tuple[int, int] | None = None
+    """Width and height of a video in pixels, such as 1280,720; short for
+    --env.viewer.width and --env.viewer.height."""
 
     num_envs: int | None = None
     """Worlds. None is 9 in the browser, else 1. A video shows up to 9 side by side."""
@@ -163,8 +171,12 @@ def check(options: Options, viewer: str) -> None:
         if value is not None and value < 1:
             flag = name.replace("_", "-")
             raise UsageError(f"--{flag} {value}: it has to be 1 or more.")
-    if not options.speed > 0.0:
-        raise UsageError(f"--speed {options.speed}: it has to be above 0.")
+    for name in ("speed", "seconds"):
+        value = getattr(options, name)
+        if value is not None and not value > 0.0:
+            raise UsageError(f"--{name} {value}: it has to be above 0.")
+    if options.steps is not None and options.seconds is not None:
+        raise UsageError("--steps and --seconds both say how long: take one of them.")
     if options.video is not None and viewer != "none":
         raise UsageError(f"--video goes without --viewer {viewer}: nobody can watch.")
     if viewer == "native":
@@ -257,6 +269,10 @@ def build(
     number = options.num_envs or (WORLDS_IN_BROWSER if viewer == "web" else 1)
     scene = dataclasses.replace(cfg.scene, num_envs=number)
     cfg = dataclasses.replace(cfg, scene=scene, seed=options.seed)
+    if options.size is not None:
+        width, height = options.size
+        view = dataclasses.replace(cfg.viewer, width=width, height=height)
+        cfg = dataclasses.replace(cfg, viewer=view)
     device = options.device
     if device is None and cfg.sim.backend == "warp":
         # What was trained on Warp's CPU device plays there, as it was trained there.
@@ -294,9 +310,11 @@ def show(
     from mjlab.viewer import Player
 
     player = Player(env, policy, seed=options.seed, speed=options.speed)
-    steps = options.steps
+    steps, seconds = options.steps, options.seconds
     if viewer == "none" and steps is None:
-        steps = max(1, round(SECONDS / env.step_dt))
+        seconds = SECONDS if seconds is None else seconds
+    if seconds is not None:
+        steps = max(1, round(seconds / env.step_dt))
     worlds = "1 world" if env.num_envs == 1 else f"{env.num_envs} worlds"
     print(f"{source.title}: {worlds}, seed {options.seed}.", flush=True)
     if options.video is not None:
@@ -304,7 +322,7 @@ def show(
     elif viewer == "web":
         from mjlab.cli.watching import watch_in_browser
 
-        watch_in_browser(player, source.title, port=options.port, steps=options.steps)
+        watch_in_browser(player, source.title, port=options.port, steps=steps)
     elif viewer == "native":
         watch_in_window(player, steps)
     else:
@@ -322,7 +340,7 @@ def replay(line: Line, place: Path, viewer: str) -> None:
     again = DumpReplay(build_env(cfg, world), world)
     print(*again.run().lines(world), sep="\n", flush=True)
     options: Options = line.options
-    if viewer != "web" and options.steps is None:
+    if viewer != "web" and options.steps is options.seconds is None:
         options = dataclasses.replace(options, steps=world.length)
     show(Source(place.name, cfg, None, None), again.env, again, options, viewer)
 

@@ -44,15 +44,18 @@ if ! usable "$venv/bin/python"; then
 fi
 
 pip="$venv/bin/python -m pip --disable-pip-version-check"
+# Who waits at a terminal sees what is fetched; a log does without.
+quiet=--quiet
+if [ -t 1 ]; then quiet=; fi
 # Torch goes first and by its exact version, so that a build of it that is already there
 # (CPU only, say) is kept and no later step takes another.
 torch=$(grep '^torch==' constraints.txt)
 echo "make: installing $torch and mjlab-fused[$extras]; the first time takes minutes"
-$pip install --quiet --constraint constraints.txt "$torch"
-$pip install --quiet --constraint constraints.txt --editable ".[$extras]"
+$pip install $quiet --constraint constraints.txt "$torch"
+$pip install $quiet --constraint constraints.txt --editable ".[$extras]"
 # The extras zoo, of which only the models are read, and compat, 38 MB, whose libraries
 # run with what is there. Without one of them, its tests skip with the reason.
 for name in dm_control robosuite skrl stable_baselines3 torchrl; do
-  $pip install --quiet --no-deps "$(grep "^$name==" constraints.txt)" ||
+  $pip install $quiet --no-deps "$(grep "^$name==" constraints.txt)" ||
     echo "make: $name could not be installed; its tests skip"
 done

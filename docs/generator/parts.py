@@ -45,7 +45,10 @@ def heirs_part(name: str) -> str:
 TUTORIALS = {
     "first_training.md": "From a fresh clone to a policy that is watched.",
     "first_task.md": "A task of your own, from an MJCF file to a trained policy.",
+    "foreign_robot.md": "A model of another project, from its file to a walk.",
     "play_and_export.md": "Watching policies, videos, ONNX.",
+    "server.md": "Terminals that close, resuming, several GPUs.",
+    "troubleshooting.md": "By what a program says.",
     "coming_from.md": "Coming from mjlab or Isaac Lab.",
 }
 """Pages that are read from top to bottom, in the index as soon as they exist."""

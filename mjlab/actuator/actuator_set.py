@@ -76,6 +76,9 @@ class ActuatorSet:
             for quantity, some in parts.items()
         }
 
+    def __repr__(self) -> str:
+        return f"ActuatorSet({', '.join(self.names)})"
+
     @property
     def reads_derived(self) -> bool:
         """True if `apply` reads what the velocity stage computes.

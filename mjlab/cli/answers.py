@@ -6,6 +6,7 @@ import errno
 import gc
 import linecache
 import os
+import re
 import signal
 import sys
 import threading
@@ -30,6 +31,25 @@ TRACEBACK = "--traceback"
 
 _BY_SIGNAL = 128
 """Added to a signal's number, it is the exit code of what the signal ended."""
+
+
+_CALLED: dict[str, str] = {}
+"""Verbs by program, where the user calls programs as `mjlab VERB`."""
+
+
+def call_programs(verbs: dict[str, str]) -> None:
+    """Have answers name programs as `mjlab VERB`.
+
+    Args:
+        verbs: Verbs by the name of the program's file.
+    """
+    _CALLED.update({file: f"mjlab {verb}" for file, verb in verbs.items()})
+
+
+def as_called(text: str) -> str:
+    """Return a text in which programs are named as the user calls them."""
+    program = r"(?<![\w/.])(?:python )?(?:scripts/)?(\w+\.py)\b"
+    return re.sub(program, lambda found: _CALLED.get(found[1], found[0]), text)
 
 
 class UsageError(ValueError):
@@ -72,7 +92,8 @@ def run_program(
         if shows_all or not _is_answer(error):
             raise
         notes = getattr(error, "__notes__", [])
-        sys.stderr.write(" ".join([f"error: {_said(error)}", *notes]) + "\n")
+        said = as_called(" ".join([f"error: {_said(error)}", *notes]))
+        sys.stderr.write(f"{said}\n")
         return FAULT_OF_USER
     return 0
 
@@ -81,7 +102,7 @@ def _answer(main: Callable[[Sequence[str]], None], arguments: Sequence[str]) -> 
     try:
         main(arguments)
     except Answer as answer:
-        sys.stdout.write(f"{answer}\n")
+        sys.stdout.write(f"{as_called(str(answer))}\n")
     sys.stdout.flush()
 
 

@@ -97,7 +97,7 @@ A task for mjlab-fused that begins as `<BASE_TASK>`. Change `<PACKAGE>/env.py`.
 
     pip install -e .
     python -m pytest
-    python scripts/train.py <TASK>        # in the folder of mjlab-fused
+    mjlab train <TASK>
 """
 
 _INIT = '''\
@@ -122,7 +122,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-
 from mjlab.managers import RewardTermCfg
 from mjlab.registry import load_task
 from <BASE_MODULE> import <BASE>
@@ -158,9 +157,9 @@ _TEST = '''\
 """<TASK> can be built, stepped and trained."""
 
 import torch
-
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.rl import TrainingLoop
+
 from <PACKAGE> import TASK
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from mjlab.cli.answers import as_called
 from mjlab.cli.doctor import examine_figures
 from mjlab.cli.memory import require_memory
 from mjlab.doctor import save as save_findings
@@ -225,7 +226,7 @@ def _unexported(run: RunFolder) -> str:
     """Return what to say of the ONNX file of a run that was stopped."""
     return (
         "No ONNX file was written, because the run was stopped. Its last checkpoint "
-        f"becomes one with: python scripts/export.py {run.path}"
+        f"becomes one with: {as_called('python scripts/export.py')} {run.path}"
     )
 
 

@@ -70,6 +70,8 @@ class EntityCfg(Config):
     lights, cameras.
     """
 
+    InitialStateCfg = InitialStateCfg
+
     source: SpecSource
     """The model: an MJCF or URDF file, an MjSpec, or a function that returns one. It is
     never changed."""

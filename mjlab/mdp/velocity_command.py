@@ -29,8 +29,9 @@ class VelocityRanges:
     ang_vel_z: Range
     """Yaw rate, in rad/s. It also bounds what a heading command asks for."""
 
-    heading: Range = (-math.pi, math.pi)
-    """Yaw in the world that heading commands aim at, in radians."""
+    heading: Range | None = (-math.pi, math.pi)
+    """Yaw in the world that heading commands aim at, in radians. None where there are
+    no such commands."""
 
 
 @dataclass(kw_only=True)
@@ -93,16 +94,16 @@ class UniformVelocityCommand(CommandTerm):
         super().__init__(name, cfg, env, num_draws=6)
         self.cfg = cfg
         device = env.device
-        self._ranges = DrawRanges(vars(cfg.ranges), device)
+        heading = cfg.ranges.heading or (0.0, 0.0)
+        self._ranges = DrawRanges(vars(cfg.ranges) | {"heading": heading}, device)
         self.ranges = self._ranges.by_name
         """Live ranges by name, each of shape (2,): curricula write them."""
         self._has_forward = cfg.rel_forward_envs > 0.0
         self._has_heading = shares[1] > 0.0
         self._has_world = cfg.rel_world_envs > 0.0
-        ends = torch.tensor(shares, dtype=torch.float64).cumsum(0)
-        starts = ends - torch.tensor(shares, dtype=torch.float64)
-        self._class_starts = starts.float().to(device)
-        self._class_ends = ends.float().to(device)
+        widths = torch.tensor(shares, dtype=torch.float64)
+        bounds = (widths.cumsum(0) - widths, widths.cumsum(0))
+        self._class_starts, self._class_ends = (b.float().to(device) for b in bounds)
         self._crosswise = torch.tensor([False, True, True], device=device)
         self._classes = torch.zeros(env.num_envs, 4, dtype=torch.bool, device=device)
         columns = self._classes.unbind(dim=1)
@@ -206,23 +207,23 @@ def _class_shares(cfg: UniformVelocityCommandCfg) -> list[float]:
         raise ValueError(
             f"a command is of one class, but the shares add up to over 1: {listed}."
         )
+    if shares["rel_heading_envs"] > 0.0 and cfg.ranges.heading is None:
+        raise ValueError(f"ranges.heading is None, but the shares are {listed}.")
     return list(shares.values())
 
 
 def _check_velocity(cfg: UniformVelocityCommandCfg, entity: Entity) -> None:
     """Raise for what no command can satisfy."""
-    fastest = cfg.ranges.lin_vel_x[1]
+    fastest, moving = cfg.ranges.lin_vel_x[1], cfg.init_velocity_prob
     if cfg.rel_forward_envs > 0.0 and not fastest > 0.0:
         raise ValueError(
             f"rel_forward_envs is {cfg.rel_forward_envs}, but lin_vel_x ends at "
             f"{fastest}: nothing goes forward."
         )
-    if not 0.0 <= cfg.init_velocity_prob <= 1.0:
+    if not 0.0 <= moving <= 1.0:
+        raise ValueError(f"init_velocity_prob is {moving}; it is 0 to 1.")
+    if moving > 0.0 and entity.is_fixed_base:
         raise ValueError(
-            f"init_velocity_prob is {cfg.init_velocity_prob}; it is 0 to 1."
-        )
-    if cfg.init_velocity_prob > 0.0 and entity.is_fixed_base:
-        raise ValueError(
-            f"init_velocity_prob is {cfg.init_velocity_prob}, but {entity.name!r} has "
-            "a fixed base, which cannot be set in motion."
+            f"init_velocity_prob is {moving}, but {entity.name!r} has a fixed base, "
+            "which cannot be set in motion."
         )

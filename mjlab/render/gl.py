@@ -14,6 +14,9 @@ VARIABLE = "MUJOCO_GL"
 _HEADLESS = {"egl": "libEGL.so.1", "osmesa": "libOSMesa.so.8"}
 _DEBIAN = "apt-get install libegl1 libgl1-mesa-dri, or libosmesa6"
 
+_CONTEXTS = "mujoco.rendering.classic.gl_context"
+"""The module in which MuJoCo's renderer looks for a way to OpenGL."""
+
 Filled = TypeVar("Filled")
 
 
@@ -24,13 +27,15 @@ class GlError(RuntimeError):
 def prepare_gl() -> str | None:
     """Choose how MuJoCo draws without a window; return the choice, None for its own.
 
-    It has to come before MuJoCo is imported for MuJoCo's own renderer to follow it;
-    `Canvas` follows it at any time. What the user set is kept.
+    MuJoCo's own renderer follows it too, also where MuJoCo has read the variable, which
+    it does once, when it is imported. What the user set is kept.
     """
     if VARIABLE not in os.environ and sys.platform.startswith("linux"):
         for name, library in _HEADLESS.items():
             if _loads(library):
                 os.environ[VARIABLE] = name
+                if _CONTEXTS in sys.modules:
+                    sys.modules[_CONTEXTS].GLContext = _context_class(name)
                 break
     return os.environ.get(VARIABLE)
 
@@ -61,7 +66,7 @@ def open_context(
 def _context_class(chosen: str | None) -> Any:
     if chosen in _HEADLESS:
         return importlib.import_module(f"mujoco.{chosen}").GLContext
-    return importlib.import_module("mujoco.rendering.classic.gl_context").GLContext
+    return importlib.import_module(_CONTEXTS).GLContext
 
 
 def _explain(chosen: str | None, error: Exception) -> str:

@@ -15,19 +15,21 @@ from mjlab.rl.config import EvaluationCfg as EvaluationCfg
 from mjlab.rl.config import LoggingCfg as LoggingCfg
 from mjlab.rl.config import PpoAgentCfg as PpoAgentCfg
 from mjlab.rl.config import StopCfg as StopCfg
+from mjlab.rl.distributions import BetaCfg as BetaCfg
+from mjlab.rl.distributions import DistributionCfg as DistributionCfg
+from mjlab.rl.distributions import GaussianCfg as GaussianCfg
+from mjlab.rl.distributions import (
+    HeteroscedasticGaussianCfg as HeteroscedasticGaussianCfg,
+)
 from mjlab.rl.hook import Hook as Hook
 from mjlab.rl.hook import HookCfg as HookCfg
 from mjlab.rl.hook import Training as Training
 from mjlab.rl.imitation import DaggerCfg as DaggerCfg
 from mjlab.rl.imitation import ObservedActionsCfg as ObservedActionsCfg
-from mjlab.rl.parts import BetaCfg as BetaCfg
 from mjlab.rl.parts import CnnCfg as CnnCfg
 from mjlab.rl.parts import CnnModelCfg as CnnModelCfg
 from mjlab.rl.parts import ConstantScheduleCfg as ConstantScheduleCfg
 from mjlab.rl.parts import DistillationCfg as DistillationCfg
-from mjlab.rl.parts import DistributionCfg as DistributionCfg
-from mjlab.rl.parts import GaussianCfg as GaussianCfg
-from mjlab.rl.parts import HeteroscedasticGaussianCfg as HeteroscedasticGaussianCfg
 from mjlab.rl.parts import LinearScheduleCfg as LinearScheduleCfg
 from mjlab.rl.parts import MlpModelCfg as MlpModelCfg
 from mjlab.rl.parts import PpoCfg as PpoCfg

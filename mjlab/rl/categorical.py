@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from rsl_rl.modules.distribution import Distribution
 
-from mjlab.rl.parts import DistributionCfg
+from mjlab.rl.distributions import DistributionCfg
 
 
 @dataclass(kw_only=True)

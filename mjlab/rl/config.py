@@ -4,9 +4,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from mjlab.config import Config
+from mjlab.rl.distributions import GaussianCfg
 from mjlab.rl.hook import HookCfg
 from mjlab.rl.imitation import ObservedActionsCfg
-from mjlab.rl.parts import DistillationCfg, GaussianCfg, MlpModelCfg, PpoCfg
+from mjlab.rl.parts import DistillationCfg, MlpModelCfg, PpoCfg
 
 
 @dataclass(kw_only=True)

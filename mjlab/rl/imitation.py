@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from mjlab.rl.parts import DistillationCfg, PartCfg
+from mjlab.rl.distributions import PartCfg
+from mjlab.rl.parts import DistillationCfg
 
 
 @dataclass(kw_only=True)

@@ -17,7 +17,8 @@ from mjlab.managers import Observations
 from mjlab.rl.config import AgentCfg, DistillationAgentCfg, PpoAgentCfg
 from mjlab.rl.dagger import Dagger
 from mjlab.rl.distributed import Ranks
-from mjlab.rl.parts import PartCfg, ScheduleCfg
+from mjlab.rl.distributions import PartCfg
+from mjlab.rl.parts import ScheduleCfg
 from mjlab.rl.vecenv import RslRlVecEnv, terms_of, to_tensordict
 
 _log = logging.getLogger(__name__)

@@ -5,14 +5,15 @@ A part is chosen by the type of its configuration: an actor is a `MlpModelCfg`, 
 applies; a test compares them with its constructors.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from mjlab.config import Config
+from mjlab.rl.distributions import DistributionCfg, PartCfg, distribution_of
 
 if TYPE_CHECKING:
-    from mjlab.envs import ManagerBasedRlEnv
+    pass
 
 Activation = Literal[
     "elu",
@@ -30,75 +31,6 @@ Activation = Literal[
 ]
 LayerNorm = Literal["none", "batch", "layer"]
 OptimizerName = Literal["adam", "adamw", "sgd", "rmsprop"]
-
-
-@dataclass(kw_only=True)
-class PartCfg(Config):
-    """A part of the learner that RSL-RL builds."""
-
-    class_name: ClassVar[str] = ""
-    """`module:class` of what is built. Subclass a configuration to build your own."""
-
-    def bound(self, env: "ManagerBasedRlEnv") -> dict[str, Any]:
-        """Return arguments of the class besides the fields, which an environment tells.
-
-        Args:
-            env: The environment that the part is built for.
-        """
-        return {}
-
-
-# Distributions of actions.
-
-
-@dataclass(kw_only=True)
-class DistributionCfg(PartCfg):
-    """A distribution that actions are drawn from."""
-
-
-@dataclass(kw_only=True)
-class GaussianCfg(DistributionCfg):
-    """Normal, with the same spread in all states."""
-
-    class_name = "rsl_rl.modules.distribution:GaussianDistribution"
-
-    init_std: float = 1.0
-    """Standard deviation at the start of training."""
-
-    std_range: tuple[float, float] = (1e-6, 1e6)
-    """Bounds of the standard deviation."""
-
-    std_type: Literal["scalar", "log"] = "scalar"
-    """The form that is learned: the standard deviation, or its logarithm."""
-
-    learn_std: bool = True
-    """Learn it at all."""
-
-
-@dataclass(kw_only=True)
-class HeteroscedasticGaussianCfg(DistributionCfg):
-    """Normal, with a spread that the network chooses in each state."""
-
-    class_name = "rsl_rl.modules.distribution:HeteroscedasticGaussianDistribution"
-
-    init_std: float = 1.0
-    """Standard deviation at the start of training."""
-
-    std_range: tuple[float, float] = (1e-6, 1e6)
-    """Bounds of the standard deviation."""
-
-    std_type: Literal["scalar", "log"] = "scalar"
-    """The form that the network puts out: standard deviation, or its logarithm."""
-
-
-@dataclass(kw_only=True)
-class BetaCfg(DistributionCfg):
-    """Beta, whose actions never leave a range."""
-
-    class_name = "rsl_rl.modules.distribution:BetaDistribution"
-
-    action_range: tuple[float, float] = (-1.0, 1.0)
-    """Smallest and largest action."""
 
 
 # Networks.
@@ -120,7 +52,13 @@ class MlpModelCfg(PartCfg):
     """Normalise observations by their running mean and deviation."""
 
     distribution_cfg: DistributionCfg | None = None
-    """Distribution of outputs. None puts out numbers, as a critic does."""
+    """Distribution of outputs. None puts out numbers, as a critic does. A dictionary,
+    as RSL-RL takes it, becomes the configuration of its `class_name`."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set a field; a distribution may be a dictionary."""
+        is_plain = name == "distribution_cfg" and isinstance(value, Mapping)
+        super().__setattr__(name, distribution_of(value) if is_plain else value)
 
 
 @dataclass(kw_only=True)

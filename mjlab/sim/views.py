@@ -44,18 +44,17 @@ class Reads:
         """Record a read; return whether the stage has to be computed first."""
         for recorder in self._recorders:
             recorder.add(name)
-        if stage <= self.fresh:
-            if self._counts and not self.sealed:
-                self.needed = max(self.needed, stage)
-            return False
-        if self.sealed:
+        late = stage > self.fresh
+        if late and self.sealed:
             raise StaleReadError(
                 f"{name!r} belongs to the {stage.name.lower()} stage, which forward() "
-                "left out because nothing was known to read it. Set "
+                "left out because nothing was known to read it. To look at it once, "
+                "`with sim.reads.allow_late():`; for every step, set "
                 "sim.forward_stage='acceleration'."
             )
-        self.needed = max(self.needed, stage)
-        return True
+        if late or (self._counts and not self.sealed):
+            self.needed = max(self.needed, stage)
+        return late
 
     def allow_late(self) -> AbstractContextManager[None]:
         """Let reads beyond `fresh` be computed late, as a reset outside a step may."""
@@ -63,12 +62,14 @@ class Reads:
 
     @contextmanager
     def _uncounted(self, *, sealed: bool) -> Iterator[None]:
-        before = (self.sealed, self._counts)
+        before = (self.sealed, self._counts, self.needed)
         self.sealed, self._counts = sealed, False
         try:
             yield
         finally:
-            self.sealed, self._counts = before
+            self.sealed, self._counts, needed = before
+            # A look between two steps makes the steps that follow no longer.
+            self.needed = needed if self.sealed else self.needed
 
     @contextmanager
     def record(self) -> Iterator[set[str]]:

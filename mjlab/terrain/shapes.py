@@ -19,23 +19,23 @@ SAME_HEIGHT = 1e-9
 
 
 class TerrainBlock(NamedTuple):
-    """An axis-aligned solid in the tile frame, m. It reaches down as far as needed."""
+    """An axis-aligned solid in the tile frame, m, down to `bottom` or the ground."""
 
     x_min: float
     x_max: float
     y_min: float
     y_max: float
     top: float
+    bottom: float = -np.inf
 
     def covers(self, other: "TerrainBlock") -> bool:
         """Return whether nothing of the surface of `other` can be seen past this."""
-        slack = SAME_HEIGHT
         return (
-            self.x_min <= other.x_min + slack
-            and self.x_max >= other.x_max - slack
-            and self.y_min <= other.y_min + slack
-            and self.y_max >= other.y_max - slack
-            and self.top >= other.top - slack
+            self.x_min <= other.x_min + SAME_HEIGHT
+            and self.x_max >= other.x_max - SAME_HEIGHT
+            and self.y_min <= other.y_min + SAME_HEIGHT
+            and self.y_max >= other.y_max - SAME_HEIGHT
+            and self.top >= other.top - SAME_HEIGHT
         )
 
 
@@ -110,9 +110,8 @@ def block_tile(size: Size, blocks: Iterable[TerrainBlock], *, floor: float) -> T
         blocks: The solids.
         floor: Height of the surface where there is no block.
     """
-    candidates = [_floor_block(size, floor), *blocks]
-    kept: list[TerrainBlock] = []
-    for block in candidates:
+    kept = [_floor_block(size, floor)]
+    for block in blocks:
         if any(other.covers(block) for other in kept):
             continue
         kept = [other for other in kept if not block.covers(other)]
@@ -136,14 +135,13 @@ def centred_block(half: Size, top: float) -> TerrainBlock:
 def ring(outer: Size, inner: Size, top: float) -> list[TerrainBlock]:
     """Return the four blocks between two centred rectangles, given by half extents."""
     (ox, oy), (ix, iy) = outer, inner
-    blocks = [
+    sides = [
         TerrainBlock(-ox, ox, iy, oy, top),
         TerrainBlock(-ox, ox, -oy, -iy, top),
         TerrainBlock(-ox, -ix, -iy, iy, top),
         TerrainBlock(ix, ox, -iy, iy, top),
     ]
-    thin = SAME_HEIGHT
-    return [b for b in blocks if b.x_max - b.x_min > thin and b.y_max - b.y_min > thin]
+    return [b for b in sides if min(b.x_max - b.x_min, b.y_max - b.y_min) > SAME_HEIGHT]
 
 
 def merged_cells(

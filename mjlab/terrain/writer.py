@@ -138,7 +138,8 @@ class _TileWriter:
         """Add a tile made of blocks."""
         bottom = tile.height_range[0] - self._thickness
         for index, block in enumerate(tile.blocks):
-            low = np.array([block.x_min - _OVERLAP, block.y_min - _OVERLAP, bottom])
+            below = max(block.bottom, bottom)
+            low = np.array([block.x_min - _OVERLAP, block.y_min - _OVERLAP, below])
             high = np.array([block.x_max + _OVERLAP, block.y_max + _OVERLAP, block.top])
             if self._by_height:
                 color = np.append(_height_colors(block.top, self._bounds), color[3])

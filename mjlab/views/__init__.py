@@ -7,6 +7,7 @@ from mjlab.views.choice import ViewError as ViewError
 from mjlab.views.entity import EntityView as EntityView
 from mjlab.views.pose import Pose as Pose
 from mjlab.views.pose import PoseError as PoseError
+from mjlab.views.present import PresentForces as PresentForces
 from mjlab.views.source import ContactForces as ContactForces
 from mjlab.views.views import SceneViews as SceneViews
 from mjlab.views.views import of as of

@@ -173,7 +173,8 @@ class ContactForces:
             lines = "".join(f"    {_line(a or '', b)},\n" for a, b in named)
             raise ViewError(
                 f"The contact force {_words(*missing[0])} is not measured, because the "
-                "scene does not declare it. Add to SceneCfg:\n"
+                "scene does not declare it. Between steps, contact_force_now needs no "
+                "declaration. For terms, add to SceneCfg:\n"
                 f"contact_pairs=(\n{lines})"
             )
 

@@ -12,6 +12,7 @@ from mjlab.scene import Scene
 from mjlab.views.body import BodyView, JointView, joint_of
 from mjlab.views.choice import MergeError
 from mjlab.views.entity import EntityView
+from mjlab.views.present import PresentForces
 from mjlab.views.source import Touching, ViewSource
 from mjlab.views.view import View
 
@@ -30,6 +31,8 @@ class SceneViews:
     def __init__(self, scene: Scene) -> None:
         """Follow a scene from now on; `of` does it once for each."""
         self._source = ViewSource(scene)
+        self._present: PresentForces | None = None
+        scene.on_change.append(self._forget)
         self.views: dict[str, EntityView] = {}
         """Entity views by name; what is put here is what `view` returns."""
         for name, its in scene.variants.items():
@@ -134,6 +137,27 @@ class SceneViews:
     def net_contact_force(self, thing: Touching | str) -> torch.Tensor:
         """Return the force on a thing from all that touches it, world frame, N."""
         return self._source.forces.net(self._touching(thing))
+
+    def contact_force_now(
+        self, first: Touching | str, second: Touching | str | None = None
+    ) -> torch.Tensor:
+        """Return the force on the first in the present state, world frame, N, (..., 3).
+
+        Nothing has to be declared. It is for looking between steps: `PresentForces`.
+
+        Args:
+            first: A view of bodies or entities, or the name of one.
+            second: The same, whose force it is. None is all that touches the first.
+        """
+        if self._present is None:
+            self._present = PresentForces(self._source)
+        if second is None:
+            return self._present.net(self._touching(first))
+        return self._present.between(self._touching(first), self._touching(second))
+
+    def _forget(self) -> None:
+        """Let go of the contacts of a state that is over."""
+        self._present = None
 
     def _touching(self, thing: Touching | str) -> Touching:
         if not isinstance(thing, str):

@@ -20,6 +20,7 @@ from mjlab.export.forms import measured
 from mjlab.managers import ManagerTermBase
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import TermCfg, TermError
+from mjlab.mdp import terrain_levels
 from mjlab.mdp.lookup import ROBOT, contact_sensor, ray_caster, reading
 from mjlab.names import resolve_values
 from mjlab.scene import Selection
@@ -35,6 +36,8 @@ from mjlab.tasks.velocity.gait import GaitActionCfg as GaitActionCfg
 from mjlab.tasks.velocity.gait import gait_clock as gait_clock
 from mjlab.tasks.velocity.gait import gait_contact as gait_contact
 from mjlab.tasks.velocity.gait import gait_posture as gait_posture
+from mjlab.tasks.velocity.ported import commands_vel as commands_vel
+from mjlab.tasks.velocity.ported import terrain_edge_reached as terrain_edge_reached
 from mjlab.tasks.velocity.support import support_level as support_level
 from mjlab.tasks.velocity.support import supporting_hand as supporting_hand
 from mjlab.tensors.math import normalize
@@ -371,5 +374,12 @@ def _gaussian(squared_error: torch.Tensor, std: float) -> torch.Tensor:
 def _foot_velocity_xy(feet: Selection) -> torch.Tensor:
     return feet.entity.data.site_lin_vel_w[:, feet.site_ids, :2]
 
+
+# The names of mjlab 1.6.
+angular_momentum_penalty = angular_momentum
+body_angular_velocity_penalty = body_angular_velocity
+projected_gravity_from_sensor = gravity_from_sensor
+self_collision_cost = contact_cost
+terrain_levels_vel = terrain_levels
 
 declare_terms(__name__)

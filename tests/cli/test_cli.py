@@ -29,7 +29,7 @@ from mjlab.tasks.velocity import VelocityG1FlatCfg
 from scripts import evaluate, list_tasks, new_task, train
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPTS = sorted(file.stem for file in (ROOT / "scripts").glob("*.py"))
+SCRIPTS = sorted(file.stem for file in (ROOT / "scripts").glob("[!_]*.py"))
 TASK = "Cartpole-Balance"
 WITHOUT_TORCH = """
 import runpy, sys
@@ -660,6 +660,11 @@ def test_a_new_task_passes_the_test_that_it_comes_with(tmp_path, capsys):
     )
     assert done.returncode == 0, done.stdout
     assert "2 passed" in done.stdout
+    ruff = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "I,F", "."]
+    sorted_ = subprocess.run(
+        ruff, cwd=tmp_path / "pole_on_ice", capture_output=True, text=True
+    )
+    assert sorted_.returncode == 0, sorted_.stdout
 
 
 @pytest.mark.parametrize("name", ["Pole On", "../up", "", "a--b"])

@@ -57,6 +57,15 @@ def test_a_video_of_random_actions_is_written_and_its_frames_move(
     assert capsys.readouterr().out.endswith(f"Wrote {path}: 12 frames, 0.6 s.\n")
 
 
+def test_a_video_is_as_long_and_as_large_as_is_asked_for(renderer_works, tmp_path):
+    pytest.importorskip("imageio_ffmpeg")
+    path = tmp_path / "out.mp4"
+    arguments = [TASK, "--policy", "zero", "--video", str(path), "--seconds", "0.35"]
+    play.main([*arguments, "--size", "80,48"])
+    # A step of this task takes 0.05 s.
+    assert read_film(path).frames.shape == (7, 48 * 80 * 3)
+
+
 def test_several_worlds_are_side_by_side_in_a_video(renderer_works, tmp_path):
     pytest.importorskip("imageio_ffmpeg")
     path = tmp_path / "out.mp4"
@@ -168,6 +177,8 @@ def test_a_configuration_that_has_no_form_of_its_own_is_watched_as_well():
         ("latest --steps 0", r"--steps 0: it has to be 1 or more"),
         ("latest --num-envs 0", r"--num-envs 0: it has to be 1 or more"),
         ("latest --speed 0", r"--speed 0.0: it has to be above 0"),
+        ("latest --seconds 0", r"--seconds 0.0: it has to be above 0"),
+        ("latest --seconds 1 --steps 2", r"--steps and --seconds both say how long"),
         ("latest --task Velocity-G1", r"'latest' or --task Velocity-G1, not both"),
         ("latest --video a.mp4 --viewer web", r"--video goes without --viewer web"),
         ("policy.onnx", r"There is no file policy.onnx"),

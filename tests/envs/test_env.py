@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import mujoco
 import pytest
 import torch
 
@@ -23,6 +24,7 @@ from mjlab.managers import (
     TerminationTermCfg,
 )
 from mjlab.names import UnknownNameError
+from mjlab.registry import load_task
 from mjlab.sim import StaleReadError
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from tests.worlds.synthetic import SyntheticCfg
@@ -475,6 +477,43 @@ def test_a_read_that_the_rehearsal_did_not_see_is_an_error_not_a_stale_value() -
     env = ManagerBasedRlEnv(cfg)
     for _ in range(10):
         env.step(still(env))
+
+
+def walker_with_accelerometer(num_envs: int) -> ManagerBasedRlEnv:
+    cfg = load_task("Velocity-Go1-Flat").env()
+    cfg.scene.num_envs, cfg.seed, cfg.events = num_envs, 3, {}
+    env = ManagerBasedRlEnv(cfg)
+    env.reset()
+    return env
+
+
+def test_any_sensor_is_read_between_steps_and_changes_nothing_that_follows() -> None:
+    watched, left_alone = (walker_with_accelerometer(3) for _ in range(2))
+    engine = watched.sim.engine
+    for _ in range(6):
+        for env in (watched, left_alone):
+            env.step(torch.full((3, 12), 0.4))
+        with pytest.raises(StaleReadError, match=r"with sim\.reads\.allow_late\(\):"):
+            _ = watched.scene["robot/imu_lin_acc"].data
+        with watched.sim.reads.allow_late():
+            found = {name: each.data for name, each in watched.scene.sensors.items()}
+        assert len(found) == 6
+        actuators = repr(watched.scene.entity("robot").actuators)
+        assert actuators.startswith("ActuatorSet(FR_hip_joint, FR_thigh_joint, ")
+        data = mujoco.MjData(engine.mj_model)
+        data.qpos, data.qvel = (
+            getattr(watched.sim.data, field)[1].double().numpy()
+            for field in ("qpos", "qvel")
+        )
+        data.ctrl = watched.sim.data.ctrl[1].double().numpy()
+        mujoco.mj_forward(engine.mj_model, data)
+        wanted = torch.from_numpy(data.sensor("robot/imu_lin_acc").data).float()
+        torch.testing.assert_close(
+            found["robot/imu_lin_acc"][1], wanted, rtol=1e-3, atol=1e-2
+        )
+    assert watched.sim.forward_stage == left_alone.sim.forward_stage
+    assert torch.equal(watched.sim.data.qpos, left_alone.sim.data.qpos)
+    assert torch.equal(watched.sim.data.qvel, left_alone.sim.data.qvel)
 
 
 def writes_late(env: Any, field: str) -> torch.Tensor:

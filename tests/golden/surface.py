@@ -19,7 +19,7 @@ from tests.golden.runs import NUM_ENVS, STEPS, bytes_of
 from tests.tools.architecture import ROOT
 
 FOLDERS = {"mjlab": ROOT / "mjlab", "mjlab.tasks": ROOT / "tasks"}
-SCRIPTS = sorted(path.stem for path in (ROOT / "scripts").glob("*.py"))
+SCRIPTS = sorted(path.stem for path in (ROOT / "scripts").glob("[!_]*.py"))
 TRAINED = {
     name: place for name in sorted(entries()) if (place := load_task(name).trained)
 }

@@ -371,7 +371,9 @@ def flags_of(script: str) -> frozenset[str]:
     if not hasattr(module, "Options"):
         module = importlib.import_module(f"mjlab.cli.{script}_options")
     kinds = [kind for name, kind in vars(module).items() if name.endswith("Options")]
-    names = {field.name.rstrip("_") for kind in kinds for field in fields(kind)}
+    own = [field for kind in kinds for field in fields(kind)]
+    names = {field.name.rstrip("_") for field in own}
+    names |= {f"no_{field.name}" for field in own if field.default is True}
     return frozenset(f"--{n.replace('_', '-')}" for n in names) | BUILT_IN_FLAGS
 
 

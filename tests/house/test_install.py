@@ -50,7 +50,7 @@ def run(*command: str | Path, **options) -> str:
 def copy_checkout(to: Path) -> Path:
     """What git has of the packages, with the link from one to the other as a link."""
     ignore = shutil.ignore_patterns("__pycache__")
-    for name in ("mjlab", "tasks"):
+    for name in ("mjlab", "tasks", "scripts"):
         shutil.copytree(ROOT / name, to / name, symlinks=True, ignore=ignore)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, to)
@@ -127,6 +127,19 @@ def test_a_task_is_made_whatever_came_before(python, elsewhere, program):
 
 
 @pytest.mark.slow
+def test_programs_run_by_one_command(python, elsewhere):
+    wanted = "Cartpole-Balance  mjlab-fused  "
+    said = run(*python, "-m", "mjlab", "list", "pole-b", cwd=elsewhere)
+    assert said.startswith(wanted)
+    top = Path(python[-1]).parents[1]
+    (command, *others) = [*top.rglob("bin/mjlab")] or [None]
+    assert not others and (command is None) == ("checkout" in top.parent.name)
+    if command is not None:
+        text = run(*python, command, "train", "--help", cwd=elsewhere)
+        assert text.startswith("usage: mjlab train TASK [options]\n")
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("by_sdist", [False, True], ids=["checkout", "sdist"])
 def test_a_wheel_holds_every_file_below_mjlab_and_nothing_beside(tmp_path, by_sdist):
     source = copy_checkout(tmp_path / "source")
@@ -134,8 +147,9 @@ def test_a_wheel_holds_every_file_below_mjlab_and_nothing_beside(tmp_path, by_sd
         (Path(folder) / name).relative_to(source).as_posix()
         for folder, _, names in os.walk(source / "mjlab", followlinks=True)
         for name in names
+        if not name.endswith(".sh")  # `make` alone uses it.
     }
-    assert "mjlab/tasks/robots/go1.xml" in expected
+    assert {"mjlab/tasks/robots/go1.xml", "mjlab/scripts/train.py"} < expected
     if by_sdist:
         built = build_wheel_of_sdist(source, tmp_path)
     else:

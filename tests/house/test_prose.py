@@ -11,8 +11,9 @@ OURS = ("mjlab", "tasks")
 
 
 def sources() -> list[Source]:
-    # `mjlab/tasks` is a link to `tasks`.
-    return [s for s in read_sources(*OURS) if not s.path.startswith("mjlab/tasks/")]
+    # These are links to `tasks` and `scripts`.
+    links = ("mjlab/tasks/", "mjlab/scripts/")
+    return [s for s in read_sources(*OURS) if not s.path.startswith(links)]
 
 
 def test_a_public_class_name_stands_for_one_thing() -> None:

@@ -1,6 +1,7 @@
 """Set-up, packaging, and the other distribution that is called mjlab."""
 
 import os
+import pty
 import re
 import shutil
 import subprocess
@@ -195,6 +196,23 @@ def test_make_train_passes_args_to_the_velocity_task(checkout):
     (checkout / "scripts/train.py").touch()
     done = run("make", "-n", "train", "ARGS=--seed 3", cwd=checkout)
     assert ".venv/bin/python scripts/train.py Velocity-G1 --seed 3\n" in done.stdout
+
+
+@pytest.mark.parametrize("at_terminal", [False, True])
+def test_set_up_shows_what_it_fetches_to_who_waits_at_a_terminal(tmp_path, at_terminal):
+    calls, python = tmp_path / "calls", tmp_path / "venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\necho "$@" >> {calls}\n')
+    python.chmod(0o755)
+    child, parent = pty.openpty()
+    out = parent if at_terminal else subprocess.DEVNULL
+    step = ["sh", str(ROOT / "scripts/setup_venv.sh"), str(tmp_path / "venv"), "dev"]
+    subprocess.run(step, stdout=out, check=True)
+    for end in (child, parent):
+        os.close(end)
+    installs = [line for line in calls.read_text().splitlines() if " install " in line]
+    assert len(installs) > 2
+    assert all(("--quiet" in line) == (not at_terminal) for line in installs)
 
 
 def test_a_python_that_is_too_old_is_refused_by_name(tmp_path):

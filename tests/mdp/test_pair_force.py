@@ -249,7 +249,8 @@ def test_a_pair_that_is_not_declared_names_the_lines_to_add(world: World):
         views.of(scene).pairwise_contact_force("bowl", "cube")
     assert str(error.value) == (
         "The contact force on 'bowl' from 'cube' is not measured, because the scene "
-        "does not declare it. Add to SceneCfg:\n"
+        "does not declare it. Between steps, contact_force_now needs no declaration. "
+        "For terms, add to SceneCfg:\n"
         "contact_pairs=(\n"
         "    ContactPairCfg(first='bowl', second='cube'),\n"
         ")"
@@ -340,3 +341,65 @@ def test_the_name_of_variants_means_all_that_stand_for_them(world: World):
     with pytest.raises(ViewError) as error:
         ContactForces({}, tool).net(thing)
     assert str(error.value).endswith("(\n    ContactPairCfg(first='tool'),\n)")
+
+
+# Of the present state, between things that nobody declared.
+
+
+def names_of(world: World) -> list[str]:
+    return [*world.scene.entities, "terrain", "cube/box", "plate/box"]
+
+
+@pytest.mark.parametrize(
+    "backend", ["native", pytest.param("warp", marks=pytest.mark.slow)]
+)
+def test_the_present_force_of_any_pair_is_that_of_the_declared_one(backend):
+    world = at_rest(backend)
+    scene = world.scene
+    scene.entities["plate"].write_root_velocity_b(
+        torch.tensor([True, True, True]), torch.tensor([[0.1, 0.3, 0.0, 0, 0, 1]] * 3)
+    )
+    advance(scene, 3)
+    scene.sim.forward(Stage.ACCELERATION)
+    scene.refresh()
+    things = views.of(scene)
+    before = {name: value.clone() for name, value in scene.sim.snapshot().items()}
+    pairs = [("cube", "plate"), ("plate", "terrain"), ("cube", "terrain")]
+    pairs += [("cube/box", "plate/box"), ("terrain", "bowl")]
+    for first, second in pairs:
+        declared = things.pairwise_contact_force(first, second)
+        now = things.contact_force_now(first, second)
+        close = {"atol": 1e-3, "rtol": 1e-3 if backend == "warp" else 1e-5}
+        torch.testing.assert_close(now, declared, **close)
+        assert torch.equal(things.contact_force_now(second, first), -now)
+    for name in ("cube", "plate", "bowl"):
+        torch.testing.assert_close(
+            things.contact_force_now(name), things.net_contact_force(name), **close
+        )
+    assert things.contact_force_now("plate", "terrain")[:, :2].abs().max() > 0.1
+    after = scene.sim.snapshot()
+    assert all(torch.equal(after[name], value) for name, value in before.items())
+
+
+def test_nobody_has_to_declare_a_pair_to_look_at_it():
+    world = make_world(stack(), 3, backend="native")
+    scene = world.scene
+    advance(scene, 300)
+    things = views.of(scene)
+    with pytest.raises(ViewError, match="contact_force_now needs no declaration"):
+        things.pairwise_contact_force("cube", "plate")
+    weight = CUBE * GRAVITY
+    assert things.contact_force_now("cube", "plate").tolist() == up(*[weight] * 3)
+    which = torch.tensor([0, 1, 0])
+    thing = things.merge_entities(["cube", "bowl"], which)
+    bowl = BALL * GRAVITY
+    assert things.contact_force_now(thing).tolist() == up(weight, bowl, weight)
+    lifted = torch.tensor([[0.0, 0.0, 9.0, 1.0, 0.0, 0.0, 0.0]] * 3)
+    alone = torch.tensor([False, True, False])
+    scene.entities["cube"].write_root_pose_w(alone, lifted)
+    scene.sim.forward()
+    scene.refresh()
+    found = things.contact_force_now("cube", "plate")
+    assert found[1].tolist() == [0.0, 0.0, 0.0] and found[0, 2] == weigh(weight)
+    with pytest.raises(UnknownNameError, match="no body or entity 'cubes'"):
+        things.contact_force_now("cubes", "plate")

@@ -93,6 +93,33 @@ def test_schedules_of_curiosity_are_those_of_rsl_rl(schedule):
     assert {f.name for f in dataclasses.fields(schedule)} == wanted
 
 
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        (
+            {"init_std": 0.5, "std_type": "log"},
+            GaussianCfg(init_std=0.5, std_type="log"),
+        ),
+        ({"class_name": "GaussianDistribution"}, GaussianCfg()),
+        ({"class_name": "rsl_rl.modules.distribution:BetaDistribution"}, BetaCfg()),
+        (
+            {"class_name": "HeteroscedasticGaussianDistribution", "init_std": 2.0},
+            HeteroscedasticGaussianCfg(init_std=2.0),
+        ),
+    ],
+)
+def test_a_distribution_may_be_given_as_rsl_rl_takes_it(given, wanted):
+    assert MlpModelCfg(distribution_cfg=given).distribution_cfg == wanted
+    assert RnnModelCfg(distribution_cfg=dict(given)).distribution_cfg == wanted
+
+
+def test_a_distribution_that_there_is_not_is_answered():
+    with pytest.raises(ValueError, match=r"no distribution 'Gausian'.*'GaussianDistr"):
+        MlpModelCfg(distribution_cfg={"class_name": "Gausian"})  # pyright: ignore
+    with pytest.raises(TypeError, match=r"GaussianCfg has no field 'std'.*'std_type'"):
+        MlpModelCfg(distribution_cfg={"std": 1.0})  # pyright: ignore
+
+
 def test_every_distribution_of_rsl_rl_has_a_configuration():
     def leaves(cls):
         return {cls}.union(*map(leaves, cls.__subclasses__()))

@@ -63,7 +63,7 @@ def test_a_class_within_a_class_has_a_name() -> None:
 
 LOOSE = {
     # Bases of what is public, which no file holds.
-    "mjlab.rl.parts:PartCfg",
+    "mjlab.rl.distributions:PartCfg",
     "mjlab.rl.parts:ScheduleCfg",
     "mjlab.terrain.boxes:StairsCfg",
     "mjlab.terrain.heightfields:HeightFieldCfg",

@@ -16,9 +16,12 @@ FILE = re.compile(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", re.DOTALL)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """The files of the page, installed as far as Python is concerned."""
-    folder = tmp_path_factory.mktemp("my_tasks")
-    for name, text in FILE.findall(PAGE.read_text("utf-8")):
+    return installed(PAGE, tmp_path_factory.mktemp("my_tasks"))
+
+
+def installed(page: Path, folder: Path) -> Path:
+    """The files of a page, installed as far as Python is concerned."""
+    for name, text in FILE.findall(page.read_text("utf-8")):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text, "utf-8")
     # What `pip install -e` writes, which needs a network for its build tools.

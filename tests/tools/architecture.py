@@ -40,7 +40,7 @@ FLOORS = {
     "mjlab": 10,
     # It alone joins wings, such as a run and the task that it is of.
     "mjlab.cli": 11,
-    **dict.fromkeys(["scripts", "bench"], 12),
+    **dict.fromkeys(["mjlab.__main__", "scripts", "bench"], 12),
 }
 
 # (file, room it may import though the floors forbid it) -> why.

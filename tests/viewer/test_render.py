@@ -2,6 +2,7 @@
 
 import builtins
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -229,6 +230,29 @@ def test_a_machine_without_opengl_is_told_why_and_what_helps():
     assert "MUJOCO_GL=glfw" in done.stdout, done.stderr
     assert "Set MUJOCO_GL to egl or osmesa" in done.stdout
     assert issubclass(GlError, RuntimeError)
+
+
+@pytest.mark.parametrize("first", ["import mujoco", "import mjlab, mujoco"])
+def test_cameras_need_no_variable_where_there_is_no_display(renderer_works, first):
+    """In a process of its own, as a notebook on a server is."""
+    code = (
+        f"{first}\n"
+        "import mjlab\n"
+        "model = mujoco.MjModel.from_xml_string('<mujoco/>')\n"
+        "with mujoco.Renderer(model, 8, 8) as renderer:\n"
+        "    renderer.update_scene(mujoco.MjData(model))\n"
+        "    print(renderer.render().shape)\n"
+    )
+    hidden = ("MUJOCO_GL", "DISPLAY", "WAYLAND_DISPLAY", "PYOPENGL_PLATFORM")
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={k: v for k, v in os.environ.items() if k not in hidden},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "(8, 8, 3)\n", done.stderr
+    assert "GLFW" not in done.stderr
 
 
 # Videos.

@@ -1,0 +1,77 @@
+"""Terms of mjlab 1.6's velocity task that the tasks here do without."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from mjlab.managers import ManagerTermBase
+from mjlab.managers.managed_env import ManagedEnv
+from mjlab.managers.term import TermCfg, TermError
+from mjlab.mdp import command_range_schedule
+from mjlab.mdp.lookup import ROBOT
+from mjlab.names import suggest
+from mjlab.scene import Selection
+
+Stage = Mapping[str, Any]
+"""The step from which on it holds, and ranges by name: {"step": 0, "lin_vel_x": ...}"""
+
+
+def terrain_edge_reached(
+    env: ManagedEnv, threshold_fraction: float = 0.95, asset_cfg: Selection = ROBOT
+) -> torch.Tensor:
+    """Return whether the root is at the edge of the tile that its world spawned on.
+
+    Declare it with `time_out=True`: it got across. On a plane it never holds.
+
+    Args:
+        env: The environment.
+        threshold_fraction: Share of half a tile, along x or y, that is its edge.
+        asset_cfg: The entity that walks.
+    """
+    ground = env.scene.ground
+    if ground is None:
+        return torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
+    half_x, half_y = (0.5 * threshold_fraction * side for side in ground.terrain.size)
+    way = asset_cfg.entity.data.root_pos_w[:, :2] - env.scene.spawn_origins[:, :2]
+    return (way[:, 0].abs() > half_x) | (way[:, 1].abs() > half_y)
+
+
+class commands_vel(ManagerTermBase):
+    """Sets several ranges of a command by the number of steps of the environment.
+
+    Each entry of `velocity_stages` holds from its `step` on; a range that it does not
+    name stays as it was. Returns the upper end of the first range that any names.
+    """
+
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+        super().__init__(cfg, env)
+        name, stages = cfg.params["command_name"], cfg.params["velocity_stages"]
+        live = getattr(env.command_manager.term(name), "ranges", {})
+        given = [(key, value) for stage in stages for key, value in stage.items()]
+        for unknown in {key for key, _ in given} - {"step", *live}:
+            raise TermError(
+                f"A stage of commands_vel sets {unknown!r}. "
+                + suggest(unknown, ["step", *live])
+            )
+        ranges = [key for key, value in given if key != "step" and value is not None]
+        self._schedules = [
+            command_range_schedule(_schedule(name, each, stages), env)
+            for each in dict.fromkeys(ranges)
+        ]
+        if not self._schedules:
+            raise TermError("No stage of commands_vel names a range of the command.")
+
+    def __call__(
+        self, env: ManagedEnv, command_name: str, velocity_stages: Sequence[Stage]
+    ) -> torch.Tensor:
+        """Write the ranges of the present step; they were read when it was built."""
+        ends = [each(env, command_name, "", ()) for each in self._schedules]
+        return ends[0]
+
+
+def _schedule(command: str, name: str, stages: Sequence[Stage]) -> TermCfg:
+    """Return the schedule of one range."""
+    own = [(int(stage["step"]), stage[name]) for stage in stages if stage.get(name)]
+    params = {"command_name": command, "range_name": name, "stages": own}
+    return TermCfg(func=command_range_schedule, params=params)

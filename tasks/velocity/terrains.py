@@ -1,0 +1,281 @@
+"""More kinds of tile to walk on: beams, rings, open and uneven stairs, loose boxes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mjlab.terrain import (
+    SubTerrainCfg,
+    TerrainBlock,
+    Tile,
+    block_tile,
+    height_field_tile,
+)
+from mjlab.terrain.boxes import StairsCfg
+from mjlab.terrain.checks import Fields
+from mjlab.terrain.config import Rng, at_difficulty
+from mjlab.terrain.shapes import Size, centred_block, ring
+
+
+@dataclass(kw_only=True)
+class RandomStairsCfg(StairsCfg):
+    """Stairs up to a platform, of which each step has a height of its own."""
+
+    def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
+        """Return the stairs. Heights are drawn up to that of the difficulty."""
+        highest = at_difficulty(self.step_height_range, difficulty)
+        steps = self.num_rings(size) + 1
+        tops = rng.uniform(self.step_height_range[0], highest, steps).cumsum()
+        blocks = [
+            centred_block(self.inset(size, step), float(top))
+            for step, top in enumerate(tops)
+        ]
+        return block_tile(size, blocks, floor=0.0)
+
+
+@dataclass(kw_only=True)
+class OpenStairsCfg(StairsCfg):
+    """Stairs up to a platform, of treads with nothing below them.
+
+    A foot can get under a tread, and a ray that starts there meets the floor.
+    """
+
+    tread_thickness: float = 0.05
+    """Thickness of treads and platform, m, above 0."""
+
+    def check(self, path: str, size: Size) -> None:
+        """Raise if the platform and its border do not fit the tile."""
+        super().check(path, size)
+        Fields(self, path).number("tread_thickness", above=0.0)
+
+    def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
+        """Return the treads above a floor at height 0."""
+        del rng  # Stairs leave nothing to chance.
+        height = at_difficulty(self.step_height_range, difficulty)
+        rings = self.num_rings(size)
+        blocks = [centred_block(self.inset(size, rings), (rings + 1) * height)]
+        for step in range(rings):
+            outer, inner = self.inset(size, step), self.inset(size, step + 1)
+            blocks += ring(outer, inner, (step + 1) * height)
+        thickness = self.tread_thickness
+        treads = [block._replace(bottom=block.top - thickness) for block in blocks]
+        return block_tile(size, treads, floor=0.0)
+
+
+@dataclass(kw_only=True)
+class NarrowBeamsCfg(SubTerrainCfg):
+    """Beams over a pit, along x and y, that lead to a platform in the middle."""
+
+    beam_width_range: tuple[float, float] = (0.2, 0.6)
+    """Width of a beam, m, above 0: the high end at difficulty 0, the low end at 1."""
+
+    num_beams: int = 2
+    """Number of beams along each side, at least 1. They end on the platform."""
+
+    pit_depth: float = 1.0
+    """Depth of the pit, m, above 0."""
+
+    platform_width: float = 2.0
+    """Width of the platform, m, above 0."""
+
+    border_width: float = 0.5
+    """Width of the flat border, m, at least 0."""
+
+    def check(self, path: str, size: Size) -> None:
+        """Raise if the platform does not fit the tile, or beams the platform."""
+        fields = Fields(self, path)
+        fields.count("num_beams")
+        fields.number("pit_depth", above=0.0)
+        fields.platform(size)
+        widest = self.platform_width / self.num_beams
+        fields.range("beam_width_range", above=0.0, at_most=widest)
+
+    def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
+        """Return border, platform and beams at height 0."""
+        del rng  # Beams leave nothing to chance.
+        width = at_difficulty(self.beam_width_range, 1.0 - difficulty)
+        x, y = (extent / 2 - self.border_width for extent in size)
+        blocks = ring((size[0] / 2, size[1] / 2), (x, y), 0.0)
+        half = self.platform_width / 2
+        blocks.append(centred_block((half, half), 0.0))
+        spread = half - width / 2 if self.num_beams > 1 else 0.0
+        for middle in np.linspace(-spread, spread, self.num_beams).tolist():
+            low, high = middle - width / 2, middle + width / 2
+            blocks.append(TerrainBlock(-x, x, low, high, 0.0))
+            blocks.append(TerrainBlock(low, high, -y, y, 0.0))
+        return block_tile(size, blocks, floor=-self.pit_depth)
+
+
+@dataclass(kw_only=True)
+class NestedRingsCfg(SubTerrainCfg):
+    """Rings around a platform, each at a height of its own, with gaps between them."""
+
+    ring_width: float = 0.6
+    """Width of a ring, m, above 0."""
+
+    gap_range: tuple[float, float] = (0.05, 0.3)
+    """Width of the gaps at difficulty 0 and 1, m, each above 0."""
+
+    ring_height_range: tuple[float, float] = (0.0, 0.1)
+    """Largest random height or depth of a ring at difficulty 0 and 1, m, each at least
+    0."""
+
+    floor_depth: float = 1.0
+    """Depth of the floor in the gaps, m, above 0."""
+
+    platform_width: float = 2.0
+    """Least width of the platform, m, above 0. It takes what full rings leave over."""
+
+    border_width: float = 0.5
+    """Width of the flat border, m, at least 0."""
+
+    def check(self, path: str, size: Size) -> None:
+        """Raise if the platform and one ring do not fit the tile."""
+        fields = Fields(self, path)
+        fields.range("gap_range", above=0.0)
+        fields.range("ring_height_range", at_least=0.0)
+        fields.number("floor_depth", above=self.ring_height_range[1])
+        fields.platform(size)
+        room = (min(size) - self.platform_width) / 2 - self.border_width
+        widest = room - 2 * self.gap_range[1]
+        fields.number("ring_width", above=0.0, at_most=widest)
+
+    def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
+        """Return the rings, the platform and the border on the floor."""
+        gap = at_difficulty(self.gap_range, difficulty)
+        peak = at_difficulty(self.ring_height_range, difficulty)
+        room = (min(size) - self.platform_width) / 2 - self.border_width - gap
+        count = int((room + 1e-9) // (self.ring_width + gap))
+
+        def inset(margin: float) -> Size:
+            margin += self.border_width
+            return size[0] / 2 - margin, size[1] / 2 - margin
+
+        blocks = ring((size[0] / 2, size[1] / 2), inset(0.0), 0.0)
+        for place in range(count):
+            outside = gap + place * (self.ring_width + gap)
+            height = float(rng.uniform(-peak, peak))
+            blocks += ring(inset(outside), inset(outside + self.ring_width), height)
+        platform = inset(gap + count * (self.ring_width + gap))
+        blocks.append(centred_block(platform, 0.0))
+        return block_tile(size, blocks, floor=-self.floor_depth)
+
+
+@dataclass(kw_only=True)
+class RandomBoxesCfg(SubTerrainCfg):
+    """Boxes at random places on flat ground, with exact edges, along the tile's sides.
+
+    `DiscreteObstaclesCfg` has them in one height field, which is quicker to collide
+    with where there are many, and pits too.
+    """
+
+    num_boxes: int = 30
+    """Number of boxes, at least 1. They may overlap; the highest counts."""
+
+    box_width_range: tuple[float, float] = (0.25, 1.0)
+    """Range of the random widths and lengths, m, above 0, at most what the border
+    leaves."""
+
+    box_height_range: tuple[float, float] = (0.02, 0.2)
+    """Largest height of a box at difficulty 0 and 1, m, each at least 0."""
+
+    platform_width: float = 2.0
+    """Width of the square in the middle that stays free, m, above 0."""
+
+    border_width: float = 0.25
+    """Width of the border that stays free, m, at least 0."""
+
+    def check(self, path: str, size: Size) -> None:
+        """Raise if the boxes or the platform do not fit the tile."""
+        fields = Fields(self, path)
+        fields.count("num_boxes")
+        fields.range("box_height_range", at_least=0.0)
+        fields.platform(size)
+        room = min(size) - 2 * self.border_width
+        fields.range("box_width_range", above=0.0, at_most=room)
+
+    def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
+        """Return the boxes that keep off the platform, on a floor at height 0."""
+        highest = at_difficulty(self.box_height_range, difficulty)
+        free = self.platform_width / 2
+        blocks = []
+        for _ in range(self.num_boxes):
+            half = rng.uniform(*self.box_width_range, size=2) / 2
+            room = np.array(size) / 2 - self.border_width - half
+            middle = rng.uniform(-1.0, 1.0, size=2) * room
+            height = float(rng.uniform(0.0, highest))
+            # The draws come first: a box's place says nothing about the others'.
+            if np.all(np.abs(middle) < free + half):
+                continue
+            (x_min, y_min), (x_max, y_max) = middle - half, middle + half
+            blocks.append(TerrainBlock(x_min, x_max, y_min, y_max, height))
+        return block_tile(size, blocks, floor=0.0)
+
+
+@dataclass(kw_only=True)
+class TiltedGridCfg(SubTerrainCfg):
+    """Square cells that lean to random sides, each about its own middle at height 0."""
+
+    grid_width: float = 0.8
+    """Width of a cell, m, at least four vertices."""
+
+    slope_range: tuple[float, float] = (0.0, 0.3)
+    """Largest rise over run along x and along y at difficulty 0 and 1, each at least
+    0."""
+
+    horizontal_scale: float = 0.05
+    """Distance of the vertices, m, from 0.02 to a quarter of the tile. The steps
+    between cells are one such distance wide."""
+
+    platform_width: float = 2.0
+    """Width of the flat square in the middle, m, above 0."""
+
+    border_width: float = 0.25
+    """Width of the flat border, m, at least 0, but at least one vertex."""
+
+    def check(self, path: str, size: Size) -> None:
+        """Raise if a field is out of range for a tile of this size."""
+        fields = Fields(self, path)
+        fields.number("horizontal_scale", at_least=0.02, at_most=min(size) / 4)
+        fields.range("slope_range", at_least=0.0)
+        fields.platform(size)
+        least = 4 * self.horizontal_scale
+        fields.number("grid_width", at_least=least, at_most=min(size))
+
+    def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
+        """Return one height field of all cells."""
+        steepest = at_difficulty(self.slope_range, difficulty)
+        x, y = (self._vertices(extent) for extent in size)
+        (column, along_x), (row, along_y) = self._cells(x), self._cells(y)
+        slopes = rng.uniform(-steepest, steepest, (2, row.max() + 1, column.max() + 1))
+        rise_x, rise_y = slopes[:, row[:, None], column[None, :]]
+        heights = rise_x * along_x[None, :] + rise_y * along_y[:, None]
+        free = self.platform_width / 2 + 1e-9
+        heights[np.ix_(np.abs(y) <= free, np.abs(x) <= free)] = 0.0
+        border = max(self.border_width, self.horizontal_scale) - 1e-9
+        heights[:, x[-1] - np.abs(x) <= border] = 0.0
+        heights[y[-1] - np.abs(y) <= border] = 0.0
+        return height_field_tile(size, heights)
+
+    def _vertices(self, extent: float) -> np.ndarray:
+        """Return places along one side, odd in number: one is at the centre."""
+        count = 2 * round(extent / self.horizontal_scale / 2) + 1
+        return np.linspace(-extent / 2, extent / 2, count)
+
+    def _cells(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the cell of each place, and the way from that cell's middle, m."""
+        from_edge = places - places[0]
+        cell = np.floor(from_edge / self.grid_width + 1e-9).astype(int)
+        return cell, from_edge - (cell + 0.5) * self.grid_width
+
+
+def walking_terrains() -> dict[str, SubTerrainCfg]:
+    """Return the kinds of this file by name, each with its defaults."""
+    return {
+        "random_stairs": RandomStairsCfg(),
+        "open_stairs": OpenStairsCfg(),
+        "narrow_beams": NarrowBeamsCfg(),
+        "nested_rings": NestedRingsCfg(),
+        "random_boxes": RandomBoxesCfg(),
+        "tilted_grid": TiltedGridCfg(),
+    }

@@ -1,0 +1,48 @@
+"""`terrain.py`: pictures of kinds of terrain, and answers to mistakes."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from mjlab.cli import UsageError, run_program
+from scripts.terrain import find_kinds, main, write_png
+
+
+def picture(tmp_path, *line: str) -> np.ndarray:
+    path = tmp_path / "out.png"
+    assert run_program(main, [*line, "--file", str(path), "--size", "160,80"]) == 0
+    return np.asarray(Image.open(path)).astype(int)
+
+
+def test_a_kind_is_drawn_and_looks_unlike_another(renderer_works, tmp_path, capsys):
+    stairs = picture(tmp_path, "open_stairs", "--rows", "2")
+    assert stairs.shape == (80, 160, 3)
+    assert capsys.readouterr().out == f"Wrote {tmp_path / 'out.png'}.\n"
+    flat = picture(tmp_path, "flat", "--rows", "2")
+    assert np.mean(np.abs(stairs - flat).max(axis=2) > 20) > 0.1
+    assert np.array_equal(stairs, picture(tmp_path, "open_stairs", "--rows", "2"))
+
+
+def test_without_a_kind_all_kinds_are_listed(capsys):
+    assert run_program(main, []) == 0
+    said = capsys.readouterr().out
+    assert len(said.splitlines()) == len(find_kinds()) == 17
+    assert "\nnarrow_beams          Beams over a pit, along x and y, that lead" in said
+
+
+def test_a_file_holds_the_pixels_that_were_drawn(tmp_path):
+    pixels = np.random.default_rng(0).integers(0, 256, (5, 7, 3)).astype(np.uint8)
+    write_png(tmp_path / "a.png", pixels)
+    assert np.array_equal(np.asarray(Image.open(tmp_path / "a.png")), pixels)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("open_stair", r"no kind of terrain 'open_stair'\. .*'open_stairs'"),
+        ("flat --rows 0", r"--rows 0: it has to be 1 or more"),
+    ],
+)
+def test_what_cannot_be_drawn_is_answered(line, message):
+    with pytest.raises(UsageError, match=message):
+        main(line.split())

@@ -1,0 +1,62 @@
+"""Every message on the page about troubleshooting is one that the source can say."""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "troubleshooting.md"
+ROW = re.compile(r"^\| `([^`]+)` \|", re.MULTILINE)
+GAP = "\0"
+
+
+def messages(text: str) -> list[str]:
+    return ROW.findall(text)
+
+
+@cache
+def said() -> str:
+    """All texts of the source, a line each; what is put into one is a gap."""
+    texts = []
+    for folder in ("mjlab", "scripts"):
+        for file in sorted((ROOT / folder).rglob("*.py")):
+            tree = ast.parse(file.read_text("utf-8"))
+            parts = [node for node in ast.walk(tree) if isinstance(node, ast.expr)]
+            texts += [text for node in parts if (text := text_of(node)) is not None]
+    return re.sub("%[rs]", GAP, "\n".join(texts))
+
+
+def text_of(node: ast.expr) -> str | None:
+    """A text as it stands, or put together of texts."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(text_of(part) or GAP for part in node.values)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        sides = text_of(node.left), text_of(node.right)
+        return None if sides == (None, None) else "".join(s or GAP for s in sides)
+    return None
+
+
+def is_said(message: str, source: str) -> bool:
+    """Whether one text has the parts of a message, in order, with gaps for `...`."""
+    parts = [re.escape(part) for part in message.strip(".").split("...")]
+    return re.search(f"[^\n]*?{GAP}[^\n]*?".join(parts), source) is not None
+
+
+@pytest.mark.parametrize("message", messages(PAGE.read_text("utf-8")))
+def test_a_message_of_the_page_is_in_the_source(message):
+    assert is_said(message, said())
+
+
+def test_the_page_has_many_messages_and_each_once():
+    found = messages(PAGE.read_text("utf-8"))
+    assert len(found) > 20 and len(found) == len(set(found))
+
+
+def test_a_message_that_nothing_says_is_found():
+    assert not is_said("There is no tusk ...", said())
+    assert not is_said("There is no task called ... here", said())
