@@ -29,6 +29,7 @@ VERBS = {
     "play": Verb("play", "Watch a policy, in a browser, a window or a video."),
     "evaluate": Verb("evaluate", "Measure a policy over many episodes."),
     "export": Verb("export", "Write a policy to one ONNX file."),
+    "verify": Verb("verify", "Play a policy's first steps again in plain MuJoCo."),
     "report": Verb("report", "Write the page of a run."),
     "doctor": Verb("doctor", "Say why a training does not learn."),
     "replay": Verb("replay", "Do recorded episodes again."),

@@ -239,10 +239,9 @@ class _Episodes:
 
     def take_nonfinite(self) -> dict[str, int]:
         """Return counts by term since the last call."""
-        counts = self._counts.tolist()
+        found = zip(self.now, self._counts.tolist(), strict=True)
         self._counts.zero_()
-        names = [f"metrics/{name}" for name in self.now]
-        return dict(zip(names, counts, strict=True))
+        return {f"metrics/{name}": count for name, count in found}
 
     def state(self) -> dict[str, torch.Tensor]:
         """Return the live tensors that change."""

@@ -31,12 +31,12 @@ def prepare_gl() -> str | None:
     it does once, when it is imported. What the user set is kept.
     """
     if VARIABLE not in os.environ and sys.platform.startswith("linux"):
-        for name, library in _HEADLESS.items():
-            if _loads(library):
-                os.environ[VARIABLE] = name
-                if _CONTEXTS in sys.modules:
-                    sys.modules[_CONTEXTS].GLContext = _context_class(name)
-                break
+        found = (name for name, library in _HEADLESS.items() if _loads(library))
+        name = next(found, None)
+        if name is not None:
+            os.environ[VARIABLE] = name
+        if name is not None and _CONTEXTS in sys.modules:
+            sys.modules[_CONTEXTS].GLContext = _context_class(name)
     return os.environ.get(VARIABLE)
 
 
