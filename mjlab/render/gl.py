@@ -31,12 +31,11 @@ def prepare_gl() -> str | None:
     it does once, when it is imported. What the user set is kept.
     """
     if VARIABLE not in os.environ and sys.platform.startswith("linux"):
-        for name, library in _HEADLESS.items():
-            if _loads(library):
-                os.environ[VARIABLE] = name
-                if _CONTEXTS in sys.modules:
-                    sys.modules[_CONTEXTS].GLContext = _context_class(name)
-                break
+        found = next((n for n, library in _HEADLESS.items() if _loads(library)), None)
+        if found is not None:
+            os.environ[VARIABLE] = found
+        if found is not None and _CONTEXTS in sys.modules:
+            sys.modules[_CONTEXTS].GLContext = _context_class(found)
     return os.environ.get(VARIABLE)
 
 
