@@ -304,17 +304,15 @@ OTHERWISE: dict[str, tuple[str, str]] = {
     ),
     "RslRlVecEnvWrapper": ("mjlab.rl.RslRlVecEnv", ""),
     "RslRlOnPolicyRunnerCfg": (
-        "mjlab.rl.PpoAgentCfg",
+        "mjlab.rl.RslRlOnPolicyRunnerCfg",
         "no `experiment_name` nor `save_interval`: runs are named by task and time, "
         "and saved as `checkpoint` says",
     ),
-    "RslRlPpoAlgorithmCfg": ("mjlab.rl.PpoCfg", ""),
     "RslRlModelCfg": (
-        "mjlab.rl.MlpModelCfg",
+        "mjlab.rl.RslRlModelCfg",
         "other networks are classes of their own; `distribution_cfg` takes RSL-RL's "
         "dictionary too",
     ),
-    "RslRlBaseRunnerCfg": ("mjlab.rl.AgentCfg", ""),
     # mjlab.envs.mdp
     "projected_gravity_from_sensor": (
         "mjlab.tasks.velocity.mdp.projected_gravity_from_sensor",

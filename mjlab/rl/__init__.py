@@ -79,3 +79,10 @@ def __getattr__(name: str) -> Any:
         if name in names:
             return getattr(importlib.import_module(f"{__name__}.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+# The names of mjlab 1.6.
+RslRlBaseRunnerCfg = AgentCfg
+RslRlModelCfg = MlpModelCfg
+RslRlOnPolicyRunnerCfg = PpoAgentCfg
+RslRlPpoAlgorithmCfg = PpoCfg

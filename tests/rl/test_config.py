@@ -14,6 +14,7 @@ from rsl_rl.models import CNNModel
 from rsl_rl.modules import CNN
 from rsl_rl.modules.distribution import Distribution
 
+import mjlab.rl
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.rl import (
     AgentCfg,
@@ -42,6 +43,7 @@ from mjlab.rl.distributed import Ranks
 from mjlab.rl.learners import Learner, to_rsl_rl
 from mjlab.rl.parts import Activation, OptimizerName
 from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.schema import config_text
 from tests.worlds.rl_runs import agent_cfg, env_cfg, make_env, make_loop, network
 
 # What RSL-RL gets from elsewhere than the configuration.
@@ -298,3 +300,21 @@ def test_the_defaults_train_something():
 def test_configurations_need_no_torch():
     code = "import sys; sys.modules['torch'] = None; import mjlab.rl.config, mjlab.rl"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_names_of_mjlab_make_what_ours_make_and_files_hold_ours():
+    theirs = mjlab.rl.RslRlOnPolicyRunnerCfg(
+        actor=mjlab.rl.RslRlModelCfg(distribution_cfg={"init_std": 1.0}),
+        critic=mjlab.rl.RslRlModelCfg(),
+        algorithm=mjlab.rl.RslRlPpoAlgorithmCfg(),
+        num_steps_per_env=8,
+    )
+    ours = PpoAgentCfg(
+        actor=MlpModelCfg(distribution_cfg=GaussianCfg()),
+        critic=MlpModelCfg(),
+        num_steps_per_env=8,
+    )
+    assert theirs == ours
+    assert "RslRl" not in config_text(agent=theirs)
+    with pytest.raises(TypeError, match="has no field 'experiment_name'"):
+        mjlab.rl.RslRlOnPolicyRunnerCfg(experiment_name="x")  # pyright: ignore
