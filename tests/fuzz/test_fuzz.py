@@ -23,7 +23,12 @@ from mjlab.entity import EntityCfg, build_entity
 from mjlab.export import OnnxPolicy
 from mjlab.export.contract import to_text
 from mjlab.export.graph import Graph
-from mjlab.export.reader import CONTRACT, FORMAT, NO_CHECKSUM, with_checksum
+from mjlab.export.runner.policy import (
+    CONTRACT,
+    FORMAT,
+    NO_CHECKSUM,
+    with_checksum,
+)
 from mjlab.motion import Motion, load_motion, save_motion
 from mjlab.recording.reader import Recording
 from mjlab.report.page import render

@@ -20,7 +20,7 @@ import pytest
 import torch
 
 from mjlab.export import OnnxPolicy, write
-from mjlab.export.reader import CONTRACT
+from mjlab.export.runner.policy import CONTRACT
 from mjlab.recording import merge, read_index
 from mjlab.recording.reader import Recording
 from mjlab.report.page import REPORT, write_report

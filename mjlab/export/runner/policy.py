@@ -51,7 +51,7 @@ def is_whole(content: bytes) -> bool:
         return False
     blank = content.replace(found[0], NO_CHECKSUM.encode())
     if len(found) > 1 or with_checksum(blank)[1].encode() != found[0]:
-        raise ContractError("its bytes are not those of its checksum")
+        raise ValueError("its bytes are not those of its checksum")
     return True
 
 
@@ -98,7 +98,11 @@ class ContractPolicy:
     def __init__(self, path: str | Path) -> None:
         """Load a file; raise `ContractError` for one that is not whole, or not ours."""
         content = Path(path).read_bytes()
-        if not is_whole(content):
+        try:
+            has_checksum = is_whole(content)
+        except ValueError as error:
+            raise ContractError(f"{path} is damaged: {error}") from error
+        if not has_checksum:
             raise ContractError(f"{path} has no checksum: it was not written by export")
         self.session = _session(content, path)
         self._texts = self.session.get_modelmeta().custom_metadata_map
