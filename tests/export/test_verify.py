@@ -472,5 +472,5 @@ def test_the_exit_code_says_equal_departs_or_cannot_be_read(cartpole, tmp_path):
     broken = tmp_path / "broken.onnx"
     broken.write_bytes(cartpole.read_bytes()[:-100])
     done = typed(broken)
-    assert done.returncode == 2 and "cannot be read: its bytes are not" in done.stderr
+    assert done.returncode == 2 and "is damaged: its bytes are not" in done.stderr
     assert typed(tmp_path / "none.onnx").returncode == 2

@@ -71,6 +71,7 @@ LOOSE = {
     # Written into the configuration of an exported policy's worlds, which nobody saves.
     "mjlab.mdp.driven:DrivenActionCfg",
     "mjlab.export.drive:ExternalCommandCfg",
+    "mjlab.export.drive:ExternalReachCfg",
     # It needs a package that is not there for all.
     f"{TASKS}.muscle.myolegs:myolegs",
 }

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.export import ExportError, OnnxPolicy
+from mjlab.export import OnnxPolicy
 from mjlab.rl import RslRlVecEnv
 from mjlab.rl.learners import InferencePolicy
 from mjlab.rl.policy import load_network
-from mjlab.tasks.manipulation import LiftYamCfg, LiftYamIKCfg
+from mjlab.tasks.manipulation import LiftYamCfg
 from mjlab.tasks.manipulation.mdp import goal_command
 from mjlab.tasks.manipulation.reach import GOAL
 from mjlab.tasks.manipulation.rl import manipulation_rl
@@ -100,12 +100,3 @@ def test_in_plain_mujoco_the_file_moves_the_arm_as_in_the_environment(exported):
         ours = env.sim.data.qpos[0].numpy()
         np.testing.assert_allclose(ours, data.qpos, rtol=0, atol=1e-4)
     env.close()
-
-
-def test_inverse_kinematics_cannot_be_written_and_says_what_can(tmp_path):
-    with pytest.raises(ExportError) as error:
-        write(tmp_path, LiftYamIKCfg(seed=1), manipulation_rl())
-    assert str(error.value).startswith(
-        "Action term 'arm' is a DifferentialIKAction, which cannot be written to an "
-        "ONNX file. What can: JointPositionAction, "
-    )
