@@ -22,6 +22,7 @@ Rows = list[dict[str, float]]
 W18 = ROOT / "tasks/muscle/trained/Muscle-Walk-W18/metrics.jsonl"
 
 WAVE = ROOT / "tasks/tracking/trained/Tracking-G1/metrics.jsonl"
+CLIPS = ROOT / "tasks/tracking/trained/Tracking-G1-Clips/metrics.jsonl"
 
 Panel = tuple[str, str, float, int]
 """Title, figure, factor, number of the colour."""
@@ -52,6 +53,7 @@ def main() -> None:
     draw(read_curve(G1), ROBOT, IMAGES / "g1_learning.svg")
     draw(read_metrics(W18), MUSCLES, IMAGES / "w18_learning.svg")
     draw(read_metrics(WAVE), TRACKING, IMAGES / "tracking_learning.svg")
+    draw(read_metrics(CLIPS), TRACKING, IMAGES / "clips_learning.svg")
 
 
 def read_metrics(path: Path) -> Rows:
