@@ -7,13 +7,10 @@ applies; a test compares them with its constructors.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from mjlab.config import Config
 from mjlab.rl.distributions import DistributionCfg, PartCfg, distribution_of
-
-if TYPE_CHECKING:
-    pass
 
 Activation = Literal[
     "elu",
