@@ -1,7 +1,7 @@
 """Writers that are killed: nothing finished is lost, nothing half is taken for whole.
 
 A forked child dies by SIGKILL before its first call of the disk, then before its
-second, and so on until it gets through; a slow test kills at moments drawn by chance.
+second, and so on until it gets through; another test kills at moments drawn by chance.
 """
 
 import json
@@ -162,10 +162,44 @@ def dying_at(work: Callable[[], object], place: int) -> Callable[[], object]:
     return run
 
 
+def moments(number: int, longest: float) -> Iterator[float]:
+    chance = random.Random(number)
+    return (chance.uniform(0.0, longest) for _ in range(number))
+
+
+ALONE = "MJLAB_TEST_ALONE"
+"""Set in the process of its own in which a test runs."""
+
+
+def ran_alone(request: pytest.FixtureRequest) -> bool:
+    """Run a test in a new process, unless this is the one; it has to pass there.
+
+    After other tests a worker can be too large to be copied, since `fork` has no memory
+    for it, and a copy waits forever for a lock that another of its threads had.
+    """
+    if ALONE in os.environ:
+        return False
+    env = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
+    found = subprocess.run(
+        [sys.executable, "-m", "pytest", "-m", "slow", request.node.nodeid],
+        cwd=request.config.rootpath,
+        env=env | {ALONE: "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=280.0,
+    )
+    assert found.returncode == 0, found.stdout + found.stderr
+    return True
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("make", WRITERS, ids=lambda make: make.__name__)
 def test_a_writer_may_die_before_any_call_of_the_disk(
-    make: Any, tmp_path: Path
+    make: Any, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
+    if ran_alone(request):
+        return
     for place in range(100):
         folder = tmp_path / str(place)
         folder.mkdir()
@@ -180,35 +214,6 @@ def test_a_writer_may_die_before_any_call_of_the_disk(
         writer.write()
         writer.check()
     assert 3 < place < 99
-
-
-def moments(number: int, longest: float) -> Iterator[float]:
-    chance = random.Random(number)
-    return (chance.uniform(0.0, longest) for _ in range(number))
-
-
-ALONE = "MJLAB_TEST_ALONE"
-"""Set in the process of its own in which a test runs."""
-
-
-def ran_alone(request: pytest.FixtureRequest) -> bool:
-    """Run a test in a new process, unless this is the one; it has to pass there.
-
-    After other slow tests a worker can be too large to be copied: `fork` has no memory.
-    """
-    if ALONE in os.environ:
-        return False
-    env = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
-    found = subprocess.run(
-        [sys.executable, "-m", "pytest", "-m", "slow", request.node.nodeid],
-        cwd=request.config.rootpath,
-        env=env | {ALONE: "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert found.returncode == 0, found.stdout + found.stderr
-    return True
 
 
 @pytest.mark.slow
