@@ -77,6 +77,7 @@ def test_wrong_lines_of_bench_are_answered(line: str, message: str) -> None:
     assert str(caught.value).startswith(message)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("study", bench.STUDIES)
 def test_a_study_gets_its_own_arguments(study: str) -> None:
     script = str(ROOT / "scripts/bench.py")

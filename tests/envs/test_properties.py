@@ -26,18 +26,21 @@ TASKS |= {task_id: registered(task_id) for task_id in entries()}
 
 # Warp compiles kernels for each model, 45 s the first time; by default tests take four.
 CARTPOLE_ON_WARP = pytest.param("warp", "Cartpole-Balance", marks=pytest.mark.slow)
-# Walkers with muscles take seconds for a few steps; the arm has the same action. One
-# task that lifts stands for the others, which differ in the action or in the things,
-# and the Go1 follows clips as the G1 does.
+# Muscles take seconds for a few steps. One task that lifts stands for the others, which
+# differ in the action or in the things, the Go1 follows clips as the G1 does, and the
+# rough ground of the G1 is that of the Go1.
 HEAVY = (
     "Lift-Yam-IK",
     "Lift-Yam-Mixed",
     "Lift-Yam-Taught",
+    "Muscle-Track-Arm6",
     "Muscle-Walk-W18",
     "Muscle-Walk-W54",
     "Tracking-G1",
     "Tracking-G1-Clips",
     "Tracking-G1-No-State-Estimation",
+    "Velocity-G1-Gait",
+    "Velocity-Go1",
 )
 
 

@@ -26,8 +26,17 @@ def registered(task_id: str) -> Callable[[], ManagerBasedRlEnvCfg]:
 
 
 TASKS = {"synthetic": synthetic} | {id_: registered(id_) for id_ in entries()}
-# Walkers with muscles take seconds for a few steps; the arm has the same action.
-HEAVY = {"Muscle-Walk-W18", "Muscle-Walk-W54"}
+# Muscles take seconds for a few steps; other variants have the terms of their kind.
+HEAVY = {
+    "Lift-Yam-IK",
+    "Lift-Yam-Mixed",
+    "Lift-Yam-Taught",
+    "Muscle-Track-Arm6",
+    "Muscle-Walk-W18",
+    "Muscle-Walk-W54",
+    "Tracking-G1-Clips",
+    "Tracking-G1-No-State-Estimation",
+}
 NAMES = [
     pytest.param(name, marks=[pytest.mark.slow] if name in HEAVY else [])
     for name in TASKS

@@ -6,6 +6,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.tools.slow_share import TURNS, rotated
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,6 +44,7 @@ def share(folder: Path, turn: int, minutes: float) -> str:
     return result.stdout
 
 
+@pytest.mark.slow
 def test_a_share_begins_at_its_turn_and_ends_with_its_time(tmp_path) -> None:
     for name in FILES[:5]:
         (tmp_path / f"test_{name}.py").write_text(SHARED)
@@ -75,6 +78,7 @@ assert x.numpy().tolist() == [2.0] * 4
 """
 
 
+@pytest.mark.slow
 def test_two_workers_compile_a_module_once(tmp_path) -> None:
     script = tmp_path / "compile.py"
     script.write_text(COMPILE)

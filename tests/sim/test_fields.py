@@ -321,8 +321,12 @@ def problems_with(bench: Bench, field: str) -> list[str]:
 # The tests.
 
 
-@pytest.mark.parametrize("num_envs", SIZES)
-@pytest.mark.parametrize("engine", ENGINES)
+BENCHES = [pytest.param("warp", size, marks=pytest.mark.slow) for size in SIZES[1:]]
+BENCHES += [pytest.param("warp", SIZES[0])]
+BENCHES += [pytest.param("native", size) for size in SIZES]
+
+
+@pytest.mark.parametrize(("engine", "num_envs"), BENCHES)
 def test_a_field_written_in_one_world_acts_there_as_in_mujoco_and_nowhere_else(
     engine: BackendName, num_envs: int
 ) -> None:

@@ -66,6 +66,7 @@ def test_the_files_of_the_page_make_a_task_that_is_listed(folder):
     ]
 
 
+@pytest.mark.slow
 def test_the_task_of_the_page_is_trained_and_played(folder):
     small = ["--env.scene.num-envs", "64", "--agent.evaluation.every", "0"]
     said = run(folder, "train.py", "Pendulum", "--agent.max-iterations", "2", *small)
@@ -95,6 +96,7 @@ def test_the_variant_of_the_page_builds_and_steps(folder):
     assert done.stdout.strip().endswith("['upright', 'speed'] 125"), done.stderr
 
 
+@pytest.mark.slow
 def test_the_program_that_runs_an_exported_policy_works_as_printed(tmp_path):
     pytest.importorskip("onnxruntime")
     page = (ROOT / "docs" / "play_and_export.md").read_text("utf-8")

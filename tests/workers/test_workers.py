@@ -348,6 +348,7 @@ def hangs(env: Any) -> torch.Tensor:
     return torch.zeros(env.num_envs)
 
 
+@pytest.mark.slow
 def test_a_worker_that_hangs_ends_with_a_learner_that_is_killed() -> None:
     """The kernel says which processes there are, and in which state."""
     code = (
@@ -406,6 +407,7 @@ def test_a_worker_that_hangs_in_a_term_is_found_within_its_timeout() -> None:
     assert not any(is_alive(process) for process in processes)
 
 
+@pytest.mark.slow
 def test_a_worker_that_hangs_while_it_builds_is_found_by_a_limit_of_its_own() -> None:
     cfg = env_cfg(worlds=2)
     cfg.metrics["endless"] = MetricsTermCfg(func=hangs_at_once)
