@@ -18,6 +18,10 @@ _ZENITH = (62, 92, 128)
 _FONT = mujoco.mjtFontScale.mjFONTSCALE_100
 
 
+_SHADOWS = 1024
+"""Greatest width of the picture that shadows are made with, in pixels."""
+
+
 class Canvas:
     """Draws worlds whose models come from one compiled model.
 
@@ -43,6 +47,8 @@ class Canvas:
         sized.vis.global_.offheight = height
         # What lies at the edge of a light's view would be speckled with shadow.
         sized.vis.map.shadowclip *= 4.0
+        # At MuJoCo's 4096 a processor draws shadows for half of the time.
+        sized.vis.quality.shadowsize = min(sized.vis.quality.shadowsize, _SHADOWS)
         self._gl, self._context = open_context(
             width, height, lambda: mujoco.MjrContext(sized, _FONT.value)
         )

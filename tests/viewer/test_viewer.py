@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import mujoco
 import pytest
 import torch
 
@@ -548,3 +549,23 @@ def test_errors_of_the_last_step_are_plotted(dancers):
         assert len(set(shown)) == 3
     finally:
         page.close()
+
+
+def test_the_ground_of_the_page_has_the_mean_colour_of_its_texture():
+    pytest.importorskip("mjviser", reason="the extra `viewer` is not installed")
+    from mjlab.viewer.backdrop import ground_color
+
+    model = mujoco.MjModel.from_xml_string("""
+      <mujoco>
+        <asset>
+          <texture name="t" type="2d" builtin="checker" rgb1="1 0 0" rgb2="0 0 1"
+                   width="64" height="64"/>
+          <material name="m" texture="t" rgba="1 1 0.5 1"/>
+        </asset>
+        <worldbody>
+          <geom name="checked" type="plane" size="1 1 1" material="m"/>
+          <geom name="plain" type="plane" size="1 1 1" rgba="0.2 0.4 0.6 1"/>
+        </worldbody>
+      </mujoco>""")
+    assert ground_color(model, 0) == pytest.approx((127.5, 0.0, 63.75), abs=1.0)
+    assert ground_color(model, 1) == (51, 102, 153)
