@@ -39,6 +39,18 @@ ROWS = 12
 _KINDS = {".mp4": "video/mp4", ".webm": "video/webm", ".gif": "image/gif"}
 
 
+_OF_CLIPS = {
+    "episodes": "episodes",
+    "success": "success",
+    "pos": "bodies, m",
+    "global_pos": "in the world, m",
+    "ori": "rotation, rad",
+    "global_ori": "in the world, rad",
+    "joint_vel_rms": "joints, rad/s",
+}
+"""Figures of a clip that is followed; the first of each two are re-anchored."""
+
+
 # Evaluation.
 
 
@@ -124,7 +136,20 @@ def _evaluation_table(file: Path, data: dict[str, Any], record: Record) -> Html:
         element("p", f"{'; '.join(shares)}.") if shares else None,
         element("p", f"With {settings}.") if settings else None,
         table(["", "mean", "deviation", "least", "most"], rows),
+        _clip_table(data.get("clips")),
     )
+
+
+def _clip_table(clips: Any) -> Html | None:
+    """Return how each clip was followed, if clips were."""
+    if not isinstance(clips, dict):
+        return None
+    rows = [
+        [name, *(number(found.get(key)) for key in _OF_CLIPS)]
+        for name, found in clips.items()
+        if isinstance(found, dict)
+    ]
+    return table(["clip", *_OF_CLIPS.values()], rows) if rows else None
 
 
 def _spread_row(name: str, spread: dict[str, Any]) -> list[str]:

@@ -501,6 +501,10 @@ def test_tables_of_evaluations_are_shown(tmp_path):
             "ended_by": {"fell_over": 3, "time_out": 97},
             "figures": {"Metrics/error": spread},
         },
+        "clips": {
+            "bow": {"episodes": 3, "success": 1.0, "pos": 0.025, "global_pos": 0.031},
+            "odd": "no figures",
+        },
     }
     folder.joinpath("evaluation.json").write_text(json.dumps(evaluation))
     (folder / "checkpoints").mkdir()
@@ -511,6 +515,8 @@ def test_tables_of_evaluations_are_shown(tmp_path):
     assert "falls 3.5%; ended by fell_over 3, time_out 97." in text
     assert "With env.decimation 4, no events.push." in text
     assert "return51.2524060.5" in text and "Metrics/error51.2524060.5" in text
+    assert "bodies, min the world, m" in text and "bow310.0250.031" in text
+    assert "odd" not in text
     assert "The best checkpoint scored 51.5 at iteration 30" in text
 
 
