@@ -24,7 +24,7 @@ def add_backdrop(server: viser.ViserServer, model: mujoco.MjModel) -> None:
         if model.geom_type[geom] != mujoco.mjtGeom.mjGEOM_PLANE or not is_fixed:
             continue
         color = ground_color(model, geom)
-        line = tuple(int(0.75 * part) for part in color)
+        line = np.array([0.75 * part for part in color], dtype=np.uint8)
         # mjviser's own name of it, so that this one takes its place.
         name = f"/fixed_bodies/{model.body(body).name}/{model.geom(geom).name}"
         server.scene.add_grid(
