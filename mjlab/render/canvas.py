@@ -47,7 +47,7 @@ class Canvas:
         sized.vis.global_.offheight = height
         # What lies at the edge of a light's view would be speckled with shadow.
         sized.vis.map.shadowclip *= 4.0
-        # At MuJoCo's 4096 a processor needs a fifth more, or twice as much beside others.
+        # At MuJoCo's 4096 a processor takes a fifth longer.
         sized.vis.quality.shadowsize = min(sized.vis.quality.shadowsize, _SHADOWS)
         self._gl, self._context = open_context(
             width, height, lambda: mujoco.MjrContext(sized, _FONT.value)
