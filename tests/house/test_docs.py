@@ -25,6 +25,7 @@ import pytest
 
 from mjlab.registry import entries, load_task
 from tests.tools.architecture import ROOT
+from tests.tools.dotted_names import found
 
 DOCS = ROOT / "docs"
 README = ROOT / "README.md"
@@ -338,7 +339,7 @@ def missing_files(page: Path, prose: str) -> list[str]:
         elif re.fullmatch(r"\w+\.(py|md|sh|toml)", span):
             if not any(ROOT.glob(span)) and not any_file(span):
                 missing.append(span)
-        elif re.fullmatch(r"mjlab(\.\w+)+", span) and not resolves(span):
+        elif re.fullmatch(r"mjlab(\.\w+)+", span) and found(span) is None:
             missing.append(span)
     return missing
 
@@ -346,22 +347,6 @@ def missing_files(page: Path, prose: str) -> list[str]:
 @functools.cache
 def any_file(name: str) -> bool:
     return any(any((ROOT / folder).rglob(name)) for folder in FOLDERS)
-
-
-def resolves(dotted: str) -> bool:
-    """Whether a dotted name is a module, or something in one."""
-    parts = dotted.split(".")
-    for cut in range(len(parts), 0, -1):
-        try:
-            thing = importlib.import_module(".".join(parts[:cut]))
-        except ImportError:
-            continue
-        for attribute in parts[cut:]:
-            if attribute in getattr(thing, "__annotations__", {}):
-                return True
-            thing = getattr(thing, attribute, None)
-        return thing is not None
-    return False
 
 
 @functools.cache

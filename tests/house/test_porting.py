@@ -1,9 +1,7 @@
 """Names of mjlab 1.6 and Isaac Lab, each with a row, and every name of ours there."""
 
-import importlib
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -11,23 +9,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs"))
 
 from generator.porting import ISAAC_LAB, MJLAB, OTHERWISE, names_part
 
+from tests.tools.dotted_names import found
+
 PACKAGES = {**MJLAB, **ISAAC_LAB}
-
-
-def found(dotted: str) -> Any:
-    """What a dotted name stands for, or None; a field counts by its annotation."""
-    parts = dotted.split(".")
-    for cut in range(len(parts), 0, -1):
-        try:
-            thing = importlib.import_module(".".join(parts[:cut]))
-        except ImportError:
-            continue
-        for name in parts[cut:]:
-            if name in getattr(thing, "__annotations__", {}):
-                return name
-            thing = getattr(thing, name, None)
-        return thing
-    return None
 
 
 @pytest.mark.parametrize("package", PACKAGES)
