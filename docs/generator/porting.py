@@ -335,7 +335,10 @@ OTHERWISE: dict[str, tuple[str, str]] = {
     ),
     "qpos0": ("mjlab.mdp.randomize.joint_default_pos", ""),
     "tendon_frictionloss": ("mjlab.mdp.randomize.tendon_friction", ""),
-    "encoder_bias": ("mjlab.mdp.randomize.encoder_bias", "`bias_range` is taken for `ranges`"),
+    "encoder_bias": (
+        "mjlab.mdp.randomize.encoder_bias",
+        "`bias_range` is taken for `ranges`",
+    ),
     "Distribution": ("mjlab.mdp.randomize.distributions", "a name, such as 'uniform'"),
     "Operation": ("mjlab.mdp.randomize.fields", "a name: 'abs', 'scale' or 'add'"),
     "geom_friction": (

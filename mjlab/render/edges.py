@@ -82,12 +82,15 @@ def _walk(
     """Return how far an edge goes on, and by how much the pair differs at its end."""
     distance = np.full(at.shape, float(_REACH))
     found = np.zeros(at.shape)
-    walking = np.ones(at.shape, bool)
+    left = np.arange(len(at))
     for step in range(1, _REACH + 1):
-        place = at + step * along
-        differs = 0.5 * (flat[place] + flat[place + across]) - middle
-        ended = walking & (np.abs(differs) >= enough)
-        distance[ended], found[ended] = step, differs[ended]
-        walking &= ~ended
-    found[walking] = differs[walking]
+        at = at + along
+        differs = 0.5 * (flat[at] + flat[at + across]) - middle
+        goes_on = np.abs(differs) < enough
+        if step == _REACH:
+            goes_on[:] = False
+        ended = left[~goes_on]
+        distance[ended], found[ended] = step, differs[~goes_on]
+        left, at, along = left[goes_on], at[goes_on], along[goes_on]
+        across, middle, enough = across[goes_on], middle[goes_on], enough[goes_on]
     return distance, found
