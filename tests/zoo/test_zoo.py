@@ -172,7 +172,7 @@ def test_the_table_of_the_docs_is_of_these_files() -> None:
 def test_a_foreign_model_is_on_warp_what_mujoco_makes_of_its_file(
     file: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Warp compiles for each model, which takes up to 15 minutes, and says so."""
+    """Warp compiles for each model, which takes minutes, and says so."""
     _skip_absent(file.split("/")[0])
     world = zoo.worlds(file, "warp")
     data = [mujoco.MjData(world.file) for _ in range(zoo.NUM_ENVS)]
