@@ -111,8 +111,6 @@ class AttachedModel:
             yield from (f"the {_word(kind)} {name!r} is new" for name in sorted(new))
         for (adr, num), fields in _fields().items():
             kind = adr.split("_")[0]
-            if not self.found[kind].size:
-                continue
             own = self.found[kind]
             rows = self.runs(adr, num) if num else (own, self.rows[kind][own], own)
             here, there = _block(rows[0]), _block(rows[1])
@@ -123,11 +121,7 @@ class AttachedModel:
                 a, b = a[here], b[there]
                 if field.endswith(_NUMBERS) or a.tobytes() != b.tobytes():
                     yield from self._differing(kind, field, a, b, rows[2])
-        for kind in _BLOCKS:
-            for row in self.found[kind]:
-                here = _data(self.file, kind, row)
-                if here != _data(self.scene, kind, self.rows[kind][row]):
-                    yield f"{kind}_data of {self.names[kind][row]!r} is another"
+        yield from self._differing_blocks()
         yield from self._differing_contacts()
 
     def runs(self, adr: str, num: str) -> tuple[np.ndarray, ...]:
@@ -183,6 +177,13 @@ class AttachedModel:
             # A base that can be placed is welded to nothing but itself.
             equal |= self.scene.body_mocapid[b] >= 0
         return ~equal
+
+    def _differing_blocks(self) -> Iterator[str]:
+        for kind in _BLOCKS:
+            for row in self.found[kind]:
+                here = _data(self.file, kind, row)
+                if here != _data(self.scene, kind, self.rows[kind][row]):
+                    yield f"{kind}_data of {self.names[kind][row]!r} is another"
 
     def _differing_contacts(self) -> Iterator[str]:
         own = self.found["geom"]

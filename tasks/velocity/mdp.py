@@ -20,7 +20,6 @@ from mjlab.export.forms import measured
 from mjlab.managers import ManagerTermBase
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import TermCfg, TermError
-from mjlab.mdp import *  # noqa: F403
 from mjlab.mdp import terrain_levels
 from mjlab.mdp.lookup import ROBOT, contact_sensor, ray_caster, reading
 from mjlab.names import resolve_values
