@@ -107,7 +107,9 @@ def main(arguments: Sequence[str]) -> None:
         prunes=line.options.prune,
         engine=line.options.engine,
     )
-    sweep(search, line.options)
+    is_shared = line.options.processes > 1 and not line.sets("env.sim.num_threads")
+    threads = processors(line.options.processes) if is_shared else None
+    sweep(search, line.options, threads)
 
 
 def check_line(line: Line, arguments: Sequence[str]) -> None:
@@ -179,8 +181,6 @@ def shared_arguments(line: Line) -> tuple[str, ...]:
     for name in ("device", "seed"):
         value = getattr(options, name)
         words += [] if value is None else [f"--{name}", str(value)]
-    if options.processes > 1 and not line.sets("env.sim.num_threads"):
-        words += ["--env.sim.num-threads", str(processors(options.processes))]
     return tuple(words)
 
 
@@ -197,8 +197,14 @@ def metric_of(agent: Any) -> str:
     return metric
 
 
-def sweep(search: Search, options: Options) -> None:
-    """Begin a sweep or go on with one, and say where the results are."""
+def sweep(search: Search, options: Options, threads: int | None) -> None:
+    """Begin a sweep or go on with one, and say where the results are.
+
+    Args:
+        search: The sweep.
+        options: The user's options.
+        threads: Threads of each trial's physics. None leaves that to the trial.
+    """
     from mjlab.sweep.page import write_page
     from mjlab.sweep.study import SweepRunner, open_study
 
@@ -211,7 +217,7 @@ def sweep(search: Search, options: Options) -> None:
     else:
         folder = search.begin(options.logs, options.name)
     print(f"Sweep folder {folder}.", flush=True)
-    trials = search.trials(folder, threads=processors(options.processes))
+    trials = search.trials(folder, threads=threads)
     with lock_sweep(folder):
         study = open_study(folder, seed=search.seed, prunes=search.prunes)
 

@@ -56,7 +56,7 @@ class Trials:
     """The figure that is a trial's score; the highest value counts."""
 
     threads: int | None = None
-    """Threads of each trial's process. None leaves that to the process."""
+    """Threads of each trial's physics. None leaves that to the trial."""
 
     def find(self, name: str) -> RunFolder | None:
         """Return the run folder of a trial, if it got that far."""
@@ -140,7 +140,7 @@ class Search:
 
         Args:
             folder: The sweep's folder.
-            threads: Threads of each trial's process.
+            threads: Threads of each trial's physics.
         """
         return Trials(
             folder=folder,

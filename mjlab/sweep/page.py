@@ -65,7 +65,7 @@ class _Sweep:
         return max(complete, key=lambda trial: trial.value or 0.0, default=None)
 
     def run(self, trial: FrozenTrial) -> Path | None:
-        found = self.search.trials(self.folder).find(trial_name(trial.number))
+        found = self.search.trials(self.folder).find(trial_name(trial))
         return None if found is None else found.path
 
     def texts(self, trial: FrozenTrial) -> dict[str, str]:
@@ -98,7 +98,7 @@ def _head(sweep: _Sweep) -> Html:
         (
             "Best score",
             "none" if best is None else number(best.value),
-            "" if best is None else trial_name(best.number),
+            "" if best is None else trial_name(best),
         ),
         ("Trials", str(len(sweep.trials)), told),
         ("Settings", str(len(sweep.search.ranges)), "searched together"),
@@ -110,7 +110,7 @@ def _head(sweep: _Sweep) -> Html:
             element("pre", command_lines(sweep.search.command), class_="command"),
         ),
         ("Score", code(sweep.search.metric)),
-        ("Ranges", joined(*(code(str(r)) for r in sweep.search.ranges), between=", ")),
+        ("Ranges", element("pre", "\n".join(map(str, sweep.search.ranges)))),
         ("Engine", f"{_ENGINES[sweep.search.engine]}, seed {sweep.search.seed}"),
         ("Folder", code("/".join(sweep.folder.resolve().parts[-2:]))),
     ]
@@ -136,13 +136,15 @@ def _best(sweep: _Sweep) -> Section:
     given = [word for path, text in texts.items() for word in (f"--{path}", text)]
     search = sweep.search
     again = shlex.join(["mjlab", "train", search.task, *search.arguments, *given])
-    commands = [("Train so", element("pre", command_lines(again), class_="command"))]
+    commands = [
+        ("The same again", element("pre", command_lines(again), class_="command"))
+    ]
     if run is not None:
         report = element("a", "its report", href=address(run / REPORT, sweep.folder))
         watch = f"mjlab play {run.relative_to(sweep.folder.parent.parent.parent)}"
         commands += [("Watch it", code(watch)), ("More", report)]
     lead = (
-        f"{trial_name(best.number)} scores {number(best.value)}: its best value of "
+        f"{trial_name(best)} scores {number(best.value)}: its best value of "
         f"{search.metric}, which is that of the checkpoint that is kept as its best."
     )
     head = element("div", facts(commands), class_="facts")
@@ -260,14 +262,14 @@ def _courses(sweep: _Sweep) -> Html:
             continue
         is_best = best is not None and trial.number == best.number
         state = _STATES[trial.state]
-        label = f"the best, {trial_name(trial.number)}" if is_best else state
+        label = f"the best, {trial_name(trial)}" if is_best else state
         x, y = zip(*sorted(trial.intermediate_values.items()), strict=True)
         lines.append(
             ChartLine(
                 x=x,
                 y=y,
                 label="" if label in named else label,
-                said=f"{trial_name(trial.number)}, {state}",
+                said=f"{trial_name(trial)}, {state}",
                 colour=_RED if is_best else _BLUE if state == "finished" else _GREY,
                 dashed=state != "finished",
             )
@@ -311,15 +313,14 @@ def _rank(trial: FrozenTrial) -> tuple[bool, float]:
 
 
 def _row(sweep: _Sweep, trial: FrozenTrial) -> list[str]:
-    name, run, state = trial_name(trial.number), sweep.run(trial), _STATES[trial.state]
+    name, run, state = trial_name(trial), sweep.run(trial), _STATES[trial.state]
     score, last = _score(trial), trial.last_step
     shown = name
     if run is not None:
         shown = element("a", name, href=address(run / REPORT, sweep.folder))
-    kind = {"pruned": "stopped", "waiting": "running"}.get(state, state)
     return [
         shown,
-        element("span", state, class_=f"status {kind}"),
+        state,
         "none" if score is None else number(score),
         "none" if last is None else str(last),
         *(_value(text) for text in sweep.texts(trial).values()),

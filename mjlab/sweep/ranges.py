@@ -91,7 +91,7 @@ def _read_range(text: str) -> Range:
     word, colon, inside = rest.partition(":")
     if not colon:
         return _numbers(text, path, "linear", rest)
-    kind = next((kind for kind in _KINDS if kind == word), None)
+    kind: Kind | None = next((kind for kind in _KINDS if kind == word), None)
     if kind is None:
         raise RangeError(
             f"--tune {text}: there is no range {word!r}. {suggest(word, _KINDS)} "

@@ -26,8 +26,11 @@ from mjlab.sweep.trial import Ending, TrialProcess, Trials
 DATABASE = "study.db"
 """Name of the file."""
 
-REASON, IS_PRUNED = "reason", "is_pruned"
-"""Notes of a trial: why it ended, and that it was given up."""
+REASON, IS_PRUNED, NAME = "reason", "is_pruned", "name"
+"""Notes of a trial: why it ended, that it was given up, and a name that Ray gave it."""
+
+BELOW = "below the median of earlier trials"
+"""The reason of a trial that was given up."""
 
 _POLL_S = 0.5
 _LOCK_S = 60.0
@@ -35,9 +38,9 @@ _LOCK_S = 60.0
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 
-def trial_name(number: int) -> str:
+def trial_name(trial: optuna.Trial | FrozenTrial) -> str:
     """Return the name of a trial, by which its run is found."""
-    return f"trial-{number:03d}"
+    return trial.user_attrs.get(NAME, f"trial-{trial.number:03d}")
 
 
 def distribution_of(one: Range) -> BaseDistribution:
@@ -120,7 +123,7 @@ class SweepRunner:
 
     def _start(self, trial: optuna.Trial) -> None:
         """Start a trial, unless only its score was not told yet."""
-        name = trial_name(trial.number)
+        name = trial_name(trial)
         run = self._trials.find(name)
         info = {} if run is None else run.info()
         if info.get("status") == "finished" or IS_PRUNED in trial.user_attrs:
@@ -149,7 +152,7 @@ class SweepRunner:
 
     def _report(self, trial: optuna.Trial) -> None:
         known = self._frozen(trial.number).intermediate_values
-        scores = self._trials.scores(trial_name(trial.number))
+        scores = self._trials.scores(trial_name(trial))
         for iteration, score in scores.items():
             if iteration not in known:
                 trial.report(score, iteration)
@@ -160,10 +163,10 @@ class SweepRunner:
         state, reason = TrialState.COMPLETE, ending.reason
         # One that is done before it hears that it is given up is as good as any.
         if IS_PRUNED in trial.user_attrs and not self._is_finished(trial):
-            state, reason = TrialState.PRUNED, "below the median of earlier trials"
+            state, reason = TrialState.PRUNED, BELOW
         elif ending.status == "stopped":
             # By somebody else: it stays begun, and can go on.
-            self._say(f"{trial_name(trial.number)} was stopped, because {reason}")
+            self._say(f"{trial_name(trial)} was stopped, because {reason}")
             return
         elif ending.status == "failed" or not scores:
             state = TrialState.FAIL
@@ -175,7 +178,7 @@ class SweepRunner:
         self._after_trial()
 
     def _is_finished(self, trial: optuna.Trial) -> bool:
-        run = self._trials.find(trial_name(trial.number))
+        run = self._trials.find(trial_name(trial))
         return run is not None and run.info().get("status") == "finished"
 
     def _frozen(self, number: int) -> FrozenTrial:
@@ -194,7 +197,7 @@ class SweepRunner:
 
 
 def _line(trial: FrozenTrial) -> str:
-    name = trial_name(trial.number)
+    name = trial_name(trial)
     if trial.state == TrialState.COMPLETE:
         return f"{name} scores {trial.value:.4g}"
     word = "pruned" if trial.state == TrialState.PRUNED else "failed"

@@ -53,6 +53,8 @@ class TrialProcess:
         run = _left(trials, name)
         if run is None:
             more = [word for n, text in settings.items() for word in (f"--{n}", text)]
+            if trials.threads is not None:
+                more = ["--env.sim.num-threads", str(trials.threads), *more]
             place = [*trials.arguments, "--name", name, *more]
         else:
             place = ["--resume", str(run.path)]
