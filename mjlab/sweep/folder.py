@@ -143,7 +143,7 @@ class Search:
             threads: Threads of each trial's physics.
         """
         return Trials(
-            folder=folder,
+            folder=folder.resolve(),
             task=self.task,
             arguments=self.arguments,
             metric=self.metric,

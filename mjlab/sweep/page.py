@@ -75,7 +75,9 @@ class _Sweep:
 def write_page(folder: Path, search: Search, study: optuna.Study) -> Path:
     """Write the page of a sweep into its folder, and return the file."""
     start = time.perf_counter()
-    sweep = _Sweep(folder, search, study, study.get_trials())
+    # One that was begun a moment ago may have no values yet.
+    drawn = [t for t in study.get_trials() if len(t.params) == len(search.ranges)]
+    sweep = _Sweep(folder, search, study, drawn)
     sections = [_best(sweep), _settings(sweep), _scores(sweep), _table(sweep)]
     links = [element("a", part.title, href=f"#{part.name}") for part in sections]
     bodies = [part.html for part in sections]

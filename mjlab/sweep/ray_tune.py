@@ -4,7 +4,10 @@ Trials are the same processes with the same run folders. What came of them is wr
 the same study, of which the same page is made.
 """
 
+import json
+import os
 import time
+from pathlib import Path
 from typing import Any
 
 import optuna
@@ -84,6 +87,8 @@ def search_by_ray(
         count: Trials in all.
         processes: Trials that train at the same time.
     """
+    # Paths on the command line are seen from here.
+    os.environ["RAY_CHDIR_TO_TRIAL_DIR"] = "0"
     ray.init(
         num_cpus=processes,
         include_dashboard=False,
@@ -97,12 +102,15 @@ def search_by_ray(
     spread = {one.path: distribution_of(one) for one in search.ranges}
     noted = {trial.user_attrs[NAME] for trial in study.get_trials(deepcopy=False)}
     for result in results:
-        name = f"trial-{(result.metrics or {})['trial_id']}"
+        place = Path(result.path)
+        name = f"trial-{place.name}"
+        # A trial that failed before its first score has no other record of its values.
+        params = json.loads((place / "params.json").read_text("utf-8"))
         if name not in noted:
             study.add_trial(
                 create_trial(
                     **_outcome(trials, name, result.error),
-                    params=result.config,
+                    params=params,
                     distributions=spread,
                 )
             )
@@ -152,6 +160,7 @@ def _tuner(search: Search, trials: Trials, count: int, processes: int) -> tune.T
             search_alg=chooser,
             scheduler=stopper if search.prunes else FIFOScheduler(),
             max_concurrent_trials=processes,
+            trial_dirname_creator=lambda trial: trial.trial_id,
         ),
         run_config=tune.RunConfig(
             name=place.name, storage_path=str(place.parent), verbose=0

@@ -53,6 +53,16 @@ def distribution_of(one: Range) -> BaseDistribution:
     return FloatDistribution(low, high, log=one.kind == "log")
 
 
+def _draw(trial: optuna.Trial, one: Range) -> float | str:
+    """Return the value of a trial, which is drawn unless the study has it already."""
+    if one.kind == "choice":
+        return trial.suggest_categorical(one.path, one.choices)
+    low, high = one.ends
+    if one.kind == "int":
+        return trial.suggest_int(one.path, int(low), int(high))
+    return trial.suggest_float(one.path, low, high, log=one.kind == "log")
+
+
 def open_study(folder: Path, *, seed: int, prunes: bool) -> optuna.Study:
     """Open the study of a sweep, or begin it.
 
@@ -117,9 +127,8 @@ class SweepRunner:
     def _next(self, count: int) -> Iterator[optuna.Trial]:
         left = self._study.get_trials(states=[TrialState.RUNNING])
         yield from (optuna.Trial(self._study, trial._trial_id) for trial in left)
-        spread = {path: distribution_of(one) for path, one in self._ranges.items()}
         while len(self._study.get_trials(deepcopy=False)) < count:
-            yield self._study.ask(spread)
+            yield self._study.ask()
 
     def _start(self, trial: optuna.Trial) -> None:
         """Start a trial, unless only its score was not told yet."""
@@ -130,8 +139,9 @@ class SweepRunner:
             self._report(trial)
             self._tell(trial, Ending("finished", info.get("reason", "")))
             return
-        values = trial.params
-        texts = {path: one.text(values[path]) for path, one in self._ranges.items()}
+        # What was drawn before a sweep was cut off is drawn no second time.
+        drawn = {path: _draw(trial, one) for path, one in self._ranges.items()}
+        texts = {path: one.text(drawn[path]) for path, one in self._ranges.items()}
         verb = "starts" if run is None else "goes on"
         told = ", ".join(f"{_last(path)} {text}" for path, text in texts.items())
         self._say(f"{name} {verb}: {told}")

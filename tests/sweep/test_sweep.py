@@ -1,7 +1,7 @@
-"""Trials of a sweep: none is lost, none is run twice, and the page shows all of them.
+"""Trials of a sweep: none is lost, none is run twice, and the page shows them all.
 
-The fast tests have a stand-in for the process of a trial, which writes the run folder of
-one. The slow ones train.
+The fast tests have a stand-in for the process of a trial, which writes a run folder. The
+slow ones train.
 """
 
 import collections
@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -58,8 +59,8 @@ def make_search(**more) -> Search:
 class StandIn:
     """A process of a trial that does an iteration whenever somebody looks."""
 
-    begun: collections.Counter[str] = collections.Counter()
-    fails: set[str] = set()
+    begun: ClassVar[collections.Counter[str]] = collections.Counter()
+    fails: ClassVar[set[str]] = set()
     saves_when_stopped = True
 
     def __init__(self, trials, name, settings) -> None:
@@ -158,6 +159,21 @@ def test_a_sweep_that_was_cut_off_loses_no_trial_and_runs_none_twice(
         assert metrics.iterations == list(range(1, count + 1))
         assert metrics.joins == []
         assert (count == ITERATIONS) == (trial.state == TrialState.COMPLETE)
+
+
+def test_a_trial_that_was_cut_off_while_it_was_drawn_is_drawn_to_its_end(
+    tmp_path, stand_in
+):
+    search = make_search()
+    folder = search.begin(tmp_path, "")
+    study = open_study(folder, seed=1, prunes=True)
+    study.ask()
+    weight = study.ask().suggest_float(WEIGHT, 0.1, 10.0, log=True)
+    assert "No trial is finished yet." in write_page(folder, search, study).read_text()
+    found = run_trials(search, folder, 3)[0].get_trials()
+    assert [trial.state for trial in found] == [TrialState.COMPLETE] * 3
+    assert found[1].params[WEIGHT] == weight
+    assert all(len(trial.params) == 2 for trial in found)
 
 
 def test_what_is_below_the_median_is_pruned_and_the_rest_scores_its_best(
