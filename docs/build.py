@@ -1,7 +1,7 @@
 """Build the site of the documentation: `python docs/build.py`, or `make docs`.
 
-It is written into build/site, and opened from there without a server: index.html. A link
-that leads nowhere is an error.
+It is written into build/site, and opened from there without a server: index.html. A
+link that leads nowhere is an error.
 """
 
 import sys
@@ -9,7 +9,8 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "docs")]
+sys.path.insert(0, str(ROOT / "docs"))
+sys.path.insert(0, str(ROOT))
 
 from generator.site import Site, dead_links
 

@@ -113,9 +113,20 @@ def _entry(one: Public, address: Address) -> str:
         lines += [_signature(node), _documented(docstring(node), address)]
     else:
         lines += [_class_line(one), _documented(docstring(node), address)]
+        lines.append(_documented(_of_making(node), address))
         lines += _inside(one, node, address)
     lines.append(f'<p class="place">{html.escape(place)}</p></section>')
     return "\n".join(lines)
+
+
+def _of_making(node: ast.ClassDef) -> str:
+    """Return what is said of the arguments that an object is made with."""
+    for method in node.body:
+        if isinstance(method, ast.FunctionDef) and method.name == "__init__":
+            text = docstring(method)
+            found = _PARTS.search(text)
+            return "" if found is None else text[found.start() :]
+    return ""
 
 
 def _inside(one: Public, node: ast.ClassDef, address: Address) -> Iterator[str]:
@@ -147,8 +158,6 @@ def _inside(one: Public, node: ast.ClassDef, address: Address) -> Iterator[str]:
 
 
 def _is_shown(method: ast.FunctionDef) -> bool:
-    if method.name == "__init__":
-        return bool(ast.get_docstring(method))
     marks = [ast.unparse(mark) for mark in method.decorator_list]
     is_overload = any(mark.endswith(("overload", ".setter")) for mark in marks)
     return not method.name.startswith("_") and not is_overload
@@ -175,26 +184,44 @@ def _inherited(one: Public, name: str) -> str:
 
 
 def _class_line(one: Public) -> str:
+    """Return how an object of a class is made, or what the class inherits from."""
     assert isinstance(one.node, ast.ClassDef)
+    for method in one.node.body:
+        if isinstance(method, ast.FunctionDef) and method.name == "__init__":
+            return _code(f"class {_call(one.name, method)}")
     bases = ", ".join(ast.unparse(base) for base in one.node.bases)
-    line = f"class {one.name}({bases})" if bases else f"class {one.name}"
-    return f'<pre class="signature"><code>{coloured(line, "python")}</code></pre>'
+    return _code(f"class {one.name}({bases})" if bases else f"class {one.name}")
 
 
 def _signature(node: ast.FunctionDef) -> str:
-    """Return how a function is called, an argument a line where it is long."""
     marks = {ast.unparse(mark) for mark in node.decorator_list}
-    returns = "" if node.returns is None else ast.unparse(node.returns)
-    if marks & {"property", "functools.cached_property", "cached_property"}:
-        line = f"{node.name}: {returns}" if returns else node.name
-        return f'<pre class="signature"><code>{coloured(line, "python")}</code></pre>'
-    arguments = re.sub(r"^(self|cls)(, )?", "", ast.unparse(node.args))
-    arrow = f" -> {returns}" if returns and node.name != "__init__" else ""
-    line = f"{node.name}({arguments}){arrow}"
-    if len(line) > _WIDTH:
-        inside = "".join(f"    {part},\n" for part in _split(node.args))
-        line = f"{node.name}(\n{inside}){arrow}"
+    if not marks & {"property", "functools.cached_property", "cached_property"}:
+        return _code(_call(node.name, node))
+    returns = _plain(node.returns)
+    return _code(f"{node.name}: {returns}" if returns else node.name)
+
+
+def _code(line: str) -> str:
     return f'<pre class="signature"><code>{coloured(line, "python")}</code></pre>'
+
+
+def _call(name: str, node: ast.FunctionDef) -> str:
+    """Return how a function is called, an argument a line where it is long."""
+    parts = _split(node.args)
+    returns = _plain(node.returns) if node.name != "__init__" else ""
+    arrow = f" -> {returns}" if returns else ""
+    line = f"{name}({', '.join(parts)}){arrow}"
+    if len(line) <= _WIDTH:
+        return line
+    inside = "".join(f"    {part},\n" for part in parts)
+    return f"{name}(\n{inside}){arrow}"
+
+
+def _plain(annotation: ast.expr | None) -> str:
+    """Return an annotation, without the quotes that some have."""
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        return annotation.value
+    return "" if annotation is None else ast.unparse(annotation)
 
 
 def _split(args: ast.arguments) -> list[str]:
@@ -215,7 +242,8 @@ def _split(args: ast.arguments) -> list[str]:
 
 
 def _argument(arg: ast.arg, default: ast.expr | None) -> str:
-    text = ast.unparse(arg)
+    kind = _plain(arg.annotation)
+    text = f"{arg.arg}: {kind}" if kind else arg.arg
     if default is None:
         return text
     gap = " = " if arg.annotation else "="

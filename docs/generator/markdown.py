@@ -4,6 +4,7 @@ import html
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -52,7 +53,7 @@ def render(text: str, address: Callable[[str], str]) -> Rendered:
         text: The Markdown.
         address: Makes the address of a link or a picture from the one that is written.
     """
-    parser = MarkdownIt("commonmark", {"html": True}).enable("table")
+    parser = _parser()
     found = Rendered("")
     tokens = [token for token in parser.parse(text) if not _is_comment(token)]
     anchors: dict[str, int] = {}
@@ -67,13 +68,19 @@ def render(text: str, address: Callable[[str], str]) -> Rendered:
             found.headings.append(Heading(int(token.tag[1]), anchor, words))
         elif found.headings and not _is_of_heading(tokens, index):
             found.headings[-1].below += _searched(token)
+    found.html = parser.renderer.render(tokens, parser.options, {})
+    return found
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": True}).enable("table")
     rules: Any = parser.renderer.rules
     rules["fence"] = lambda ts, i, *_: code_block(ts[i].content, ts[i].info)
     rules["code_block"] = lambda ts, i, *_: code_block(ts[i].content)
     rules["table_open"] = lambda *_: '<div class="table"><table>\n'
     rules["table_close"] = lambda *_: "</table></div>\n"
-    found.html = parser.renderer.render(tokens, parser.options, {})
-    return found
+    return parser
 
 
 def code_block(text: str, info: str = "") -> str:
@@ -146,6 +153,9 @@ def _searched(token: Token) -> str:
     if token.type in ("fence", "code_block"):
         return f" {token.content}"
     breaks = ("softbreak", "hardbreak")
-    parts = [" " if c.type in breaks else c.content for c in token.children or ()
-             if c.type in ("text", "code_inline", *breaks)]
+    parts = [
+        " " if c.type in breaks else c.content
+        for c in token.children or ()
+        if c.type in ("text", "code_inline", *breaks)
+    ]
     return " " + "".join(parts) if parts else ""

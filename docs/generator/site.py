@@ -17,8 +17,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from generator import api
-from generator.markdown import Heading, Rendered, coloured, render
-from generator.pages import title_of
+from generator.markdown import Heading, coloured, render
 from generator.sources import ROOT, summary
 
 DOCS = ROOT / "docs"
@@ -27,9 +26,16 @@ HOME = ROOT / "README.md"
 FRAME = "page.html"
 INDEX = "search_index.js"
 
+API = "API reference"
+"""Group of the pages about public names."""
+
 _OUTSIDE = re.compile(r"[a-z]+:|//")
 _MORE = {"CONTRIBUTING.md": "Contributing", "CHANGELOG.md": "Changelog"}
 _SHOWN_LEVELS = (2, 3)
+_GUIDES = {
+    *("To begin with", "How it works", "The simulation layer", "The manager layer"),
+}
+_LISTS = ("decisions.", "moved.", "coming_from.")
 
 
 class DeadLinkError(ValueError):
@@ -74,7 +80,7 @@ class Site:
         for source, out in self._places.items():
             self.pages.append(self._page(source, out, groups.get(source, "")))
         self._add_api()
-        order = {name: i for i, name in enumerate([*groups.values(), "Interfaces", ""])}
+        order = {name: i for i, name in enumerate([*groups.values(), API, ""])}
         turn = {self._places[s]: i for i, s in enumerate(groups)}
         self.pages.sort(key=lambda p: (order[p.group], turn.get(p.out, 999)))
 
@@ -114,9 +120,7 @@ class Site:
 
             made = api.room_page(room, names, address)
             rows.append((room, out, summary(made.headings[0].below), len(names)))
-            self.pages.append(
-                SitePage(out, room, "Interfaces", made.html, made.headings)
-            )
+            self.pages.append(SitePage(out, room, API, made.html, made.headings))
         self.pages.append(_api_index(rows))
 
     def _address(self, source: Path, out: str, link: str) -> str:
@@ -212,12 +216,19 @@ class Site:
                 heading.text,
                 f"{page.out}#{quote(heading.id)}",
                 " ".join(heading.below.split()),
+                _weight(page),
             ]
             for page in self.pages
             for heading in page.headings
         ]
         text = json.dumps(entries, ensure_ascii=False, separators=(",", ":"))
         return f"window.sections = {text};\n"
+
+
+def _weight(page: SitePage) -> float:
+    """Return how much a page counts in the search: guides before what lists names."""
+    is_list = page.out.startswith(_LISTS) or page.group not in _GUIDES
+    return 0.6 if is_list else 1.0
 
 
 def relative(out: str, target: str) -> str:
@@ -266,13 +277,13 @@ def _api_index(rows: Iterable[tuple[str, str, str, int]]) -> SitePage:
         for room, out, text, count in rows
     ]
     body = (
-        '<h1 id="interfaces">Interfaces</h1><p>The public names of each room, from '
+        f'<h1 id="api-reference">{API}</h1><p>The public names of each room, from '
         "their docstrings. A room imports only from rooms that stand below it here.</p>"
         '<div class="table"><table><thead><tr><th>Room</th><th>What it is</th>'
         f"<th>Names</th></tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
     )
-    heading = Heading(1, "interfaces", "Interfaces", "Public names, API reference.")
-    return SitePage("api/index.html", "Interfaces", "Interfaces", body, [heading])
+    heading = Heading(1, "api-reference", API, "Public names of each room.")
+    return SitePage("api/index.html", API, API, body, [heading])
 
 
 def _link(here: SitePage, page: SitePage) -> str:
@@ -287,10 +298,10 @@ def _contents(page: SitePage) -> str:
     if len(shown) < 2:
         return ""
     links = [
-        f'<li class="level{h.level}"><a href="#{quote(h.id)}">{html.escape(h.text)}</a></li>'
+        f'<li class="level{h.level}"><a href="#{quote(h.id)}">{html.escape(h.text)}</a>'
         for h in shown
     ]
-    return f"<h2>On this page</h2><ul>{''.join(links)}</ul>"
+    return f"<h2>On this page</h2><ul>{'</li>'.join(links)}</li></ul>"
 
 
 # Links of what was built.

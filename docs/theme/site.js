@@ -77,8 +77,13 @@
       }
     }
     const count = new Set(terms).size;
-    return [...scores].map(([number, [sum, hits]]) => [number, sum * (hits / count) ** 1.5])
-      .sort((one, other) => other[1] - one[1]).slice(0, 12).map(([number]) => number);
+    const named = question.trim().toLowerCase();
+    return [...scores].map(([number, [sum, hits]]) => {
+      const [, heading, , , weight] = window.sections[number];
+      // Who types a name wants what has that name.
+      const fits = heading.toLowerCase() === named ? 4 : weight;
+      return [number, fits * sum * (hits / count) ** 1.5];
+    }).sort((one, other) => other[1] - one[1]).slice(0, 12).map(([number]) => number);
   };
 
   // Where the words of a question stand in a text, and some of the text around them.

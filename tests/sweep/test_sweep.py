@@ -1,7 +1,7 @@
 """Trials of a sweep: none is lost, none is run twice, and the page shows them all.
 
-The fast tests have a stand-in for the process of a trial, which writes a run folder. The
-slow ones train.
+The fast tests have a stand-in for the process of a trial, which writes a run folder.
+The slow ones train.
 """
 
 import collections
@@ -36,7 +36,7 @@ from mjlab.sweep.trial import Ending  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 WEIGHT = "env.rewards.smooth.weight"
-ITERATIONS = 6
+ITERATIONS = 4
 
 
 def make_search(**more) -> Search:
@@ -133,7 +133,7 @@ def run_trials(search: Search, folder: Path, count: int, *, stop_after: int = 10
 
 
 @pytest.mark.parametrize("saves", [True, False], ids=["Ctrl-C", "killed"])
-@pytest.mark.parametrize("stop_after", [1, 6, 11, 19])
+@pytest.mark.parametrize("stop_after", [6, 13])
 def test_a_sweep_that_was_cut_off_loses_no_trial_and_runs_none_twice(
     tmp_path, stand_in, saves, stop_after
 ):
@@ -181,18 +181,18 @@ def test_what_is_below_the_median_is_pruned_and_the_rest_scores_its_best(
 ):
     search = make_search()
     folder = search.begin(tmp_path, "")
-    study, said = run_trials(search, folder, 20)
+    study, said = run_trials(search, folder, 14)
     found = study.get_trials()
     pruned = [t for t in found if t.state == TrialState.PRUNED]
     complete = [t for t in found if t.state == TrialState.COMPLETE]
-    assert pruned and len(pruned) + len(complete) == 20
+    assert pruned and len(pruned) + len(complete) == 14
     for trial in complete:
         assert trial.value == pytest.approx(trial.params[WEIGHT])
     middle = sorted(t.params[WEIGHT] for t in complete)[len(complete) // 2]
     assert max(t.params[WEIGHT] for t in pruned) < middle
     assert sum("pruned after iteration" in line for line in said) == len(pruned)
     unpruned = make_search(prunes=False)
-    study, _ = run_trials(unpruned, unpruned.begin(tmp_path, "all"), 12)
+    study, _ = run_trials(unpruned, unpruned.begin(tmp_path, "all"), 7)
     assert {t.state for t in study.get_trials()} == {TrialState.COMPLETE}
 
 
@@ -335,6 +335,10 @@ def trained(folder: Path) -> dict[str, Path]:
     return found
 
 
+def is_running(run: Path) -> bool:
+    return read_info(run)["status"] == "running"
+
+
 @pytest.mark.slow
 def test_twelve_trials_in_four_processes_are_killed_and_go_on(tmp_path):
     command = sweep_command(tmp_path, "--trials", "12", "--processes", "4")
@@ -343,19 +347,19 @@ def test_twelve_trials_in_four_processes_are_killed_and_go_on(tmp_path):
             command, stdout=said, stderr=said, start_new_session=True
         )
     limit = time.monotonic() + 900
-    while (tmp_path / "said.txt").read_text().count("scores") < 3:
+    running: dict[str, Path] = {}
+    # In the middle: some are done, and one of those that are not has a checkpoint.
+    while not any([*run.glob("checkpoints/model_*.json")] for run in running.values()):
         assert first.poll() is None and time.monotonic() < limit
-        time.sleep(0.5)
-    folder = find_sweep(tmp_path, "Cartpole-Balance")
-    running = {
-        n: run
-        for n, run in trained(folder).items()
-        if read_info(run)["status"] == "running"
-    }
+        time.sleep(0.1)
+        if (tmp_path / "said.txt").read_text().count("scores") >= 3:
+            folder = find_sweep(tmp_path, "Cartpole-Balance")
+            known = trained(folder)
+            running = {n: run for n, run in known.items() if is_running(run)}
     done = {
-        n: (run / "metrics.jsonl").read_bytes()
-        for n, run in trained(folder).items()
-        if n not in running
+        name: (run / "metrics.jsonl").read_bytes()
+        for name, run in trained(folder).items()
+        if name not in running
     }
     os.killpg(first.pid, signal.SIGKILL)
     first.wait()
@@ -365,7 +369,7 @@ def test_twelve_trials_in_four_processes_are_killed_and_go_on(tmp_path):
         time.sleep(0.1)
     again = subprocess.run([*command, "--resume"], capture_output=True, text=True)
     assert again.returncode == 0, again.stdout + again.stderr
-    assert "goes on" in again.stdout or not running
+    assert any(f"{name} goes on" in again.stdout for name in running)
 
     found = open_study(folder, seed=1, prunes=True).get_trials()
     states = collections.Counter(trial.state for trial in found)
