@@ -7,9 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import optuna
-from optuna.trial import FrozenTrial, TrialState
-
 from mjlab.files import write_text
 from mjlab.report.bars import bars
 from mjlab.report.chart import Chart, ChartLine
@@ -33,7 +30,14 @@ from mjlab.report.scale import Scale
 from mjlab.report.words import counted, duration, number
 from mjlab.sweep.folder import Search, texts_of
 from mjlab.sweep.ranges import Range
-from mjlab.sweep.study import REASON, importances, trial_name
+from mjlab.sweep.study import (
+    REASON,
+    FrozenTrial,
+    Study,
+    TrialState,
+    importances,
+    trial_name,
+)
 
 PAGE = "sweep.html"
 """Name of the file."""
@@ -55,7 +59,7 @@ class _Sweep:
 
     folder: Path
     search: Search
-    study: optuna.Study
+    study: Study
     trials: list[FrozenTrial]
 
     @property
@@ -72,7 +76,7 @@ class _Sweep:
         return texts_of(self.search.ranges, trial.params)
 
 
-def write_page(folder: Path, search: Search, study: optuna.Study) -> Path:
+def write_page(folder: Path, search: Search, study: Study) -> Path:
     """Write the page of a sweep into its folder, and return the file."""
     start = time.perf_counter()
     # One that was begun a moment ago may have no values yet.

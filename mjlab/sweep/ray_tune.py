@@ -4,22 +4,40 @@ Trials are the same processes with the same run folders. What came of them is wr
 the same study, of which the same page is made.
 """
 
+# pyright: reportMissingImports=false
+
 import json
 import os
 import time
 from pathlib import Path
 from typing import Any
 
-import optuna
-import ray
-from optuna.trial import TrialState, create_trial
-from ray import tune
-from ray.tune.schedulers import FIFOScheduler, MedianStoppingRule
-from ray.tune.search.optuna import OptunaSearch
-
 from mjlab.sweep.folder import Search, Trials, texts_of
-from mjlab.sweep.study import BELOW, NAME, REASON, distribution_of
+from mjlab.sweep.study import (
+    BELOW,
+    NAME,
+    REASON,
+    Study,
+    TrialState,
+    distribution_of,
+)
 from mjlab.sweep.trial import TrialProcess
+
+try:
+    import optuna
+    import ray
+    from optuna.trial import create_trial
+    from ray import tune
+    from ray.tune.schedulers import FIFOScheduler, MedianStoppingRule
+    from ray.tune.search.optuna import OptunaSearch
+except ModuleNotFoundError as error:
+    if (error.name or "").split(".")[0] != "ray":
+        raise  # It is there, and misses something itself.
+    raise ModuleNotFoundError(
+        "mjlab.sweep.ray_tune needs Ray Tune, which is not installed: "
+        "pip install 'ray[tune]'.",
+        name=error.name,
+    ) from error
 
 _SCORE, _ITERATION = "score", "iteration"
 _POLL_S = 0.5
@@ -30,12 +48,18 @@ _FOLDER = "ray"
 class RayTrial(tune.Trainable):
     """A trial that Ray starts, asks for scores, and may stop."""
 
-    def setup(self, config: dict[str, Any], trials: Trials, search: Search) -> None:
-        """Start the training, or go on with it."""
+    def setup(self, config: dict[str, Any], **shared: Any) -> None:
+        """Start the training, or go on with it.
+
+        Args:
+            config: Values of the trial, by setting.
+            shared: What all trials share: `trials` and `search`.
+        """
         self._reported: set[int] = set()
+        trials: Trials = shared["trials"]
+        search: Search = shared["search"]
         texts = texts_of(search.ranges, config)
-        name = f"trial-{self.trial_id}"
-        self._process = TrialProcess(trials, name, texts)
+        self._process = TrialProcess(trials, f"trial-{self.trial_id}", texts)
 
     def step(self) -> dict[str, Any]:
         """Return the next score, or the end."""
@@ -74,7 +98,7 @@ class RayTrial(tune.Trainable):
 def search_by_ray(
     search: Search,
     trials: Trials,
-    study: optuna.Study,
+    study: Study,
     count: int,
     processes: int,
 ) -> None:
@@ -141,7 +165,7 @@ def _tuner(search: Search, trials: Trials, count: int, processes: int) -> tune.T
         return tune.Tuner.restore(
             str(place), trainable=trainable, resume_unfinished=True
         )
-    goal = {"metric": _SCORE, "mode": "max"}
+    goal: dict[str, Any] = {"metric": _SCORE, "mode": "max"}
     chooser = OptunaSearch(
         space={one.path: distribution_of(one) for one in search.ranges},
         sampler=optuna.samplers.TPESampler(seed=search.seed),

@@ -5,23 +5,36 @@ before its process starts, and stays "running" until its score is told: so that 
 goes on with a sweep that was cut off knows every trial that was begun.
 """
 
+# pyright: reportMissingImports=false
+
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import optuna
-from optuna.distributions import (
-    BaseDistribution,
-    CategoricalDistribution,
-    FloatDistribution,
-    IntDistribution,
-)
-from optuna.trial import FrozenTrial, TrialState
-
 from mjlab.sweep.ranges import Range
-from mjlab.sweep.trial import Ending, TrialProcess, Trials
+from mjlab.sweep.trial import TrialEnd, TrialProcess, Trials
+
+try:
+    import optuna
+    from optuna import Study as Study
+    from optuna.distributions import (
+        BaseDistribution,
+        CategoricalDistribution,
+        FloatDistribution,
+        IntDistribution,
+    )
+    from optuna.trial import FrozenTrial as FrozenTrial
+    from optuna.trial import TrialState as TrialState
+except ModuleNotFoundError as error:
+    if (error.name or "").split(".")[0] != "optuna":
+        raise  # It is there, and misses something itself.
+    raise ModuleNotFoundError(
+        "mjlab.sweep.study needs Optuna, which is not installed: "
+        "pip install 'mjlab-fused[sweep]'.",
+        name=error.name,
+    ) from error
 
 DATABASE = "study.db"
 """Name of the file."""
@@ -63,7 +76,7 @@ def _draw(trial: optuna.Trial, one: Range) -> float | str:
     return trial.suggest_float(one.path, low, high, log=one.kind == "log")
 
 
-def open_study(folder: Path, *, seed: int, prunes: bool) -> optuna.Study:
+def open_study(folder: Path, *, seed: int, prunes: bool) -> Study:
     """Open the study of a sweep, or begin it.
 
     Args:
@@ -93,7 +106,7 @@ class SweepRunner:
 
     def __init__(
         self,
-        study: optuna.Study,
+        study: Study,
         trials: Trials,
         ranges: Sequence[Range],
         *,
@@ -137,7 +150,7 @@ class SweepRunner:
         info = {} if run is None else run.info()
         if info.get("status") == "finished" or IS_PRUNED in trial.user_attrs:
             self._report(trial)
-            self._tell(trial, Ending("finished", info.get("reason", "")))
+            self._tell(trial, TrialEnd("finished", info.get("reason", "")))
             return
         # What was drawn before a sweep was cut off is drawn no second time.
         drawn = {path: _draw(trial, one) for path, one in self._ranges.items()}
@@ -167,7 +180,7 @@ class SweepRunner:
             if iteration not in known:
                 trial.report(score, iteration)
 
-    def _tell(self, trial: optuna.Trial, ending: Ending) -> None:
+    def _tell(self, trial: optuna.Trial, ending: TrialEnd) -> None:
         """Note how a trial ended, in the study and for who watches."""
         scores = self._frozen(trial.number).intermediate_values
         state, reason = TrialState.COMPLETE, ending.reason
@@ -220,7 +233,7 @@ def _last(path: str) -> str:
     return path.rpartition(".")[2]
 
 
-def importances(study: optuna.Study) -> dict[str, float]:
+def importances(study: Study) -> dict[str, float]:
     """Return the share of each setting in the spread of the scores, by PED-ANOVA.
 
     Empty where too few trials are complete for that.

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import mjlab
 from mjlab.parallel.process import end_with_parent, lasting_parent
 from mjlab.rl.checkpoint import Checkpoints
 from mjlab.rl.run_folder import LOCK, RunFolder, RunFolderError, locked
@@ -28,7 +27,7 @@ _OUTPUT = "output"
 
 
 @dataclass(frozen=True)
-class Ending:
+class TrialEnd:
     """The end of a trial's process."""
 
     status: Literal["finished", "stopped", "failed"]
@@ -87,15 +86,15 @@ class TrialProcess:
         if not self.is_over():
             self._process.send_signal(signal.SIGTERM)
 
-    def wait(self) -> Ending:
+    def wait(self) -> TrialEnd:
         """Wait for its end."""
         code = self._process.wait()
         run = self._trials.find(self.name)
         status = None if run is None else run.info().get("status")
         # What comes after the training, such as an ONNX file, is no part of the score.
         if run is not None and status in ("finished", "stopped"):
-            return Ending(status, run.info()["reason"])
-        return Ending("failed", self._last_words(code))
+            return TrialEnd(status, run.info()["reason"])
+        return TrialEnd("failed", self._last_words(code))
 
     def _last_words(self, code: int) -> str:
         """Return the last line that the process said, or the signal that ended it."""
@@ -139,7 +138,7 @@ def _wait_for_predecessor(run: RunFolder) -> None:
 
 def _environment(threads: int | None) -> dict[str, str]:
     """Return the environment of a process that finds this very library."""
-    paths = [str(Path(mjlab.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
     found = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
     if threads is not None:
         found.setdefault("OMP_NUM_THREADS", str(threads))

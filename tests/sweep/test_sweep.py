@@ -32,7 +32,7 @@ from mjlab.sweep import study as study_module  # noqa: E402
 from mjlab.sweep import trial as trial_module  # noqa: E402
 from mjlab.sweep.page import write_page  # noqa: E402
 from mjlab.sweep.study import SweepRunner, open_study  # noqa: E402
-from mjlab.sweep.trial import Ending  # noqa: E402
+from mjlab.sweep.trial import TrialEnd  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 WEIGHT = "env.rewards.smooth.weight"
@@ -91,8 +91,8 @@ class StandIn:
         if self.saves_when_stopped and self._status() == "running":
             self._note("stopped", "a signal asked for it")
 
-    def wait(self) -> Ending:
-        return Ending(self._status(), read_info(self._folder)["reason"])
+    def wait(self) -> TrialEnd:
+        return TrialEnd(self._status(), read_info(self._folder)["reason"])
 
     def _status(self):
         return read_info(self._folder)["status"]

@@ -326,6 +326,7 @@ ASKS_AN_ENGINE: dict[str, str] = {
     # A number of worlds is chosen before there is an engine to ask.
     "mjlab/cli/hardware.py: backend != 'warp'": "the user's own choice",
     "mjlab/cli/hardware.py: backend == 'warp'": "the user's own choice",
+    "mjlab/cli/hardware.py: ['native'] not in backends": "the user's own choice",
 }
 
 
