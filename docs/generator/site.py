@@ -29,6 +29,9 @@ INDEX = "search_index.js"
 API = "API reference"
 """Group of the pages about public names."""
 
+API_INDEX = "api/index.html"
+PROJECT = "The project"
+
 _OUTSIDE = re.compile(r"[a-z]+:|//")
 _MORE = {"CONTRIBUTING.md": "Contributing", "CHANGELOG.md": "Changelog"}
 _SHOWN_LEVELS = (2, 3)
@@ -80,8 +83,8 @@ class Site:
         for source, out in self._places.items():
             self.pages.append(self._page(source, out, groups.get(source, "")))
         self._add_api()
-        order = {name: i for i, name in enumerate([*groups.values(), API, ""])}
-        turn = {self._places[s]: i for i, s in enumerate(groups)}
+        order = {n: i for i, n in enumerate([*groups.values(), API, PROJECT, ""])}
+        turn = {self._places[s]: i for i, s in enumerate(groups)} | {API_INDEX: -1}
         self.pages.sort(key=lambda p: (order[p.group], turn.get(p.out, 999)))
 
     def write(self, folder: Path) -> None:
@@ -267,7 +270,7 @@ def _groups() -> Iterator[tuple[Path, str]]:
                     seen.add(each)
                     yield each, group
     for name in _MORE:
-        yield ROOT / name, "The project"
+        yield ROOT / name, PROJECT
 
 
 def _api_index(rows: Iterable[tuple[str, str, str, int]]) -> SitePage:
@@ -283,7 +286,7 @@ def _api_index(rows: Iterable[tuple[str, str, str, int]]) -> SitePage:
         f"<th>Names</th></tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
     )
     heading = Heading(1, "api-reference", API, "Public names of each room.")
-    return SitePage("api/index.html", API, API, body, [heading])
+    return SitePage(API_INDEX, API, API, body, [heading])
 
 
 def _link(here: SitePage, page: SitePage) -> str:

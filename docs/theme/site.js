@@ -192,7 +192,9 @@
     });
 
     // The part of the page that is read, among its contents.
-    document.querySelector("#pages [aria-current]")?.scrollIntoView({ block: "center" });
+    const pages = document.getElementById("pages");
+    const current = pages.querySelector("[aria-current]");
+    if (current) pages.scrollTop = current.offsetTop - pages.clientHeight / 2;
     const links = new Map([...document.querySelectorAll("aside a")]
       .map((link) => [decodeURIComponent(link.hash.slice(1)), link]));
     const heads = [...links.keys()].map((id) => document.getElementById(id)).filter(Boolean);
