@@ -132,8 +132,9 @@ def run_trials(search: Search, folder: Path, count: int, *, stop_after: int = 10
     return study, said
 
 
-@pytest.mark.parametrize("saves", [True, False], ids=["Ctrl-C", "killed"])
-@pytest.mark.parametrize("stop_after", [6, 13])
+@pytest.mark.parametrize(
+    ("saves", "stop_after"), [(True, 6), (False, 13)], ids=["Ctrl-C", "killed"]
+)
 def test_a_sweep_that_was_cut_off_loses_no_trial_and_runs_none_twice(
     tmp_path, stand_in, saves, stop_after
 ):
