@@ -169,7 +169,11 @@ def _settings(sweep: _Sweep) -> Section:
     )
     found = importances(sweep.study)
     shares = {_short(path, sweep.search.ranges): v for path, v in found.items()}
-    caption = "Share of each setting in the spread of the scores, by PED-ANOVA"
+    done = sum(trial.state == TrialState.COMPLETE for trial in sweep.trials)
+    caption = (
+        "Share of each setting in the spread of the scores, by PED-ANOVA from "
+        f"{counted(done, 'finished trial')}; from few it is a guess"
+    )
     weights = bars(shares, caption) if shares else None
     none = element("p", "Which setting mattered is told from four finished trials on.")
     return section(

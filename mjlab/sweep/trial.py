@@ -50,20 +50,19 @@ class TrialProcess:
         """
         self._trials, self.name = trials, name
         run = _left(trials, name)
-        if run is None:
-            more = [word for n, text in settings.items() for word in (f"--{n}", text)]
-            if trials.threads is not None:
-                more = ["--env.sim.num-threads", str(trials.threads), *more]
-            place = [*trials.arguments, "--name", name, *more]
-        else:
-            place = ["--resume", str(run.path)]
+        words = [word for n, text in settings.items() for word in (f"--{n}", text)]
+        if run is not None:
+            words += ["--resume", str(run.path)]
+        elif trials.threads is not None:
+            words += ["--env.sim.num-threads", str(trials.threads)]
         self._output = trials.folder / _OUTPUT / f"{name}.txt"
         self._output.parent.mkdir(exist_ok=True)
         with self._output.open("ab") as output:
             self._process = subprocess.Popen(
                 [
                     *(sys.executable, "-m", "mjlab", "train", trials.task),
-                    *("--logs", str(trials.folder), *place),
+                    *("--logs", str(trials.folder), "--name", name),
+                    *(*trials.arguments, *words),
                 ],
                 env=_environment(trials.threads),
                 stdin=subprocess.DEVNULL,
