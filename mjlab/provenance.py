@@ -115,7 +115,8 @@ def _name_of(path: str) -> str:
 def _run_git(place: Path, *words: str) -> str | None:
     try:
         done = subprocess.run(
-            ["git", "-C", str(place), *words],
+            # A run that is killed just now must not leave the index locked.
+            ["git", "--no-optional-locks", "-C", str(place), *words],
             capture_output=True,
             text=True,
             errors="replace",

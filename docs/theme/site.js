@@ -94,7 +94,8 @@
     const first = text.search(pattern);
     const start = Math.max(0, first - 60);
     const begin = start ? text.indexOf(" ", start) + 1 : 0;
-    const part = text.slice(begin, begin + 170);
+    const end = text.indexOf(" ", begin + 160);
+    const part = end < 0 ? text.slice(begin) : `${text.slice(begin, end)} \u2026`;
     return [...(begin ? ["\u2026 "] : []), ...part.split(pattern)];
   };
 

@@ -22,7 +22,7 @@ from generator.markdown import render
 from generator.sources import modules
 
 QUESTIONS = {
-    "How do I resume a training that was killed?": "server.html",
+    "How do I resume a training?": "server.html",
     "train on several GPUs": "server.html#several-gpus",
     "write a reward term": "managers/",
     "export a policy to ONNX": "robot.html",
