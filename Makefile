@@ -18,7 +18,7 @@ BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 SOURCES = mjlab tasks scripts bench tests
 
-.PHONY: test slow train format type check setup
+.PHONY: test slow train docs format type check setup
 
 test: $(READY)
 	@if [ -z "$(ROOM)" ]; then \
@@ -43,6 +43,10 @@ train: $(READY)
 	  echo "make train: scripts/train.py does not exist yet, so there is nothing to train with; see README.md for what works" >&2; \
 	  exit 1; }
 	$(BIN)/python scripts/train.py Velocity-G1 $(ARGS)
+
+# The documentation as a site, in build/site.
+docs: $(READY)
+	$(BIN)/python docs/build.py
 
 format: $(READY)
 	$(BIN)/python -m ruff check --fix $(SOURCES)

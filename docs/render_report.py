@@ -1,7 +1,7 @@
 """Make docs/images/report.png: `python docs/render_report.py`.
 
-The page of the walker that ships, as Chromium shows it: its beginning, and in the dark the
-terms of its reward.
+The page of the walker that ships, as Chromium shows it: its beginning, and in the dark
+the terms of its reward.
 """
 
 import base64

@@ -28,6 +28,8 @@ _PACKAGES = (
     "tensordict",
     "numpy",
 )
+# A run that is killed while it asks must not leave the index locked.
+_GIT = ("git", "--no-optional-locks", "-c", "diff.autoRefreshIndex=false")
 _OURS = Path(__file__).resolve().parents[1]
 # The start of a path, and not a middle: neither `a/b` nor `https://a/b` is absolute.
 _START = r"(?<![\w.~-])(?<!:/)"
@@ -115,7 +117,7 @@ def _name_of(path: str) -> str:
 def _run_git(place: Path, *words: str) -> str | None:
     try:
         done = subprocess.run(
-            ["git", "-C", str(place), *words],
+            [*_GIT, "-C", str(place), *words],
             capture_output=True,
             text=True,
             errors="replace",

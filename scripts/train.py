@@ -12,7 +12,12 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
-from mjlab.cli.hardware import choose_worlds, processors
+from mjlab.cli.hardware import (
+    choose_learner,
+    choose_worlds,
+    processors,
+    will_use_gpu,
+)
 from mjlab.cli.help import reference
 from mjlab.cli.overrides import apply
 from mjlab.registry import Entry, Task, entries, find_entry, load_task, trusted
@@ -158,20 +163,16 @@ def find_defaults(line: Line, entry: Entry) -> dict[str, Any] | None:
 
 def learner_of(line: Line, task: Task) -> Callable[[], Any]:
     """Return the factory of the learner's settings: they differ without a GPU."""
-    assert task.rl is not None
-    return task.rl if task.on_cpu is None or wants_gpu(line) else task.on_cpu.rl
+    return choose_learner(task, on_gpu=wants_gpu(line))
 
 
 def wants_gpu(line: Line) -> bool:
     """Return whether to train on a GPU, as far as is known before anything is built."""
-    import torch
-
     if line.options.placement is not None:
         return line.options.placement == "gpu"
-    if line.options.device is not None or line.options.gpus:
+    if line.options.gpus:
         return line.options.device != "cpu"
-    backends = [s.values for s in line.settings if s.name == "env.sim.backend"]
-    return torch.cuda.is_available() and ["native"] not in map(list, backends)
+    return will_use_gpu(line.options.device, line.settings)
 
 
 def choose_device(line: Line, configs: dict[str, Any]) -> str:

@@ -1,14 +1,16 @@
 """A run says what was run, on what, and nothing of whose machine that was."""
 
 import json
+import os
 import platform
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from mjlab.provenance import arguments, command, without_places
+from mjlab.provenance import arguments, command, git_state, without_places
 from mjlab.report import write_report
 from mjlab.rl import PpoAgentCfg, RunFolder
 from tests.worlds.rl_runs import env_cfg
@@ -94,3 +96,23 @@ def test_nothing_in_the_folder_of_a_run_leads_back_to_its_machine(
         assert str(ROOT) not in text and str(tmp_path) not in text, file
         assert json.dumps(platform.node()) not in text, file
         assert sys.prefix not in text and str(Path.home()) not in text, file
+
+
+def test_asking_for_the_state_of_a_repository_writes_nothing_to_it(tmp_path):
+    """A run that is killed while git refreshes its index would leave that locked."""
+
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-C", str(tmp_path), *words], check=True)
+
+    git("init", "--quiet")
+    file = tmp_path / "a.txt"
+    file.write_text("a")
+    git("add", "a.txt")
+    git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "one")
+    index = (tmp_path / ".git/index").read_bytes()
+    os.utime(file, (1, 1))  # Git's own note of the file is stale now.
+    state = git_state(tmp_path)
+    assert state is not None and not state[1]["changed"]
+    assert (tmp_path / ".git/index").read_bytes() == index
+    git("status", "--porcelain")
+    assert (tmp_path / ".git/index").read_bytes() != index

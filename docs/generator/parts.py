@@ -7,7 +7,14 @@ from collections.abc import Callable
 
 from generator.floors import rooms
 from generator.pages import cell, fields_table, group_of, table
-from generator.sources import ROOT, all_fields, modules, records, summary
+from generator.sources import (
+    ROOT,
+    all_fields,
+    heading_of,
+    modules,
+    records,
+    summary,
+)
 
 
 def fields_part(names: str) -> str:
@@ -58,10 +65,8 @@ def tutorials_part(_: str) -> str:
     """Links to the tutorials that there are, with their own headings."""
     lines = []
     for file, text in TUTORIALS.items():
-        path = ROOT / "docs" / file
-        if path.is_file():
-            title = path.read_text("utf-8").partition("\n")[0].lstrip("# ")
-            lines.append(f"- [{title}]({file}): {text}")
+        if (ROOT / "docs" / file).is_file():
+            lines.append(f"- [{heading_of(file)}]({file}): {text}")
     return "\n".join(["## To begin with", "", *lines]) if lines else ""
 
 

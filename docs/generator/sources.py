@@ -112,6 +112,12 @@ def find(module: Module, name: str, kind: str) -> tuple[Module, ast.AST] | None:
     return module, getattr(module, kind)[name]
 
 
+def heading_of(page: str) -> str:
+    """Return the heading of a page, by its place in `docs`."""
+    text = (ROOT / "docs" / page).read_text("utf-8")
+    return text.partition("\n")[0].lstrip("# ")
+
+
 def docstring(node: ast.AST) -> str:
     """A docstring without its indentation."""
     assert isinstance(node, ast.ClassDef | ast.FunctionDef | ast.Module)

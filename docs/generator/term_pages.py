@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from generator.pages import NOTE, cell, code, group_of, table
-from generator.sources import all_fields, records, summary
+from generator.sources import all_fields, heading_of, records, summary
 from generator.terms import Term, terms
 
 SECTIONS = {
@@ -56,7 +56,8 @@ def terms_page() -> str:
     for title, parts in SECTIONS.items():
         found = [term for part in parts for term in known[f"mjlab.mdp.{part}"]]
         page = MANAGER_PAGES[title]
-        lines += [f"## {title}", "", f"How they are used: [{page}]({page}).", ""]
+        used = f"[{heading_of(page)}]({page})"
+        lines += [f"## {title}", "", f"How they are used: {used}.", ""]
         configured = [term for term in found if term.name.endswith("Cfg")]
         if configured:
             lines += [_config_terms(configured), ""]

@@ -1,7 +1,12 @@
-"""Numbers of worlds and processors that suit the machine."""
+"""Learners and numbers of worlds and processors that suit the machine."""
 
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from mjlab.cli.overrides import Setting
+from mjlab.registry import Task
 
 WORLDS_PER_PROCESSOR = 128
 """WorldCount that keep one processor busy, and still leave an iteration short."""
@@ -72,3 +77,24 @@ def choose_worlds(
         f"{number} worlds, because there are {cores} processors and no GPU in use; "
         "--env.scene.num-envs sets another number.",
     )
+
+
+def will_use_gpu(device: str | None, settings: Sequence[Setting]) -> bool:
+    """Return whether training will be on a GPU, before anything is built.
+
+    Args:
+        device: The device that the user asks for, if any.
+        settings: The user's settings, of which one may choose the native engine.
+    """
+    import torch
+
+    if device is not None:
+        return device != "cpu"
+    backends = [list(s.values) for s in settings if s.name == "env.sim.backend"]
+    return torch.cuda.is_available() and ["native"] not in backends
+
+
+def choose_learner(task: Task, *, on_gpu: bool) -> Callable[[], Any]:
+    """Return the factory of the settings of a task's learner."""
+    assert task.rl is not None
+    return task.rl if task.on_cpu is None or on_gpu else task.on_cpu.rl

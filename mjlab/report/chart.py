@@ -53,7 +53,8 @@ class ChartLine:
     """The curve in words, for a reader who does not see it."""
 
     name: str = ""
-    """Name of the figure that it shows."""
+    """Name of the figure that it shows. In a page, the numbers under the pointer are of
+    lines that have one."""
 
     gaps: Sequence[float] = ()
     """Places at which there was no finite value."""
@@ -247,10 +248,11 @@ class Chart:
                 "span",
                 element("i", class_=f"key {line.classes}"),
                 f" {line.label} ",
-                element("output", line.value, class_="value"),
+                element("output", line.value, class_="value") if line.name else None,
                 class_="entry",
             )
             for line in self.lines
+            if line.label
         ]
         legend = element("span", *entries, class_="legend")
         return element("figcaption", self._name(), below, legend, class_="several")

@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from mjlab.report.bars import bars
 from mjlab.report.chart import Chart, ChartLine
 from mjlab.report.markup import Html, Section, element, grid, section
 from mjlab.report.record import Record
@@ -181,8 +182,8 @@ def rewards(record: Record) -> Section | None:
         "terms have a weight above zero, red ones below. Mind that each has a scale of "
         "its own; zero is on all of them."
     )
-    bars = _bars(names, series, record)
-    return section("rewards", "Terms of the reward", bars, grid(charts), lead=lead)
+    balance = _balance(names, series, record)
+    return section("rewards", "Terms of the reward", balance, grid(charts), lead=lead)
 
 
 def _weights(record: Record) -> dict[str, float | None]:
@@ -207,7 +208,7 @@ def _reward_chart(
     return curves([series], record, title=title, colour=colour, **look)
 
 
-def _bars(
+def _balance(
     names: Iterable[str], series: dict[str, Series], record: Record
 ) -> Html | None:
     """Return the terms by what they added lately, the largest first."""
@@ -217,25 +218,9 @@ def _bars(
     means = {name: mean for name, mean in found.items() if mean is not None}
     if not means:
         return None
-    low, high = min(0.0, *means.values()), max(0.0, *means.values())
-    percent = 100.0 / ((high - low) or 1.0)
-    rows = []
-    for name in sorted(means, key=lambda name: -means[name]):
-        mean = means[name]
-        begin, size = percent * (min(mean, 0.0) - low), percent * abs(mean)
-        colour = f"c{_RED if mean < 0 else _BLUE}"
-        place = f"left:{begin:.2f}%;width:{size:.2f}%"
-        bar = element("i", class_=colour, style=place)
-        rows += [
-            element("span", name, class_="name"),
-            element("span", bar, class_="bar", style=f"--at:{-percent * low:.2f}%"),
-            element("span", number(mean, 3), class_="value"),
-        ]
     when = f"Iterations {start}{DASH}{last}" if start < last else f"Iteration {last}"
     total = number(sum(means.values()), 3)
-    caption = f"{when}: together {total} a second of a full episode"
-    bars = element("div", *rows, class_="bars")
-    return element("figure", element("figcaption", caption), bars, class_="balance")
+    return bars(means, f"{when}: together {total} a second of a full episode")
 
 
 # Ends of episodes, goals, and the rest.

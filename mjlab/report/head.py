@@ -4,7 +4,16 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from mjlab.report.markup import Html, code, element, escaped, facts, joined, link
+from mjlab.report.markup import (
+    Html,
+    cards,
+    code,
+    element,
+    escaped,
+    facts,
+    joined,
+    link,
+)
 from mjlab.report.record import Record
 from mjlab.report.words import counted, duration, moment, number, whole
 
@@ -78,15 +87,7 @@ def _main_figures(record: Record) -> Html:
         ("Trained for", "no time" if seconds is None else duration(seconds), ""),
         ("Speed", "none" if middle is None else number(middle), "steps/s, median"),
     ]
-    cards = [
-        element(
-            "div",
-            element("dt", name),
-            element("dd", element("b", value), element("small", note)),
-        )
-        for name, value, note in found
-    ]
-    return element("dl", *cards, class_="figures")
+    return cards(found)
 
 
 def best_score(record: Record) -> tuple[float | None, str]:
@@ -133,8 +134,11 @@ def _origins(record: Record) -> Html:
 
 
 def _command(info: dict[str, Any]) -> str:
-    """Return the command line with an option a line, as a shell takes it."""
-    command = str(info.get("command", ""))
+    return command_lines(str(info.get("command", "")))
+
+
+def command_lines(command: str) -> str:
+    """Return a command line with an option a line, as a shell takes it."""
     try:
         words = shlex.split(command)
     except ValueError:

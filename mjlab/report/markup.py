@@ -114,6 +114,19 @@ def facts(entries: Sequence[tuple[str, str | None]]) -> Html:
     return element("dl", *pairs)
 
 
+def cards(entries: Sequence[tuple[str, str, str]]) -> Html:
+    """Return main figures, each a name, a value and a note."""
+    shown = [
+        element(
+            "div",
+            element("dt", name),
+            element("dd", element("b", value), element("small", note)),
+        )
+        for name, value, note in entries
+    ]
+    return element("dl", *shown, class_="figures")
+
+
 def link(file: Path, folder: Path) -> Html:
     """Return a link to a file of the run, which works wherever the folder is."""
     inside = file.relative_to(folder).as_posix()

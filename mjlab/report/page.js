@@ -23,7 +23,7 @@
       return isLog ? y0 * (y1 / y0) ** share : y0 + (y1 - y0) * share;
     };
     const outputs = [...figure.querySelectorAll("output")];
-    const lines = [...svg.querySelectorAll("path.line")].map((path, index) => ({
+    const lines = [...svg.querySelectorAll("path.line[data-name]")].map((path, index) => ({
       output: outputs[index],
       last: outputs[index].textContent,
       points: [...path.getAttribute("d").matchAll(/([ML])([\d.-]+) ([\d.-]+)/g)]
@@ -49,7 +49,7 @@
   };
 
   const charts = [...document.querySelectorAll("figure.chart")]
-    .filter((figure) => figure.querySelector("svg")).map(chartOf);
+    .filter((figure) => figure.querySelector("path.line[data-name]")).map(chartOf);
 
   const follow = (iteration) => {
     for (const chart of charts) {

@@ -14,7 +14,7 @@ from mjlab.report.chart import STYLE
 from mjlab.report.head import head
 from mjlab.report.markup import Html, element, escaped, joined
 from mjlab.report.record import REPORT as REPORT
-from mjlab.report.record import Record, read_record
+from mjlab.report.record import read_record
 from mjlab.report.settings import settings
 from mjlab.report.words import moment
 
@@ -59,10 +59,18 @@ def render(folder: Path, defaults: dict[str, Any] | None = None) -> str:
     links = [element("a", part.title, href=f"#{part.name}") for part in shown]
     bodies = [part.html for part in shown]
     body = joined(head(record), element("nav", *links), *bodies)
-    return _page(record, body, time.perf_counter() - start)
+    title = f"{record.info.get('task', 'A run')}, {record.folder.name}"
+    return whole_page(title, body, time.perf_counter() - start)
 
 
-def _page(record: Record, body: Html, seconds: float) -> str:
+def whole_page(title: str, body: Html, seconds: float) -> str:
+    """Return a page with the look and the script of all reports.
+
+    Args:
+        title: Its title, for the browser.
+        body: All that it shows.
+        seconds: Time that making the body took.
+    """
     script = Html((_HERE / "page.js").read_text("utf-8"))
     styles = (STYLE, _HERE / "page.css")
     style = Html("".join(file.read_text("utf-8") for file in styles))
@@ -70,7 +78,6 @@ def _page(record: Record, body: Html, seconds: float) -> str:
     closing = (
         f"Written {moment(now)} in {seconds:.2f} s, from this folder's files alone."
     )
-    title = f"{record.info.get('task', 'A run')}, {record.folder.name}"
     parts = {"policy": _policy(script), "title": title, "closing": closing}
     shown = {name: escaped(text) for name, text in parts.items()}
     page = string.Template((_HERE / "page.html").read_text("utf-8"))

@@ -188,8 +188,9 @@ def torchrun_command(processes: int) -> list[str]:
         *(sys.executable, "-m", "torch.distributed.run", "--standalone"),
         *("--nproc-per-node", str(processes)),
     ]
+    # Without the dashes, torchrun takes our `--logs` for one of its own options.
     spec = getattr(sys.modules["__main__"], "__spec__", None)
     if spec is None:
-        return [*launcher, *sys.argv]
+        return [*launcher, "--", *sys.argv]
     module = spec.name.removesuffix(".__main__")
-    return [*launcher, "--module", module, *sys.argv[1:]]
+    return [*launcher, "--module", "--", module, *sys.argv[1:]]

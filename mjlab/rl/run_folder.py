@@ -16,7 +16,7 @@ import json
 import os
 import re
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -96,8 +96,7 @@ class RunFolder:
             seed: The seed in use.
         """
         now = datetime.datetime.now().astimezone()
-        stem = now.strftime("%Y-%m-%d_%H-%M-%S") + (f"_{_plain(name)}" if name else "")
-        run = cls(_make_folder(Path(root) / _plain(task), stem))
+        run = cls(make_folder(Path(root) / _plain(task), now, name))
         save_config(run.path / "config.json", **configs)
         start = {
             "task": task,
@@ -170,25 +169,15 @@ class RunFolder:
                 os.replace(link, folder / LATEST)
             link.unlink(missing_ok=True)
 
-    @contextlib.contextmanager
-    def lock(self) -> Iterator[None]:
+    def lock(self) -> contextlib.AbstractContextManager[None]:
         """Keep other processes out, until this block or this process ends."""
-        try:
-            import fcntl
-        except ImportError:  # Windows has no such locks.
-            yield
-            return
-        with saying_why(self.path):
-            file = (self.path / LOCK).open("a")
-        with file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise RunFolderError(
-                    f"Process {self.info().get('pid')} is training in {self.path}. "
-                    "Stop it first, or wait for its end."
-                ) from None
-            yield
+        return locked(
+            self.path,
+            lambda: RunFolderError(
+                f"Process {self.info().get('pid')} is training in {self.path}. "
+                "Stop it first, or wait for its end."
+            ),
+        )
 
     @contextlib.contextmanager
     def recording(self) -> Iterator[None]:
@@ -213,6 +202,29 @@ class RunFolder:
 
     def _write(self, info: Mapping[str, Any]) -> None:
         write_text(self.path / "run.json", json.dumps(info, indent=1) + "\n")
+
+
+@contextlib.contextmanager
+def locked(folder: Path, refusal: Callable[[], Exception]) -> Iterator[None]:
+    """Keep other processes out of a folder, until this block or this process ends.
+
+    Args:
+        folder: The folder.
+        refusal: Makes the error if one is there already.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows has no such locks.
+        yield
+        return
+    with saying_why(folder):
+        file = (folder / LOCK).open("a")
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise refusal() from None
+        yield
 
 
 def find_run(place: str | Path, root: Path = Path("logs")) -> Path:
@@ -257,8 +269,12 @@ def load_config(path: Path, trust: Trust | None = None) -> dict[str, Any]:
     return parse_config(text, trust, where=str(path))
 
 
-def _make_folder(parent: Path, stem: str) -> Path:
-    """Make a new folder; two runs that start in the same second get two."""
+def make_folder(parent: Path, now: datetime.datetime, name: str) -> Path:
+    """Make a new folder that is called by the time and a name, if there is one.
+
+    Two that are made in the same second are two.
+    """
+    stem = now.strftime("%Y-%m-%d_%H-%M-%S") + (f"_{_plain(name)}" if name else "")
     root = parent.parent
     try:
         with saying_why(root):

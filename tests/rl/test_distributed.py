@@ -2,10 +2,12 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -76,7 +78,8 @@ def test_gpus_that_are_not_there_are_refused(gpus, count, said):
 
 
 def test_the_command_line_goes_on_under_torchrun(monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["scripts/train.py", "Velocity-G1", "--gpus", "0"])
+    line = ["scripts/train.py", "Velocity-G1", "--gpus", "0", "--logs", "there"]
+    monkeypatch.setattr(sys, "argv", line)
     monkeypatch.setattr(sys.modules["__main__"], "__spec__", None)
     command = torchrun_command(2)
     assert command[:4] == [
@@ -86,7 +89,11 @@ def test_the_command_line_goes_on_under_torchrun(monkeypatch):
         "--standalone",
     ]
     assert command[4:6] == ["--nproc-per-node", "2"]
-    assert command[6:] == sys.argv
+    # As torchrun itself reads it: options of ours are not taken for its own.
+    from torch.distributed.run import parse_args
+
+    read = parse_args(command[3:])
+    assert [read.training_script, *read.training_script_args] == line
 
 
 # --- Together ------------------------------------------------------------------------
@@ -206,8 +213,6 @@ def test_a_signal_to_one_rank_stops_all_of_them_together(tmp_path):
 
 @pytest.mark.slow
 def test_two_agents_on_loopback_train_as_two_nodes(tmp_path):
-    import socket
-
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -221,6 +226,58 @@ def test_two_agents_on_loopback_train_as_two_nodes(tmp_path):
         assert agent.returncode == 0, output
     first, second = reports(tmp_path)
     assert first["state"] == second["state"]
+
+
+STAND_INS = {
+    "torchrun": 'exec "$PYTHON" -m torch.distributed.run --local-addr 127.0.0.1 "$@"',
+    "scontrol": '[ "$*" = "show hostnames two[1-2]" ] && printf "127.0.0.1\\nother\\n"',
+    # A task on each of two machines, whose ends it waits for.
+    "srun": '"$@" & one=$!\n"$@" & two=$!\nwait $one && wait $two',
+}
+
+
+@pytest.mark.slow
+def test_the_script_for_slurm_trains_on_two_nodes_and_goes_on(tmp_path):
+    """SLURM's own commands are stand-ins, which do here what they do on two."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    for name, text in STAND_INS.items():
+        program = tmp_path / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f"#!/bin/sh\n{text}\n")
+        program.chmod(0o755)
+    given = {
+        "PATH": f"{tmp_path}/bin:{os.environ['PATH']}",
+        "PYTHON": sys.executable,
+        "PYTHONPATH": str(ROOT),
+        "SLURM_JOB_NODELIST": "two[1-2]",
+        "SLURM_NNODES": "2",
+        "SLURM_JOB_ID": "7",
+        "PORT": str(port),
+        "OMP_NUM_THREADS": "1",
+    }
+    small = ["--env.scene.num-envs", "4", "--agent.num-steps-per-env", "4"]
+    small += ["--agent.evaluation.every", "0", "--device", "cpu"]
+
+    def train(*options: str) -> dict[str, Any]:
+        line = ["sh", str(ROOT / "docs/examples/slurm.sh"), "Cartpole-Balance"]
+        done = subprocess.run(
+            [*line, "--logs", str(tmp_path), *options],
+            env=os.environ | given,
+            capture_output=True,
+            text=True,
+            timeout=280,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        # The first process alone writes.
+        (file,) = tmp_path.glob("Cartpole-Balance/2*/metrics.jsonl")
+        return json.loads(file.read_text().splitlines()[-1])
+
+    last = train(*small, "--agent.max-iterations", "2")
+    assert (last["iteration"], last["Train/env_steps"]) == (2, 2 * 2 * 4 * 4)
+    last = train("--resume", "latest", "--agent.max-iterations", "3")
+    assert (last["iteration"], last["Train/env_steps"]) == (3, 3 * 2 * 4 * 4)
 
 
 @pytest.mark.slow

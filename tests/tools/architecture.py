@@ -35,6 +35,8 @@ FLOORS = {
     **dict.fromkeys(["mjlab.replay", "mjlab.export", "mjlab.workers"], 9),
     **dict.fromkeys(["mjlab.report", "mjlab.doctor"], 9),
     "mjlab.tasks.robots": 9,
+    # It watches runs, and draws as reports do.
+    "mjlab.sweep": 10,
     "mjlab.tasks.*": 10,
     # The front door: `mjlab.make`.
     "mjlab": 10,
@@ -66,6 +68,8 @@ ONLY_IN = {
     "mjviser": VIEWER,
     "gymnasium": GYM,
     "h5py": ["mjlab/recording/*", *GYM],
+    "optuna": ["mjlab/sweep/*"],
+    "ray": ["mjlab/sweep/ray_*.py"],
     "stable_baselines3": ["mjlab/gym/sb3.py"],
     "skrl": ["mjlab/gym/skrl.py"],
     "torchrl": ["mjlab/gym/torchrl.py"],
@@ -322,6 +326,7 @@ ASKS_AN_ENGINE: dict[str, str] = {
     # A number of worlds is chosen before there is an engine to ask.
     "mjlab/cli/hardware.py: backend != 'warp'": "the user's own choice",
     "mjlab/cli/hardware.py: backend == 'warp'": "the user's own choice",
+    "mjlab/cli/hardware.py: ['native'] not in backends": "the user's own choice",
 }
 
 

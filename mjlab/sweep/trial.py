@@ -1,0 +1,144 @@
+"""A trial: an ordinary training in a process of its own.
+
+A trial that was cut off goes on from its last checkpoint, in the folder that it has.
+"""
+
+import functools
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from mjlab.parallel.process import end_with_parent, lasting_parent
+from mjlab.rl.checkpoint import Checkpoints
+from mjlab.rl.run_folder import LOCK, RunFolder, RunFolderError, locked
+from mjlab.sweep.folder import Trials
+
+PATIENCE_S = 120.0
+"""Time that an earlier process of a trial has to finish its iteration and save."""
+
+_OUTPUT = "output"
+
+
+@dataclass(frozen=True)
+class TrialEnd:
+    """The end of a trial's process."""
+
+    status: Literal["finished", "stopped", "failed"]
+    """How it ended; "stopped" before all its iterations were done."""
+
+    reason: str
+    """Why, in words."""
+
+
+class TrialProcess:
+    """The process of a trial that trains."""
+
+    def __init__(self, trials: Trials, name: str, settings: Mapping[str, str]) -> None:
+        """Start the training, or go on with it.
+
+        Args:
+            trials: What it shares with others.
+            name: Its name, which its run has.
+            settings: Values of its own, by dotted names.
+        """
+        self._trials, self.name = trials, name
+        run = _left(trials, name)
+        words = [word for n, text in settings.items() for word in (f"--{n}", text)]
+        if run is not None:
+            words += ["--resume", str(run.path)]
+        elif trials.threads is not None:
+            words += ["--env.sim.num-threads", str(trials.threads)]
+        self._output = trials.folder / _OUTPUT / f"{name}.txt"
+        self._output.parent.mkdir(exist_ok=True)
+        with self._output.open("ab") as output:
+            self._process = subprocess.Popen(
+                [
+                    *(sys.executable, "-m", "mjlab", "train", trials.task),
+                    *("--logs", str(trials.folder), "--name", name),
+                    *(*trials.arguments, *words),
+                ],
+                env=_environment(trials.threads),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                # A sweep that is killed leaves no training behind.
+                preexec_fn=functools.partial(end_with_parent, lasting_parent()),
+            )
+
+    def scores(self) -> dict[int, float]:
+        """Return its scores so far, by iteration."""
+        return self._trials.scores(self.name)
+
+    def is_over(self) -> bool:
+        """Return whether the process has ended."""
+        return self._process.poll() is not None
+
+    def stop(self) -> None:
+        """Have it finish its iteration, save, and end."""
+        if not self.is_over():
+            self._process.send_signal(signal.SIGTERM)
+
+    def wait(self) -> TrialEnd:
+        """Wait for its end."""
+        code = self._process.wait()
+        run = self._trials.find(self.name)
+        status = None if run is None else run.info().get("status")
+        # What comes after the training, such as an ONNX file, is no part of the score.
+        if run is not None and status in ("finished", "stopped"):
+            return TrialEnd(status, run.info()["reason"])
+        return TrialEnd("failed", self._last_words(code))
+
+    def _last_words(self, code: int) -> str:
+        """Return the last line that the process said, or the signal that ended it."""
+        if code < 0:
+            return f"{signal.Signals(-code).name} ended it"
+        said = self._output.read_text("utf-8", "replace").split("\n")
+        last = next((line for line in reversed(said) if line.strip()), "")
+        return last.removeprefix("error: ") or f"it ended with exit code {code}"
+
+
+def _left(trials: Trials, name: str) -> RunFolder | None:
+    """Return the run to go on with; one without a checkpoint makes way for another."""
+    run = trials.find(name)
+    if run is None:
+        return None
+    _wait_for_predecessor(run)
+    if Checkpoints(run.path / "checkpoints").newest() is not None:
+        return run
+    shutil.rmtree(run.path)
+    return None
+
+
+def _wait_for_predecessor(run: RunFolder) -> None:
+    """Wait for a process that was asked to end, and is still saving."""
+    if not (run.path / LOCK).exists():
+        return
+    limit = time.monotonic() + PATIENCE_S
+    pid = run.info().get("pid")
+    refusal = RunFolderError(
+        f"Process {pid} is still training in {run.path}. Stop it, then go on."
+    )
+    while True:
+        try:
+            with locked(run.path, lambda: refusal):
+                return
+        except RunFolderError:
+            if time.monotonic() > limit:
+                raise
+        time.sleep(0.2)
+
+
+def _environment(threads: int | None) -> dict[str, str]:
+    """Return the environment of a process that finds this very library."""
+    paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
+    found = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    if threads is not None:
+        found.setdefault("OMP_NUM_THREADS", str(threads))
+    return found
