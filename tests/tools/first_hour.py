@@ -2,8 +2,8 @@
 
 The wheel goes into an empty virtual environment outside of the repository, with all
 that it asks of the index. There a policy that ships is watched, a task is learned,
-measured, exported and verified; the exported policy then runs in an environment that has
-NumPy, onnxruntime and MuJoCo, and no mjlab.
+measured, exported and verified; the exported policy then runs in an environment with
+NumPy, onnxruntime and MuJoCo, and without mjlab.
 """
 
 import json
