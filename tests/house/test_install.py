@@ -52,6 +52,22 @@ def make_environment(folder: Path) -> Path:
     return site
 
 
+WITHOUT_EXTRAS = """
+import importlib, sys
+for name in sys.argv[1].split():
+    sys.modules[name] = None  # Importing it raises.
+for name in ("cli.train", "cli.runs", "cli.episodes", "cli.doctor", "export.verify"):
+    importlib.import_module(f"mjlab.{name}")
+"""
+EXTRAS = (
+    "gymnasium h5py yaml viser mjviser imageio_ffmpeg onnx onnxruntime wandb optuna"
+)
+
+
+def test_learning_measuring_and_verifying_need_no_extra():
+    run(sys.executable, "-c", WITHOUT_EXTRAS, EXTRAS)
+
+
 @pytest.fixture(scope="module", params=["checkout", "editable", "wheel"])
 def python(request, tmp_path_factory) -> list[str | Path]:
     """A command that runs Python where the project is there in this way."""
