@@ -6,6 +6,7 @@ from which the kernel sees this project and all that it needs.
 
 import json
 import os
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -62,30 +63,41 @@ def outputs_of(notebook: dict[str, Any]) -> list[dict[str, Any]]:
 
 def kept(notebook: dict[str, Any]) -> dict[str, Any]:
     """Return a notebook as it is kept: nothing of the machine, and no film."""
-    clean = {**notebook, "metadata": {**notebook["metadata"]}}
-    clean["metadata"]["language_info"] = {"name": "python"}
-    clean["cells"] = [_cleaned(cell) for cell in notebook["cells"]]
-    return clean
+    metadata = {**notebook["metadata"], "language_info": {"name": "python"}}
+    cells = [{**cell, "metadata": {}} for cell in notebook["cells"]]
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            cell["outputs"] = _joined([_plain(out) for out in cell["outputs"]])
+    return {**notebook, "metadata": metadata, "cells": cells}
 
 
-def _cleaned(cell: dict[str, Any]) -> dict[str, Any]:
-    cell = {**cell, "metadata": {}}
-    if cell["cell_type"] == "code":
-        cell["outputs"] = [_without_places(out) for out in cell["outputs"]]
-    return cell
-
-
-def _without_places(out: dict[str, Any]) -> dict[str, Any]:
+def _plain(out: dict[str, Any]) -> dict[str, Any]:
+    """An output without places, and as text where rich has made a page of it."""
+    data = {k: _lines("".join(text)) for k, text in out.get("data", {}).items()}
+    page = "".join(data.pop("text/html", ()))
     if "text" in out:
-        lines = "".join(out["text"]).splitlines(keepends=True)
-        return {**out, "text": [without_places(line) for line in lines]}
-    data = {
-        kind: [without_places(line) for line in "".join(text).splitlines(keepends=True)]
-        for kind, text in out.get("data", {}).items()
-        # A film is larger than all pages; who runs the notebook sees it.
-        if "<video" not in "".join(text)
-    }
+        return {**out, "text": _lines("".join(out["text"]))}
+    if out["output_type"] == "display_data" and "<pre" in page:
+        said = "".join(data["text/plain"])
+        return {"name": "stdout", "output_type": "stream", "text": _lines(said)}
     return {**out, "data": data, "metadata": {}}
+
+
+def _lines(text: str) -> list[str]:
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    return [without_places(line) for line in plain.splitlines(keepends=True)]
+
+
+def _joined(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Outputs in which what was printed line by line is one text."""
+    found: list[dict[str, Any]] = []
+    for out in outputs:
+        before = found[-1] if found else {}
+        if out["output_type"] == "stream" and before.get("name") == out["name"]:
+            found[-1] = {**before, "text": [*before["text"], *out["text"]]}
+        else:
+            found.append(out)
+    return found
 
 
 def main() -> None:
