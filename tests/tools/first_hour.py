@@ -202,7 +202,8 @@ def main() -> None:
 
 def in_all(every: list[Done]) -> Done:
     """The sum."""
-    seconds, processor = (sum(each[i] for each in every) for i in (1, 2))
+    seconds = sum(done.seconds for done in every)
+    processor = sum(done.processor for done in every)
     return Done("in all", seconds, processor, "")
 
 
