@@ -14,6 +14,7 @@ sys.path.insert(0, str(ROOT))
 from mjlab.report.chart import Chart, ChartLine, svg
 
 GO1 = ROOT / "tasks/velocity/trained/Velocity-Go1-Flat/metrics.jsonl"
+GO1_ROUGH = ROOT / "tasks/velocity/trained/Velocity-Go1/metrics.jsonl"
 G1 = ROOT / "bench/results/learning_g1_flat.json"
 IMAGES = ROOT / "docs/images"
 
@@ -33,6 +34,17 @@ ROBOT: tuple[Panel, ...] = (
     ("Error of yaw rate, rad/s", "Metrics/twist/error_vel_yaw", 1.0, 1),
     ("Episodes that end in a fall, %", "Episode_Termination/fell_over", 100, 7),
 )
+ROUGH: tuple[Panel, ...] = (
+    ("Return of an episode", "Train/mean_reward", 1.0, 0),
+    ("Row of the tiles, of 0 to 9", "Curriculum/terrain_levels", 1.0, 4),
+    ("Episodes with success, %", "Metrics/success_once", 100, 1),
+    (
+        "Thighs on the ground, % of episodes",
+        "Episode_Termination/illegal_contact",
+        100,
+        7,
+    ),
+)
 MUSCLES: tuple[Panel, ...] = (
     ("Length of an episode, s", "Train/mean_episode_length", 1 / 30, 0),
     ("Error of speed, m/s", "Metrics/gait/error_speed", 1.0, 1),
@@ -50,6 +62,7 @@ TRACKING: tuple[Panel, ...] = (
 def main() -> None:
     """Draw all."""
     draw(read_metrics(GO1), ROBOT, IMAGES / "go1_learning.svg")
+    draw(read_metrics(GO1_ROUGH), ROUGH, IMAGES / "go1_rough_learning.svg")
     draw(read_curve(G1), ROBOT, IMAGES / "g1_learning.svg")
     draw(read_metrics(W18), MUSCLES, IMAGES / "w18_learning.svg")
     draw(read_metrics(WAVE), TRACKING, IMAGES / "tracking_learning.svg")

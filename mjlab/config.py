@@ -2,13 +2,15 @@
 
 import inspect
 from abc import ABCMeta
+from collections.abc import Collection
 from dataclasses import fields, is_dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from mjlab.names import suggest
 
 SPELLINGS: dict[str, tuple[str, ...]] = {
     "asset_name": ("entity_name",),
+    "bias_range": ("ranges",),
     "body_name": ("body",),
     "disableflags": ("disable",),
     "enableflags": ("enable",),
@@ -18,13 +20,16 @@ SPELLINGS: dict[str, tuple[str, ...]] = {
     "include_geom_groups": ("geom_groups",),
     "ray_alignment": ("alignment",),
     "rot": ("quat",),
+    "sensor_name": ("height_sensor_name",),
+    "shared_random": ("shared",),
     "spec_fn": ("edit_spec", "source"),
     "target_names_expr": ("target_names",),
     "terrain_generator": ("generator",),
     "terrain_type": ("kind",),
 }
-"""Names of fields in mjlab 1.6 or Isaac Lab, and what means the same here: the first
-that a configuration has. It is taken wherever the name itself is no field."""
+"""Names of fields and of terms' parameters in mjlab 1.6 or Isaac Lab, and what means
+the same here: the first that a configuration or a term has. It is taken wherever the
+name itself is none of its own."""
 
 
 class _Spelled(ABCMeta):
@@ -36,7 +41,7 @@ class _Spelled(ABCMeta):
         if len(args) == 1 and is_dataclass(cls) and fields(cls):
             settings, args = {fields(cls)[0].name: args[0], **settings}, ()
         for name, value in settings.items():
-            own = _own_name(cls, name)
+            own = own_name(name, _fields(cls))
             if own in named or (own != name and own in settings):
                 raise TypeError(f"{cls.__name__} is given {own!r} twice, as {name!r}.")
             named[own] = value
@@ -80,20 +85,30 @@ class Config(metaclass=_Spelled):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set a field, or a private attribute."""
-        cls = type(self)
-        name = _own_name(cls, name)
-        if name not in _fields(cls) and name[0] != "_" and name not in dir(cls):
+        cls, known = type(self), _fields(type(self))
+        name = own_name(name, known)
+        if name not in known and name[0] != "_" and name not in dir(cls):
             raise AttributeError(_unknown(cls, name))
         super().__setattr__(name, value)
+
+    if not TYPE_CHECKING:  # To a type checker, everything would be a field.
+
+        def __getattr__(self, name: str) -> Any:
+            """Return a field that is spelled as elsewhere."""
+            cls = type(self)
+            own = own_name(name, _fields(cls))
+            if own == name:
+                raise AttributeError(_unknown(cls, name), name=name, obj=self)
+            return getattr(self, own)
 
 
 def _fields(cls: type) -> set[str]:
     return {f.name for f in fields(cls)} if is_dataclass(cls) else set()
 
 
-def _own_name(cls: type, name: str) -> str:
-    """Return what a class calls a field that may be spelled as elsewhere."""
-    if name not in SPELLINGS or name in (known := _fields(cls)):
+def own_name(name: str, known: Collection[str]) -> str:
+    """Return the known one of names for what may be spelled as elsewhere."""
+    if name not in SPELLINGS or name in known:
         return name
     return next((own for own in SPELLINGS[name] if own in known), name)
 

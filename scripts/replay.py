@@ -251,20 +251,20 @@ def filming(env: "ManagerBasedRlEnv", path: Path | None) -> "Iterator[Watch]":
     if path is None:
         yield lambda batch, step: None
         return
-    from mjlab.render import Offscreen, Video
+    from mjlab.render import Film
 
     rate = 1.0 / env.step_dt
     every = max(1, math.ceil(rate / MOST_FPS - 1e-9))
     worlds = range(min(env.num_envs, MOST_PICTURES))
-    camera = Offscreen(env.sim, env.scene, env.cfg.viewer, worlds=worlds)
-    with camera, Video(path, rate / every) as video:
+    view = env.cfg.viewer
+    with Film(path, rate / every, env.sim, env.scene, view, worlds=worlds) as film:
 
         def draw(batch: Sequence[Any], step: int) -> None:
             if step % every == 0:
-                video.add(camera.frame(lines=caption(batch, step)))
+                film.add(lines=caption(batch, step))
 
         yield draw
-    print(f"Wrote {path}: {video.num_frames} frames.")
+    print(f"Wrote {path}: {film.num_frames} frames.")
 
 
 def caption(batch: Sequence[Any], step: int) -> Callable[[int], list[str]]:

@@ -335,12 +335,15 @@ OTHERWISE: dict[str, tuple[str, str]] = {
     ),
     "qpos0": ("mjlab.mdp.randomize.joint_default_pos", ""),
     "tendon_frictionloss": ("mjlab.mdp.randomize.tendon_friction", ""),
-    "encoder_bias": ("mjlab.mdp.randomize.encoder_bias", "`bias_range` is `ranges`"),
+    "encoder_bias": (
+        "mjlab.mdp.randomize.encoder_bias",
+        "`bias_range` is taken for `ranges`",
+    ),
     "Distribution": ("mjlab.mdp.randomize.distributions", "a name, such as 'uniform'"),
     "Operation": ("mjlab.mdp.randomize.fields", "a name: 'abs', 'scale' or 'add'"),
     "geom_friction": (
         "mjlab.mdp.randomize.geom_friction",
-        "`shared_random` is `shared`, here and in all of these",
+        "`shared_random` is taken for `shared`, here and in all of these",
     ),
     # mjlab.tasks.velocity.mdp
     "UniformVelocityCommand": ("mjlab.mdp.UniformVelocityCommand", ""),
@@ -350,7 +353,7 @@ OTHERWISE: dict[str, tuple[str, str]] = {
     ),
     "foot_height": (
         "mjlab.tasks.velocity.mdp.foot_height",
-        "`height_sensor_name` is `height_name`; without a sensor, of sites on a plane",
+        "without a sensor, of sites on a plane",
     ),
     "foot_contact_forces": (
         "mjlab.tasks.velocity.mdp.foot_contact_forces",

@@ -3,13 +3,13 @@
 import inspect
 from abc import ABC
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import torch
 
-from mjlab.config import Config
+from mjlab.config import Config, own_name
 from mjlab.managers.env import Env
 from mjlab.names import UnknownNameError, suggest
 from mjlab.scene import SceneEntityCfg
@@ -95,6 +95,9 @@ class BoundTerm:
         """The term's name for its random numbers."""
         self._env = env
         signature = _signature(cfg.func, self.label)
+        params = {own_name(k, signature.parameters): v for k, v in cfg.params.items()}
+        if params.keys() != cfg.params.keys():
+            cfg = replace(cfg, params=params)
         self.needs_ids = "env_ids" in signature.parameters
         """True for a function that takes indices of worlds, which costs a host read."""
         self.needs_mask = "mask" in signature.parameters or self.needs_ids
@@ -178,34 +181,25 @@ class BoundTerm:
             error.add_note(f"This was in {self.label[0].lower()}{self.label[1:]}.")
 
     def _resolve(self, cfg: TermCfg, signature: inspect.Signature) -> dict[str, Any]:
-        given = {"env", "mask", "env_ids"}
-        parameters = [
-            p
+        defaults = {
+            p.name: p.default
             for p in signature.parameters.values()
-            if p.name not in given and p.kind not in _VARIADIC
-        ]
-        takes_any = any(
-            p.kind == inspect.Parameter.VAR_KEYWORD
-            for p in signature.parameters.values()
-        )
-        names = [p.name for p in parameters]
-        for name in cfg.params:
-            if name not in names and not takes_any:
+            if p.name not in ("env", "mask", "env_ids") and p.kind not in _VARIADIC
+        }
+        kinds = {p.kind for p in signature.parameters.values()}
+        for name in sorted(cfg.params.keys() - defaults.keys()):
+            if inspect.Parameter.VAR_KEYWORD not in kinds:
                 raise TermError(
                     f"{self.label}: {_name(cfg.func)} has no parameter {name!r}. "
-                    + suggest(name, names)
+                    + suggest(name, list(defaults))
                 )
-        missing = [
-            p.name
-            for p in parameters
-            if p.default is p.empty and p.name not in cfg.params
-        ]
+        known = defaults | cfg.params
+        missing = [k for k in defaults if known[k] is inspect.Parameter.empty]
         if missing:
             raise TermError(
                 f"{self.label}: {_name(cfg.func)} needs the "
                 f"parameter{'s' * (len(missing) > 1)} {', '.join(map(repr, missing))}."
             )
-        defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
         # A default stays where it is, unless it names things that have to be resolved.
         wanted = {k: v for k, v in defaults.items() if isinstance(v, SceneEntityCfg)}
         wanted |= cfg.params

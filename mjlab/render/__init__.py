@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mjlab.render.canvas import color_muscles as color_muscles
     from mjlab.render.canvas import has_muscles as has_muscles
     from mjlab.render.canvas import sky_gradient as sky_gradient
+    from mjlab.render.film import Film as Film
     from mjlab.render.observations import camera_bytes as camera_bytes
     from mjlab.render.observations import camera_depth as camera_depth
     from mjlab.render.observations import camera_mask as camera_mask
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 _LAZY = {
     "canvas": ("Canvas", "color_muscles", "has_muscles", "sky_gradient"),
+    "film": ("Film",),
     "observations": ("camera_bytes", "camera_depth", "camera_mask"),
     "offscreen": ("OrbitView", "Offscreen", "tile"),
     "overlays": ("Arrow", "Marks", "Sphere", "add_contacts"),

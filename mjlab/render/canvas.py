@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import mujoco
 import numpy as np
 
+from mjlab.render.edges import smooth_edges
 from mjlab.render.gl import open_context
 from mjlab.render.overlays import Marks
 
@@ -16,10 +17,10 @@ _BRIGHT = 64
 _HORIZON = (188, 200, 212)
 _ZENITH = (62, 92, 128)
 _FONT = mujoco.mjtFontScale.mjFONTSCALE_100
-
-
-_SHADOWS = 1024
-"""Greatest width of the picture that shadows are made with, in pixels."""
+_SHADOWS, _SLICES, _STACKS = 1024, 20, 10
+"""Greatest width of the picture that shadows are made with, in pixels, and the greatest
+number of sides and rings of what is round: MuJoCo's 4096, 28 and 16 take a processor
+half as long again (docs/decisions.md)."""
 
 
 class Canvas:
@@ -47,8 +48,11 @@ class Canvas:
         sized.vis.global_.offheight = height
         # What lies at the edge of a light's view would be speckled with shadow.
         sized.vis.map.shadowclip *= 4.0
-        # At MuJoCo's 4096 a processor takes a fifth longer.
-        sized.vis.quality.shadowsize = min(sized.vis.quality.shadowsize, _SHADOWS)
+        quality = sized.vis.quality
+        quality.shadowsize = min(quality.shadowsize, _SHADOWS)
+        quality.numslices = min(quality.numslices, _SLICES)
+        quality.numstacks = min(quality.numstacks, _STACKS)
+        quality.offsamples = 0  # `smooth_edges` looks better, and takes less.
         self._gl, self._context = open_context(
             width, height, lambda: mujoco.MjrContext(sized, _FONT.value)
         )
@@ -97,11 +101,7 @@ class Canvas:
         if marks is not None:
             marks.put_into(self._scene, world)
         mujoco.mjr_render(self._rect, self._scene, self._context)
-        if self._sky is not None:
-            self._fill_sky(self._sky)
-        if lines:
-            self._write(lines)
-        mujoco.mjr_readPixels(self._pixels, None, self._rect, self._context)
+        self._finish(lines)
         return np.flipud(self._pixels).copy()
 
     def close(self) -> None:
@@ -109,15 +109,22 @@ class Canvas:
         self._finalizer()
         atexit.unregister(self._finalizer)
 
-    def _fill_sky(self, sky: np.ndarray) -> None:
-        """Put a sky where nothing was drawn, before text, which shades it."""
-        mujoco.mjr_readPixels(self._pixels, self._depth, self._rect, self._context)
-        pixels = self._pixels.reshape(-1, 3)
-        bare = np.flatnonzero(self._depth == 0.0)
-        # Labels have no depth either, but they are bright.
-        bare = bare[(pixels[bare] < _BRIGHT).all(axis=-1)]
-        pixels[bare] = sky.reshape(-1, 3)[bare]
-        mujoco.mjr_drawPixels(self._pixels.reshape(-1), None, self._rect, self._context)
+    def _finish(self, lines: Sequence[str]) -> None:
+        """Read the picture, put a sky where nothing was drawn, and text over it."""
+        depth = None if self._sky is None else self._depth
+        mujoco.mjr_readPixels(self._pixels, depth, self._rect, self._context)
+        if self._sky is not None:
+            pixels = self._pixels.reshape(-1, 3)
+            bare = np.flatnonzero(self._depth == 0.0)
+            # Labels have no depth either, but they are bright.
+            bare = bare[(pixels[bare] < _BRIGHT).all(axis=-1)]
+            pixels[bare] = self._sky.reshape(-1, 3)[bare]
+        self._pixels = smooth_edges(self._pixels)
+        if lines:
+            pixels = self._pixels.reshape(-1)
+            mujoco.mjr_drawPixels(pixels, None, self._rect, self._context)
+            self._write(lines)
+            mujoco.mjr_readPixels(self._pixels, None, self._rect, self._context)
 
     def _write(self, lines: Sequence[str]) -> None:
         # MuJoCo's font has no signs beyond Latin letters.

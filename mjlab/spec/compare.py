@@ -5,6 +5,7 @@ renumbers, so ids are compared by what they stand for; what only numbers the ele
 a whole model is left out.
 """
 
+import math
 from collections.abc import Iterator
 from functools import cache
 
@@ -28,17 +29,20 @@ _RUNS = {
     "numeric_data": ("numeric_adr", "numeric_size"),
     "text_data": ("text_adr", "text_size"),
     "tuple_obj": ("tuple_adr", "tuple_size"),
-    "actuator_ctrllimited": ("actuator_ctrladr", "actuator_ctrlnum"),
-    "actuator_ctrlrange": ("actuator_ctrladr", "actuator_ctrlnum"),
+    "actuator_ctrl": ("actuator_ctrladr", "actuator_ctrlnum"),
     "actuator_gear": ("actuator_outadr", "actuator_outnum"),
     "actuator_acc0": ("actuator_outadr", "actuator_outnum"),
     "actuator_length": ("actuator_outadr", "actuator_outnum"),
     "mesh_vert": ("mesh_vertadr", "mesh_vertnum"),
+    "mesh_normal": ("mesh_normaladr", "mesh_normalnum"),
     "mesh_face": ("mesh_faceadr", "mesh_facenum"),
     "flex_vert": ("flex_vertadr", "flex_vertnum"),
 }
 """Fields of which an element has several rows, by the beginnings of their names: where
 its rows begin, and how many there are."""
+
+_BLOCKS = {"tex": ("height", "width", "nchannel"), "hfield": ("nrow", "ncol")}
+"""Sizes of an element's block of `tex_data` and `hfield_data`."""
 
 _REFERS = {
     **dict.fromkeys(("bodyid", "body_parentid", "rootid", "weldid"), ("body",)),
@@ -109,15 +113,21 @@ class AttachedModel:
             kind = adr.split("_")[0]
             if not self.found[kind].size:
                 continue
-            rows = self.runs(adr, num) if num else self._elements(kind)
+            own = self.found[kind]
+            rows = self.runs(adr, num) if num else (own, self.rows[kind][own], own)
             here, there = _block(rows[0]), _block(rows[1])
             for field in fields if rows[0].size else ():
                 a, b = _array(self.file, field), _array(self.scene, field)
-                if rows[0][-1] >= len(a):
+                if not num and len(a) != len(self.names[kind]):
                     continue  # Edges and the like, which follow from the others.
                 a, b = a[here], b[there]
                 if field.endswith(_NUMBERS) or a.tobytes() != b.tobytes():
                     yield from self._differing(kind, field, a, b, rows[2])
+        for kind in _BLOCKS:
+            for row in self.found[kind]:
+                here = _data(self.file, kind, row)
+                if here != _data(self.scene, kind, self.rows[kind][row]):
+                    yield f"{kind}_data of {self.names[kind][row]!r} is another"
         yield from self._differing_contacts()
 
     def runs(self, adr: str, num: str) -> tuple[np.ndarray, ...]:
@@ -129,11 +139,8 @@ class AttachedModel:
         own, counts = own[same], np.maximum(counts[same], 0)
         new = self.rows[kind][own]
         here = _runs(getattr(self.file, adr)[own], counts)
-        return (
-            here,
-            _runs(getattr(self.scene, adr)[new], counts),
-            np.repeat(own, counts),
-        )
+        there = _runs(getattr(self.scene, adr)[new], counts)
+        return here, there, np.repeat(own, counts)
 
     def state(self) -> dict[str, tuple[np.ndarray, ...]]:
         """Return places of the state's vectors in the file, and in the scene."""
@@ -147,10 +154,6 @@ class AttachedModel:
             "act": self.runs("actuator_actadr", "actuator_actnum")[:2],
             "ctrl": self.runs("actuator_ctrladr", "actuator_ctrlnum")[:2],
         }
-
-    def _elements(self, kind: str) -> tuple[np.ndarray, ...]:
-        own = self.found[kind]
-        return own, self.rows[kind][own], own
 
     def _differing(
         self, kind: str, field: str, a: np.ndarray, b: np.ndarray, owners: np.ndarray
@@ -256,6 +259,13 @@ def _fields() -> dict[tuple[str, str], list[str]]:
         elif kind in _KINDS:
             found.setdefault((kind, ""), []).append(name)
     return found
+
+
+def _data(model: mujoco.MjModel, kind: str, row: int) -> bytes:
+    """Return the block of an element as it lies in memory."""
+    start = getattr(model, f"{kind}_adr")[row]
+    sizes = [int(getattr(model, f"{kind}_{size}")[row]) for size in _BLOCKS[kind]]
+    return getattr(model, f"{kind}_data")[start : start + math.prod(sizes)].tobytes()
 
 
 def _array(model: mujoco.MjModel, field: str) -> np.ndarray:

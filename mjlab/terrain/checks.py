@@ -123,8 +123,7 @@ def check_terrain(cfg: TerrainCfg) -> None:
         )
     _check_generator(cfg.generator, "terrain.generator")
     if cfg.max_init_terrain_level is not None:
-        most = cfg.generator.num_rows - 1
-        fields.number("max_init_terrain_level", at_least=0, at_most=most)
+        fields.number("max_init_terrain_level", at_least=0)
 
 
 def _check_generator(cfg: TerrainGeneratorCfg, path: str) -> None:

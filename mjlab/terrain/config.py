@@ -135,7 +135,8 @@ class TerrainCfg(Config):
     """Show a checkerboard of 1 m squares on the plane."""
 
     max_init_terrain_level: int | None = None
-    """The highest row that worlds start on, from 0. None allows every row."""
+    """The highest row that worlds start on, from 0. None, or more than there are,
+    allows every row."""
 
     friction: tuple[float, float, float] = (1.0, 0.005, 0.0001)
     """Sliding, torsional (m) and rolling (m) friction, each at least 0."""

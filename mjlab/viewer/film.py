@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from mjlab.render import Offscreen, Video
+from mjlab.render import Film
 from mjlab.viewer.marks import collect_marks
 from mjlab.viewer.player import Player
 
@@ -40,19 +40,25 @@ def record_video(
     env = player.env
     rate = 1.0 / env.step_dt
     every = max(1, math.ceil(rate / MAX_FPS - 1e-9))
-    view = env.cfg.viewer
-    camera = Offscreen(env.sim, env.scene, view, worlds=worlds, contacts=contacts)
-    with camera, Video(path, rate / every) as video:
+    with Film(
+        path,
+        rate / every,
+        env.sim,
+        env.scene,
+        env.cfg.viewer,
+        worlds=worlds,
+        contacts=contacts,
+    ) as film:
         for step in range(steps):
             player.step()
             if step % every:
                 continue
-            marks = collect_marks(env, camera.worlds)
+            marks = collect_marks(env, film.worlds)
             text = partial(caption, player, title) if title else None
-            video.add(camera.frame(marks=marks, lines=text))
+            film.add(marks=marks, lines=text)
             if tell is not None:
-                tell(video.num_frames, math.ceil(steps / every))
-        return video.num_frames
+                tell(film.num_frames, math.ceil(steps / every))
+        return film.num_frames
 
 
 def caption(player: Player, title: str, world: int) -> list[str]:

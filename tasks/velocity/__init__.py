@@ -13,10 +13,11 @@ from mjlab.tasks.velocity.g1_gait import g1_gait_rl as g1_gait_rl
 from mjlab.tasks.velocity.go1 import VelocityGo1Cfg as VelocityGo1Cfg
 from mjlab.tasks.velocity.go1 import VelocityGo1FlatCfg as VelocityGo1FlatCfg
 from mjlab.tasks.velocity.go1 import go1_rewards as go1_rewards
-from mjlab.tasks.velocity.rl import WORLDS_ON_CPU
+from mjlab.tasks.velocity.rl import ROUGH_WORLDS_ON_CPU, WORLDS_ON_CPU
 from mjlab.tasks.velocity.rl import g1_rl as g1_rl
 from mjlab.tasks.velocity.rl import go1_rl as go1_rl
 from mjlab.tasks.velocity.rl import rl_on_cpu as rl_on_cpu
+from mjlab.tasks.velocity.rl import rough_rl_on_cpu as rough_rl_on_cpu
 from mjlab.tasks.velocity.symmetry import (
     G1EquivariantModelCfg as G1EquivariantModelCfg,
 )
@@ -62,8 +63,9 @@ GO1 = Task(
     env=VelocityGo1Cfg,
     play=lambda: VelocityGo1Cfg().play(),
     rl=go1_rl,
-    on_cpu=ON_CPU,
+    on_cpu=OnCpu(num_envs=ROUGH_WORLDS_ON_CPU, rl=rough_rl_on_cpu),
     summary="Unitree Go1 walks as told on rough ground.",
+    trained=Path(__file__).parent / "trained" / "Velocity-Go1",
 )
 GO1_FLAT = Task(
     env=VelocityGo1FlatCfg,

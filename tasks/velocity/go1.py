@@ -59,18 +59,17 @@ def _ground_contact(
 def go1_rewards(*, rough: bool = True) -> dict[str, RewardTermCfg]:
     """Return those of all robots; on tiles, upright to the slope, and nothing but feet.
 
-    On a plane, where a CPU learns too, feet in the air are worth something and quick
-    actions cost little, so that a gait is found in a few million steps.
+    Feet in the air are worth something and quick actions cost little, so that a gait is
+    found in a few million steps, by a CPU too.
     """
     terms = walking.rewards(GO1, rough=rough, scan_tilts=rough)
+    terms["air_time"].weight = 0.5
+    terms["action_rate_l2"].weight = -0.02
     if rough:
         own, shank, trunk, _ = unwanted_contacts()
         terms["self_collisions"] = walking.contact_cost(own, -0.1)
         terms["shank_collision"] = walking.contact_cost(shank, -0.1)
         terms["trunk_collision"] = walking.contact_cost(trunk, -0.1)
-    else:
-        terms["air_time"].weight = 0.5
-        terms["action_rate_l2"].weight = -0.02
     return terms
 
 

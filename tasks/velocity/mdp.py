@@ -1,4 +1,4 @@
-"""The terms of walking, besides those that mjlab has for all tasks.
+"""The terms of walking, beside those that mjlab has for all tasks.
 
 Rewards return shape (num_envs,), float32: a rate. Penalties are returned as positive
 costs and get a negative weight.
@@ -20,11 +20,13 @@ from mjlab.export.forms import measured
 from mjlab.managers import ManagerTermBase
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import TermCfg, TermError
+from mjlab.mdp import *  # noqa: F403
 from mjlab.mdp import terrain_levels
 from mjlab.mdp.lookup import ROBOT, contact_sensor, ray_caster, reading
 from mjlab.names import resolve_values
 from mjlab.scene import Selection
 from mjlab.schema import declare_terms
+from mjlab.sensor import TerrainHeightData
 from mjlab.tasks.velocity.commands import TwistCommand as TwistCommand
 from mjlab.tasks.velocity.commands import TwistCommandCfg as TwistCommandCfg
 from mjlab.tasks.velocity.commands import command_speed as command_speed
@@ -58,18 +60,19 @@ def gravity_from_sensor(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
 
 
 def foot_height(
-    env: ManagedEnv, height_name: str | None = None, asset_cfg: Selection = ROBOT
+    env: ManagedEnv, height_sensor_name: str | None = None, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
     """Return heights of the feet's sites above the ground, m, shape (num_envs, feet).
 
     Args:
         env: The environment.
-        height_name: The sensor of the feet's heights. None: the ground is the plane at
-            height 0.
+        height_sensor_name: The sensor of the feet's heights. None: the ground is the
+            plane at height 0.
         asset_cfg: The feet's sites, on a plane.
     """
-    if height_name is not None:
-        return reading(env, height_name)
+    if height_sensor_name is not None:
+        data = env.scene.sensor(height_sensor_name).data
+        return data.heights if isinstance(data, TerrainHeightData) else data
     return asset_cfg.entity.data.site_pos_w[:, asset_cfg.site_ids, 2]
 
 
@@ -128,8 +131,8 @@ class upright(ManagerTermBase):
     """Uprightness of a body, 0 to 1: a Gaussian of width `std` in the sine of its tilt.
 
     Beyond a quarter turn the measure goes on to grow, so that nothing can be gained by
-    lying on the back. With `scan_name`, a ray caster that looks down, upright means
-    along the normal of the ground that it sees; otherwise, along the vertical.
+    lying on the back. With `terrain_sensor_names`, ray casters that look down, upright
+    means along the normal of the ground that they see; otherwise, along the vertical.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -146,22 +149,22 @@ class upright(ManagerTermBase):
         self,
         env: ManagedEnv,
         std: float,
-        scan_name: str | None = None,
+        terrain_sensor_names: tuple[str, ...] | None = None,
         asset_cfg: Selection = ROBOT,
     ) -> torch.Tensor:
         """Return the reward."""
         up_w = env.sim.data.xmat[:, self._body, :, 2]
-        if scan_name is None:
+        if not terrain_sensor_names:
             cosine = up_w[:, 2]
         else:
-            cosine = (up_w * ground_normal(env, scan_name)).sum(dim=1)
+            cosine = (up_w * ground_normal(env, *terrain_sensor_names)).sum(dim=1)
         # The square of the sine, up to a quarter turn, without an arc function.
         squared_sine = torch.addcmul(self._one, cosine, cosine.abs(), value=-1.0)
         return _gaussian(squared_sine, std)
 
 
-def ground_normal(env: ManagedEnv, scan_name: str) -> torch.Tensor:
-    """Return the normal of the plane that fits best, by height, what a ray caster sees.
+def ground_normal(env: ManagedEnv, *names: str) -> torch.Tensor:
+    """Return the normal of the plane that fits best, by height, what ray casters see.
 
     Shape (num_envs, 3), unit, in the world. Where rays met nothing it is the vertical.
 
@@ -170,11 +173,15 @@ def ground_normal(env: ManagedEnv, scan_name: str) -> torch.Tensor:
     normal (-a, -b, 1), times the determinant, is the cross product of the rows
     (xx, xy, xz) and (xy, yy, yz).
     """
-    rays = ray_caster(env, scan_name).data
-    counts = rays.hit.unsqueeze(-1).float()
+    seen = [ray_caster(env, name).data for name in names]
+    hit, places = seen[0].hit, seen[0].hit_pos_w
+    if len(seen) > 1:
+        hit = torch.cat([rays.hit for rays in seen], dim=1)
+        places = torch.cat([rays.hit_pos_w for rays in seen], dim=1)
+    counts = hit.unsqueeze(-1).float()
     number = counts.sum(dim=1, keepdim=True).clamp_(min=1.0)
-    mean = (rays.hit_pos_w * counts).sum(dim=1, keepdim=True) / number
-    offsets = (rays.hit_pos_w - mean).mul_(counts)
+    mean = (places * counts).sum(dim=1, keepdim=True) / number
+    offsets = (places - mean).mul_(counts)
     x, y = offsets[..., 0:1], offsets[..., 1:2]
     normal = torch.linalg.cross((x * offsets).sum(dim=1), (y * offsets).sum(dim=1))
     # Decides only where all else is zero.
@@ -264,7 +271,7 @@ def feet_clearance(
     env: ManagedEnv,
     target_height: float,
     command_name: str,
-    height_name: str | None = None,
+    height_sensor_name: str | None = None,
     command_threshold: float | None = None,
     asset_cfg: Selection = ROBOT,
 ) -> torch.Tensor:
@@ -272,7 +279,7 @@ def feet_clearance(
 
     A foot that stands still costs nothing, so this shapes how feet swing.
     """
-    error = foot_height(env, height_name, asset_cfg) - target_height
+    error = foot_height(env, height_sensor_name, asset_cfg) - target_height
     speed = torch.linalg.vector_norm(_foot_velocity_xy(asset_cfg), dim=-1)
     cost = error.abs_().mul_(speed).sum(dim=1)
     return cost.mul_(moving(env, command_name, command_threshold))
@@ -286,9 +293,9 @@ class feet_swing_height(ManagerTermBase):
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
-        feet = cfg.params.get("asset_cfg", ROBOT).resolve(env.scene).site_names
+        feet = contact_sensor(env, cfg.params["sensor_name"]).is_in_contact()
         # Highest point of the swing so far.
-        self._peak = torch.zeros(env.num_envs, len(feet), device=env.device)
+        self._peak = torch.zeros_like(feet, dtype=torch.float32)
 
     def __call__(
         self,
@@ -296,13 +303,13 @@ class feet_swing_height(ManagerTermBase):
         sensor_name: str,
         target_height: float,
         command_name: str,
-        height_name: str | None = None,
+        height_sensor_name: str | None = None,
         command_threshold: float | None = None,
         asset_cfg: Selection = ROBOT,
     ) -> torch.Tensor:
         """Return the cost."""
         sensor = contact_sensor(env, sensor_name)
-        height = foot_height(env, height_name, asset_cfg)
+        height = foot_height(env, height_sensor_name, asset_cfg)
         torch.maximum(self._peak, height, out=self._peak)
         error = (self._peak / target_height).sub_(1.0).square_()
         landed = sensor.compute_first_contact(env.step_dt)

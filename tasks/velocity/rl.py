@@ -69,3 +69,21 @@ def rl_on_cpu() -> PpoAgentCfg:
     return velocity_rl(
         max_iterations=600, hidden_dims=HIDDEN_DIMS_ON_CPU, entropy_coef=0.005
     )
+
+
+ROUGH_WORLDS_ON_CPU = 256
+"""Batches of 12,288 steps, to go on from what walks on flat ground."""
+
+
+def rough_rl_on_cpu() -> PpoAgentCfg:
+    """Return settings that teach what walks on flat ground to walk on rough ground.
+
+    Long rollouts of few worlds, and little exploration: with `rl_on_cpu` the adaptive
+    rate falls to its lower bound.
+    """
+    agent = rl_on_cpu()
+    agent.num_steps_per_env = 48
+    agent.algorithm.num_learning_epochs = 4
+    agent.algorithm.desired_kl = 0.02
+    agent.algorithm.entropy_coef = 0.001
+    return agent

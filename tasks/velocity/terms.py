@@ -62,7 +62,7 @@ def observations(robot: Robot, *, rough: bool) -> dict[str, ObservationGroupCfg]
     true |= {
         "foot_height": ObservationTermCfg(
             func=walking.foot_height,
-            params={"height_name": height, "asset_cfg": feet_of(robot)},
+            params={"height_sensor_name": height, "asset_cfg": feet_of(robot)},
         ),
         "foot_air_time": ObservationTermCfg(func=walking.foot_air_time, params=contact),
         "foot_contact": ObservationTermCfg(func=walking.foot_contact, params=contact),
@@ -181,7 +181,7 @@ def rewards(
             weight=1.0,
             params={
                 "std": math.sqrt(0.2),
-                "scan_name": TERRAIN_SCAN if scan_tilts else None,
+                "terrain_sensor_names": (TERRAIN_SCAN,) if scan_tilts else None,
                 "asset_cfg": torso,
             },
         ),
@@ -215,7 +215,7 @@ def _feet_rewards(robot: Robot, *, rough: bool) -> dict[str, RewardTermCfg]:
     feet = {"command_name": COMMAND, "asset_cfg": feet_of(robot)}
     height = feet | {
         "target_height": 0.1,
-        "height_name": FOOT_HEIGHT if rough else None,
+        "height_sensor_name": FOOT_HEIGHT if rough else None,
     }
     return {
         "air_time": RewardTermCfg(

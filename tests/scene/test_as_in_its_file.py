@@ -49,6 +49,15 @@ LEGGED = """
   <sensor><framepos objtype="site" objname="foot"/></sensor>
   <keyframe><key qpos="0 0 2 1 0 0 0 .5 .25" ctrl=".1"/></keyframe></mujoco>
 """
+PAINTED = """
+<mujoco><asset>
+  <texture name="tiles" type="2d" builtin="checker" rgb1=".{0} .2 .3" width="8"
+    height="8"/><material name="tiles" texture="tiles"/>
+  <hfield name="hill" nrow="2" ncol="2" size="1 1 1 .1" elevation="0 {0} {1} 1"/>
+  <mesh name="wedge" vertex="0 0 0 {0} 0 0 0 {1} 0 0 0 1"/></asset>
+  <worldbody><body name="box"><freejoint/><geom type="mesh" mesh="wedge"/>
+    <geom type="hfield" hfield="hill" material="tiles"/></body></worldbody></mujoco>
+"""
 PLANE = '<geom type="plane" size="1 1 1"/>'
 FLEX = """
 <mujoco><option timestep=".001"/><worldbody><body name="post" pos="0 0 1">
@@ -254,6 +263,14 @@ def _retie(spec: mujoco.MjSpec) -> None:
     spec.tendons[0].stiffness[0] = 1.0
 
 
+def _flatten(spec: mujoco.MjSpec) -> None:
+    spec.hfields[0].userdata = [0.0, 0.0, 0.0, 1.0]
+
+
+def _recolor(spec: mujoco.MjSpec) -> None:
+    spec.textures[0].rgb1 = (1.0, 0.0, 0.0)
+
+
 FAULTS = {
     "contact pairs": (
         CART,
@@ -281,6 +298,16 @@ FAULTS = {
     "actuator": (LEGGED, plant_attached(_weaken), r"actuator_gear of 'push'"),
     "numeric": (LEGGED, plant_attached(_rewrite), r"numeric_data of 'pace' is \[7.\]"),
     "tendon": (LEGGED, plant_attached(_retie), r"tendon_stiffness of 'cord'"),
+    "height field": (
+        PAINTED.format(1, 2),
+        plant_attached(_flatten),
+        "hfield_data of 'hill' is another",
+    ),
+    "texture": (
+        PAINTED.format(1, 2),
+        plant_attached(_recolor),
+        "tex_data of 'tiles' is another",
+    ),
 }
 
 
@@ -304,6 +331,17 @@ def test_what_the_configuration_asks_for_is_no_fault() -> None:
         geoms=(GeomCfg(geom_names="leg", friction=0.3),),
     )
     scene_of(cfg)
+
+
+def test_pictures_heights_and_meshes_of_several_models_are_told_apart() -> None:
+    """Each begins in the scene where those of the model before end."""
+    entities = {
+        name: EntityCfg(source=of(PAINTED.format(one, two)))
+        for name, one, two in (("a", 1, 2), ("b", 3, 5))
+    }
+    scene = SceneCfg(entities=entities)
+    built = build_scene(scene)
+    check_models(scene, built, compile_model(built.spec, SimulationCfg()))
 
 
 def test_a_camera_that_stands_in_the_world_may_stand_beside_others() -> None:

@@ -8,11 +8,19 @@ from mjlab.config import SPELLINGS
 from mjlab.entity import EntityCfg, InitialStateCfg
 from mjlab.envs import ViewerCfg
 from mjlab.managers import ObservationGroupCfg, ObservationTermCfg
-from mjlab.mdp import UniformVelocityCommandCfg, VelocityRanges, joint_vel_rel
+from mjlab.managers.term import BoundTerm, TermCfg
+from mjlab.mdp import (
+    UniformVelocityCommandCfg,
+    VelocityRanges,
+    joint_vel_rel,
+    randomize,
+)
 from mjlab.scene import SceneCfg
 from mjlab.sensor import ObjRef, RayCastSensorCfg
 from mjlab.sim import MujocoCfg
+from mjlab.tasks.velocity.mdp import foot_height
 from mjlab.terrain import FlatCfg, TerrainCfg, all_terrains
+from tests.worlds.term_world import TermWorld
 
 FRAME = ObjRef(type="body", name="base", entity="robot")
 FORWARD = VelocityRanges(
@@ -56,12 +64,36 @@ def test_a_setting_spelled_as_elsewhere_is_ours(cls, more, theirs, ours, value):
     assert cls(**more, **{theirs: value}) == cls(**more, **{ours: value})
     cfg = cls(**more, **({ours: value} if ours in ("source", "target_names") else {}))
     setattr(cfg, theirs, value)
-    assert getattr(cfg, ours) == value
+    assert getattr(cfg, ours) == getattr(cfg, theirs) == value
     assert theirs not in vars(cfg)
 
 
+PARAMETERS = {
+    "bias_range": ("ranges", randomize.encoder_bias, (0.1, 0.2)),
+    "shared_random": ("shared", randomize.geom_friction, True),
+    "sensor_name": ("height_sensor_name", foot_height, "feet"),
+}
+
+
+@pytest.mark.parametrize("theirs", PARAMETERS)
+def test_a_parameter_spelled_as_elsewhere_is_ours(theirs):
+    ours, func, value = PARAMETERS[theirs]
+    more = {"ranges": (0.5, 1.0)} if theirs == "shared_random" else {}
+    cfg = TermCfg(func=func, params={theirs: value, **more})
+    term = BoundTerm("it", cfg, TermWorld(), kind="event")
+    assert term.params[ours] == value and theirs not in term.params
+    assert cfg.params[theirs] == value, "A declaration is never written to."
+
+
+def test_a_name_that_is_spelled_nowhere_is_named_when_it_is_read():
+    with pytest.raises(
+        AttributeError, match=r"TerrainCfg has no field 'kinds'.*'kind'"
+    ):
+        _ = TerrainCfg().kinds  # pyright: ignore
+
+
 def test_every_spelling_is_tried_here():
-    assert {case[2] for case in CASES} == {*SPELLINGS}
+    assert {case[2] for case in CASES} | {*PARAMETERS} == {*SPELLINGS}
 
 
 def test_two_spellings_of_one_setting_are_refused():

@@ -475,6 +475,8 @@ def test_the_normal_of_steps_is_that_of_least_squares() -> None:
     expected = torch.tensor(np.array([-a, -b, 1.0]) / math.sqrt(a * a + b * b + 1.0))
     found = mdp.ground_normal(env, "scan")[0]
     torch.testing.assert_close(found.double(), expected, atol=1e-4, rtol=0.0)
+    twice = mdp.ground_normal(env, "scan", "scan")[0]
+    torch.testing.assert_close(twice, found, atol=1e-5, rtol=0.0)
     assert a == pytest.approx(1.0 / 3.0, abs=0.05)
 
 
@@ -493,5 +495,9 @@ def test_upright_on_a_slope_is_along_its_normal() -> None:
     body = SceneEntityCfg("robot", body_names="base")
     sine = math.sin(SLOPE)
     expected = math.exp(-(sine**2) / 0.2)
-    check(upright(env, asset_cfg=body, scan_name="scan")(), expected, expected)
+    check(
+        upright(env, asset_cfg=body, terrain_sensor_names=("scan",))(),
+        expected,
+        expected,
+    )
     check(upright(env, asset_cfg=body)(), 1.0, 1.0)

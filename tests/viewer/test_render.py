@@ -16,6 +16,7 @@ from mjlab.envs import ManagerBasedRlEnv, ViewerCfg, ZeroPolicy
 from mjlab.names import UnknownNameError
 from mjlab.render import (
     Canvas,
+    Film,
     GlError,
     Marks,
     Offscreen,
@@ -26,6 +27,7 @@ from mjlab.render import (
     has_muscles,
     tile,
 )
+from mjlab.render.edges import smooth_edges
 from mjlab.render.offscreen import make_camera
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from mjlab.tasks.muscle import WalkW18Cfg
@@ -165,6 +167,63 @@ def test_a_marked_frame_differs_from_a_plain_one_only_near_the_mark(renderer_wor
     assert rows.max() < 30 and abs(columns.mean() - 80) < 3 and np.ptp(columns) < 12
     written = np.abs(text - plain).max(axis=-1) > 40
     assert written[:40, :60].any() and not written[60:].any()
+
+
+def test_edges_are_smooth_as_if_many_samples_had_been_drawn():
+    """A disc and a bar that leans, against the mean of 16 samples a pixel."""
+
+    def draw(size: int) -> np.ndarray:
+        y, x = (np.mgrid[:size, :size] + 0.5) / size
+        inside = (x - 0.4) ** 2 + (y - 0.45) ** 2 < 0.06
+        inside |= np.abs(x - 0.8 - 0.12 * y) < 0.05
+        return np.where(inside[..., None], (230, 120, 40), (30, 60, 90))
+
+    raw = draw(96).astype(np.uint8)
+    many = draw(384).reshape(96, 4, 96, 4, 3).mean((1, 3))
+    smooth = smooth_edges(raw)
+    assert ((smooth - many) ** 2).mean() < 0.4 * ((raw - many) ** 2).mean()
+    kept = np.abs(raw - many).max(axis=-1) == 0.0
+    kept[1:] &= kept[:-1]
+    changed = np.abs(smooth.astype(int) - raw).max(axis=-1) > 0
+    assert changed.any() and (changed & kept).sum() < 0.1 * changed.sum()
+    plain = np.full((20, 20, 3), 7, np.uint8)
+    np.testing.assert_array_equal(smooth_edges(plain), plain)
+
+
+def test_a_film_draws_while_the_worlds_go_on(renderer_works, tmp_path):
+    """Its frames are those of the moments that were added, not of later ones."""
+    pytest.importorskip("imageio_ffmpeg")
+    env = cartpoles()
+    entity, everyone = env.scene.entity("cartpole"), torch.ones(3, dtype=torch.bool)
+    stills = []
+    with (
+        Film(tmp_path / "film.mp4", 20.0, env.sim, env.scene, env.cfg.viewer) as film,
+        Offscreen(env.sim, env.scene, env.cfg.viewer) as camera,
+    ):
+        for place in (-0.5, 0.0, 0.5):
+            at = torch.tensor([[place, 0.0]]).expand(3, 2)
+            entity.write_joint_state(everyone, at, torch.zeros(3, 2))
+            env.sim.forward()
+            film.add()
+            stills.append(camera.frame().astype(int))
+    shown = read_film(tmp_path / "film.mp4").frames.astype(int)
+    assert film.num_frames == len(shown) == 3
+    for index, frame in enumerate(shown):
+        errors = [np.abs(frame - still.ravel()).mean() for still in stills]
+        assert int(np.argmin(errors)) == index
+
+
+def test_what_goes_wrong_while_a_film_is_drawn_is_raised(
+    renderer_works, tmp_path, monkeypatch
+):
+    pytest.importorskip("imageio_ffmpeg")
+    env = cartpoles()
+    film = Film(tmp_path / "film.mp4", 20.0, env.sim, env.scene, env.cfg.viewer)
+    monkeypatch.setattr(film._camera, "draw", lambda shots: 1 / 0)
+    film.add()
+    with pytest.raises(ZeroDivisionError):
+        film.close()
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_model_without_a_sky_gets_one_that_is_lighter_below(renderer_works):

@@ -25,6 +25,15 @@ SAMPLE = [
     "dm_control/suite/ball_in_cup.xml",
     "robosuite/models/assets/grippers/panda_gripper.xml",
 ]
+ON_WARP = {
+    "gymnasium/envs/mujoco/assets/half_cheetah.xml": 2e-4,
+    "gymnasium/envs/mujoco/assets/inverted_double_pendulum.xml": 2e-4,
+    "dm_control/suite/humanoid_CMU.xml": 1e-3,
+    "robosuite/models/assets/robots/panda/robot.xml": 2e-4,
+}
+"""How far velocities may be apart after ten steps on Warp's CPU device, in units of the
+largest one."""
+
 COUNTS = {"gymnasium": 14, "dm_control": 19}
 """Files of the versions in constraints.txt."""
 
@@ -156,3 +165,23 @@ def test_the_table_of_the_docs_is_of_these_files() -> None:
         pytest.skip(f"{', '.join(ABSENT)}: not installed")
     page = (Path(__file__).resolve().parents[2] / "docs" / "zoo.md").read_text()
     assert all(f"`{file}`" in page for file in FILES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", ON_WARP)
+def test_a_foreign_model_is_on_warp_what_mujoco_makes_of_its_file(
+    file: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Warp compiles for each model, which takes minutes, and says so."""
+    _skip_absent(file.split("/")[0])
+    world = zoo.worlds(file, "warp")
+    data = [mujoco.MjData(world.file) for _ in range(zoo.NUM_ENVS)]
+    world.state(data)
+    for _ in range(10):
+        world.step(data, [world.file] * zoo.NUM_ENVS)
+    expected = np.array([each.qvel for each in data])
+    found = world.sim.data.qvel.double().numpy()
+    most = np.abs(found - expected).max() / np.abs(expected).max()
+    assert np.abs(expected - 0.25).max() > 0.1, "Nothing has moved."
+    assert most < ON_WARP[file], most
+    assert "load on device 'cpu'" in capfd.readouterr().out

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Literal
 
 import mujoco
 import numpy as np
@@ -117,7 +118,7 @@ class Zoo:
                     np.testing.assert_allclose(found, expected, 1e-9, 1e-9, True, about)
 
 
-def worlds(file: str) -> Zoo:
+def worlds(file: str, backend: Literal["native", "warp"] = "native") -> Zoo:
     """Build a file as a user would, untouched and with its own options."""
     path = path_of(file)
     touch = ContactSensorCfg(
@@ -130,9 +131,9 @@ def worlds(file: str) -> Zoo:
     else:
         cfg = SceneCfg(source=path, sensors=(touch,))
     built = build_scene(cfg)
-    sim_cfg = SimulationCfg(backend="native", mujoco=MujocoCfg.from_file(path))
+    sim_cfg = SimulationCfg(backend=backend, mujoco=MujocoCfg.from_file(path))
     model = compile_model(built.spec, sim_cfg)
-    sim = Simulation(model, NUM_ENVS, sim_cfg)
+    sim = Simulation(model, NUM_ENVS, sim_cfg, device="cpu")
     scene = Scene(cfg, built, sim, WorldRng(NUM_ENVS, 0, sim.device))
     alone = mujoco.MjModel.from_xml_path(str(path))
     return Zoo(file, scene, alone, np.random.default_rng(0))
