@@ -36,8 +36,8 @@ def _refuse_other_mjlab() -> None:
         return
     message = (
         f"the distribution 'mjlab' is installed beside 'mjlab-fused' ({other}), and "
-        "both own the import package 'mjlab'. Run `pip uninstall mjlab`, then install "
-        "mjlab-fused again, or give each a virtual environment of its own."
+        "both own the package 'mjlab'. Run `pip uninstall mjlab`, then `pip install "
+        "--force-reinstall --no-deps mjlab-fused`, or give each its own environment."
     )
     ours = os.path.dirname(os.path.abspath(__file__))
     if os.path.realpath(os.path.dirname(other)) == os.path.realpath(

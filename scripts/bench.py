@@ -97,8 +97,14 @@ def main(arguments: Sequence[str]) -> None:
 
 def run_study(file: str, arguments: Sequence[str]) -> None:
     """Run a file of `bench` as if it had been called itself."""
+    path = ROOT / "bench" / file
+    if not path.is_file():
+        raise UsageError(
+            f"bench/{file} is in the repository, from which studies are run; what is "
+            "installed measures tasks."
+        )
     # In a process of its own, since here the name `bench` means this file.
-    command = [sys.executable, str(ROOT / "bench" / file), *arguments]
+    command = [sys.executable, str(path), *arguments]
     code = subprocess.run(command).returncode
     if code:
         raise SystemExit(code)

@@ -80,6 +80,9 @@ class Options:
     port: int = 8080
     """Where the browser's page is, or the next port that is free."""
 
+    open: bool = False
+    """Show the page in the browser of this machine."""
+
     seed: int = 0
     """Seed of all chance."""
 
@@ -322,7 +325,8 @@ def show(
     elif viewer == "web":
         from mjlab.cli.watching import watch_in_browser
 
-        watch_in_browser(player, source.title, port=options.port, steps=steps)
+        page = {"port": options.port, "opens": options.open, "steps": steps}
+        watch_in_browser(player, source.title, **page)
     elif viewer == "native":
         watch_in_window(player, steps)
     else:

@@ -220,7 +220,9 @@ def main(arguments: Sequence[str]) -> None:
     if options.in_process:
         compile_task(tasks[0], options.arch, options.worlds)
         return
-    own = [sys.executable, __file__]
+    # Installed, a program has no repository beside it, and is run as a module.
+    is_file = __name__ == "__main__"
+    own = [sys.executable, *([__file__] if is_file else ["-m", "mjlab", "warm"])]
     settings = ["--in-process", "--arch", options.arch]
     settings += ["--worlds", str(options.worlds)] if options.worlds else []
     path = os.environ | {"WARP_CACHE_PATH": str(options.cache.resolve())}

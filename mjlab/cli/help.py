@@ -38,7 +38,7 @@ class Option:
         return cls(usage, field_texts(owner).get(field.name, ""))
 
 
-_OF_ALL = (
+OF_ALL = (
     Option("--traceback", "Show where an error was raised, not only its message."),
     Option("--help", "This text."),
 )
@@ -55,7 +55,7 @@ def short_help(
 ) -> str:
     """Lay the help out."""
     lines = [f"usage: {usage}", "", *textwrap.wrap(summary, WIDTH), "", "options:"]
-    for option in [*options, *_OF_ALL]:
+    for option in [*options, *OF_ALL]:
         lines += two_columns(option.usage, option.text)
     if examples:
         lines += ["", "examples:", *(f"  {example}" for example in examples)]

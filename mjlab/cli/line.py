@@ -101,22 +101,26 @@ def read_line(
 def help_text(program: Program, closing: Sequence[str]) -> str:
     """The short help of a program."""
     usage = [program.name, program.subject, "[options]"]
-    options = [
-        Option.of(program.options, f) for f in dataclasses.fields(program.options)
-    ]
-    if program.configs:
-        own = [field.name for field in dataclasses.fields(program.options)]
-        if "env" in program.configs and "num_envs" not in own:
-            options.append(_NUM_ENVS)
-        options += [_CONFIG_OPTIONS[config] for config in program.configs]
-        options += _TERM_OPTIONS
     return short_help(
         usage=" ".join(part for part in usage if part),
         summary=program.summary,
-        options=options,
+        options=options_of(program),
         examples=[f"{program.name} {example}" for example in program.examples],
         closing=closing,
     )
+
+
+def options_of(program: Program) -> list[Option]:
+    """Options of a program, but for those that every program has."""
+    own = dataclasses.fields(program.options)
+    options = [Option.of(program.options, field) for field in own]
+    if program.configs:
+        names = [field.name for field in own]
+        if "env" in program.configs and "num_envs" not in names:
+            options.append(_NUM_ENVS)
+        options += [_CONFIG_OPTIONS[config] for config in program.configs]
+        options += _TERM_OPTIONS
+    return options
 
 
 _CONFIG_OPTIONS = {

@@ -1,3 +1,18 @@
-"""Recording of episodes, and replay of what was recorded."""
+"""Recording of episodes, and replay of what was recorded.
 
-from mjlab.replay.record_episode import RecordEpisode as RecordEpisode
+`RecordEpisode` is a wrapper of Gymnasium's, which a training does without, and is
+imported when it is first used.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mjlab.replay.record_episode import RecordEpisode as RecordEpisode
+
+
+def __getattr__(name: str) -> Any:
+    """Import the wrapper, now that it is asked for."""
+    if name != "RecordEpisode":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return importlib.import_module(f"{__name__}.record_episode").RecordEpisode

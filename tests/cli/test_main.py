@@ -1,6 +1,8 @@
 """The command `mjlab`: its verbs, and how answers name programs under it."""
 
+import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,9 @@ import pytest
 import mjlab
 from mjlab.cli import answers
 from mjlab.cli.answers import as_called
-from mjlab.cli.main import VERBS, main
+from mjlab.cli.demo import SHOWN
+from mjlab.cli.main import main
+from mjlab.cli.verbs import VERBS
 from scripts import play
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,10 +57,29 @@ def test_a_wrong_verb_is_answered_with_the_nearest(call):
     )
 
 
-def test_every_program_of_the_folder_but_those_for_developers_has_a_verb():
+def test_every_program_of_the_folder_has_a_verb():
     programs = {file.stem for file in (ROOT / "scripts").glob("[!_]*.py")}
-    missing = programs - {verb.script for verb in VERBS.values()}
-    assert missing == {"bench", "warm_kernels"}
+    assert programs == {verb.script for verb in VERBS.values()}
+
+
+def test_importing_a_program_leaves_the_path_alone():
+    """Installed, what is beside a program is the package, and not the repository."""
+    scripts = [verb.script for verb in VERBS.values()]
+    code = (
+        "import importlib, sys; before = [*sys.path]\n"
+        f"for name in {scripts}:\n"
+        "    importlib.import_module(f'mjlab.scripts.{name}')\n"
+        "    assert sys.path == before, name"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_version_is_that_of_the_project(call):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert call("--version") == (0, f"mjlab-fused {project['version']}\n", "")
 
 
 def test_answers_name_programs_as_the_user_calls_them(call, tmp_path):
@@ -64,16 +87,40 @@ def test_answers_name_programs_as_the_user_calls_them(call, tmp_path):
     assert said.endswith("Train one with mjlab train Velocity-G1.\n")
     assert as_called("python scripts/export.py logs/x") == "mjlab export logs/x"
     assert as_called("mine/train.py, my_train.py") == "mine/train.py, my_train.py"
-    assert as_called("bench.py") == "bench.py"
+    assert as_called("conftest.py") == "conftest.py"
 
 
-def test_a_demo_shows_what_ships_where_nothing_is_named(call, monkeypatch):
+@pytest.fixture
+def played(monkeypatch):
+    """Lines that `play` is called with."""
     seen = []
     monkeypatch.setattr("mjlab.scripts.play.main", seen.append)
+    return seen
+
+
+def test_a_demo_shows_what_ships_where_nothing_is_named(call, played):
     assert call("demo", "--viewer", "none")[0] == 0
-    assert call("demo", "Muscle-Walk-W18")[0] == 0
-    assert seen == [["Velocity-Go1-Flat", "--viewer", "none"], ["Muscle-Walk-W18"]]
-    assert play.load_task("Velocity-Go1-Flat").trained is not None
+    assert call("demo", "Muscle-Walk-W18", "--video=x.mp4")[0] == 0
+    assert played == [
+        ["Velocity-Go1-Flat", "--viewer", "none"],
+        ["Muscle-Walk-W18", "--video=x.mp4"],
+    ]
+    assert play.load_task(SHOWN).trained is not None
+
+
+def test_a_demo_opens_a_page_where_there_is_a_display_and_else_is_a_film(
+    call, played, monkeypatch
+):
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert call("demo")[1] == ""
+    monkeypatch.delenv("DISPLAY")
+    assert "no display for a browser" in call("demo", "--seconds", "3")[1]
+    assert played == [
+        ["Velocity-Go1-Flat", "--open"],
+        ["Velocity-Go1-Flat", "--seconds", "3", "--video", "demo.mp4"],
+    ]
 
 
 def test_the_front_door_shows_its_own_names_only():

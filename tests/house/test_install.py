@@ -5,17 +5,18 @@ only its own metadata can be found.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 import torch
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.tools.installed import build, build_wheel_of_sdist, copy_checkout, run
+
 PACKAGES = Path(torch.__file__).parents[1]
 PYTHON = f"python{sys.version_info.major}.{sys.version_info.minor}"
 
@@ -41,39 +42,6 @@ BY_ITS_ID = (
 )
 
 
-def run(*command: str | Path, **options) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, **options)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-def copy_checkout(to: Path) -> Path:
-    """What git has of the packages, with the link from one to the other as a link."""
-    ignore = shutil.ignore_patterns("__pycache__")
-    for name in ("mjlab", "tasks", "scripts"):
-        shutil.copytree(ROOT / name, to / name, symlinks=True, ignore=ignore)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, to)
-    return to
-
-
-def build(what: str, source: Path, to: Path) -> Path:
-    """Have setuptools build a "wheel", an "editable" one or an "sdist"."""
-    to.mkdir()
-    call = f"import setuptools.build_meta as b; b.build_{what}({str(to)!r})"
-    run(sys.executable, "-c", call, cwd=source)
-    (built,) = to.iterdir()
-    return built
-
-
-def build_wheel_of_sdist(source: Path, scratch: Path) -> Path:
-    """Build a wheel as an index's users get it: out of the archive of sources."""
-    with tarfile.open(build("sdist", source, scratch / "sdist")) as archive:
-        archive.extractall(scratch / "unpacked", filter="data")
-    (unpacked,) = (scratch / "unpacked").iterdir()
-    return build("wheel", unpacked, scratch / "wheel")
-
-
 def make_environment(folder: Path) -> Path:
     """Make an environment with every package but this project; return its packages."""
     run(sys.executable, "-m", "venv", "--without-pip", folder)
@@ -82,6 +50,22 @@ def make_environment(folder: Path) -> Path:
         if "mjlab" not in package.name:
             (site / package.name).symlink_to(package)
     return site
+
+
+WITHOUT_EXTRAS = """
+import importlib, sys
+for name in sys.argv[1].split():
+    sys.modules[name] = None  # Importing it raises.
+for name in ("cli.train", "cli.runs", "cli.episodes", "cli.doctor", "export.verify"):
+    importlib.import_module(f"mjlab.{name}")
+"""
+EXTRAS = (
+    "gymnasium h5py yaml viser mjviser imageio_ffmpeg onnx onnxruntime wandb optuna"
+)
+
+
+def test_learning_measuring_and_verifying_need_no_extra():
+    run(sys.executable, "-c", WITHOUT_EXTRAS, EXTRAS)
 
 
 @pytest.fixture(scope="module", params=["checkout", "editable", "wheel"])
@@ -156,3 +140,31 @@ def test_a_wheel_holds_every_file_below_mjlab_and_nothing_beside(tmp_path, by_sd
         built = build("wheel", source, tmp_path / "wheel")
     names = zipfile.ZipFile(built).namelist()
     assert {name for name in names if ".dist-info/" not in name} == expected
+
+
+@pytest.mark.slow
+def test_what_is_said_of_another_mjlab_mends_it(tmp_path):
+    other = tmp_path / "other"
+    (other / "mjlab").mkdir(parents=True)
+    (other / "mjlab/__init__.py").write_text("OTHER = True\n")
+    (other / "pyproject.toml").write_text(
+        '[project]\nname = "mjlab"\nversion = "1.6.0"\n'
+        '[tool.setuptools]\npackages = ["mjlab"]\n'
+    )
+    theirs = build("wheel", other, tmp_path / "theirs")
+    ours = build_wheel_of_sdist(copy_checkout(tmp_path / "source"), tmp_path)
+    make_environment(tmp_path / "environment")
+    python = tmp_path / "environment/bin/python"
+    pip = (sys.executable, "-m", "pip", "--python", python)
+    install = (*pip, "install", "--quiet", "--no-deps", "--no-index")
+    for wheel in (theirs, ours):
+        run(*install, wheel)
+    refused = subprocess.run(
+        [python, "-I", "-c", "import mjlab"], capture_output=True, text=True
+    )
+    assert "ImportError: the distribution 'mjlab' is installed beside" in refused.stderr
+    uninstall, reinstall = re.findall(r"`pip ([^`]*)`", refused.stderr)[-2:]
+    run(*pip, *uninstall.split(), "--yes")
+    words = [ours if word == "mjlab-fused" else word for word in reinstall.split()]
+    run(*pip, *words, "--quiet", "--no-index")
+    assert run(python, "-I", "-m", "mjlab", "--version").startswith("mjlab-fused ")

@@ -1,0 +1,126 @@
+"""Completion, as bash and zsh themselves do it, with keys typed at a terminal."""
+
+import os
+import pty
+import select
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from mjlab.cli.completion import next_words
+from mjlab.registry import entries
+from tests.tools.architecture import ROOT
+
+SHELLS = {
+    "bash": ["bash", "--norc", "--noprofile", "-i"],
+    "zsh": ["zsh", "-f", "-i"],
+}
+
+
+def test_verbs_stand_first_and_options_only_where_they_are_asked_for():
+    assert next_words(["ev"]) == ["evaluate"]
+    assert "train" in next_words([""]) and "--help" not in next_words([""])
+    assert next_words(["--v"]) == ["--version"]
+
+
+def test_tasks_stand_where_a_program_takes_one():
+    assert next_words(["train", ""]) == sorted(entries())
+    assert next_words(["evaluate", "la"]) == ["latest"]
+    assert next_words(["train", "Velocity-G1", ""]) == []
+    assert next_words(["play", "--task", "Reach"]) == ["Reach-Yam"]
+    assert next_words(["verify", ""]) == []  # The shell completes names of files.
+
+
+def test_options_and_their_choices_are_those_of_the_program():
+    assert next_words(["train", "T", "--pl"]) == ["--placement"]
+    assert next_words(["train", "T", "--placement", "c"]) == ["cpu"]
+    assert next_words(["play", "--policy", ""]) == ["random", "trained", "zero"]
+    assert {"--exact", "--no-exact"} <= {*next_words(["train", "T", "--"])}
+    assert next_words(["train", "T", "--en"]) == ["--env."]
+    assert next_words(["train", "T", "--seed", ""]) == []
+    assert next_words(["motion", "mi"]) == ["mirror"]
+    assert next_words(["motion", "check", "x.npz", "--tr"]) == ["--traceback"]
+    assert next_words(["trian", ""]) == next_words(["motion", "no", ""]) == []
+
+
+@pytest.fixture(params=SHELLS)
+def typed(request, tmp_path):
+    """Type keys into a shell that completes; return what `mjlab` was called with."""
+    shell = request.param
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    calls, command = tmp_path / "calls", tmp_path / "mjlab"
+    command.write_text(
+        f'#!/bin/sh\nif [ "$1" = completion ]; then exec {sys.executable} -m mjlab '
+        f'"$@"; fi\nprintf "%s\\n" "$*" >> {calls}\n'
+    )
+    command.chmod(0o755)
+    (tmp_path / "policy.onnx").touch()
+    environ = os.environ | {
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "HOME": str(tmp_path),
+        "TERM": "dumb",
+    }
+
+    def write(keys: str) -> str:
+        child, terminal = pty.fork()
+        if child == 0:
+            os.chdir(tmp_path)
+            os.execvpe(shell, SHELLS[shell], environ)
+        try:
+            os.write(
+                terminal, f'eval "$(mjlab completion {shell})"; :> {calls}\n'.encode()
+            )
+            wait_for(calls, terminal)
+            for part in keys.split("\t"):
+                # A shell throws away what is typed ahead while it completes.
+                os.write(terminal, part.encode())
+                listen(terminal, 0.3)
+                os.write(terminal, b"\t")
+                listen(terminal, 2.0)
+            os.write(terminal, b"\n")
+            wait_for(calls, terminal, size=1)
+            return calls.read_text().rstrip()
+        finally:
+            os.kill(child, 9)
+            os.waitpid(child, 0)
+            os.close(terminal)
+
+    return write
+
+
+def listen(terminal: int, seconds: float) -> None:
+    """Read what the shell shows, so that it is not held up, for some time."""
+    ends = time.monotonic() + seconds
+    while (left := ends - time.monotonic()) > 0:
+        if select.select([terminal], [], [], left)[0]:
+            os.read(terminal, 4096)
+
+
+def wait_for(file: Path, terminal: int, size: int = 0) -> None:
+    """Wait until there is a file of this size at least."""
+    ends = time.monotonic() + 60
+    while not (file.exists() and file.stat().st_size >= size):
+        assert time.monotonic() < ends, f"{file.name} did not come."
+        listen(terminal, 0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [
+        ("mjlab eva\tla\t", "evaluate latest"),
+        (
+            "mjlab train Cartpole-B\t--plac\tdu\t",
+            "train Cartpole-Balance --placement dual",
+        ),
+        ("mjlab train Reach\t--env\tseed 3", "train Reach-Yam --env.seed 3"),
+        ("mjlab verify pol\t", "verify policy.onnx"),
+    ],
+)
+def test_a_shell_completes(typed, keys, line):
+    assert typed(keys) == line

@@ -1,0 +1,307 @@
+"""Every command line of the README and of the pages is run, or says why it is not.
+
+A line of a page is typed as it stands, made shorter by a few options; so is a line that
+somebody adds. What another test does, and what nobody can run here, is listed with that
+test or with its reason.
+"""
+
+import ast
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+from tests.tools.architecture import ROOT
+from tests.tools.command_lines import command_lines, lines_of
+
+FIRST_TASK = "tests/tasks/test_first_task.py::"
+BENCH = "tests/bench/"
+
+# Pattern of lines -> the test that types them, or calls what they call.
+BY_ANOTHER_TEST = {
+    "*Pendulum*": f"{FIRST_TASK}test_the_task_of_the_page_is_trained_and_played",
+    "mjlab * Walker *": (
+        "tests/tasks/test_foreign_robot.py::"
+        "test_the_robot_of_the_page_is_trained_and_played"
+    ),
+    "python -m build": (
+        "tests/house/test_release.py::test_what_is_built_passes_the_check_of_the_index"
+    ),
+    "python -m tests.tools.first_hour": (
+        "tests/house/test_first_hour.py::test_the_first_hour_takes_a_quarter"
+    ),
+    "pip install *mjlab_fused-*": (
+        "tests/house/test_first_hour.py::test_the_first_hour_takes_a_quarter"
+    ),
+    'eval "$(mjlab completion bash)"': (
+        "tests/cli/test_completion.py::test_a_shell_completes"
+    ),
+    "pip install -e my_*": (
+        "tests/tasks/test_own_task.py::"
+        "test_a_new_task_that_pip_installed_is_listed_trained_and_played"
+    ),
+    "make train": (
+        "tests/house/test_skeleton.py::test_make_train_passes_args_to_the_velocity_task"
+    ),
+    "make setup": (
+        "tests/house/test_skeleton.py::"
+        "test_set_up_runs_again_only_when_what_it_installs_has_changed"
+    ),
+    "python docs/generate.py": (
+        "tests/house/test_docs.py::test_generated_pages_say_what_the_code_says"
+    ),
+    "python docs/examples/ppo_hierarchical.py *": (
+        "tests/muscle/test_places.py::test_the_original_programme_reads_a_file_of_scalars"
+    ),
+    "python scripts/bench.py cartpole*": (
+        f"{BENCH}test_cartpole_scaling.py::test_an_interrupted_run_resumes"
+    ),
+    "python scripts/bench.py scaling*": (
+        f"{BENCH}test_cartpole_scaling.py::test_a_task_is_swept_resumed_and_judged"
+    ),
+    "python bench/gpu.py *": f"{BENCH}test_gpu.py::test_a_check_runs_without_a_gpu",
+    "python scripts/warm_kernels.py *": (
+        "tests/cli/test_warm_kernels.py::"
+        "test_a_cache_that_was_carried_elsewhere_needs_no_compiler"
+    ),
+    "python scripts/train.py * --placement dual *": (
+        "tests/workers/test_placement.py::"
+        "test_the_script_says_the_placement_and_every_tensors_device"
+    ),
+    "mjlab train * --resume *": (
+        "tests/rl/test_resume.py::"
+        "test_ten_iterations_of_a_robot_equal_five_and_five_bit_for_bit"
+    ),
+    "torchrun *": (
+        "tests/rl/test_distributed.py::test_two_agents_on_loopback_train_as_two_nodes"
+    ),
+    "python mjlab_runner.py * --udp 9870": (
+        "tests/export/test_runner.py::"
+        "test_a_late_packet_lets_the_robot_go_within_two_periods"
+    ),
+    "python scripts/motion.py make": (
+        "tests/cli/test_motion.py::test_a_clip_that_ships_is_what_its_description_makes"
+    ),
+    "python scripts/motion.py simulate dance.npz": (
+        "tests/cli/test_motion.py::"
+        "test_a_motion_is_simulated_and_says_what_a_hand_carried"
+    ),
+    **dict.fromkeys(
+        (
+            "python scripts/motion.py import dance.csv *",
+            "python scripts/motion.py c* dance.npz*",
+            "python scripts/motion.py mirror turn.npz *",
+            "python scripts/motion.py show turn.npz *",
+        ),
+        "tests/cli/test_motion.py::test_five_commands_lead_from_a_csv_to_a_film",
+    ),
+}
+
+_OF_A_USER = "needs a file that only its user has"
+_OF_FIGURES = "measures for minutes on cores of its own, and writes what is kept"
+
+# Pattern of lines -> why nobody runs them here.
+NOT_RUN = {
+    "make test*": "this is what runs the tests",
+    "python3 -m venv .venv *": "set-up as `make` does it; tests/house/test_skeleton.py",
+    "pip install -c constraints.txt *": "set-up as `make` does it, in the same words",
+    'pip install "mjlab-fused[[]*': "no index has this distribution yet",
+    "pip install stable-baselines3": "would change the environment of the tests",
+    "pip install skrl": "would change the environment of the tests",
+    "pip install torchrl": "would change the environment of the tests",
+    "pip install -e .": "would change the environment of the tests",
+    "python -m mjlab VERB": "stands for any verb",
+    "mjlab train": "names the program alone",
+    "*YOUR-TASK*": "stands for a task of the user's",
+    "*OLD=NEW": "stands for names, and rewrites policies that ship",
+    "*<name>*": "stands for a folder; dumps are replayed in tests/replay",
+    "*--viewer native*": "opens a window; tests/viewer looks into it without a display",
+    "*--view --keyboard": "opens a window and waits for keys",
+    "*--gpus 0,1,2,3": "needs four GPUs",
+    "python scripts/motion.py import old.npz *": _OF_A_USER,
+    "python scripts/motion.py import person.bvh *": _OF_A_USER,
+    "python docs/render_motions.py": "draws again the pictures that are kept",
+    "python -m tests.zoo.table": "writes docs/zoo.md again, which tests/zoo compares",
+    "python bench/house.py": _OF_FIGURES,
+    "python bench/walking.py *": _OF_FIGURES,
+    "python bench/muscle.py *": _OF_FIGURES,
+    "python bench/sim.py *": _OF_FIGURES,
+    "python bench/env.py *": _OF_FIGURES,
+    "python bench/velocity.py": _OF_FIGURES,
+    "python bench/cartpole.py *": _OF_FIGURES,
+    "python bench/placement.py *": _OF_FIGURES,
+    "python scripts/bench.py recording": _OF_FIGURES,
+    # Prose that begins like a command.
+    "make that of 'pole_1' *": "an error's words",
+}
+
+_SMALL = "--env.scene.num-envs 4"
+SHORTER = {
+    "train": f"--agent.max-iterations 1 --agent.num-steps-per-env 4 {_SMALL}",
+    "evaluate": "--episodes 1",
+    "bench": f"--blocks 1 --steps 1 {_SMALL}",
+    "motion record": "--after 0.1 --seconds 0.2",
+}
+"""What is added to a line, by its program."""
+
+TASK = "Cartpole-Balance"
+
+
+def places_of(table: dict[str, str], line: str) -> list[str]:
+    return [pattern for pattern in table if fnmatch(line, pattern)]
+
+
+def is_run(line: str) -> bool:
+    return not places_of(BY_ANOTHER_TEST, line) and not places_of(NOT_RUN, line)
+
+
+LINES = command_lines()
+RUN: dict[str, list[str]] = {}
+"""Lines that are run, by the first page that has them."""
+for each in LINES:
+    if is_run(each.text) and not any(each.text in lines for lines in RUN.values()):
+        RUN.setdefault(each.page, []).append(each.text)
+
+
+# --- The lists ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("table", [BY_ANOTHER_TEST, NOT_RUN], ids=["tested", "not run"])
+def test_every_entry_is_of_a_line_that_is_there(table):
+    lines = [each.text for each in LINES]
+    idle = [p for p in table if not any(fnmatch(line, p) for line in lines)]
+    assert idle == []
+
+
+def test_no_line_is_on_both_lists():
+    both = [
+        each.text
+        for each in LINES
+        if places_of(BY_ANOTHER_TEST, each.text) and places_of(NOT_RUN, each.text)
+    ]
+    assert both == []
+
+
+@pytest.mark.parametrize("test", sorted({*BY_ANOTHER_TEST.values()}))
+def test_the_test_that_runs_a_line_is_there(test):
+    file, _, name = test.partition("::")
+    tree = ast.parse((ROOT / file).read_text("utf-8"))
+    assert name in {
+        node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)
+    }
+
+
+def test_most_lines_are_run_here():
+    """A list that grew to hold everything would say nothing."""
+    lines = {each.text for each in LINES}
+    listed = {line for line in lines if places_of(NOT_RUN, line)}
+    assert len(listed) < len(lines) / 3
+
+
+def test_lines_are_found_in_blocks_in_spans_and_indented():
+    text = (
+        "Type `mjlab list\n--check`, or `--seed 3`.\n\n"
+        "    python scripts/train.py Velocity-G1 \\\n        --seed 3   # a comment\n\n"
+        "```sh\n$ mjlab demo\nls\n```\n\n```python\nmjlab .train()\n```\n"
+    )
+    assert sorted(lines_of(text)) == [
+        "mjlab demo",
+        "mjlab list --check",
+        "python scripts/train.py Velocity-G1 --seed 3",
+    ]
+
+
+# --- Running --------------------------------------------------------------------------
+
+
+def shorter(line: str) -> str:
+    """A line that does the same in less time, and opens nothing."""
+    words = [word.removesuffix(".py").rpartition("/")[2] for word in line.split()]
+    program = words[0] if words[0] != "python" else words[1]
+    program = words[1] if program == "mjlab" else program
+    program = "motion record" if words[1:3] == ["motion", "record"] else program
+    if "--help-config" in line:
+        return line
+    if program in ("play", "demo"):
+        with_film = "--video" in line
+        steps = "--seconds 0.1" if "--seconds" in line else "--steps 3"
+        return f"{line} {steps}" + ("" if with_film else " --viewer none")
+    return f"{line} {SHORTER.get(program, '')}".strip()
+
+
+def test_a_line_is_made_shorter_by_what_its_program_takes():
+    train = "python scripts/train.py Velocity-G1"
+    assert shorter(train) == f"{train} {SHORTER['train']}"
+    assert shorter("mjlab demo") == "mjlab demo --steps 3 --viewer none"
+    assert shorter("mjlab play x --video a.mp4 --seconds 20").endswith("--seconds 0.1")
+    record = "python scripts/motion.py record Velocity-G1-Gait"
+    assert shorter(record).endswith(SHORTER["motion record"])
+    assert shorter(f"{train} --help-config env") == f"{train} --help-config env"
+
+
+def type_line(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Type a line as it would be typed in the repository."""
+    program, *arguments = shlex.split(line)
+    module = ["-m", "mjlab"] if program == "mjlab" else []
+    assert program in ("mjlab", "python"), line
+    return subprocess.run(
+        [sys.executable, *module, *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "BROWSER": "true"},
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory) -> Path:
+    """A folder with a run, recordings and motions, as users have them."""
+    top = tmp_path_factory.mktemp("trained")
+    first = type_line(shorter(f"mjlab train {TASK}"), top)
+    assert first.returncode == 0, first.stderr
+    record(top / "recordings")
+    shutil.copy(top / "recordings/a.h5", top / "demos.h5")
+    clips = ROOT / "tasks/tracking/clips/g1"
+    shutil.copy(clips / "wave.npz", top / "turn.npz")
+    (top / "my_clips").mkdir()
+    for name in ("walk", "bow"):
+        shutil.copy(clips / f"{name}.npz", top / "my_clips")
+    return top
+
+
+def record(folder: Path) -> None:
+    """Record four short episodes, with what their two groups observe."""
+    import torch
+
+    import mjlab
+    from mjlab.gym import FlattenActionSpace, VectorEnv
+    from mjlab.replay import RecordEpisode
+
+    env = mjlab.make(TASK, num_envs=4, seed=0, max_episode_steps=5)
+    env = FlattenActionSpace(env)
+    env = RecordEpisode(env, folder, trajectory_name="a", save_video=False)
+    env = VectorEnv(env)
+    env.reset(seed=1)
+    for _ in range(6):
+        env.step(torch.zeros(4, 1))
+    env.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", RUN)
+def test_the_lines_of_a_page_run(page, trained, tmp_path, renderer_works):
+    for name in ("scripts", "bench", "docs", "tests", "tasks"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    shutil.copytree(trained, tmp_path, symlinks=True, dirs_exist_ok=True)
+    wrong = []
+    for line in RUN[page]:
+        done = type_line(shorter(line), tmp_path)
+        if done.returncode:
+            wrong.append(f"{line}: {done.returncode}\n{done.stderr[-2000:]}")
+    assert not wrong, "\n".join(wrong)

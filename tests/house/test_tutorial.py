@@ -1,0 +1,64 @@
+"""The tutorial notebook runs from top to bottom, and is kept without machine paths."""
+
+import ast
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.tools.notebook import (
+    TUTORIAL,
+    code_of,
+    execute,
+    kept,
+    outputs_of,
+)
+
+SECONDS = 600
+"""From top to bottom, on two cores that do nothing else."""
+
+
+def tutorial():
+    return json.loads(TUTORIAL.read_text("utf-8"))
+
+
+def test_cells_are_python_in_the_order_in_which_they_were_run():
+    notebook = tutorial()
+    for code in code_of(notebook):
+        ast.parse(code)
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    counts = [cell["execution_count"] for cell in cells]
+    assert counts == [*range(1, len(cells) + 1)]
+    assert all(out["output_type"] != "error" for out in outputs_of(notebook))
+
+
+def test_nothing_of_a_machine_is_kept():
+    notebook = tutorial()
+    assert kept(notebook) == notebook
+    (cell,) = [
+        c for c in notebook["cells"] if "from mjlab.cli.train" in "".join(c["source"])
+    ]
+    planted = {"output_type": "stream", "name": "stdout"}
+    planted["text"] = [f"Run folder {Path('/', 'home', 'somebody', 'logs', 'x')}.\n"]
+    cell["outputs"].append(planted)
+    index = notebook["cells"].index(cell)
+    line = kept(notebook)["cells"][index]["outputs"][-1]["text"][-1]
+    assert "somebody" not in line and "logs" not in line
+
+
+@pytest.mark.slow
+def test_it_runs_from_top_to_bottom(tmp_path, record_property, renderer_works):
+    begin = time.perf_counter()
+    done = execute(TUTORIAL, tmp_path)
+    seconds = time.perf_counter() - begin
+    record_property("summary", f"docs/tutorial.ipynb: {seconds:.0f} s")
+    said = "".join(
+        "".join(out.get("text", out.get("data", {}).get("text/html", "")))
+        for out in outputs_of(done)
+    )
+    assert "all 120 iterations are done" in said
+    assert "Largest departures in" in said
+    assert "<video" in said
+    names = {file.name for file in (tmp_path / "work").iterdir()}
+    assert {"learning.svg", "swing.mp4", "pendulum.onnx", "mjlab_runner.py"} <= names

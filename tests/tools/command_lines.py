@@ -1,0 +1,64 @@
+"""Command lines in the pages: what a reader is told to type."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.tools.architecture import ROOT
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+_PROGRAMS = r"(?:python3?|mjlab|make|pip|pytest|jupyter|docker|torchrun|sbatch|eval) "
+_LINE = re.compile(rf"(?:\$ )?({_PROGRAMS}.*)")
+_PROMPTLESS = ("sh", "bash", "console", "", "text")
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    """A line to be typed."""
+
+    text: str
+    """The line, without comment and in one piece."""
+
+    page: str
+    """The page that it is on, relative to the repository."""
+
+
+def command_lines(pages: Iterable[Path] = PAGES) -> list[CommandLine]:
+    """Return all command lines, page by page and in their order."""
+    return [
+        CommandLine(text, page.relative_to(ROOT).as_posix())
+        for page in pages
+        for text in lines_of(page.read_text("utf-8"))
+    ]
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the command lines of a page: in blocks, indented, and in spans of code."""
+    found: list[str] = []
+    info: str | None = None
+    prose: list[str] = []
+    for line in text.replace("\\\n", " ").splitlines():
+        if line.lstrip().startswith("```"):
+            info = line.lstrip()[3:].strip() if info is None else None
+            continue
+        is_shown = info in _PROMPTLESS or (info is None and line.startswith("    "))
+        if is_shown and (match := _LINE.fullmatch(line.strip())):
+            found.append(_plain(match[1]))
+        elif info is None:
+            prose.append(line)
+            # A span ends within its paragraph.
+            if not line.strip():
+                found += _spans("\n".join(prose))
+                prose.clear()
+    return [*found, *_spans("\n".join(prose))]
+
+
+def _spans(text: str) -> list[str]:
+    spans = (" ".join(span.split()) for span in re.findall(r"`([^`]+)`", text))
+    return [_plain(span) for span in spans if _LINE.fullmatch(span)]
+
+
+def _plain(line: str) -> str:
+    without_comment = re.sub(r"\s#\s.*$", "", line)
+    return " ".join(without_comment.split())

@@ -1,0 +1,52 @@
+"""What a user of an index gets: a wheel, built out of the archive of sources."""
+
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+from tests.tools.architecture import ROOT
+
+
+def run(*command: str | Path, **options) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, **options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def copy_checkout(to: Path) -> Path:
+    """What git has of the packages, with the link from one to the other as a link."""
+    ignore = shutil.ignore_patterns("__pycache__")
+    for name in ("mjlab", "tasks", "scripts"):
+        shutil.copytree(ROOT / name, to / name, symlinks=True, ignore=ignore)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, to)
+    return to
+
+
+def build(what: str, source: Path, to: Path) -> Path:
+    """Have setuptools build a "wheel", an "editable" one or an "sdist"."""
+    to.mkdir()
+    call = f"import setuptools.build_meta as b; b.build_{what}({str(to)!r})"
+    run(sys.executable, "-c", call, cwd=source)
+    (built,) = to.iterdir()
+    return built
+
+
+def build_wheel_of_sdist(source: Path, scratch: Path) -> Path:
+    """Build a wheel as an index's users get it: out of the archive of sources."""
+    with tarfile.open(build("sdist", source, scratch / "sdist")) as archive:
+        archive.extractall(scratch / "unpacked", filter="data")
+    (unpacked,) = (scratch / "unpacked").iterdir()
+    return build("wheel", unpacked, scratch / "wheel")
+
+
+def make_venv(folder: Path, *requirements: str | Path) -> Path:
+    """Make an empty environment, install with the tested versions; return `bin`."""
+    run(sys.executable, "-m", "venv", folder)
+    if requirements:
+        pins = ROOT / "constraints.txt"
+        pip = (folder / "bin/python", "-m", "pip", "install", "--quiet")
+        run(*pip, "--constraint", pins, *requirements, cwd=folder)
+    return folder / "bin"
