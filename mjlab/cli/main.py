@@ -26,6 +26,7 @@ class Verb:
 
 VERBS = {
     "train": Verb("train", "Train a policy for a task."),
+    "clone": Verb("clone", "Have a policy learn recorded actions."),
     "play": Verb("play", "Watch a policy, in a browser, a window or a video."),
     "evaluate": Verb("evaluate", "Measure a policy over many episodes."),
     "export": Verb("export", "Write a policy to one ONNX file."),

@@ -14,7 +14,13 @@ from tensordict import TensorDict
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.managers import Observations
-from mjlab.rl.config import AgentCfg, DistillationAgentCfg, PpoAgentCfg
+from mjlab.rl.cloning import Cloning
+from mjlab.rl.config import (
+    AgentCfg,
+    CloningAgentCfg,
+    DistillationAgentCfg,
+    PpoAgentCfg,
+)
 from mjlab.rl.dagger import Dagger
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.distributions import PartCfg
@@ -46,9 +52,11 @@ def network_names(cfg: AgentCfg) -> tuple[str, ...]:
         return ("actor", "critic")
     if isinstance(cfg, DistillationAgentCfg):
         return ("student", "teacher")
+    if isinstance(cfg, CloningAgentCfg):
+        return ("actor",)
     raise TypeError(
-        f"agent is a {type(cfg).__name__}; it has to be a PpoAgentCfg or a "
-        "DistillationAgentCfg, or a subclass of one."
+        f"agent is a {type(cfg).__name__}; it has to be a PpoAgentCfg, a "
+        "DistillationAgentCfg or a CloningAgentCfg, or a subclass of one."
     )
 
 
@@ -86,7 +94,7 @@ class Learner:
         build: Any = resolve_callable(options["algorithm"]["class_name"])
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
-            self.algorithm: PPO | Distillation = build.construct_algorithm(
+            self.algorithm: PPO | Distillation | Cloning = build.construct_algorithm(
                 env.get_observations(), env, options, str(env.device)
             )
         _log.debug("%s", said.getvalue())
@@ -115,6 +123,7 @@ class Learner:
 
     def load_teacher(self, algorithm_state: dict[str, Any]) -> None:
         """Take a teacher's weights from what another learner saved."""
+        assert isinstance(self.algorithm, Distillation)
         self.algorithm.load(algorithm_state, {"teacher": True}, strict=True)
 
     def shared_state(self) -> dict[str, Any]:
