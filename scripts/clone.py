@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 WORLDS = 16
 """Worlds, where the user says nothing: they are there for figures alone."""
 
-ITERATIONS, EVERY = 50, 10
+ITERATIONS, EVERY = 20, 5
 """Iterations, where the user says nothing, and between looks at the policy."""
 
 NOISE = 0.1

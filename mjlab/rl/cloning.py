@@ -147,11 +147,11 @@ def read_demonstrations(
         RecordingError: If it has no episodes, or they do not fit.
     """
     with Recording(path) as recording:
-        own = recording.env_kwargs.get("groups", "actor")
+        own = recording.env_kwargs.get("groups") or "actor"
         steps = [_steps(episode, shapes, num_actions, own) for episode in recording]
     if not steps:
         raise RecordingError(f"{path} has no episodes to learn from.")
-    found = torch.cat(steps)
+    found = TensorDict.cat(steps)
     assert isinstance(found, TensorDict)
     return found
 

@@ -83,6 +83,7 @@ class Learner:
     def __init__(self, env: RslRlVecEnv, cfg: AgentCfg, ranks: Ranks) -> None:
         """Build networks, storage and optimiser; the first rank's weights count."""
         self._names = network_names(cfg)
+        self._critic_first = cfg.critic_first if isinstance(cfg, PpoAgentCfg) else 0
         options = to_rsl_rl(cfg, terms_of(env.unwrapped))
         options["multi_gpu"] = None
         if not ranks.is_alone:
@@ -120,6 +121,23 @@ class Learner:
     def learning_rate(self) -> float:
         """The step size in force."""
         return float(self.algorithm.optimizer.param_groups[0]["lr"])
+
+    def update(self, iteration: int) -> dict[str, float]:
+        """Learn from what was collected; return the losses.
+
+        Args:
+            iteration: Iterations that are done.
+        """
+        algorithm = self.algorithm
+        if iteration >= self._critic_first or not isinstance(algorithm, PPO):
+            return algorithm.update()
+        policy = copy.deepcopy(self.policy.state_dict())
+        # Steps would become small because of a policy that does not count.
+        schedule, algorithm.schedule = algorithm.schedule, "fixed"
+        losses = algorithm.update()
+        algorithm.schedule = schedule
+        self.policy.load_state_dict(policy)
+        return losses
 
     def load_teacher(self, algorithm_state: dict[str, Any]) -> None:
         """Take a teacher's weights from what another learner saved."""

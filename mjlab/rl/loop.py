@@ -149,7 +149,7 @@ class TrainingLoop:
         watch = Stopwatch(self.env.device)
         self._collect()
         watch.lap("collect")
-        losses = self.learner.algorithm.update()
+        losses = self.learner.update(self.iteration)
         watch.lap("learn")
         self.iteration += 1
         found: dict[str, Number] = {}

@@ -101,7 +101,7 @@ def reach_depth_rl() -> DistillationAgentCfg:
     """Return settings for imitating the policy of Reach-Yam, which knows the place."""
     return DistillationAgentCfg(
         num_steps_per_env=25,
-        max_iterations=80,
+        max_iterations=60,
         obs_groups={"student": ("actor", CAMERA), "teacher": ("critic",)},
         student=seeing_student(),
         teacher=manipulation_rl().actor,
