@@ -176,10 +176,6 @@ class PpoAgentCfg(AgentCfg):
     algorithm: PpoCfg = field(default_factory=PpoCfg)
     """The algorithm."""
 
-    critic_first: int = 0
-    """Iterations at the beginning in which the critic alone learns. A policy that came
-    without one, by cloning, is otherwise ruined before its actions can be judged."""
-
 
 @dataclass(kw_only=True)
 class DistillationAgentCfg(AgentCfg):

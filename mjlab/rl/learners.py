@@ -83,7 +83,9 @@ class Learner:
     def __init__(self, env: RslRlVecEnv, cfg: AgentCfg, ranks: Ranks) -> None:
         """Build networks, storage and optimiser; the first rank's weights count."""
         self._names = network_names(cfg)
-        self._critic_first = cfg.critic_first if isinstance(cfg, PpoAgentCfg) else 0
+        self.critic_first = 0
+        """Iterations at the beginning of the run in which the critic alone learns. A
+        policy that came without one would be ruined before its actions are judged."""
         options = to_rsl_rl(cfg, terms_of(env.unwrapped))
         options["multi_gpu"] = None
         if not ranks.is_alone:
@@ -129,7 +131,7 @@ class Learner:
             iteration: Iterations that are done.
         """
         algorithm = self.algorithm
-        if iteration >= self._critic_first or not isinstance(algorithm, PPO):
+        if iteration >= self.critic_first or not isinstance(algorithm, PPO):
             return algorithm.update()
         policy = copy.deepcopy(self.policy.state_dict())
         # Steps would become small because of a policy that does not count.
@@ -146,7 +148,10 @@ class Learner:
 
     def shared_state(self) -> dict[str, Any]:
         """Return the state that all processes have in common."""
-        state: dict[str, Any] = {"algorithm": self.algorithm.save()}
+        state: dict[str, Any] = {
+            "algorithm": self.algorithm.save(),
+            "critic_first": self.critic_first,
+        }
         if isinstance(self.algorithm, PPO) and self.algorithm.rnd is not None:
             state["rnd_steps"] = self.algorithm.rnd.update_counter
         return state
@@ -154,6 +159,7 @@ class Learner:
     def load_shared_state(self, state: dict[str, Any]) -> None:
         """Restore networks, normalisers and optimiser."""
         self.algorithm.load(state["algorithm"], None, strict=True)
+        self.critic_first = state.get("critic_first", 0)  # Older runs have none.
         if isinstance(self.algorithm, PPO) and self.algorithm.rnd is not None:
             self.algorithm.rnd.update_counter = state["rnd_steps"]
 

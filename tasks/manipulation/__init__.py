@@ -12,6 +12,7 @@ from mjlab.tasks.manipulation.objects import ball as ball
 from mjlab.tasks.manipulation.objects import cube as cube
 from mjlab.tasks.manipulation.objects import cylinder as cylinder
 from mjlab.tasks.manipulation.objects import jar as jar
+from mjlab.tasks.manipulation.objects import mark_spec as mark_spec
 from mjlab.tasks.manipulation.objects import table_spec as table_spec
 from mjlab.tasks.manipulation.reach import ReachYamCfg as ReachYamCfg
 from mjlab.tasks.manipulation.reach import TableCfg as TableCfg
@@ -45,6 +46,7 @@ REACH_DEPTH = Task(
     rl=reach_depth_rl,
     on_cpu=OnCpu(num_envs=TAUGHT_WORLDS_ON_CPU, rl=reach_depth_rl),
     summary="I2RT YAM brings its gripper to a ball that a depth camera shows.",
+    trained=TRAINED / "Reach-Yam-Depth",
 )
 LIFT = Task(
     env=LiftYamCfg,

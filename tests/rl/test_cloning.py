@@ -96,9 +96,17 @@ def test_a_cloned_policy_does_what_the_controller_would_do_elsewhere(
 def test_ppo_begins_with_a_cloned_policy_and_keeps_it_while_the_critic_learns(
     run: RunFolder, tmp_path: Path
 ) -> None:
-    agent = agent_cfg(2, critic_first=2)
+    agent = agent_cfg(2)
     agent.actor.hidden_dims, agent.actor.obs_normalization = (32,), False
-    train(env_cfg(), agent, task=TASK, root=tmp_path, device="cpu", init_from=run.path)
+    train(
+        env_cfg(),
+        agent,
+        task=TASK,
+        root=tmp_path,
+        device="cpu",
+        init_from=run.path,
+        critic_first=2,
+    )
     begun = RunFolder.find("latest", tmp_path)
     env = ManagerBasedRlEnv(env_cfg())
     seen = observed()
@@ -108,7 +116,8 @@ def test_ppo_begins_with_a_cloned_policy_and_keeps_it_while_the_critic_learns(
 
 
 def test_what_critics_learn_first_the_policy_does_not() -> None:
-    held, free = make_loop(agent_cfg(1, critic_first=1)), make_loop(agent_cfg(1))
+    held, free = make_loop(agent_cfg(1)), make_loop(agent_cfg(1))
+    held.learner.critic_first = 1
     states = {}
     for name, loop in (("held", held), ("free", free)):
         algorithm = loop.learner.algorithm
