@@ -17,6 +17,10 @@ from mjlab.recording.reader import RecordedEpisode, Recording
 from mjlab.rl.dagger import learn_from, seen_by
 from mjlab.rl.vecenv import TrainingEnv, terms_of
 
+_SETTLED = 10**9
+"""Observations that the statistics count for, so that PPO, which goes on from there,
+hardly moves them: a network that is finely tuned to them would fail."""
+
 
 class Cloning:
     """Learns the actions of a recording, by supervised learning alone.
@@ -59,6 +63,8 @@ class Cloning:
         self._max_grad_norm = max_grad_norm
         # All that it will ever learn from is here, so its statistics are known.
         actor.update_normalization(self._seen["observations"])
+        if actor.obs_normalization:
+            actor.obs_normalizer.count.fill_(_SETTLED)
 
     @staticmethod
     def construct_algorithm(

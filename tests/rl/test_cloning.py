@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from rsl_rl.modules import EmpiricalNormalization
 from tensordict import TensorDict
 
 from mjlab.cli import UsageError
@@ -157,6 +158,21 @@ def test_a_student_begins_where_another_runs_policy_ended(
     before = load_policy(run.path, env, run.configs()["agent"])(seen)
     begun = RunFolder.find("latest", tmp_path)
     torch.testing.assert_close(load_policy(begun.path, env, agent)(seen), before)
+
+
+def test_what_was_normalised_by_demonstrations_stays_so(demos: Path) -> None:
+    agent = CloningAgentCfg(max_iterations=1)
+    agent.actor.obs_normalization = True
+    agent.algorithm.demonstrations = str(demos)
+    agent.evaluation.every = 0
+    normaliser = make_loop(agent).learner.policy.obs_normalizer
+    assert isinstance(normaliser, EmpiricalNormalization)
+    steps = read_demonstrations(demos, {"actor": torch.Size([5])}, 1)
+    seen = steps["observations", "actor"]
+    before = normaliser.mean.clone()
+    torch.testing.assert_close(before, seen.mean(dim=0))
+    normaliser.update(seen + 10.0)
+    torch.testing.assert_close(normaliser.mean, before, rtol=0, atol=1e-4)
 
 
 # What makes no sense.
