@@ -1,8 +1,10 @@
-"""Draw `docs/images/vision.png`: three worlds as cameras see them by rays.
+"""Draw `docs/images/vision.png` and `docs/images/sight.png`: what cameras see by rays.
 
     python docs/render_vision.py
 
-Each row is a world of the shapes that tests compare, in colour, depth and geoms.
+In the first, each row is a world of the shapes that tests compare, in colour, depth and
+geoms. In the second, the upper row is what eight worlds of `Reach-Yam-Depth` see, and
+the lower one what one of `Lift-Yam-Depth` sees while the script lifts.
 """
 
 import sys
@@ -14,17 +16,53 @@ import numpy as np
 import torch
 from PIL import Image
 
+from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.render import RayRendererCfg
 from mjlab.sensor import CameraSensorCfg, bind_sensors
 from mjlab.sim import MujocoCfg, Simulation, SimulationCfg
+from mjlab.tasks.manipulation import LiftYamDepthCfg, ReachYamDepthCfg
+from mjlab.tasks.manipulation.sight import CAMERA
 from tests.worlds.shapes import shapes_model, strewn
 
 WORLDS, SIZE, SCALE = 3, 128, 2
 FAR = 5.0
+LAST = 70
 
 
 def main() -> None:
-    """Draw and save."""
+    """Draw and save both."""
+    shapes()
+    tasks()
+
+
+def tasks() -> None:
+    """Draw what the policies of the depth tasks see."""
+    reach = worlds_of(ReachYamDepthCfg(), 8).reset()[0][CAMERA]
+    env = worlds_of(LiftYamDepthCfg(), 1)
+    seen, moments = env.reset()[0], []
+    for step in range(LAST + 1):
+        if step % (LAST // 7) == 0:
+            moments.append(seen[CAMERA][0, 0].numpy())
+        seen = env.step(seen["expert"].clone())[0]
+    rows = [np.hstack(reach[:, 0].numpy()), np.hstack(moments)]
+    save(np.vstack(rows), "sight.png", 3)
+
+
+def worlds_of(cfg: ManagerBasedRlEnvCfg, num_envs: int) -> ManagerBasedRlEnv:
+    """Return worlds of a task."""
+    cfg.scene.num_envs, cfg.seed = num_envs, 1
+    return ManagerBasedRlEnv(cfg, device="cpu")
+
+
+def save(picture: np.ndarray, name: str, scale: int) -> None:
+    """Save a picture with pixels as large as `scale`."""
+    size = (picture.shape[1] * scale, picture.shape[0] * scale)
+    image = Image.fromarray(picture).resize(size, Image.Resampling.NEAREST)
+    image.save(Path(__file__).parent / "images" / name, optimize=True)
+
+
+def shapes() -> None:
+    """Draw shapes in colour, depth and geoms."""
     eye = CameraSensorCfg(
         name="eye",
         camera="corner",
@@ -50,9 +88,7 @@ def main() -> None:
     picture = np.concatenate(
         [np.hstack(row) for row in zip(rgb, depth, labels, strict=True)]
     )
-    size = (picture.shape[1] * SCALE, picture.shape[0] * SCALE)
-    image = Image.fromarray(picture).resize(size, Image.Resampling.NEAREST)
-    image.save(Path(__file__).parent / "images" / "vision.png", optimize=True)
+    save(picture, "vision.png", SCALE)
 
 
 if __name__ == "__main__":

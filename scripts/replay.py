@@ -63,6 +63,9 @@ class Options:
     robomimic: Path | None = None
     """File for the episodes in robomimic's layout, such as demos.hdf5."""
 
+    lerobot: Path | None = None
+    """Folder for the episodes as a dataset of LeRobot, such as demos."""
+
     groups: tuple[str, ...] | None = None
     """Observation groups to write to these files. None writes all."""
 
@@ -223,11 +226,13 @@ def changes_observations(line: Line) -> bool:
 @contextlib.contextmanager
 def writing(again: "Replay", options: Options) -> Iterator[list[Any]]:
     """The files that are asked for; they are there if all goes well."""
+    from mjlab.replay.lerobot import LeRobotFolder
     from mjlab.replay.replay_files import ReplayedFile, RobomimicFile
 
     kinds: list[tuple[Any, Path | None]] = [
         (ReplayedFile, options.save),
         (RobomimicFile, options.robomimic),
+        (LeRobotFolder, options.lerobot),
     ]
     files = [
         kind(path, again, groups=options.groups)

@@ -66,6 +66,10 @@ class Options:
     """Begin with the weights of another run, where observations and actions have the
     same names: "latest", the folder, a checkpoint in it, or a task."""
 
+    critic_first: int = 0
+    """Iterations in which the critic alone learns, for --init-from a policy without
+    one, such as a cloned one."""
+
     logs: Path = Path("logs")
     """Folder of all runs."""
 
@@ -122,6 +126,11 @@ def find_run(line: Line, entry: Entry) -> "RunFolder | None":
 def find_weights(line: Line) -> Path | None:
     """The run or the checkpoint whose weights to begin with, if that is asked for."""
     place = line.options.init_from
+    if line.options.critic_first < 0 or (place is None and line.options.critic_first):
+        raise UsageError(
+            f"--critic-first {line.options.critic_first}: it has to be 0 or more, and "
+            "above 0 it is for --init-from."
+        )
     if place is None:
         return None
     if line.options.resume is not None:
@@ -274,6 +283,7 @@ def learn(
         resume=resume,
         exact=line.options.exact,
         init_from=weights,
+        critic_first=line.options.critic_first,
         defaults=None if run is not None else find_defaults(line, entry),
         placement=placement,
     )

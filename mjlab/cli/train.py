@@ -53,6 +53,7 @@ def train(
     resume: Path | None = None,
     exact: bool = True,
     init_from: Path | None = None,
+    critic_first: int = 0,
     defaults: Mapping[str, Any] | None = None,
     make_hooks: Callable[[TrainingEnv], Sequence[Hook]] | None = None,
     display: Display | None = None,
@@ -72,6 +73,7 @@ def train(
         resume: Run or checkpoint to go on from, in the same folder.
         exact: Go on exactly; see `TrainingLoop.resume`.
         init_from: Run or checkpoint to take first weights from; see `take_weights`.
+        critic_first: Iterations in which the critic alone learns from there.
         defaults: The task's configurations as they were before the user changed any,
             as "env" and "agent", to be compared with in the report.
         make_hooks: Makes what is done after each iteration, besides `agent_cfg.hooks`.
@@ -121,7 +123,7 @@ def train(
             if ranks.is_first:
                 run.reopen(loop.iteration, text)
             stack.enter_context(record)
-        taken = _take_weights(loop, init_from)
+        taken = _take_weights(loop, init_from, critic_first)
         stack.enter_context(_recorder(loop, run, task, text, display))
         if ranks.is_first and display is not None:
             for line in [f"Run folder {run.path}.", *taken, *_start(loop, placement)]:
@@ -140,10 +142,13 @@ def train(
     return run, outcome
 
 
-def _take_weights(loop: TrainingLoop, place: Path | None) -> list[str]:
+def _take_weights(
+    loop: TrainingLoop, place: Path | None, critic_first: int
+) -> list[str]:
     """Begin with another run's weights, if one is named; return what to say of it."""
     if place is None:
         return []
+    loop.learner.critic_first = critic_first
     return take_weights(place, loop.learner, loop.worlds, loop.cfg)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from mjlab import mdp, motion
+from mjlab.export.cameras import CHANNELS, camera_recipe
 from mjlab.export.forms import MEASURED, Recipe
 from mjlab.export.motion import TIME_STEP
 from mjlab.export.plan import encoder_pos
@@ -23,6 +24,8 @@ def recipe(env: ManagedEnv, term: BoundTerm, value: torch.Tensor) -> Recipe:
     build = MEASURED.get(func, _KNOWN.get(func))
     if build is not None:
         return build(env, term.params)
+    if func in CHANNELS:
+        return camera_recipe(env, term, value)
     sensor = passed_on(env, term, value)
     if sensor is not None:
         sign = 1.0 if torch.equal(sensor, value) else -1.0

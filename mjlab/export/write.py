@@ -35,6 +35,7 @@ from mjlab.rl.config import AgentCfg
 from mjlab.rl.learners import InferencePolicy, network_names
 from mjlab.rl.policy import load_network
 from mjlab.rl.run_folder import RunFolder
+from mjlab.rl.spatial import SpatialCnnModel
 from mjlab.rl.vecenv import RslRlVecEnv
 from mjlab.tensors.math import (
     quat_box_minus,
@@ -47,7 +48,8 @@ from mjlab.threads import torch_threads
 
 TOLERANCE = 1e-5
 """Largest difference between the file and the network: of actions and targets, or of
-their share where they are larger than 1."""
+their share where they are larger than 1. A spatial softmax multiplies what is rounded
+by the inverse of its temperature, and the difference that is allowed too."""
 
 CHECKED_STEPS = 50
 """Steps over which every file is compared."""
@@ -236,7 +238,7 @@ def _write(
         with torch_threads(1):
             error = compare(OnnxPolicy(draft), worlds, network, clip=clip)
     worlds.env.close()
-    if not error <= TOLERANCE:
+    if not error <= _allowed(network):
         raise ExportError(
             f"The policy cannot be written to {to}: in simulation the file acts "
             f"differently from the network, by {error:.2g}. Please report this."
@@ -245,6 +247,12 @@ def _write(
     write_atomic(to, lambda file: file.write(content))
     write_text(contract_path, to_text(whole))
     return Exported(to, contract_path, whole, error)
+
+
+def _allowed(network: torch.nn.Module) -> float:
+    """Return how much the file may differ: a sharp softmax enlarges what is rounded."""
+    is_spatial = isinstance(network, SpatialCnnModel)
+    return TOLERANCE / min(1.0, network.temperature if is_spatial else 1.0)
 
 
 def compare(

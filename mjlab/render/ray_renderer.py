@@ -93,6 +93,7 @@ class _Camera:
         self._kept = surfaces  # The kernel holds no more than their addresses.
         self._fields = _Fields(sim)
         self._due = torch.ones(sim.num_envs, dtype=torch.bool)
+        self._bounds = torch.zeros(sim.num_envs, 1, 4)
         self._shapes = self._make_shapes(sim, view, surfaces)
         self._lights = self._make_lights(sim)
         self._eye = self._make_eye(sim, view)
@@ -173,7 +174,7 @@ class _Camera:
             left, top = (less / focal).unbind(1)
             right, bottom = (more / focal).unbind(1)
             window = torch.stack((-left, right, -bottom, top), dim=1)
-        self._bounds = window.contiguous().view(-1, 1, 4)
+        self._bounds[:, 0] = window
         return wp.from_torch(self._bounds, dtype=wp.vec4)
 
 

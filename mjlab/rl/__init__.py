@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mjlab.rl.config import AgentCfg as AgentCfg
 from mjlab.rl.config import CheckpointCfg as CheckpointCfg
+from mjlab.rl.config import CloningAgentCfg as CloningAgentCfg
 from mjlab.rl.config import DistillationAgentCfg as DistillationAgentCfg
 from mjlab.rl.config import DumpCfg as DumpCfg
 from mjlab.rl.config import EvaluationCfg as EvaluationCfg
@@ -24,6 +25,7 @@ from mjlab.rl.distributions import (
 from mjlab.rl.hook import Hook as Hook
 from mjlab.rl.hook import HookCfg as HookCfg
 from mjlab.rl.hook import Training as Training
+from mjlab.rl.imitation import CloningCfg as CloningCfg
 from mjlab.rl.imitation import DaggerCfg as DaggerCfg
 from mjlab.rl.imitation import ObservedActionsCfg as ObservedActionsCfg
 from mjlab.rl.parts import CnnCfg as CnnCfg

@@ -6,8 +6,13 @@ from operator import attrgetter
 
 from mjlab.envs.config import ManagerBasedRlEnvCfg
 from mjlab.names import suggest
-from mjlab.rl.config import AgentCfg, DistillationAgentCfg, PpoAgentCfg
-from mjlab.rl.imitation import ObservedActionsCfg
+from mjlab.rl.config import (
+    AgentCfg,
+    CloningAgentCfg,
+    DistillationAgentCfg,
+    PpoAgentCfg,
+)
+from mjlab.rl.imitation import CloningCfg, ObservedActionsCfg
 from mjlab.rl.parts import (
     CnnModelCfg,
     DistillationCfg,
@@ -33,16 +38,18 @@ def check_agent(cfg: AgentCfg, groups: Groups, num_envs: int) -> None:
         num_envs: Worlds of one process.
     """
     problems = _check_numbers(cfg)
-    if isinstance(cfg, PpoAgentCfg | DistillationAgentCfg):
+    if isinstance(cfg, PpoAgentCfg | DistillationAgentCfg | CloningAgentCfg):
         problems += _check_learning(cfg.algorithm)
     if isinstance(cfg, PpoAgentCfg):
         problems += _check_ppo(cfg, groups, num_envs)
     elif isinstance(cfg, DistillationAgentCfg):
         problems += _check_distillation(cfg, groups)
+    elif isinstance(cfg, CloningAgentCfg):
+        problems += _check_cloning(cfg, groups)
     else:
         problems.append(
             f"agent is a {type(cfg).__name__}, neither PpoAgentCfg nor "
-            "DistillationAgentCfg"
+            "DistillationAgentCfg nor CloningAgentCfg"
         )
     if problems:
         raise AgentError("\n".join(f"agent.{problem}." for problem in problems))
@@ -79,12 +86,12 @@ def _check_numbers(cfg: AgentCfg) -> list[str]:
     ]
 
 
-def _check_learning(cfg: PpoCfg | DistillationCfg) -> list[str]:
+def _check_learning(cfg: PpoCfg | DistillationCfg | CloningCfg) -> list[str]:
     problems = []
     if not 0.0 <= cfg.learning_rate < math.inf:
         given = f"algorithm.learning_rate={cfg.learning_rate}"
         problems.append(f"{given} has to be a number from 0 on")
-    if cfg.num_learning_epochs < 1:
+    if not isinstance(cfg, CloningCfg) and cfg.num_learning_epochs < 1:
         given = f"algorithm.num_learning_epochs={cfg.num_learning_epochs}"
         problems.append(f"{given} has to be 1 or more")
     return problems
@@ -128,6 +135,22 @@ def _check_distillation(cfg: DistillationAgentCfg, groups: Groups) -> list[str]:
             f"divide the {steps} steps of an update, of which the rest would be lost"
         )
     return problems
+
+
+def _check_cloning(cfg: CloningAgentCfg, groups: Groups) -> list[str]:
+    problems = _check_network(cfg, "actor", cfg.actor, groups)
+    if cfg.actor.distribution_cfg is None:
+        problems.append("actor.distribution_cfg is None, and PPO could not go on")
+    if isinstance(cfg.actor, RnnModelCfg):
+        problems.append("actor is an RnnModelCfg; single steps are cloned")
+    if cfg.algorithm.demonstrations is None:
+        problems.append("algorithm.demonstrations is None: nothing to learn from")
+    lowest = {"batch_size": 1, "num_updates_per_iteration": 1}
+    return problems + [
+        f"algorithm.{name}={getattr(cfg.algorithm, name)} has to be {least} or more"
+        for name, least in lowest.items()
+        if getattr(cfg.algorithm, name) < least
+    ]
 
 
 def _check_network(

@@ -6,7 +6,7 @@ from typing import Literal
 from mjlab.config import Config
 from mjlab.rl.distributions import GaussianCfg
 from mjlab.rl.hook import HookCfg
-from mjlab.rl.imitation import ObservedActionsCfg
+from mjlab.rl.imitation import CloningCfg, ObservedActionsCfg
 from mjlab.rl.parts import DistillationCfg, MlpModelCfg, PpoCfg
 
 
@@ -192,8 +192,28 @@ class DistillationAgentCfg(AgentCfg):
     """The policy that is imitated; built as it was when it was trained."""
 
     teacher_checkpoint: str | None = None
-    """Run folder or checkpoint of the teacher, if it is a network. A run that is
-    resumed brings its own."""
+    """Run folder or checkpoint of the teacher, if it is a network, or the task that it
+    ships with. A run that is resumed brings its own."""
 
     algorithm: DistillationCfg = field(default_factory=DistillationCfg)
     """The algorithm."""
+
+
+@dataclass(kw_only=True)
+class CloningAgentCfg(AgentCfg):
+    """Learning from a recording. What comes of it is a run, and PPO can begin with it.
+
+    The worlds' steps in an iteration are for their figures alone.
+    """
+
+    num_steps_per_env: int = 1
+
+    obs_groups: dict[str, tuple[str, ...]] = field(
+        default_factory=lambda: {"actor": ("actor",)}
+    )
+
+    actor: MlpModelCfg = field(default_factory=_actor)
+    """The policy."""
+
+    algorithm: CloningCfg = field(default_factory=CloningCfg)
+    """The algorithm, with the recording."""

@@ -4,6 +4,7 @@ RSL-RL's distillation learns from the present rollout and forgets it. Here rollo
 add up, so that a student needs fewer steps of the worlds, which are what costs.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -13,10 +14,38 @@ from tensordict import TensorDict
 from torch import nn
 
 
-def _seen_by(model: nn.Module) -> list[str]:
+def seen_by(model: nn.Module) -> list[str]:
     """Return the groups of observations that a model sees, images among them."""
     images = model.obs_groups_2d if isinstance(model, CNNModel) else []
     return [*model.obs_groups, *images]  # type: ignore
+
+
+def learn_from(
+    batch: TensorDict,
+    policy: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    loss_fn: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+    max_grad_norm: float | None,
+    reduce: Callable[[], None] = lambda: None,
+) -> torch.Tensor:
+    """Move a policy towards the actions of a batch; return the loss, shape ().
+
+    Args:
+        batch: "observations" by group, and "actions".
+        policy: The network.
+        optimizer: Of its weights.
+        loss_fn: Distance between actions.
+        max_grad_norm: Norm that gradients are clipped to. None leaves them.
+        reduce: Averages gradients with those of other processes.
+    """
+    loss = loss_fn(policy(batch["observations"]), batch["actions"])
+    optimizer.zero_grad()
+    loss.backward()
+    reduce()
+    if max_grad_norm:
+        nn.utils.clip_grad_norm_(policy.parameters(), max_grad_norm)
+    optimizer.step()
+    return loss.detach()
 
 
 class Dagger(Distillation):
@@ -67,17 +96,14 @@ class Dagger(Distillation):
         total = torch.zeros((), device=self.device)
         for _ in range(self._num_updates):
             rows = torch.randint(filled, (self._batch_size,), device=self.device)
-            batch = self._seen[rows]
-            done = self.student(batch["observations"])
-            loss = self.loss_fn(done, batch["actions"])
-            self.optimizer.zero_grad()
-            loss.backward()
-            if self.is_multi_gpu:
-                self.reduce_parameters()
-            if self.max_grad_norm:
-                nn.utils.clip_grad_norm_(self.student.parameters(), self.max_grad_norm)
-            self.optimizer.step()
-            total += loss.detach()
+            total += learn_from(
+                self._seen[rows],
+                self.student,
+                self.optimizer,
+                self.loss_fn,
+                self.max_grad_norm,
+                self.reduce_parameters if self.is_multi_gpu else lambda: None,
+            )
         self.num_updates += 1
         self.student.update_normalization(self.storage.observations.flatten(0, 1))  # type: ignore
         self.storage.clear()
@@ -90,7 +116,7 @@ class Dagger(Distillation):
         count = actions.shape[0]
         new = TensorDict(
             {
-                "observations": observations.select(*_seen_by(self.student)),
+                "observations": observations.select(*seen_by(self.student)),
                 "actions": actions,
             },
             batch_size=[count],

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from mjlab.rl.distributions import PartCfg
-from mjlab.rl.parts import DistillationCfg
+from mjlab.rl.parts import DistillationCfg, OptimizerName
 
 
 @dataclass(kw_only=True)
@@ -41,3 +41,32 @@ class DaggerCfg(DistillationCfg):
     teacher_share: float = 0.5
     """Share of the worlds in which the teacher acts. Without any, a student sees what
     comes late in an episode only when it has learned all that comes before."""
+
+
+@dataclass(kw_only=True)
+class CloningCfg(PartCfg):
+    """Supervised learning from the actions of a recording."""
+
+    class_name = "mjlab.rl.cloning:Cloning"
+
+    demonstrations: str | None = None
+    """The recording."""
+
+    shuffled_terms: tuple[str, ...] = ("actions",)
+    """Terms of observations that are exchanged among the steps, so that nothing is
+    learned of them. A policy that sees what was done last learns to do it again."""
+
+    batch_size: int = 1024
+    """Steps in an update."""
+
+    num_updates_per_iteration: int = 100
+    """Updates in an iteration."""
+
+    learning_rate: float = 1e-3
+    """Step size."""
+
+    max_grad_norm: float | None = 1.0
+    """Norm that gradients are clipped to. None leaves them."""
+
+    optimizer: OptimizerName = "adam"
+    """Optimiser."""

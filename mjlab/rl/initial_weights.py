@@ -86,12 +86,15 @@ def take_weights(
         )
     lines = [f"First weights are those of {path}."]
     names = network_names(cfg)
+    acted = next(iter(before["agent"]))
     for name in names:
-        state = model["learner"]["algorithm"].get(f"{name}_state_dict")
-        fault = _find_fault(name, state, before, now)
+        # A student that has learned acts as well as an actor.
+        source = acted if name == names[0] else name
+        state = model["learner"]["algorithm"].get(f"{source}_state_dict")
+        fault = _find_fault(name, source, state, before, now)
         if fault is None:
             network = getattr(learner.algorithm, name)
-            sees = _match(_columns(before, name), _columns(now, name))
+            sees = _match(_columns(before, source), _columns(now, name))
             does = acts if name != "critic" else None
             _take(network, state, sees, does)
             if sees.added:
@@ -159,12 +162,25 @@ def _indices(names: list[str], starts: Named, sizes: Named) -> torch.Tensor:
 
 
 def _find_fault(
-    name: str, state: Any, before: Mapping[str, Any], now: Mapping[str, Any]
+    name: str,
+    source: str,
+    state: Any,
+    before: Mapping[str, Any],
+    now: Mapping[str, Any],
 ) -> str | None:
-    """Return why a network cannot be taken, None if it can."""
-    if state is None or name not in before["agent"]:
-        return f"the run was saved without its {name}"
-    there, here = (side["agent"][name]["model"] for side in (before, now))
+    """Return why a network cannot be taken, None if it can.
+
+    Args:
+        name: The network here.
+        source: The one there.
+        state: Its weights, None where there are none.
+        before: The layout there.
+        now: The layout here.
+    """
+    if state is None or source not in before["agent"]:
+        return f"the run was saved without its {source}"
+    there = before["agent"][source]["model"]
+    here = now["agent"][name]["model"]
     for field in dict.fromkeys([*here, *there]):
         if field not in _FREE and there.get(field) != here.get(field):
             return (
@@ -174,7 +190,7 @@ def _find_fault(
     kinds = [(side["distribution_cfg"] or {}).get("$type") for side in (there, here)]
     if kinds[0] != kinds[1]:
         return f"its actions are drawn by {kinds[0]} there and by {kinds[1]} here"
-    if _match(_columns(before, name), _columns(now, name)).is_whole:
+    if _match(_columns(before, source), _columns(now, name)).is_whole:
         return None
     if "rnn_type" in here or "cnn_cfg" in here:
         return "it observes something else, and is no perceptron"

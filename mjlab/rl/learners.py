@@ -14,7 +14,13 @@ from tensordict import TensorDict
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.managers import Observations
-from mjlab.rl.config import AgentCfg, DistillationAgentCfg, PpoAgentCfg
+from mjlab.rl.cloning import Cloning
+from mjlab.rl.config import (
+    AgentCfg,
+    CloningAgentCfg,
+    DistillationAgentCfg,
+    PpoAgentCfg,
+)
 from mjlab.rl.dagger import Dagger
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.distributions import PartCfg
@@ -46,9 +52,11 @@ def network_names(cfg: AgentCfg) -> tuple[str, ...]:
         return ("actor", "critic")
     if isinstance(cfg, DistillationAgentCfg):
         return ("student", "teacher")
+    if isinstance(cfg, CloningAgentCfg):
+        return ("actor",)
     raise TypeError(
-        f"agent is a {type(cfg).__name__}; it has to be a PpoAgentCfg or a "
-        "DistillationAgentCfg, or a subclass of one."
+        f"agent is a {type(cfg).__name__}; it has to be a PpoAgentCfg, a "
+        "DistillationAgentCfg or a CloningAgentCfg, or a subclass of one."
     )
 
 
@@ -75,6 +83,9 @@ class Learner:
     def __init__(self, env: RslRlVecEnv, cfg: AgentCfg, ranks: Ranks) -> None:
         """Build networks, storage and optimiser; the first rank's weights count."""
         self._names = network_names(cfg)
+        self.critic_first = 0
+        """Iterations at the beginning of the run in which the critic alone learns. A
+        policy that came without one would be ruined before its actions are judged."""
         options = to_rsl_rl(cfg, terms_of(env.unwrapped))
         options["multi_gpu"] = None
         if not ranks.is_alone:
@@ -86,7 +97,7 @@ class Learner:
         build: Any = resolve_callable(options["algorithm"]["class_name"])
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
-            self.algorithm: PPO | Distillation = build.construct_algorithm(
+            self.algorithm: PPO | Distillation | Cloning = build.construct_algorithm(
                 env.get_observations(), env, options, str(env.device)
             )
         _log.debug("%s", said.getvalue())
@@ -113,13 +124,34 @@ class Learner:
         """The step size in force."""
         return float(self.algorithm.optimizer.param_groups[0]["lr"])
 
+    def update(self, iteration: int) -> dict[str, float]:
+        """Learn from what was collected; return the losses.
+
+        Args:
+            iteration: Iterations that are done.
+        """
+        algorithm = self.algorithm
+        if iteration >= self.critic_first or not isinstance(algorithm, PPO):
+            return algorithm.update()
+        policy = copy.deepcopy(self.policy.state_dict())
+        # Steps would become small because of a policy that does not count.
+        schedule, algorithm.schedule = algorithm.schedule, "fixed"
+        losses = algorithm.update()
+        algorithm.schedule = schedule
+        self.policy.load_state_dict(policy)
+        return losses
+
     def load_teacher(self, algorithm_state: dict[str, Any]) -> None:
         """Take a teacher's weights from what another learner saved."""
+        assert isinstance(self.algorithm, Distillation)
         self.algorithm.load(algorithm_state, {"teacher": True}, strict=True)
 
     def shared_state(self) -> dict[str, Any]:
         """Return the state that all processes have in common."""
-        state: dict[str, Any] = {"algorithm": self.algorithm.save()}
+        state: dict[str, Any] = {
+            "algorithm": self.algorithm.save(),
+            "critic_first": self.critic_first,
+        }
         if isinstance(self.algorithm, PPO) and self.algorithm.rnd is not None:
             state["rnd_steps"] = self.algorithm.rnd.update_counter
         return state
@@ -127,6 +159,7 @@ class Learner:
     def load_shared_state(self, state: dict[str, Any]) -> None:
         """Restore networks, normalisers and optimiser."""
         self.algorithm.load(state["algorithm"], None, strict=True)
+        self.critic_first = state.get("critic_first", 0)  # Older runs have none.
         if isinstance(self.algorithm, PPO) and self.algorithm.rnd is not None:
             self.algorithm.rnd.update_counter = state["rnd_steps"]
 

@@ -20,7 +20,7 @@ from mjlab.rl.hook import Hook
 from mjlab.rl.imitation import ObservedActionsCfg
 from mjlab.rl.learners import Learner
 from mjlab.rl.logging import Writer
-from mjlab.rl.policy import Evaluation
+from mjlab.rl.policy import Evaluation, find_teacher
 from mjlab.rl.signals import Interrupts
 from mjlab.rl.state import RunState, seed_everything
 from mjlab.rl.vecenv import RslRlVecEnv, TrainingEnv, terms_of, to_tensordict
@@ -149,7 +149,7 @@ class TrainingLoop:
         watch = Stopwatch(self.env.device)
         self._collect()
         watch.lap("collect")
-        losses = self.learner.algorithm.update()
+        losses = self.learner.update(self.iteration)
         watch.lap("learn")
         self.iteration += 1
         found: dict[str, Number] = {}
@@ -182,7 +182,10 @@ class TrainingLoop:
 
     def _evaluate(self) -> dict[str, Number]:
         """Run the policy without exploration. The first process does, for all."""
-        names = ("Eval/mean_reward", "Eval/mean_episode_length", "Eval/finished")
+        outcomes = terms_of(self.env).outcome_manager.active_terms
+        names = ["mean_reward", "mean_episode_length", "finished"]
+        names += [f"{name}_{kind}" for kind in ("once", "at_end") for name in outcomes]
+        names = [f"Eval/{name}" for name in names]
         if self._evaluation is None:
             return dict.fromkeys(names, 0.0)
         self.learner.inference.follow(self.learner.policy)
@@ -293,7 +296,7 @@ class TrainingLoop:
         if is_taught and not isinstance(cfg.teacher, ObservedActionsCfg):
             if cfg.teacher_checkpoint is None:
                 raise ValueError("agent.teacher_checkpoint is None: nobody to imitate.")
-            path = find_checkpoint(Path(cfg.teacher_checkpoint), best=True)
+            path = find_teacher(cfg.teacher_checkpoint)
             model = load_model(path, self.env.device)
             self.learner.load_teacher(model["learner"]["algorithm"])
 

@@ -8,6 +8,7 @@ import torch
 from rsl_rl.utils import resolve_class
 
 from mjlab.envs import ManagerBasedRlEnv, Policy, Rollout
+from mjlab.registry import entries, load_task
 from mjlab.rl.checkpoint import check_layout, find_checkpoint, load_model
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.hook import Hook
@@ -66,6 +67,12 @@ def load_network(
         if hook is not None:
             hook.equip(env, model["hooks"].get(key, {}))
     return network.to(env.device)
+
+
+def find_teacher(place: str) -> Path:
+    """Return the checkpoint of a policy: a run's best, or what ships with a task."""
+    shipped = load_task(place).trained if place in entries() else None
+    return find_checkpoint(Path(place) if shipped is None else shipped, best=True)
 
 
 def _part(saved: dict[str, Any], present: dict[str, Any], name: str) -> dict[str, Any]:

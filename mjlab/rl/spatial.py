@@ -68,6 +68,7 @@ class SpatialCnnModel(CNNModel):
         **mlp: Any,
     ) -> None:
         """Make the encoders, or take those of another model, and a perceptron."""
+        self.temperature = temperature
         self._get_obs_dim(obs, obs_groups, obs_set)
         images = self.obs_groups_2d
         if cnns is None:

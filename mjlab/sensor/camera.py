@@ -186,7 +186,7 @@ class CameraSensor(Sensor, SensePass):
 
     def __init__(self, cfg: CameraSensorCfg, context: SensorContext) -> None:
         """Allocate the pictures."""
-        self.name = cfg.name
+        self.name, self.cfg = cfg.name, cfg
         sim, renderer = context.sim, context.renderer
         if cfg.renderer is not None and sim.engine.batch is not None:
             renderer = cfg.renderer.open(sim)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from mjlab.registry import OnCpu, Task
 from mjlab.tasks.manipulation.lift import LiftYamCfg as LiftYamCfg
+from mjlab.tasks.manipulation.lift_depth import LiftYamDepthCfg as LiftYamDepthCfg
 from mjlab.tasks.manipulation.lift_ik import LiftYamIKCfg as LiftYamIKCfg
 from mjlab.tasks.manipulation.lift_mixed import LiftYamMixedCfg as LiftYamMixedCfg
 from mjlab.tasks.manipulation.lift_taught import LiftYamTaughtCfg as LiftYamTaughtCfg
@@ -11,13 +12,17 @@ from mjlab.tasks.manipulation.objects import ball as ball
 from mjlab.tasks.manipulation.objects import cube as cube
 from mjlab.tasks.manipulation.objects import cylinder as cylinder
 from mjlab.tasks.manipulation.objects import jar as jar
+from mjlab.tasks.manipulation.objects import mark_spec as mark_spec
 from mjlab.tasks.manipulation.objects import table_spec as table_spec
 from mjlab.tasks.manipulation.reach import ReachYamCfg as ReachYamCfg
 from mjlab.tasks.manipulation.reach import TableCfg as TableCfg
+from mjlab.tasks.manipulation.reach_depth import ReachYamDepthCfg as ReachYamDepthCfg
 from mjlab.tasks.manipulation.rl import (
     TAUGHT_WORLDS_ON_CPU,
     WORLDS_ON_CPU,
+    lift_depth_rl,
     manipulation_rl,
+    reach_depth_rl,
     reach_rl,
     taught_rl,
 )
@@ -34,6 +39,14 @@ REACH = Task(
     on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=reach_rl),
     summary="I2RT YAM brings its gripper to a place.",
     trained=TRAINED / "Reach-Yam",
+)
+REACH_DEPTH = Task(
+    env=ReachYamDepthCfg,
+    play=lambda: ReachYamDepthCfg().play(),
+    rl=reach_depth_rl,
+    on_cpu=OnCpu(num_envs=TAUGHT_WORLDS_ON_CPU, rl=reach_depth_rl),
+    summary="I2RT YAM brings its gripper to a ball that a depth camera shows.",
+    trained=TRAINED / "Reach-Yam-Depth",
 )
 LIFT = Task(
     env=LiftYamCfg,
@@ -63,4 +76,11 @@ LIFT_TAUGHT = Task(
     on_cpu=OnCpu(num_envs=TAUGHT_WORLDS_ON_CPU, rl=taught_rl),
     summary="I2RT YAM lifts a cube as a controller by hand does, which it imitates.",
     trained=TRAINED / "Lift-Yam-Taught",
+)
+LIFT_DEPTH = Task(
+    env=LiftYamDepthCfg,
+    play=lambda: LiftYamDepthCfg().play(),
+    rl=lift_depth_rl,
+    on_cpu=OnCpu(num_envs=TAUGHT_WORLDS_ON_CPU, rl=lift_depth_rl),
+    summary="I2RT YAM lifts a cube that a depth camera at its wrist shows.",
 )

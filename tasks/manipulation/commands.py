@@ -50,6 +50,9 @@ class GoalCommandCfg(CommandTermCfg):
     radius: float = 0.03
     """Distance that counts as there, and radius of the mark in pictures, in m."""
 
+    shown_by: str | None = None
+    """Entity with a fixed base that stands at the place, for cameras to see."""
+
     def bind(self, name: str, env: Env) -> CommandTerm:
         """Return the term of one environment."""
         return GoalCommand(name, self, env)
@@ -73,6 +76,10 @@ class GoalCommand(CommandTerm):
         self._object = None
         if cfg.object_name is not None:
             self._object = views.of(env.scene).view(cfg.object_name)
+        self._mark: Entity | None = None
+        if cfg.shown_by is not None:
+            self._mark = env.scene.entity(cfg.shown_by)
+        self.writes_state = self._mark is not None
         ranges = {"x": cfg.x, "y": cfg.y, "z": cfg.z}
         self._ranges = DrawRanges(ranges, env.device)
         self.ranges = self._ranges.by_name
@@ -131,6 +138,10 @@ class GoalCommand(CommandTerm):
 
     def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:
         write_where(self._drawn, mask, spread(self._ranges.bounds, unit))
+        if self._mark is not None:
+            upright = self._mark.data.root_quat_w
+            pose = torch.cat((self.goal_pos_w, upright), dim=1)
+            self._mark.write_mocap_pose(mask, pose)
 
     def _update(self) -> None:
         from_base = self.goal_pos_w - self.robot.data.root_pos_w

@@ -52,9 +52,13 @@ def _root_body(env: ManagedEnv, name: str) -> str | None:
     return env.sim.mj_model.body(env.scene.entity(name).index.root_body_id).name
 
 
+def _grasp(cfg: GoalCommandCfg) -> dict[str, str]:
+    return {"site": f"{cfg.robot_name}/{cfg.site_name}"}
+
+
 def _way(env: ManagedEnv, command_name: str, *, to_goal: bool) -> Recipe:
     cfg = goal_command(env, command_name).cfg
-    grasp = {"site": f"{cfg.robot_name}/{cfg.site_name}"}
+    grasp = _grasp(cfg)
     thing = _root_body(env, cfg.object_name) if cfg.object_name else None
     if cfg.object_name and thing is None:
         return {"op": "given"}
@@ -70,6 +74,13 @@ def _way_to_object(env: ManagedEnv, params: Mapping[str, Any]) -> Recipe:
 
 def _way_to_goal(env: ManagedEnv, params: Mapping[str, Any]) -> Recipe:
     return _way(env, params["command_name"], to_goal=True)
+
+
+def _gripper_to_goal(env: ManagedEnv, params: Mapping[str, Any]) -> Recipe:
+    name = params["command_name"]
+    cfg = goal_command(env, name).cfg
+    base = _root_body(env, cfg.robot_name)
+    return {"op": "way", "body": base, "start": _grasp(cfg), "end": {"command": name}}
 
 
 def _heading(env: ManagedEnv, params: Mapping[str, Any]) -> Recipe:
@@ -92,6 +103,13 @@ def object_to_goal(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return the way from what is brought to the goal, axes of the base, m."""
     command = goal_command(env, command_name)
     return command.in_base(command.goal_pos_w - command.brought_pos_w)
+
+
+@measured(_gripper_to_goal)
+def gripper_to_goal(env: ManagedEnv, command_name: str) -> torch.Tensor:
+    """Return the way from gripper to goal, axes of the base, m, (num_envs, 3)."""
+    command = goal_command(env, command_name)
+    return command.in_base(command.goal_pos_w - command.grasp_pos_w)
 
 
 @measured(_heading)

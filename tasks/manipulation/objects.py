@@ -11,6 +11,9 @@ ThingName = Literal["cube", "cylinder", "ball", "jar"]
 OBJECT_HALF = 0.02
 """Half of the edge of a cube, and the radius of what is round, in m."""
 
+MARK_RADIUS = 0.05
+"""Radius of a ball that shows a place, in m."""
+
 TABLE_CENTER = (0.3, 0.0)
 TABLE_HALF = (0.45, 0.5, 0.02)
 """Half of the extents of the table's top, in m; its surface is at height 0."""
@@ -24,6 +27,11 @@ _MASS = 0.05
 def table_cfg() -> EntityCfg:
     """Return a table with the arm's base on it, and the floor that it stands on."""
     return EntityCfg(source=table_spec)
+
+
+def mark_cfg() -> EntityCfg:
+    """Return a ball that stands in the air and touches nothing."""
+    return EntityCfg(source=mark_spec)
 
 
 def thing_cfg(name: ThingName) -> EntityCfg:
@@ -74,6 +82,22 @@ def table_spec() -> mujoco.MjSpec:
         dir=[0.0, -0.2, -1.0],
         diffuse=[0.7, 0.7, 0.7],
         castshadow=True,
+    )
+    return spec
+
+
+@declared
+def mark_spec() -> mujoco.MjSpec:
+    """Return a ball of 5 cm radius that is seen and touches nothing."""
+    spec = mujoco.MjSpec()
+    spec.modelname = "mark"
+    spec.worldbody.add_body(name="mark").add_geom(
+        name="shape",
+        type=mujoco.mjtGeom.mjGEOM_SPHERE,
+        size=[MARK_RADIUS, 0.0, 0.0],
+        rgba=[0.15, 0.75, 0.3, 1.0],
+        contype=0,
+        conaffinity=0,
     )
     return spec
 

@@ -2,6 +2,7 @@
 
 from mjlab.rl import (
     CheckpointCfg,
+    CnnCfg,
     DaggerCfg,
     DistillationAgentCfg,
     EvaluationCfg,
@@ -10,7 +11,9 @@ from mjlab.rl import (
     ObservedActionsCfg,
     PpoAgentCfg,
     PpoCfg,
+    SpatialCnnModelCfg,
 )
+from mjlab.tasks.manipulation.sight import CAMERA
 
 WORLDS_ON_CPU = 256
 TAUGHT_WORLDS_ON_CPU = 64
@@ -71,3 +74,58 @@ def taught_rl() -> DistillationAgentCfg:
         checkpoint=CheckpointCfg(every=20),
         evaluation=EvaluationCfg(every=40, num_envs=32),
     )
+
+
+def seeing_student() -> SpatialCnnModelCfg:
+    """Return a network that finds places in a small picture.
+
+    The first layers' numbers are small, so the softmax is sharp; with a temperature of
+    1 it stays blurred for hundreds of updates.
+    """
+    return SpatialCnnModelCfg(
+        hidden_dims=(256, 128, 64),
+        activation="elu",
+        obs_normalization=True,
+        distribution_cfg=GaussianCfg(init_std=0.1),
+        temperature=0.03,
+        cnn_cfg=CnnCfg(
+            output_channels=(8, 8, 8),
+            kernel_size=(5, 3, 3),
+            stride=(2, 1, 1),
+            padding="zeros",
+        ),
+    )
+
+
+def reach_depth_rl() -> DistillationAgentCfg:
+    """Return settings for imitating the policy of Reach-Yam, which knows the place."""
+    return DistillationAgentCfg(
+        num_steps_per_env=25,
+        max_iterations=60,
+        obs_groups={"student": ("actor", CAMERA), "teacher": ("critic",)},
+        student=seeing_student(),
+        teacher=manipulation_rl().actor,
+        teacher_checkpoint="Reach-Yam",
+        algorithm=DaggerCfg(
+            max_grad_norm=1.0,
+            learning_rate=1.5e-3,
+            batch_size=256,
+            num_updates_per_iteration=60,
+            teacher_share=0.25,
+            capacity=200_000,
+        ),
+        checkpoint=CheckpointCfg(every=20),
+        evaluation=EvaluationCfg(every=20, num_envs=50),
+    )
+
+
+def lift_depth_rl() -> DistillationAgentCfg:
+    """Return settings for imitating the script by what the wrist sees."""
+    settings = taught_rl()
+    settings.max_iterations = 300
+    settings.obs_groups = {"student": ("actor", CAMERA), "teacher": ("expert",)}
+    settings.student = seeing_student()
+    settings.algorithm = DaggerCfg(
+        max_grad_norm=1.0, batch_size=256, num_updates_per_iteration=100
+    )
+    return settings

@@ -30,12 +30,14 @@ CARTPOLE_ON_WARP = pytest.param("warp", "Cartpole-Balance", marks=pytest.mark.sl
 # differ in the action or in the things, the Go1 follows clips as the G1 does, and the
 # rough ground of the G1 is that of the Go1.
 HEAVY = (
+    "Lift-Yam-Depth",
     "Lift-Yam-IK",
     "Lift-Yam-Mixed",
     "Lift-Yam-Taught",
     "Muscle-Track-Arm6",
     "Muscle-Walk-W18",
     "Muscle-Walk-W54",
+    "Reach-Yam-Depth",
     "Tracking-G1",
     "Tracking-G1-Clips",
     "Tracking-G1-No-State-Estimation",

@@ -28,12 +28,14 @@ def registered(task_id: str) -> Callable[[], ManagerBasedRlEnvCfg]:
 TASKS = {"synthetic": synthetic} | {id_: registered(id_) for id_ in entries()}
 # Muscles take seconds for a few steps; other variants have the terms of their kind.
 HEAVY = {
+    "Lift-Yam-Depth",
     "Lift-Yam-IK",
     "Lift-Yam-Mixed",
     "Lift-Yam-Taught",
     "Muscle-Track-Arm6",
     "Muscle-Walk-W18",
     "Muscle-Walk-W54",
+    "Reach-Yam-Depth",
     "Tracking-G1-Clips",
     "Tracking-G1-No-State-Estimation",
 }

@@ -43,6 +43,7 @@ def make_loop(task: str, iterations: int, folder: Path | None = None) -> Trainin
         "Velocity-Go1-Flat",
         pytest.param("Velocity-G1", marks=pytest.mark.slow),
         pytest.param("Lift-Yam-Taught", marks=pytest.mark.slow),
+        pytest.param("Lift-Yam-Depth", marks=pytest.mark.slow),
     ],
 )
 def test_ten_iterations_of_a_robot_equal_five_and_five_bit_for_bit(

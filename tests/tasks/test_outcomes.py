@@ -13,7 +13,7 @@ from mjlab.envs.rollout import run_episodes
 from mjlab.gym import ManagedWorlds, TorchVectorEnv, VectorEnv
 from mjlab.registry import entries, load_task
 
-_CANNOT_FAIL = {"Reach-Yam": {"fail"}}
+_CANNOT_FAIL = {"Reach-Yam": {"fail"}, "Reach-Yam-Depth": {"fail"}}
 
 
 def built(task: str, worlds: int = 4, seconds: float = 0.4) -> ManagerBasedRlEnv:

@@ -1,0 +1,296 @@
+"""Replayed episodes as a dataset of LeRobot, version 3.0 of its layout."""
+
+import importlib
+import json
+import shutil
+import struct
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mjlab.files import move_durably, write_text
+from mjlab.names import UnknownNameError, suggest
+from mjlab.replay.replay import Replay, Replayed, ReplayError
+
+LEROBOT_VERSION = "v3.0"
+
+STATE = "observation.state"
+"""LeRobot's name of what the policy sees besides pictures."""
+
+_FILE = "chunk-{chunk_index:03d}/file-{file_index:03d}"
+_FIRST = _FILE.format(chunk_index=0, file_index=0)
+
+Rows = dict[str, np.ndarray]
+
+
+class LeRobotFolder:
+    """A folder that LeRobot reads. It has its name once it is whole.
+
+        meta/info.json, meta/stats.json, meta/tasks.parquet
+        meta/episodes/chunk-000/file-000.parquet    a row for each episode
+        data/chunk-000/file-000.parquet             a row for each step
+
+    A row holds what was observed before an action: the group "actor" as
+    `observation.state`, another one as `observation.<group>`, pictures of bytes with
+    one or three channels as PNG; then `action`, `next.reward`, `next.done` and, where
+    the task declares it, `next.success`.
+    """
+
+    def __init__(
+        self, path: str | Path, replay: Replay, *, groups: tuple[str, ...] | None = None
+    ) -> None:
+        """Begin a folder.
+
+        Args:
+            path: The folder, which must not exist yet.
+            replay: The replay that gives the episodes.
+            groups: Observation groups to write. None writes all.
+        """
+        self.path = Path(path)
+        """The folder."""
+        if self.path.exists():
+            raise ReplayError(f"{path} is there already. Name a folder that is not.")
+        present = tuple(replay.env.observation_manager.groups)
+        for name in groups or ():
+            if name not in present:
+                raise UnknownNameError(
+                    f"There is no observation group {name!r}. {suggest(name, present)}"
+                )
+        self._arrow = _require("pyarrow")
+        self._parquet = _require("pyarrow.parquet")
+        self._replay = replay
+        self._groups = groups or present
+        self._draft = self.path.with_name(f"{self.path.name}.tmp")
+        shutil.rmtree(self._draft, ignore_errors=True)
+        self._features: dict[str, Any] = {}
+        self._writer: Any = None
+        self._episodes: list[dict[str, Any]] = []
+        self._steps = 0
+
+    def add(self, replayed: Replayed) -> None:
+        """Write an episode. Episodes are numbered as they come."""
+        rows = self._rows(replayed)
+        if self._writer is None:
+            self._features = {name: _feature(value) for name, value in rows.items()}
+            file = self._draft / "data" / f"{_FIRST}.parquet"
+            file.parent.mkdir(parents=True)
+            self._writer = self._parquet.ParquetWriter(file, self._schema())
+        columns = {name: _column(value) for name, value in rows.items()}
+        table = self._arrow.Table.from_pydict(columns, schema=self._schema())
+        self._writer.write_table(table)
+        count, start = replayed.episode.length, self._steps
+        self._steps += count
+        stats = {name: _stats(value) for name, value in rows.items()}
+        self._episodes.append(
+            {
+                "episode_index": len(self._episodes),
+                "tasks": [self._task()],
+                "length": count,
+                "dataset_from_index": start,
+                "dataset_to_index": self._steps,
+                "data/chunk_index": 0,
+                "data/file_index": 0,
+                "meta/episodes/chunk_index": 0,
+                "meta/episodes/file_index": 0,
+                **{
+                    f"stats/{name}/{kind}": value
+                    for name, kinds in stats.items()
+                    for kind, value in kinds.items()
+                },
+            }
+        )
+
+    def close(self) -> None:
+        """Finish the folder."""
+        if self._writer is None:
+            raise ReplayError("There are no episodes to write.")
+        self._writer.close()
+        meta = self._draft / "meta"
+        episodes = meta / "episodes" / f"{_FIRST}.parquet"
+        episodes.parent.mkdir(parents=True)
+        table = self._arrow.Table.from_pylist(self._episodes)
+        self._parquet.write_table(table, episodes)
+        self._write_task(meta / "tasks.parquet")
+        write_text(meta / "stats.json", json.dumps(self._all_stats(), indent=1) + "\n")
+        write_text(meta / "info.json", json.dumps(self._info(), indent=1) + "\n")
+        move_durably(self._draft, self.path)
+
+    def drop(self) -> None:
+        """Leave no folder."""
+        if self._writer is not None:
+            self._writer.close()
+        shutil.rmtree(self._draft, ignore_errors=True)
+
+    def _rows(self, replayed: Replayed) -> Rows:
+        """Return the steps of an episode by LeRobot's names of features."""
+        values, count = replayed.values, replayed.episode.length
+        rows: Rows = {}
+        for path, value in values.items():
+            first, _, name = path.partition("/")
+            if first == "obs" and name.split("/")[0] in self._groups:
+                place = f"observation.{name.replace('/', '.')}"
+                rows[STATE if name == "actor" else place] = value[:count].numpy()
+        steps = np.arange(count)
+        done = values["terminated"] | values["truncated"]
+        ended = {"next.reward": values["rewards"], "next.done": done}
+        if "success" in values:
+            ended["next.success"] = values["success"]
+        rows["action"] = values["actions"].numpy()
+        rows |= {name: value.numpy() for name, value in ended.items()}
+        return rows | {
+            "timestamp": (steps * self._replay.env.step_dt).astype(np.float32),
+            "frame_index": steps,
+            "episode_index": np.full(count, len(self._episodes)),
+            "index": self._steps + steps,
+            "task_index": np.zeros(count, dtype=np.int64),
+        }
+
+    def _schema(self) -> Any:
+        types = {name: self._type(each) for name, each in self._features.items()}
+        return self._arrow.schema(list(types.items()))
+
+    def _type(self, feature: Mapping[str, Any]) -> Any:
+        """Return a feature's type in a file: lists in lists, or an encoded picture."""
+        arrow = self._arrow
+        if feature["dtype"] == "image":
+            return arrow.struct([("bytes", arrow.binary()), ("path", arrow.string())])
+        kind = arrow.bool_() if feature["dtype"] == "bool" else feature["dtype"]
+        kind = arrow.type_for_alias(kind) if isinstance(kind, str) else kind
+        for _ in [] if feature["shape"] == [1] else feature["shape"]:
+            kind = arrow.list_(kind)
+        return kind
+
+    def _write_task(self, path: Path) -> None:
+        """Write the one task; pandas finds its words as the index."""
+        column = {
+            "name": "task",
+            "field_name": "task",
+            "pandas_type": "unicode",
+            "numpy_type": "object",
+            "metadata": None,
+        }
+        number = dict(column, name="task_index", field_name="task_index")
+        number |= {"pandas_type": "int64", "numpy_type": "int64"}
+        pandas = {"index_columns": ["task"], "columns": [number, column]}
+        pandas |= {"column_indexes": [], "pandas_version": "2.0.0"}
+        table = self._arrow.Table.from_pydict(
+            {"task_index": [0], "task": [self._task()]}
+        )
+        table = table.replace_schema_metadata({"pandas": json.dumps(pandas)})
+        self._parquet.write_table(table, path)
+
+    def _task(self) -> str:
+        return self._replay.recording.env_id or "recorded"
+
+    def _info(self) -> dict[str, Any]:
+        return {
+            "codebase_version": LEROBOT_VERSION,
+            "robot_type": None,
+            "total_episodes": len(self._episodes),
+            "total_frames": self._steps,
+            "total_tasks": 1,
+            "chunks_size": 1000,
+            "data_files_size_in_mb": 100,
+            "video_files_size_in_mb": 200,
+            "fps": round(1.0 / self._replay.env.step_dt),
+            "splits": {"train": f"0:{len(self._episodes)}"},
+            "data_path": f"data/{_FILE}.parquet",
+            "video_path": None,
+            "features": self._features,
+        }
+
+    def _all_stats(self) -> dict[str, Any]:
+        return {name: self._merged(f"stats/{name}") for name in self._features}
+
+    def _merged(self, prefix: str) -> dict[str, Any]:
+        """Return statistics of all steps from those of episodes."""
+        parts = {
+            kind: np.array([episode[f"{prefix}/{kind}"] for episode in self._episodes])
+            for kind in ("min", "max", "mean", "std", "count")
+        }
+        shape = (-1,) + (1,) * (parts["mean"].ndim - 1)
+        share = parts["count"].reshape(shape) / parts["count"].sum()
+        mean = (share * parts["mean"]).sum(axis=0)
+        square = parts["std"] ** 2 + (parts["mean"] - mean) ** 2
+        return {
+            "min": parts["min"].min(axis=0).tolist(),
+            "max": parts["max"].max(axis=0).tolist(),
+            "mean": mean.tolist(),
+            "std": np.sqrt((share * square).sum(axis=0)).tolist(),
+            "count": [int(parts["count"].sum())],
+        }
+
+
+def _require(module: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            "LeRobot's files need pyarrow, which is not installed: "
+            'pip install "mjlab-fused[lerobot]".'
+        ) from error
+
+
+def _is_picture(rows: np.ndarray) -> bool:
+    return rows.dtype == np.uint8 and rows.ndim == 4 and rows.shape[1] in (1, 3)
+
+
+def _feature(rows: np.ndarray) -> dict[str, Any]:
+    """Return LeRobot's description of a feature."""
+    if _is_picture(rows):
+        _, channels, height, width = rows.shape
+        names = ["height", "width", "channels"]
+        return {"dtype": "image", "shape": [height, width, channels], "names": names}
+    shape = list(rows.shape[1:]) or [1]
+    return {"dtype": str(rows.dtype), "shape": shape, "names": None}
+
+
+def _column(rows: np.ndarray) -> list[Any]:
+    if _is_picture(rows):
+        return [{"bytes": png(image), "path": None} for image in rows]
+    if rows.ndim == 2 and rows.shape[1] == 1:
+        rows = rows[:, 0]
+    return rows.tolist()
+
+
+def _stats(rows: np.ndarray) -> dict[str, list[Any]]:
+    """Return statistics of a feature; pictures' by channel, from 0 to 1."""
+    is_picture = _is_picture(rows)
+    values = rows / 255.0 if is_picture else np.asarray(rows, dtype=np.float64)
+    values = values if values.ndim > 1 else values[:, None]
+    along: dict[str, Any] = {"axis": 0}
+    if is_picture:
+        along = {"axis": (0, 2, 3), "keepdims": True}
+    found = {
+        "min": values.min(**along),
+        "max": values.max(**along),
+        "mean": values.mean(**along),
+        "std": values.std(**along),
+    }
+    plain = {k: (v[0] if is_picture else v).tolist() for k, v in found.items()}
+    return {**plain, "count": [len(rows)]}
+
+
+def png(image: np.ndarray) -> bytes:
+    """Return a picture as PNG.
+
+    Args:
+        image: Grey or red, green and blue, uint8, shape (channels, height, width).
+    """
+    channels, height, width = image.shape
+    colors = 2 if channels == 3 else 0
+    head = struct.pack(">2I5B", width, height, 8, colors, 0, 0, 0)
+    rows = image.transpose(1, 2, 0).reshape(height, width * channels)
+    # Each row begins with the number of its filter, none.
+    lines = np.pad(rows, ((0, 0), (1, 0))).tobytes()
+    parts = ((b"IHDR", head), (b"IDAT", zlib.compress(lines)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data))
+        + kind
+        + data
+        + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in parts
+    )

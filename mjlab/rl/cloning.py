@@ -1,0 +1,211 @@
+"""Behaviour cloning: a policy does what demonstrations did in the same place."""
+
+import copy
+import itertools
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from rsl_rl.utils import resolve_class, resolve_obs_groups, resolve_optimizer
+from tensordict import TensorDict
+
+from mjlab.names import suggest
+from mjlab.recording.config import RecordingError
+from mjlab.recording.reader import RecordedEpisode, Recording
+from mjlab.rl.dagger import learn_from, seen_by
+from mjlab.rl.vecenv import TrainingEnv, terms_of
+
+_SETTLED = 10**9
+"""Observations that the statistics count for, so that PPO, which goes on from there,
+hardly moves them: a network that is finely tuned to them would fail."""
+
+
+class Cloning:
+    """Learns the actions of a recording, by supervised learning alone.
+
+    The worlds teach nothing: they show, by their figures, how far the policy gets.
+    """
+
+    def __init__(
+        self,
+        actor: Any,
+        demonstrations: TensorDict,
+        *,
+        device: str,
+        batch_size: int,
+        num_updates_per_iteration: int,
+        learning_rate: float,
+        max_grad_norm: float | None,
+        optimizer: str,
+    ) -> None:
+        """Take a network and what it is to learn.
+
+        Args:
+            actor: The policy.
+            demonstrations: Observations by group, and "actions", a row for each step.
+            device: Where to learn.
+            batch_size: Steps in an update.
+            num_updates_per_iteration: Updates in an iteration.
+            learning_rate: Step size.
+            max_grad_norm: Norm that gradients are clipped to. None leaves them.
+            optimizer: Name of RSL-RL's optimiser.
+        """
+        self.actor = actor
+        """The policy."""
+        self.optimizer = resolve_optimizer(optimizer)(  # type: ignore
+            actor.parameters(), lr=learning_rate
+        )
+        self._seen = demonstrations.to(device)
+        self._batch_size = batch_size
+        self._num_updates = num_updates_per_iteration
+        self._max_grad_norm = max_grad_norm
+        # All that it will ever learn from is here, so its statistics are known.
+        actor.update_normalization(self._seen["observations"])
+        if actor.obs_normalization:
+            actor.obs_normalizer.count.fill_(_SETTLED)
+
+    @staticmethod
+    def construct_algorithm(
+        obs: TensorDict, env: Any, cfg: dict[str, Any], device: str
+    ) -> "Cloning":
+        """Build the policy, and read what it is to learn, as RSL-RL's builders do."""
+        build, options = resolve_class(cfg["algorithm"])
+        network, arguments = resolve_class(cfg["actor"])
+        groups = resolve_obs_groups(obs, cfg["obs_groups"], ["actor"])
+        actor = network(obs, groups, "actor", env.num_actions, **arguments).to(device)
+        path = Path(options.pop("demonstrations"))
+        shapes = {name: obs[name].shape[1:] for name in seen_by(actor)}
+        seen = read_demonstrations(path, shapes, env.num_actions)
+        _shuffle(seen["observations"], options.pop("shuffled_terms"), env.unwrapped)
+        return build(actor, seen, device=device, **options)
+
+    def get_policy(self) -> Any:
+        """Return the policy."""
+        return self.actor
+
+    def act(self, obs: TensorDict) -> torch.Tensor:
+        """Return what the policy does, with its noise."""
+        return self.actor(obs, stochastic_output=True).detach()
+
+    def process_env_step(
+        self,
+        obs: TensorDict,
+        rewards: torch.Tensor,
+        dones: torch.Tensor,
+        extras: dict[str, Any],
+    ) -> None:
+        """Forget the hidden states of worlds that begin anew."""
+        self.actor.reset(dones)
+
+    def compute_returns(self, obs: TensorDict) -> None:
+        """Do nothing: no reward is learned from."""
+
+    def update(self) -> dict[str, float]:
+        """Learn from batches of the demonstrations; return the mean loss."""
+        total = torch.zeros((), device=self._seen.device)
+        for _ in range(self._num_updates):
+            rows = torch.randint(
+                len(self._seen), (self._batch_size,), device=self._seen.device
+            )
+            total += learn_from(
+                self._seen[rows],
+                self.actor,
+                self.optimizer,
+                torch.nn.functional.mse_loss,
+                self._max_grad_norm,
+            )
+        return {"behavior": float(total) / self._num_updates}
+
+    def train_mode(self) -> None:
+        """Have the policy learn."""
+        self.actor.train()
+
+    def save(self) -> dict[str, Any]:
+        """Return network and optimiser."""
+        return {
+            "actor_state_dict": self.actor.state_dict(),
+            "optimizer_state_dict": self.optimizer.state_dict(),
+        }
+
+    def load(
+        self, loaded_dict: dict[str, Any], load_cfg: dict[str, Any] | None, strict: bool
+    ) -> None:
+        """Restore what `save` returned."""
+        self.actor.load_state_dict(loaded_dict["actor_state_dict"], strict=strict)
+        self.optimizer.load_state_dict(
+            copy.deepcopy(loaded_dict["optimizer_state_dict"])
+        )
+
+
+def read_demonstrations(
+    path: Path, shapes: dict[str, torch.Size], num_actions: int
+) -> TensorDict:
+    """Return all steps of a recording: "observations" by group, and "actions".
+
+    Args:
+        path: The recording.
+        shapes: Shape of one world's observation, by the groups that are wanted.
+        num_actions: Numbers of an action.
+
+    Raises:
+        RecordingError: If it has no episodes, or they do not fit.
+    """
+    with Recording(path) as recording:
+        own = recording.env_kwargs.get("groups") or "actor"
+        steps = [_steps(episode, shapes, num_actions, own) for episode in recording]
+    if not steps:
+        raise RecordingError(f"{path} has no episodes to learn from.")
+    found = TensorDict.cat(steps)
+    assert isinstance(found, TensorDict)
+    return found
+
+
+def _shuffle(seen: TensorDict, names: Sequence[str], env: TrainingEnv) -> None:
+    """Exchange terms of observations among the steps, in place."""
+    manager = terms_of(env).observation_manager
+    for group, terms in manager.active_terms.items():
+        sizes = [math.prod(shape) for shape in manager.group_obs_term_dim[group]]
+        ends = list(itertools.accumulate(sizes))
+        for term, size, end in zip(terms, sizes, ends, strict=True):
+            if group in seen.keys() and term in names:
+                own = slice(end - size, end)
+                other = torch.randperm(len(seen))
+                seen[group][:, own] = seen[group][other][:, own]
+
+
+def _steps(
+    episode: RecordedEpisode, shapes: dict[str, torch.Size], num_actions: int, own: Any
+) -> TensorDict:
+    """Return the steps of an episode: before each action, what was observed."""
+    actions = episode.read_tree("actions")
+    if isinstance(actions, dict):
+        parts = [part for part in actions.values() if isinstance(part, torch.Tensor)]
+        actions = torch.cat(parts, dim=1)
+    count = episode.length
+    if actions.shape != (count, num_actions):
+        raise RecordingError(
+            f"{episode} has actions of shape {tuple(actions.shape)}; those of the task "
+            f"would have {(count, num_actions)}."
+        )
+    seen = {}
+    for group, shape in shapes.items():
+        # One group alone is recorded under the name of all.
+        path = f"obs/{group}" if f"obs/{group}" in episode else "obs"
+        if path not in episode.names or (path == "obs" and group != own):
+            known = [n.removeprefix("obs/") for n in episode.names if n != "obs"]
+            raise RecordingError(
+                f"{episode} has no observations {group!r}. {suggest(group, known)} "
+                "replay.py --save writes a recording with what the task observes."
+            )
+        values = episode.read(path)[:count]
+        if values.shape[1:] != shape:
+            raise RecordingError(
+                f"{episode}: {path!r} has shape {tuple(values.shape[1:])}, and what "
+                f"the task observes as {group!r} has {tuple(shape)}."
+            )
+        seen[group] = values
+    observations = TensorDict(seen, batch_size=[count])
+    rows = {"observations": observations, "actions": actions.float()}
+    return TensorDict(rows, batch_size=[count])

@@ -1,0 +1,58 @@
+"""Reaching by sight: the place is a ball that only a depth camera shows."""
+
+from dataclasses import dataclass, field
+
+from mjlab.managers import CommandTermCfg, ObservationGroupCfg
+from mjlab.scene import SceneCfg
+from mjlab.tasks.manipulation import mdp as manipulation
+from mjlab.tasks.manipulation import scene as table
+from mjlab.tasks.manipulation.objects import MARK_RADIUS, mark_cfg
+from mjlab.tasks.manipulation.reach import GOAL, ReachYamCfg, observations
+from mjlab.tasks.manipulation.sight import eye, seeing
+
+MARK = "mark"
+"""Name of the ball."""
+
+HEIGHT = 0.15
+"""Height of the ball above the table, in m, so that a picture says where it is."""
+
+_FARTHEST = 1.0
+
+_PLACE, _TURN = (0.85, 0.0, 0.75), (0.6625, 0.2471, 0.2471, 0.6625)
+"""Pose of the camera: before the table, looking at the middle of the places."""
+
+
+def depth_scene() -> SceneCfg:
+    """Return the arm at its table, a ball, and a camera before them."""
+    scene = table.scene({MARK: mark_cfg()})
+    scene.sensors = (eye(_FARTHEST, pos=_PLACE, quat=_TURN),)
+    return scene
+
+
+def depth_observations() -> dict[str, ObservationGroupCfg | None]:
+    """Return those of reaching, but a picture in place of the way to the ball."""
+    groups = observations(with_object=False)
+    return seeing(groups, _FARTHEST, instead_of=("gripper_to_goal",))
+
+
+def depth_commands() -> dict[str, CommandTermCfg | None]:
+    """Return a place at the height of the ball, within whose radius success is."""
+    place = manipulation.GoalCommandCfg(
+        x=(0.25, 0.45),
+        y=(-0.25, 0.25),
+        z=(HEIGHT, HEIGHT),
+        radius=MARK_RADIUS,
+        shown_by=MARK,
+    )
+    return {GOAL: place}
+
+
+@dataclass(kw_only=True)
+class ReachYamDepthCfg(ReachYamCfg):
+    """Bring the gripper to a ball that is seen, and hold it there."""
+
+    scene: SceneCfg = field(default_factory=depth_scene)
+    commands: dict[str, CommandTermCfg | None] = field(default_factory=depth_commands)
+    observations: dict[str, ObservationGroupCfg | None] = field(
+        default_factory=depth_observations
+    )
