@@ -28,7 +28,7 @@ VERBS = {
     "evaluate": Verb("evaluate", "Measure a policy over many episodes."),
     "export": Verb("export", "Write a policy to one ONNX file."),
     "verify": Verb("verify", "Play a policy's first steps again in plain MuJoCo."),
-    "clone": Verb("clone", "Clone recorded behaviour, for PPO to begin with."),
+    "clone": Verb("clone", "Have a policy learn recorded actions."),
     "sweep": Verb("sweep", "Search settings of a training."),
     "report": Verb("report", "Write the page of a run."),
     "doctor": Verb("doctor", "Say why a training does not learn."),
