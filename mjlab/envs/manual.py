@@ -57,8 +57,8 @@ class Lifecycle:
             finish: Told that a step (True) or a reset is done; returns what it shows.
         """
         self._program, self._finish = program, finish
-        self.is_under_way = True
-        """True before the first reset, and while a reset or a step is not over."""
+        self.is_under_way = False
+        """True while a reset or a step has begun and is not over."""
         self._phases: Iterator[str] = iter(())
         self._order: tuple[str, ...] = ()
         self._last = ""
@@ -70,7 +70,7 @@ class Lifecycle:
     def next_phases(self) -> tuple[str, ...]:
         """Phases that may be called now, by name."""
         if not self._order:
-            return (RESET[0],) if self.is_under_way else (RESET[0], STEP[0])
+            return (RESET[0], STEP[0])
         if not self._last:
             return (self._order[0],)
         if self._last == "physics_step" and self._substep < self._program.decimation:
@@ -78,17 +78,17 @@ class Lifecycle:
         return (self._order[self._order.index(self._last) + 1],)
 
     def require_rest(self, name: str) -> None:
-        """Raise before the first reset, and in the middle of a reset or a step.
+        """Raise in the middle of a reset or a step.
 
         Args:
             name: What is about to be called.
         """
-        if self.is_under_way:
+        if self._order:
             raise PhaseError(self._objection(name))
 
     def abandon(self) -> None:
         """Leave a reset or a step where it is: the state of all was exchanged."""
-        if self.is_under_way:
+        if self._order:
             self._start((), iter(()), None)
             self._program.env.recorder_manager.abandon()
 
@@ -113,11 +113,12 @@ class Lifecycle:
             events: Whether reset events run. If not, the worlds are in the model's
                 default state, and everything else is up to the caller.
         """
+        if mask is not None:
+            self._check("initialise")
         env = self._program.env
         if mask is None:
             given = torch.ones(env.num_envs, dtype=torch.bool, device=env.device)
         else:
-            self.require_rest("initialise")
             given = env.sim.check_mask(mask).clone()
         if seed is not None:
             seeds = _world_seeds(seed, env.num_envs)
@@ -243,8 +244,6 @@ class Lifecycle:
             )
 
     def _objection(self, name: str) -> str:
-        if self.is_under_way and not self._order:
-            return f"{name}() before the first episode: call env.reset() first."
         expected = " or ".join(f"{phase}()" for phase in self.next_phases)
         orders = [order for order in (RESET, STEP) if self._order in ((), order)]
         shown = "; ".join(

@@ -30,7 +30,7 @@ def test_tasks_stand_where_a_program_takes_one():
     assert next_words(["train", ""]) == sorted(entries())
     assert next_words(["evaluate", "la"]) == ["latest"]
     assert next_words(["train", "Velocity-G1", ""]) == []
-    assert next_words(["play", "--task", "Reach"]) == ["Reach-Yam"]
+    assert next_words(["play", "--task", "Velocity-Go1-"]) == ["Velocity-Go1-Flat"]
     assert next_words(["verify", ""]) == []  # The shell completes names of files.
 
 
@@ -118,7 +118,7 @@ def wait_for(file: Path, terminal: int, size: int = 0) -> None:
             "mjlab train Cartpole-B\t--plac\tdu\t",
             "train Cartpole-Balance --placement dual",
         ),
-        ("mjlab train Reach\t--env\tseed 3", "train Reach-Yam --env.seed 3"),
+        ("mjlab train Lift-Yam-I\t--env\tseed 3", "train Lift-Yam-IK --env.seed 3"),
         ("mjlab verify pol\t", "verify policy.onnx"),
     ],
 )

@@ -188,9 +188,7 @@ def env() -> ManagerBasedRlEnv:
     cfg.scene.num_envs = 2
     cfg.decimation = 2
     cfg.rewards["seen"] = RewardTermCfg(func=SeesBeginnings, weight=1.0)
-    made = ManagerBasedRlEnv(cfg, "cpu")
-    made.reset()
-    return made
+    return ManagerBasedRlEnv(cfg, "cpu")
 
 
 def test_terms_see_what_was_written_as_the_beginning(env: ManagerBasedRlEnv) -> None:
@@ -225,20 +223,6 @@ def objection(env: ManagerBasedRlEnv, name: str, *args: Any, **settings: Any) ->
     with pytest.raises(PhaseError) as caught:
         getattr(owner, name)(*args, **settings)
     return str(caught.value)
-
-
-def test_before_the_first_reset_there_is_no_episode_to_step() -> None:
-    env = ManagerBasedRlEnv(cartpole(), "cpu")
-    action = torch.zeros(env.num_envs, 1)
-    mask = torch.ones(env.num_envs, dtype=torch.bool)
-    for name, arguments in (("step", [action]), ("set_action", [action])):
-        said = objection(env, name, *arguments)
-        assert said == f"{name}() before the first episode: call env.reset() first."
-    with pytest.raises(PhaseError, match=r"call env.reset\(\) first"):
-        env.reset(mask=mask)
-    state = env.get_state()
-    env.set_state(state)
-    env.step(action)
 
 
 def test_phases_of_an_environment_at_rest_say_what_comes_first(
@@ -353,7 +337,6 @@ def test_a_reset_event_that_fails_leaves_no_reset_under_way() -> None:
     cfg = cartpole()
     cfg.events["fail"] = EventTermCfg(func=fail, mode="reset")
     env = ManagerBasedRlEnv(cfg, "cpu")
-    env.reset()
     fails = True
     with pytest.raises(RuntimeError, match="not today"):
         env.reset(mask=torch.tensor([True]))

@@ -183,7 +183,6 @@ def test_one_row_is_for_all_worlds_and_who_is_left_out_stays(
 
 
 def test_a_state_that_was_got_never_changes(env: ManagerBasedRlEnv) -> None:
-    env.reset()
     state = env.get_state_dict()["entities"]
     copies = {name: value.clone() for name, value in state.items()}
     env.step(torch.zeros(4, 0))
