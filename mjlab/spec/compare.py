@@ -180,7 +180,7 @@ class AttachedModel:
 
     def _differing_blocks(self) -> Iterator[str]:
         for kind in _BLOCKS:
-            for row in self.found[kind]:
+            for row in self.found[kind].tolist():
                 here = _data(self.file, kind, row)
                 if here != _data(self.scene, kind, self.rows[kind][row]):
                     yield f"{kind}_data of {self.names[kind][row]!r} is another"

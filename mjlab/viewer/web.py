@@ -9,6 +9,7 @@ import viser
 from mjviser import ViserMujocoScene
 
 from mjlab.render import color_muscles, has_muscles
+from mjlab.render.offscreen import followed_body
 from mjlab.viewer.backdrop import add_backdrop
 from mjlab.viewer.browser_marks import BrowserMarks
 from mjlab.viewer.panels import CommandPanel, ControlPanel, Page, TermPanel
@@ -67,6 +68,11 @@ class WebViewer:
         model = env.sim.engine.mj_model_of(0)
         self.scene = ViserMujocoScene(self.server, model, self.num_shown)
         """What mjviser makes of the model."""
+        # By itself mjviser follows the first body that is not fixed, which may be a base
+        # that stays while the robot slides away (0.0.14 has no public way to say).
+        followed = followed_body(model, env.scene, env.cfg.viewer)
+        if followed is not None:
+            self.scene._tracked_body_id = followed
         add_backdrop(self.server, model)
         world = min(env.cfg.viewer.world, self.num_shown - 1)
         self.page = Page(self.server, player, world)
