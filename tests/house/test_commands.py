@@ -80,6 +80,34 @@ BY_ANOTHER_TEST = {
     "torchrun *": (
         "tests/rl/test_distributed.py::test_two_agents_on_loopback_train_as_two_nodes"
     ),
+    "sbatch *": (
+        "tests/rl/test_distributed.py::"
+        "test_the_script_for_slurm_trains_on_two_nodes_and_goes_on"
+    ),
+    "make docs": (
+        "tests/house/test_site.py::"
+        "test_the_site_is_whole_and_loads_nothing_from_outside"
+    ),
+    **dict.fromkeys(
+        ("python scripts/sweep.py TASK *", "mjlab sweep * --processes 4"),
+        "tests/sweep/test_sweep.py::"
+        "test_twelve_trials_in_four_processes_are_killed_and_go_on",
+    ),
+    "mjlab sweep * --resume": (
+        "tests/sweep/test_sweep.py::"
+        "test_twelve_trials_in_four_processes_are_killed_and_go_on"
+    ),
+    "python scripts/clone.py *": (
+        "tests/rl/test_cloning.py::"
+        "test_a_cloned_policy_does_what_the_controller_would_do_elsewhere"
+    ),
+    "python scripts/train.py Lift-Yam-IK --init-from *": (
+        "tests/rl/test_cloning.py::"
+        "test_ppo_begins_with_a_cloned_policy_and_keeps_it_while_the_critic_learns"
+    ),
+    "python scripts/replay.py * --lerobot demos": (
+        "tests/replay/test_lerobot.py::test_rows_are_the_steps_of_the_recording"
+    ),
     "python mjlab_runner.py * --udp 9870": (
         "tests/export/test_runner.py::"
         "test_a_late_packet_lets_the_robot_go_within_two_periods"
@@ -131,6 +159,7 @@ NOT_RUN = {
     "python bench/walking.py *": _OF_FIGURES,
     "python bench/muscle.py *": _OF_FIGURES,
     "python bench/sim.py *": _OF_FIGURES,
+    "python bench/tiles.py *": _OF_FIGURES,
     "python bench/env.py *": _OF_FIGURES,
     "python bench/velocity.py": _OF_FIGURES,
     "python bench/cartpole.py *": _OF_FIGURES,
