@@ -213,7 +213,10 @@ class CameraSensor(Sensor, SensePass):
     def prepare(self) -> None:
         """Find the worlds whose turn it is."""
         torch.eq(self._calls % self._period, 0, out=self._due)
-        self._calls.add_(1)
+        # With a longer period, a reset of some worlds is a call for the others too,
+        # whose next picture comes earlier for it. Counting steps would mend that.
+        if self._period > 1:
+            self._calls.add_(1)
 
     def finish(self) -> None:
         """Draw the worlds whose turn it is."""
