@@ -1,11 +1,11 @@
 """Films: videos of worlds that go on while they are drawn."""
 
+import contextlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
+from mjlab.render.closing import Closing
 from mjlab.render.offscreen import Offscreen, OrbitView, Shot, join
 from mjlab.render.overlays import Marks
 from mjlab.render.video import Video
@@ -13,7 +13,7 @@ from mjlab.scene import Scene
 from mjlab.sim import Simulation
 
 
-class Film:
+class Film(Closing):
     """A video of chosen worlds.
 
     A frame is drawn and encoded by a thread of its own while the worlds take their next
@@ -78,25 +78,12 @@ class Film:
         self.num_frames += 1
 
     def close(self) -> None:
-        """Finish the file."""
-        try:
+        """Finish the file. What was seen until a fault is worth keeping."""
+        with contextlib.ExitStack() as ending:
+            ending.callback(self._video.close)
+            ending.callback(self._thread.shutdown)
+            ending.callback(lambda: self._thread.submit(self._camera.close).result())
             self._wait()
-        finally:
-            self._thread.submit(self._camera.close)
-            self._thread.shutdown()
-            # What was seen until a fault is worth keeping.
-            self._video.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _draw(self, shots: Sequence[Shot]) -> None:
         self._video.add(join(self._camera.draw(shots)))

@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Callable, Sequence
-from types import TracebackType
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Protocol
 
 import mujoco
 import numpy as np
 
 from mjlab.names import UnknownNameError, suggest
 from mjlab.render.canvas import Canvas, color_muscles
+from mjlab.render.closing import Closing
 from mjlab.render.overlays import Marks, add_contacts
 from mjlab.scene import Scene
 from mjlab.sim import Simulation
@@ -29,7 +29,7 @@ class OrbitView(Protocol):
     world: int
 
 
-class Offscreen:
+class Offscreen(Closing):
     """Draws frames without a window.
 
     Every world is drawn with its own values of the model. All that is drawn are copies:
@@ -123,17 +123,6 @@ class Offscreen:
     def close(self) -> None:
         """Let OpenGL go."""
         self._canvas.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _take(self, world: int, marks: Marks, lines: Sequence[str]) -> "Shot":
         # Taken anew for each frame, since randomisation may have changed it: 0.4 ms

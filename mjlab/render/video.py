@@ -2,12 +2,12 @@
 
 import subprocess
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from mjlab.files import move_durably
+from mjlab.render.closing import Closing
 
 SUFFIXES = (".mp4", ".mkv", ".mov")
 """Kinds of files that can be written."""
@@ -22,7 +22,7 @@ class VideoError(RuntimeError):
     """A video that cannot be written."""
 
 
-class Video:
+class Video(Closing):
     """A video file.
 
     Frames are handed on as they come, so that a video of any length takes the memory of
@@ -85,18 +85,6 @@ class Video:
             if code != 0:
                 raise VideoError(f"ffmpeg ended with {code} while writing {self.path}.")
             move_durably(self._part, self.path)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        # What was seen until a fault, or until somebody stopped it, is worth keeping.
-        self.close()
 
     def _open(self, shape: tuple[int, ...]) -> subprocess.Popen[bytes]:
         """Start ffmpeg, in a process group of its own, which Ctrl-C does not reach.

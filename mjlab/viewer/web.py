@@ -68,8 +68,8 @@ class WebViewer:
         model = env.sim.engine.mj_model_of(0)
         self.scene = ViserMujocoScene(self.server, model, self.num_shown)
         """What mjviser makes of the model."""
-        # By itself mjviser follows the first body that is not fixed, which may be a base
-        # that stays while the robot slides away (0.0.14 has no public way to say).
+        # By itself mjviser follows the first body that is not fixed, which may be a
+        # base that stays while the robot slides away (0.0.14 has no public way to say).
         followed = followed_body(model, env.scene, env.cfg.viewer)
         if followed is not None:
             self.scene._tracked_body_id = followed

@@ -71,7 +71,9 @@ def foot_height(
     """
     if height_sensor_name is not None:
         data = env.scene.sensor(height_sensor_name).data
-        return data.heights if isinstance(data, TerrainHeightData) else data
+        if isinstance(data, TerrainHeightData):
+            return data.heights
+        return reading(env, height_sensor_name)
     return asset_cfg.entity.data.site_pos_w[:, asset_cfg.site_ids, 2]
 
 
