@@ -1,6 +1,6 @@
 """Cameras: colour, depth and segmentation images."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
 import mujoco
@@ -100,17 +100,9 @@ class CameraSensorCfg(SensorCfg):
     def view(self, model: mujoco.MjModel) -> CameraView:
         """Return what is drawn, with the camera's index in the compiled model."""
         name = self.name if self.camera is None else self.camera
-        return CameraView(
-            sensor=self.name,
-            camera_id=object_id(model, ObjRef(type="camera", name=name)),
-            width=self.width,
-            height=self.height,
-            data_types=self.data_types,
-            geom_groups=self.geom_groups,
-            use_textures=self.use_textures,
-            use_shadows=self.use_shadows,
-            max_distance=self.max_distance,
-        )
+        index = object_id(model, ObjRef(type="camera", name=name))
+        drawn = [field.name for field in fields(CameraView)[1:]]
+        return CameraView(index, **{field: getattr(self, field) for field in drawn})
 
     def _check(self) -> None:
         where = f"Camera sensor {self.name!r}"
