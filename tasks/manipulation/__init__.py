@@ -85,6 +85,7 @@ LIFT_DEPTH = Task(
     rl=lift_seeing_rl,
     on_cpu=OnCpu(num_envs=TAUGHT_WORLDS_ON_CPU, rl=lift_seeing_rl),
     summary="I2RT YAM lifts a cube that a depth camera at its wrist shows.",
+    trained=TRAINED / "Lift-Yam-Depth",
 )
 LIFT_RGB = Task(
     env=LiftYamRgbCfg,
