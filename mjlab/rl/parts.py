@@ -240,7 +240,7 @@ class SymmetryCfg(Config):
 class PpoCfg(PartCfg):
     """Proximal policy optimisation."""
 
-    class_name = "rsl_rl.algorithms:PPO"
+    class_name = "mjlab.rl.ppo:Ppo"
 
     num_learning_epochs: int = 5
     """Passes over the rollout in an update."""
@@ -286,7 +286,8 @@ class PpoCfg(PartCfg):
     """Normalise advantages by minibatch, rather than by rollout."""
 
     use_mixed_precision: bool = False
-    """Run networks in bfloat16 while learning."""
+    """Compute gradients, and the critic's layers, in bfloat16. What the policy does
+    while it learns stays in float32, or an update would learn about half as much."""
 
     grad_reduce_bucket_mb: float = 25
     """Size of what several processes exchange at a time, in MB."""

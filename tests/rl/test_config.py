@@ -9,6 +9,7 @@ import typing
 import pytest
 import rsl_rl.utils
 import torch
+from rsl_rl.algorithms import PPO
 from rsl_rl.extensions import RandomNetworkDistillation, Symmetry
 from rsl_rl.models import CNNModel
 from rsl_rl.modules import CNN
@@ -58,7 +59,7 @@ CASES = [
     (CnnModelCfg(), None, MODEL | {"cnns"}, set()),
     (SpatialCnnModelCfg(), CNNModel, MODEL | {"cnns"}, {"temperature"}),
     # `construct_algorithm` takes this one out before it calls the constructor.
-    (PpoCfg(), None, ALGORITHM | {"actor", "critic"}, {"share_cnn_encoders"}),
+    (PpoCfg(), PPO, ALGORITHM | {"actor", "critic"}, {"share_cnn_encoders"}),
     (DistillationCfg(), None, ALGORITHM | {"student", "teacher", "kwargs"}, set()),
     (CnnCfg(), CNN, {"input_dim", "input_channels"}, set()),
     (
