@@ -153,6 +153,7 @@ NOT_RUN = {
     "*OLD=NEW": "stands for names, and rewrites policies that ship",
     "*<name>*": "stands for a folder; dumps are replayed in tests/replay",
     "*--viewer native*": "opens a window; tests/viewer looks into it without a display",
+    "*--view --gamepad": "opens a window, and needs a gamepad",
     "*--view --keyboard": "opens a window and waits for keys",
     "*--gpus 0,1,2,3": "needs four GPUs",
     "python scripts/motion.py import old.npz *": _OF_A_USER,
