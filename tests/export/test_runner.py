@@ -425,7 +425,8 @@ def test_sticks_command_what_was_trained_and_their_middle_nothing(policy):
     # A turn of 0 is below its range.
     assert source.values["twist"] == pytest.approx([0.0, 0.0, 0.2])
     pad.shares |= {1: -1.0, 0: -1.0, 3: -1.0}  # Forward and to the left.
-    pad.events = [event(3, 1, 0), event(0, 0, 0)]
+    # A button that was let go of is none that is pressed.
+    pad.events = [event(3, 1, 0), event(0, 0, 0), event(1, 0x130, 0)]
     assert source.read() == 0.0 and pad.events == []
     assert source.values["twist"] == pytest.approx([1.0, 0.4, 1.5])
     pad.shares |= {1: 1.0, 0: 1.0, 3: 1.0}
