@@ -112,9 +112,10 @@ BY_ANOTHER_TEST = {
         "tests/export/test_runner.py::"
         "test_a_late_packet_lets_the_robot_go_within_two_periods"
     ),
-    "mjlab port *": (
+    **dict.fromkeys(
+        ("mjlab port *", "python scripts/port.py *"),
         "tests/cli/test_port.py::"
-        "test_the_program_prints_the_list_and_does_not_run_the_file"
+        "test_the_program_prints_the_list_and_does_not_run_the_file",
     ),
     "python scripts/motion.py make": (
         "tests/cli/test_motion.py::test_a_clip_that_ships_is_what_its_description_makes"

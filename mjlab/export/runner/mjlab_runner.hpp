@@ -1185,6 +1185,7 @@ inline std::string run(Policy& policy, RobotInterface& robot, CommandSource& sou
 class OnnxFile {
  public:
   explicit OnnxFile(const std::string& path) : OnnxFile(path, read_file(path)) {}
+  OnnxFile(const OnnxFile&) = delete;  // Its call stays with it.
 
   const OrtApi* const api = OrtGetApiBase()->GetApi(ORT_API_VERSION);
 
