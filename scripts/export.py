@@ -33,7 +33,7 @@ class Options:
 
     runner: bool = False
     """Whether to write mjlab_runner.py beside the file, which runs it on a robot or in
-    MuJoCo without this framework."""
+    MuJoCo without this framework, and mjlab_runner.hpp, which does so in C++."""
 
     task: str | None = None
     """The task of a checkpoint that lies outside of a run's folder."""

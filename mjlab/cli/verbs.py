@@ -38,6 +38,7 @@ VERBS = {
     "scene": Verb("scene", "Write the scene of a task as MJCF."),
     "bench": Verb("bench", "Measure the speed of a task."),
     "warm": Verb("warm_kernels", "Compile the CUDA kernels of tasks without a GPU."),
+    "port": Verb("port", "List what to change in a task of others."),
     "new": Verb("new_task", "Write the package of a task of your own."),
     "completion": Verb("completion", "Write what completes lines in bash or zsh."),
 }

@@ -20,6 +20,7 @@ from mjlab.actuator.compiled import controls_of
 from mjlab.entity import Entity
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.export.graph import OnnxState
+from mjlab.export.motion import MEASURED as CLIP_TERMS
 from mjlab.export.motion import ClipConstants
 from mjlab.export.plan import OnnxInput
 from mjlab.export.quantities import root_frame
@@ -40,6 +41,7 @@ def contract(
     states: Sequence[OnnxState],
     actions: Sequence[Mapping[str, Any]],
     planned: Sequence[OnnxInput],
+    affine: Mapping[str, Mapping[str, Any]],
     network: str,
     commands: Sequence[Mapping[str, Any]],
     more: Mapping[str, Any],
@@ -56,6 +58,7 @@ def contract(
         states: The memory between calls.
         actions: Descriptions of the action's terms.
         planned: The observation terms, in the order of the network.
+        affine: Factors and offsets of terms, by their places.
         network: The name of the agent's network that acts.
         commands: Descriptions of what can be commanded.
         more: Descriptions of the scene, and of the recorded steps.
@@ -87,7 +90,7 @@ def contract(
         **({} if clips is None else {"motion": clips.described()}),
         "actions": list(actions),
         "action_clip": agent.clip_actions,
-        "observations": _terms(env, planned, inputs),
+        "observations": _terms(env, planned, inputs, affine),
         "network": to_data(getattr(agent, network)),
         "entities": {
             name: _entity(env, entity) for name, entity in env.scene.entities.items()
@@ -137,6 +140,7 @@ def _terms(
     env: ManagerBasedRlEnv,
     planned: Sequence[OnnxInput],
     inputs: Sequence[Mapping[str, Any]],
+    affine: Mapping[str, Mapping[str, Any]],
 ) -> list[dict[str, Any]]:
     """Return what the network sees, term by term, and where each comes from."""
     by_name = {entry["name"]: entry for entry in inputs}
@@ -146,15 +150,19 @@ def _terms(
         slot = next(slot for slot in group.slots if slot.name == each.term)
         source = by_name.get(each.input, {}) if each.is_measured else {}
         about = "last action" if each.cfg.func is mdp.last_action else "time"
+        if each.is_measured:
+            is_compared = each.cfg.func in CLIP_TERMS
+            about = "input and clips" if is_compared else "input"
         terms.append(
             {
                 "term": each.place,
                 "input": each.input if each.is_measured else None,
-                "from": "input" if each.is_measured else about,
+                "from": about,
                 "shape": list(slot.output_shape),
                 "width": slot.width,
                 "unit": source.get("unit", "1"),
                 "frame": source.get("frame"),
+                **affine.get(each.place, {}),
                 "clip": each.cfg.clip,
                 "scale": to_data(each.cfg.scale),
                 "history": slot.history,

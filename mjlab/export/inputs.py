@@ -41,6 +41,8 @@ class Observer:
         """The clips that the policy follows, if it does."""
         self.last_action: str | None = None
         """The value of the last action, if a term sees it."""
+        self.affine: dict[str, dict[str, list[float] | None]] = {}
+        """Factor and offset, by the places of terms that make some of an input."""
         self._graph = graph
         self.env = env
         """The environment."""
@@ -106,7 +108,7 @@ class Observer:
             value = self._input(planned, slot, term)
             if self.clips is not None and term.cfg.func in clips.MEASURED:
                 value = self.clips.add(term.cfg.func, value)
-            value = self._made_of(term, value)
+            value = self._made_of(planned, term, value)
         value = self._stages(slot, group, value)
         return self._history(planned, slot, value)
 
@@ -202,12 +204,16 @@ class Observer:
         stop = start + manager.term(name).action_dim
         return self._graph.part(self.last_action, start, stop)
 
-    def _made_of(self, term: BoundTerm, value: str) -> str:
+    def _made_of(self, planned: OnnxInput, term: BoundTerm, value: str) -> str:
         """Add what a term makes of its measurement."""
         if term.cfg.func not in _AFFINE:
             return value
         chosen = term.params.get("asset_cfg") or ROBOT.resolve(self.env.scene)
         factor, offset = _AFFINE[term.cfg.func](chosen)
+        self.affine[planned.place] = {
+            "factor": None if factor is None else factor.tolist(),
+            "offset": offset.tolist(),
+        }
         if factor is not None:
             value = self._graph.add("Mul", value, self._graph.constant(factor.numpy()))
         return self._graph.add("Add", value, self._graph.constant(offset.numpy()))

@@ -174,6 +174,7 @@ def export_policy(
         states=graph.states,
         actions=actions,
         planned=planned,
+        affine=observer.affine,
         network=name,
         clips=observer.clips,
         commands=described_commands(env, observer.inputs, steps.commands),

@@ -32,7 +32,7 @@ from mjlab.rl import (
 from mjlab.tasks.cartpole.env import CartpoleBalanceCfg
 from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from mjlab.tensors import DelayCfg
-from tests.worlds.export_runs import errors, record, stir, write
+from tests.worlds.export_runs import cartpole, errors, record, stir, write
 from tests.worlds.rl_runs import agent_cfg
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,38 +47,6 @@ def recurrent(**more) -> RnnModelCfg:
     given = {"obs_normalization": True, "distribution_cfg": GaussianCfg()}
     sizes = {"rnn_hidden_dim": 6, "rnn_num_layers": 2}
     return RnnModelCfg(hidden_dims=(8,), **(given | sizes | more))
-
-
-def cartpole() -> CartpoleBalanceCfg:
-    """Episodes of two seconds; the actor sees all stages and its own past."""
-    cfg = CartpoleBalanceCfg(episode_length_s=2.0, seed=3)
-    old = cfg.observations["actor"]
-    assert old is not None
-    joints = old.terms["velocity"].params
-    terms = dict(old.terms) | {
-        "cart_pos": replace(
-            old.terms["cart_pos"],
-            history_length=4,
-            scale=2.5,
-            delay=DelayCfg(min_lag=2, max_lag=2),
-        ),
-        "velocity": replace(old.terms["velocity"], clip=(-0.3, 0.2), scale=(3.0, 0.5)),
-        "relative": ObservationTermCfg(
-            func=mdp.joint_vel_rel, params=joints, history_length=2
-        ),
-        "share": ObservationTermCfg(
-            func=mdp.joint_pos_limit_normalized, params=joints, clip=(-0.01, 1.0)
-        ),
-        "past": ObservationTermCfg(func=mdp.last_action, history_length=3, scale=0.5),
-    }
-    cfg.observations["actor"] = ObservationGroupCfg(
-        terms=terms, nan_policy="sanitize", enable_corruption=False
-    )
-    force = cfg.actions["force"]
-    cfg.actions["force"] = replace(
-        force, scale=0.3, offset=0.05, clip={"slider": (-0.2, 0.25)}
-    )
-    return cfg
 
 
 def go1() -> VelocityGo1FlatCfg:

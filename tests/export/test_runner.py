@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import mujoco
 import numpy as np
@@ -14,8 +15,13 @@ import pytest
 
 from mjlab.actuator import IdealPdActuatorCfg
 from mjlab.export.runner import runner_text, write_runner
-from mjlab.export.runner.commands import CommandSource, KeyboardSource, UdpSource
-from mjlab.export.runner.loop import Safety, follow, run
+from mjlab.export.runner.commands import (
+    CommandSource,
+    GamepadSource,
+    KeyboardSource,
+    UdpSource,
+)
+from mjlab.export.runner.loop import Safety, follow, main, run
 from mjlab.export.runner.policy import ContractError, ContractPolicy
 from mjlab.export.runner.robot import MujocoRobot
 from mjlab.rl import GaussianCfg, MlpModelCfg
@@ -375,6 +381,130 @@ def test_a_key_lets_the_robot_go(policy, monkeypatch):
     os.write(writing, b"wx")
     assert run(policy, robot, source, Safety(policy), steps=3) == "a key stopped it"
     assert robot.damped == 0
+
+
+class Pad:
+    """A gamepad as evdev has it: what its sticks show, and presses that wait."""
+
+    name = "Pad"
+
+    def __init__(self, path="", buttons=(0x130, 0x131)):
+        self.buttons = list(buttons)
+        # Sticks of makers differ in where they begin and end.
+        self.ends = {0: (-32768, 32767), 1: (0, 255), 3: (-128, 127), 9: (0, 1)}
+        self.shares = dict.fromkeys(self.ends, 0.0)
+        self.events, self.held, self.is_gone = [], [], False
+
+    def capabilities(self, absinfo):
+        assert not absinfo
+        return {0: [0], 1: self.buttons, 3: [*self.ends]}
+
+    def read_one(self):
+        if self.is_gone:
+            raise OSError(19, "No such device")
+        return self.events.pop(0) if self.events else None
+
+    def active_keys(self):
+        return self.held
+
+    def absinfo(self, axis):
+        low, high = self.ends[axis]
+        value = round((low + high) / 2.0 + self.shares[axis] * (high - low) / 2.0)
+        return SimpleNamespace(value=value, min=low, max=high)
+
+
+def event(kind, code, value):
+    return SimpleNamespace(type=kind, code=code, value=value)
+
+
+def test_sticks_command_what_was_trained_and_their_middle_nothing(policy):
+    policy.contract["commands"][0]["range"] = [[-0.5, 1.0], [-0.4, 0.4], [0.2, 1.5]]
+    pad = Pad()
+    source = GamepadSource(policy.contract, pad)
+    assert source.read() == 0.0
+    # A turn of 0 is below its range.
+    assert source.values["twist"] == pytest.approx([0.0, 0.0, 0.2])
+    pad.shares |= {1: -1.0, 0: -1.0, 3: -1.0}  # Forward and to the left.
+    # A button that was let go of is none that is pressed.
+    pad.events = [event(3, 1, 0), event(0, 0, 0), event(1, 0x130, 0)]
+    assert source.read() == 0.0 and pad.events == []
+    assert source.values["twist"] == pytest.approx([1.0, 0.4, 1.5])
+    pad.shares |= {1: 1.0, 0: 1.0, 3: 1.0}
+    source.read()
+    assert source.values["twist"] == pytest.approx([-0.5, -0.4, 0.2])
+    # Half of the way, of which the dead zone is a tenth.
+    pad.shares |= {1: -0.55, 0: 0.09, 3: -0.55}
+    source.read()
+    assert source.values["twist"] == pytest.approx([0.5, 0.0, 0.75], abs=0.01)
+
+
+def test_sticks_command_shares_where_no_range_is_known_and_no_more_than_there_is(
+    policy,
+):
+    (command,) = policy.contract["commands"]
+    command |= {"range": None, "start": [0.0, 0.0]}
+    pad = Pad()
+    pad.shares |= {1: -1.0, 0: 0.55, 3: 1.0}
+    source = GamepadSource(policy.contract, pad)
+    source.read()
+    assert source.values["twist"] == pytest.approx([1.0, -0.5], abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "planted", [{"events": [event(1, 0x131, 1), event(1, 0x131, 0)]}, {"held": [0x13D]}]
+)
+def test_any_button_of_a_gamepad_lets_the_robot_go(policy, planted):
+    robot, pad = begun(policy, Faulty), Pad()
+
+    class Pressed(GamepadSource):
+        def read(self):
+            if robot.period + 1 == FAULT:
+                vars(pad).update(planted)
+            return super().read()
+
+    source, safety = Pressed(policy.contract, pad), Safety(policy)
+    pad.shares[1] = -1.0
+    assert run(policy, robot, source, safety, steps=8) == "a key stopped it"
+    assert robot.damped == FAULT
+
+
+def test_a_gamepad_that_is_unplugged_lets_the_robot_go(policy):
+    robot, pad = begun(policy, Faulty), Pad()
+    pad.is_gone = True
+    source = GamepadSource(policy.contract, pad)
+    with pytest.raises(OSError, match="No such device"):
+        run(policy, robot, source, Safety(policy), steps=3)
+    assert robot.damped == -1  # Before the first period.
+
+
+def test_a_gamepad_is_found_among_devices_or_named_as_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "evdev", None)
+    with pytest.raises(ContractError, match="missing: `pip install evdev`"):
+        GamepadSource.find()
+    kinds = {"/dev/input/event0": (30, 48), "/dev/input/event1": (0x130,)}
+    evdev = SimpleNamespace(
+        list_devices=lambda: [*kinds], InputDevice=lambda p: Pad(p, kinds[p])
+    )
+    monkeypatch.setitem(sys.modules, "evdev", evdev)
+    assert GamepadSource.find().buttons == [0x130]
+    kinds.pop("/dev/input/event1")
+    with pytest.raises(ContractError, match="no gamepad that may be read, but Pad"):
+        GamepadSource.find()
+    kinds.clear()
+    with pytest.raises(ContractError, match="but no device at all"):
+        GamepadSource.find()
+
+
+def test_typed_a_gamepad_steers(go1, tmp_path, monkeypatch, capsys):
+    pad = Pad()
+    pad.shares[1] = -1.0
+    evdev = SimpleNamespace(list_devices=lambda: ["a"], InputDevice=lambda _: pad)
+    monkeypatch.setitem(sys.modules, "evdev", evdev)
+    log = tmp_path / "steps.jsonl"
+    assert main([str(go1), "--gamepad", "--seconds", "0.1", "--log", str(log)]) == 0
+    rows = [json.loads(row) for row in log.read_text().splitlines()]
+    assert [row["commands"]["twist"] for row in rows] == [[1.0, 0.0, 0.0]] * 5
+    assert capsys.readouterr().out == "5 steps, 0.1 s.\n"
 
 
 def test_a_command_that_is_none_is_refused(policy):

@@ -112,6 +112,11 @@ BY_ANOTHER_TEST = {
         "tests/export/test_runner.py::"
         "test_a_late_packet_lets_the_robot_go_within_two_periods"
     ),
+    **dict.fromkeys(
+        ("mjlab port *", "python scripts/port.py *"),
+        "tests/cli/test_port.py::"
+        "test_the_program_prints_the_list_and_does_not_run_the_file",
+    ),
     "python scripts/motion.py make": (
         "tests/cli/test_motion.py::test_a_clip_that_ships_is_what_its_description_makes"
     ),
@@ -149,6 +154,7 @@ NOT_RUN = {
     "*OLD=NEW": "stands for names, and rewrites policies that ship",
     "*<name>*": "stands for a folder; dumps are replayed in tests/replay",
     "*--viewer native*": "opens a window; tests/viewer looks into it without a display",
+    "*--view --gamepad": "opens a window, and needs a gamepad",
     "*--view --keyboard": "opens a window and waits for keys",
     "*--gpus 0,1,2,3": "needs four GPUs",
     "python scripts/motion.py import old.npz *": _OF_A_USER,

@@ -283,6 +283,8 @@ def known_names() -> frozenset[str]:
             found |= set(file.relative_to(ROOT).parts[:-1])
             if folder != "tests/":
                 found |= set(names_in(ast.parse(file.read_text("utf-8"))))
+    for file in (ROOT / "mjlab").rglob("*.hpp"):
+        found |= set(re.findall(r"\b(?:class|struct) (\w+)", file.read_text("utf-8")))
     for file in (ROOT / "tasks").rglob("*.xml"):
         found |= set(re.findall(r"\bname=\"(\w+)\"", file.read_text("utf-8")))
     return frozenset(found)

@@ -7,47 +7,58 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs"))
 
-from generator.porting import ISAAC_LAB, MJLAB, OTHERWISE, names_part
+from generator.porting import names_part
 
+from mjlab.cli.porting.isaaclab_names import ISAAC_LAB
+from mjlab.cli.porting.mjlab_names import MJLAB
 from tests.tools.dotted_names import found
 
-PACKAGES = {**MJLAB, **ISAAC_LAB}
+PROJECTS = (MJLAB, ISAAC_LAB)
+PACKAGES = [(project, name) for project in PROJECTS for name in project.all_packages()]
+ROWS = [(project, name) for project in PROJECTS for name in project.otherwise]
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_a_name_without_a_row_is_the_same_here(package):
-    their = PACKAGES[package]
-    same = [name for name in their.names.split() if name not in OTHERWISE]
+@pytest.mark.parametrize(("project", "package"), PACKAGES)
+def test_a_name_without_a_row_is_the_same_here(project, package):
+    their = project.all_packages()[package]
+    same = [name for name in their.names.split() if name not in project.otherwise]
     assert [name for name in same if found(f"{their.ours}.{name}") is None] == []
 
 
-@pytest.mark.parametrize("name", OTHERWISE)
-def test_what_a_row_calls_ours_is_there(name):
-    ours, differs = OTHERWISE[name]
+@pytest.mark.parametrize(("project", "name"), ROWS)
+def test_what_a_row_calls_ours_is_there(project, name):
+    ours, differs = project.otherwise[name]
     assert ours or differs
     assert not ours or found(ours) is not None, ours
 
 
 def test_every_row_is_of_a_name_that_is_theirs_and_says_something():
-    names = {name for their in PACKAGES.values() for name in their.names.split()}
-    assert OTHERWISE.keys() <= names
-    idle = {
-        name
-        for their in PACKAGES.values()
-        for name in their.names.split()
-        if OTHERWISE.get(name) == (f"{their.ours}.{name}", "")
-    }
-    assert idle == set()
+    for project in PROJECTS:
+        packages = project.all_packages().values()
+        names = {name for their in packages for name in their.names.split()}
+        assert project.otherwise.keys() <= names
+        idle = {
+            name
+            for their in packages
+            for name in their.names.split()
+            if project.otherwise.get(name) == (f"{their.ours}.{name}", "")
+        }
+        assert idle == set()
 
 
 def test_no_name_is_given_twice_in_a_package():
-    for their in PACKAGES.values():
-        names = their.names.split()
+    for project, package in PACKAGES:
+        names = project.all_packages()[package].names.split()
         assert len(names) == len(set(names))
 
 
 def test_pages_hold_every_name():
-    for which, packages in (("mjlab", MJLAB), ("isaaclab", ISAAC_LAB)):
+    for which, packages in (
+        ("mjlab", MJLAB.packages),
+        ("isaaclab", ISAAC_LAB.packages),
+        ("mjlab tasks", MJLAB.task_packages),
+        ("isaaclab tasks", ISAAC_LAB.task_packages),
+    ):
         page = names_part(which)
         for their in packages.values():
             assert all(f"`{name}`" in page for name in their.names.split())

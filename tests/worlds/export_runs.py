@@ -1,23 +1,60 @@
 """Policies with weights by chance, for the tests of ONNX files."""
 
 import dataclasses
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
+from mjlab import mdp
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.export import Exported, OnnxPolicy, export_policy
 from mjlab.export.plan import GROUP, measured_group
+from mjlab.managers import ObservationGroupCfg, ObservationTermCfg
 from mjlab.rl import AgentCfg, Ranks
 from mjlab.rl.checkpoint import write_model
 from mjlab.rl.learners import InferencePolicy, Learner
 from mjlab.rl.policy import load_network
 from mjlab.rl.state import policy_layout
 from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.tasks.cartpole.env import CartpoleBalanceCfg
+from mjlab.tensors import DelayCfg
 
 Numbers = np.ndarray
+
+
+def cartpole() -> CartpoleBalanceCfg:
+    """Episodes of two seconds; the actor sees all stages and its own past."""
+    cfg = CartpoleBalanceCfg(episode_length_s=2.0, seed=3)
+    old = cfg.observations["actor"]
+    assert old is not None
+    joints = old.terms["velocity"].params
+    terms = dict(old.terms) | {
+        "cart_pos": replace(
+            old.terms["cart_pos"],
+            history_length=4,
+            scale=2.5,
+            delay=DelayCfg(min_lag=2, max_lag=2),
+        ),
+        "velocity": replace(old.terms["velocity"], clip=(-0.3, 0.2), scale=(3.0, 0.5)),
+        "relative": ObservationTermCfg(
+            func=mdp.joint_vel_rel, params=joints, history_length=2
+        ),
+        "share": ObservationTermCfg(
+            func=mdp.joint_pos_limit_normalized, params=joints, clip=(-0.01, 1.0)
+        ),
+        "past": ObservationTermCfg(func=mdp.last_action, history_length=3, scale=0.5),
+    }
+    cfg.observations["actor"] = ObservationGroupCfg(
+        terms=terms, nan_policy="sanitize", enable_corruption=False
+    )
+    force = cfg.actions["force"]
+    cfg.actions["force"] = replace(
+        force, scale=0.3, offset=0.05, clip={"slider": (-0.2, 0.25)}
+    )
+    return cfg
 
 
 def stir(network: torch.nn.Module, seed: int = 0) -> None:

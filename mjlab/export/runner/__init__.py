@@ -9,6 +9,8 @@ from pathlib import Path
 
 from mjlab.files import write_text
 
+HEADER = "mjlab_runner.hpp"
+"""The header that does the same in C++."""
 PARTS = ("policy", "reach", "robot", "commands", "loop")
 """The files, in the order in which they need each other."""
 
@@ -31,7 +33,9 @@ def runner_text() -> str:
 
 
 def write_runner(beside: Path) -> Path:
-    """Write the runner beside a file, and return its path."""
+    """Write the runner, and its header for C++, beside a file; return its path."""
     path = beside.with_name("mjlab_runner.py")
     write_text(path, runner_text())
+    header = (Path(__file__).parent / HEADER).read_text("utf-8")
+    write_text(beside.with_name(HEADER), header)
     return path

@@ -1,4 +1,4 @@
-"""Commands: constant ones, those of a keyboard, and those of packets."""
+"""Commands: constant ones, of a keyboard, of a gamepad, and of packets."""
 
 import contextlib
 import importlib
@@ -68,6 +68,68 @@ class KeyboardSource(CommandSource):
         if 0 <= place < step.size:
             step[place] = 0.1 if sign == 0 else -0.1
         self.set(name, (key != " ") * (self.values[name] + step))
+
+
+class GamepadSource(CommandSource):
+    """Commands of sticks: the left one walks, the right one turns; any button stops."""
+
+    AXES = (1, 0, 3)
+    """Codes of the axes of a command's numbers: left stick's y and x, right one's x."""
+    KEYS, STICKS, BUTTON = 1, 3, 0x130
+    """Kinds of events of buttons and axes, and the button that any gamepad has."""
+
+    def __init__(
+        self, contract: dict[str, Any], device: Any, dead: float = 0.1
+    ) -> None:
+        """Take a device of evdev, and the share of a stick's way that is none."""
+        super().__init__(contract)
+        self._device, self._dead = device, dead
+
+    @classmethod
+    def find(cls) -> Any:
+        """Return the first gamepad of this machine."""
+        try:
+            evdev = importlib.import_module("evdev")
+        except ImportError:
+            raise ContractError(
+                "A gamepad is read by the package evdev, which is missing: "
+                "`pip install evdev`, on Linux."
+            ) from None
+        devices = [evdev.InputDevice(path) for path in evdev.list_devices()]
+        for device in devices:
+            has = device.capabilities(absinfo=False)
+            has_sticks = {*cls.AXES} <= {*has.get(cls.STICKS, ())}
+            if has_sticks and cls.BUTTON in has.get(cls.KEYS, ()):
+                return device
+        raise ContractError(
+            "There is no gamepad that may be read, but "
+            f"{', '.join(device.name for device in devices) or 'no device at all'}. "
+            "Plug one in, or join the group `input`, which may read it."
+        )
+
+    def read(self) -> float:
+        while (event := self._device.read_one()) is not None:
+            if event.type == self.KEYS and event.value:
+                return math.inf
+        if self._device.active_keys():
+            return math.inf
+        name = next(iter(self.values))
+        wanted = np.zeros_like(self.values[name])
+        range_ = self.known[name]["range"] or [[-1.0, 1.0]] * wanted.size
+        for place, axis in enumerate(self.AXES[: wanted.size]):
+            low, high = range_[place]
+            share = self._share(axis)
+            wanted[place] = share * high if share > 0.0 else -share * low
+        self.set(name, wanted)
+        return 0.0
+
+    def _share(self, axis: int) -> float:
+        """Return how far an axis is out, from -1 to 1: forward and left are above 0."""
+        found = self._device.absinfo(axis)
+        half = (found.max - found.min) / 2.0
+        share = (found.min + half - found.value) / half
+        out = max(0.0, abs(share) - self._dead) / (1.0 - self._dead)
+        return math.copysign(min(out, 1.0), share)
 
 
 class UdpSource(CommandSource):

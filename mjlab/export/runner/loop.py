@@ -2,6 +2,7 @@
 
     python mjlab_runner.py policy.onnx --seconds 10 --command 0.5 0 0
     python mjlab_runner.py policy.onnx --keyboard --view
+    python mjlab_runner.py policy.onnx --gamepad --view
     python mjlab_runner.py policy.onnx --udp 9870 --log steps.jsonl
     python mjlab_runner.py policy.onnx --check
 
@@ -22,7 +23,12 @@ from typing import Any
 
 import numpy as np
 
-from mjlab.export.runner.commands import CommandSource, KeyboardSource, UdpSource
+from mjlab.export.runner.commands import (
+    CommandSource,
+    GamepadSource,
+    KeyboardSource,
+    UdpSource,
+)
 from mjlab.export.runner.policy import Arrays, ContractPolicy
 from mjlab.export.runner.robot import MujocoRobot, RobotInterface
 
@@ -211,6 +217,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--command", type=float, nargs="+", help="values that stay")
     parser.add_argument("--keyboard", action="store_true", help="w s a d q e, space, x")
+    parser.add_argument("--gamepad", action="store_true", help="sticks; buttons stop")
     parser.add_argument("--udp", type=int, help="port of this machine for packets")
     parser.add_argument("--log", type=Path, help="file for a line of JSON each period")
     parser.add_argument("--view", action="store_true", help="open MuJoCo's window")
@@ -248,7 +255,8 @@ def _run(
     record = policy.record()
     robot.start(record["qpos"][0], record["qvel"][0])
     robot.given = {k[6:]: v[0] for k, v in record.items() if k.startswith("input ")}
-    if options.view or options.keyboard or options.udp is not None:
+    told = options.keyboard or options.gamepad or options.udp is not None
+    if options.view or told:
         robot.on_step = _pacer(policy.dt)
     if options.view:
         window = importlib.import_module("mujoco.viewer").launch_passive(
@@ -265,6 +273,8 @@ def _run(
     if options.keyboard:
         source = KeyboardSource(policy.contract)
         stack.enter_context(source.listening())
+    elif options.gamepad:
+        source = GamepadSource(policy.contract, GamepadSource.find())
     elif options.udp is not None:
         source = UdpSource(policy.contract, options.udp, time.monotonic)
     if options.command:

@@ -1,0 +1,359 @@
+"""Names of mjlab 1.6.0, as its reference pages have them, and ours."""
+
+from mjlab.cli.porting.project import Package, Project
+
+_PACKAGES = {
+    "mjlab.envs": Package(
+        "ManagerBasedRlEnv ManagerBasedRlEnvCfg VecEnvObs VecEnvStepReturn",
+        "mjlab.envs",
+    ),
+    "mjlab.managers": Package(
+        "ManagerBase ManagerTermBase ManagerTermBaseCfg SceneEntityCfg ActionManager "
+        "ActionTerm ActionTermCfg ObservationManager ObservationGroupCfg "
+        "ObservationTermCfg RewardManager RewardTermCfg TerminationManager "
+        "TerminationTermCfg CommandManager NullCommandManager CommandTerm "
+        "CommandTermCfg CurriculumManager NullCurriculumManager CurriculumTermCfg "
+        "EventManager EventMode EventTermCfg MetricsManager NullMetricsManager "
+        "MetricsTermCfg RecorderManager NullRecorderManager RecorderTerm "
+        "RecorderTermCfg",
+        "mjlab.managers",
+    ),
+    "mjlab.entity": Package(
+        "Entity EntityCfg EntityArticulationInfoCfg EntityIndexing EntityData",
+        "mjlab.entity",
+    ),
+    "mjlab.scene": Package("Scene SceneCfg", "mjlab.scene"),
+    "mjlab.sim": Package(
+        "Simulation MujocoSimulation SimulationCfg MujocoCfg TorchArray WarpBridge",
+        "mjlab.sim",
+    ),
+    "mjlab.actuator": Package(
+        "Actuator ActuatorCfg ActuatorCmd BuiltinActuatorGroup BuiltinMotorActuator "
+        "BuiltinMotorActuatorCfg BuiltinPositionActuator BuiltinPositionActuatorCfg "
+        "BuiltinVelocityActuator BuiltinVelocityActuatorCfg BuiltinPdActuator "
+        "BuiltinPdActuatorCfg BuiltinDcMotorActuator BuiltinDcMotorActuatorCfg "
+        "DcMotorInputMode DcMotorDatasheetParams DcMotorPhysicalParams "
+        "BuiltinMuscleActuator BuiltinMuscleActuatorCfg XmlActuator XmlActuatorCfg "
+        "IdealPdActuator IdealPdActuatorCfg DcMotorActuator DcMotorActuatorCfg "
+        "LearnedMlpActuator LearnedMlpActuatorCfg",
+        "mjlab.actuator",
+    ),
+    "mjlab.sensor": Package(
+        "Sensor SensorCfg SensorContext BuiltinSensor BuiltinSensorCfg ObjRef "
+        "ContactSensor ContactSensorCfg ContactData ContactMatch RayCastSensor "
+        "RayCastSensorCfg RayCastData GridPatternCfg PinholeCameraPatternCfg "
+        "RingPatternCfg TerrainHeightSensor TerrainHeightSensorCfg CameraSensor "
+        "CameraSensorCfg CameraSensorData",
+        "mjlab.sensor",
+    ),
+    "mjlab.terrains": Package(
+        "TerrainEntity TerrainEntityCfg TerrainGenerator TerrainGeneratorCfg "
+        "SubTerrainCfg FlatPatchSamplingCfg HfDiscreteObstaclesTerrainCfg "
+        "HfPerlinNoiseTerrainCfg HfPyramidSlopedTerrainCfg HfRandomUniformTerrainCfg "
+        "HfWaveTerrainCfg BoxFlatTerrainCfg BoxInvertedPyramidStairsTerrainCfg "
+        "BoxNarrowBeamsTerrainCfg BoxNestedRingsTerrainCfg BoxOpenStairsTerrainCfg "
+        "BoxPyramidStairsTerrainCfg BoxRandomGridTerrainCfg "
+        "BoxRandomSpreadTerrainCfg BoxRandomStairsTerrainCfg "
+        "BoxSteppingStonesTerrainCfg BoxTiltedGridTerrainCfg",
+        "mjlab.terrain",
+    ),
+    "mjlab.viewer": Package(
+        "ViewerConfig BaseViewer NativeMujocoViewer ViserPlayViewer OffscreenRenderer "
+        "EnvProtocol PolicyProtocol VerbosityLevel",
+        "mjlab.viewer",
+    ),
+    "mjlab.rl": Package(
+        "MjlabOnPolicyRunner RslRlVecEnvWrapper RslRlOnPolicyRunnerCfg "
+        "RslRlPpoAlgorithmCfg RslRlModelCfg RslRlBaseRunnerCfg",
+        "mjlab.rl",
+    ),
+    "mjlab.envs.mdp": Package(
+        "JointPositionActionCfg RelativeJointPositionActionCfg JointVelocityActionCfg "
+        "JointEffortActionCfg TendonLengthActionCfg TendonVelocityActionCfg "
+        "TendonEffortActionCfg SiteEffortActionCfg DifferentialIKActionCfg "
+        "base_lin_vel base_ang_vel projected_gravity joint_pos_rel joint_vel_rel "
+        "last_action generated_commands builtin_sensor projected_gravity_from_sensor "
+        "height_scan is_alive is_terminated joint_torques_l2 joint_vel_l2 "
+        "joint_acc_l2 action_rate_l2 action_acc_l2 joint_pos_limits posture "
+        "electrical_power_cost flat_orientation_l2 time_out bad_orientation "
+        "root_height_below_minimum nan_detection randomize_terrain "
+        "reset_scene_to_default reset_root_state_uniform "
+        "reset_root_state_from_flat_patches reset_joints_by_offset "
+        "push_by_setting_velocity apply_external_force_torque apply_body_impulse "
+        "reward_curriculum termination_curriculum mean_action_acc dr",
+        "mjlab.mdp",
+    ),
+    "mjlab.envs.mdp.dr": Package(
+        "body_mass body_com_offset body_ipos body_pos body_quat pseudo_inertia "
+        "dof_armature dof_damping dof_frictionloss encoder_bias jnt_range "
+        "jnt_stiffness joint_armature joint_damping joint_default_pos joint_friction "
+        "joint_limits joint_stiffness qpos0 geom_friction geom_matid geom_pos "
+        "geom_quat geom_rgba geom_size site_pos site_quat tendon_armature "
+        "tendon_damping tendon_friction tendon_frictionloss tendon_stiffness cam_fovy "
+        "cam_intrinsic cam_pos cam_quat light_ambient light_attenuation light_cutoff "
+        "light_diffuse light_dir light_exponent light_pos light_specular mat_emission "
+        "mat_rgba mat_shininess mat_specular mat_texid mat_texrepeat pair_friction "
+        "effort_limits pd_gains Distribution Operation",
+        "mjlab.mdp.randomize",
+    ),
+    "mjlab.tasks.velocity.mdp": Package(
+        "UniformVelocityCommand UniformVelocityCommandCfg foot_height foot_air_time "
+        "foot_contact foot_contact_forces track_linear_velocity "
+        "track_angular_velocity upright self_collision_cost "
+        "body_angular_velocity_penalty angular_momentum_penalty feet_air_time "
+        "feet_clearance feet_swing_height feet_slip soft_landing variable_posture "
+        "illegal_contact out_of_terrain_bounds terrain_edge_reached "
+        "terrain_levels_vel commands_vel",
+        "mjlab.tasks.velocity.mdp",
+    ),
+}
+_NULL = "a manager without terms is one of its kind that does nothing"
+_BOUND = "what a configuration becomes is inside `Entity.actuators`"
+
+_OTHERWISE: dict[str, tuple[str, str]] = {
+    # mjlab.envs
+    "VecEnvObs": ("mjlab.managers.Observations", ""),
+    "VecEnvStepReturn": ("mjlab.envs.Step", "a named tuple"),
+    # mjlab.managers
+    "ManagerBase": ("mjlab.managers.term.Manager", ""),
+    "ManagerTermBaseCfg": ("mjlab.managers.TermCfg", ""),
+    "NullCommandManager": ("mjlab.managers.CommandManager", _NULL),
+    "NullCurriculumManager": ("mjlab.managers.CurriculumManager", _NULL),
+    "NullMetricsManager": ("mjlab.managers.MetricsManager", _NULL),
+    "NullRecorderManager": ("mjlab.managers.RecorderManager", _NULL),
+    "EventMode": ("mjlab.managers.event.EventMode", ""),
+    "RecorderTerm": (
+        "mjlab.managers.ManagerTermBase",
+        "a recorder is a term like the others; `mjlab.mdp` has some, and files are "
+        "written for you",
+    ),
+    # mjlab.entity
+    "EntityArticulationInfoCfg": ("mjlab.entity.ArticulationCfg", ""),
+    "EntityIndexing": ("mjlab.entity.EntityIndex", ""),
+    # mjlab.sim
+    "MujocoSimulation": (
+        "mjlab.sim.Simulation",
+        "`SimulationCfg(backend='native')`: one class, two engines",
+    ),
+    "TorchArray": ("mjlab.sim.Simulation", "fields of `sim.data` are torch tensors"),
+    "WarpBridge": ("mjlab.sim.Simulation", "fields of `sim.data` are torch tensors"),
+    # mjlab.actuator
+    "Actuator": ("mjlab.actuator.ActuatorSet", "all actuators of an entity"),
+    "ActuatorCmd": ("mjlab.actuator.ActuatorTargets", ""),
+    "BuiltinActuatorGroup": ("mjlab.actuator.ActuatorSet", ""),
+    "BuiltinMotorActuator": ("mjlab.actuator.ActuatorBinding", _BOUND),
+    "BuiltinMotorActuatorCfg": ("mjlab.actuator.MotorActuatorCfg", ""),
+    "BuiltinPositionActuator": ("mjlab.actuator.ActuatorBinding", _BOUND),
+    "BuiltinPositionActuatorCfg": (
+        "mjlab.actuator.PositionActuatorCfg",
+        "gains may differ by joint: a number or values by pattern",
+    ),
+    "BuiltinVelocityActuator": ("mjlab.actuator.ActuatorBinding", _BOUND),
+    "BuiltinVelocityActuatorCfg": ("mjlab.actuator.VelocityActuatorCfg", ""),
+    "BuiltinPdActuator": ("mjlab.actuator.ActuatorBinding", _BOUND),
+    "BuiltinPdActuatorCfg": ("mjlab.actuator.PdActuatorCfg", ""),
+    "BuiltinDcMotorActuator": ("mjlab.actuator.ActuatorBinding", _BOUND),
+    "BuiltinDcMotorActuatorCfg": ("mjlab.actuator.DcMotorActuatorCfg", ""),
+    "DcMotorInputMode": ("mjlab.actuator.DcMotorActuatorCfg", "a field of it"),
+    "DcMotorDatasheetParams": ("mjlab.actuator.DcMotorActuatorCfg", "fields of it"),
+    "DcMotorPhysicalParams": ("mjlab.actuator.DcMotorActuatorCfg", "fields of it"),
+    "BuiltinMuscleActuator": ("mjlab.actuator.ActuatorBinding", _BOUND),
+    "BuiltinMuscleActuatorCfg": ("mjlab.actuator.MuscleActuatorCfg", ""),
+    "XmlActuator": ("mjlab.actuator.ActuatorBinding", _BOUND),
+    "IdealPdActuator": ("mjlab.actuator.ActuatorBinding", _BOUND),
+    "DcMotorActuator": ("mjlab.actuator.ActuatorBinding", _BOUND),
+    "DcMotorActuatorCfg": (
+        "mjlab.actuator.DcPdActuatorCfg",
+        "here `DcMotorActuatorCfg` is MuJoCo's own motor",
+    ),
+    "LearnedMlpActuator": ("mjlab.actuator.ActuatorBinding", _BOUND),
+    "LearnedMlpActuatorCfg": ("mjlab.actuator.LearnedActuatorCfg", ""),
+    # mjlab.sensor
+    "BuiltinSensor": ("mjlab.sensor.MujocoSensor", ""),
+    "BuiltinSensorCfg": ("mjlab.sensor.MujocoSensorCfg", ""),
+    "RayCastSensorCfg": (
+        "mjlab.sensor.RayCastSensorCfg",
+        "`geom_groups` is (0,) by default, not (0, 1, 2)",
+    ),
+    "PinholeCameraPatternCfg": ("mjlab.sensor.PinholePatternCfg", ""),
+    "CameraSensorData": ("mjlab.sensor.CameraData", ""),
+    # mjlab.terrains
+    "TerrainEntity": ("mjlab.scene.Ground", "`env.scene.ground`, no entity"),
+    "TerrainEntityCfg": ("mjlab.terrain.TerrainCfg", ""),
+    "TerrainGenerator": ("mjlab.terrain.build_terrain", "a function"),
+    "FlatPatchSamplingCfg": ("mjlab.terrain.FlatPatchCfg", ""),
+    "HfDiscreteObstaclesTerrainCfg": ("mjlab.terrain.DiscreteObstaclesCfg", ""),
+    "HfPerlinNoiseTerrainCfg": ("mjlab.terrain.PerlinCfg", ""),
+    "HfPyramidSlopedTerrainCfg": ("mjlab.terrain.PyramidSlopeCfg", ""),
+    "HfRandomUniformTerrainCfg": ("mjlab.terrain.RandomRoughCfg", ""),
+    "HfWaveTerrainCfg": ("mjlab.terrain.WaveCfg", ""),
+    "BoxFlatTerrainCfg": ("mjlab.terrain.FlatCfg", ""),
+    "BoxInvertedPyramidStairsTerrainCfg": (
+        "mjlab.terrain.InvertedPyramidStairsCfg",
+        "without holes",
+    ),
+    "BoxNarrowBeamsTerrainCfg": (
+        "mjlab.tasks.velocity.NarrowBeamsCfg",
+        "along x and y, not in all directions",
+    ),
+    "BoxNestedRingsTerrainCfg": ("mjlab.tasks.velocity.NestedRingsCfg", ""),
+    "BoxOpenStairsTerrainCfg": (
+        "mjlab.tasks.velocity.OpenStairsCfg",
+        "stairs up; none down",
+    ),
+    "BoxPyramidStairsTerrainCfg": ("mjlab.terrain.PyramidStairsCfg", "without holes"),
+    "BoxRandomGridTerrainCfg": (
+        "mjlab.terrain.RandomGridCfg",
+        "heights of `num_levels`; equal neighbours merge by themselves",
+    ),
+    "BoxRandomSpreadTerrainCfg": (
+        "mjlab.tasks.velocity.RandomBoxesCfg",
+        "boxes along x and y, not turned",
+    ),
+    "BoxRandomStairsTerrainCfg": ("mjlab.tasks.velocity.RandomStairsCfg", ""),
+    "BoxSteppingStonesTerrainCfg": ("mjlab.terrain.SteppingStonesCfg", ""),
+    "BoxTiltedGridTerrainCfg": (
+        "mjlab.tasks.velocity.TiltedGridCfg",
+        "a slope, not degrees; one height field, so that steps between cells are a "
+        "vertex wide",
+    ),
+    # mjlab.viewer
+    "ViewerConfig": (
+        "mjlab.envs.ViewerCfg",
+        "no `origin_type`: a camera with an `entity` follows it",
+    ),
+    "BaseViewer": ("mjlab.viewer.Player", "what steps; viewers show it"),
+    "NativeMujocoViewer": ("mjlab.viewer.NativeViewer", ""),
+    "ViserPlayViewer": ("mjlab.viewer.WebViewer", ""),
+    "OffscreenRenderer": ("mjlab.render.Offscreen", ""),
+    "EnvProtocol": ("mjlab.envs.Worlds", ""),
+    "PolicyProtocol": ("mjlab.envs.Policy", ""),
+    "VerbosityLevel": ("", "no counterpart"),
+    # mjlab.rl
+    "MjlabOnPolicyRunner": (
+        "mjlab.rl.TrainingLoop",
+        "RSL-RL's own runner takes `mjlab.rl.RslRlVecEnv` too",
+    ),
+    "RslRlVecEnvWrapper": ("mjlab.rl.RslRlVecEnv", ""),
+    "RslRlOnPolicyRunnerCfg": (
+        "mjlab.rl.RslRlOnPolicyRunnerCfg",
+        "no `experiment_name` nor `save_interval`: runs are named by task and time, "
+        "and saved as `checkpoint` says",
+    ),
+    "RslRlModelCfg": (
+        "mjlab.rl.RslRlModelCfg",
+        "other networks are classes of their own; `distribution_cfg` takes RSL-RL's "
+        "dictionary too",
+    ),
+    # mjlab.envs.mdp
+    "projected_gravity_from_sensor": (
+        "mjlab.tasks.velocity.mdp.projected_gravity_from_sensor",
+        "",
+    ),
+    "reward_curriculum": (
+        "mjlab.mdp.schedule",
+        "`target` names a weight or a parameter, `stages` are (step, value)",
+    ),
+    "termination_curriculum": ("mjlab.mdp.schedule", "the same"),
+    # mjlab.envs.mdp.dr
+    "dof_armature": ("mjlab.mdp.randomize.joint_armature", ""),
+    "dof_damping": ("mjlab.mdp.randomize.joint_damping", ""),
+    "dof_frictionloss": ("mjlab.mdp.randomize.joint_friction", ""),
+    "jnt_range": ("mjlab.mdp.randomize.joint_limits", ""),
+    "jnt_stiffness": ("mjlab.mdp.randomize.joint_stiffness", ""),
+    "joint_limits": (
+        "mjlab.mdp.randomize.joint_limits",
+        "`Entity.data` and what reads limits follow",
+    ),
+    "qpos0": ("mjlab.mdp.randomize.joint_default_pos", ""),
+    "tendon_frictionloss": ("mjlab.mdp.randomize.tendon_friction", ""),
+    "encoder_bias": (
+        "mjlab.mdp.randomize.encoder_bias",
+        "`bias_range` is taken for `ranges`",
+    ),
+    "Distribution": ("mjlab.mdp.randomize.distributions", "a name, such as 'uniform'"),
+    "Operation": ("mjlab.mdp.randomize.fields", "a name: 'abs', 'scale' or 'add'"),
+    "geom_friction": (
+        "mjlab.mdp.randomize.geom_friction",
+        "`shared_random` is taken for `shared`, here and in all of these",
+    ),
+    # mjlab.tasks.velocity.mdp
+    "UniformVelocityCommand": ("mjlab.mdp.UniformVelocityCommand", ""),
+    "UniformVelocityCommandCfg": (
+        "mjlab.mdp.UniformVelocityCommandCfg",
+        "shares exclude each other; see below",
+    ),
+    "foot_height": (
+        "mjlab.tasks.velocity.mdp.foot_height",
+        "without a sensor, of sites on a plane",
+    ),
+    "foot_contact_forces": (
+        "mjlab.tasks.velocity.mdp.foot_contact_forces",
+        "of the last physics step, not of a fresh `forward()`",
+    ),
+    "track_linear_velocity": (
+        "mjlab.tasks.velocity.mdp.track_linear_velocity",
+        "at the end of the step; see below",
+    ),
+    "track_angular_velocity": (
+        "mjlab.tasks.velocity.mdp.track_angular_velocity",
+        "at the end of the step; see below",
+    ),
+    "upright": (
+        "mjlab.tasks.velocity.mdp.upright",
+        "goes on to fall beyond 90 degrees",
+    ),
+    "self_collision_cost": (
+        "mjlab.tasks.velocity.mdp.self_collision_cost",
+        "all contacts count, not the first; see below",
+    ),
+    "feet_clearance": (
+        "mjlab.tasks.velocity.mdp.feet_clearance",
+        "height of now, not of one step before; see below",
+    ),
+    "feet_swing_height": (
+        "mjlab.tasks.velocity.mdp.feet_swing_height",
+        "height of now, not of one step before; see below",
+    ),
+    "soft_landing": (
+        "mjlab.tasks.velocity.mdp.soft_landing",
+        "the largest force of the physics steps: up to 3e-3 more",
+    ),
+    "variable_posture": (
+        "mjlab.tasks.velocity.mdp.variable_posture",
+        "`walking_threshold` and `running_threshold` are `speeds`",
+    ),
+    "out_of_terrain_bounds": ("mjlab.mdp.out_of_terrain_bounds", ""),
+    "illegal_contact": (
+        "mjlab.mdp.illegal_contact",
+        "`force_threshold` is `threshold` in Isaac Lab",
+    ),
+    "height_scan": (
+        "mjlab.mdp.height_scan",
+        "`sensor_name`, and no offset but the one that you give",
+    ),
+}
+
+_TASK_PACKAGES = {
+    "mjlab.utils.noise": Package(
+        "NoiseCfg ConstantNoiseCfg GaussianNoiseCfg NoiseModelCfg "
+        "NoiseModelWithAdditiveBiasCfg UniformNoiseCfg",
+        "mjlab.tensors",
+    ),
+    "mjlab.utils.spec_config": Package("CollisionCfg", "mjlab.spec"),
+    "mjlab.terrains.config": Package("ROUGH_TERRAINS_CFG", "mjlab.terrain"),
+    "mjlab.tasks.registry": Package("register_mjlab_task", "mjlab.registry"),
+}
+_OTHERWISE |= {
+    "ROUGH_TERRAINS_CFG": (
+        "mjlab.terrain.rough_terrains",
+        "a function, so that nothing is shared: `rough_terrains()`",
+    ),
+    "register_mjlab_task": (
+        "mjlab.registry.Task",
+        "an entry point `mjlab.tasks` of your package names one: `mjlab new`",
+    ),
+}
+
+MJLAB = Project("mjlab 1.6", ("mjlab",), _PACKAGES, _TASK_PACKAGES, _OTHERWISE)
+"""mjlab 1.6."""

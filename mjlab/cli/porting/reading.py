@@ -1,0 +1,275 @@
+"""What to change in a task file of others, line by line; the file is never run."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mjlab.cli.porting.isaaclab_names import ISAAC_LAB
+from mjlab.cli.porting.mjlab_names import MJLAB
+from mjlab.cli.porting.project import Counterpart, Project
+from mjlab.config import SPELLINGS
+
+PROJECTS = (MJLAB, ISAAC_LAB)
+
+UNKNOWN = "unknown"
+NONE = "no counterpart"
+LEAVE_OUT = "leave it out"
+
+FIELDS = {
+    "origin_type": (LEAVE_OUT, "a camera with an `entity` follows it"),
+    "experiment_name": (LEAVE_OUT, "runs are named by task and time"),
+    "save_interval": (LEAVE_OUT, "runs are saved as `checkpoint` says"),
+    "walking_threshold": ("speeds", "one pair of rising numbers"),
+    "running_threshold": ("speeds", "one pair of rising numbers"),
+    "eye": ("distance", "with `azimuth` and `elevation`, around what it looks at"),
+    "render_interval": (LEAVE_OUT, "viewers draw when they like"),
+    "replicate_physics": (LEAVE_OUT, "worlds are of one model"),
+    "spawn": ("source", "a path to MJCF or URDF"),
+    "prim_path": (LEAVE_OUT, "entities and sensors are called by their keys"),
+    "env_ids": (
+        "mask",
+        "a bool tensor of shape (num_envs,); `env_ids` works, and costs the graph",
+    ),
+}
+"""Fields and parameters of theirs, by name: ours, and why."""
+
+_WAITS = {
+    "item": "waits for the device: keep a tensor, or use `torch.where`",
+    "nonzero": "waits for the device: use a mask, and `torch.where`",
+}
+"""Methods that a step cannot call, and why."""
+
+_HERE_TOO = "mjlab.envs.mdp"
+"""The package of theirs whose path is also ours."""
+
+
+@dataclass(frozen=True, order=True)
+class Change:
+    """Something to change in a file."""
+
+    line: int
+    """Where it stands, from 1."""
+
+    theirs: str
+    """What stands there."""
+
+    ours: str
+    """What should, or `UNKNOWN`."""
+
+    differs: str = ""
+    """The difference in meaning, or the reason."""
+
+    def text(self, path: str) -> str:
+        """Return it as a line for the user."""
+        more = f" ({self.differs})" if self.differs else ""
+        return f"{path}:{self.line}: {self.theirs} -> {self.ours}{more}"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A file, read."""
+
+    changes: tuple[Change, ...]
+    """What is to be changed, and what is unknown, in the order of lines."""
+
+    spelled: tuple[str, ...]
+    """Fields that are spelled as there, and taken."""
+
+    def text(self, path: str) -> str:
+        """Return it for the user, with a count at the end."""
+        unknown = {c.theirs for c in self.changes if c.ours == UNKNOWN}
+        lines = {c.line for c in self.changes if c.ours != UNKNOWN}
+        said = [change.text(path) for change in self.changes]
+        said.append(
+            f"{_count(len(lines), 'line')} to change, "
+            f"{_count(len(unknown), 'name')} unknown."
+        )
+        if self.spelled:
+            said.append(f"Taken as they are spelled: {', '.join(self.spelled)}.")
+        return "\n".join(said)
+
+
+def read_task(text: str) -> Reading:
+    """Read a task file of mjlab 1.6 or Isaac Lab; raise SyntaxError if it is none."""
+    tree = ast.parse(text)
+    imports = {name: dotted for name, dotted, _ in _imports(tree)}
+    found = {*_of_imports(tree), *_of_uses(tree, imports), *_of_fields(tree)}
+    spelled = {
+        keyword.arg
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        for keyword in node.keywords
+        if keyword.arg in SPELLINGS and keyword.arg not in _OWN_TOO
+    }
+    return Reading(tuple(sorted(found)), tuple(sorted(filter(None, spelled))))
+
+
+_OWN_TOO = {name for others in SPELLINGS.values() for name in others} | {"sensor_name"}
+"""Names that are in the table, and fields of ours elsewhere."""
+
+
+def _imports(tree: ast.Module) -> Iterator[tuple[str, str, ast.stmt]]:
+    """Yield what each import of theirs is called here, what it is, and its place."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            of_them = [alias for alias in node.names if _project(alias.name)]
+            for alias in of_them:
+                bound = alias.asname or alias.name.partition(".")[0]
+                yield bound, alias.name if alias.asname else bound, node
+        elif isinstance(node, ast.ImportFrom) and _project(_source(node)):
+            for alias in node.names:
+                yield alias.asname or alias.name, f"{node.module}.{alias.name}", node
+
+
+def _source(node: ast.ImportFrom) -> str:
+    """Return the module that names are imported from, unless it is the file's own."""
+    return "" if node.level or node.module is None else node.module
+
+
+def _of_imports(tree: ast.Module) -> Iterator[Change]:
+    """Yield what changes in the imports themselves."""
+    for _, dotted, node in _imports(tree):
+        module, _, name = dotted.rpartition(".")
+        if isinstance(node, ast.Import):
+            whole = next(a.name for a in node.names if a.name.startswith(dotted))
+            yield from _of_module(whole, node.lineno)
+        elif name == "*":
+            yield from _of_module(module, node.lineno)
+        else:
+            yield from _of_name(module, name, node.lineno)
+
+
+def _of_module(module: str, line: int) -> Iterator[Change]:
+    """Yield what changes where a module is imported as a whole."""
+    project = _project(module)
+    assert project is not None, "Others were left out."
+    package = project.all_packages().get(module)
+    is_library = module.startswith(f"{project.roots[0]}.envs")
+    if "mdp" in module.split(".") and not is_library:
+        own = f"`from {package.ours} import *`" if package else "the task's own terms"
+        text = f"with `from mjlab.mdp import *` and {own}"
+        yield Change(line, module, "a file `mdp.py` of yours", text)
+    elif package is None:
+        yield Change(line, module, UNKNOWN)
+    elif package.ours != module and not module.startswith(_HERE_TOO):
+        yield Change(line, module, package.ours)
+
+
+def _of_name(module: str, name: str, line: int) -> Iterator[Change]:
+    """Yield what changes where a name is imported from a module."""
+    dotted = f"{module}.{name}"
+    project, row = _project(module), _row(module, name)
+    assert project is not None, "Others were left out."
+    if dotted in project.all_packages() or name == "mdp":
+        yield from _of_module(dotted, line)
+    elif row is None:
+        yield Change(line, dotted, UNKNOWN)
+    elif not row.is_same:
+        yield _change(row, line, dotted, row.ours)
+
+
+def _of_uses(tree: ast.Module, imports: dict[str, str]) -> Iterator[Change]:
+    """Yield what changes where a name is used."""
+    inner = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute | ast.Name) and id(node) not in inner:
+            first, *rest = ast.unparse(node).split(".")
+            if first not in imports or not all(map(str.isidentifier, [first, *rest])):
+                continue
+            yield from _of_use(imports[first], first, rest, node.lineno)
+
+
+def _of_use(dotted: str, bound: str, rest: list[str], line: int) -> Iterator[Change]:
+    """Yield what changes in one use of what was imported as `bound`."""
+    module, _, name = dotted.rpartition(".")
+    row = _row(module, name) if module else None
+    if row is not None and not _is_package(dotted):
+        ours = row.ours.rpartition(".")[2]
+        # What was imported under a name of the file's own keeps it.
+        if ours != name and bound == name:
+            yield Change(line, name, ours or NONE)
+        return
+    parts = [*dotted.split("."), *rest]
+    start = len(dotted.split("."))
+    for cut in range(len(parts) - 1, start - 1, -1):
+        row = _row(".".join(parts[:cut]), parts[cut])
+        if row is not None:
+            break
+    else:
+        if _is_package(dotted) and rest:
+            yield Change(line, ".".join([dotted, rest[0]]), UNKNOWN)
+        return
+    if row.differs or row.ours.rpartition(".")[2] != parts[cut]:
+        yield _change(row, line, ".".join([bound, *parts[start : cut + 1]]), row.ours)
+
+
+def _of_fields(tree: ast.Module) -> Iterator[Change]:
+    """Yield fields, parameters and methods that are called or treated otherwise."""
+    for node in ast.walk(tree):
+        for name, line in _fields_in(node):
+            if name in FIELDS:
+                yield Change(line, name, *FIELDS[name])
+        if isinstance(node, ast.FunctionDef) and "env" in map(_name, node.args.args):
+            yield from _of_waits(node)
+
+
+def _of_waits(term: ast.FunctionDef) -> Iterator[Change]:
+    """Yield calls that make a term wait for the device."""
+    for node in ast.walk(term):
+        called = node.func if isinstance(node, ast.Call) else None
+        if isinstance(called, ast.Attribute) and called.attr in _WAITS:
+            text = f".{called.attr}()"
+            yield Change(called.lineno, text, NONE, _WAITS[called.attr])
+
+
+def _fields_in(node: ast.AST) -> Iterator[tuple[str, int]]:
+    """Yield names of fields and parameters that a node itself sets."""
+    if isinstance(node, ast.keyword) and node.arg:
+        yield node.arg, node.lineno
+    elif isinstance(node, ast.Dict):
+        for key in node.keys:
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                yield key.value, key.lineno
+    elif isinstance(node, ast.arg):
+        yield node.arg, node.lineno
+    elif isinstance(node, ast.AnnAssign | ast.Assign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        for target in targets:
+            if isinstance(target, ast.Attribute):
+                yield target.attr, target.lineno
+            elif isinstance(target, ast.Name):
+                yield target.id, target.lineno
+
+
+def _name(argument: ast.arg) -> str:
+    return argument.arg
+
+
+def _project(module: str) -> Project | None:
+    return next((project for project in PROJECTS if project.has(module)), None)
+
+
+def _is_package(dotted: str) -> bool:
+    project = _project(dotted)
+    is_known = project is not None and dotted in project.all_packages()
+    return is_known or dotted.endswith(".mdp")
+
+
+def _row(module: str, name: str) -> Counterpart | None:
+    """Return the row of a name; the path that is also ours counts as ours."""
+    project = _project(module)
+    row = None if project is None else project.row(module, name)
+    if row is None or not row.theirs.startswith(f"{_HERE_TOO}."):
+        return row
+    return Counterpart(
+        f"mjlab.mdp.{row.theirs[len(_HERE_TOO) + 1 :]}", row.ours, row.differs
+    )
+
+
+def _change(row: Counterpart, line: int, theirs: str, ours: str) -> Change:
+    text = row.differs.replace("see below", "see coming_from.md")
+    return Change(line, theirs, ours or NONE, text)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,1329 @@
+// Runs an exported policy on a robot: C++17, this header, and nothing else.
+//
+//     mjlab::Contract contract = mjlab::Contract::read("policy.contract.json");
+//     mjlab::FilePolicy policy(contract, answer);  // what your ONNX runtime answers
+//     mjlab::CommandSource source(contract);
+//     mjlab::Safety safety(contract);
+//     std::string reason = mjlab::run(policy, robot, source, safety, 500);
+//
+// `robot` is an object of a class of yours with the methods of `RobotInterface`. An
+// empty reason says that the robot was never let go. `NetworkPolicy` takes the bare
+// network in place of the file, and makes observations and targets here.
+//
+// With MJLAB_ONNXRUNTIME defined, and onnxruntime's C API, `OnnxFile` reads contract
+// and policy from the ONNX file alone.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <locale>
+#include <map>
+#include <memory>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#ifdef MJLAB_ONNXRUNTIME
+#include <onnxruntime_c_api.h>
+#endif
+
+namespace mjlab {
+
+using Numbers = std::vector<float>;
+using Arrays = std::map<std::string, Numbers>;
+using Vector = std::array<double, 3>;
+using Quaternion = std::array<double, 4>;  // wxyz
+
+constexpr int kFormat = 3;  // The version of the contract that is understood here.
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// A contract, or a robot, that is not what it has to be.
+class ContractError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// --- JSON
+// -----------------------------------------------------------------------------
+
+// A value of JSON, which knows its place, so that errors can name it.
+class Json {
+ public:
+  enum class Kind { kNull, kBool, kNumber, kText, kList, kObject };
+
+  Kind kind = Kind::kNull;
+  bool flag = false;
+  double value = 0.0;
+  std::string letters;
+  std::vector<std::string> names;  // Of an object, in its order.
+  std::vector<Json> items;         // Of a list, or of an object.
+  std::string place;               // Such as ".inputs[2].shape".
+
+  const Json* find(const std::string& name) const {
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (names[i] == name) return &items[i];
+    return nullptr;
+  }
+  const Json& operator[](const std::string& name) const {
+    expect(Kind::kObject, "an object");
+    const Json* found = find(name);
+    if (!found) throw ContractError("The contract lacks " + place + "." + name);
+    return *found;
+  }
+  bool is_null() const { return kind == Kind::kNull; }
+  double number() const { return expect(Kind::kNumber, "a number").value; }
+  float number_or(float other) const {
+    return is_null() ? other : static_cast<float>(number());
+  }
+  const std::string& text() const { return expect(Kind::kText, "a text").letters; }
+  std::string text_or(const std::string& other) const {
+    return is_null() ? other : text();
+  }
+  const std::vector<Json>& list() const { return expect(Kind::kList, "a list").items; }
+  std::size_t count() const {
+    const double found = number();
+    if (found < 0 || found > 1e9 || found != std::floor(found))
+      throw ContractError(place + " is not a count");
+    return static_cast<std::size_t>(found);
+  }
+  std::vector<std::string> texts() const {
+    std::vector<std::string> found;
+    for (const Json& item : list()) found.push_back(item.text());
+    return found;
+  }
+  Numbers numbers() const {
+    Numbers found;
+    for (const Json& item : list()) found.push_back(static_cast<float>(item.number()));
+    return found;
+  }
+  Vector vector() const {
+    if (list().size() != 3) throw ContractError(place + " is not three numbers");
+    return {items[0].number(), items[1].number(), items[2].number()};
+  }
+
+ private:
+  const Json& expect(Kind wanted, const char* said) const {
+    if (kind != wanted) throw ContractError(place + " is not " + said);
+    return *this;
+  }
+};
+
+// Reads JSON by the letter of RFC 8259, and refuses a name that stands twice.
+class JsonReader {
+ public:
+  static Json read(const std::string& text) {
+    JsonReader reader(text);
+    Json found = reader.value("", 0);
+    reader.space();
+    if (reader.at_ != text.size()) reader.fail("something stands after the end");
+    return found;
+  }
+
+ private:
+  explicit JsonReader(const std::string& text) : text_(text) {}
+
+  const std::string& text_;
+  std::size_t at_ = 0;
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw ContractError("This is no JSON: " + what + ", at byte " +
+                        std::to_string(at_));
+  }
+  int peek() const {
+    return at_ < text_.size() ? static_cast<unsigned char>(text_[at_]) : -1;
+  }
+  void space() {
+    while (peek() == ' ' || peek() == '\t' || peek() == '\r' || peek() == '\n') ++at_;
+  }
+  bool take(char wanted) {
+    if (peek() != wanted) return false;
+    ++at_;
+    return true;
+  }
+  bool take_next(char wanted) {
+    space();
+    return take(wanted);
+  }
+  void expect(char wanted) {
+    if (!take_next(wanted)) fail(std::string("it lacks a ") + wanted);
+  }
+  bool take_word(const std::string& wanted) {
+    if (text_.compare(at_, wanted.size(), wanted) != 0) return false;
+    at_ += wanted.size();
+    return true;
+  }
+
+  Json value(const std::string& place, int depth) {
+    if (depth > 64) fail("it has more than 64 levels");
+    space();
+    Json found;
+    found.place = place;
+    if (take('{')) {
+      object(found, depth);
+    } else if (take('[')) {
+      list(found, depth);
+    } else if (peek() == '"') {
+      found.kind = Json::Kind::kText;
+      found.letters = quoted();
+    } else if (take_word("true")) {
+      found.kind = Json::Kind::kBool;
+      found.flag = true;
+    } else if (take_word("false")) {
+      found.kind = Json::Kind::kBool;
+    } else if (!take_word("null")) {
+      found.kind = Json::Kind::kNumber;
+      found.value = number();
+    }
+    return found;
+  }
+
+  void object(Json& found, int depth) {
+    found.kind = Json::Kind::kObject;
+    if (take_next('}')) return;
+    do {
+      space();
+      const std::string name = quoted();
+      if (found.find(name)) fail(found.place + "." + name + " stands twice");
+      expect(':');
+      found.items.push_back(value(found.place + "." + name, depth + 1));
+      found.names.push_back(name);
+    } while (take_next(','));
+    expect('}');
+  }
+
+  void list(Json& found, int depth) {
+    found.kind = Json::Kind::kList;
+    if (take_next(']')) return;
+    do {
+      const std::string index = "[" + std::to_string(found.items.size()) + "]";
+      found.items.push_back(value(found.place + index, depth + 1));
+    } while (take_next(','));
+    expect(']');
+  }
+
+  void digits() {
+    if (peek() < '0' || peek() > '9') fail("it lacks a value");
+    while (peek() >= '0' && peek() <= '9') ++at_;
+  }
+
+  double number() {
+    const std::size_t start = at_;
+    take('-');
+    if (!take('0')) digits();
+    if (take('.')) digits();
+    if (take('e') || take('E')) {
+      if (!take('+')) take('-');
+      digits();
+    }
+    std::istringstream stream(text_.substr(start, at_ - start));
+    stream.imbue(std::locale::classic());  // Whatever the program's own is.
+    double found = 0.0;
+    if (!(stream >> found)) fail("a number is too large");
+    return found;
+  }
+
+  std::string quoted() {
+    if (!take('"')) fail("it lacks a \"");
+    std::string found;
+    while (!take('"')) {
+      if (peek() < ' ') fail("a text has no end, or holds a control character");
+      if (take('\\')) {
+        escaped(found);
+      } else {
+        found += text_[at_++];
+      }
+    }
+    return found;
+  }
+
+  void escaped(std::string& found) {
+    static const std::string written = "\"\\/bfnrt", meant = "\"\\/\b\f\n\r\t";
+    const std::size_t which = peek() < 0 ? std::string::npos : written.find(text_[at_]);
+    if (which != std::string::npos) {
+      ++at_;
+      found += meant[which];
+      return;
+    }
+    std::uint32_t code = unit();
+    if (code >= 0xD800 && code < 0xDC00) {
+      const std::uint32_t low = take('\\') ? unit() : 0;
+      if (low < 0xDC00 || low > 0xDFFF) fail("half of a letter is missing");
+      code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+    } else if (code >= 0xDC00 && code < 0xE000) {
+      fail("half of a letter is missing");
+    }
+    utf8(found, code);
+  }
+
+  std::uint32_t unit() {
+    static const std::string digits = "0123456789abcdef";
+    if (!take('u')) fail("a \\ begins nothing that is known");
+    std::uint32_t code = 0;
+    for (int place = 0; place < 4; ++place, ++at_) {
+      const int letter = peek() >= 'A' && peek() <= 'F' ? peek() + 32 : peek();
+      const std::size_t digit = digits.find(static_cast<char>(letter));
+      if (letter < 0 || digit == std::string::npos) fail("a \\u has no four digits");
+      code = 16 * code + static_cast<std::uint32_t>(digit);
+    }
+    return code;
+  }
+
+  static void utf8(std::string& found, std::uint32_t code) {
+    if (code < 0x80) {
+      found += static_cast<char>(code);
+      return;
+    }
+    const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    const std::uint32_t head[] = {0, 0xC0, 0xE0, 0xF0};
+    found += static_cast<char>(head[more] | (code >> (6 * more)));
+    for (int rest = more - 1; rest >= 0; --rest)
+      found += static_cast<char>(0x80 | ((code >> (6 * rest)) & 0x3F));
+  }
+};
+
+// --- The contract
+// ---------------------------------------------------------------------
+
+// Return the hash that a contract names its file by.
+inline std::string sha256(std::string bytes) {
+  auto turn = [](std::uint32_t word, int by) { return word >> by | word << (32 - by); };
+  // Fractions of the square and cube roots of the first primes.
+  std::array<std::uint32_t, 8> state{};
+  std::array<std::uint32_t, 64> keys{};
+  std::size_t count = 0;
+  for (int prime = 2; count < keys.size(); ++prime) {
+    bool is_prime = true;
+    for (int i = 2; i * i <= prime; ++i) is_prime = is_prime && prime % i;
+    if (!is_prime) continue;
+    auto fraction = [](long double root) {
+      return static_cast<std::uint32_t>((root - std::floor(root)) * 4294967296.0L);
+    };
+    if (count < state.size()) state[count] = fraction(std::sqrt(1.0L * prime));
+    keys[count++] = fraction(std::cbrt(1.0L * prime));
+  }
+  const std::uint64_t bits = 8 * static_cast<std::uint64_t>(bytes.size());
+  bytes += static_cast<char>(0x80);
+  while (bytes.size() % 64 != 56) bytes += '\0';
+  for (int i = 7; i >= 0; --i) bytes += static_cast<char>(bits >> (8 * i));
+  for (std::size_t block = 0; block < bytes.size(); block += 64) {
+    std::array<std::uint32_t, 64> words{};
+    for (std::size_t i = 0; i < 64; ++i)
+      words[i / 4] = words[i / 4] << 8 | static_cast<unsigned char>(bytes[block + i]);
+    for (std::size_t i = 16; i < 64; ++i) {
+      const std::uint32_t a = words[i - 15], b = words[i - 2];
+      words[i] = words[i - 16] + (turn(a, 7) ^ turn(a, 18) ^ a >> 3) + words[i - 7] +
+                 (turn(b, 17) ^ turn(b, 19) ^ b >> 10);
+    }
+    std::array<std::uint32_t, 8> s = state;
+    for (std::size_t i = 0; i < 64; ++i) {
+      const std::uint32_t e = turn(s[4], 6) ^ turn(s[4], 11) ^ turn(s[4], 25);
+      const std::uint32_t a = turn(s[0], 2) ^ turn(s[0], 13) ^ turn(s[0], 22);
+      const std::uint32_t first =
+          s[7] + e + ((s[4] & s[5]) ^ (~s[4] & s[6])) + keys[i] + words[i];
+      const std::uint32_t second = a + ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
+      s = {{first + second, s[0], s[1], s[2], s[3] + first, s[4], s[5], s[6]}};
+    }
+    for (std::size_t i = 0; i < 8; ++i) state[i] += s[i];
+  }
+  std::string found = "sha256:";
+  for (std::uint32_t word : state) {
+    char digits[9];
+    std::snprintf(digits, sizeof digits, "%08x", static_cast<unsigned>(word));
+    found += digits;
+  }
+  return found;
+}
+
+inline std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw ContractError(path + " cannot be read");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline std::string joined(const std::vector<std::string>& names) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  return all;
+}
+
+// Something with a name and a shape that goes into the file, or comes out of it.
+struct Field {
+  std::string name, dtype = "float32";
+  std::vector<std::size_t> shape;
+  std::string unit, frame;            // Empty where there is none, or none is known.
+  std::vector<std::string> elements;  // What each number belongs to, if it is known.
+  Json measured;                      // Of an input: how.
+  std::string next;                   // Of a state: the output that it comes from.
+  float initial = 0.0f;               // Of a state.
+
+  std::size_t size() const {
+    std::size_t found = 1;
+    for (std::size_t length : shape) found *= length;
+    return found;
+  }
+};
+
+struct Command {
+  std::string name;
+  Numbers start, low, high;
+};
+
+struct Joint {
+  std::string name, unit;
+  float low, high, default_pos;
+};
+
+struct Actuator {
+  std::string target;
+  float stiffness, damping, effort_limit;  // Infinite: without a limit.
+};
+
+// An action term: what the numbers of an output mean to the robot.
+struct Action {
+  std::string name, output, entity, quantity, relative_to;
+  std::vector<std::string> targets;
+  std::size_t first, last;           // Among the network's numbers.
+  Numbers scale, offset, low, high;  // Of an affine term.
+  Numbers open, closed;              // Of a binary one.
+  std::string beyond;                // What this header cannot make, if any.
+};
+
+// A term that the network sees.
+struct Observation {
+  std::string name, input, from;
+  std::size_t rank, width, history;
+  Numbers factor, offset, scale;  // Empty for none.
+  float low = -kInfinity, high = kInfinity;
+};
+
+// A contract, as `contract.schema.json` has it.
+class Contract {
+ public:
+  Json json;  // All of it.
+  std::string task, checksum, robot, prefix, root;
+  double dt = 0.0;  // Seconds of a control period.
+  bool is_fixed = false;
+  float action_clip = kInfinity;
+  std::vector<Field> inputs, states, outputs;
+  std::vector<Command> commands;
+  std::vector<Joint> joints;
+  std::vector<Actuator> actuators;
+  std::vector<Action> actions;
+  std::vector<Observation> observations;
+  std::vector<std::pair<std::size_t, std::size_t>> clips;  // First row, and rows.
+
+  explicit Contract(const std::string& text) : json(JsonReader::read(text)) {
+    if (json["format"].number() != kFormat)
+      throw ContractError("The contract is of another format than " +
+                          std::to_string(kFormat) + ": export the policy again");
+    const std::string& order = json["conventions"]["quaternions"].text();
+    if (order != "wxyz") throw ContractError("Quaternions are " + order + ", not wxyz");
+    task = json["task"].text();
+    checksum = json["checksum"].text();
+    robot = json["robot"].text();
+    dt = json["rates"]["control_dt"].number();
+    if (!(dt > 0.0)) throw ContractError("The control period is not above 0 s");
+    action_clip = json["action_clip"].number_or(kInfinity);
+    for (const Json& each : json["inputs"].list()) inputs.push_back(input(each));
+    for (const Json& each : json["states"].list()) states.push_back(state(each));
+    for (const Json& each : json["outputs"].list()) outputs.push_back(output(each));
+    for (const Json& each : json["commands"].list()) commands.push_back(command(each));
+    for (const Json& each : json["actions"].list()) actions.push_back(action(each));
+    for (const Json& each : json["observations"].list())
+      observations.push_back(observation(each));
+    if (const Json* motion = json.find("motion"))
+      for (const Json& clip : (*motion)["clips"].list())
+        clips.emplace_back(clip["first"].count(), clip["frames"].count());
+    read_robot(json["entities"][robot]);
+  }
+
+  static Contract read(const std::string& path) { return Contract(read_file(path)); }
+
+  // Raise if the bytes are not those of the ONNX file that the contract is of.
+  void check_file(std::string bytes) const {
+    const std::string none = "sha256:" + std::string(64, '0');
+    std::size_t at = bytes.find(checksum);
+    if (at == std::string::npos)
+      throw ContractError("The file is not the one that the contract is of");
+    for (; at != std::string::npos; at = bytes.find(checksum, at))
+      bytes.replace(at, none.size(), none);
+    if (sha256(std::move(bytes)) != checksum)
+      throw ContractError(
+          "The file is damaged: its bytes are not those of its checksum");
+  }
+
+ private:
+  static std::vector<std::size_t> shape(const Json& list) {
+    std::vector<std::size_t> found;
+    for (const Json& length : list.list()) found.push_back(length.count());
+    return found;
+  }
+  static Field field(const Json& json) {
+    Field found;
+    found.name = json["name"].text();
+    found.shape = shape(json["shape"]);
+    return found;
+  }
+  static Field described(const Json& json) {
+    Field found = field(json);
+    const Json& unit = json["unit"];
+    found.unit =
+        unit.kind == Json::Kind::kList ? joined(unit.texts()) : unit.text_or("");
+    if (!json["elements"].is_null()) found.elements = json["elements"].texts();
+    return found;
+  }
+  static Field input(const Json& json) {
+    static const std::set<std::string> known = {
+        "given",   "command", "joint_pos", "joint_vel", "cos_sin", "sensor",
+        "gravity", "pose",    "lin_vel",   "ang_vel",   "way",     "heading"};
+    Field found = described(json);
+    found.dtype = json["dtype"].text();
+    found.frame = json["frame"].text_or("");
+    found.measured = json["measured"];
+    const std::string& op = found.measured["op"].text();
+    if (!known.count(op))
+      throw ContractError(found.name + " is measured by '" + op +
+                          "', which this header does not know");
+    return found;
+  }
+  static Field state(const Json& json) {
+    Field found = field(json);
+    found.dtype = json["dtype"].text();
+    found.next = json["next"].text();
+    found.initial = static_cast<float>(json["initial"].number());
+    return found;
+  }
+  static Field output(const Json& json) { return described(json); }
+
+  // Take pairs of a smallest and a largest value, null for none.
+  static void bounds(const Json& pairs, Numbers& low, Numbers& high) {
+    for (const Json& pair : pairs.list()) {
+      if (pair.list().size() != 2)
+        throw ContractError(pair.place + " is not two numbers");
+      low.push_back(pair.items[0].number_or(-kInfinity));
+      high.push_back(pair.items[1].number_or(kInfinity));
+    }
+  }
+  static Command command(const Json& json) {
+    Command found;
+    found.name = json["name"].text();
+    found.start = json["start"].numbers();
+    if (!json["range"].is_null()) {
+      bounds(json["range"], found.low, found.high);
+    } else {
+      found.low.assign(found.start.size(), -kInfinity);
+      found.high.assign(found.start.size(), kInfinity);
+    }
+    if (found.low.size() != found.start.size())
+      throw ContractError("The range of " + found.name + " is of another width");
+    return found;
+  }
+
+  // Return the first name of an object that is not among these, or nothing.
+  static std::string unknown(const Json& json, const std::set<std::string>& known) {
+    for (const std::string& name : json.names)
+      if (!known.count(name)) return name;
+    return "";
+  }
+
+  static Action action(const Json& json) {
+    static const std::set<std::string> known = {
+        "name",    "kind",  "output", "action", "entity",      "quantity", "unit",
+        "targets", "scale", "offset", "clip",   "relative_to", "open",     "closed"};
+    Action found;
+    found.name = json["name"].text();
+    found.output = json["output"].text();
+    found.entity = json["entity"].text();
+    found.quantity = json["quantity"].text();
+    found.relative_to = json["relative_to"].text_or("");
+    found.targets = json[json.find("elements") ? "elements" : "targets"].texts();
+    const std::vector<std::size_t> ends = shape(json["action"]);
+    if (ends.size() != 2 || ends[0] > ends[1])
+      throw ContractError(json["action"].place + " is not two places");
+    found.first = ends[0];
+    found.last = ends[1];
+    found.beyond = unknown(json, known);
+    if (!found.beyond.empty()) return found;
+    if (json.find("open")) {
+      found.open = json["open"].numbers();
+      found.closed = json["closed"].numbers();
+    } else {
+      found.scale = json["scale"].numbers();
+      found.offset = json["offset"].numbers();
+      if (!json["clip"].is_null()) bounds(json["clip"], found.low, found.high);
+    }
+    const std::size_t size = found.targets.size();
+    for (const Numbers* each : {&found.scale, &found.offset, &found.low, &found.high,
+                                &found.open, &found.closed})
+      if (!each->empty() && each->size() != size)
+        throw ContractError(json.place + " has lists of several lengths");
+    return found;
+  }
+
+  static Observation observation(const Json& json) {
+    static const std::set<std::string> known = {"term",
+                                                "input",
+                                                "from",
+                                                "shape",
+                                                "width",
+                                                "unit",
+                                                "frame",
+                                                "clip",
+                                                "history",
+                                                "factor",
+                                                "scale",
+                                                "offset",
+                                                "delay_in_training"};
+    Observation found;
+    found.name = json["term"].text();
+    const std::string other = unknown(json, known);
+    if (!other.empty())
+      throw ContractError(found.name + " has '" + other +
+                          "', which this header does not know");
+    found.input = json["input"].text_or("");
+    found.from = json["from"].text();
+    found.rank = shape(json["shape"]).size();
+    found.width = json["width"].count();
+    found.history = json["history"].count();
+    // A number, or one for each.
+    auto spread = [&](const char* name) {
+      const Json* value = json.find(name);
+      if (!value || value->is_null()) return Numbers();
+      if (value->kind == Json::Kind::kList) return value->numbers();
+      return Numbers(found.width, static_cast<float>(value->number()));
+    };
+    found.factor = spread("factor");
+    found.offset = spread("offset");
+    found.scale = spread("scale");
+    for (const Numbers* each : {&found.factor, &found.offset, &found.scale})
+      if (!each->empty() && each->size() != found.width)
+        throw ContractError(found.name + " has " + std::to_string(found.width) +
+                            " numbers, and a list of others");
+    if (!json["clip"].is_null()) {
+      const Numbers ends = json["clip"].numbers();
+      if (ends.size() != 2)
+        throw ContractError(found.name + ": clip is not two numbers");
+      found.low = ends[0];
+      found.high = ends[1];
+    }
+    return found;
+  }
+
+  void read_robot(const Json& entity) {
+    prefix = entity["prefix"].text();
+    root = entity["root"]["frame"].text();
+    is_fixed = entity["root"]["is_fixed"].flag;
+    for (const Json& each : entity["joints"].list()) {
+      const std::vector<Json>& limits = each["limits"].list();
+      if (limits.size() != 2) throw ContractError(each.place + " has no two limits");
+      joints.push_back({each["name"].text(), each["unit"].text(),
+                        limits[0].number_or(-kInfinity), limits[1].number_or(kInfinity),
+                        static_cast<float>(each["default_pos"].number())});
+    }
+    for (const Json& each : entity["actuators"].list())
+      actuators.push_back({each["target"].text(), each["stiffness"].number_or(0.0f),
+                           each["damping"].number_or(0.0f),
+                           each["effort_limit"].number_or(kInfinity)});
+  }
+};
+
+// --- From what a robot knows to the policy's inputs ----------------------------------
+
+// A body of the model, as an estimator has it.
+struct Body {
+  Vector pos{};                   // In the world, m.
+  Quaternion quat{{1, 0, 0, 0}};  // In the world.
+  Vector lin_vel{}, ang_vel{};    // In the axes of the body, m/s and rad/s.
+};
+
+// What is known of a robot. Names are those of the model, with the prefix or without.
+struct State {
+  std::map<std::string, double> joint_pos, joint_vel;
+  std::map<std::string, Body> bodies;
+  std::map<std::string, Vector> sites;  // In the world, m.
+  Arrays sensors;
+  Arrays given;  // Inputs that no model tells, by the names of inputs.
+};
+
+// Return a vector of the world in the axes of something that is turned.
+inline Vector turned_back(const Quaternion& q, const Vector& v) {
+  const double w = q[0], x = -q[1], y = -q[2], z = -q[3];
+  const Vector t = {2 * (y * v[2] - z * v[1]), 2 * (z * v[0] - x * v[2]),
+                    2 * (x * v[1] - y * v[0])};
+  return {v[0] + w * t[0] + y * t[2] - z * t[1], v[1] + w * t[1] + z * t[0] - x * t[2],
+          v[2] + w * t[2] + x * t[1] - y * t[0]};
+}
+
+inline Vector turned(const Quaternion& q, const Vector& v) {
+  return turned_back({q[0], -q[1], -q[2], -q[3]}, v);
+}
+
+// Makes inputs as their recipes say.
+class Measurer {
+ public:
+  Measurer(const Contract& contract, const State& state, const Arrays& commands)
+      : contract_(contract), state_(state), commands_(commands) {}
+
+  Arrays all() const {
+    Arrays found;
+    for (const Field& input : contract_.inputs) found[input.name] = one(input);
+    return found;
+  }
+
+ private:
+  const Contract& contract_;
+  const State& state_;
+  const Arrays& commands_;
+
+  template <class Map>
+  const typename Map::mapped_type& look(const Map& known, const std::string& name,
+                                        const char* kind) const {
+    auto found = known.find(name);
+    const std::string& prefix = contract_.prefix;
+    if (found == known.end() && name.compare(0, prefix.size(), prefix) == 0)
+      found = known.find(name.substr(prefix.size()));
+    if (found == known.end())
+      throw ContractError(std::string("Nobody says what ") + kind + " " + name + " is");
+    return found->second;
+  }
+  const Body& body(const std::string& name) const {
+    return look(state_.bodies, name, "the body");
+  }
+  static Numbers single(const Vector& v) {
+    return {static_cast<float>(v[0]), static_cast<float>(v[1]),
+            static_cast<float>(v[2])};
+  }
+
+  Numbers one(const Field& input) const {
+    const Json& how = input.measured;
+    const std::string& op = how["op"].text();
+    if (op == "given") return look(state_.given, input.name, "the input");
+    if (op == "command") return look(commands_, how["command"].text(), "the command");
+    if (op == "sensor") return sensed(how);
+    if (op == "joint_pos" || op == "joint_vel" || op == "cos_sin")
+      return jointed(how, op);
+    const std::string& name = how["body"].text();
+    const Body& from = body(name);
+    if (op == "gravity") return single(turned_back(from.quat, {0, 0, -1}));
+    if (op == "lin_vel") return single(from.lin_vel);
+    if (op == "ang_vel") return single(from.ang_vel);
+    if (op == "pose") return posed(how, from);
+    if (op == "way") {
+      const Vector start = point(how["start"], from), end = point(how["end"], from);
+      return single(turned_back(
+          from.quat, {end[0] - start[0], end[1] - start[1], end[2] - start[2]}));
+    }
+    return headed(how, from);  // The last of the operations that a contract may have.
+  }
+
+  Numbers sensed(const Json& how) const {
+    Numbers found = look(state_.sensors, how["name"].text(), "the sensor");
+    for (float& each : found) each *= static_cast<float>(how["sign"].number());
+    return found;
+  }
+
+  Numbers jointed(const Json& how, const std::string& op) const {
+    Numbers found, sines;
+    for (const std::string& name : how["joints"].texts()) {
+      const double value = op == "joint_vel"
+                               ? look(state_.joint_vel, name, "the speed of the joint")
+                               : look(state_.joint_pos, name, "the joint");
+      found.push_back(static_cast<float>(op == "cos_sin" ? std::cos(value) : value));
+      if (op == "cos_sin") sines.push_back(static_cast<float>(std::sin(value)));
+    }
+    found.insert(found.end(), sines.begin(), sines.end());
+    return found;
+  }
+
+  static Numbers posed(const Json& how, const Body& body) {
+    Numbers whole = single(body.pos);
+    for (double each : body.quat) whole.push_back(static_cast<float>(each));
+    const std::vector<Json>& part = how["part"].list();
+    if (part.size() != 2 || part[0].count() > part[1].count() || part[1].count() > 7)
+      throw ContractError(how.place + " is no part of a pose");
+    return {whole.begin() + static_cast<long>(part[0].count()),
+            whole.begin() + static_cast<long>(part[1].count())};
+  }
+
+  // Return a point in the world: of a body, of a site, or a command in a body's axes.
+  Vector point(const Json& where, const Body& axes) const {
+    if (const Json* name = where.find("body")) return body(name->text()).pos;
+    if (const Json* name = where.find("site"))
+      return look(state_.sites, name->text(), "the site");
+    const Numbers& asked = look(commands_, where["command"].text(), "the command");
+    if (asked.size() < 3) throw ContractError(where.place + " is no point");
+    const Vector way = turned(axes.quat, {asked[0], asked[1], asked[2]});
+    return {axes.pos[0] + way[0], axes.pos[1] + way[1], axes.pos[2] + way[2]};
+  }
+
+  Numbers headed(const Json& how, const Body& from) const {
+    const Body& of = body(how["of"].text());
+    const Vector x = turned_back(from.quat, turned(of.quat, {1, 0, 0}));
+    const Vector y = turned_back(from.quat, turned(of.quat, {0, 1, 0}));
+    const double angle = how["times"].number() * std::atan2(x[1] - y[0], x[0] + y[1]);
+    return {static_cast<float>(std::cos(angle)), static_cast<float>(std::sin(angle))};
+  }
+};
+
+// Return the policy's inputs, made of what is known.
+inline Arrays measure(const Contract& contract, const State& state,
+                      const Arrays& commands) {
+  return Measurer(contract, state, commands).all();
+}
+
+// --- Policies
+// -------------------------------------------------------------------------
+
+using Call = std::function<void(const float*, float*)>;
+
+// From inputs to outputs, by their names in the contract, once a control period.
+class Policy {
+ public:
+  explicit Policy(const Contract& of) : contract(of) {}
+  virtual ~Policy() = default;
+  virtual Arrays operator()(const Arrays& measured) = 0;
+  virtual void reset() = 0;
+
+  const Contract contract;
+
+ protected:
+  // Return an input, which has to be there, and of its width.
+  const Numbers& checked(const Arrays& measured, const Field& input) const {
+    auto found = measured.find(input.name);
+    const std::size_t size = found == measured.end() ? 0 : found->second.size();
+    if (found != measured.end() && size == input.size()) return found->second;
+    throw ContractError(input.name +
+                        (found == measured.end()
+                             ? std::string(" is not measured")
+                             : " has " + std::to_string(size) + " numbers") +
+                        ", and the policy takes " + std::to_string(input.size()) +
+                        (input.elements.empty() ? "" : ": " + joined(input.elements)) +
+                        (input.unit.empty() ? "" : ", in " + input.unit) +
+                        (input.frame.empty() ? "" : ", in the axes of " + input.frame));
+  }
+};
+
+// The ONNX file as a whole. Scales, offsets, clips and histories are inside of it.
+//
+// The call takes all inputs and then all states, one after the other in the order of
+// the contract, and gives all outputs and then what the states are next.
+class FilePolicy : public Policy {
+ public:
+  FilePolicy(const Contract& of, Call answer) : Policy(of), answer_(std::move(answer)) {
+    for (const Field& input : contract.inputs) size_ += input.size();
+    for (const Field& output : contract.outputs)
+      out_.resize(out_.size() + output.size());
+    answers_ = out_.size();
+    for (const Field& state : contract.states) out_.resize(out_.size() + state.size());
+    reset();
+  }
+
+  void reset() override {
+    state_.clear();
+    for (const Field& each : contract.states)
+      state_.insert(state_.end(), each.size(), each.initial);
+  }
+
+  Arrays operator()(const Arrays& measured) override {
+    Numbers in;
+    in.reserve(size_ + state_.size());
+    for (const Field& input : contract.inputs) {
+      const Numbers& values = checked(measured, input);
+      in.insert(in.end(), values.begin(), values.end());
+    }
+    in.insert(in.end(), state_.begin(), state_.end());
+    answer_(in.data(), out_.data());
+    Arrays found;
+    auto at = out_.begin();
+    for (const Field& output : contract.outputs) {
+      const auto end = at + static_cast<long>(output.size());
+      found[output.name] = Numbers(at, end);
+      at = end;
+    }
+    state_.assign(out_.begin() + static_cast<long>(answers_), out_.end());
+    return found;
+  }
+
+ private:
+  Call answer_;
+  std::size_t size_ = 0, answers_ = 0;
+  Numbers state_, out_;
+};
+
+// The bare network, from the observation to its numbers: the rest is made here.
+//
+// The running mean and variance of observations, if there are any, belong to the
+// network.
+class NetworkPolicy : public Policy {
+ public:
+  NetworkPolicy(const Contract& of, Call network)
+      : Policy(of), network_(std::move(network)), past_(of.observations.size()) {
+    for (const Observation& term : contract.observations) check(term);
+    for (const Action& term : contract.actions) {
+      if (!term.beyond.empty()) refuse(term.name, "'" + term.beyond + "'");
+      action_.resize(std::max(action_.size(), term.last));
+    }
+    for (const Observation& term : contract.observations)
+      if (term.from != "input" && term.width != action_.size())
+        refuse(term.name, "a part of the last action");
+    const std::set<std::string> ours = {"state_last_action", "state_begun"};
+    for (const Field& state : contract.states)
+      if (!ours.count(state.name) && state.name.compare(0, 14, "state_history_") != 0)
+        refuse(state.name, "a memory of the network's own");
+    reset();
+  }
+
+  void reset() override {
+    std::fill(action_.begin(), action_.end(), 0.0f);
+    for (Numbers& each : past_) each.clear();
+  }
+
+  // What the network saw last, all terms in their order.
+  const Numbers& observation() const { return observation_; }
+
+  Arrays operator()(const Arrays& measured) override {
+    observation_.clear();
+    for (std::size_t i = 0; i < past_.size(); ++i)
+      add(contract.observations[i], measured, past_[i]);
+    network_(observation_.data(), action_.data());
+    // What is not a number stays so, for the loop to see.
+    for (float& each : action_)
+      each = std::isnan(each)
+                 ? each
+                 : std::clamp(each, -contract.action_clip, contract.action_clip);
+    Arrays found;
+    for (const Action& term : contract.actions) found[term.output] = targets(term);
+    found["action"] = action_;
+    return found;
+  }
+
+ private:
+  Call network_;
+  std::vector<Numbers> past_;
+  Numbers observation_, action_;
+
+  [[noreturn]] static void refuse(const std::string& name, const std::string& what) {
+    throw ContractError(name + " is, or has, " + what +
+                        ", which only the file as a whole has: use FilePolicy");
+  }
+
+  static void check(const Observation& term) {
+    if (term.from != "input" && term.from != "last action")
+      refuse(term.name, "made of " + term.from);
+    if (term.rank != 1) refuse(term.name, "no vector");
+  }
+
+  void add(const Observation& term, const Arrays& measured, Numbers& past) {
+    Numbers now = action_;
+    if (term.from == "input")
+      for (const Field& input : contract.inputs)
+        if (input.name == term.input) now = checked(measured, input);
+    if (now.size() != term.width) refuse(term.name, "of another width than its input");
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      if (!term.factor.empty()) now[i] *= term.factor[i];
+      if (!term.offset.empty()) now[i] += term.offset[i];
+      now[i] = std::clamp(now[i], term.low, term.high);
+      if (!term.scale.empty()) now[i] *= term.scale[i];
+    }
+    // At first all of the past is the present.
+    const std::size_t kept = std::max<std::size_t>(term.history, 1);
+    if (!past.empty())
+      past.erase(past.begin(), past.begin() + static_cast<long>(now.size()));
+    while (past.size() < kept * now.size())
+      past.insert(past.end(), now.begin(), now.end());
+    observation_.insert(observation_.end(), past.begin(), past.end());
+  }
+
+  Numbers targets(const Action& term) const {
+    if (!term.open.empty()) return action_[term.first] < 0.0f ? term.closed : term.open;
+    Numbers found(action_.begin() + static_cast<long>(term.first),
+                  action_.begin() + static_cast<long>(term.last));
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      found[i] = found[i] * term.scale[i] + term.offset[i];
+      if (!term.low.empty() && !std::isnan(found[i]))
+        found[i] = std::min(std::max(found[i], term.low[i]), term.high[i]);
+    }
+    return found;
+  }
+};
+
+// --- The loop
+// -------------------------------------------------------------------------
+
+// A number for one joint, tendon or site, so that no order has to be known.
+struct Target {
+  std::string name, quantity;  // Such as "FR_hip_joint" and "joint_pos".
+  std::string relative_to;     // Empty, or the position that the robot adds, and when.
+  float value;
+};
+
+// Return the targets that are in a policy's answer.
+inline std::vector<Target> targets_of(const Contract& contract, const Arrays& answer) {
+  std::vector<Target> found;
+  for (const Action& term : contract.actions) {
+    const Numbers& values = answer.at(term.output);
+    if (values.size() != term.targets.size())
+      throw ContractError(term.output + " is not of the width of its targets");
+    for (std::size_t i = 0; i < values.size(); ++i)
+      found.push_back({term.targets[i], term.quantity, term.relative_to, values[i]});
+  }
+  return found;
+}
+
+// A robot, as the loop sees it.
+class RobotInterface {
+ public:
+  virtual ~RobotInterface() = default;
+  // Return what the policy's inputs measure now, by name; see `measure`.
+  virtual Arrays read(const Arrays& commands) = 0;
+  virtual void write(const std::vector<Target>& targets) = 0;
+  // Let go of all targets, and brake the joints, from now on.
+  virtual void damp() = 0;
+  // Return when the control period is over; see `Pacer`.
+  virtual void wait() = 0;
+  // Return the time that periods are measured by, s.
+  virtual double now() = 0;
+  // Return the positions of the contract's joints, in its order.
+  virtual std::vector<double> joint_pos() = 0;
+  // Return the cosine of the angle between the root's z axis and up.
+  virtual double upright() = 0;
+};
+
+// Waits until each period is over; one that took too long shifts those that follow.
+class Pacer {
+ public:
+  explicit Pacer(double period)
+      : period_(std::chrono::duration_cast<Clock::duration>(
+            std::chrono::duration<double>(period))),
+        due_(Clock::now()) {}
+  void wait() {
+    due_ = std::max(due_ + period_, Clock::now());
+    std::this_thread::sleep_until(due_);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::duration period_;
+  Clock::time_point due_;
+};
+
+// Commands that stay as they are until they are set, within the ranges of training.
+class CommandSource {
+ public:
+  explicit CommandSource(const Contract& contract) : known_(contract.commands) {
+    for (const Command& each : known_) values[each.name] = each.start;
+  }
+  virtual ~CommandSource() = default;
+
+  Arrays values;
+
+  void set(const std::string& name, Numbers wanted) {
+    for (const Command& each : known_) {
+      if (each.name != name) continue;
+      const bool is_finite = std::all_of(wanted.begin(), wanted.end(), [](float value) {
+        return std::isfinite(value);
+      });
+      if (wanted.size() != each.start.size() || !is_finite)
+        throw ContractError(name + " takes " + std::to_string(each.start.size()) +
+                            " numbers");
+      for (std::size_t i = 0; i < wanted.size(); ++i)
+        wanted[i] = std::clamp(wanted[i], each.low[i], each.high[i]);
+      values[name] = std::move(wanted);
+      return;
+    }
+    throw ContractError("There is no command " + name);
+  }
+
+  // Take what came since the last call; return the age of the newest, s. Infinite:
+  // stop.
+  virtual double read() { return 0.0; }
+
+ private:
+  std::vector<Command> known_;
+};
+
+// Commands that grow old: call `take` for each packet that comes.
+class PacketSource : public CommandSource {
+ public:
+  PacketSource(const Contract& contract, std::function<double()> clock)
+      : CommandSource(contract), clock_(std::move(clock)), came_(clock_()) {}
+  void take(const std::string& name, Numbers wanted) {
+    set(name, std::move(wanted));
+    came_ = clock_();
+  }
+  double read() override { return clock_() - came_; }
+
+ private:
+  std::function<double()> clock_;
+  double came_;
+};
+
+inline bool is_finite(const Numbers& values) {
+  return std::all_of(values.begin(), values.end(),
+                     [](float v) { return std::isfinite(v); });
+}
+
+inline std::string with_seconds(const char* format, double seconds) {
+  char text[80];
+  std::snprintf(text, sizeof text, format, seconds);
+  return text;
+}
+
+// Finds reasons to let the robot go.
+class Safety {
+ public:
+  double margin = 0.1;   // Way of a joint beyond its limit, rad; a tenth of that in m.
+  double tilt = 60.0;    // Angle from upright that is a fall, degrees.
+  double periods = 1.5;  // Longest time between two steps, in control periods.
+  double late = 0.5;     // Greatest age of a command, s.
+
+  explicit Safety(const Contract& contract)
+      : joints_(contract.joints), dt_(contract.dt) {}
+
+  // Return what is wrong with what was measured; nothing, if nothing is.
+  std::string fault(RobotInterface& robot, const Arrays& measured, double age) {
+    for (const auto& [name, values] : measured)
+      if (!is_finite(values)) return name + " is not a finite number";
+    const std::vector<double> found = robot.joint_pos();
+    if (found.size() != joints_.size())
+      throw ContractError("The robot has " + std::to_string(found.size()) +
+                          " joints, and the contract " +
+                          std::to_string(joints_.size()));
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const double way = joints_[i].unit == "rad" ? margin : 0.1 * margin;
+      if (!(found[i] >= joints_[i].low - way && found[i] <= joints_[i].high + way))
+        return joints_[i].name + " is beyond its limit";
+    }
+    const double pi = std::acos(-1.0);
+    if (!(robot.upright() >= std::cos(tilt * pi / 180.0))) return "the robot fell";
+    if (age == std::numeric_limits<double>::infinity()) return "a key stopped it";
+    if (!(age <= late)) return with_seconds("the newest command is %.2f s old", age);
+    const double now = robot.now(), since = now - last_;
+    const bool is_first = std::isinf(last_);
+    last_ = now;
+    if (!is_first && !(since <= periods * dt_))
+      return with_seconds("the last step is %.3f s ago", since);
+    return "";
+  }
+
+ private:
+  std::vector<Joint> joints_;
+  double dt_, last_ = -std::numeric_limits<double>::infinity();
+};
+
+// A control period, for a log.
+struct Period {
+  double time;
+  const std::string& damped;  // Why the robot was let go; empty if it was not.
+  const Arrays& commands;
+  const Arrays& measured;
+  const Arrays& answer;
+};
+
+// Have a robot do what a policy says; return the reason why it was let go, or nothing.
+//
+// A policy of motion clips begins with the row `first_row`.
+inline std::string run(Policy& policy, RobotInterface& robot, CommandSource& source,
+                       Safety& safety, long steps,
+                       const std::function<void(const Period&)>& log = {},
+                       std::size_t first_row = 0) {
+  std::string reason;
+  std::size_t last_row = first_row;
+  for (const auto& [first, rows] : policy.contract.clips)
+    if (first <= first_row) last_row = first + rows - 1;
+  try {
+    for (long step = 0; step < steps; ++step) {
+      const double age = source.read();
+      Arrays commands = source.values, answer;
+      if (!policy.contract.clips.empty())
+        commands["time_step"] = {static_cast<float>(
+            std::min(first_row + static_cast<std::size_t>(step), last_row))};
+      const Arrays measured = robot.read(commands);
+      if (reason.empty()) reason = safety.fault(robot, measured, age);
+      if (reason.empty()) {
+        answer = policy(measured);
+        for (const auto& [name, values] : answer)
+          if (!is_finite(values)) reason = "the policy's answer is not a finite number";
+      }
+      if (reason.empty()) {
+        robot.write(targets_of(policy.contract, answer));
+      } else {
+        answer.clear();
+        robot.damp();
+      }
+      if (log) log({robot.now(), reason, commands, measured, answer});
+      robot.wait();
+    }
+  } catch (...) {
+    robot.damp();
+    throw;
+  }
+  return reason;
+}
+
+// --- onnxruntime
+// ----------------------------------------------------------------------
+
+#ifdef MJLAB_ONNXRUNTIME
+
+// An ONNX file in onnxruntime, on one thread: a contract, and what answers for it.
+//
+//     mjlab::OnnxFile file("policy.onnx");
+//     mjlab::FilePolicy policy(file.contract, file.call());
+class OnnxFile {
+ public:
+  explicit OnnxFile(const std::string& path) : OnnxFile(path, read_file(path)) {}
+  OnnxFile(const OnnxFile&) = delete;  // Its call stays with it.
+
+  const OrtApi* const api = OrtGetApiBase()->GetApi(ORT_API_VERSION);
+
+ private:
+  template <class T>
+  using Owned = std::unique_ptr<T, void(ORT_API_CALL*)(T*)>;
+
+  // These come before the contract, which is read with them.
+  Owned<OrtEnv> env_;
+  Owned<OrtSession> session_;
+  Owned<OrtMemoryInfo> memory_;
+
+ public:
+  const Contract contract;
+
+  // Return what `FilePolicy` takes. It has to end before the file does.
+  Call call() {
+    return [this](const float* in, float* out) { answer(in, out); };
+  }
+
+ private:
+  OnnxFile(const std::string& path, const std::string& bytes)
+      : env_(environment()),
+        session_(session(path, bytes)),
+        memory_(memory()),
+        contract(metadata()) {
+    contract.check_file(bytes);
+    for (const auto* fields : {&contract.inputs, &contract.states})
+      for (const Field& each : *fields)
+        if (each.dtype != "float32" && each.dtype != "uint8")
+          throw ContractError(each.name + " is of the type " + each.dtype +
+                              ", which this header does not know");
+  }
+
+  void check(OrtStatus* status) const {
+    if (!status) return;
+    const std::string said = api->GetErrorMessage(status);
+    api->ReleaseStatus(status);
+    throw ContractError("onnxruntime: " + said);
+  }
+
+  Owned<OrtEnv> environment() const {
+    if (!api) throw ContractError("onnxruntime is older than its header");
+    OrtEnv* made = nullptr;
+    check(api->CreateEnv(ORT_LOGGING_LEVEL_WARNING, "mjlab", &made));
+    return {made, api->ReleaseEnv};
+  }
+
+  Owned<OrtSession> session(const std::string& path, const std::string& bytes) const {
+    OrtSessionOptions* made = nullptr;
+    check(api->CreateSessionOptions(&made));
+    Owned<OrtSessionOptions> options(made, api->ReleaseSessionOptions);
+    check(api->SetIntraOpNumThreads(made, 1));
+    check(api->SetInterOpNumThreads(made, 1));
+    OrtSession* session = nullptr;
+    try {
+      check(api->CreateSessionFromArray(env_.get(), bytes.data(), bytes.size(), made,
+                                        &session));
+    } catch (const ContractError& error) {
+      throw ContractError(path + " cannot be loaded: " + error.what());
+    }
+    return {session, api->ReleaseSession};
+  }
+
+  Owned<OrtMemoryInfo> memory() const {
+    OrtMemoryInfo* made = nullptr;
+    check(api->CreateCpuMemoryInfo(OrtArenaAllocator, OrtMemTypeDefault, &made));
+    return {made, api->ReleaseMemoryInfo};
+  }
+
+  std::string metadata() const {
+    OrtAllocator* allocator = nullptr;
+    check(api->GetAllocatorWithDefaultOptions(&allocator));
+    OrtModelMetadata* made = nullptr;
+    check(api->SessionGetModelMetadata(session_.get(), &made));
+    Owned<OrtModelMetadata> metadata(made, api->ReleaseModelMetadata);
+    char* text = nullptr;
+    check(
+        api->ModelMetadataLookupCustomMetadataMap(made, allocator, "contract", &text));
+    if (!text) throw ContractError("The file has no contract: export did not write it");
+    const std::string found = text;
+    check(api->AllocatorFree(allocator, text));
+    return found;
+  }
+
+  void answer(const float* in, float* out) const {
+    std::vector<const char*> names, wanted;
+    std::vector<Owned<OrtValue>> values, answers;
+    std::vector<std::vector<std::uint8_t>> bytes;
+    for (const auto* fields : {&contract.inputs, &contract.states})
+      for (const Field& each : *fields) {
+        names.push_back(each.name.c_str());
+        bytes.emplace_back(in, in + (each.dtype == "uint8" ? each.size() : 0));
+        values.push_back(tensor(each, in, bytes.back()));
+        in += each.size();
+      }
+    for (const Field& each : contract.outputs) wanted.push_back(each.name.c_str());
+    for (const Field& each : contract.states) wanted.push_back(each.next.c_str());
+    std::vector<const OrtValue*> given;
+    for (const Owned<OrtValue>& each : values) given.push_back(each.get());
+    std::vector<OrtValue*> found(wanted.size(), nullptr);
+    OrtStatus* status =
+        api->Run(session_.get(), nullptr, names.data(), given.data(), given.size(),
+                 wanted.data(), wanted.size(), found.data());
+    for (OrtValue* each : found) answers.emplace_back(each, api->ReleaseValue);
+    check(status);
+    std::size_t at = 0;
+    for (const auto* fields : {&contract.outputs, &contract.states})
+      for (const Field& each : *fields) out = copied(each, found[at++], out);
+  }
+
+  Owned<OrtValue> tensor(const Field& field, const float* values,
+                         std::vector<std::uint8_t>& bytes) const {
+    const bool is_bytes = field.dtype == "uint8";
+    const std::vector<std::int64_t> shape(field.shape.begin(), field.shape.end());
+    // It is read and never written to, whatever the type says.
+    void* data = is_bytes ? static_cast<void*>(bytes.data())
+                          : const_cast<void*>(static_cast<const void*>(values));
+    OrtValue* made = nullptr;
+    check(api->CreateTensorWithDataAsOrtValue(
+        memory_.get(), data, field.size() * (is_bytes ? 1 : sizeof(float)),
+        shape.data(), shape.size(),
+        is_bytes ? ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8
+                 : ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT,
+        &made));
+    return {made, api->ReleaseValue};
+  }
+
+  float* copied(const Field& field, OrtValue* value, float* out) const {
+    void* data = nullptr;
+    check(api->GetTensorMutableData(value, &data));
+    const std::size_t size = field.size();
+    if (field.dtype == "uint8")
+      return std::copy_n(static_cast<const std::uint8_t*>(data), size, out);
+    return std::copy_n(static_cast<const float*>(data), size, out);
+  }
+};
+
+#endif
+
+}  // namespace mjlab

@@ -1,0 +1,129 @@
+"""What to change in a task of others: two files in their style, line by line."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs"))
+
+from generator.sources import records
+
+from mjlab.cli.porting.reading import FIELDS, UNKNOWN, read_task
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = Path(__file__).with_name("ported")
+NAMES = ("cartpole_of_isaaclab", "go1_of_mjlab")
+
+
+def source(name: str) -> str:
+    return (FILES / f"{name}.py.txt").read_text("utf-8")
+
+
+def port(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, str(ROOT / "scripts/port.py"), *words]
+    return subprocess.run(line, cwd=cwd, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_line_to_change_is_named_with_what_it_becomes(name):
+    """`python -m tests.cli.test_port` writes the lists anew; read them then."""
+    expected = (FILES / f"{name}.txt").read_text("utf-8")
+    assert read_task(source(name)).text(f"{name}.py") + "\n" == expected
+
+
+def test_lines_that_are_named_hold_what_is_to_change():
+    for name in NAMES:
+        lines = source(name).splitlines()
+        for change in read_task(source(name)).changes:
+            word = change.theirs.rpartition(".")[2].removesuffix("()")
+            assert word in "\n".join(lines[change.line - 1 : change.line + 3])
+
+
+def test_the_program_prints_the_list_and_does_not_run_the_file(tmp_path):
+    (tmp_path / "task.py").write_text(
+        "import mjlab.terrains\nfrom mjlab.scene import SceneCfg\nraise SystemExit(3)\n"
+    )
+    done = port("task.py", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        "task.py:1: mjlab.terrains -> mjlab.terrain\n"
+        "1 line to change, 0 names unknown.\n"
+    )
+
+
+def test_a_file_that_is_none_is_refused(tmp_path):
+    (tmp_path / "task.py").write_text("def (:\n")
+    for words, said in (
+        ([], "Name a file in Python, such as their_env_cfg.py."),
+        (["other.py"], "There is no file other.py."),
+        (["task.py"], "task.py is no file in Python: invalid syntax (<unknown>, line"),
+    ):
+        done = port(*words, cwd=tmp_path)
+        assert done.returncode == 2 and said in done.stderr
+
+
+def changes(text: str) -> list[tuple[int, str, str]]:
+    return [(c.line, c.theirs, c.ours) for c in read_task(text).changes]
+
+
+def test_what_is_the_same_here_is_not_listed():
+    text = (
+        "from mjlab.envs import ManagerBasedRlEnvCfg, mdp\n"
+        "from mjlab.envs.mdp import dr, time_out\n"
+        "from mjlab.managers import RewardTermCfg\n"
+        "import numpy as np\n"
+        "from .mdp import upright\n"
+        "term = RewardTermCfg(func=mdp.joint_vel_l2, weight=np.pi)\n"
+        "time_out, upright, dr.body_mass, ManagerBasedRlEnvCfg\n"
+    )
+    assert changes(text) == []
+
+
+def test_names_are_followed_through_aliases_and_dotted_modules():
+    text = (
+        "import isaaclab.envs.mdp\n"
+        "from mjlab.entity import EntityArticulationInfoCfg as Info\n"
+        "isaaclab.envs.mdp.base_pos_z\n"
+        "Info()\n"
+        "other.base_pos_z\n"
+        "from mjlab.tasks.velocity.mdp import *\n"
+    )
+    assert changes(text) == [
+        (1, "isaaclab.envs.mdp", "mjlab.mdp"),
+        (2, "mjlab.entity.EntityArticulationInfoCfg", "mjlab.entity.ArticulationCfg"),
+        (3, "isaaclab.envs.mdp.base_pos_z", "mjlab.mdp.base_height"),
+        (6, "mjlab.tasks.velocity.mdp", "a file `mdp.py` of yours"),
+    ]
+
+
+def test_what_waits_for_the_device_is_named_in_terms_alone():
+    text = "def term(env):\n    return env.x.nonzero()\ndef other(x):\n    x.item()\n"
+    assert changes(text) == [(2, ".nonzero()", "no counterpart")]
+
+
+def test_a_field_is_found_where_it_is_set():
+    text = "cfg.viewer.origin_type = 1\nf(save_interval=2)\nx = {'prim_path': 3}\n"
+    text += "def reset(env, env_ids): ...\nprint(cfg.origin_type)\n"
+    found = [(line, name) for line, name, _ in changes(text)]
+    assert found == [
+        (1, "origin_type"),
+        (2, "save_interval"),
+        (3, "prim_path"),
+        (4, "env_ids"),
+    ]
+
+
+def test_no_field_to_change_is_one_of_ours_and_each_of_ours_is():
+    fields = {field.name for record in records().values() for field in record.fields}
+    assert not fields & FIELDS.keys()
+    named = {ours for ours, _ in FIELDS.values() if " " not in ours}
+    assert named - {"mask", "speeds"} <= fields
+    assert UNKNOWN not in named
+
+
+if __name__ == "__main__":
+    for name in NAMES:
+        text = read_task(source(name)).text(f"{name}.py")
+        (FILES / f"{name}.txt").write_text(text + "\n", "utf-8")

@@ -1,0 +1,558 @@
+"""The header for C++: the same observations, targets and faults as the runner's.
+
+What the Python runner saw and answered is recorded, and played to a program that is
+compiled here (`runner_driver.cpp`).
+"""
+
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+
+from mjlab.envs import mdp
+from mjlab.export.runner import HEADER, write_runner
+from mjlab.export.runner import policy as runner
+from mjlab.export.runner.policy import ContractPolicy
+from mjlab.export.runner.robot import MujocoRobot
+from mjlab.managers import ObservationTermCfg
+from mjlab.rl import GaussianCfg, MlpModelCfg, RnnModelCfg
+from mjlab.tasks.manipulation.lift_ik import LiftYamIKCfg
+from tests.tools.json_schema import breaches
+from tests.worlds.export_runs import cartpole, write
+from tests.worlds.rl_runs import agent_cfg
+from tests.worlds.shipped import shipped
+
+COMPILER = shutil.which("g++") or shutil.which("clang++")
+SOURCE = Path(__file__).with_name("runner_driver.cpp")
+ROOM = Path(runner.__file__).parent
+SCHEMA = json.loads((ROOM.parent / "contract.schema.json").read_text("utf-8"))
+STEPS = 200
+
+needs_compiler = pytest.mark.skipif(
+    COMPILER is None, reason="no C++ compiler: neither g++ nor clang++ is installed"
+)
+
+
+def compiled(to: Path, *more: str, source: Path = SOURCE) -> Path:
+    warnings = ["-Wall", "-Wextra", "-Werror", "-Wpedantic"]
+    line = [str(COMPILER), "-std=c++17", *warnings, "-I", str(ROOM), str(source)]
+    done = subprocess.run([*line, "-o", str(to), *more], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return to
+
+
+@pytest.fixture(scope="session")
+def driver(tmp_path_factory) -> Path:
+    return compiled(tmp_path_factory.mktemp("cpp") / "driver")
+
+
+def driven(driver: Path, *words: Any, moments: list[Any] | None = None) -> list[str]:
+    """Return the lines that the program prints about moments."""
+    told = "\n".join(json.dumps(moment) for moment in moments or [])
+    line = [str(driver), *map(str, words)]
+    done = subprocess.run(line, input=told, capture_output=True, text=True, timeout=60)
+    assert done.returncode in (0, 1), done.stderr
+    return done.stdout.splitlines()
+
+
+def plain(arrays: dict[str, Any]) -> dict[str, Any]:
+    return {name: np.ravel(values).tolist() for name, values in arrays.items()}
+
+
+def numbers(text: str) -> np.ndarray:
+    return np.array([float(word) for word in text.split()])
+
+
+def contract_beside(path: Path) -> Path:
+    return path.with_suffix(".contract.json")
+
+
+# --- Against the runner ---------------------------------------------------------------
+
+
+OPEN_AND_CLOSED = {"open": [0.75] * 12, "closed": [0.25] * 12}
+
+
+class Watched(ContractPolicy):
+    """A policy that also tells what its network sees, and what it is given in all."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        model = onnx.load(path)
+        made_by = {o: n for n in model.graph.node for o in n.output}
+        (seen,) = [name for name in made_by if name.endswith("/obs")]
+        act = made_by["action"].input[0]
+        if self.contract["action_clip"] is not None:
+            act = made_by[act].input[0]
+        widths = [math.prod(o["shape"]) for o in self.contract["observations"]]
+        actions = max(a["action"][1] for a in self.contract["actions"])
+        for name, shape in ((seen, [1, sum(widths)]), (act, [actions])):
+            info = onnx.helper.make_tensor_value_info(name, 1, shape)
+            model.graph.output.append(info)
+        inner = onnxruntime.InferenceSession(model.SerializeToString())
+        self.observations: list[np.ndarray] = []
+        self.actions: list[np.ndarray] = []
+        self.fed: list[np.ndarray] = []
+
+        class Session:
+            def run(_, names, fed):
+                *found, observation, action = inner.run([*names, seen, act], fed)
+                self.actions.append(action)
+                self.observations.append(observation.ravel())
+                self.fed.append(np.concatenate([v.ravel() for v in fed.values()]))
+                return found
+
+        self.session = Session()
+
+
+def inputs_of(policy: ContractPolicy) -> list[dict[str, np.ndarray]]:
+    """Return recorded inputs, and as many by chance as are missing."""
+    record, chance = policy.record(), np.random.default_rng(0)
+    entries = policy.contract["inputs"]
+    steps = min(STEPS, policy.contract["record"]["steps"])
+    found = [
+        {e["name"]: record[f"input {e['name']}"][step] for e in entries}
+        for step in range(steps)
+    ]
+    while len(found) < STEPS:
+        found.append(
+            {
+                e["name"]: chance.normal(size=e["shape"]).astype(e["dtype"])
+                for e in entries
+            }
+        )
+    return found
+
+
+def check_steps(driver: Path, path: Path) -> np.ndarray:
+    """Compare observations, inputs and targets of 200 steps; return the former."""
+    policy, moments, targets = Watched(path), [], []
+    names = [term["output"] for term in policy.contract["actions"]]
+    for step, inputs in enumerate(inputs_of(policy)):
+        begins = step in (0, 70)
+        if begins:
+            policy.reset()
+        answer = policy(inputs)
+        nexts = [policy.state[s["name"]] for s in policy.contract["states"]]
+        whole = [*answer.values(), *nexts]
+        moments.append(
+            {
+                "begins": begins,
+                "inputs": plain(inputs),
+                "action": policy.actions[-1].tolist(),
+                "answer": np.concatenate([v.ravel() for v in whole]).tolist(),
+            }
+        )
+        targets.append(np.concatenate([answer[name] for name in names]))
+    order = [n for t in policy.contract["actions"] for n in t["targets"]]
+    for mode, seen in (("network", policy.observations), ("file", policy.fed)):
+        rows = driven(driver, mode, contract_beside(path), moments=moments)
+        assert len(rows) == STEPS, rows
+        for row, expected, target in zip(rows, seen, targets, strict=True):
+            left, right = row.split("|")
+            assert np.abs(numbers(left) - expected).max() < 1e-6
+            assert right.split()[::2] == order
+            assert np.abs([float(n) for n in right.split()[1::2]] - target).max() < 1e-6
+    return np.array(policy.observations)
+
+
+@needs_compiler
+def test_it_sees_and_sends_what_the_runner_does(driver, go1):
+    seen = check_steps(driver, go1)
+    assert seen.shape == (STEPS, 48) and np.ptp(seen, axis=0).min() > 0.0
+
+
+@needs_compiler
+def test_it_sees_histories_clips_scales_and_limits_as_the_runner_does(driver, tmp_path):
+    cfg = cartpole()
+    actor = MlpModelCfg(hidden_dims=(8,), distribution_cfg=GaussianCfg())
+    agent = agent_cfg(1, actor=actor, clip_actions=0.4)
+    _, exported = write(tmp_path, cfg, agent)
+    assert list(breaches(exported.contract, SCHEMA)) == []
+    terms = {t["term"]: t for t in exported.contract["observations"]}
+    assert terms["actor/cart_pos"]["delay_in_training"] is not None
+    assert terms["actor/past"]["history"] == 3
+    assert terms["actor/share"]["factor"] is not None
+    seen = check_steps(driver, exported.path)
+    # The first number is the cart of three steps before the last of its four.
+    assert np.array_equal(seen[3:70, 0], seen[:67, 3]) and np.ptp(seen[:, 0]) > 1.0
+    assert np.ptp(seen[70, :4]) == 0.0  # All of the past is the present at first.
+
+
+@needs_compiler
+def test_a_binary_action_is_closed_below_zero(driver, go1, tmp_path):
+    whole = json.loads(contract_beside(go1).read_text())
+    term = whole["actions"][0]
+    for key in ("scale", "offset", "clip"):
+        term.pop(key)
+    path = tmp_path / "binary.json"
+    path.write_text(json.dumps(whole | {"actions": [term | OPEN_AND_CLOSED]}))
+    first = zeros(go1)[0] | {"begins": False}
+    moments = [first | {"action": [n] + [0.0] * 11} for n in (-0.01, 0.0, 0.01)]
+    rows = driven(driver, "network", path, moments=moments)
+    assert [row.split("|")[1].split()[1] for row in rows] == ["0.25", "0.75", "0.75"]
+
+
+@needs_compiler
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["Cartpole-Swingup", "Lift-Yam-Taught", "Reach-Yam"])
+def test_shipped_policies_are_seen_the_same(driver, task, tmp_path):
+    check_steps(driver, shipped(task, tmp_path).path)
+
+
+def state_of(robot: MujocoRobot) -> dict[str, Any]:
+    """Return what MuJoCo knows of its model, as JSON."""
+    model, data = robot.model, robot.data
+    bodies, velocity = {}, np.zeros(6)
+    for index in range(model.nbody):
+        kind = mujoco.mjtObj.mjOBJ_XBODY
+        mujoco.mj_objectVelocity(model, data, kind, index, velocity, 1)
+        bodies[model.body(index).name] = {
+            "pos": data.xpos[index].tolist(),
+            "quat": data.xquat[index].tolist(),
+            "lin_vel": velocity[3:].tolist(),
+            "ang_vel": velocity[:3].tolist(),
+        }
+    joints = zip(robot.entity["joints"], robot.joints, strict=True)
+    sensors = [model.sensor(i).name for i in range(model.nsensor)]
+    sites = [model.site(i).name for i in range(model.nsite)]
+    return {
+        # Without the prefix, which a robot's driver need not know.
+        "joints": {j["name"]: [data.qpos[p], data.qvel[v]] for j, (p, v) in joints},
+        "bodies": bodies,
+        "sites": {name: data.site(name).xpos.tolist() for name in sites},
+        "sensors": {name: data.sensor(name).data.tolist() for name in sensors},
+    }
+
+
+TRUNK, CALF = "robot/trunk", "robot/FL_calf"
+JOINTS = ["robot/RL_calf_joint", "robot/FR_hip_joint"]
+RECIPES: dict[str, Any] = {
+    "given": ({"op": "given"}, 2),
+    "command": ({"op": "command", "command": "twist"}, 3),
+    "joint_pos": ({"op": "joint_pos", "joints": JOINTS}, 2),
+    "joint_vel": ({"op": "joint_vel", "joints": JOINTS}, 2),
+    "cos_sin": ({"op": "cos_sin", "joints": JOINTS}, 4),
+    "sensor": ({"op": "sensor", "name": "robot/imu_lin_acc", "sign": -1.0}, 3),
+    "gravity": ({"op": "gravity", "body": CALF}, 3),
+    "pose": ({"op": "pose", "body": CALF, "part": [2, 7]}, 5),
+    "lin_vel": ({"op": "lin_vel", "body": CALF}, 3),
+    "ang_vel": ({"op": "ang_vel", "body": CALF}, 3),
+    "way": (
+        {"op": "way", "body": TRUNK, "start": {"site": "robot/FR"}}
+        | {"end": {"body": CALF}},
+        3,
+    ),
+    "way_told": (
+        {"op": "way", "body": CALF, "start": {"body": TRUNK}}
+        | {"end": {"command": "twist"}},
+        3,
+    ),
+    "heading": ({"op": "heading", "body": TRUNK, "of": CALF, "times": 2}, 2),
+}
+
+
+def with_recipes(contract: dict[str, Any]) -> dict[str, Any]:
+    """Return a contract whose inputs are one of each operation."""
+    pattern = contract["inputs"][0]
+    contract["inputs"] = [
+        pattern | {"name": name, "measured": recipe, "shape": [size], "elements": None}
+        for name, (recipe, size) in RECIPES.items()
+    ]
+    return contract
+
+
+@needs_compiler
+def test_each_operation_measures_what_the_runner_measures(driver, go1, tmp_path):
+    ops = SCHEMA["$defs"]["measured"]["properties"]["op"]["enum"]
+    assert {recipe["op"] for recipe, _ in RECIPES.values()} == set(ops)
+    policy = ContractPolicy(go1)
+    robot, record = MujocoRobot(policy), policy.record()
+    contract = with_recipes(policy.contract)
+    file = tmp_path / "policy.contract.json"
+    file.write_text(json.dumps(contract))
+    moments, expected = [], []
+    robot.start(record["qpos"][0], record["qvel"][0])
+    for step in range(STEPS):
+        robot.place(record["qpos"][step], record["qvel"][step])
+        commands = {"twist": np.array([0.1, -0.2, 0.001 * step])}
+        robot.given = {"given": np.array([step, 0.5])}
+        found = robot.read(commands)
+        expected.append(np.concatenate([found[name] for name in RECIPES]))
+        state = state_of(robot) | {"commands": plain(commands)}
+        moments.append(state | {"given": plain(robot.given)})
+    rows = driven(driver, "measure", file, moments=moments)
+    assert len(rows) == STEPS, rows
+    wrong = np.abs(np.array([numbers(row) for row in rows]) - expected)
+    assert (wrong < 1e-6 * np.maximum(1.0, np.abs(expected))).all()
+    assert np.ptp(expected, axis=0).max() > 1.0
+    moments[0]["bodies"].pop(CALF)
+    (said,) = driven(driver, "measure", file, moments=moments)
+    assert said == "Nobody says what the body robot/FL_calf is"
+
+
+# --- Let go in time -------------------------------------------------------------------
+
+FAULT = 5
+
+
+@cache
+def zeros(path: Path) -> list[dict[str, Any]]:
+    entries = ContractPolicy(path).contract["inputs"]
+    inputs = {e["name"]: np.zeros(e["shape"]) for e in entries}
+    return [{"inputs": plain(inputs)}] * 10
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("fault", "reason", "within"),
+    [
+        ("nan", "joint_vel is not a finite number", 0),
+        ("limit", "FR_calf_joint is beyond its limit", 0),
+        ("fall", "the robot fell", 0),
+        ("stall", "the last step is 0.050 s ago", 0),
+        ("packet", "the newest command is 0.04 s old", 1),
+        ("answer", "the policy's answer is not a finite number", 0),
+        ("key", "a key stopped it", 0),
+        ("throws", "error: the bus is gone", 0),
+        ("missing", "error: The robot has 11 joints, and the contract 12", 0),
+        ("none", "", None),
+    ],
+)
+def test_what_goes_wrong_lets_the_robot_go(driver, go1, fault, reason, within):
+    moments = zeros(go1)
+    rows = driven(driver, "loop", contract_beside(go1), fault, moments=moments)
+    said = dict(
+        row.split(" ", 1) for row in rows if row.startswith(("damped ", "reason "))
+    )
+    acts = [row for row in rows if row in ("write 12", "damp")]
+    assert said["reason"] == reason
+    if within is None:
+        assert said["damped"] == "-1" and acts == ["write 12"] * 10
+        return
+    period = FAULT + within
+    assert said["damped"] == str(period)
+    # Nothing is sent any more, and the robot is braked until the end.
+    is_error = reason.startswith("error")
+    assert acts == ["write 12"] * period + ["damp"] * (1 if is_error else 10 - period)
+    # Commands are taken as far as they were trained.
+    commands = [numbers(r.partition(" ")[2]) for r in rows if r.startswith("commands")]
+    if fault != "key":
+        assert commands[3] == pytest.approx([0.2, 1.0, 0.0])
+
+
+@needs_compiler
+def test_a_slide_is_watched_to_a_tenth_of_the_way_of_a_hinge(driver, go1, tmp_path):
+    whole = json.loads(contract_beside(go1).read_text())
+    path, said = tmp_path / "go1.json", []
+    for unit in ("rad", "m"):
+        path.write_text(changed(whole, "entities/robot/joints/2/unit", unit))
+        said.append(driven(driver, "loop", path, "beyond", moments=zeros(go1))[-1])
+    assert said == ["reason ", "reason FR_calf_joint is beyond its limit"]
+
+
+# --- What it does not know ------------------------------------------------------------
+
+
+def changed(contract: dict[str, Any], place: str, value: Any) -> str:
+    contract = deepcopy(contract)
+    *way, last = place.split("/")
+    here: Any = contract
+    for name in way:
+        here = here[int(name) if name.isdigit() else name]
+    here[int(last) if last.isdigit() else last] = value
+    return json.dumps(contract)
+
+
+REFUSED = [
+    ("format", 4, "The contract is of another format than 3: export the policy again"),
+    ("conventions/quaternions", "xyzw", "Quaternions are xyzw, not wxyz"),
+    ("inputs/0/measured/op", "odometry", "base_lin_vel is measured by 'odometry', whi"),
+    ("inputs/0/shape", [2.5], ".inputs[0].shape[0] is not a count"),
+    ("observations/1/filter", 0.3, "actor/base_ang_vel has 'filter', which this heade"),
+    ("observations/1/from", "time", "actor/base_ang_vel is, or has, made of time, whi"),
+    ("observations/1/shape", [3, 1], "actor/base_ang_vel is, or has, no vector, which"),
+    ("observations/3/offset", [1.0], "actor/joint_pos has 12 numbers, and a list of o"),
+    ("observations/5/width", 3, "actor/actions is, or has, a part of the last action,"),
+    ("actions/0/reach", {}, "joint_pos is, or has, 'reach', which only the file as a "),
+    ("actions/0/scale", [1.0], ".actions[0] has lists of several lengths"),
+    ("states/0/name", "state_hidden", "state_hidden is, or has, a memory of the netw"),
+    ("robot", "arm", "The contract lacks .entities.arm"),
+    ("rates/control_dt", "fast", ".rates.control_dt is not a number"),
+]
+
+BROKEN = [
+    ('{"a": 1,}', 'it lacks a "'),
+    ('{"a": 1, "a": 2}', ".a stands twice"),
+    ("[01]", "it lacks a ]"),
+    ("[1.]", "it lacks a value"),
+    ("[NaN]", "it lacks a value"),
+    ("[1e999]", "a number is too large"),
+    ('["\\x41"]', "a \\ begins nothing that is known"),
+    ('["\\ud83d"]', "half of a letter is missing"),
+    ('["\t"]', "a text has no end, or holds a control character"),
+    ('["', "a text has no end, or holds a control character"),
+    ("{} {}", "something stands after the end"),
+    ("[" * 70, "it has more than 64 levels"),
+]
+
+
+@needs_compiler
+def test_what_it_does_not_know_is_refused_by_name(driver, go1):
+    whole = json.loads(contract_beside(go1).read_text())
+    lines = [json.dumps(whole), *(changed(whole, *case[:2]) for case in REFUSED)]
+    lines += [text for text, _ in BROKEN]
+    done = subprocess.run(
+        [driver, "refuse"], input="\n".join(lines), capture_output=True, text=True
+    )
+    said = done.stdout.splitlines()
+    assert said[0] == "taken" and len(said) == len(lines)
+    for found, (_, _, expected) in zip(said[1:], REFUSED, strict=False):
+        assert found.startswith(expected)
+    for found, (text, expected) in zip(said[1 + len(REFUSED) :], BROKEN, strict=True):
+        assert found.startswith(f"This is no JSON: {expected}, at byte "), text
+
+
+@needs_compiler
+def test_letters_and_numbers_of_json_are_read_as_python_reads_them(driver, go1):
+    whole = json.loads(contract_beside(go1).read_text())
+    name = 'ä😀 "\\/\b\f\n\r\t\u0001'
+    first = whole["entities"]["robot"]["joints"][0]
+    (said,) = driven(driver, "refuse", moments=[whole | {"robot": name}])[:1]
+    assert said == f"The contract lacks .entities.{name}".splitlines()[0]
+    for text, value in (("1e-3", 0.001), ("-0.5E+1", -5.0), ("0", 0.0)):
+        assert json.loads(text) == value
+        first["default_pos"] = value
+        assert driven(driver, "refuse", moments=[whole]) == ["taken"]
+
+
+@needs_compiler
+def test_an_input_of_another_width_is_named_with_what_it_takes(driver, go1):
+    inputs = deepcopy(zeros(go1)[0])
+    inputs["inputs"]["base_lin_vel"] = [0.0, 0.0]
+    moments = [inputs | {"action": [0.0] * 12, "begins": True}]
+    (said,) = driven(driver, "network", contract_beside(go1), moments=moments)
+    assert said == (
+        "base_lin_vel has 2 numbers, and the policy takes 3: x, y, z, in m/s, in the "
+        "axes of robot/imu"
+    )
+
+
+@needs_compiler
+@pytest.mark.slow
+def test_what_only_the_file_can_do_is_refused_in_a_bare_network(driver, tmp_path):
+    rnn = RnnModelCfg(
+        hidden_dims=(8,),
+        rnn_hidden_dim=6,
+        rnn_num_layers=1,
+        distribution_cfg=GaussianCfg(),
+    )
+    mlp = MlpModelCfg(hidden_dims=(8,), distribution_cfg=GaussianCfg())
+    part = cartpole()
+    part.observations["actor"].terms["past"] = ObservationTermCfg(
+        func=mdp.last_action, params={"action_name": "force"}
+    )
+    told = []
+    for cfg, actor in ((cartpole(), rnn), (LiftYamIKCfg(seed=1), mlp), (part, mlp)):
+        _, exported = write(tmp_path, cfg, agent_cfg(1, actor=actor))
+        told.append(exported.contract)
+    told.append(shipped("Tracking-G1", tmp_path).contract)
+    said = driven(driver, "refuse", moments=told)
+    assert said[0].startswith("state_hidden is, or has, a memory of the network's own")
+    assert said[1].startswith("arm is, or has, 'elements', which only the file as a")
+    # One action alone is all of the last action.
+    assert said[2] == "taken"
+    assert "is, or has, made of input and clips, which only the file" in said[3]
+
+
+# --- Files ----------------------------------------------------------------------------
+
+
+@needs_compiler
+def test_a_file_of_another_contract_is_refused(driver, go1, cartpole, tmp_path):
+    whole = contract_beside(go1)
+    assert driven(driver, "check", whole, go1) == []
+    other = driven(driver, "check", whole, cartpole)
+    assert other == ["The file is not the one that the contract is of"]
+    content = bytearray(go1.read_bytes())
+    content[-1] ^= 1
+    damaged = tmp_path / "policy.onnx"
+    damaged.write_bytes(bytes(content))
+    (said,) = driven(driver, "check", whole, damaged)
+    assert said == "The file is damaged: its bytes are not those of its checksum"
+
+
+def test_export_writes_the_header_beside_the_runner(tmp_path):
+    write_runner(tmp_path / "policy.onnx")
+    assert (tmp_path / HEADER).read_bytes() == (ROOM / HEADER).read_bytes()
+    text = (ROOM / HEADER).read_text("utf-8")
+    assert max(map(len, text.splitlines())) <= 88
+
+
+# --- onnxruntime ----------------------------------------------------------------------
+
+PAGE = (ROOM.parents[2] / "docs" / "robot.md").read_text("utf-8")
+BUS = """
+struct Bus {
+  double position(const std::string&) { return 0.0; }
+  double velocity(const std::string&) { return 0.0; }
+  mjlab::Numbers estimated_velocity() { return {0, 0, 0}; }
+  mjlab::Numbers gyro() { return {0, 0, 0}; }
+  mjlab::Numbers up() { return {0, 0, 1}; }
+  void move(const std::string&, float) {}
+  void damp() {}
+  double time() { return 0.0; }
+};
+int main() {
+  Bus bus;
+  return walk(bus).empty();
+}
+"""
+HEADERS = Path(os.environ.get("ONNXRUNTIME_INCLUDE", "/usr/include/onnxruntime"))
+
+
+@needs_compiler
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not (HEADERS / "onnxruntime_c_api.h").is_file(),
+    reason=f"no onnxruntime_c_api.h in {HEADERS}: name its folder in "
+    "ONNXRUNTIME_INCLUDE (Debian has it as libonnxruntime-dev)",
+)
+def test_with_onnxruntime_it_answers_as_the_runner_does(go1, tmp_path):
+    folder = Path(onnxruntime.__file__).parent / "capi"
+    (library,) = folder.glob("libonnxruntime.so.*")
+    # A wheel has the library under another name than programs ask for.
+    (tmp_path / "libonnxruntime.so.1").symlink_to(library)
+    more = ["-DMJLAB_ONNXRUNTIME", "-I", str(HEADERS), str(library)]
+    driver = compiled(tmp_path / "driver", *more, f"-Wl,-rpath,{tmp_path}")
+    for path in (go1, shipped("Tracking-G1", tmp_path).path):
+        policy = ContractPolicy(path)
+        names = [term["output"] for term in policy.contract["actions"]]
+        moments, expected = [], []
+        for inputs in inputs_of(policy):
+            answer = policy(inputs)
+            moments.append({"inputs": plain(inputs)})
+            expected.append(np.concatenate([answer[name] for name in names]))
+        rows = driven(driver, "onnx", path, moments=moments)
+        assert len(rows) == STEPS, rows
+        found = [[float(word) for word in row.split()[1::2]] for row in rows]
+        assert np.abs(np.array(found) - expected).max() < 1e-6
+    (page,) = re.findall(r"```cpp\n(.*?)```", PAGE, re.DOTALL)
+    (tmp_path / "page.cpp").write_text(page + BUS)
+    compiled(tmp_path / "page", *more[1:], source=tmp_path / "page.cpp")
+    broken = tmp_path / "broken.onnx"
+    broken.write_bytes(b"no policy")
+    (said,) = driven(driver, "onnx", broken)
+    assert said.startswith(f"{broken} cannot be loaded: onnxruntime: ")
