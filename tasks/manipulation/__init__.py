@@ -56,6 +56,7 @@ LIFT = Task(
     rl=manipulation_rl,
     on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=manipulation_rl),
     summary="I2RT YAM lifts a cube to a place and holds it there.",
+    trained=TRAINED / "Lift-Yam",
 )
 LIFT_IK = Task(
     env=LiftYamIKCfg,
