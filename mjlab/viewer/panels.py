@@ -44,6 +44,9 @@ class Page:
     world: int
     """The world that panels are about."""
 
+    ask_to_draw: Callable[[], None]
+    """Has the scene drawn anew soon."""
+
 
 class ControlPanel:
     """Pause, step, reset, speed, and how it goes."""

@@ -12,6 +12,7 @@ from mjlab.render import color_muscles, has_muscles
 from mjlab.render.offscreen import followed_body
 from mjlab.viewer.backdrop import add_backdrop
 from mjlab.viewer.browser_marks import BrowserMarks
+from mjlab.viewer.cameras import CameraPanel
 from mjlab.viewer.panels import CommandPanel, ControlPanel, Page, TermPanel
 from mjlab.viewer.player import Player
 from mjlab.viewer.scrub import ClipPanel, find_clips
@@ -75,7 +76,7 @@ class WebViewer:
             self.scene._tracked_body_id = followed
         add_backdrop(self.server, model)
         world = min(env.cfg.viewer.world, self.num_shown - 1)
-        self.page = Page(self.server, player, world)
+        self.page = Page(self.server, player, world, self._ask_to_draw)
         """What panels share: the world that they are about."""
         self.scene.env_idx = world
         self.scene.set_refresh_handler(self._ask_to_draw)
@@ -118,7 +119,7 @@ class WebViewer:
         if now - self._told_at >= _PANEL_S:
             self._told_at = now
             self.controls.update()
-            for panel in (*self.terms.values(), *self.clips):
+            for panel in (*self.terms.values(), *self.clips, *self.cameras):
                 panel.update()
 
     def draw(self) -> None:
@@ -141,6 +142,8 @@ class WebViewer:
         # mjviser moves everything so that what the camera follows is at the origin.
         offset = np.array(self.scene.fixed_bodies_frame.position)
         self.marks.update(self.player.env, self.page.world, offset)
+        for panel in self.cameras:
+            panel.draw()
 
     def close(self) -> None:
         """Stop listening. Closing twice does nothing."""
@@ -189,6 +192,11 @@ class WebViewer:
                         float(metrics.now(name)[world]) for name in metrics.terms
                     ],
                 )
+        self.cameras: list[CameraPanel] = []
+        """Pictures and places of cameras, if there are any."""
+        if env.sim.mj_model.ncam:
+            with tabs.add_tab("Cameras", icon=viser.Icon.CAMERA):
+                self.cameras.append(CameraPanel(page))
         view = env.cfg.viewer
         with tabs.add_tab("Scene", icon=viser.Icon.VIDEO):
             self.scene.create_scene_gui(

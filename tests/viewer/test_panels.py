@@ -1,0 +1,125 @@
+"""Panels of the page: cameras, policies, figures, groups, hands on the robot."""
+
+from collections.abc import Iterator
+
+import mujoco
+import numpy as np
+import pytest
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv, ZeroPolicy
+from mjlab.render import RayRendererCfg
+from mjlab.sensor import CameraSensorCfg
+from mjlab.tasks.manipulation import LiftYamIKCfg
+from mjlab.viewer import Player
+from tests.viewer.clock import Clock
+
+pytest.importorskip("mjviser", reason="the extra `viewer` is not installed")
+
+from mjlab.viewer.cameras import as_colors
+from mjlab.viewer.web import WebViewer
+
+WIDE = {"width": 48, "height": 32, "renderer": RayRendererCfg()}
+
+
+@pytest.fixture(scope="module")
+def arms() -> ManagerBasedRlEnv:
+    cfg = LiftYamIKCfg(seed=1).play()
+    cfg.scene.num_envs = 2
+    kinds = ("rgb", "depth", "segmentation")
+    camera = CameraSensorCfg(
+        name="eye", camera="robot/front_cam", data_types=kinds, **WIDE
+    )
+    cfg.scene.sensors = (*cfg.scene.sensors, camera)
+    return ManagerBasedRlEnv(cfg)
+
+
+@pytest.fixture
+def page(arms: ManagerBasedRlEnv) -> Iterator[WebViewer]:
+    player = Player(arms, ZeroPolicy(arms), seed=0, clock=Clock())
+    player.pause()
+    viewer = WebViewer(player, port=0, title="test")
+    viewer.update()
+    yield viewer
+    viewer.close()
+
+
+# Cameras.
+
+
+def test_pictures_of_the_chosen_world_are_shown_while_they_are_asked_for(page):
+    (panel,) = page.cameras
+    panel.update()
+    assert {shown.image.shape for shown in panel.pictures.values()} == {(1, 1, 3)}
+    assert not any(shown.visible for shown in panel.pictures.values())
+    panel.shows_pictures.value = True
+    panel.update()
+    data = page.player.env.scene.sensor("eye").data
+    assert not torch.equal(data.rgb[0], data.rgb[1]), "Worlds look alike."
+    for world in (0, 1):
+        page.page.world = world
+        panel.update()
+        shown = panel.pictures["eye", "rgb"]
+        assert shown.visible and shown.image.shape == (32 * 6, 48 * 6, 3)
+        assert np.array_equal(shown.image[::6, ::6], data.rgb[world].numpy())
+    depth = data.depth[1]
+    far = depth[depth < data.max_distance].max()
+    label = panel.pictures["eye", "depth"].label
+    assert float(far) < 0.5 * float(depth.max()), "Nothing is seen beyond the table."
+    assert label == (
+        f"eye, depth: black {depth.min():.2f} m, white {far:.2f} m and beyond"
+    )
+    panel.shows_pictures.value = False
+    panel.update()
+    assert not any(shown.visible for shown in panel.pictures.values())
+
+
+def test_greys_grow_with_depth_and_objects_have_colours_of_their_own():
+    depth = np.array([[0.5, 1.0, 1.5, 2.5, 20.0]], np.float32)[..., None]
+    shown, scale = as_colors("depth", depth, max_distance=20.0)
+    greys = shown[0, :: shown.shape[1] // 5].tolist()
+    assert greys == [[grey] * 3 for grey in (0, 64, 128, 255, 255)]
+    assert scale == ": black 0.50 m, white 2.50 m and beyond"
+    shown, scale = as_colors("depth", np.full((2, 2, 1), 20.0), max_distance=20.0)
+    assert (shown == 255).all()
+    geom = int(mujoco.mjtObj.mjOBJ_GEOM)
+    seen = np.array([[(-1, -1), *((i, geom) for i in range(12))]], np.int32)
+    shown, scale = as_colors("segmentation", seen, max_distance=20.0)
+    colors = [tuple(color) for color in shown[0, :: shown.shape[1] // 13].tolist()]
+    assert colors[0] == (0, 0, 0) and scale == ""
+    apart = [
+        np.abs(np.subtract(a, b)).sum()
+        for i, a in enumerate(colors)
+        for b in colors[:i]
+    ]
+    assert min(apart) > 30
+
+
+def test_frusta_stand_where_the_cameras_are_and_look_where_they_look(page):
+    (panel,) = page.cameras
+    page.draw()
+    assert panel.frusta == {}
+    panel.shows_frusta.value = True
+    page.page.world = 1
+    page.draw()
+    engine = page.player.env.sim.engine
+    model, data = engine.mj_model_of(1), engine.mj_data_of(1)
+    mujoco.mj_forward(model, data)
+    assert sorted(panel.frusta) == ["robot/camera_d405", "robot/front_cam"]
+    for name, frustum in panel.frusta.items():
+        camera = data.camera(name)
+        assert frustum.position == pytest.approx(camera.xpos, abs=1e-6)
+        matrix = np.zeros(9)
+        mujoco.mju_quat2Mat(matrix, np.array(frustum.wxyz, dtype=float))
+        x, y, z = matrix.reshape(3, 3).T
+        right, up, back = camera.xmat.reshape(3, 3).T
+        assert x == pytest.approx(right, abs=1e-5)
+        assert y == pytest.approx(-up, abs=1e-5)
+        assert z == pytest.approx(-back, abs=1e-5)
+        fovy = model.cam_fovy[camera.id]
+        assert frustum.fov == pytest.approx(np.radians(fovy), abs=1e-6)
+    assert panel.frusta["robot/front_cam"].aspect == 1.5
+    assert panel.frusta["robot/camera_d405"].aspect == pytest.approx(1280 / 720)
+    panel.shows_frusta.value = False
+    page.draw()
+    assert not any(frustum.visible for frustum in panel.frusta.values())
