@@ -323,9 +323,13 @@ def show(
     if options.video is not None:
         write_video(player, options.video, steps or 1, source.title)
     elif viewer == "web":
-        from mjlab.cli.watching import watch_in_browser
+        from mjlab.cli.watching import list_checkpoints, watch_in_browser
 
         page = {"port": options.port, "opens": options.open, "steps": steps}
+        if source.agent is not None and source.place is not None:
+            page["policies"] = list_checkpoints(
+                source.place, env, source.agent, best=options.best
+            )
         watch_in_browser(player, source.title, **page)
     elif viewer == "native":
         watch_in_window(player, steps)

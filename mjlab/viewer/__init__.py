@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from mjlab.viewer.marks import add_velocities as add_velocities
     from mjlab.viewer.native import NativeViewer as NativeViewer
     from mjlab.viewer.player import Player as Player
+    from mjlab.viewer.player import PolicyMenu as PolicyMenu
     from mjlab.viewer.player import ViewerError as ViewerError
     from mjlab.viewer.web import WebViewer as WebViewer
 
@@ -18,6 +19,7 @@ _LAZY = {
     "add_velocities": "marks",
     "NativeViewer": "native",
     "Player": "player",
+    "PolicyMenu": "player",
     "ViewerError": "player",
     "WebViewer": "web",
 }

@@ -1,6 +1,7 @@
 """Controls of the web viewer. What a click asks for is done between two steps."""
 
 import html
+import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,9 @@ import viser
 from viser import uplot
 
 from mjlab.viewer.drive import AXES, VelocityDrive
-from mjlab.viewer.player import SPEEDS, Player
+from mjlab.viewer.player import SPEEDS, Player, PolicyMenu
+
+_log = logging.getLogger(__name__)
 
 _HISTORY_S = 10.0
 _LABELS = ("Forward (m/s)", "Left (m/s)", "Turn (rad/s)")
@@ -97,6 +100,48 @@ class ControlPanel:
             "Reward": f"{float(player.reward[world]):+.4f}",
         }
         self.status.content = table(rows)
+
+
+class PolicyPanel:
+    """Choice of the policy that acts, where there are several."""
+
+    def __init__(self, page: Page, menu: PolicyMenu) -> None:
+        """Add the choice to the present part of the page."""
+        self._page, self._menu, self._present = page, menu, menu.present
+        gui = page.server.gui
+        self.choice = gui.add_dropdown("Policy", (menu.present,), visible=False)
+        """The policy that acts."""
+        self.fault = gui.add_markdown("", visible=False)
+        """Reason why the policy that was chosen does not."""
+        # Without a visitor it is `_load` that shows what acts.
+        self.choice.on_update(
+            lambda event: event.client and self.choose(self.choice.value)
+        )
+
+    def choose(self, name: str) -> None:
+        """Have another policy act from the next step on."""
+        self._page.player.ask(lambda: self._load(name))
+
+    def update(self) -> None:
+        """Show what there is by now."""
+        names = (*self._menu.names(),)
+        if self._present not in names:
+            names = (self._present, *names)
+        if names != self.choice.options:
+            self.choice.options = names
+        self.choice.visible = len(names) > 1
+
+    def _load(self, name: str) -> None:
+        try:
+            policy = self._menu.load(name)
+        except Exception as error:  # A file may be wrong in any way; the page goes on.
+            _log.warning("%s is not played.", name, exc_info=error)
+            self.fault.content = f"**{name} is not played:** {error}"
+        else:
+            self._page.player.rollout.policy = policy
+            self._present, self.fault.content = name, ""
+        self.choice.value = self._present
+        self.fault.visible = bool(self.fault.content)
 
 
 class CommandPanel:

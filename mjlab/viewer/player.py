@@ -2,7 +2,8 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
 import torch
@@ -20,6 +21,20 @@ _SMOOTHING = 0.9
 
 class ViewerError(RuntimeError):
     """Nothing can be shown here."""
+
+
+@dataclass(frozen=True)
+class PolicyMenu:
+    """Policies to choose from while playing, such as the checkpoints of a run."""
+
+    present: str
+    """The one that acts at first."""
+
+    names: Callable[[], Sequence[str]]
+    """Returns all that there are by now."""
+
+    load: Callable[[str], Policy]
+    """Returns one by its name, or raises."""
 
 
 class Player:

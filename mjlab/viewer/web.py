@@ -13,8 +13,14 @@ from mjlab.render.offscreen import followed_body
 from mjlab.viewer.backdrop import add_backdrop
 from mjlab.viewer.browser_marks import BrowserMarks
 from mjlab.viewer.cameras import CameraPanel
-from mjlab.viewer.panels import CommandPanel, ControlPanel, Page, TermPanel
-from mjlab.viewer.player import Player
+from mjlab.viewer.panels import (
+    CommandPanel,
+    ControlPanel,
+    Page,
+    PolicyPanel,
+    TermPanel,
+)
+from mjlab.viewer.player import Player, PolicyMenu
 from mjlab.viewer.scrub import ClipPanel, find_clips
 
 _log = logging.getLogger(__name__)
@@ -46,6 +52,7 @@ class WebViewer:
         port: int = 8080,
         title: str = "mjlab",
         max_worlds: int = 64,
+        policies: PolicyMenu | None = None,
     ) -> None:
         """Start to listen.
 
@@ -54,6 +61,7 @@ class WebViewer:
             port: Where to listen. If it is taken, the next that is free. 0 takes any.
             title: What stands above the controls.
             max_worlds: Worlds that are shown, the first ones, if there are more.
+            policies: Policies that a visitor can choose from.
         """
         self.player = player
         """The worlds and what acts in them."""
@@ -80,7 +88,7 @@ class WebViewer:
         """What panels share: the world that they are about."""
         self.scene.env_idx = world
         self.scene.set_refresh_handler(self._ask_to_draw)
-        self._build_page()
+        self._build_page(policies)
         self._must_draw = True
         self._closes = False
         self._drawn_at = self._told_at = 0.0
@@ -119,7 +127,8 @@ class WebViewer:
         if now - self._told_at >= _PANEL_S:
             self._told_at = now
             self.controls.update()
-            for panel in (*self.terms.values(), *self.clips, *self.cameras):
+            several = (*self.policies, *self.terms.values(), *self.clips)
+            for panel in (*several, *self.cameras):
                 panel.update()
 
     def draw(self) -> None:
@@ -153,13 +162,17 @@ class WebViewer:
 
     # The page.
 
-    def _build_page(self) -> None:
+    def _build_page(self, policies: PolicyMenu | None) -> None:
         server, player, page = self.server, self.player, self.page
         env = player.env
         tabs = server.gui.add_tab_group()
         with tabs.add_tab("Play", icon=viser.Icon.PLAYER_PLAY):
             self.controls = ControlPanel(page)
             """Pause, step, reset, speed."""
+            self.policies: list[PolicyPanel] = []
+            """Choice of the policy that acts, if there is any."""
+            if policies is not None:
+                self.policies.append(PolicyPanel(page, policies))
             self.commands: dict[str, CommandPanel] = {}
             """Velocity commands, by name."""
             for name, drive in player.drives.items():

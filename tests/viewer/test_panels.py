@@ -1,22 +1,29 @@
 """Panels of the page: cameras, policies, figures, groups, hands on the robot."""
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import mujoco
 import numpy as np
 import pytest
 import torch
 
+from mjlab.cli.watching import list_checkpoints
 from mjlab.envs import ManagerBasedRlEnv, ZeroPolicy
+from mjlab.registry import load_task
 from mjlab.render import RayRendererCfg
+from mjlab.rl import CheckpointCfg, GaussianCfg, MlpModelCfg, load_policy
 from mjlab.sensor import CameraSensorCfg
 from mjlab.tasks.manipulation import LiftYamIKCfg
 from mjlab.viewer import Player
 from tests.viewer.clock import Clock
+from tests.worlds.rl_runs import agent_cfg, env_cfg, make_loop
 
 pytest.importorskip("mjviser", reason="the extra `viewer` is not installed")
 
 from mjlab.viewer.cameras import as_colors
+from mjlab.viewer.panels import PolicyPanel
 from mjlab.viewer.web import WebViewer
 
 WIDE = {"width": 48, "height": 32, "renderer": RayRendererCfg()}
@@ -123,3 +130,66 @@ def test_frusta_stand_where_the_cameras_are_and_look_where_they_look(page):
     panel.shows_frusta.value = False
     page.draw()
     assert not any(frustum.visible for frustum in panel.frusta.values())
+
+
+# Policies.
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> Path:
+    """Checkpoints of two iterations and of another network; the best is damaged."""
+    folder = tmp_path_factory.mktemp("run")
+    small = MlpModelCfg(
+        hidden_dims=(4,), obs_normalization=True, distribution_cfg=GaussianCfg()
+    )
+    each = CheckpointCfg(every=1)
+    make_loop(agent_cfg(9, actor=small), folder=folder).run()
+    make_loop(agent_cfg(3, checkpoint=each), folder=folder).run()
+    damaged = folder / "best.pt"
+    damaged.write_bytes(damaged.read_bytes()[:-100])
+    return folder
+
+
+def test_another_checkpoint_acts_from_the_next_step_on(run):
+    env = ManagerBasedRlEnv(env_cfg(worlds=2))
+    place, cfg = run / "model_000003.pt", agent_cfg(3)
+    menu = list_checkpoints(place, env, cfg, best=False)
+    player = Player(env, menu.load(menu.present), seed=0, clock=Clock())
+    player.pause()
+    page = WebViewer(player, port=0, title="test", policies=menu)
+    try:
+        (panel,) = page.policies
+        panel.update()
+        names = ["model_000009", "model_000003", "model_000002", "best"]
+        assert panel.choice.visible and list(panel.choice.options) == names
+        assert panel.choice.value == "model_000003"
+        seen = player.rollout.observations
+        before = player.rollout.policy(seen)
+        for name, fault in (
+            ("best", "best.pt is damaged"),
+            ("model_000009", r"hidden_dims: \[4\], \[8\] here"),
+            ("model_000007", "no whole checkpoint"),
+        ):
+            panel.choose(name)
+            page.update()
+            assert re.search(fault, panel.fault.content) and panel.fault.visible
+            assert panel.choice.value == "model_000003"
+            assert torch.equal(player.rollout.policy(seen), before)
+        panel.choose("model_000002")
+        page.update()
+        assert panel.choice.value == "model_000002" and not panel.fault.visible
+        expected = load_policy(run / "model_000002.pt", env, cfg)(seen)
+        assert not torch.equal(expected, before)
+        player.step_once()
+        page.update()
+        assert torch.equal(env.action_manager.action, expected)
+    finally:
+        page.close()
+
+
+def test_a_policy_that_ships_leaves_nothing_to_choose(page):
+    place = load_task("Cartpole-Balance").trained
+    menu = list_checkpoints(place, page.player.env, agent_cfg(), best=False)
+    panel = PolicyPanel(page.page, menu)
+    panel.update()
+    assert not panel.choice.visible and panel.choice.options == ("model_000150",)
