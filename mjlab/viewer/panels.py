@@ -5,11 +5,14 @@ import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
+import torch
 import viser
 from viser import uplot
 
+from mjlab.envs import ManagerBasedRlEnv
 from mjlab.viewer.drive import AXES, VelocityDrive
 from mjlab.viewer.player import SPEEDS, Player, PolicyMenu
 
@@ -267,6 +270,22 @@ class TermPanel:
         times, values = zip(*self._history, strict=True)
         column = self._names.index(self.term.value)
         self.plot.data = (np.array(times), np.stack(values)[:, column])
+
+
+def find_figures(env: ManagerBasedRlEnv) -> dict[str, Callable[[], torch.Tensor]]:
+    """Return what reads each figure of the running episodes, shape (num_envs,).
+
+    Metrics are those of the last step; those of commands, of the episode so far.
+    """
+    metrics, outcomes = env.metrics_manager, env.outcome_manager
+    found = {name: partial(metrics.now, name) for name in metrics.terms}
+    for name in outcomes.terms:
+        found[name] = partial(outcomes.now, name)
+        found[f"{name}_once"] = partial(outcomes.once, name)
+    for name, term in env.command_manager.terms.items():
+        for metric in term.metric_names:
+            found[f"{name}/{metric}"] = partial(term.metrics.__getitem__, metric)
+    return found
 
 
 def table(rows: dict[str, str]) -> str:

@@ -19,6 +19,7 @@ from mjlab.viewer.panels import (
     Page,
     PolicyPanel,
     TermPanel,
+    find_figures,
 )
 from mjlab.viewer.player import Player, PolicyMenu
 from mjlab.viewer.scrub import ClipPanel, find_clips
@@ -82,7 +83,7 @@ class WebViewer:
         followed = followed_body(model, env.scene, env.cfg.viewer)
         if followed is not None:
             self.scene._tracked_body_id = followed
-        add_backdrop(self.server, model)
+        self._planes = add_backdrop(self.server, model)
         world = min(env.cfg.viewer.world, self.num_shown - 1)
         self.page = Page(self.server, player, world, self._ask_to_draw)
         """What panels share: the world that they are about."""
@@ -148,6 +149,8 @@ class WebViewer:
             data = sim.engine.mj_data_of(self.page.world)
             color_muscles(self.scene.mj_model, data)
         self.scene.update_from_arrays(positions, rotations, **arguments)
+        for group, plane in self._planes:
+            plane.visible = self.scene.geom_groups_visible[group]
         # mjviser moves everything so that what the camera follows is at the origin.
         offset = np.array(self.scene.fixed_bodies_frame.position)
         self.marks.update(self.player.env, self.page.world, offset)
@@ -188,7 +191,7 @@ class WebViewer:
                 """Commands and contacts as arrows."""
         self.terms: dict[str, TermPanel] = {}
         """Values of terms, by the name of the tab."""
-        rewards, metrics = env.reward_manager, env.metrics_manager
+        rewards, figures = env.reward_manager, find_figures(env)
         with tabs.add_tab("Rewards", icon=viser.Icon.CHART_BAR):
             self.terms["Rewards"] = TermPanel(
                 page,
@@ -196,14 +199,12 @@ class WebViewer:
                 lambda world: rewards.contributions[world].tolist(),
                 total="reward",
             )
-        if metrics.terms:
+        if figures:
             with tabs.add_tab("Metrics", icon=viser.Icon.CHART_LINE):
                 self.terms["Metrics"] = TermPanel(
                     page,
-                    list(metrics.terms),
-                    lambda world: [
-                        float(metrics.now(name)[world]) for name in metrics.terms
-                    ],
+                    list(figures),
+                    lambda world: [float(read()[world]) for read in figures.values()],
                 )
         self.cameras: list[CameraPanel] = []
         """Pictures and places of cameras, if there are any."""

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -16,8 +17,10 @@ from mjlab.render import RayRendererCfg
 from mjlab.rl import CheckpointCfg, GaussianCfg, MlpModelCfg, load_policy
 from mjlab.sensor import CameraSensorCfg
 from mjlab.tasks.manipulation import LiftYamIKCfg
+from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from mjlab.viewer import Player
 from tests.viewer.clock import Clock
+from tests.viewer.test_viewer import press
 from tests.worlds.rl_runs import agent_cfg, env_cfg, make_loop
 
 pytest.importorskip("mjviser", reason="the extra `viewer` is not installed")
@@ -193,3 +196,59 @@ def test_a_policy_that_ships_leaves_nothing_to_choose(page):
     panel = PolicyPanel(page.page, menu)
     panel.update()
     assert not panel.choice.visible and panel.choice.options == ("model_000150",)
+
+
+# Groups of geoms.
+
+
+def switches(page: WebViewer, label: str) -> list[Any]:
+    """Controls of the page by their label."""
+    handles = page.server.gui._gui_input_handle_from_uuid.values()
+    return [each for each in handles if each.label == label]
+
+
+def test_groups_of_geoms_are_switched_off_and_on_the_ground_too():
+    """Go1's looks are in group 2, and the ground in group 0."""
+    env = ManagerBasedRlEnv(VelocityGo1FlatCfg(seed=1))
+    page = WebViewer(Player(env, ZeroPolicy(env), seed=0, clock=Clock()), port=0)
+    try:
+        nodes = page.server.scene._handle_from_node_name
+        ground, looks = nodes["/fixed_bodies/terrain/terrain"], "/group2"
+        geoms = [node for name, node in nodes.items() if name.endswith(looks)]
+        for group, switched, other in ((0, [ground], geoms), (2, geoms, [ground])):
+            (switch,) = switches(page, f"G{group}")
+            for shows in (True, False, True):
+                switch.value = shows
+                press(switch)
+                page.draw()
+                assert switched and all(node.visible == shows for node in switched)
+                assert other and all(node.visible for node in other)
+    finally:
+        page.close()
+
+
+# Figures.
+
+
+def test_the_figures_of_the_episode_are_those_that_it_logs(page):
+    """Distances are the means of the steps so far, here by hand."""
+    panel, player, world = page.terms["Metrics"], page.player, page.page.world
+    goal = player.env.command_manager.term("goal")
+    player.reset()
+    distances = []
+    for _ in range(3):
+        player.step_once()
+        page.update()
+        distances.append(float(goal.distance()[world]))
+    panel.update()
+    shown = dict(re.findall(r">([\w/]+)</span><span>([-+.\d]+)<", panel.bars.content))
+    names = ["success", "success_once", "fail", "fail_once"]
+    names += [f"goal/{name}" for name in ("distance", "reach_distance", "there")]
+    assert list(shown) == names
+    mean = sum(distances) / 3
+    assert float(shown["goal/distance"]) == pytest.approx(mean, abs=1e-4)
+    assert float(shown["success"]) == 0.0
+    player.env.outcome_manager.now("success")[world] = True
+    panel.record()
+    panel.update()
+    assert re.search(r">success</span><span>\+1.0000<", panel.bars.content)
