@@ -3,9 +3,10 @@
 import html
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,6 +16,7 @@ from viser import uplot
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.viewer.drive import AXES, VelocityDrive
 from mjlab.viewer.player import SPEEDS, Player, PolicyMenu
+from mjlab.viewer.teleop import GRIPPER, MOVES, STEP, TeleopPolicy
 
 _log = logging.getLogger(__name__)
 
@@ -35,6 +37,17 @@ _JOYSTICK = {
     "stop": ("M", None, 0.0),
 }
 _ROWS = (("turn left", "forward", "turn right"), ("left", "back", "right"), ("stop",))
+
+_TELEOP_ROWS = (
+    ("forward", "back"),
+    ("left", "right"),
+    ("up", "down"),
+    ("turn left", "turn right"),
+    ("tilt up", "tilt down"),
+    ("roll left", "roll right"),
+    (GRIPPER,),
+)
+_TELEOP_KEYS = dict(zip((*MOVES, GRIPPER), "IKJLUOFHTGVBN", strict=True))
 
 
 @dataclass
@@ -166,18 +179,11 @@ class CommandPanel:
             for label, (low, high) in zip(_LABELS, _ranges(drive), strict=True)
         )
         """One for each of the command's three numbers."""
-        self.joystick = tuple(gui.add_button_group("", row) for row in _ROWS)
-        """Buttons that push the command a notch."""
-        keys = ", ".join(f"{key} {name}" for name, (key, *_) in _JOYSTICK.items())
-        gui.add_html(f"<p style='opacity:.6;font-size:.8em;margin:0 1em'>{keys}</p>")
         for handle in (self.drives, self.drives_all, *self.sliders):
             handle.on_update(lambda _: self._tell())
-        for group in self.joystick:
-            group.on_click(lambda event: self.push(event.target.value))
-        for name, (key, *_) in _JOYSTICK.items():
-            gui.add_command(f"Command: {name}", hotkey=key).on_trigger(
-                lambda _, name=name: self.push(name)
-            )
+        keys = {name: key for name, (key, *_) in _JOYSTICK.items()}
+        self.joystick = add_buttons(gui, _ROWS, keys, self.push)
+        """Buttons that push the command a notch."""
 
     def push(self, name: str) -> None:
         """Push the command a notch, such as "forward", and drive by hand."""
@@ -205,6 +211,37 @@ class CommandPanel:
         x, y, yaw = (float(slider.value) for slider in self.sliders)
         world = None if self.drives_all.value else self._page.world
         player.ask(lambda: self._drive.steer((x, y, yaw), world))
+
+
+class TeleopPanel:
+    """An arm that is driven by buttons or keys."""
+
+    def __init__(self, page: Page, policy: TeleopPolicy) -> None:
+        """Add the controls to the present part of the page, and show the target."""
+        self._page, self._policy = page, policy
+        gui = page.server.gui
+        self.step = gui.add_slider("Step (mm)", 5, 50, 5, round(1000 * STEP))
+        """Way of a press, mm."""
+        self.buttons = add_buttons(gui, _TELEOP_ROWS, _TELEOP_KEYS, self.push)
+        """Buttons that move the target."""
+        # Within the frame that mjviser moves to keep what it follows in view.
+        self.target = page.server.scene.add_frame(
+            "/fixed_bodies/target", axes_length=0.06, axes_radius=0.002
+        )
+        """The target of the chosen world."""
+
+    def push(self, name: str) -> None:
+        """Do what a press stands for, such as "forward", in the chosen world."""
+        page, step = self._page, 1e-3 * self.step.value
+        page.player.ask(lambda: self._policy.push(name, page.world, step))
+        page.player.ask(page.ask_to_draw)
+
+    def draw(self) -> None:
+        """Show where the gripper is to go."""
+        world = self._page.world
+        self._policy.hold()
+        self.target.position = self._policy.target_pos_w[world].tolist()
+        self.target.wxyz = self._policy.target_quat_w[world].tolist()
 
 
 class TermPanel:
@@ -270,6 +307,24 @@ class TermPanel:
         times, values = zip(*self._history, strict=True)
         column = self._names.index(self.term.value)
         self.plot.data = (np.array(times), np.stack(values)[:, column])
+
+
+def add_buttons(
+    gui: viser.GuiApi,
+    rows: Sequence[Sequence[str]],
+    keys: Mapping[str, Any],
+    push: Callable[[str], None],
+) -> tuple[viser.GuiButtonGroupHandle, ...]:
+    """Add rows of buttons, and keys that do the same, by the buttons' names."""
+    groups = tuple(gui.add_button_group("", row) for row in rows)
+    for group in groups:
+        group.on_click(lambda event: push(event.target.value))
+    listed = ", ".join(f"{key} {name}" for name, key in keys.items())
+    gui.add_html(f"<p style='opacity:.6;font-size:.8em;margin:0 1em'>{listed}</p>")
+    for name, key in keys.items():
+        command = gui.add_command(f"Command: {name}", hotkey=key)
+        command.on_trigger(lambda _, name=name: push(name))
+    return groups
 
 
 def find_figures(env: ManagerBasedRlEnv) -> dict[str, Callable[[], torch.Tensor]]:

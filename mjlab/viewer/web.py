@@ -18,11 +18,13 @@ from mjlab.viewer.panels import (
     ControlPanel,
     Page,
     PolicyPanel,
+    TeleopPanel,
     TermPanel,
     find_figures,
 )
 from mjlab.viewer.player import Player, PolicyMenu
 from mjlab.viewer.scrub import ClipPanel, find_clips
+from mjlab.viewer.teleop import TeleopPolicy
 
 _log = logging.getLogger(__name__)
 
@@ -154,7 +156,7 @@ class WebViewer:
         # mjviser moves everything so that what the camera follows is at the origin.
         offset = np.array(self.scene.fixed_bodies_frame.position)
         self.marks.update(self.player.env, self.page.world, offset)
-        for panel in self.cameras:
+        for panel in (*self.cameras, *self.hands):
             panel.draw()
 
     def close(self) -> None:
@@ -176,6 +178,11 @@ class WebViewer:
             """Choice of the policy that acts, if there is any."""
             if policies is not None:
                 self.policies.append(PolicyPanel(page, policies))
+            self.hands: list[TeleopPanel] = []
+            """Controls of an arm, if it is driven by hand."""
+            if isinstance(player.rollout.policy, TeleopPolicy):
+                with server.gui.add_folder("Gripper"):
+                    self.hands.append(TeleopPanel(page, player.rollout.policy))
             self.commands: dict[str, CommandPanel] = {}
             """Velocity commands, by name."""
             for name, drive in player.drives.items():

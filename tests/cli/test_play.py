@@ -181,6 +181,10 @@ def test_a_configuration_that_has_no_form_of_its_own_is_watched_as_well():
         ("latest --seconds 1 --steps 2", r"--steps and --seconds both say how long"),
         ("latest --task Velocity-G1", r"'latest' or --task Velocity-G1, not both"),
         ("latest --video a.mp4 --viewer web", r"--video goes without --viewer web"),
+        (
+            "latest --policy teleop --video a.mp4",
+            r"teleop needs the buttons of --viewer",
+        ),
         ("policy.onnx", r"There is no file policy.onnx"),
     ],
 )

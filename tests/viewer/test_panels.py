@@ -18,7 +18,7 @@ from mjlab.rl import CheckpointCfg, GaussianCfg, MlpModelCfg, load_policy
 from mjlab.sensor import CameraSensorCfg
 from mjlab.tasks.manipulation import LiftYamIKCfg
 from mjlab.tasks.velocity import VelocityGo1FlatCfg
-from mjlab.viewer import Player
+from mjlab.viewer import Player, TeleopPolicy, ViewerError
 from tests.viewer.clock import Clock
 from tests.viewer.test_viewer import press
 from tests.worlds.rl_runs import agent_cfg, env_cfg, make_loop
@@ -27,9 +27,10 @@ pytest.importorskip("mjviser", reason="the extra `viewer` is not installed")
 
 from mjlab.viewer.cameras import as_colors
 from mjlab.viewer.panels import PolicyPanel
+from mjlab.viewer.teleop import GRIPPER
 from mjlab.viewer.web import WebViewer
 
-WIDE = {"width": 48, "height": 32, "renderer": RayRendererCfg()}
+WIDE = {"width": 24, "height": 16, "renderer": RayRendererCfg()}
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +71,8 @@ def test_pictures_of_the_chosen_world_are_shown_while_they_are_asked_for(page):
         page.page.world = world
         panel.update()
         shown = panel.pictures["eye", "rgb"]
-        assert shown.visible and shown.image.shape == (32 * 6, 48 * 6, 3)
-        assert np.array_equal(shown.image[::6, ::6], data.rgb[world].numpy())
+        assert shown.visible and shown.image.shape == (16 * 11, 24 * 11, 3)
+        assert np.array_equal(shown.image[::11, ::11], data.rgb[world].numpy())
     depth = data.depth[1]
     far = depth[depth < data.max_distance].max()
     label = panel.pictures["eye", "depth"].label
@@ -192,6 +193,7 @@ def test_another_checkpoint_acts_from_the_next_step_on(run):
 
 def test_a_policy_that_ships_leaves_nothing_to_choose(page):
     place = load_task("Cartpole-Balance").trained
+    assert place is not None
     menu = list_checkpoints(place, page.player.env, agent_cfg(), best=False)
     panel = PolicyPanel(page.page, menu)
     panel.update()
@@ -199,6 +201,11 @@ def test_a_policy_that_ships_leaves_nothing_to_choose(page):
 
 
 # Groups of geoms.
+
+
+def commands(page: WebViewer) -> list[Any]:
+    """Commands that a key stands for."""
+    return list(page.server.gui._command_handle_from_uuid.values())
 
 
 def switches(page: WebViewer, label: str) -> list[Any]:
@@ -252,3 +259,108 @@ def test_the_figures_of_the_episode_are_those_that_it_logs(page):
     panel.record()
     panel.update()
     assert re.search(r">success</span><span>\+1.0000<", panel.bars.content)
+
+
+# An arm by hand.
+
+
+@pytest.fixture
+def driven(arms: ManagerBasedRlEnv) -> Iterator[WebViewer]:
+    policy = TeleopPolicy(arms)
+    player = Player(arms, policy, seed=0, clock=Clock())
+    player.pause()
+    viewer = WebViewer(player, port=0, title="test")
+    yield viewer
+    viewer.close()
+
+
+def grasp_pose(env: ManagerBasedRlEnv, world: int) -> tuple[np.ndarray, np.ndarray]:
+    """Place of the gripper, m, and its axes as columns, by MuJoCo's kinematics."""
+    model, data = env.sim.engine.mj_model_of(world), env.sim.engine.mj_data_of(world)
+    mujoco.mj_kinematics(model, data)
+    site = data.site("robot/grasp_site")
+    return site.xpos.copy(), site.xmat.reshape(3, 3).copy()
+
+
+def wait(page: WebViewer, steps: int) -> None:
+    for _ in range(steps):
+        page.player.step_once()
+    page.update()
+
+
+def test_presses_move_the_gripper_as_far_as_they_say(driven):
+    """Forward, left and up by buttons and keys; the other world stays where it is."""
+    env, (panel,) = driven.player.env, driven.hands
+    driven.scene.env_idx = 1
+    driven.update()
+    begins = [grasp_pose(env, world)[0] for world in (0, 1)]
+    wait(driven, 10)
+    keys = {handle._impl.props.hotkey: handle for handle in commands(driven)}
+    panel.step.value = 30
+    for key in "IIJU":  # Forward twice, left, up.
+        for callback in keys[key]._impl.trigger_cb:
+            callback(None)
+        wait(driven, 8)
+    panel.push("down")
+    panel.step.value = 10
+    panel.push("down")
+    wait(driven, 40)
+    moved = grasp_pose(env, 1)[0] - begins[1]
+    assert moved == pytest.approx([0.06, 0.03, -0.01], abs=2e-3)
+    assert grasp_pose(env, 0)[0] == pytest.approx(begins[0], abs=1e-4)
+    driven.draw()
+    assert driven.hands[0].target.position == pytest.approx(
+        begins[1] + [0.06, 0.03, -0.01], abs=1e-4
+    )
+
+
+def test_presses_turn_the_gripper_and_close_it(driven):
+    env, (panel,) = driven.player.env, driven.hands
+    place, axes = grasp_pose(env, 0)
+    for _ in range(3):
+        panel.push("turn left")
+    wait(driven, 50)
+    turned = np.array([[np.cos(0.3), -np.sin(0.3), 0], [np.sin(0.3), np.cos(0.3), 0]])
+    expected = np.vstack((turned, [0, 0, 1])) @ axes
+    found, after = grasp_pose(env, 0)
+    assert after == pytest.approx(expected, abs=5e-3)
+    assert found == pytest.approx(place, abs=2e-3)
+    finger = env.scene.entity("robot").joint_names.index("left_finger")
+    joint_pos = env.scene.entity("robot").data.joint_pos[:, finger]
+    assert (joint_pos > 0.03).all()
+    panel.push(GRIPPER)
+    wait(driven, 20)
+    assert joint_pos[0] < 0.002 and joint_pos[1] > 0.03
+    panel.push(GRIPPER)
+    wait(driven, 20)
+    assert (joint_pos > 0.03).all()
+
+
+def test_a_target_stays_near_the_gripper_and_goes_with_a_reset(driven):
+    env, policy = driven.player.env, driven.player.rollout.policy
+    for _ in range(20):
+        policy.push("up", 0)
+        policy.push("tilt up", 0)
+    place, axes = grasp_pose(env, 0)
+    ahead = policy.target_pos_w[0].numpy() - place
+    assert ahead == pytest.approx([0, 0, 0.1], abs=1e-4)
+    matrix = np.zeros(9)
+    mujoco.mju_quat2Mat(matrix, policy.target_quat_w[0].double().numpy())
+    angle = np.arccos((np.trace(axes.T @ matrix.reshape(3, 3)) - 1.0) / 2.0)
+    assert angle == pytest.approx(0.5, abs=1e-3)
+    policy.push(GRIPPER, 0)
+    wait(driven, 5)
+    driven.player.reset(0)
+    driven.update()
+    place, _ = grasp_pose(env, 0)
+    wait(driven, 10)
+    assert not policy.closes.any()
+    assert policy.target_pos_w[0].numpy() == pytest.approx(place, abs=1e-3)
+    assert grasp_pose(env, 0)[0] == pytest.approx(place, abs=1e-3)
+
+
+def test_what_has_no_inverse_kinematics_is_not_driven_by_hand():
+    env = ManagerBasedRlEnv(env_cfg(worlds=1))
+    fault = "use_relative_mode, as Lift-Yam-IK.* here: 'force' .AffineAction."
+    with pytest.raises(ViewerError, match=fault):
+        TeleopPolicy(env)
