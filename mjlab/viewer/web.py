@@ -13,6 +13,7 @@ from mjlab.render.offscreen import followed_body
 from mjlab.viewer.backdrop import add_backdrop
 from mjlab.viewer.browser_marks import BrowserMarks
 from mjlab.viewer.cameras import CameraPanel
+from mjlab.viewer.drag import DragPanel, find_free
 from mjlab.viewer.panels import (
     CommandPanel,
     ControlPanel,
@@ -118,6 +119,8 @@ class WebViewer:
         if self._closes:
             return
         self._follow_choice()
+        for panel in self.drags:
+            panel.apply()
         if self.player.steps != before:
             for panel in self.terms.values():
                 panel.record()
@@ -156,7 +159,7 @@ class WebViewer:
         # mjviser moves everything so that what the camera follows is at the origin.
         offset = np.array(self.scene.fixed_bodies_frame.position)
         self.marks.update(self.player.env, self.page.world, offset)
-        for panel in (*self.cameras, *self.hands):
+        for panel in (*self.cameras, *self.hands, *self.drags):
             panel.draw()
 
     def close(self) -> None:
@@ -193,6 +196,10 @@ class WebViewer:
             for name, term in find_clips(env).items():
                 with server.gui.add_folder(f"Command: {name}"):
                     self.clips.append(ClipPanel(page, term))
+            self.drags: list[DragPanel] = []
+            """Handles of what floats, if anything does."""
+            if free := find_free(env):
+                self.drags.append(DragPanel(page, free))
             with server.gui.add_folder("Arrows"):
                 self.marks = BrowserMarks(server, self._ask_to_draw)
                 """Commands and contacts as arrows."""

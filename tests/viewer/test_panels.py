@@ -1,9 +1,10 @@
 """Panels of the page: cameras, policies, figures, groups, hands on the robot."""
 
+import asyncio
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import mujoco
 import numpy as np
@@ -16,7 +17,7 @@ from mjlab.registry import load_task
 from mjlab.render import RayRendererCfg
 from mjlab.rl import CheckpointCfg, GaussianCfg, MlpModelCfg, load_policy
 from mjlab.sensor import CameraSensorCfg
-from mjlab.tasks.manipulation import LiftYamIKCfg
+from mjlab.tasks.manipulation import LiftYamIKCfg, LiftYamMixedCfg
 from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from mjlab.viewer import Player, TeleopPolicy, ViewerError
 from tests.viewer.clock import Clock
@@ -25,7 +26,10 @@ from tests.worlds.rl_runs import agent_cfg, env_cfg, make_loop
 
 pytest.importorskip("mjviser", reason="the extra `viewer` is not installed")
 
+from viser import TransformControlsEvent
+
 from mjlab.viewer.cameras import as_colors
+from mjlab.viewer.drag import find_free
 from mjlab.viewer.panels import PolicyPanel
 from mjlab.viewer.teleop import GRIPPER
 from mjlab.viewer.web import WebViewer
@@ -364,3 +368,66 @@ def test_what_has_no_inverse_kinematics_is_not_driven_by_hand():
     fault = "use_relative_mode, as Lift-Yam-IK.* here: 'force' .AffineAction."
     with pytest.raises(ViewerError, match=fault):
         TeleopPolicy(env)
+
+
+# Things that are dragged.
+
+
+DragPhase = Literal["start", "update", "end"]
+
+
+def drag(page: WebViewer, phase: DragPhase, **pose: tuple[float, ...]) -> None:
+    """Do what viser does when a visitor drags the handles."""
+    handles = page.drags[0].handles
+    for name, value in pose.items():
+        setattr(handles._impl, name, np.array(value))
+    event = TransformControlsEvent(None, None, handles, phase)
+    for callback in handles._impl_aux.update_cb:
+        asyncio.run(callback(event))  # type: ignore[arg-type]
+    page.update()
+
+
+def test_a_cube_follows_its_handles_and_falls_when_it_is_let_go(page):
+    """Held at 0.5 m for 10 steps of 40 ms, then let go for 5: it falls by 0.2 m.
+
+    The other world, and all but the cube, do what they would have done.
+    """
+    (panel,), env = page.drags, page.player.env
+    alone = env.get_state()
+    wait(page, 15)
+    qpos = env.sim.data.qpos.clone()
+    env.set_state(alone)
+    cube = env.scene.entity("object").data
+    assert list(panel.choice.options) == ["nothing", "object"]
+    page.draw()
+    assert not panel.handles.visible
+    panel.choice.value = "object"
+    page.draw()
+    assert panel.handles.visible
+    assert panel.handles.position == pytest.approx(cube.root_pos_w[0].numpy())
+    place, turn = (0.1, -0.4, 0.5), (0.5**0.5, 0.0, 0.0, 0.5**0.5)
+    drag(page, "start")
+    drag(page, "update", position=place, wxyz=turn)
+    for _ in range(10):
+        wait(page, 1)
+        assert cube.root_pos_w[0].numpy() == pytest.approx(place, abs=1e-6)
+        assert cube.root_quat_w[0].numpy() == pytest.approx(turn, abs=1e-6)
+        assert not cube.root_lin_vel_w[0].any()
+    drag(page, "end")
+    wait(page, 5)
+    fallen = place[2] - float(cube.root_pos_w[0, 2])
+    substeps = 5 * env.cfg.decimation
+    by_euler = 9.81 * env.physics_dt**2 * substeps * (substeps + 1) / 2
+    assert fallen == pytest.approx(by_euler, rel=1e-4) and fallen > 0.19
+    after = env.sim.data.qpos
+    assert torch.equal(after[1], qpos[1])
+    arm = env.scene.entity("robot").data.joint_pos.shape[1]
+    assert after[0, :arm] == pytest.approx(qpos[0, :arm].numpy(), abs=1e-4)
+    page.draw()
+    assert panel.handles.position == pytest.approx(cube.root_pos_w[0].numpy())
+
+
+def test_what_floats_is_dragged_and_what_stands_in_some_worlds_is_not():
+    cfg = LiftYamMixedCfg(seed=0)
+    cfg.scene.num_envs = 2
+    assert find_free(ManagerBasedRlEnv(cfg)) == {}
