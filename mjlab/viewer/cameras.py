@@ -14,8 +14,8 @@ from mjlab.viewer.panels import Page
 _WIDTH = 256
 """Pixels in a row of a picture on the page, at least."""
 
-_DEPTH = 0.1
-"""Length of a frustum, m."""
+_SIZE = 0.1
+"""Size of a frustum, as viser takes it."""
 
 _GOLDEN = 0.618034
 """Share of the colour circle between two neighbours: no few of them look alike."""
@@ -94,7 +94,7 @@ class CameraPanel:
                 f"/fixed_bodies/cameras/{name}",
                 fov=1.0,
                 aspect=aspect,
-                scale=_DEPTH,
+                scale=_SIZE,
                 thickness=0.004,
                 color=(240, 160, 40),
                 cast_shadow=False,
