@@ -171,38 +171,59 @@ class WebViewer:
     # The page.
 
     def _build_page(self, policies: PolicyMenu | None) -> None:
-        server, player, page = self.server, self.player, self.page
-        env = player.env
-        tabs = server.gui.add_tab_group()
+        env, tabs = self.player.env, self.server.gui.add_tab_group()
         with tabs.add_tab("Play", icon=viser.Icon.PLAYER_PLAY):
-            self.controls = ControlPanel(page)
-            """Pause, step, reset, speed."""
-            self.policies: list[PolicyPanel] = []
-            """Choice of the policy that acts, if there is any."""
-            if policies is not None:
-                self.policies.append(PolicyPanel(page, policies))
-            self.hands: list[TeleopPanel] = []
-            """Controls of an arm, if it is driven by hand."""
-            if isinstance(player.rollout.policy, TeleopPolicy):
-                with server.gui.add_folder("Gripper"):
-                    self.hands.append(TeleopPanel(page, player.rollout.policy))
-            self.commands: dict[str, CommandPanel] = {}
-            """Velocity commands, by name."""
-            for name, drive in player.drives.items():
-                with server.gui.add_folder(f"Command: {name}"):
-                    self.commands[name] = CommandPanel(page, drive)
-            self.clips: list[ClipPanel] = []
-            """Clips that are followed."""
-            for name, term in find_clips(env).items():
-                with server.gui.add_folder(f"Command: {name}"):
-                    self.clips.append(ClipPanel(page, term))
-            self.drags: list[DragPanel] = []
-            """Handles of what floats, if anything does."""
-            if free := find_free(env):
-                self.drags.append(DragPanel(page, free))
-            with server.gui.add_folder("Arrows"):
-                self.marks = BrowserMarks(server, self._ask_to_draw)
-                """Commands and contacts as arrows."""
+            self._add_controls(policies)
+        self._add_figures(tabs)
+        self.cameras: list[CameraPanel] = []
+        """Pictures and places of cameras, if there are any."""
+        if env.sim.mj_model.ncam:
+            with tabs.add_tab("Cameras", icon=viser.Icon.CAMERA):
+                self.cameras.append(CameraPanel(self.page))
+        view = env.cfg.viewer
+        with tabs.add_tab("Scene", icon=viser.Icon.VIDEO):
+            self.scene.create_scene_gui(
+                camera_distance=view.distance,
+                camera_azimuth=view.azimuth,
+                camera_elevation=-view.elevation,
+            )
+            self.scene.create_groups_gui()
+        with tabs.add_tab("Overlays", icon=viser.Icon.EYE):
+            self.scene.create_overlay_gui()
+
+    def _add_controls(self, policies: PolicyMenu | None) -> None:
+        server, player, page = self.server, self.player, self.page
+        self.controls = ControlPanel(page)
+        """Pause, step, reset, speed."""
+        self.policies: list[PolicyPanel] = []
+        """Choice of the policy that acts, if there is any."""
+        if policies is not None:
+            self.policies.append(PolicyPanel(page, policies))
+        self.hands: list[TeleopPanel] = []
+        """Controls of an arm, if it is driven by hand."""
+        if isinstance(player.rollout.policy, TeleopPolicy):
+            with server.gui.add_folder("Gripper"):
+                self.hands.append(TeleopPanel(page, player.rollout.policy))
+        self.commands: dict[str, CommandPanel] = {}
+        """Velocity commands, by name."""
+        for name, drive in player.drives.items():
+            with server.gui.add_folder(f"Command: {name}"):
+                self.commands[name] = CommandPanel(page, drive)
+        self.clips: list[ClipPanel] = []
+        """Clips that are followed."""
+        for name, term in find_clips(player.env).items():
+            with server.gui.add_folder(f"Command: {name}"):
+                self.clips.append(ClipPanel(page, term))
+        self.drags: list[DragPanel] = []
+        """Handles of what floats, if anything does."""
+        if free := find_free(player.env):
+            self.drags.append(DragPanel(page, free))
+        with server.gui.add_folder("Arrows"):
+            self.marks = BrowserMarks(server, self._ask_to_draw)
+            """Commands and contacts as arrows."""
+
+    def _add_figures(self, tabs: viser.GuiTabGroupHandle) -> None:
+        page, env = self.page, self.player.env
         self.terms: dict[str, TermPanel] = {}
         """Values of terms, by the name of the tab."""
         rewards, figures = env.reward_manager, find_figures(env)
@@ -220,21 +241,6 @@ class WebViewer:
                     list(figures),
                     lambda world: [float(read()[world]) for read in figures.values()],
                 )
-        self.cameras: list[CameraPanel] = []
-        """Pictures and places of cameras, if there are any."""
-        if env.sim.mj_model.ncam:
-            with tabs.add_tab("Cameras", icon=viser.Icon.CAMERA):
-                self.cameras.append(CameraPanel(page))
-        view = env.cfg.viewer
-        with tabs.add_tab("Scene", icon=viser.Icon.VIDEO):
-            self.scene.create_scene_gui(
-                camera_distance=view.distance,
-                camera_azimuth=view.azimuth,
-                camera_elevation=-view.elevation,
-            )
-            self.scene.create_groups_gui()
-        with tabs.add_tab("Overlays", icon=viser.Icon.EYE):
-            self.scene.create_overlay_gui()
 
     def _ask_to_draw(self) -> None:
         self._must_draw = True
