@@ -38,15 +38,8 @@ _JOYSTICK = {
 }
 _ROWS = (("turn left", "forward", "turn right"), ("left", "back", "right"), ("stop",))
 
-_TELEOP_ROWS = (
-    ("forward", "back"),
-    ("left", "right"),
-    ("up", "down"),
-    ("turn left", "turn right"),
-    ("tilt up", "tilt down"),
-    ("roll left", "roll right"),
-    (GRIPPER,),
-)
+# A move and its opposite in each row.
+_TELEOP_ROWS = (*zip(*[iter(MOVES)] * 2, strict=True), (GRIPPER,))
 _TELEOP_KEYS = dict(zip((*MOVES, GRIPPER), "IKJLUOFHTGVBN", strict=True))
 
 
