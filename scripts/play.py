@@ -40,8 +40,9 @@ MOST_PICTURES = 9
 class Options:
     """Options of `play.py`."""
 
-    policy: Literal["trained", "zero", "random"] = "trained"
-    """What acts: the policy that was trained, zeros, or random numbers."""
+    policy: Literal["trained", "zero", "random", "teleop"] = "trained"
+    """What acts: the policy that was trained, zeros, random numbers, or your hand on
+    the page in the browser, where inverse kinematics act."""
 
     task: str | None = None
     """A task, instead of PLACE."""
@@ -72,7 +73,7 @@ class Options:
     --env.viewer.width and --env.viewer.height."""
 
     num_envs: int | None = None
-    """Worlds. None is 9 in the browser, else 1. A video shows up to 9 side by side."""
+    """Worlds. None is 9 in the browser (teleop: 1), else 1. A video shows up to 9."""
 
     speed: float = 1.0
     """How fast time passes in viewers, as a multiple of real time."""
@@ -152,7 +153,10 @@ def main(arguments: Sequence[str]) -> None:
     if options.dump is not None:
         return replay(line, options.dump, viewer)
     source = find_source(line.subject or options.task, options)
-    configs = apply({"env": source.env}, line.settings, line.disabled)
+    cfg = source.env
+    if options.policy == "teleop" and not options.as_trained:
+        cfg = dataclasses.replace(cfg, episode_length_s=1e9)  # A hand takes its time.
+    configs = apply({"env": cfg}, line.settings, line.disabled)
     if line.reference is not None:
         raise Answer(reference(configs, line.reference))
     if options.num_envs is None and line.sets("env.scene.num_envs"):
@@ -180,6 +184,8 @@ def check(options: Options, viewer: str) -> None:
             raise UsageError(f"--{name} {value}: it has to be above 0.")
     if options.steps is not None and options.seconds is not None:
         raise UsageError("--steps and --seconds both say how long: take one of them.")
+    if options.policy == "teleop" and viewer != "web":
+        raise UsageError("--policy teleop needs the buttons of --viewer web.")
     if options.video is not None and viewer != "none":
         raise UsageError(f"--video goes without --viewer {viewer}: nobody can watch.")
     if viewer == "native":
@@ -269,7 +275,8 @@ def build(
     from mjlab.envs import ManagerBasedRlEnv
     from mjlab.rl import Ranks
 
-    number = options.num_envs or (WORLDS_IN_BROWSER if viewer == "web" else 1)
+    is_crowd = viewer == "web" and options.policy != "teleop"
+    number = options.num_envs or (WORLDS_IN_BROWSER if is_crowd else 1)
     scene = dataclasses.replace(cfg.scene, num_envs=number)
     cfg = dataclasses.replace(cfg, scene=scene, seed=options.seed)
     if options.size is not None:
@@ -299,6 +306,10 @@ def choose_policy(
         return load_policy(source.place, env, source.agent, best=options.best)
     if options.policy == "zero":
         return ZeroPolicy(env)
+    if options.policy == "teleop":
+        from mjlab.viewer import TeleopPolicy
+
+        return TeleopPolicy(env)
     return RandomPolicy(env, seed=options.seed)
 
 
@@ -323,9 +334,13 @@ def show(
     if options.video is not None:
         write_video(player, options.video, steps or 1, source.title)
     elif viewer == "web":
-        from mjlab.cli.watching import watch_in_browser
+        from mjlab.cli.watching import list_checkpoints, watch_in_browser
 
         page = {"port": options.port, "opens": options.open, "steps": steps}
+        if source.agent is not None and source.place is not None:
+            page["policies"] = list_checkpoints(
+                source.place, env, source.agent, best=options.best
+            )
         watch_in_browser(player, source.title, **page)
     elif viewer == "native":
         watch_in_window(player, steps)

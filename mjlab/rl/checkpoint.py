@@ -105,6 +105,12 @@ class Checkpoints:
         found = (_NAME.fullmatch(file.name) for file in self.folder.iterdir())
         return sorted((int(match[1]) for match in found if match), reverse=True)
 
+    def names(self) -> list[str]:
+        """Names of what can be played, the newest first; best is the last."""
+        names = [f"model_{iteration:06d}" for iteration in self.iterations()]
+        has_best = (self.folder / f"{BEST}.json").is_file()
+        return [*names, BEST] if has_best else names
+
     def newest(self) -> Path | None:
         """The newest checkpoint that is whole, if there is any."""
         for iteration in self.iterations():

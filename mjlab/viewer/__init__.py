@@ -9,15 +9,19 @@ if TYPE_CHECKING:
     from mjlab.viewer.marks import add_velocities as add_velocities
     from mjlab.viewer.native import NativeViewer as NativeViewer
     from mjlab.viewer.player import Player as Player
+    from mjlab.viewer.player import PolicyMenu as PolicyMenu
     from mjlab.viewer.player import ViewerError as ViewerError
+    from mjlab.viewer.teleop import TeleopPolicy as TeleopPolicy
     from mjlab.viewer.web import WebViewer as WebViewer
 
 _LAZY = {
+    "TeleopPolicy": "teleop",
     "VelocityDrive": "drive",
     "record_video": "film",
     "add_velocities": "marks",
     "NativeViewer": "native",
     "Player": "player",
+    "PolicyMenu": "player",
     "ViewerError": "player",
     "WebViewer": "web",
 }

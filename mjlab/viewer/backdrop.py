@@ -10,14 +10,19 @@ _FADES_AT = 60.0
 """Distance at which the ground is gone, m."""
 
 
-def add_backdrop(server: viser.ViserServer, model: mujoco.MjModel) -> None:
+def add_backdrop(
+    server: viser.ViserServer, model: mujoco.MjModel
+) -> list[tuple[int, viser.GridHandle]]:
     """Show a sky, and planes in their own colour, where mjviser has white.
+
+    Returns the planes with their groups, for mjviser hides no plane with its group.
 
     Args:
         server: The server of the page.
         model: The model, whose fixed geoms mjviser has added already.
     """
     server.scene.set_background_image(sky_gradient(256, 4)[::-1], format="png")
+    planes = []
     for geom in range(model.ngeom):
         body = int(model.geom_bodyid[geom])
         is_fixed = model.body_weldid[body] == 0 and model.body_mocapid[body] < 0
@@ -27,7 +32,7 @@ def add_backdrop(server: viser.ViserServer, model: mujoco.MjModel) -> None:
         line = np.array([0.75 * part for part in color], dtype=np.uint8)
         # mjviser's own name of it, so that this one takes its place.
         name = f"/fixed_bodies/{model.body(body).name}/{model.geom(geom).name}"
-        server.scene.add_grid(
+        plane = server.scene.add_grid(
             name,
             infinite_grid=True,
             cell_size=1.0,
@@ -41,6 +46,8 @@ def add_backdrop(server: viser.ViserServer, model: mujoco.MjModel) -> None:
             position=model.geom_pos[geom],
             wxyz=model.geom_quat[geom],
         )
+        planes.append((int(model.geom_group[geom]), plane))
+    return planes
 
 
 def ground_color(model: mujoco.MjModel, geom: int) -> tuple[int, int, int]:

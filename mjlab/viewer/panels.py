@@ -1,16 +1,24 @@
 """Controls of the web viewer. What a click asks for is done between two steps."""
 
 import html
+import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
+import torch
 import viser
 from viser import uplot
 
+from mjlab.envs import ManagerBasedRlEnv
 from mjlab.viewer.drive import AXES, VelocityDrive
-from mjlab.viewer.player import SPEEDS, Player
+from mjlab.viewer.player import SPEEDS, Player, PolicyMenu
+from mjlab.viewer.teleop import GRIPPER, MOVES, STEP, TeleopPolicy
+
+_log = logging.getLogger(__name__)
 
 _HISTORY_S = 10.0
 _LABELS = ("Forward (m/s)", "Left (m/s)", "Turn (rad/s)")
@@ -30,6 +38,10 @@ _JOYSTICK = {
 }
 _ROWS = (("turn left", "forward", "turn right"), ("left", "back", "right"), ("stop",))
 
+# A move and its opposite in each row.
+_TELEOP_ROWS = (*zip(*[iter(MOVES)] * 2, strict=True), (GRIPPER,))
+_TELEOP_KEYS = dict(zip((*MOVES, GRIPPER), "IKJLUOFHTGVBN", strict=True))
+
 
 @dataclass
 class Page:
@@ -43,6 +55,9 @@ class Page:
 
     world: int
     """The world that panels are about."""
+
+    ask_to_draw: Callable[[], None]
+    """Has the scene drawn anew soon."""
 
 
 class ControlPanel:
@@ -96,6 +111,48 @@ class ControlPanel:
         self.status.content = table(rows)
 
 
+class PolicyPanel:
+    """Choice of the policy that acts, where there are several."""
+
+    def __init__(self, page: Page, menu: PolicyMenu) -> None:
+        """Add the choice to the present part of the page."""
+        self._page, self._menu, self._present = page, menu, menu.present
+        gui = page.server.gui
+        self.choice = gui.add_dropdown("Policy", (menu.present,), visible=False)
+        """The policy that acts."""
+        self.fault = gui.add_markdown("", visible=False)
+        """Reason why the policy that was chosen does not."""
+        # Without a visitor it is `_load` that shows what acts.
+        self.choice.on_update(
+            lambda event: event.client and self.choose(self.choice.value)
+        )
+
+    def choose(self, name: str) -> None:
+        """Have another policy act from the next step on."""
+        self._page.player.ask(lambda: self._load(name))
+
+    def update(self) -> None:
+        """Show what there is by now."""
+        names = (*self._menu.names(),)
+        if self._present not in names:
+            names = (self._present, *names)
+        if names != self.choice.options:
+            self.choice.options = names
+        self.choice.visible = len(names) > 1
+
+    def _load(self, name: str) -> None:
+        try:
+            policy = self._menu.load(name)
+        except Exception as error:  # A file may be wrong in any way; the page goes on.
+            _log.warning("%s is not played.", name, exc_info=error)
+            self.fault.content = f"**{name} is not played:** {error}"
+        else:
+            self._page.player.rollout.policy = policy
+            self._present, self.fault.content = name, ""
+        self.choice.value = self._present
+        self.fault.visible = bool(self.fault.content)
+
+
 class CommandPanel:
     """A velocity command, by sliders, buttons or keys."""
 
@@ -115,18 +172,11 @@ class CommandPanel:
             for label, (low, high) in zip(_LABELS, _ranges(drive), strict=True)
         )
         """One for each of the command's three numbers."""
-        self.joystick = tuple(gui.add_button_group("", row) for row in _ROWS)
-        """Buttons that push the command a notch."""
-        keys = ", ".join(f"{key} {name}" for name, (key, *_) in _JOYSTICK.items())
-        gui.add_html(f"<p style='opacity:.6;font-size:.8em;margin:0 1em'>{keys}</p>")
         for handle in (self.drives, self.drives_all, *self.sliders):
             handle.on_update(lambda _: self._tell())
-        for group in self.joystick:
-            group.on_click(lambda event: self.push(event.target.value))
-        for name, (key, *_) in _JOYSTICK.items():
-            gui.add_command(f"Command: {name}", hotkey=key).on_trigger(
-                lambda _, name=name: self.push(name)
-            )
+        keys = {name: key for name, (key, *_) in _JOYSTICK.items()}
+        self.joystick = add_buttons(gui, _ROWS, keys, self.push)
+        """Buttons that push the command a notch."""
 
     def push(self, name: str) -> None:
         """Push the command a notch, such as "forward", and drive by hand."""
@@ -154,6 +204,37 @@ class CommandPanel:
         x, y, yaw = (float(slider.value) for slider in self.sliders)
         world = None if self.drives_all.value else self._page.world
         player.ask(lambda: self._drive.steer((x, y, yaw), world))
+
+
+class TeleopPanel:
+    """An arm that is driven by buttons or keys."""
+
+    def __init__(self, page: Page, policy: TeleopPolicy) -> None:
+        """Add the controls to the present part of the page, and show the target."""
+        self._page, self._policy = page, policy
+        gui = page.server.gui
+        self.step = gui.add_slider("Step (mm)", 5, 50, 5, round(1000 * STEP))
+        """Way of a press, mm."""
+        self.buttons = add_buttons(gui, _TELEOP_ROWS, _TELEOP_KEYS, self.push)
+        """Buttons that move the target."""
+        # Within the frame that mjviser moves to keep what it follows in view.
+        self.target = page.server.scene.add_frame(
+            "/fixed_bodies/target", axes_length=0.06, axes_radius=0.002
+        )
+        """The target of the chosen world."""
+
+    def push(self, name: str) -> None:
+        """Do what a press stands for, such as "forward", in the chosen world."""
+        page, step = self._page, 1e-3 * self.step.value
+        page.player.ask(lambda: self._policy.push(name, page.world, step))
+        page.player.ask(page.ask_to_draw)
+
+    def draw(self) -> None:
+        """Show where the gripper is to go."""
+        world = self._page.world
+        self._policy.hold()
+        self.target.position = self._policy.target_pos_w[world].tolist()
+        self.target.wxyz = self._policy.target_quat_w[world].tolist()
 
 
 class TermPanel:
@@ -219,6 +300,40 @@ class TermPanel:
         times, values = zip(*self._history, strict=True)
         column = self._names.index(self.term.value)
         self.plot.data = (np.array(times), np.stack(values)[:, column])
+
+
+def add_buttons(
+    gui: viser.GuiApi,
+    rows: Sequence[Sequence[str]],
+    keys: Mapping[str, Any],
+    push: Callable[[str], None],
+) -> tuple[viser.GuiButtonGroupHandle, ...]:
+    """Add rows of buttons, and keys that do the same, by the buttons' names."""
+    groups = tuple(gui.add_button_group("", row) for row in rows)
+    for group in groups:
+        group.on_click(lambda event: push(event.target.value))
+    listed = ", ".join(f"{key} {name}" for name, key in keys.items())
+    gui.add_html(f"<p style='opacity:.6;font-size:.8em;margin:0 1em'>{listed}</p>")
+    for name, key in keys.items():
+        command = gui.add_command(f"Command: {name}", hotkey=key)
+        command.on_trigger(lambda _, name=name: push(name))
+    return groups
+
+
+def find_figures(env: ManagerBasedRlEnv) -> dict[str, Callable[[], torch.Tensor]]:
+    """Return what reads each figure of the running episodes, shape (num_envs,).
+
+    Metrics are those of the last step; those of commands, of the episode so far.
+    """
+    metrics, outcomes = env.metrics_manager, env.outcome_manager
+    found = {name: partial(metrics.now, name) for name in metrics.terms}
+    for name in outcomes.terms:
+        found[name] = partial(outcomes.now, name)
+        found[f"{name}_once"] = partial(outcomes.once, name)
+    for name, term in env.command_manager.terms.items():
+        for metric in term.metric_names:
+            found[f"{name}/{metric}"] = partial(term.metrics.__getitem__, metric)
+    return found
 
 
 def table(rows: dict[str, str]) -> str:

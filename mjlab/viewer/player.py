@@ -2,11 +2,13 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
 import torch
 
+from mjlab.entity import Entity
 from mjlab.envs import ManagerBasedRlEnv, Policy, Rollout
 from mjlab.threads import torch_threads
 from mjlab.viewer.drive import VelocityDrive, find_drives
@@ -20,6 +22,20 @@ _SMOOTHING = 0.9
 
 class ViewerError(RuntimeError):
     """Nothing can be shown here."""
+
+
+@dataclass(frozen=True)
+class PolicyMenu:
+    """Policies to choose from while playing, such as the checkpoints of a run."""
+
+    present: str
+    """The one that acts at first."""
+
+    names: Callable[[], Sequence[str]]
+    """Returns all that there are by now."""
+
+    load: Callable[[str], Policy]
+    """Returns one by its name, or raises."""
 
 
 class Player:
@@ -161,6 +177,23 @@ class Player:
         with torch_threads(1):
             self.rollout.step()
         self.steps += 1
+
+    def place(self, entity: Entity, world: int, pose: Sequence[float]) -> None:
+        """Put a free entity of a world somewhere, at rest.
+
+        Args:
+            entity: The entity.
+            world: The world.
+            pose: Position, m, and quaternion wxyz.
+        """
+        mask = self._mask(world)
+        root = torch.tensor(pose, dtype=torch.float32, device=self.env.device)
+        entity.write_root_pose_w(mask, root.expand(self.env.num_envs, 7))
+        entity.write_root_velocity_w(
+            mask, torch.zeros_like(root[:6]).expand(len(mask), 6)
+        )
+        self.env.sim.forward()
+        self.env.scene.refresh()
 
     @property
     def seconds_to_next(self) -> float:

@@ -12,9 +12,20 @@ from mjlab.render import color_muscles, has_muscles
 from mjlab.render.offscreen import followed_body
 from mjlab.viewer.backdrop import add_backdrop
 from mjlab.viewer.browser_marks import BrowserMarks
-from mjlab.viewer.panels import CommandPanel, ControlPanel, Page, TermPanel
-from mjlab.viewer.player import Player
+from mjlab.viewer.cameras import CameraPanel
+from mjlab.viewer.drag import DragPanel, find_free
+from mjlab.viewer.panels import (
+    CommandPanel,
+    ControlPanel,
+    Page,
+    PolicyPanel,
+    TeleopPanel,
+    TermPanel,
+    find_figures,
+)
+from mjlab.viewer.player import Player, PolicyMenu
 from mjlab.viewer.scrub import ClipPanel, find_clips
+from mjlab.viewer.teleop import TeleopPolicy
 
 _log = logging.getLogger(__name__)
 
@@ -45,6 +56,7 @@ class WebViewer:
         port: int = 8080,
         title: str = "mjlab",
         max_worlds: int = 64,
+        policies: PolicyMenu | None = None,
     ) -> None:
         """Start to listen.
 
@@ -53,6 +65,7 @@ class WebViewer:
             port: Where to listen. If it is taken, the next that is free. 0 takes any.
             title: What stands above the controls.
             max_worlds: Worlds that are shown, the first ones, if there are more.
+            policies: Policies that a visitor can choose from.
         """
         self.player = player
         """The worlds and what acts in them."""
@@ -73,13 +86,13 @@ class WebViewer:
         followed = followed_body(model, env.scene, env.cfg.viewer)
         if followed is not None:
             self.scene._tracked_body_id = followed
-        add_backdrop(self.server, model)
+        self._planes = add_backdrop(self.server, model)
         world = min(env.cfg.viewer.world, self.num_shown - 1)
-        self.page = Page(self.server, player, world)
+        self.page = Page(self.server, player, world, self._ask_to_draw)
         """What panels share: the world that they are about."""
         self.scene.env_idx = world
         self.scene.set_refresh_handler(self._ask_to_draw)
-        self._build_page()
+        self._build_page(policies)
         self._must_draw = True
         self._closes = False
         self._drawn_at = self._told_at = 0.0
@@ -106,6 +119,8 @@ class WebViewer:
         if self._closes:
             return
         self._follow_choice()
+        for panel in self.drags:
+            panel.apply()
         if self.player.steps != before:
             for panel in self.terms.values():
                 panel.record()
@@ -118,7 +133,8 @@ class WebViewer:
         if now - self._told_at >= _PANEL_S:
             self._told_at = now
             self.controls.update()
-            for panel in (*self.terms.values(), *self.clips):
+            several = (*self.policies, *self.terms.values(), *self.clips)
+            for panel in (*several, *self.cameras):
                 panel.update()
 
     def draw(self) -> None:
@@ -138,9 +154,13 @@ class WebViewer:
             data = sim.engine.mj_data_of(self.page.world)
             color_muscles(self.scene.mj_model, data)
         self.scene.update_from_arrays(positions, rotations, **arguments)
+        for group, plane in self._planes:
+            plane.visible = self.scene.geom_groups_visible[group]
         # mjviser moves everything so that what the camera follows is at the origin.
         offset = np.array(self.scene.fixed_bodies_frame.position)
         self.marks.update(self.player.env, self.page.world, offset)
+        for panel in (*self.cameras, *self.hands, *self.drags):
+            panel.draw()
 
     def close(self) -> None:
         """Stop listening. Closing twice does nothing."""
@@ -150,45 +170,16 @@ class WebViewer:
 
     # The page.
 
-    def _build_page(self) -> None:
-        server, player, page = self.server, self.player, self.page
-        env = player.env
-        tabs = server.gui.add_tab_group()
+    def _build_page(self, policies: PolicyMenu | None) -> None:
+        env, tabs = self.player.env, self.server.gui.add_tab_group()
         with tabs.add_tab("Play", icon=viser.Icon.PLAYER_PLAY):
-            self.controls = ControlPanel(page)
-            """Pause, step, reset, speed."""
-            self.commands: dict[str, CommandPanel] = {}
-            """Velocity commands, by name."""
-            for name, drive in player.drives.items():
-                with server.gui.add_folder(f"Command: {name}"):
-                    self.commands[name] = CommandPanel(page, drive)
-            self.clips: list[ClipPanel] = []
-            """Clips that are followed."""
-            for name, term in find_clips(env).items():
-                with server.gui.add_folder(f"Command: {name}"):
-                    self.clips.append(ClipPanel(page, term))
-            with server.gui.add_folder("Arrows"):
-                self.marks = BrowserMarks(server, self._ask_to_draw)
-                """Commands and contacts as arrows."""
-        self.terms: dict[str, TermPanel] = {}
-        """Values of terms, by the name of the tab."""
-        rewards, metrics = env.reward_manager, env.metrics_manager
-        with tabs.add_tab("Rewards", icon=viser.Icon.CHART_BAR):
-            self.terms["Rewards"] = TermPanel(
-                page,
-                list(rewards.terms),
-                lambda world: rewards.contributions[world].tolist(),
-                total="reward",
-            )
-        if metrics.terms:
-            with tabs.add_tab("Metrics", icon=viser.Icon.CHART_LINE):
-                self.terms["Metrics"] = TermPanel(
-                    page,
-                    list(metrics.terms),
-                    lambda world: [
-                        float(metrics.now(name)[world]) for name in metrics.terms
-                    ],
-                )
+            self._add_controls(policies)
+        self._add_figures(tabs)
+        self.cameras: list[CameraPanel] = []
+        """Pictures and places of cameras, if there are any."""
+        if env.sim.mj_model.ncam:
+            with tabs.add_tab("Cameras", icon=viser.Icon.CAMERA):
+                self.cameras.append(CameraPanel(self.page))
         view = env.cfg.viewer
         with tabs.add_tab("Scene", icon=viser.Icon.VIDEO):
             self.scene.create_scene_gui(
@@ -199,6 +190,57 @@ class WebViewer:
             self.scene.create_groups_gui()
         with tabs.add_tab("Overlays", icon=viser.Icon.EYE):
             self.scene.create_overlay_gui()
+
+    def _add_controls(self, policies: PolicyMenu | None) -> None:
+        server, player, page = self.server, self.player, self.page
+        self.controls = ControlPanel(page)
+        """Pause, step, reset, speed."""
+        self.policies: list[PolicyPanel] = []
+        """Choice of the policy that acts, if there is any."""
+        if policies is not None:
+            self.policies.append(PolicyPanel(page, policies))
+        self.hands: list[TeleopPanel] = []
+        """Controls of an arm, if it is driven by hand."""
+        if isinstance(player.rollout.policy, TeleopPolicy):
+            with server.gui.add_folder("Gripper"):
+                self.hands.append(TeleopPanel(page, player.rollout.policy))
+        self.commands: dict[str, CommandPanel] = {}
+        """Velocity commands, by name."""
+        for name, drive in player.drives.items():
+            with server.gui.add_folder(f"Command: {name}"):
+                self.commands[name] = CommandPanel(page, drive)
+        self.clips: list[ClipPanel] = []
+        """Clips that are followed."""
+        for name, term in find_clips(player.env).items():
+            with server.gui.add_folder(f"Command: {name}"):
+                self.clips.append(ClipPanel(page, term))
+        self.drags: list[DragPanel] = []
+        """Handles of what floats, if anything does."""
+        if free := find_free(player.env):
+            self.drags.append(DragPanel(page, free))
+        with server.gui.add_folder("Arrows"):
+            self.marks = BrowserMarks(server, self._ask_to_draw)
+            """Commands and contacts as arrows."""
+
+    def _add_figures(self, tabs: viser.GuiTabGroupHandle) -> None:
+        page, env = self.page, self.player.env
+        self.terms: dict[str, TermPanel] = {}
+        """Values of terms, by the name of the tab."""
+        rewards, figures = env.reward_manager, find_figures(env)
+        with tabs.add_tab("Rewards", icon=viser.Icon.CHART_BAR):
+            self.terms["Rewards"] = TermPanel(
+                page,
+                list(rewards.terms),
+                lambda world: rewards.contributions[world].tolist(),
+                total="reward",
+            )
+        if figures:
+            with tabs.add_tab("Metrics", icon=viser.Icon.CHART_LINE):
+                self.terms["Metrics"] = TermPanel(
+                    page,
+                    list(figures),
+                    lambda world: [float(read()[world]) for read in figures.values()],
+                )
 
     def _ask_to_draw(self) -> None:
         self._must_draw = True

@@ -83,6 +83,22 @@ def test_nothing_is_shown_where_nothing_is_asked_for(capsys):
     assert 0.04 < float(second.rpartition(" ")[2].rstrip(".")) <= 0.05
 
 
+def test_a_hand_drives_one_arm_without_an_end_of_time(monkeypatch, capsys):
+    pytest.importorskip("mjviser", reason="the extra `viewer` is not installed")
+    from mjlab.viewer.web import WebViewer
+
+    seen = []
+    monkeypatch.setattr(WebViewer, "run", lambda page, steps: seen.append(page))
+    arguments = ["Lift-Yam-IK", "--policy", "teleop"]
+    play.main([*arguments, "--port", "0"])
+    play.main([*arguments, "--port", "0", "--as-trained", "--num-envs", "2"])
+    (first, second) = (page.player.env for page in seen)
+    assert (first.num_envs, first.max_episode_length_s) == (1, 1e9)
+    assert (second.num_envs, second.max_episode_length_s) == (2, 8.0)
+    assert all(len(page.hands) == 1 and not page.policies for page in seen)
+    assert "Lift-Yam-IK, teleop actions: 1 world, seed 0." in capsys.readouterr().out
+
+
 # What was trained.
 
 
@@ -181,6 +197,10 @@ def test_a_configuration_that_has_no_form_of_its_own_is_watched_as_well():
         ("latest --seconds 1 --steps 2", r"--steps and --seconds both say how long"),
         ("latest --task Velocity-G1", r"'latest' or --task Velocity-G1, not both"),
         ("latest --video a.mp4 --viewer web", r"--video goes without --viewer web"),
+        (
+            "latest --policy teleop --video a.mp4",
+            r"teleop needs the buttons of --viewer",
+        ),
         ("policy.onnx", r"There is no file policy.onnx"),
     ],
 )

@@ -97,6 +97,9 @@ BY_ANOTHER_TEST = {
         "tests/sweep/test_sweep.py::"
         "test_twelve_trials_in_four_processes_are_killed_and_go_on"
     ),
+    "python scripts/play.py * --policy teleop": (
+        "tests/cli/test_play.py::test_a_hand_drives_one_arm_without_an_end_of_time"
+    ),
     "python scripts/clone.py *": (
         "tests/rl/test_cloning.py::"
         "test_a_cloned_policy_does_what_the_controller_would_do_elsewhere"

@@ -13,21 +13,12 @@ from mjlab.registry import entries, load_task, trusted
 from mjlab.rl import RunFolder, load_policy
 from mjlab.viewer import Player
 from tests.tools.browser import Browser, find_browser
+from tests.viewer.clock import Clock
 
 SHIPPED = {name: place for name in entries() if (place := load_task(name).trained)}
 SECONDS = (0, 2, 10, 20, 30)
 PAINT = (1.0, 0.0, 1.0, 1.0)
 """A colour that nothing else on the page has."""
-
-
-class Clock:
-    """Time that passes when the test says so."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def paint(spec: mujoco.MjSpec) -> None:
@@ -71,7 +62,7 @@ def test_the_page_keeps_the_robot_in_view_for_thirty_seconds(task: str, tmp_path
     env = ManagerBasedRlEnv(cfg)
     agent = RunFolder(SHIPPED[task]).configs(trusted(task))["agent"]
     policy = load_policy(SHIPPED[task], env, agent)
-    clock = Clock()
+    clock = Clock(now=0.0)
     player = Player(env, policy, seed=0, clock=clock)
     viewer = WebViewer(player, port=0, title=task)
     viewer.update()

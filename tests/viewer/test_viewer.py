@@ -25,18 +25,9 @@ from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from mjlab.viewer import Player, ViewerError, add_velocities
 from mjlab.viewer.native import NativeViewer
 from tests.tools.browser import Browser, find_browser
+from tests.viewer.clock import Clock
 
 STEP = 0.05
-
-
-class Clock:
-    """Time that passes when the test says so."""
-
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def cartpoles(num_envs: int = 3) -> ManagerBasedRlEnv:

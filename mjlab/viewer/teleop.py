@@ -1,0 +1,133 @@
+"""An arm that is driven by hand: presses move a target, which the gripper follows."""
+
+from typing import Any
+
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.mdp.actions import BinaryAction
+from mjlab.mdp.differential_ik import DifferentialIKAction
+from mjlab.tensors.masks import write_where
+from mjlab.tensors.math import (
+    quat_box_minus,
+    quat_box_plus,
+    quat_rotate,
+    quat_rotate_inverse,
+)
+from mjlab.viewer.player import ViewerError
+
+GRIPPER = "open / close"
+"""Press that opens or closes the gripper."""
+
+# Way and rotation vector of a press in the axes of the arm's base, as shares of a step.
+MOVES = {
+    "forward": (1, 0, 0, 0, 0, 0),
+    "back": (-1, 0, 0, 0, 0, 0),
+    "left": (0, 1, 0, 0, 0, 0),
+    "right": (0, -1, 0, 0, 0, 0),
+    "up": (0, 0, 1, 0, 0, 0),
+    "down": (0, 0, -1, 0, 0, 0),
+    "turn left": (0, 0, 0, 0, 0, 1),
+    "turn right": (0, 0, 0, 0, 0, -1),
+    "tilt up": (0, 0, 0, 0, -1, 0),
+    "tilt down": (0, 0, 0, 0, 1, 0),
+    "roll left": (0, 0, 0, -1, 0, 0),
+    "roll right": (0, 0, 0, 1, 0, 0),
+}
+"""Presses that move the target."""
+
+STEP = 0.02
+"""Way of a press, m, where nobody says another."""
+
+_TURN = 0.1
+_LEAD, _LEAD_TURN = 0.1, 0.5
+"""Way, in m, and turn, in rad, that the target is ahead of the gripper at most."""
+
+
+class TeleopPolicy:
+    """Brings the frame of a differential IK action to a target that a hand moves."""
+
+    def __init__(self, env: ManagerBasedRlEnv) -> None:
+        """Hold the arms of all worlds where they are."""
+        terms = env.action_manager.terms
+        arms = [
+            term for term in terms.values() if isinstance(term, DifferentialIKAction)
+        ]
+        if len(arms) != 1 or not arms[0].cfg.use_relative_mode:
+            found = ", ".join(f"{n!r} ({type(t).__name__})" for n, t in terms.items())
+            raise ViewerError(
+                "What is driven by hand has one action term DifferentialIKAction with "
+                "use_relative_mode, as Lift-Yam-IK has. The actions here: "
+                f"{found or 'none'}."
+            )
+        (self.arm,) = arms
+        """The action term that moves the gripper."""
+        size = (env.num_envs, env.action_manager.total_action_dim)
+        self._action = torch.zeros(size, device=env.device)
+        parts = self._action.split(env.action_manager.action_term_dim, dim=1)
+        self._parts = dict(zip(terms, parts, strict=True))
+        self._grippers = [n for n, t in terms.items() if isinstance(t, BinaryAction)]
+        self.target_pos_w = torch.zeros(env.num_envs, 3, device=env.device)
+        """Place for the frame in the world, shape (num_envs, 3), m."""
+        self.target_quat_w = torch.zeros(env.num_envs, 4, device=env.device)
+        """Orientation for it, wxyz, shape (num_envs, 4)."""
+        self.closes = torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
+        """Worlds whose gripper is to be closed, shape (num_envs,)."""
+        # Worlds whose target is to be where the gripper is, as after a reset.
+        self._is_new = torch.ones_like(self.closes)
+
+    def __call__(self, observations: Any, /) -> torch.Tensor:
+        """Return the action towards the targets, shape (num_envs, total_action_dim)."""
+        self.hold()
+        cfg, frame, part = self.arm.cfg, self.arm.frame, self._parts[self.arm.name]
+        away = self._as_commanded(self.target_pos_w - frame.pos_w)
+        part[:, :3] = away / cfg.position_scale
+        if cfg.command_type == "pose":
+            turn = quat_box_minus(self.target_quat_w, frame.quat_w)
+            part[:, 3:] = self._as_commanded(turn) / cfg.rotation_scale
+        for name in self._grippers:
+            self._parts[name].copy_(1.0 - 2.0 * self.closes.unsqueeze(1))
+        return self._action
+
+    def reset(self, dones: torch.Tensor | None = None) -> None:
+        """Hold the arms where they are, with open grippers, where `dones` holds."""
+        self._is_new |= torch.ones_like(self._is_new) if dones is None else dones
+        self.closes &= ~self._is_new
+
+    def push(self, name: str, world: int, step: float = STEP) -> None:
+        """Do what a press stands for.
+
+        Args:
+            name: `GRIPPER`, or a key of `MOVES`.
+            world: The world.
+            step: Way of the target, m.
+        """
+        if name == GRIPPER:
+            self.closes[world] = ~self.closes[world]
+            return
+        self.hold()
+        move = torch.tensor(MOVES[name], device=self.arm.device)
+        root = self.arm.entity.data.root_quat_w[world]
+        pos, quat = self.arm.frame.pos_w[world], self.arm.frame.quat_w[world]
+        ahead = self.target_pos_w[world] + quat_rotate(root, step * move[:3]) - pos
+        self.target_pos_w[world] = pos + _shortened(ahead, _LEAD)
+        turned = quat_rotate(root, _TURN * move[3:])
+        wanted = quat_box_plus(self.target_quat_w[world], turned)
+        ahead = quat_box_minus(wanted, quat)
+        self.target_quat_w[world] = quat_box_plus(quat, _shortened(ahead, _LEAD_TURN))
+
+    def hold(self) -> None:
+        """Have the arms that begin anew stay where they are."""
+        write_where(self.target_pos_w, self._is_new, self.arm.frame.pos_w)
+        write_where(self.target_quat_w, self._is_new, self.arm.frame.quat_w)
+        self._is_new.zero_()
+
+    def _as_commanded(self, vector: torch.Tensor) -> torch.Tensor:
+        """Return a vector of the world in the axes of the action."""
+        if self.arm.cfg.command_frame == "world":
+            return vector
+        return quat_rotate_inverse(self.arm.entity.data.root_quat_w, vector)
+
+
+def _shortened(vector: torch.Tensor, longest: float) -> torch.Tensor:
+    return vector * (longest / vector.norm().clamp(min=longest))

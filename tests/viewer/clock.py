@@ -1,0 +1,11 @@
+"""A clock for players."""
+
+
+class Clock:
+    """Time that passes when the test says so."""
+
+    def __init__(self, now: float = 100.0) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
