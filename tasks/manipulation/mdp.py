@@ -146,9 +146,10 @@ def bring(env: ManagedEnv, command_name: str, std: float) -> torch.Tensor:
 
 
 class grip(ManagerTermBase):
-    """One while both fingers touch a thing, the more so the nearer it is to its goal.
+    """One while a thing is between both fingers, the more so the nearer its goal is.
 
-    Only what is held counts: a thing that is pushed or thrown there is worth nothing.
+    Only what is held counts: a thing that is pushed or thrown there is worth nothing,
+    and so is one that both fingers press onto the table.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -372,7 +373,7 @@ class hues(ModelTerm, field="geom_rgba"):
 
 
 class _Held:
-    """Finds the worlds in which both fingers touch a thing."""
+    """Finds the worlds in which both fingers press a thing against each other."""
 
     def __init__(self, env: ManagedEnv, object_name: str) -> None:
         seen = views.of(env.scene)
@@ -386,7 +387,8 @@ class _Held:
             self._views.pairwise_contact_force(finger, self._object)
             for finger in self._fingers
         )
-        return _touches(left) & _touches(right)
+        opposed = (left * right).sum(dim=-1) < 0.0
+        return _touches(left) & _touches(right) & opposed
 
 
 def _touches(force: torch.Tensor) -> torch.Tensor:
