@@ -32,10 +32,11 @@ from mjlab.rl.console import Display, open_display
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.hook import Hook
 from mjlab.rl.initial_weights import take_weights
-from mjlab.rl.logging import open_writers
+from mjlab.rl.logging import writing
 from mjlab.rl.loop import TrainingLoop, TrainingResult
 from mjlab.rl.run_folder import KEPT_DEFAULTS, RunFolder, save_config
 from mjlab.rl.vecenv import TrainingEnv
+from mjlab.rl.wandb import import_wandb
 from mjlab.schema import config_text, to_data
 from mjlab.workers.placement import Placement, placement_lines
 
@@ -87,6 +88,8 @@ def train(
     ranks.join(device)
     env_cfg = _settled(env_cfg, ranks)
     check_agent(agent_cfg, groups_of(env_cfg), env_cfg.scene.num_envs)
+    if agent_cfg.logging.wandb:
+        import_wandb()
     # What cannot be written must not be found out after the worlds are built.
     text = config_text(env=env_cfg, agent=agent_cfg)
     plain = to_data({"env": env_cfg, "agent": agent_cfg})
@@ -128,8 +131,8 @@ def train(
         if ranks.is_first and display is not None:
             for line in [f"Run folder {run.path}.", *taken, *_start(loop, placement)]:
                 display.say(line)
-            loop.writers = open_writers(
-                run.path, agent_cfg.logging, start=loop.iteration, config=plain
+            loop.writers = stack.enter_context(
+                writing(run.path, agent_cfg.logging, start=loop.iteration, config=plain)
             )
         outcome = loop.run()
         if ranks.is_first:

@@ -38,6 +38,8 @@ def check_agent(cfg: AgentCfg, groups: Groups, num_envs: int) -> None:
         num_envs: Worlds of one process.
     """
     problems = _check_numbers(cfg)
+    if cfg.logging.wandb_artifacts and not cfg.logging.wandb:
+        problems.append("logging.wandb_artifacts=True needs logging.wandb=True")
     if isinstance(cfg, PpoAgentCfg | DistillationAgentCfg | CloningAgentCfg):
         problems += _check_learning(cfg.algorithm)
     if isinstance(cfg, PpoAgentCfg):

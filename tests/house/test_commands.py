@@ -119,6 +119,21 @@ BY_ANOTHER_TEST = {
         "tests/cli/test_motion.py::"
         "test_a_motion_is_simulated_and_says_what_a_hand_carried"
     ),
+    "mjlab train * --agent.logging.wandb *": (
+        "tests/rl/test_wandb.py::test_figures_and_configuration_are_those_of_the_run"
+    ),
+    **dict.fromkeys(
+        (
+            "mjlab upload latest *",
+            "mjlab play wandb:*",
+            "mjlab train * --resume wandb:*",
+        ),
+        "tests/rl/test_wandb.py::test_a_run_comes_back_once_is_evaluated_and_goes_on",
+    ),
+    **dict.fromkeys(
+        ("mjlab upload turn.npz", "mjlab train * wandb:me/mjlab/turn"),
+        "tests/rl/test_wandb.py::test_a_motion_is_sent_and_comes_back_as_its_file",
+    ),
     **dict.fromkeys(
         (
             "python scripts/motion.py import dance.csv *",
