@@ -189,6 +189,7 @@ SHORTER = {
     "train": f"--agent.max-iterations 1 --agent.num-steps-per-env 4 {_SMALL}",
     "evaluate": "--episodes 1",
     "bench": f"--blocks 1 --steps 1 {_SMALL}",
+    "record": "--episodes 1",
     "motion record": "--after 0.1 --seconds 0.2",
 }
 """What is added to a line, by its program."""

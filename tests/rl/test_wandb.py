@@ -18,7 +18,8 @@ from mjlab.rl import CheckpointCfg, LoggingCfg, RunFolder
 from mjlab.rl.check import AgentError, check_agent, groups_of
 from mjlab.rl.logging import read_metrics
 from mjlab.rl.wandb import WandbError, artifact_of, fetch, open_run
-from scripts import evaluate, train as train_script, upload
+from scripts import evaluate, upload
+from scripts import train as train_script
 from tests.tools.architecture import ROOT
 from tests.tools.wandb_file import records_below
 from tests.worlds.rl_runs import agent_cfg, env_cfg
