@@ -71,7 +71,7 @@ def test_a_controller_by_hand_is_recorded(tmp_path):
     [
         (
             ["--policy", "script"],
-            "brings no controller by hand .* trained, zero or random",
+            "no controller by hand .* trained, zero or random",
         ),
         (["--episodes", "0"], "has to be 1 or more"),
         (["--out", "a.hdf5"], "has to end in .h5"),
