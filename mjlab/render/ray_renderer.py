@@ -244,7 +244,7 @@ def _outputs(num_envs: int, view: CameraView, images: Images) -> Any:
 
 
 def _refuse_view(model: mujoco.MjModel, view: CameraView) -> None:
-    where = f"Camera sensor {view.sensor!r}"
+    where = f"Camera sensor {view.name!r}"
     if model.nflex:
         raise VisionError(
             f"{where}: RayRendererCfg draws no flexes, of which the scene has "

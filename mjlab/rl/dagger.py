@@ -4,6 +4,7 @@ RSL-RL's distillation learns from the present rollout and forgets it. Here rollo
 add up, so that a student needs fewer steps of the worlds, which are what costs.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -61,6 +62,7 @@ class Dagger(Distillation):
         batch_size: int,
         num_updates_per_iteration: int,
         teacher_share: float,
+        half_life: int | None = None,
         **kwargs: Any,
     ) -> None:
         """Begin with nothing seen.
@@ -71,6 +73,7 @@ class Dagger(Distillation):
             batch_size: Steps in an update.
             num_updates_per_iteration: Updates after each rollout.
             teacher_share: Share of the worlds in which the teacher acts.
+            half_life: Steps of worlds in which the learning rate falls to a half.
             **kwargs: As of RSL-RL's distillation.
         """
         super().__init__(*args, **kwargs)
@@ -78,6 +81,8 @@ class Dagger(Distillation):
         self._batch_size = batch_size
         self._num_updates = num_updates_per_iteration
         self._teacher_share = teacher_share
+        self._half_life = half_life or math.inf
+        self._first_rate: float = self.learning_rate
         self._seen: TensorDict | None = None
         self._added = 0
 
@@ -93,6 +98,9 @@ class Dagger(Distillation):
         self._keep()
         assert self._seen is not None
         filled = min(self._added, self._capacity)
+        self.learning_rate = self._first_rate * 0.5 ** (self._added / self._half_life)
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.learning_rate
         total = torch.zeros((), device=self.device)
         for _ in range(self._num_updates):
             rows = torch.randint(filled, (self._batch_size,), device=self.device)

@@ -42,6 +42,10 @@ class DaggerCfg(DistillationCfg):
     """Share of the worlds in which the teacher acts. Without any, a student sees what
     comes late in an episode only when it has learned all that comes before."""
 
+    half_life: int | None = None
+    """Steps of worlds in which the learning rate falls to a half. With None it stays,
+    and a policy is now better, now worse."""
+
 
 @dataclass(kw_only=True)
 class CloningCfg(PartCfg):

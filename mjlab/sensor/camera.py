@@ -1,6 +1,6 @@
 """Cameras: colour, depth and segmentation images."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
 import mujoco
@@ -56,9 +56,9 @@ class CameraSensorCfg(SensorCfg):
     """What is drawn."""
 
     update_every: int = 1
-    """Calls of `sim.sense()` per picture: with 2, a camera of half the control rate.
-    Each world gets a fresh picture after its own reset. The native engine draws only
-    the worlds whose turn it is; Warp draws all of them and keeps what is wanted."""
+    """Control steps per picture: with 2, a camera of half the control rate. Each world
+    gets a fresh picture after its own reset. The native engine draws only the worlds
+    whose turn it is; Warp draws all of them and keeps what is wanted."""
 
     max_distance: float = 20.0
     """Depth in m beyond which nothing is seen: a miss has this depth too."""
@@ -100,17 +100,9 @@ class CameraSensorCfg(SensorCfg):
     def view(self, model: mujoco.MjModel) -> CameraView:
         """Return what is drawn, with the camera's index in the compiled model."""
         name = self.name if self.camera is None else self.camera
-        return CameraView(
-            sensor=self.name,
-            camera_id=object_id(model, ObjRef(type="camera", name=name)),
-            width=self.width,
-            height=self.height,
-            data_types=self.data_types,
-            geom_groups=self.geom_groups,
-            use_textures=self.use_textures,
-            use_shadows=self.use_shadows,
-            max_distance=self.max_distance,
-        )
+        index = object_id(model, ObjRef(type="camera", name=name))
+        drawn = [field.name for field in fields(CameraView)[1:]]
+        return CameraView(index, **{field: getattr(self, field) for field in drawn})
 
     def _check(self) -> None:
         where = f"Camera sensor {self.name!r}"
@@ -200,9 +192,12 @@ class CameraSensor(Sensor, SensePass):
             if kind in cfg.data_types
         }
         self._data = CameraData(cfg.name, self._images, cfg.max_distance)
-        # Shape (num_envs,): calls of sense since the reset, and whose turn it is.
-        self._calls = torch.zeros(sim.num_envs, dtype=torch.int64, device=sim.device)
+        # Shape (num_envs,): control steps since the reset, and whose turn it is.
+        self._steps = torch.zeros(sim.num_envs, dtype=torch.int64, device=sim.device)
         self._due = torch.ones(sim.num_envs, dtype=torch.bool, device=sim.device)
+        # 1 until the first physics step after `sense()`: a reset of some worlds is
+        # such a call too, and no step for the others.
+        self._sensed = torch.ones_like(self._steps[:1])
         self._draw = renderer.add_camera(cfg.view(sim.mj_model), self._images)
 
     @property
@@ -210,13 +205,16 @@ class CameraSensor(Sensor, SensePass):
         """The pictures."""
         return self._data
 
+    def update(self, dt: float) -> None:
+        """Count control steps, by the first physics step of each."""
+        if self._period > 1:
+            self._steps.add_(self._sensed)
+            self._sensed.zero_()
+
     def prepare(self) -> None:
         """Find the worlds whose turn it is."""
-        torch.eq(self._calls % self._period, 0, out=self._due)
-        # With a longer period, a reset of some worlds is a call for the others too,
-        # whose next picture comes earlier for it. Counting steps would mend that.
-        if self._period > 1:
-            self._calls.add_(1)
+        torch.eq(self._steps % self._period, 0, out=self._due)
+        self._sensed.fill_(1)
 
     def finish(self) -> None:
         """Draw the worlds whose turn it is."""
@@ -224,8 +222,8 @@ class CameraSensor(Sensor, SensePass):
 
     def reset(self, mask: torch.Tensor) -> None:
         """Have the worlds of `mask` drawn in the next `sim.sense()`."""
-        fill_where(self._calls, mask, 0)
+        fill_where(self._steps, mask, 0)
 
     def state(self) -> dict[str, torch.Tensor]:
         """Return the live tensors that change."""
-        return {**self._images, "calls": self._calls}
+        return {**self._images, "steps": self._steps}

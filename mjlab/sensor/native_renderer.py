@@ -54,7 +54,7 @@ class NativeRenderer:
             if size not in self._renderers:
                 self._renderers[size] = _open_renderer(self._model, view)
         if cameras:
-            names = ", ".join(repr(view.sensor) for view in cameras)
+            names = ", ".join(repr(view.name) for view in cameras)
             _log.warning("Camera sensors %s are %s", names, SLOW_RENDERING)
 
     def add_rays(self, rays: Rays) -> Callable[[], None]:
@@ -172,7 +172,7 @@ def _open_renderer(model: mujoco.MjModel, view: CameraView) -> mujoco.Renderer:
         renderer = mujoco.Renderer(model, height=view.height, width=view.width)
     except Exception as error:  # Each OpenGL binding raises errors of its own.
         raise VisionError(
-            f"Camera sensor {view.sensor!r}: MuJoCo's renderer found no OpenGL. On a "
+            f"Camera sensor {view.name!r}: MuJoCo's renderer found no OpenGL. On a "
             "machine without a display set MUJOCO_GL=egl or MUJOCO_GL=osmesa before "
             f"Python starts. The renderer said: {error}"
         ) from error

@@ -32,10 +32,10 @@ DrawCamera = Callable[[torch.Tensor], None]
 
 @dataclass(frozen=True)
 class CameraView:
-    """The picture that is drawn of one camera."""
+    """The picture that is drawn of one camera, as its sensor's configuration says."""
 
-    sensor: str
     camera_id: int
+    name: str
     width: int
     height: int
     data_types: tuple[str, ...]

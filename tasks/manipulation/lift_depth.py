@@ -1,29 +1,45 @@
-"""Lifting by sight: a depth camera at the wrist shows where the cube is."""
+"""Lifting by sight: a camera at the wrist shows where the cube is."""
 
 from dataclasses import dataclass, field
 
-from mjlab.managers import ObservationGroupCfg, ObservationTermCfg
+from mjlab.managers import EventTermCfg, ObservationGroupCfg, ObservationTermCfg
 from mjlab.scene import SceneCfg
+from mjlab.sensor import CameraSensorCfg
 from mjlab.tasks.manipulation import mdp as manipulation
 from mjlab.tasks.manipulation import scene as table
+from mjlab.tasks.manipulation.lift import lift_events
 from mjlab.tasks.manipulation.lift_taught import LiftYamTaughtCfg, taught_observations
 from mjlab.tasks.manipulation.objects import thing_cfg
 from mjlab.tasks.manipulation.reach import GOAL, noise
 from mjlab.tasks.manipulation.scene import OBJECT
-from mjlab.tasks.manipulation.sight import eye, seeing
+from mjlab.tasks.manipulation.sight import (
+    WRIST,
+    colors,
+    depth,
+    eye,
+    lamp_variety,
+    seeing,
+    wrist_variety,
+)
 
-_FARTHEST = 0.5
+FARTHEST = 0.5
+"""Depth that the wrist's camera shows as white, m."""
+
+BY_WRIST = f"robot/{WRIST}"
+"""The camera in the compiled model."""
 
 
-def wrist_scene() -> SceneCfg:
-    """Return the table with a cube, and the camera of the arm's wrist."""
+def wrist_scene(sensor: CameraSensorCfg) -> SceneCfg:
+    """Return the table with a cube, and a camera."""
     scene = table.scene({OBJECT: thing_cfg("cube")})
-    scene.sensors = (eye(_FARTHEST, camera="robot/camera_d405"),)
+    scene.sensors = (sensor,)
     return scene
 
 
-def wrist_observations() -> dict[str, ObservationGroupCfg | None]:
-    """Return those of lifting, but a picture in place of what is known of the cube."""
+def wrist_observations(
+    **pictures: ObservationTermCfg,
+) -> dict[str, ObservationGroupCfg | None]:
+    """Return those of lifting, but pictures in place of what is known of the cube."""
     goal = ObservationTermCfg(
         func=manipulation.gripper_to_goal,
         params={"command_name": GOAL},
@@ -31,7 +47,7 @@ def wrist_observations() -> dict[str, ObservationGroupCfg | None]:
     )
     return seeing(
         taught_observations(),
-        _FARTHEST,
+        pictures,
         instead_of=("gripper_to_object", "object_heading", "object_to_goal"),
         gripper_to_goal=goal,
     )
@@ -41,7 +57,29 @@ def wrist_observations() -> dict[str, ObservationGroupCfg | None]:
 class LiftYamDepthCfg(LiftYamTaughtCfg):
     """Imitate the script that knows where the cube is, by what the wrist sees."""
 
-    scene: SceneCfg = field(default_factory=wrist_scene)
+    scene: SceneCfg = field(
+        default_factory=lambda: wrist_scene(
+            eye("depth", farthest=FARTHEST, camera=BY_WRIST)
+        )
+    )
     observations: dict[str, ObservationGroupCfg | None] = field(
-        default_factory=wrist_observations
+        default_factory=lambda: wrist_observations(depth=depth(FARTHEST))
+    )
+    events: dict[str, EventTermCfg | None] = field(
+        default_factory=lambda: {**lift_events(), **wrist_variety()}
+    )
+
+
+@dataclass(kw_only=True)
+class LiftYamRgbCfg(LiftYamTaughtCfg):
+    """Imitate the script by colours, with another lamp and another cube each time."""
+
+    scene: SceneCfg = field(
+        default_factory=lambda: wrist_scene(eye("rgb", camera=BY_WRIST))
+    )
+    observations: dict[str, ObservationGroupCfg | None] = field(
+        default_factory=lambda: wrist_observations(rgb=colors())
+    )
+    events: dict[str, EventTermCfg | None] = field(
+        default_factory=lambda: {**lift_events(), **wrist_variety(), **lamp_variety()}
     )

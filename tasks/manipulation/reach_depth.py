@@ -8,7 +8,7 @@ from mjlab.tasks.manipulation import mdp as manipulation
 from mjlab.tasks.manipulation import scene as table
 from mjlab.tasks.manipulation.objects import MARK_RADIUS, mark_cfg
 from mjlab.tasks.manipulation.reach import GOAL, ReachYamCfg, observations
-from mjlab.tasks.manipulation.sight import eye, seeing
+from mjlab.tasks.manipulation.sight import depth, eye, seeing
 
 MARK = "mark"
 """Name of the ball."""
@@ -25,14 +25,15 @@ _PLACE, _TURN = (0.85, 0.0, 0.75), (0.6625, 0.2471, 0.2471, 0.6625)
 def depth_scene() -> SceneCfg:
     """Return the arm at its table, a ball, and a camera before them."""
     scene = table.scene({MARK: mark_cfg()})
-    scene.sensors = (eye(_FARTHEST, pos=_PLACE, quat=_TURN),)
+    scene.sensors = (eye("depth", farthest=_FARTHEST, pos=_PLACE, quat=_TURN),)
     return scene
 
 
 def depth_observations() -> dict[str, ObservationGroupCfg | None]:
     """Return those of reaching, but a picture in place of the way to the ball."""
     groups = observations(with_object=False)
-    return seeing(groups, _FARTHEST, instead_of=("gripper_to_goal",))
+    pictures = {"depth": depth(_FARTHEST)}
+    return seeing(groups, pictures, instead_of=("gripper_to_goal",))
 
 
 def depth_commands() -> dict[str, CommandTermCfg | None]:

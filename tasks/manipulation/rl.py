@@ -122,10 +122,13 @@ def reach_depth_rl() -> DistillationAgentCfg:
 def lift_depth_rl() -> DistillationAgentCfg:
     """Return settings for imitating the script by what the wrist sees."""
     settings = taught_rl()
-    settings.max_iterations = 300
+    settings.max_iterations = 400
     settings.obs_groups = {"student": ("actor", CAMERA), "teacher": ("expert",)}
     settings.student = seeing_student()
     settings.algorithm = DaggerCfg(
-        max_grad_norm=1.0, batch_size=256, num_updates_per_iteration=100
+        max_grad_norm=1.0,
+        batch_size=256,
+        num_updates_per_iteration=100,
+        half_life=150_000,
     )
     return settings

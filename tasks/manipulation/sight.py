@@ -1,23 +1,39 @@
-"""Depth cameras, and what a policy observes that sees with them."""
+"""Cameras, and what a policy observes that sees with them."""
 
-from mjlab.managers import ObservationGroupCfg, ObservationTermCfg
-from mjlab.render import RayRendererCfg, camera_depth
+from collections.abc import Mapping
+
+from mjlab.envs import mdp
+from mjlab.managers import (
+    EventTermCfg,
+    ObservationGroupCfg,
+    ObservationTermCfg,
+    SceneEntityCfg,
+)
+from mjlab.mdp.randomize.distributions import Range
+from mjlab.render import RayRendererCfg, camera_bytes, camera_depth, camera_mask
 from mjlab.sensor import CameraSensorCfg
+from mjlab.sensor.camera import DataType
 
 EYE = "eye"
 """Name of the camera as a sensor."""
 
 CAMERA = "camera"
-"""Name of the group with its picture."""
+"""Name of the group with its pictures."""
 
 PIXELS = 32
 """Width and height of a picture."""
 
+WRIST = "camera_d405"
+"""The arm's own camera."""
 
-def eye(farthest: float, **place: object) -> CameraSensorCfg:
-    """Return a depth camera of 32 by 32 pixels.
+
+def eye(
+    *data_types: DataType, farthest: float = 20.0, **place: object
+) -> CameraSensorCfg:
+    """Return a camera of 32 by 32 pixels.
 
     Args:
+        *data_types: What it draws.
         farthest: Depth beyond which it sees nothing, m. The less, the more contrast.
         **place: Fields that say where it is.
     """
@@ -25,35 +41,81 @@ def eye(farthest: float, **place: object) -> CameraSensorCfg:
         name=EYE,
         width=PIXELS,
         height=PIXELS,
-        data_types=("depth",),
+        data_types=data_types,
         max_distance=farthest,
         renderer=RayRendererCfg(),
         **place,  # type: ignore[arg-type]
     )
 
 
+def depth(farthest: float) -> ObservationTermCfg:
+    """Return depth, white at `farthest`, m."""
+    seen = {"sensor_name": EYE, "cutoff": farthest, "as_bytes": True}
+    return ObservationTermCfg(func=camera_depth, params=seen)
+
+
+def colors() -> ObservationTermCfg:
+    """Return colours."""
+    return ObservationTermCfg(func=camera_bytes, params={"sensor_name": EYE})
+
+
+def mask(entity: str) -> ObservationTermCfg:
+    """Return white where an entity is seen."""
+    seen = {"sensor_name": EYE, "asset_cfg": SceneEntityCfg(entity), "as_bytes": True}
+    return ObservationTermCfg(func=camera_mask, params=seen)
+
+
 def seeing(
     groups: dict[str, ObservationGroupCfg | None],
-    farthest: float,
+    pictures: Mapping[str, ObservationTermCfg],
     *,
     instead_of: tuple[str, ...],
     **more: ObservationTermCfg,
 ) -> dict[str, ObservationGroupCfg | None]:
-    """Return groups in which the policy has a picture; the critic sees what it did.
+    """Return groups in which the policy has pictures; the critic sees what it did.
 
     Args:
         groups: Groups "actor" and "critic".
-        farthest: Depth that the picture shows as white, m.
+        pictures: Terms that are the channels of one picture.
         instead_of: Terms that the policy does without.
         **more: Terms that it has besides.
     """
     actor = groups["actor"]
     assert actor is not None
     kept = {name: term for name, term in actor.terms.items() if name not in instead_of}
-    seen = {"sensor_name": EYE, "cutoff": farthest, "as_bytes": True}
-    depth = ObservationTermCfg(func=camera_depth, params=seen)
     return {
         **groups,
         "actor": ObservationGroupCfg(terms={**kept, **more}),
-        CAMERA: ObservationGroupCfg(terms={"depth": depth}),
+        CAMERA: ObservationGroupCfg(terms={**pictures}, concatenate_dim=0),
+    }
+
+
+def wrist_variety() -> dict[str, EventTermCfg | None]:
+    """Return a camera that is mounted a little otherwise in each world."""
+    draws: dict[str, tuple[type, Range]] = {
+        "camera_pos": (mdp.randomize.cam_pos, (-0.004, 0.004)),
+        "camera_turn": (mdp.randomize.cam_quat, (-0.02, 0.02)),
+        "camera_focus": (mdp.randomize.cam_intrinsic, (0.97, 1.03)),
+    }
+    camera = SceneEntityCfg("robot", camera_names=(WRIST,))
+    return {
+        name: EventTermCfg(
+            func=term, mode="startup", params={"asset_cfg": camera, "ranges": bounds}
+        )
+        for name, (term, bounds) in draws.items()
+    }
+
+
+def lamp_variety() -> dict[str, EventTermCfg | None]:
+    """Return a lamp that is elsewhere, and of another colour, in each world."""
+    draws: dict[str, tuple[type, Range]] = {
+        "lamp_pos": (mdp.randomize.light_pos, (-0.3, 0.3)),
+        "lamp_color": (mdp.randomize.light_diffuse, (0.4, 0.9)),
+    }
+    lamp = SceneEntityCfg("table", light_names=("lamp",))
+    return {
+        name: EventTermCfg(
+            func=term, mode="startup", params={"asset_cfg": lamp, "ranges": bounds}
+        )
+        for name, (term, bounds) in draws.items()
     }

@@ -40,6 +40,9 @@ UNWRITTEN = {
         "'muscles' is a MuscleAction, which decides anew in every physics step",
     ),
 }
+SEEN = {"Velocity-Go1": {"height_scan"}, "Reach-Yam-Depth": {"depth"}}
+ROUNDINGS = {"Reach-Yam-Depth": 1e-5 / 0.03}
+"""A soft-argmax divides what it is given by its temperature, rounding and all."""
 
 
 def small() -> MlpModelCfg:
@@ -63,11 +66,12 @@ def test_every_policy_that_ships_is_written_or_says_why_not(task, tmp_path):
             shipped(task, tmp_path)
         return
     exported = shipped(task, tmp_path)
-    assert exported.error < 1e-5
+    assert exported.error < ROUNDINGS.get(task, 1e-5)
     assert list(breaches(exported.contract, SCHEMA)) == []
-    # Nothing that a robot of theirs measures is a riddle.
+    # Nothing that a robot of theirs measures is a riddle, but what its eyes see.
     inputs = exported.contract["inputs"]
-    assert all(entry["measured"]["op"] != "given" for entry in inputs)
+    riddles = {entry["name"] for entry in inputs if entry["measured"]["op"] == "given"}
+    assert riddles == SEEN.get(task, set())
 
 
 @pytest.mark.slow

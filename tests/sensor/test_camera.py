@@ -184,7 +184,7 @@ def test_an_added_camera_is_fixed_to_its_body(gallery):
 
 
 def test_pictures_are_held_until_a_world_is_due_again(gallery):
-    """`above` sees the probe's shell from 6 m, every third time."""
+    """`above` sees the probe's shell from 6 m, every third step, resets apart."""
     sensor = gallery.sensors["above"]
     sensor.reset(torch.ones(16, dtype=torch.bool))
     mask = torch.zeros(16, dtype=torch.bool)
@@ -193,11 +193,14 @@ def test_pictures_are_held_until_a_world_is_due_again(gallery):
     for call in range(6):
         pos = torch.tensor([1.0, 1.0, 3.0 + 0.3 * call])
         gallery.place_probe(pos, torch.tensor([1.0, 0, 0, 0]))
+        for _ in range(2 if call else 0):
+            sensor.update(0.005)
         if call == 2:
+            gallery.sim.sense()  # The ends of episodes are seen too.
             sensor.reset(mask)
         gallery.sim.sense()
         depth = sensor.data.depth[:, 15:17, 23:25].reshape(16, -1).amin(1)
-        # The call in which each world's picture was taken, from how near the probe was.
+        # The step in which each world's picture was taken, from how near the probe was.
         # The camera looks from z = 6 down to the top of the shell of radius 0.1.
         seen.append(((6.0 - 0.1 - 3.0 - depth) / 0.3).round().int().tolist())
     others = [row[:5] + row[6:] for row in seen]

@@ -267,7 +267,13 @@ def test_demonstrations_are_recorded_done_again_bit_for_bit_and_exported(
 class Teaching:
     """What RSL-RL's algorithm is given: a student of one layer, and a rollout."""
 
-    def __init__(self, worlds: int = 8, steps: int = 4, capacity: int = 1000) -> None:
+    def __init__(
+        self,
+        worlds: int = 8,
+        steps: int = 4,
+        capacity: int = 1000,
+        half_life: int | None = None,
+    ) -> None:
         from rsl_rl.models import MLPModel
 
         torch.manual_seed(0)
@@ -299,6 +305,7 @@ class Teaching:
             num_updates_per_iteration=200,
             teacher_share=0.5,
             learning_rate=1e-2,
+            half_life=half_life,
         )
         self.steps = steps
 
@@ -348,6 +355,26 @@ def test_the_newest_steps_take_the_place_of_the_oldest():
     teaching.iterate()
     changed = (kept["actions"] != first).any(dim=1)
     assert changed.nonzero().flatten().tolist() == [*range(16, 48)]
+
+
+def rates(teaching: Teaching, iterations: int) -> list[float]:
+    found = []
+    for _ in range(iterations):
+        teaching.iterate()
+        found.append(teaching.algorithm.optimizer.param_groups[0]["lr"])
+    return found
+
+
+def test_the_rate_falls_by_the_steps_that_were_seen_across_a_resume_too():
+    # An iteration is 32 steps, so two are a half-life.
+    expected = [0.01 * 0.5 ** (k / 2) for k in range(1, 5)]
+    assert rates(Teaching(half_life=64), 4) == pytest.approx(expected)
+    first, second = Teaching(half_life=64), Teaching(half_life=64)
+    rates(first, 2)
+    second.algorithm.load(first.algorithm.save(), None, True)
+    second.algorithm.load_memory(first.algorithm.memory())
+    assert rates(second, 2) == pytest.approx(expected[2:])
+    assert rates(Teaching(), 3) == [0.01] * 3
 
 
 # What makes no sense.
