@@ -36,7 +36,6 @@ from mjlab.rl.logging import writing
 from mjlab.rl.loop import TrainingLoop, TrainingResult
 from mjlab.rl.run_folder import KEPT_DEFAULTS, RunFolder, save_config
 from mjlab.rl.vecenv import TrainingEnv
-from mjlab.rl.wandb import import_wandb
 from mjlab.schema import config_text, to_data
 from mjlab.workers.placement import Placement, placement_lines
 
@@ -88,8 +87,6 @@ def train(
     ranks.join(device)
     env_cfg = _settled(env_cfg, ranks)
     check_agent(agent_cfg, groups_of(env_cfg), env_cfg.scene.num_envs)
-    if agent_cfg.logging.wandb:
-        import_wandb()
     # What cannot be written must not be found out after the worlds are built.
     text = config_text(env=env_cfg, agent=agent_cfg)
     plain = to_data({"env": env_cfg, "agent": agent_cfg})
