@@ -6,6 +6,7 @@ definitions name.
 """
 
 import struct
+import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,9 @@ from typing import Any
 
 _BLOCK, _HEAD = 32768, struct.Struct("<IHB")
 _START = struct.Struct("<4sHB")
+PATIENCE = 30.0
+"""Seconds in which wandb has to have written a run that is over."""
+
 _FULL, _FIRST, _LAST = 1, 2, 4
 
 
@@ -24,12 +28,21 @@ def read_records(path: Path) -> list[Any]:
 
 
 def records_below(folder: Path) -> list[Any]:
-    """Return the records of all runs in a folder, in their order."""
-    files = sorted(folder.rglob("*.wandb"), key=lambda file: file.stat().st_mtime_ns)
-    return [record for file in files for record in read_records(file)]
+    """Return the records of all runs in a folder, once they are finished."""
+    found: list[Any] = []
+    for file in sorted(folder.rglob("*.wandb")):
+        # A process of wandb's own writes, and may be at it still.
+        late = time.monotonic() + PATIENCE
+        while not (records := read_records(file)) or not records[-1].HasField("exit"):
+            assert time.monotonic() < late, f"{file} has no end"
+            time.sleep(0.02)
+        found += records
+    return found
 
 
 def _read_data(data: bytes) -> Iterator[bytes]:
+    if len(data) < _START.size:
+        return
     assert _START.unpack_from(data) == (b":W&B", 0xBEE1, 0)
     at, whole = _START.size, b""
     while at + _HEAD.size <= len(data):
@@ -38,8 +51,13 @@ def _read_data(data: bytes) -> Iterator[bytes]:
             continue
         checksum, length, kind = _HEAD.unpack_from(data, at)
         piece = data[at + _HEAD.size : at + _HEAD.size + length]
+        if len(piece) < length:
+            return
         assert zlib.crc32(piece, zlib.crc32(bytes([kind]))) == checksum
-        whole = piece if kind in (_FULL, _FIRST) else whole + piece
+        whole = piece if kind in (PATIENCE = 30.0
+"""Seconds in which wandb has to have written a run that is over."""
+
+_FULL, _FIRST) else whole + piece
         if kind in (_FULL, _LAST):
             yield whole
         at += _HEAD.size + length
