@@ -54,10 +54,7 @@ def _read_data(data: bytes) -> Iterator[bytes]:
         if len(piece) < length:
             return
         assert zlib.crc32(piece, zlib.crc32(bytes([kind]))) == checksum
-        whole = piece if kind in (PATIENCE = 30.0
-"""Seconds in which wandb has to have written a run that is over."""
-
-_FULL, _FIRST) else whole + piece
+        whole = piece if kind in (_FULL, _FIRST) else whole + piece
         if kind in (_FULL, _LAST):
             yield whole
         at += _HEAD.size + length
