@@ -84,6 +84,10 @@ BY_ANOTHER_TEST = {
         "tests/rl/test_distributed.py::"
         "test_the_script_for_slurm_trains_on_two_nodes_and_goes_on"
     ),
+    "make docs VERSION=*": (
+        "tests/house/test_site.py::"
+        "test_a_reader_goes_to_the_same_page_of_another_version"
+    ),
     "make docs": (
         "tests/house/test_site.py::"
         "test_the_site_is_whole_and_loads_nothing_from_outside"
