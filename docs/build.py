@@ -1,8 +1,8 @@
 """Build the site of the documentation: `python docs/build.py`, or `make docs`.
 
 It is written into build/site, and opened from there without a server: index.html. With
-a name, as `make docs VERSION=0.1.0` gives one, it is written into build/versions/0.1.0,
-and leads to the other versions that lie there. A link that leads nowhere is an error.
+a name, as `make docs VERSION=NAME` gives one, it is written into build/versions/NAME, and
+leads to the other versions that lie there. A link that leads nowhere is an error.
 """
 
 import re
@@ -40,7 +40,7 @@ def check_name(name: str) -> None:
     """Refuse a name that is no folder's, or that is a release other than this one."""
     if not re.fullmatch(r"\w[\w.+-]*", name):
         raise SystemExit(
-            f"VERSION={name} is no name of a folder, such as 0.1.0 or next."
+            f"VERSION={name} is no name of a folder, such as {release()} or next."
         )
     if name[0].isdigit() and name != release():
         raise SystemExit(
