@@ -1,8 +1,8 @@
 """Build the site of the documentation: `python docs/build.py`, or `make docs`.
 
 It is written into build/site, and opened from there without a server: index.html. With
-a name, as `make docs VERSION=NAME` gives one, it is written into build/versions/NAME, and
-leads to the other versions that lie there. A link that leads nowhere is an error.
+a name, as `make docs VERSION=NAME` gives one, it is written into build/versions/NAME,
+and leads to the other versions that lie there. A link that leads nowhere is an error.
 """
 
 import re

@@ -123,6 +123,9 @@ BY_ANOTHER_TEST = {
         "tests/cli/test_motion.py::"
         "test_a_motion_is_simulated_and_says_what_a_hand_carried"
     ),
+    "mjlab record Lift-Yam-IK *": (
+        "tests/cli/test_record.py::test_a_controller_by_hand_is_recorded"
+    ),
     "mjlab train * --agent.logging.wandb *": (
         "tests/rl/test_wandb.py::test_figures_and_configuration_are_those_of_the_run"
     ),
