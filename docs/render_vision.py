@@ -3,12 +3,14 @@
     python docs/render_vision.py
 
 In the first, each row is a world of the shapes that tests compare, in colour, depth and
-geoms. In the second, the upper row is what eight worlds of `Reach-Yam-Depth` see, and
-the lower one what one of `Lift-Yam-Depth` sees while the script lifts.
+geoms. In the second, the first row is what eight worlds of `Reach-Yam-Depth` see, and
+the others what a world of `Lift-Yam-Depth`, `-Rgb` and `-Pick` sees while the script
+lifts, the last one with its mask in green.
 """
 
 import sys
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -20,7 +22,12 @@ from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.render import RayRendererCfg
 from mjlab.sensor import CameraSensorCfg, bind_sensors
 from mjlab.sim import MujocoCfg, Simulation, SimulationCfg
-from mjlab.tasks.manipulation import LiftYamDepthCfg, ReachYamDepthCfg
+from mjlab.tasks.manipulation import (
+    LiftYamDepthCfg,
+    LiftYamPickCfg,
+    LiftYamRgbCfg,
+    ReachYamDepthCfg,
+)
 from mjlab.tasks.manipulation.sight import CAMERA
 from tests.worlds.shapes import shapes_model, strewn
 
@@ -36,16 +43,28 @@ def main() -> None:
 
 
 def tasks() -> None:
-    """Draw what the policies of the depth tasks see."""
-    reach = worlds_of(ReachYamDepthCfg(), 8).reset()[0][CAMERA]
-    env = worlds_of(LiftYamDepthCfg(), 1)
-    seen, moments = env.reset()[0], []
-    for step in range(LAST + 1):
-        if step % (LAST // 7) == 0:
-            moments.append(seen[CAMERA][0, 0].numpy())
-        seen = env.step(seen["expert"].clone())[0]
-    rows = [np.hstack(reach[:, 0].numpy()), np.hstack(moments)]
+    """Draw what the policies of the tasks that see do see."""
+    reach: Any = worlds_of(ReachYamDepthCfg(), 8).reset()[0]
+    rows = [np.hstack([painted(picture) for picture in reach[CAMERA].numpy()])]
+    for cfg in (LiftYamDepthCfg(), LiftYamRgbCfg(), LiftYamPickCfg()):
+        env, moments = worlds_of(cfg, 1), []
+        seen: Any = env.reset()[0]
+        for step in range(LAST + 1):
+            if step % (LAST // 7) == 0:
+                moments.append(painted(seen[CAMERA][0].numpy()))
+            seen = env.step(seen["expert"].clone())[0]
+        rows.append(np.hstack(moments))
     save(np.vstack(rows), "sight.png", 3)
+
+
+def painted(channels: np.ndarray) -> np.ndarray:
+    """Return a picture of depth, of colours, or of depth with a mask in green."""
+    if len(channels) == 3:
+        return channels.transpose(1, 2, 0)
+    depth = np.repeat(channels[0, ..., None], 3, axis=-1)
+    if len(channels) == 2:
+        depth[channels[1] > 0] = (60, 200, 90)
+    return depth
 
 
 def worlds_of(cfg: ManagerBasedRlEnvCfg, num_envs: int) -> ManagerBasedRlEnv:

@@ -5,8 +5,10 @@ from pathlib import Path
 from mjlab.registry import OnCpu, Task
 from mjlab.tasks.manipulation.lift import LiftYamCfg as LiftYamCfg
 from mjlab.tasks.manipulation.lift_depth import LiftYamDepthCfg as LiftYamDepthCfg
+from mjlab.tasks.manipulation.lift_depth import LiftYamRgbCfg as LiftYamRgbCfg
 from mjlab.tasks.manipulation.lift_ik import LiftYamIKCfg as LiftYamIKCfg
 from mjlab.tasks.manipulation.lift_mixed import LiftYamMixedCfg as LiftYamMixedCfg
+from mjlab.tasks.manipulation.lift_pick import LiftYamPickCfg as LiftYamPickCfg
 from mjlab.tasks.manipulation.lift_taught import LiftYamTaughtCfg as LiftYamTaughtCfg
 from mjlab.tasks.manipulation.objects import ball as ball
 from mjlab.tasks.manipulation.objects import cube as cube
@@ -20,7 +22,7 @@ from mjlab.tasks.manipulation.reach_depth import ReachYamDepthCfg as ReachYamDep
 from mjlab.tasks.manipulation.rl import (
     TAUGHT_WORLDS_ON_CPU,
     WORLDS_ON_CPU,
-    lift_depth_rl,
+    lift_seeing_rl,
     manipulation_rl,
     reach_depth_rl,
     reach_rl,
@@ -83,7 +85,22 @@ LIFT_TAUGHT = Task(
 LIFT_DEPTH = Task(
     env=LiftYamDepthCfg,
     play=lambda: LiftYamDepthCfg().play(),
-    rl=lift_depth_rl,
-    on_cpu=OnCpu(num_envs=TAUGHT_WORLDS_ON_CPU, rl=lift_depth_rl),
+    rl=lift_seeing_rl,
+    on_cpu=OnCpu(num_envs=TAUGHT_WORLDS_ON_CPU, rl=lift_seeing_rl),
     summary="I2RT YAM lifts a cube that a depth camera at its wrist shows.",
+    trained=TRAINED / "Lift-Yam-Depth",
+)
+LIFT_RGB = Task(
+    env=LiftYamRgbCfg,
+    play=lambda: LiftYamRgbCfg().play(),
+    rl=lift_seeing_rl,
+    on_cpu=OnCpu(num_envs=TAUGHT_WORLDS_ON_CPU, rl=lift_seeing_rl),
+    summary="I2RT YAM lifts a cube that a colour camera at its wrist shows.",
+)
+LIFT_PICK = Task(
+    env=LiftYamPickCfg,
+    play=lambda: LiftYamPickCfg().play(),
+    rl=lift_seeing_rl,
+    on_cpu=OnCpu(num_envs=TAUGHT_WORLDS_ON_CPU, rl=lift_seeing_rl),
+    summary="I2RT YAM lifts the one of three cubes that a mask of its camera shows.",
 )

@@ -119,8 +119,8 @@ def reach_depth_rl() -> DistillationAgentCfg:
     )
 
 
-def lift_depth_rl() -> DistillationAgentCfg:
-    """Return settings for imitating the script by what the wrist sees."""
+def lift_seeing_rl() -> DistillationAgentCfg:
+    """Return settings for imitating the script by what the wrist's camera sees."""
     settings = taught_rl()
     settings.max_iterations = 400
     settings.obs_groups = {"student": ("actor", CAMERA), "teacher": ("expert",)}
@@ -129,6 +129,6 @@ def lift_depth_rl() -> DistillationAgentCfg:
         max_grad_norm=1.0,
         batch_size=256,
         num_updates_per_iteration=100,
-        half_life=150_000,
+        half_life=250_000,
     )
     return settings

@@ -33,6 +33,8 @@ HEAVY = (
     "Lift-Yam-Depth",
     "Lift-Yam-IK",
     "Lift-Yam-Mixed",
+    "Lift-Yam-Pick",
+    "Lift-Yam-Rgb",
     "Lift-Yam-Taught",
     "Muscle-Track-Arm6",
     "Muscle-Walk-W18",

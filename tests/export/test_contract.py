@@ -40,8 +40,9 @@ UNWRITTEN = {
         "'muscles' is a MuscleAction, which decides anew in every physics step",
     ),
 }
-SEEN = {"Velocity-Go1": {"height_scan"}, "Reach-Yam-Depth": {"depth"}}
-ROUNDINGS = {"Reach-Yam-Depth": 1e-5 / 0.03}
+_BY_DEPTH = ("Reach-Yam-Depth", "Lift-Yam-Depth")
+SEEN = {"Velocity-Go1": {"height_scan"}, **dict.fromkeys(_BY_DEPTH, {"depth"})}
+ROUNDINGS = dict.fromkeys(_BY_DEPTH, 1e-5 / 0.03)
 """A soft-argmax divides what it is given by its temperature, rounding and all."""
 
 
