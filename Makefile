@@ -44,9 +44,11 @@ train: $(READY)
 	  exit 1; }
 	$(BIN)/python scripts/train.py Velocity-G1 $(ARGS)
 
-# The documentation as a site, in build/site.
+# The documentation as a site, in build/site; with VERSION=0.1.0 in build/versions/0.1.0,
+# beside other versions.
+VERSION =
 docs: $(READY)
-	$(BIN)/python docs/build.py
+	$(BIN)/python docs/build.py $(VERSION)
 
 format: $(READY)
 	$(BIN)/python -m ruff check --fix $(SOURCES)

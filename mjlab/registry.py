@@ -59,6 +59,9 @@ class Task:
     """Folder of a run that ships with the task, made by `mjlab.rl.ship`. It is watched
     where the user has no run."""
 
+    script: Callable[[Any], Any] | None = None
+    """Makes a controller by hand of an environment, to be recorded or watched."""
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -154,5 +157,4 @@ def trusted(task_id: str | None = None) -> "Trust":
 def _configs(task_id: str) -> list[Any]:
     task = load_task(task_id)
     on_cpu = None if task.on_cpu is None else task.on_cpu.rl
-    makers = (task.env, task.play, task.rl, on_cpu)
-    return [make() for make in makers if make is not None]
+    return [make() for make in (task.env, task.play, task.rl, on_cpu) if make]

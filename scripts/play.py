@@ -13,18 +13,16 @@ if __name__ == "__main__":
 from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.help import reference
 from mjlab.cli.overrides import apply
-from mjlab.registry import entries, load_task, trusted
+from mjlab.cli.sources import Actors, Source, find_source
+from mjlab.registry import entries, trusted
 from mjlab.render import prepare_gl
 from mjlab.threads import prepare_threads
-from mjlab.viewer.watched import watched
 
 prepare_threads()
 
 if TYPE_CHECKING:
     from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, Policy
-    from mjlab.export import OnnxPolicy
-    from mjlab.rl import AgentCfg
-    from mjlab.viewer import Player
+    from mjlab.viewer import Player, PolicyMenu
 
 SECONDS = 10.0
 """What is shown where nothing else ends it, s."""
@@ -40,9 +38,10 @@ MOST_PICTURES = 9
 class Options:
     """Options of `play.py`."""
 
-    policy: Literal["trained", "zero", "random", "teleop"] = "trained"
-    """What acts: the policy that was trained, zeros, random numbers, or your hand on
-    the page in the browser, where inverse kinematics act."""
+    policy: Actors = "trained"
+    """What acts: the policy that was trained, the controller by hand that some tasks
+    bring, zeros, random numbers, or your hand on the page in the browser (teleop),
+    where inverse kinematics act."""
 
     task: str | None = None
     """A task, instead of PLACE."""
@@ -120,26 +119,6 @@ PROGRAM = Program(
 )
 
 
-@dataclass(frozen=True)
-class Source:
-    """A policy and the worlds to watch it in."""
-
-    title: str
-    """What it is, for the user."""
-
-    env: "ManagerBasedRlEnvCfg"
-    """The environment, to be watched."""
-
-    agent: "AgentCfg | None"
-    """How the policy was trained. None where nobody trained it."""
-
-    place: Path | None
-    """Where its checkpoint is."""
-
-    file: "OnnxPolicy | None" = None
-    """The ONNX file that acts, if one does."""
-
-
 def main(arguments: Sequence[str]) -> None:
     """Find it, build it, show it."""
     line = read_line(PROGRAM, arguments, [f"tasks: {', '.join(entries())}"])
@@ -152,7 +131,15 @@ def main(arguments: Sequence[str]) -> None:
         prepare_gl()
     if options.dump is not None:
         return replay(line, options.dump, viewer)
-    source = find_source(line.subject or options.task, options)
+    place = line.subject or options.task
+    if options.export is not False and str(place).endswith(".onnx"):
+        raise UsageError(f"{place} is a policy in a file already: leave out --export.")
+    source = find_source(
+        place,
+        policy=options.policy,
+        as_trained=options.as_trained,
+        logs=options.logs,
+    )
     cfg = source.env
     if options.policy == "teleop" and not options.as_trained:
         cfg = dataclasses.replace(cfg, episode_length_s=1e9)  # A hand takes its time.
@@ -167,8 +154,13 @@ def main(arguments: Sequence[str]) -> None:
         if options.viewer is None and options.video is None:
             return
     env = build(configs["env"], options, viewer)
-    policy = choose_policy(source, env, options)
-    show(source, env, policy, options, viewer)
+    policy = source.make_policy(env, seed=options.seed, best=options.best)
+    policies = None
+    if source.agent is not None and source.place is not None:
+        from mjlab.cli.watching import list_checkpoints
+
+        policies = list_checkpoints(source.place, env, source.agent, best=options.best)
+    show(source.title, env, policy, options, viewer, policies)
 
 
 def check(options: Options, viewer: str) -> None:
@@ -192,62 +184,6 @@ def check(options: Options, viewer: str) -> None:
         from mjlab.viewer.native import require_display
 
         require_display()
-
-
-def find_source(place: str | None, options: Options) -> Source:
-    """Find what is to be watched, from a task, a run or a checkpoint."""
-    if place is not None and place.endswith(".onnx"):
-        return find_file(place, options)
-    is_task = place in entries()
-    if options.policy != "trained":
-        if is_task:
-            assert place is not None
-            task = load_task(place)
-            env = task.env() if options.as_trained else task.play()
-            return Source(f"{place}, {options.policy} actions", env, None, None)
-        if place is None:
-            known = ", ".join(entries())
-            raise UsageError(f"--policy {options.policy} needs a task. Tasks: {known}.")
-    place = "latest" if place is None else place
-    return find_trained(f"{place}/latest" if is_task else place, options)
-
-
-def find_file(place: str, options: Options) -> Source:
-    """An ONNX file, in its own task, which measures and does what the file says."""
-    from mjlab.cli.runs import open_file
-
-    if not Path(place).is_file():
-        raise UsageError(f"There is no file {place}.")
-    if options.policy != "trained" or options.export is not False:
-        option = "--export" if options.policy == "trained" else "--policy"
-        raise UsageError(f"{place} is a policy in a file already: leave out {option}.")
-    file, env = open_file(Path(place), as_trained=options.as_trained)
-    return Source(f"{place}, {file.task}", env, None, None, file=file)
-
-
-def find_trained(place: str, options: Options) -> Source:
-    """A run, or a checkpoint by itself, with the configuration that it brings."""
-    from mjlab.cli import runs
-    from mjlab.rl.checkpoint import load_model
-    from mjlab.schema import parse_config
-
-    path = Path(place)
-    text = load_model(path).get("config", "") if path.is_file() else ""
-    if text:
-        trust = trusted(runs.task_beside(path))
-        configs, title = parse_config(text, trust, where=str(path)), str(path)
-    else:
-        watch = ", or watch the task with --policy random"
-        run = runs.find_run(place, options.logs, watch)
-        path = path if path.is_file() else run.path
-        task = run.info()["task"]
-        configs = run.configs(trusted(task))
-        # What ships with a task lies in a folder of its name.
-        title = task if run.path.name == task else f"{task}, {run.path.name}"
-    env = configs["env"] if options.as_trained else watched(configs["env"])
-    if options.policy != "trained":
-        return Source(f"{title}, {options.policy} actions", env, None, None)
-    return Source(title, env, configs["agent"], path)
 
 
 def export(source: Source, cfg: "ManagerBasedRlEnvCfg", options: Options) -> None:
@@ -290,37 +226,15 @@ def build(
     return ManagerBasedRlEnv(cfg, device)
 
 
-def choose_policy(
-    source: Source, env: "ManagerBasedRlEnv", options: Options
-) -> "Policy":
-    """Choose the policy."""
-    from mjlab.envs import RandomPolicy, ZeroPolicy
-
-    if source.file is not None:
-        from mjlab.export import FilePolicy
-
-        return FilePolicy(env, source.file)
-    if source.agent is not None and source.place is not None:
-        from mjlab.rl import load_policy
-
-        return load_policy(source.place, env, source.agent, best=options.best)
-    if options.policy == "zero":
-        return ZeroPolicy(env)
-    if options.policy == "teleop":
-        from mjlab.viewer import TeleopPolicy
-
-        return TeleopPolicy(env)
-    return RandomPolicy(env, seed=options.seed)
-
-
 def show(
-    source: Source,
+    title: str,
     env: "ManagerBasedRlEnv",
     policy: "Policy",
     options: Options,
     viewer: str,
+    policies: "PolicyMenu | None" = None,
 ) -> None:
-    """Show it where it was asked for."""
+    """Show it where it was asked for, with `policies` to choose from."""
     from mjlab.viewer import Player
 
     player = Player(env, policy, seed=options.seed, speed=options.speed)
@@ -330,18 +244,14 @@ def show(
     if seconds is not None:
         steps = max(1, round(seconds / env.step_dt))
     worlds = "1 world" if env.num_envs == 1 else f"{env.num_envs} worlds"
-    print(f"{source.title}: {worlds}, seed {options.seed}.", flush=True)
+    print(f"{title}: {worlds}, seed {options.seed}.", flush=True)
     if options.video is not None:
-        write_video(player, options.video, steps or 1, source.title)
+        write_video(player, options.video, steps or 1, title)
     elif viewer == "web":
-        from mjlab.cli.watching import list_checkpoints, watch_in_browser
+        from mjlab.cli.watching import watch_in_browser
 
         page = {"port": options.port, "opens": options.open, "steps": steps}
-        if source.agent is not None and source.place is not None:
-            page["policies"] = list_checkpoints(
-                source.place, env, source.agent, best=options.best
-            )
-        watch_in_browser(player, source.title, **page)
+        watch_in_browser(player, title, policies=policies, **page)
     elif viewer == "native":
         watch_in_window(player, steps)
     else:
@@ -361,7 +271,7 @@ def replay(line: Line, place: Path, viewer: str) -> None:
     options: Options = line.options
     if viewer != "web" and options.steps is options.seconds is None:
         options = dataclasses.replace(options, steps=world.length)
-    show(Source(place.name, cfg, None, None), again.env, again, options, viewer)
+    show(place.name, again.env, again, options, viewer)
 
 
 def write_video(player: "Player", path: Path, steps: int, title: str) -> None:

@@ -25,6 +25,8 @@ THEME = DOCS / "theme"
 HOME = ROOT / "README.md"
 FRAME = "page.html"
 INDEX = "search_index.js"
+VERSIONS = "versions.js"
+"""The list of versions, beside the folders that have one each."""
 
 API = "API reference"
 """Group of the pages about public names."""
@@ -68,13 +70,15 @@ class SitePage:
 class Site:
     """All pages, and the files that they need."""
 
-    def __init__(self, version: str) -> None:
+    def __init__(self, version: str, name: str = "") -> None:
         """Collect pages.
 
         Args:
             version: The version that pages show.
+            name: The folder of a site that stands beside those of other versions.
         """
         self._version = version
+        self._name = name
         self.files: dict[str, Path] = {}
         """Files to copy, by their place in the site."""
         self._places = dict(_places())
@@ -173,12 +177,21 @@ class Site:
             "title": html.escape(title),
             "root": "../" * page.out.count("/"),
             "version": html.escape(self._version),
+            "name": html.escape(self._name),
+            "versions": self._versions(page),
             "navigation": self._navigation(page),
             "contents": _contents(page),
             "body": page.body,
             "around": self._around(page),
             "kind": "home" if home else "wide" if "whole" in page.body else "text",
         }
+
+    def _versions(self, page: SitePage) -> str:
+        """Return what loads the list of versions, if there are several folders."""
+        if not self._name:
+            return ""
+        place = "../" * (page.out.count("/") + 1) + VERSIONS
+        return f'\n<script src="{place}"></script>'
 
     def _navigation(self, here: SitePage) -> str:
         parts = []
@@ -305,6 +318,41 @@ def _contents(page: SitePage) -> str:
         for h in shown
     ]
     return f"<h2>On this page</h2><ul>{'</li>'.join(links)}</li></ul>"
+
+
+# Versions.
+
+
+def write_versions(folder: Path) -> list[str]:
+    """Write what leads from one version to the others; return these, the newest first.
+
+    It is a script, as the search's index is, since a page on a disk may load no other
+    data: the pages of each version by its name.
+    """
+    sites = [file.parent for file in folder.glob(f"*/{INDEX}")]
+    names = sorted((site.name for site in sites), key=_rank, reverse=True)
+    pages = {
+        name: sorted(
+            file.relative_to(folder / name).as_posix()
+            for file in (folder / name).rglob("*.html")
+        )
+        for name in names
+    }
+    text = json.dumps(pages, separators=(",", ":"))
+    (folder / VERSIONS).write_text(f"window.versions = {text};\n", "utf-8")
+    first = f"{quote(names[0])}/index.html"
+    (folder / "index.html").write_text(
+        f'<!DOCTYPE html><meta charset="utf-8"><meta http-equiv="refresh" content="0; '
+        f'url={first}"><title>mjlab-fused</title><a href="{first}">Documentation</a>\n',
+        "utf-8",
+    )
+    return names
+
+
+def _rank(name: str) -> tuple[bool, list[int], str]:
+    """Return the key that sorts releases by their numbers, above words."""
+    numbers = [int(digits) for digits in re.findall(r"\d+", name)]
+    return name[:1].isdigit(), numbers, name
 
 
 # Links of what was built.

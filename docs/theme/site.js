@@ -192,6 +192,27 @@
       menu.setAttribute("aria-expanded", isOpen);
     });
 
+    // Other versions of the site, in folders beside this one: to the same page there, if
+    // that version has it.
+    const label = document.querySelector(".version"), versions = window.versions ?? {};
+    if (label.dataset.name in versions && Object.keys(versions).length > 1) {
+      const select = document.createElement("select");
+      select.className = "version";
+      select.setAttribute("aria-label", "Version");
+      for (const name of Object.keys(versions)) {
+        select.add(new Option(name, name, false, name === label.dataset.name));
+      }
+      const home = new URL(root || "./", location.href);
+      const place = decodeURI(location.pathname.slice(home.pathname.length));
+      select.addEventListener("change", () => {
+        const there = versions[select.value];
+        const target = there.includes(place) ? place : "index.html";
+        location.href = new URL(`../${select.value}/${target}`, home);
+      });
+      select.title = label.textContent;
+      label.replaceWith(select);
+    }
+
     // The part of the page that is read, among its contents.
     const pages = document.getElementById("pages");
     const current = pages.querySelector("[aria-current]");

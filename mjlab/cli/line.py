@@ -9,6 +9,7 @@ within a name are underscores. `--option=value` is the same as `--option value`.
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from mjlab.cli.answers import Answer, UsageError
@@ -19,6 +20,8 @@ from mjlab.names import suggest
 HELP = ("help", "h")
 HELP_CONFIG = "help_config"
 DISABLE = "disable"
+ELSEWHERE = "wandb:"
+"""First letters of a place that is an artifact of Weights & Biases."""
 SHORT = {"num_envs": "env.scene.num-envs"}
 """What programs without an option of this name take it for."""
 
@@ -89,6 +92,7 @@ def read_line(
         raise Answer(help_text(program, closing))
     settings = [_written_out(program, setting) for setting in settings]
     _check_options(program, settings)
+    subjects, settings = _fetched(subjects, settings)
     return Line(
         subject=_subject(program, subjects),
         options=_own_options(program, settings),
@@ -166,6 +170,24 @@ def _written_out(program: Program, setting: Setting) -> Setting:
     if "env" in program.configs and setting.name not in own:
         return Setting(SHORT.get(setting.name, setting.option), setting.values)
     return setting
+
+
+def _fetched(
+    subjects: list[str], settings: list[Setting]
+) -> tuple[list[str], list[Setting]]:
+    """Subjects and settings with artifacts of W&B as what they are on this machine."""
+    given = [*subjects, *(value for each in settings for value in each.values)]
+    if not any(value.startswith(ELSEWHERE) for value in given):
+        return subjects, settings
+    from mjlab.rl.wandb import fetch
+
+    named = (s.values[0] for s in settings if s.name == "logs" and s.values)
+    logs = Path(next(named, "logs"))
+
+    def here(values: Sequence[str]) -> list[str]:
+        return [str(fetch(v, logs)) if v.startswith(ELSEWHERE) else v for v in values]
+
+    return here(subjects), [Setting(s.option, here(s.values)) for s in settings]
 
 
 def _check_options(program: Program, settings: Sequence[Setting]) -> None:

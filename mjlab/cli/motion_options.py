@@ -281,13 +281,15 @@ def overview() -> str:
     return "\n".join(lines)
 
 
-def tell_progress(what: str) -> Callable[[int, int], None]:
+def tell_progress(
+    what: str, unit: str = "frame", every: int = 20
+) -> Callable[[int, int], None]:
     """Return what tells a person how far something is; a file or pipe is not told."""
 
     def tell(done: int, number: int) -> None:
-        if sys.stderr.isatty() and (done == number or done % 20 == 0):
+        if sys.stderr.isatty() and (done == number or done % every == 0):
             end = "\n" if done == number else ""
-            sys.stderr.write(f"\r{what}: frame {done} of {number}{end}")
+            sys.stderr.write(f"\r{what}: {unit} {done} of {number}{end}")
             sys.stderr.flush()
 
     return tell

@@ -32,7 +32,7 @@ from mjlab.rl.console import Display, open_display
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.hook import Hook
 from mjlab.rl.initial_weights import take_weights
-from mjlab.rl.logging import open_writers
+from mjlab.rl.logging import writing
 from mjlab.rl.loop import TrainingLoop, TrainingResult
 from mjlab.rl.run_folder import KEPT_DEFAULTS, RunFolder, save_config
 from mjlab.rl.vecenv import TrainingEnv
@@ -128,8 +128,8 @@ def train(
         if ranks.is_first and display is not None:
             for line in [f"Run folder {run.path}.", *taken, *_start(loop, placement)]:
                 display.say(line)
-            loop.writers = open_writers(
-                run.path, agent_cfg.logging, start=loop.iteration, config=plain
+            loop.writers = stack.enter_context(
+                writing(run.path, agent_cfg.logging, start=loop.iteration, config=plain)
             )
         outcome = loop.run()
         if ranks.is_first:

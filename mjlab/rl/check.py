@@ -20,6 +20,7 @@ from mjlab.rl.parts import (
     PpoCfg,
     RnnModelCfg,
 )
+from mjlab.rl.wandb import import_wandb
 
 Groups = Mapping[str, tuple[int, ...] | None]
 """Shape of one world's observation by group, None where it is not known yet."""
@@ -38,6 +39,8 @@ def check_agent(cfg: AgentCfg, groups: Groups, num_envs: int) -> None:
         num_envs: Worlds of one process.
     """
     problems = _check_numbers(cfg)
+    if cfg.logging.wandb_artifacts and not cfg.logging.wandb:
+        problems.append("logging.wandb_artifacts=True needs logging.wandb=True")
     if isinstance(cfg, PpoAgentCfg | DistillationAgentCfg | CloningAgentCfg):
         problems += _check_learning(cfg.algorithm)
     if isinstance(cfg, PpoAgentCfg):
@@ -53,6 +56,8 @@ def check_agent(cfg: AgentCfg, groups: Groups, num_envs: int) -> None:
         )
     if problems:
         raise AgentError("\n".join(f"agent.{problem}." for problem in problems))
+    if cfg.logging.wandb:
+        import_wandb()
 
 
 def groups_of(cfg: ManagerBasedRlEnvCfg) -> Groups:

@@ -81,8 +81,13 @@ class LoggingCfg(Config):
     wandb_entity: str | None = None
     """User or team there. None takes the account's own."""
 
-    wandb_mode: Literal["online", "offline"] = "online"
-    """Send figures at once, or keep them for `wandb sync`."""
+    wandb_mode: Literal["online", "offline"] | None = None
+    """Send at once, or keep on this machine for `wandb sync`. None goes by wandb's own
+    settings, such as WANDB_MODE, and sends where they say nothing."""
+
+    wandb_artifacts: bool = False
+    """Send the run's files as well: each checkpoint, the ONNX file and films, in an
+    artifact that `wandb:ENTITY/PROJECT/RUN` names."""
 
     window: int = 100
     """Episodes, the latest, that "Train/mean_reward" is a mean of, at least."""

@@ -4,12 +4,14 @@ import importlib
 import json
 import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
 from mjlab.files import saying_why, write_text
 from mjlab.rl.config import LoggingCfg
+from mjlab.rl.wandb import WandbWriter
 
 _log = logging.getLogger(__name__)
 
@@ -24,8 +26,8 @@ class Writer(Protocol):
         """Take the figures of an iteration."""
         ...
 
-    def close(self) -> None:
-        """Finish writing."""
+    def close(self, *, failed: bool = False) -> None:
+        """Finish writing, of a run that may have failed."""
         ...
 
 
@@ -56,7 +58,7 @@ class JsonlWriter:
             self._file.write(line + "\n")
             self._file.flush()
 
-    def close(self) -> None:
+    def close(self, *, failed: bool = False) -> None:
         """Close the file."""
         self._file.close()
 
@@ -92,42 +94,16 @@ class TensorboardWriter:
         for name, value in figures.items():
             self._writer.add_scalar(name, value, iteration)
 
-    def close(self) -> None:
+    def close(self, *, failed: bool = False) -> None:
         """Flush and close."""
         self._writer.close()
 
 
-class WandbWriter:
-    """Sends figures to Weights & Biases."""
-
-    def __init__(
-        self, folder: Path, cfg: LoggingCfg, config: Mapping[str, Any]
-    ) -> None:
-        wandb = importlib.import_module("wandb")
-        self._run = wandb.init(
-            project=cfg.wandb_project,
-            entity=cfg.wandb_entity,
-            mode=cfg.wandb_mode,
-            name=folder.name,
-            id=folder.name,
-            resume="allow",
-            dir=str(folder),
-            config=dict(config),
-        )
-
-    def write(self, iteration: int, figures: Mapping[str, float]) -> None:
-        """Send all figures."""
-        self._run.log(dict(figures), step=iteration)
-
-    def close(self) -> None:
-        """Finish the run there."""
-        self._run.finish()
-
-
-def open_writers(
+@contextmanager
+def writing(
     folder: Path, cfg: LoggingCfg, *, start: int = 0, config: Mapping[str, Any]
-) -> list[Writer]:
-    """Open what the configuration asks for.
+) -> Iterator[list[Writer]]:
+    """Writers that the configuration asks for, closed in the end.
 
     Args:
         folder: The run's folder.
@@ -146,11 +122,12 @@ def open_writers(
                 METRICS,
             )
     if cfg.wandb:
-        try:
-            writers.append(WandbWriter(folder, cfg, config))
-        except ImportError as error:
-            raise ImportError(
-                "logging.wandb=True needs Weights & Biases. "
-                "Run `pip install 'mjlab-fused[wandb]'`."
-            ) from error
-    return writers
+        writers.append(WandbWriter(folder, cfg, config))
+    try:
+        yield writers
+    except BaseException:
+        for writer in writers:
+            writer.close(failed=True)
+        raise
+    for writer in writers:
+        writer.close()

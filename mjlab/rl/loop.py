@@ -301,12 +301,10 @@ class TrainingLoop:
             self.learner.load_teacher(model["learner"]["algorithm"])
 
     def _finish(self) -> None:
-        """Save what is not saved yet, and close what was opened."""
+        """Save what is not saved yet, and let go of the worlds of evaluation."""
         saved = f"model_{self.iteration:06d}.pt"
         if self._saved is None or self._saved.name != saved:
             self.save()
-        for writer in self.writers:
-            writer.close()
         if self._evaluation is not None:
             self._evaluation.close()
 

@@ -96,7 +96,7 @@ class RunFolder:
             seed: The seed in use.
         """
         now = datetime.datetime.now().astimezone()
-        run = cls(make_folder(Path(root) / _plain(task), now, name))
+        run = cls(make_folder(Path(root) / plain_name(task), now, name))
         save_config(run.path / "config.json", **configs)
         start = {
             "task": task,
@@ -274,7 +274,7 @@ def make_folder(parent: Path, now: datetime.datetime, name: str) -> Path:
 
     Two that are made in the same second are two.
     """
-    stem = now.strftime("%Y-%m-%d_%H-%M-%S") + (f"_{_plain(name)}" if name else "")
+    stem = now.strftime("%Y-%m-%d_%H-%M-%S") + (f"_{plain_name(name)}" if name else "")
     root = parent.parent
     try:
         with saying_why(root):
@@ -291,7 +291,7 @@ def make_folder(parent: Path, now: datetime.datetime, name: str) -> Path:
             number += 1
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """Return a name that every file system takes, and that leads nowhere else."""
     return re.sub(r"[^\w.-]+", "-", name).strip(".-") or "unnamed"
 
@@ -307,5 +307,5 @@ def _git(folder: Path) -> dict[str, Any]:
         name = f"{name}-2" if name in found else name
         found[name] = state
         if changes:
-            write_text(folder / "git" / f"{_plain(name)}.diff", changes + "\n")
+            write_text(folder / "git" / f"{plain_name(name)}.diff", changes + "\n")
     return found

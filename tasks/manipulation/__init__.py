@@ -28,6 +28,7 @@ from mjlab.tasks.manipulation.rl import (
     reach_rl,
     taught_rl,
 )
+from mjlab.tasks.manipulation.script import ScriptedPolicy as ScriptedPolicy
 from mjlab.tasks.manipulation.script import (
     scripted_joint_targets as scripted_joint_targets,
 )
@@ -64,6 +65,7 @@ LIFT_IK = Task(
     rl=manipulation_rl,
     on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=manipulation_rl),
     summary="I2RT YAM lifts a cube; actions move the gripper, open it or close it.",
+    script=ScriptedPolicy,
 )
 LIFT_MIXED = Task(
     env=LiftYamMixedCfg,
@@ -71,6 +73,7 @@ LIFT_MIXED = Task(
     rl=manipulation_rl,
     on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=manipulation_rl),
     summary="I2RT YAM lifts things that are others in each world.",
+    script=ScriptedPolicy,
 )
 LIFT_TAUGHT = Task(
     env=LiftYamTaughtCfg,

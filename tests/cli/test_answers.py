@@ -17,6 +17,7 @@ import torch
 
 from mjlab.cli import read_line, run_program
 from mjlab.cli.runs import find_run
+from mjlab.cli.sources import find_source
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.envs.config import ConfigError, check_config
 from mjlab.files import CannotWriteError
@@ -372,7 +373,7 @@ def test_a_task_without_a_run_is_answered_alike_everywhere(
 
 def test_a_policy_that_ships_is_called_by_its_task_alone(tmp_path, capsys):
     ships = next(name for name in sorted(entries()) if load_task(name).trained)
-    source = play.find_trained(ships, play.Options(logs=tmp_path))
+    source = find_source(ships, policy="trained", as_trained=False, logs=tmp_path)
     assert source.title == ships
     assert find_run(ships, tmp_path).path.name == ships
 

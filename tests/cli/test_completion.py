@@ -37,12 +37,8 @@ def test_tasks_stand_where_a_program_takes_one():
 def test_options_and_their_choices_are_those_of_the_program():
     assert next_words(["train", "T", "--pl"]) == ["--placement"]
     assert next_words(["train", "T", "--placement", "c"]) == ["cpu"]
-    assert next_words(["play", "--policy", ""]) == [
-        "random",
-        "teleop",
-        "trained",
-        "zero",
-    ]
+    policies = ["random", "script", "teleop", "trained", "zero"]
+    assert next_words(["play", "--policy", ""]) == policies
     assert {"--exact", "--no-exact"} <= {*next_words(["train", "T", "--"])}
     assert next_words(["train", "T", "--en"]) == ["--env."]
     assert next_words(["train", "T", "--seed", ""]) == []

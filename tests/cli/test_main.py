@@ -13,7 +13,7 @@ from mjlab.cli.answers import as_called
 from mjlab.cli.demo import SHOWN
 from mjlab.cli.main import main
 from mjlab.cli.verbs import VERBS
-from scripts import play
+from mjlab.registry import load_task
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -107,7 +107,7 @@ def test_a_demo_shows_what_ships_where_nothing_is_named(call, played):
         ["Velocity-Go1-Flat", "--viewer", "none"],
         ["Muscle-Walk-W18", "--video=x.mp4"],
     ]
-    assert play.load_task(SHOWN).trained is not None
+    assert load_task(SHOWN).trained is not None
 
 
 def test_a_demo_opens_a_page_where_there_is_a_display_and_else_is_a_film(

@@ -1,6 +1,5 @@
 """What `play.py` plays, where it shows it, and what it answers to mistakes."""
 
-import dataclasses
 import shutil
 import subprocess
 import sys
@@ -10,12 +9,14 @@ import numpy as np
 import pytest
 
 from mjlab.cli import Answer, UsageError
+from mjlab.cli.sources import find_source
 from mjlab.cli.train import train
 from mjlab.envs import ManagerBasedRlEnvCfg
 from mjlab.rl import RunFolder
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from mjlab.viewer import ViewerError
+from mjlab.viewer.watched import watched as play_of
 from scripts import play
 from tests.tools.film_reader import read_film
 from tests.worlds.rl_runs import agent_cfg, env_cfg
@@ -129,11 +130,11 @@ def test_a_checkpoint_alone_brings_its_configuration(logs, tmp_path, capsys):
 
 
 def test_a_run_is_played_with_its_own_configuration_and_the_users(logs):
-    options = play.Options(logs=logs)
-    source = play.find_source("latest", options)
+    given = {"policy": "trained", "logs": logs}
+    source = find_source("latest", as_trained=False, **given)
     assert source.env.events == env_cfg().events
     assert source.env.episode_length_s == 1e9
-    trained = play.find_source("latest", dataclasses.replace(options, as_trained=True))
+    trained = find_source("latest", as_trained=True, **given)
     assert trained.env.episode_length_s == env_cfg().episode_length_s
 
 
@@ -161,7 +162,7 @@ def test_the_policy_of_a_run_acts_as_its_network_does(logs):
 
 
 def test_to_watch_is_without_noise_pushes_and_end_of_time():
-    watched = play.watched(VelocityGo1FlatCfg())
+    watched = play_of(VelocityGo1FlatCfg())
     assert watched.events["push_robot"] is None
     groups = [group for group in watched.observations.values() if group is not None]
     assert not any(group.enable_corruption for group in groups)
@@ -173,7 +174,7 @@ def test_a_configuration_that_has_no_form_of_its_own_is_watched_as_well():
     for group in before.observations.values():
         assert group is not None
         group.enable_corruption = True
-    watched: ManagerBasedRlEnvCfg = play.watched(before)
+    watched: ManagerBasedRlEnvCfg = play_of(before)
     actor = watched.observations["actor"]
     assert actor is not None and not actor.enable_corruption
     assert watched.episode_length_s == 1e9 and before.episode_length_s == 50.0

@@ -84,6 +84,10 @@ BY_ANOTHER_TEST = {
         "tests/rl/test_distributed.py::"
         "test_the_script_for_slurm_trains_on_two_nodes_and_goes_on"
     ),
+    "make docs VERSION=*": (
+        "tests/house/test_site.py::"
+        "test_a_reader_goes_to_the_same_page_of_another_version"
+    ),
     "make docs": (
         "tests/house/test_site.py::"
         "test_the_site_is_whole_and_loads_nothing_from_outside"
@@ -127,6 +131,24 @@ BY_ANOTHER_TEST = {
         "tests/cli/test_motion.py::"
         "test_a_motion_is_simulated_and_says_what_a_hand_carried"
     ),
+    "mjlab record Lift-Yam-IK *": (
+        "tests/cli/test_record.py::test_a_controller_by_hand_is_recorded"
+    ),
+    "mjlab train * --agent.logging.wandb *": (
+        "tests/rl/test_wandb.py::test_figures_and_configuration_are_those_of_the_run"
+    ),
+    **dict.fromkeys(
+        (
+            "mjlab upload latest *",
+            "mjlab play wandb:*",
+            "mjlab train * --resume wandb:*",
+        ),
+        "tests/rl/test_wandb.py::test_a_run_comes_back_once_is_evaluated_and_goes_on",
+    ),
+    **dict.fromkeys(
+        ("mjlab upload turn.npz", "mjlab train * wandb:me/mjlab/turn"),
+        "tests/rl/test_wandb.py::test_a_motion_is_sent_and_comes_back_as_its_file",
+    ),
     **dict.fromkeys(
         (
             "python scripts/motion.py import dance.csv *",
@@ -153,6 +175,7 @@ NOT_RUN = {
     "pip install -e .": "would change the environment of the tests",
     "python -m mjlab VERB": "stands for any verb",
     "mjlab train": "names the program alone",
+    "docker *": "there is no Docker here; tests/house/test_docker.py reads the files",
     "*YOUR-TASK*": "stands for a task of the user's",
     "*OLD=NEW": "stands for names, and rewrites policies that ship",
     "*<name>*": "stands for a folder; dumps are replayed in tests/replay",
@@ -183,6 +206,7 @@ SHORTER = {
     "train": f"--agent.max-iterations 1 --agent.num-steps-per-env 4 {_SMALL}",
     "evaluate": "--episodes 1",
     "bench": f"--blocks 1 --steps 1 {_SMALL}",
+    "record": "--episodes 1",
     "motion record": "--after 0.1 --seconds 0.2",
 }
 """What is added to a line, by its program."""

@@ -120,7 +120,7 @@ def test_the_readme_claims_no_system_beside_those():
 def built(tmp_path_factory):
     """An archive of sources, and a wheel of it, by `python -m build` in isolation."""
     top = tmp_path_factory.mktemp("release")
-    tools = make_venv(top / "tools", "build", "twine")
+    tools = make_venv(top / "tools", "build", "twine", "trove-classifiers")
     source = copy_checkout(top / "source")
     run(tools / "python", "-m", "build", "--outdir", top / "dist", cwd=source)
     return tools, sorted((top / "dist").iterdir())
@@ -136,6 +136,17 @@ def test_what_is_built_passes_the_check_of_the_index(built, record_property):
         megabytes = file.stat().st_size / 1e6
         record_property("summary", f"{file.name}: {megabytes:.2f} MB")
         assert megabytes < MOST_MB
+
+
+@pytest.mark.slow
+def test_classifiers_are_those_of_the_index(built):
+    tools, _ = built
+    known = (
+        "from trove_classifiers import sorted_classifiers as s; print(*s, sep='\\n')"
+    )
+    listed = run(tools / "python", "-c", known).splitlines()
+    claimed = PROJECT["classifiers"]
+    assert claimed == [each for each in listed if each in claimed]
 
 
 @pytest.mark.slow

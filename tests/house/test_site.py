@@ -114,6 +114,43 @@ def test_every_page_of_the_index_has_a_place_and_no_two_share_one():
     assert places.keys() - groups.keys() == {site.HOME, index}
 
 
+# --- Versions -------------------------------------------------------------------------
+
+
+def plant(folder: Path, *pages: str) -> None:
+    """Make a folder that looks like a site."""
+    for page in (*pages, site.INDEX):
+        (folder / page).parent.mkdir(parents=True, exist_ok=True)
+        (folder / page).write_text("<p>")
+
+
+def test_versions_are_listed_with_their_pages_the_newest_release_first(tmp_path):
+    for name in ("0.9.0", "next", "0.10.0"):
+        plant(tmp_path / name, "index.html", "api/a.html")
+    (tmp_path / "no_site").mkdir()
+    assert site.write_versions(tmp_path) == ["0.10.0", "0.9.0", "next"]
+    script = (tmp_path / site.VERSIONS).read_text()
+    listed = json.loads(script.removeprefix("window.versions = ").rstrip(";\n"))
+    assert list(listed) == ["0.10.0", "0.9.0", "next"]
+    assert all(pages == ["api/a.html", "index.html"] for pages in listed.values())
+    assert 'href="0.10.0/index.html"' in (tmp_path / "index.html").read_text()
+
+
+def test_a_version_is_a_folder_and_no_release_but_this_one():
+    import build
+
+    build.check_name(build.release())
+    build.check_name("next")
+    for name in ("../x", "", "a b"):
+        with pytest.raises(SystemExit, match="no name of a folder"):
+            build.check_name(name)
+    with pytest.raises(
+        SystemExit, match=rf"this source is of version {build.release()}"
+    ):
+        build.check_name("99.0.0")
+    assert build.version("next").startswith("next")
+
+
 # --- The whole ------------------------------------------------------------------------
 
 
@@ -180,6 +217,42 @@ def test_the_search_finds_five_questions_on_a_disk_without_a_request(built):
             browser.call("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter")
         browser.wait("location.pathname.endsWith('/variants.html')")
         browser.wait("document.readyState === 'complete'")
+        assert browser.complaints == []
+        assert {url.partition(":")[0] for url in browser.requested} <= {"file", "about"}
+    finally:
+        browser.close()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_browser() is None, reason="there is no Chromium")
+def test_a_reader_goes_to_the_same_page_of_another_version(tmp_path):
+    code = (
+        f"import build, pathlib; build.build(pathlib.Path({str(tmp_path)!r}), 'next')"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT / "docs", check=True)
+    plant(tmp_path / "0.0.1", "index.html", "managers/action.html")
+    site.write_versions(tmp_path)
+    assert site.dead_links(tmp_path / "next") == []
+    browser = Listening((tmp_path / "next/managers/action.html").as_uri())
+    choose = (
+        "(s => { s.value = '0.0.1'; s.dispatchEvent(new Event('change')); })"
+        "(document.querySelector('select.version'))"
+    )
+    try:
+        browser.wait("!!document.querySelector('select.version')")
+        shown = (
+            "[...document.querySelectorAll('select.version option')].map(o => o.text)"
+        )
+        assert browser.run(shown) == ["0.0.1", "next"]
+        assert browser.run("document.querySelector('select.version').value") == "next"
+        browser.run(choose)
+        browser.wait("location.pathname.endsWith('/0.0.1/managers/action.html')")
+        # What the other version does not have leads to its first page.
+        browser.call("Page.navigate", url=(tmp_path / "next/sweeps.html").as_uri())
+        browser.wait("location.pathname.endsWith('/sweeps.html')")
+        browser.wait("!!document.querySelector('select.version')")
+        browser.run(choose)
+        browser.wait("location.pathname.endsWith('/0.0.1/index.html')")
         assert browser.complaints == []
         assert {url.partition(":")[0] for url in browser.requested} <= {"file", "about"}
     finally:

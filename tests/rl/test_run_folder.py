@@ -14,7 +14,7 @@ from rich.console import Console
 from mjlab.rl import LoggingCfg, PpoAgentCfg, RunFolder
 from mjlab.rl.console import LivePanel, PlainLines, Progress, duration, open_display
 from mjlab.rl.figures import Window
-from mjlab.rl.logging import JsonlWriter, open_writers, read_metrics
+from mjlab.rl.logging import JsonlWriter, read_metrics, writing
 from tests.worlds.rl_runs import agent_cfg, env_cfg, make_loop
 
 
@@ -111,9 +111,9 @@ def test_figures_go_to_jsonl_and_tensorboard(tmp_path):
     pytest.importorskip("tensorboard")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    writers = open_writers(tmp_path, LoggingCfg(), config={})
-    loop = make_loop(agent_cfg(2), writers=writers)
-    loop.run()
+    with writing(tmp_path, LoggingCfg(), config={}) as writers:
+        loop = make_loop(agent_cfg(2), writers=writers)
+        loop.run()
     lines = read_metrics(tmp_path / "metrics.jsonl")
     events = EventAccumulator(str(tmp_path))
     events.Reload()
@@ -127,17 +127,12 @@ def test_without_tensorboard_the_pip_line_is_said_and_training_goes_on(
     tmp_path, monkeypatch, caplog
 ):
     hide(monkeypatch, "torch.utils.tensorboard")
-    with caplog.at_level(logging.WARNING):
-        writers = open_writers(tmp_path, LoggingCfg(), config={})
-    assert len(writers) == 1
+    with (
+        caplog.at_level(logging.WARNING),
+        writing(tmp_path, LoggingCfg(), config={}) as writers,
+    ):
+        assert len(writers) == 1
     assert "pip install tensorboard" in caplog.text
-
-
-def test_wandb_that_is_absent_is_an_error_with_the_pip_line(tmp_path, monkeypatch):
-    hide(monkeypatch, "wandb")
-    with pytest.raises(ImportError, match=r"pip install 'mjlab-fused\[wandb\]'"):
-        cfg = LoggingCfg(tensorboard=False, wandb=True)
-        open_writers(tmp_path, cfg, config={})
 
 
 def hide(monkeypatch, name):

@@ -68,6 +68,7 @@ ONLY_IN = {
     "mjviser": VIEWER,
     "gymnasium": GYM,
     "h5py": ["mjlab/recording/*", *GYM],
+    "wandb": ["mjlab/rl/wandb.py"],
     "optuna": ["mjlab/sweep/*"],
     "ray": ["mjlab/sweep/ray_*.py"],
     "stable_baselines3": ["mjlab/gym/sb3.py"],

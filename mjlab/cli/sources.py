@@ -1,0 +1,165 @@
+"""A policy and its worlds, from what a user names: a task, a run, a checkpoint."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from mjlab.cli.answers import UsageError
+from mjlab.registry import entries, load_task, trusted
+from mjlab.viewer.watched import watched
+
+if TYPE_CHECKING:
+    from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, Policy
+    from mjlab.export import OnnxPolicy
+    from mjlab.rl import AgentCfg
+
+Policies = Literal["trained", "script", "zero", "random"]
+"""Who can act."""
+
+Actors = Policies | Literal["teleop"]
+"""Who can act where somebody watches."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A policy and the worlds to have it act in."""
+
+    title: str
+    """What it is, for the user."""
+
+    task: str | None
+    """The task, where it is known."""
+
+    env: "ManagerBasedRlEnvCfg"
+    """The environment."""
+
+    policy: Actors = "trained"
+    """Who acts."""
+
+    agent: "AgentCfg | None" = None
+    """How the policy was trained. None where nobody trained it."""
+
+    place: Path | None = None
+    """Where its checkpoint is."""
+
+    file: "OnnxPolicy | None" = None
+    """The ONNX file that acts, if one does."""
+
+    def make_policy(
+        self, env: "ManagerBasedRlEnv", *, seed: int, best: bool
+    ) -> "Policy":
+        """Return the policy.
+
+        Args:
+            env: The worlds.
+            seed: Seed of random actions.
+            best: Whether to take a run's best checkpoint rather than its newest.
+        """
+        from mjlab.envs import RandomPolicy, ZeroPolicy
+
+        if self.file is not None:
+            from mjlab.export import FilePolicy
+
+            return FilePolicy(env, self.file)
+        if self.agent is not None and self.place is not None:
+            from mjlab.rl import load_policy
+
+            return load_policy(self.place, env, self.agent, best=best)
+        if self.policy == "script":
+            return find_script(self.task)(env)
+        if self.policy == "zero":
+            return ZeroPolicy(env)
+        if self.policy == "teleop":
+            from mjlab.viewer import TeleopPolicy
+
+            return TeleopPolicy(env)
+        return RandomPolicy(env, seed=seed)
+
+
+def find_source(
+    place: str | None, *, policy: Actors, as_trained: bool, logs: Path
+) -> Source:
+    """Find what is to act from a task, a run, a checkpoint or an ONNX file.
+
+    Args:
+        place: What the user named. None is the newest run.
+        policy: Who is to act.
+        as_trained: Whether worlds are as in training, or to be watched.
+        logs: Folder of all runs.
+    """
+    if place is not None and place.endswith(".onnx"):
+        return _of_file(place, policy, as_trained)
+    is_task = place in entries()
+    if policy != "trained":
+        if is_task:
+            assert place is not None
+            if policy == "script":
+                find_script(place)
+            task = load_task(place)
+            env = task.env() if as_trained else task.play()
+            title = f"{place}, {_ACTIONS[policy]}"
+            return Source(title=title, task=place, env=env, policy=policy)
+        if place is None:
+            known = ", ".join(entries())
+            raise UsageError(f"--policy {policy} needs a task. Tasks: {known}.")
+    place = "latest" if place is None else place
+    return _of_run(f"{place}/latest" if is_task else place, policy, as_trained, logs)
+
+
+_ACTIONS = {
+    "script": "scripted actions",
+    "zero": "zero actions",
+    "random": "random actions",
+    "teleop": "teleoperated",
+}
+
+
+def find_script(task: str | None) -> "Callable[[Any], Policy]":
+    """Return what makes a task's controller by hand."""
+    script = load_task(task).script if task in entries() else None
+    if script is None:
+        raise UsageError(
+            f"{task or 'What is named'} brings no controller by hand (Task.script): "
+            "take --policy trained, zero or random."
+        )
+    return script
+
+
+def _of_file(place: str, policy: Actors, as_trained: bool) -> Source:
+    """An ONNX file, in its own task, which measures and does what the file says."""
+    from mjlab.cli.runs import open_file
+
+    if not Path(place).is_file():
+        raise UsageError(f"There is no file {place}.")
+    if policy != "trained":
+        raise UsageError(f"{place} is a policy in a file already: leave out --policy.")
+    file, env = open_file(Path(place), as_trained=as_trained)
+    return Source(title=f"{place}, {file.task}", task=file.task, env=env, file=file)
+
+
+def _of_run(place: str, policy: Actors, as_trained: bool, logs: Path) -> Source:
+    """A run, or a checkpoint by itself, with the configuration that it brings."""
+    from mjlab.cli import runs
+    from mjlab.rl.checkpoint import load_model
+    from mjlab.schema import parse_config
+
+    path = Path(place)
+    text = load_model(path).get("config", "") if path.is_file() else ""
+    if text:
+        task = runs.task_beside(path)
+        configs = parse_config(text, trusted(task), where=str(path))
+        title = str(path)
+    else:
+        watch = ", or watch the task with --policy random"
+        run = runs.find_run(place, logs, watch)
+        path = path if path.is_file() else run.path
+        task = run.info()["task"]
+        configs = run.configs(trusted(task))
+        # What ships with a task lies in a folder of its name.
+        title = task if run.path.name == task else f"{task}, {run.path.name}"
+    env = configs["env"] if as_trained else watched(configs["env"])
+    if policy != "trained":
+        title = f"{title}, {_ACTIONS[policy]}"
+        return Source(title=title, task=task, env=env, policy=policy)
+    return Source(title=title, task=task, env=env, agent=configs["agent"], place=path)

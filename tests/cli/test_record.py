@@ -1,0 +1,92 @@
+"""Episodes that a line records, by the files that it leaves."""
+
+import json
+from collections import Counter
+
+import h5py
+import pytest
+
+from mjlab.cli.answers import UsageError, run_program
+from scripts import record, replay
+
+TASK = "Cartpole-Balance"
+SHORT = ("--env.episode-length-s", "0.4", "--env.scene.num-envs", "3")
+
+
+def recorded(folder, *options, task=TASK):
+    file = folder / "a.h5"
+    arguments = [task, "--out", str(file), *options]
+    assert run_program(record.main, arguments) == 0
+    return file
+
+
+def test_as_many_episodes_are_written_as_were_asked_for_each_world_its_share(tmp_path):
+    file = recorded(tmp_path, "--policy", "random", "--episodes", "7", *SHORT)
+    with h5py.File(file) as found:
+        assert len(found) == 7
+        worlds = Counter(int(each.attrs["world"]) for each in found.values())
+        assert worlds == {0: 3, 1: 2, 2: 2}
+        first = {int(e.attrs["world"]): e for e in reversed([*found.values()])}
+        assert [int(first[i].attrs["episode_seed"]) for i in range(3)] == [0, 1, 2]
+        steps = found["traj_0"].attrs["elapsed_steps"]
+        assert found["traj_0/obs/actor"].shape == (steps + 1, 5)
+        assert found["traj_0/actions"].shape == (steps, 1)
+        assert found["traj_0/actions"][:].std() > 0.1
+    about = json.loads(file.with_suffix(".json").read_text())
+    assert about["source_desc"] == f"{TASK}, random actions"
+
+
+def test_what_a_trained_policy_did_is_replayed_bit_for_bit(tmp_path, capsys):
+    file = recorded(tmp_path, "--episodes", "4", *SHORT)
+    assert run_program(replay.main, [str(file)]) == 0
+    assert "All 4 episodes are exact" in capsys.readouterr().out
+
+
+def test_episodes_that_are_not_to_be_kept_are_run_and_not_written(tmp_path, capsys):
+    # Hanging, the pole neither stands nor is up in the end: nothing succeeds.
+    line = ("--policy", "zero", "--episodes", "3", *SHORT)
+    file = recorded(tmp_path, "--keep", "failed", *line, task="Cartpole-Swingup")
+    with h5py.File(file) as found:
+        assert len(found) == 3
+    (tmp_path / "b").mkdir()
+    recorded(tmp_path / "b", "--keep", "succeeded", *line, task="Cartpole-Swingup")
+    assert "Wrote 0 of 3 episodes" in capsys.readouterr().out
+
+
+def test_one_group_is_written_where_one_is_asked_for(tmp_path):
+    line = ("--policy", "zero", "--episodes", "1", "--groups", "critic", *SHORT)
+    with h5py.File(recorded(tmp_path, *line)) as found:
+        assert list(found["traj_0/obs"]) == ["critic"]
+
+
+@pytest.mark.slow
+def test_a_controller_by_hand_is_recorded(tmp_path):
+    line = ("--policy", "script", "--keep", "succeeded", "--episodes", "2")
+    with h5py.File(recorded(tmp_path, *line, task="Lift-Yam-IK")) as found:
+        assert [bool(each["success"][-1]) for each in found.values()] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            ["--policy", "script"],
+            "no controller by hand .* trained, zero or random",
+        ),
+        (["--episodes", "0"], "has to be 1 or more"),
+        (["--out", "a.hdf5"], "has to end in .h5"),
+        (["--keep", "failed"], "does not say what success is"),
+    ],
+)
+def test_what_cannot_be_recorded_is_refused(options, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match=said):
+        record.main([TASK, *options])
+    assert not list(tmp_path.rglob("*.h5"))
+
+
+def test_a_file_that_is_there_stays(tmp_path):
+    (tmp_path / "a.h5").write_text("mine")
+    with pytest.raises(UsageError, match="is there already"):
+        record.main([TASK, "--out", str(tmp_path / "a.h5")])
+    assert (tmp_path / "a.h5").read_text() == "mine"
