@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import h5py
 import mujoco
@@ -158,6 +159,21 @@ def test_a_grip_is_seen_where_mujoco_has_contacts_of_both_fingers():
     env.sim.step()
     env.scene.update(env.physics_dt)
     assert not grip().any()
+    env.close()
+
+
+def test_a_cube_that_both_fingers_press_onto_the_table_is_not_gripped():
+    """PPO found that it touches as well, and never lifted."""
+    env = make(LiftYamIKCfg(), 3)
+    held = manipulation._Held(env, OBJECT)
+    # On the left and on the right finger: between them, below them, at one alone.
+    left = torch.tensor([[0.0, 2.0, 0.1], [0.0, 0.5, 2.0], [0.0, 2.0, 0.0]])
+    right = torch.tensor([[0.0, -2.0, 0.1], [0.0, -0.5, 2.0], [0.0, -0.01, 0.0]])
+    forces = iter((left, right))
+    held._views = SimpleNamespace(  # type: ignore[assignment]
+        pairwise_contact_force=lambda finger, thing: next(forces)
+    )
+    assert held().tolist() == [True, False, False]
     env.close()
 
 
