@@ -155,12 +155,18 @@ def main(arguments: Sequence[str]) -> None:
             return
     env = build(configs["env"], options, viewer)
     policy = source.make_policy(env, seed=options.seed, best=options.best)
-    policies = None
-    if source.agent is not None and source.place is not None:
-        from mjlab.cli.watching import list_checkpoints
+    show(source.title, env, policy, options, viewer, menu(source, env, options))
 
-        policies = list_checkpoints(source.place, env, source.agent, best=options.best)
-    show(source.title, env, policy, options, viewer, policies)
+
+def menu(
+    source: Source, env: "ManagerBasedRlEnv", options: Options
+) -> "PolicyMenu | None":
+    """Checkpoints to choose from, of a policy that was trained."""
+    if source.agent is None or source.place is None:
+        return None
+    from mjlab.cli.watching import list_checkpoints
+
+    return list_checkpoints(source.place, env, source.agent, best=options.best)
 
 
 def check(options: Options, viewer: str) -> None:

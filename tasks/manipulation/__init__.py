@@ -22,6 +22,7 @@ from mjlab.tasks.manipulation.reach_depth import ReachYamDepthCfg as ReachYamDep
 from mjlab.tasks.manipulation.rl import (
     TAUGHT_WORLDS_ON_CPU,
     WORLDS_ON_CPU,
+    lift_rl,
     lift_seeing_rl,
     manipulation_rl,
     reach_depth_rl,
@@ -54,8 +55,8 @@ REACH_DEPTH = Task(
 LIFT = Task(
     env=LiftYamCfg,
     play=lambda: LiftYamCfg().play(),
-    rl=manipulation_rl,
-    on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=manipulation_rl),
+    rl=lift_rl,
+    on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=lift_rl),
     summary="I2RT YAM lifts a cube to a place and holds it there.",
     trained=TRAINED / "Lift-Yam",
 )

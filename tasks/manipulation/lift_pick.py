@@ -1,10 +1,19 @@
 """Picking by sight: of three cubes the one that a mask shows."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from mjlab.managers import EventTermCfg, ObservationGroupCfg
-from mjlab.scene import SceneCfg
-from mjlab.tasks.manipulation import mdp as manipulation
+import torch
+
+from mjlab import views
+from mjlab.managers import EventTermCfg, ManagerTermBase, ObservationGroupCfg
+from mjlab.managers.managed_env import ManagedEnv
+from mjlab.managers.term import TermCfg, TermError
+from mjlab.mdp.randomize.distributions import Range
+from mjlab.mdp.randomize.fields import FieldPart, ModelTerm
+from mjlab.scene import SceneCfg, SceneEntityCfg
+from mjlab.schema import declare_terms
 from mjlab.tasks.manipulation import scene as table
 from mjlab.tasks.manipulation.lift import tip_friction
 from mjlab.tasks.manipulation.lift_depth import (
@@ -17,12 +26,118 @@ from mjlab.tasks.manipulation.objects import OBJECT_HALF, thing_cfg
 from mjlab.tasks.manipulation.reach import reset_robot
 from mjlab.tasks.manipulation.scene import OBJECT
 from mjlab.tasks.manipulation.sight import depth, eye, mask, wrist_variety
+from mjlab.tensors.math import quat_from_axis_angle
 
 CUBES = (OBJECT, "second", "third")
 """Names of the cubes; the first is the one to be picked."""
 
 COLORS = ((0.85, 0.2, 0.15), (0.2, 0.65, 0.25), (0.16, 0.42, 0.78))
 """Red, green and blue, of which each cube has one, another in each world."""
+
+
+class place_in_lanes(ManagerTermBase):
+    """Puts things onto the table, at rest, each in a lane of its own drawn by lot.
+
+    So nothing says which of them is which, and none lies in the way of another.
+    """
+
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+        super().__init__(cfg, env)
+        seen = views.of(env.scene)
+        self._objects = [seen.view(name) for name in cfg.params["object_names"]]
+        self._up = torch.tensor([0.0, 0.0, 1.0], device=env.device)
+        if not 0.0 <= cfg.params["gap"] < self._lane(cfg.params["y"]):
+            raise TermError(
+                f"place_in_lanes: gap is {cfg.params['gap']}; it has to be from 0 to "
+                f"below the width of a lane, {self._lane(cfg.params['y']):g}."
+            )
+
+    def _lane(self, y: Range) -> float:
+        return (y[1] - y[0]) / len(self._objects)
+
+    def __call__(
+        self,
+        env: ManagedEnv,
+        mask: torch.Tensor,
+        object_names: Sequence[str],
+        x: Range,
+        y: Range,
+        height: float,
+        gap: float,
+        stream: str = "event",
+    ) -> None:
+        """Draw lanes and poses and write them where `mask` holds.
+
+        Args:
+            env: The environment.
+            mask: The worlds to write, shape (num_envs,), bool.
+            object_names: The entities.
+            x: Range from the world's spawn origin, in m.
+            y: Range that is divided into lanes, in m.
+            height: Of all things, in m.
+            gap: Width between lanes in which nothing lies, in m.
+            stream: Name of the random numbers; the event manager gives one.
+        """
+        unit = env.rng.draw(stream, (len(self._objects), 4))
+        lanes, lane = unit[..., 3].argsort(dim=1), self._lane(y)
+        # From the middle of a lane to both sides, as far as the gap allows.
+        aside = (unit[..., 1] - 0.5) * (lane - gap)
+        position = torch.stack(
+            (
+                x[0] + (x[1] - x[0]) * unit[..., 0],
+                y[0] + lane * (lanes + 0.5) + aside,
+                torch.full_like(aside, height),
+            ),
+            dim=-1,
+        )
+        position = position + env.scene.spawn_origins.unsqueeze(1)
+        turn = quat_from_axis_angle(self._up, 2.0 * math.pi * unit[..., 2])
+        pose = torch.cat((position, turn), dim=-1)
+        for index, thing in enumerate(self._objects):
+            thing.reset_to_default(mask)
+            thing.write_root_pose(mask, pose[:, index])
+            thing.write_root_velocity(mask, torch.zeros_like(pose[:, index, :6]))
+
+
+class hues(ModelTerm, field="geom_rgba"):
+    """Paints things in a set of colours, in another order in each world."""
+
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+        super().__init__(cfg, env)
+        names, colors = cfg.params["object_names"], cfg.params["colors"]
+        if len(names) != len(colors):
+            raise TermError(
+                f"hues: there are {len(names)} things and {len(colors)} colors; each "
+                "thing needs one."
+            )
+        shapes = [SceneEntityCfg(name, geom_names=("shape",)) for name in names]
+        rows = [
+            shape.resolve(env.scene).global_ids("geom").tolist() for shape in shapes
+        ]
+        repeated = [row for (row,) in rows for _ in range(3)]
+        axes = list(range(3)) * len(names)
+        self._part = FieldPart(env.sim, self.field, repeated, axes)
+        self._colors = torch.tensor(colors, device=env.device)
+
+    def __call__(
+        self,
+        env: ManagedEnv,
+        mask: torch.Tensor,
+        object_names: Sequence[str],
+        colors: Sequence[tuple[float, float, float]],
+        stream: str = "event",
+    ) -> None:
+        """Draw orders and write them where `mask` holds.
+
+        Args:
+            env: The environment.
+            mask: The worlds to write, shape (num_envs,), bool.
+            object_names: The entities, each with a geom called "shape".
+            colors: Red, green and blue, 0 to 1, as many as things.
+            stream: Name of the random numbers; the event manager gives one.
+        """
+        order = env.rng.draw(stream, (len(self._colors),)).argsort(dim=1)
+        self._part.write(mask, self._colors[order].flatten(1))
 
 
 def pick_scene() -> SceneCfg:
@@ -40,12 +155,12 @@ def pick_events() -> dict[str, EventTermCfg | None]:
     return {
         "reset_robot": reset_robot(),
         "place_cubes": EventTermCfg(
-            func=manipulation.place_in_lanes,
+            func=place_in_lanes,
             mode="reset",
             params={**cubes, **lanes, "gap": 0.09},
         ),
         "hues": EventTermCfg(
-            func=manipulation.hues, mode="startup", params={**cubes, "colors": COLORS}
+            func=hues, mode="startup", params={**cubes, "colors": COLORS}
         ),
         **tip_friction(),
         **wrist_variety(),
@@ -63,3 +178,6 @@ class LiftYamPickCfg(LiftYamTaughtCfg):
         )
     )
     events: dict[str, EventTermCfg | None] = field(default_factory=pick_events)
+
+
+declare_terms(__name__)

@@ -57,6 +57,11 @@ def reach_rl() -> PpoAgentCfg:
     return manipulation_rl(max_iterations=250)
 
 
+def lift_rl() -> PpoAgentCfg:
+    """Return settings for lifting, which is learned in a quarter of an hour."""
+    return manipulation_rl(max_iterations=300)
+
+
 def taught_rl() -> DistillationAgentCfg:
     """Return settings for imitating the script, in the states that the policy sees."""
     return DistillationAgentCfg(

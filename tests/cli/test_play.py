@@ -97,7 +97,7 @@ def test_a_hand_drives_one_arm_without_an_end_of_time(monkeypatch, capsys):
     assert (first.num_envs, first.max_episode_length_s) == (1, 1e9)
     assert (second.num_envs, second.max_episode_length_s) == (2, 8.0)
     assert all(len(page.hands) == 1 and not page.policies for page in seen)
-    assert "Lift-Yam-IK, teleop actions: 1 world, seed 0." in capsys.readouterr().out
+    assert "Lift-Yam-IK, teleoperated: 1 world, seed 0." in capsys.readouterr().out
 
 
 # What was trained.
