@@ -250,12 +250,11 @@ def remove_parts(folder: Path) -> None:
 
 def check_parts(folder: Path) -> None:
     """Raise if a folder has anything but parts, so that it is not ours to delete."""
-    names = (file.name for file in sorted(folder.glob("*")))
-    foreign = [name for name in names if not _PART.fullmatch(name)]
+    foreign = [f.name for f in folder.glob("*") if not _PART.fullmatch(f.name)]
     if foreign:
         raise RecordingError(
-            f"{folder} is not deleted: {foreign[0]!r} in it is no part of a recording. "
-            "Move it away, or record under another name."
+            f"{folder} is not deleted: {min(foreign)!r} in it is no part of a "
+            "recording. Move it away, or record under another name."
         )
 
 
