@@ -2,9 +2,9 @@
 
     python -m tests.tools.coverage_by_room tests/schema tests/random
 
-The fast tests of these places run under `coverage`, which is asked for by name, since
-nothing else needs it: `pip install coverage`. Printed are the rooms of which they run
-a line beyond definitions.
+The fast tests of these places run under `coverage`, and the rooms that they mirror are
+printed; without a place it is all of both. Nothing else needs `coverage`, so no extra
+installs it: `pip install coverage`.
 """
 
 import importlib.util
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 WORDS = ("covered_lines", "num_statements", "covered_branches", "num_branches")
 
 
-def run(tests: Iterable[str], rooms: Iterable[str] = ("mjlab",)) -> dict[str, Any]:
+def run(tests: Iterable[str], rooms: Iterable[str]) -> dict[str, Any]:
     """Run fast tests under `coverage`; return its summary of each file.
 
     Raises:
@@ -57,13 +57,14 @@ def by_room(files: Mapping[str, Mapping[str, int]]) -> dict[str, Counter[str]]:
 def table(rooms: Mapping[str, Mapping[str, int]]) -> str:
     """Return rooms as a table, the one with the most branches missed first."""
     lines = [f"{'room':24}{'lines':>18}{'branches':>18}"]
-    missed = sorted(
-        rooms.items(), key=lambda item: item[1][WORDS[3]] - item[1][WORDS[2]]
-    )
-    for room, sums in reversed(missed):
+    for room, sums in sorted(rooms.items(), key=lambda item: -_missed(item[1])):
         shares = (_share(sums[a], sums[b]) for a, b in (WORDS[:2], WORDS[2:]))
         lines.append(f"{room:24}" + "".join(f"{each:>18}" for each in shares))
     return "\n".join(lines)
+
+
+def _missed(sums: Mapping[str, int]) -> int:
+    return sums["num_branches"] - sums["covered_branches"]
 
 
 def _share(part: int, whole: int) -> str:
@@ -74,5 +75,5 @@ if __name__ == "__main__":
     if importlib.util.find_spec("coverage") is None:
         sys.exit("Coverage needs the package `coverage`: pip install coverage")
     places = sys.argv[1:] or ["tests"]
-    mirrored = [place.replace("tests/", "mjlab/", 1) for place in places]
-    print(table(by_room(run(places, mirrored if sys.argv[1:] else ["mjlab"]))))
+    mirrored = [f"mjlab{place.removeprefix('tests')}" for place in places]
+    print(table(by_room(run(places, mirrored))))
