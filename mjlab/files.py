@@ -63,18 +63,22 @@ def write_atomic(path: Path, write: Callable[[BinaryIO], object]) -> None:
     # `torch.save` hides the reason of a disk that refuses; memory refuses nothing.
     data = io.BytesIO()
     write(data)
-    with saying_why(path, data.getbuffer().nbytes):
-        _write_whole(path, data.getbuffer())
-
-
-def _write_whole(path: Path, data: memoryview) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY}")
-    try:
-        temporary.write_bytes(data)
-        move_durably(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with saying_why(path, data.getbuffer().nbytes):
+        make_folders(path.parent)
+        try:
+            temporary.write_bytes(data.getbuffer())
+            move_durably(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def make_folders(folder: Path) -> None:
+    """Make a folder and those above it, and have their names on disk."""
+    if not folder.is_dir():
+        make_folders(folder.parent)
+        folder.mkdir(exist_ok=True)
+        sync(folder.parent)
 
 
 @contextmanager
@@ -117,9 +121,9 @@ def move_durably(unfinished: Path, path: Path) -> None:
     """
     inside = unfinished.rglob("*") if unfinished.is_dir() else ()
     for each in (*inside, unfinished):
-        _sync(each)
+        sync(each)
     os.replace(unfinished, path)
-    _sync(path.parent)
+    sync(path.parent)
 
 
 @contextmanager
@@ -128,8 +132,9 @@ def folder_beside(path: Path) -> Iterator[Path]:
 
     Whoever fills it moves it. A folder that is there already is never touched.
     """
-    unfinished = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY}")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    # After a power cut another process can have the number of the one that began it.
+    unfinished = path.with_name(f"{path.name}.{os.urandom(4).hex()}{TEMPORARY}")
+    make_folders(path.parent)
     unfinished.mkdir()
     try:
         yield unfinished
@@ -142,8 +147,7 @@ def append_text(path: Path, text: str) -> None:
     """Add to a text file, and have that on disk."""
     with path.open("a", encoding="utf-8") as file:
         file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
+    sync(path)
 
 
 def sha256(path: Path) -> str:
@@ -152,13 +156,12 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
     """Have a file on disk, or the names in a folder."""
-    is_windows = os.name == "nt"
-    if is_windows and path.is_dir():
-        return  # Windows opens no folders.
-    handle = os.open(path, os.O_RDWR if is_windows else os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    is_windows = os.name == "nt"  # It opens no folders.
+    if path.is_file() or not is_windows:
+        handle = os.open(path, os.O_RDWR if is_windows else os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from mjlab.files import make_folders
 from mjlab.parallel.memory import SharedArrays, spec_of
 from mjlab.recording.config import RecordingCfg, RecordingError, files_of
 from mjlab.recording.episode_store import check_parts
@@ -145,7 +146,7 @@ class EpisodeRecording:
         for path in self.files.values():
             check_parts(path.with_suffix(".parts"))
             try:
-                path.parent.mkdir(parents=True, exist_ok=True)
+                make_folders(path.parent)
                 probe = path.with_suffix(".tmp")
                 probe.touch()
                 probe.unlink()

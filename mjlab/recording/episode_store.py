@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mjlab.files import append_text, move_durably, write_atomic, write_text
+from mjlab.files import append_text, move_durably, sync, write_atomic, write_text
 from mjlab.recording.config import RecordingError
 from mjlab.recording.hdf5 import (
     LIBVER,
@@ -160,7 +160,6 @@ class EpisodeFile:
         text = "".join(json.dumps(line | {"part": part.name}) + "\n" for line in lines)
         size = self._lines.stat().st_size
         try:
-            self._parts.mkdir(exist_ok=True)
             # A line without its part is passed over; a part without its line is lost.
             append_text(self._lines, text)
             write_atomic(part, lambda file: file.write(image))
@@ -219,13 +218,14 @@ def merge(path: Path, *, clean: bool = True, say: Say = lambda text: None) -> bo
             f"of all ({error})."
         )
         merged = False
-    kept = chosen if merged else found
     episodes = [
         {**entry, "episode_id": index if merged else entry["episode_id"]}
-        for index, entry in enumerate(kept)
+        for index, entry in enumerate(chosen if merged else found)
     ]
     _write_sidecar(path.with_suffix(".json"), about, episodes)
     lines.unlink(missing_ok=True)
+    # Lines without parts would be merged once more, into a file of nothing.
+    sync(path.parent)
     if merged:
         try:
             remove_parts(parts)
@@ -250,12 +250,11 @@ def remove_parts(folder: Path) -> None:
 
 def check_parts(folder: Path) -> None:
     """Raise if a folder has anything but parts, so that it is not ours to delete."""
-    found = sorted(file.name for file in folder.iterdir()) if folder.is_dir() else []
-    foreign = [name for name in found if not _PART.fullmatch(name)]
+    foreign = [f.name for f in folder.glob("*") if not _PART.fullmatch(f.name)]
     if foreign:
         raise RecordingError(
-            f"{folder} is not deleted: {foreign[0]!r} in it is no part of a recording. "
-            "Move it away, or record under another name."
+            f"{folder} is not deleted: {min(foreign)!r} in it is no part of a "
+            "recording. Move it away, or record under another name."
         )
 
 

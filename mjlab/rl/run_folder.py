@@ -20,7 +20,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mjlab.files import CannotWriteError, saying_why, write_text
+from mjlab.files import (
+    CannotWriteError,
+    make_folders,
+    saying_why,
+    sync,
+    write_text,
+)
 from mjlab.names import UnknownNameError, suggest
 from mjlab.provenance import (
     arguments,
@@ -278,7 +284,7 @@ def make_folder(parent: Path, now: datetime.datetime, name: str) -> Path:
     root = parent.parent
     try:
         with saying_why(root):
-            parent.mkdir(parents=True, exist_ok=True)
+            make_folders(parent)
     except CannotWriteError as error:
         raise CannotWriteError(f"{error} --logs names another folder.") from error
     number = 1
@@ -286,6 +292,7 @@ def make_folder(parent: Path, now: datetime.datetime, name: str) -> Path:
         path = parent / (stem if number == 1 else f"{stem}-{number}")
         try:
             path.mkdir()
+            sync(parent)
             return path
         except FileExistsError:
             number += 1

@@ -171,8 +171,10 @@ ALONE = "MJLAB_TEST_ALONE"
 """Set in the process of its own in which a test runs."""
 
 
-def ran_alone(request: pytest.FixtureRequest) -> bool:
+def ran_alone(request: pytest.FixtureRequest, **more: str) -> bool:
     """Run a test in a new process, unless this is the one; it has to pass there.
+
+    The process has what is named in its environment besides.
 
     After other tests a worker can be too large to be copied, since `fork` has no memory
     for it, and a copy waits forever for a lock that another of its threads had.
@@ -183,7 +185,7 @@ def ran_alone(request: pytest.FixtureRequest) -> bool:
     found = subprocess.run(
         [sys.executable, "-m", "pytest", "-m", "slow", request.node.nodeid],
         cwd=request.config.rootpath,
-        env=env | {ALONE: "1"},
+        env=env | {ALONE: "1"} | more,
         capture_output=True,
         text=True,
         check=False,
