@@ -115,7 +115,7 @@ class Curve:
         self.seconds.append(round(figures["Perf/seconds"], 2))
         self.rewards.append(round(figures.get("Train/mean_reward", 0.0), 3))
 
-    def close(self) -> None:
+    def close(self, *, failed: bool = False) -> None:
         """There is nothing to close."""
 
 

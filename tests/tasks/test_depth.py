@@ -185,7 +185,7 @@ def trained(cfg: DistillationAgentCfg) -> tuple[TrainingLoop, list[float]]:
         def write(self, iteration: int, figures: dict[str, float]) -> None:
             losses.append(figures["Loss/behavior"])
 
-        def close(self) -> None: ...
+        def close(self, *, failed: bool = False) -> None: ...
 
     loop = TrainingLoop(make(ReachYamDepthCfg(), 64, 0), cfg, writers=[Losses()])
     loop.run()
