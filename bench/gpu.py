@@ -17,6 +17,7 @@ Warp's CPU device. Its figures are not the device's.
 
 import argparse
 import contextlib
+import faulthandler
 import importlib
 import json
 import os
@@ -37,6 +38,9 @@ from mjlab.names import suggest
 
 TABLE = 12_000
 """Characters of the table at most: often no more comes back from elsewhere."""
+
+END = signal.SIGUSR1
+"""What a check is told to end with: it writes where it is, and ends."""
 
 VELOCITY = ("Velocity-G1-Flat", "Velocity-G1")
 OTHERS = ("Velocity-Go1-Flat", "Velocity-Go1", "Cartpole-Balance", "Cartpole-Swingup")
@@ -132,7 +136,10 @@ def run_inside(
     """Run a check here, and write what came of it to a file.
 
     Nothing is torn down afterwards, since after a fault of the device that may hang.
+    Who crashes, or is told to end, says first where it was.
     """
+    faulthandler.enable()
+    faulthandler.register(END, chain=True)
     try:
         module, _, name = function.partition(":")
         run = getattr(importlib.import_module(module), name)
@@ -195,16 +202,19 @@ def run_check(
         env=os.environ | {"PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"},
         start_new_session=True,
     )
+    own = (10.0 if rehearse else 3.0) * check.seconds
+    limit = min(own, left)
     code = None
-    limit = min((10.0 if rehearse else 3.0) * check.seconds, left)
-    with contextlib.suppress(subprocess.TimeoutExpired):
+    try:
         code = process.wait(limit)
-    with contextlib.suppress(ProcessLookupError):  # Nobody was left.
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    except subprocess.TimeoutExpired:
+        process.send_signal(END)
+    finally:
+        end_group(process)
     seconds = time.monotonic() - start
     if code is None:
-        reason = f"it had not ended after {limit:.0f} s"
+        whose = "" if own <= left else ", with which the budget was spent"
+        reason = f"it had not ended after {limit:.0f} s{whose}"
         return Verdict(check.name, "too long", reason, seconds, None)
     if not answer.exists():
         how = signal.Signals(-code).name if code < 0 else f"code {code}"
@@ -215,6 +225,18 @@ def run_check(
     reason = result.pop("reason")
     verdict = "passed" if result.pop("passed") else "failed"
     return Verdict(check.name, verdict, reason, seconds, result)
+
+
+def end_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill all that a process began, once it had time to say where it was.
+
+    One that hangs in a driver may outlive that; it is waited for no longer.
+    """
+    for _ in range(2):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(2.0)
+        with contextlib.suppress(ProcessLookupError):  # Nobody was left.
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def table(found: Sequence[Verdict]) -> str:
