@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from bench import gpu, gpu_checks, gpu_worlds
+from mjlab.registry import entries
 
 ROOT = Path(__file__).resolve().parents[2]
 REHEARSED = ["facts", "capture", "bits", "fused.Velocity-G1-Flat"]
@@ -59,7 +60,7 @@ def test_a_check_that_crashes_hangs_or_faults_costs_no_other_its_verdict(
         gpu.Check("fault", f"{place}:fault"),
         gpu.Check("hang", f"{place}:hang", (str(note),), seconds=0.4),
         gpu.Check("bad", f"{place}:bad"),
-        gpu.Check("dear", f"{place}:good", (2,), seconds=900.0),
+        gpu.Check("dear", f"{place}:good", (2,), seconds=9000.0),
         gpu.Check("last", f"{place}:good", (3,)),
     ]
     gpu.run_checks(checks, tmp_path / "out", 600.0, rehearse=True)
@@ -120,6 +121,25 @@ def test_the_first_checks_are_those_that_others_stand_on() -> None:
     assert names.index("fused.Velocity-G1-Flat") < names.index(
         "speed.Velocity-G1-Flat.4096"
     )
+
+
+def test_every_task_that_is_checked_is_registered_or_of_the_tests() -> None:
+    tasks = {a for c in gpu.all_checks() for a in c.arguments[1:] if isinstance(a, str)}
+    assert "Reach-Yam-Depth" in tasks
+    assert tasks - set(entries()) == {"synthetic"}
+
+
+def test_a_rehearsal_runs_a_check_once_for_all_tasks(tmp_path: Path) -> None:
+    place = "tests.bench.gpu_disasters"
+    checks = [
+        gpu.Check("bad.A", f"{place}:bad", ()),
+        gpu.Check("bad.B", f"{place}:crash", ("bad", "B")),
+        gpu.Check("worse", f"{place}:bad", ()),
+    ]
+    one, same, other = gpu.run_checks(checks, tmp_path, 60.0, rehearse=True)
+    assert one.verdict == same.verdict == other.verdict == "failed"
+    assert same.reason == "as bad.A, which rehearses it"
+    assert other.reason.startswith("0.5 of what was asked")
 
 
 def test_a_name_that_no_check_has_is_answered_with_the_nearest(
