@@ -184,9 +184,10 @@ def bare(plan: Plan) -> Result:
 
 
 def tests(plan: Plan) -> Result:
-    """Run the tests that need a device."""
+    """Run the tests that need a device; a rehearsal sees that they are there."""
     files = ["tests/random/test_rng.py", "tests/tasks/test_cartpole_classic.py"]
-    return _command("-m", "pytest", "-m", "gpu", "-q", *files)
+    how = ("--collect-only",) if plan.rehearse else ()
+    return _command("-m", "pytest", "-m", "gpu", "-q", *how, *files)
 
 
 def muscle(plan: Plan) -> Result:

@@ -109,12 +109,12 @@ class AutoReset:
         mine = (self.when, self.ignore_terminations, self.shows_ends)
         return mine == (other.when, other.ignore_terminations, other.shows_ends)
 
-    def hold_back(self, action: torch.Tensor) -> None:
-        """Hold back the worlds that ended in the step before; their action is zero."""
+    def hold_back(self, action: torch.Tensor) -> torch.Tensor:
+        """Hold back the worlds that ended before; return actions, zero in those."""
         self.held_back.copy_(self.done)
-        fill_where(action, self.held_back, 0.0)
         for kept, figure in zip(self._kept, self._figures, strict=True):
             kept.copy_(figure)
+        return action.masked_fill(self.held_back[:, None], 0.0)
 
     def _discard(self, lost: torch.Tensor) -> None:
         """Take back what does not count."""

@@ -39,18 +39,19 @@ class StepProgram:
     def advance(self, *, resume: bool = True) -> Phases:
         """Step all worlds; `resume` promises an unwritten state since `refresh`."""
         env, m, resets = self.env, self.env.managers, self.resets
+        action = m.action.incoming  # Only read: a step may run twice, to be recorded.
         for recorder in self.recorders:
             recorder.pre_step()
         env.rng.advance()
         if resets.when == "next_step":
-            resets.hold_back(m.action.incoming)
+            action = resets.hold_back(action)
             with env.sim.reads.allow_late():
                 for curricula in self.curricula:
                     curricula.compute(resets.held_back)
             env.sim.reset(resets.held_back)  # Physics goes on there, finite for sure.
         env.scene.invalidate()
         yield "set_action"
-        m.action.process_action(m.action.incoming)
+        m.action.process_action(action)
         yield "set_targets"
         for substep in range(self.decimation):
             m.action.apply_action()

@@ -1,5 +1,6 @@
 """The checks of `bench/gpu.py`, as far as they run without a GPU."""
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 import torch
 
 from bench import gpu, gpu_checks, gpu_worlds
+from mjlab.registry import entries
 
 ROOT = Path(__file__).resolve().parents[2]
 REHEARSED = ["facts", "capture", "bits", "fused.Velocity-G1-Flat"]
@@ -56,9 +58,9 @@ def test_a_check_that_crashes_hangs_or_faults_costs_no_other_its_verdict(
         gpu.Check("first", f"{place}:good", (1,)),
         gpu.Check("crash", f"{place}:crash"),
         gpu.Check("fault", f"{place}:fault"),
-        gpu.Check("hang", f"{place}:hang", (str(note),), seconds=0.7),
+        gpu.Check("hang", f"{place}:hang", (str(note),), seconds=0.4),
         gpu.Check("bad", f"{place}:bad"),
-        gpu.Check("dear", f"{place}:good", (2,), seconds=900.0),
+        gpu.Check("dear", f"{place}:good", (2,), seconds=9000.0),
         gpu.Check("last", f"{place}:good", (3,)),
     ]
     gpu.run_checks(checks, tmp_path / "out", 600.0, rehearse=True)
@@ -87,6 +89,24 @@ def test_a_check_that_crashes_hangs_or_faults_costs_no_other_its_verdict(
     )
     log = (tmp_path / "out" / "log.txt").read_text()
     assert "--- crash" in log and "Traceback" in log
+    # Where it was, of what said nothing by itself.
+    assert "Fatal Python error: Segmentation fault" in log
+    hung = log.partition("--- hang")[2].partition("--- ")[0]
+    assert "in hang" in hung and "gpu_disasters.py" in hung
+
+
+def test_a_check_that_the_budget_ends_is_told_apart_from_a_slow_one(
+    tmp_path: Path,
+) -> None:
+    name = "tests.bench.gpu_disasters:hang"
+    check = gpu.Check("hang", name, (str(tmp_path / "child"),), seconds=0.1)
+    slow, late = (
+        gpu.run_checks([check], tmp_path / str(budget), budget, rehearse=True)[0]
+        for budget in (60.0, 0.5)
+    )
+    assert slow.verdict == late.verdict == "too long"
+    assert slow.reason == "it had not ended after 1 s"
+    assert "the budget was spent" in late.reason
 
 
 def test_the_table_stays_short_whatever_the_reasons_are() -> None:
@@ -103,6 +123,25 @@ def test_the_first_checks_are_those_that_others_stand_on() -> None:
     )
 
 
+def test_every_task_that_is_checked_is_registered_or_of_the_tests() -> None:
+    tasks = {a for c in gpu.all_checks() for a in c.arguments[1:] if isinstance(a, str)}
+    assert "Reach-Yam-Depth" in tasks
+    assert tasks - set(entries()) == {"synthetic"}
+
+
+def test_a_rehearsal_runs_a_check_once_for_all_tasks(tmp_path: Path) -> None:
+    place = "tests.bench.gpu_disasters"
+    checks = [
+        gpu.Check("bad.A", f"{place}:bad", ()),
+        gpu.Check("bad.B", f"{place}:crash", ("bad", "B")),
+        gpu.Check("worse", f"{place}:bad", ()),
+    ]
+    one, same, other = gpu.run_checks(checks, tmp_path, 60.0, rehearse=True)
+    assert one.verdict == same.verdict == other.verdict == "failed"
+    assert same.reason == "as bad.A, which rehearses it"
+    assert other.reason.startswith("0.5 of what was asked")
+
+
 def test_a_name_that_no_check_has_is_answered_with_the_nearest(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,6 +152,37 @@ def test_a_name_that_no_check_has_is_answered_with_the_nearest(
     assert "no check 'captures'. Valid names, nearest first: 'capture'" in (
         capsys.readouterr().err
     )
+
+
+@pytest.mark.slow
+def test_three_disasters_in_a_rehearsal_cost_no_other_check_its_verdict(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = "tests.bench.gpu_disasters"
+    planted = {
+        "capture": ("crash", "crashed"),
+        "failed_capture": ("hang", "too long"),
+        "two_fused.Velocity-G1-Flat": ("fault", "failed"),
+    }
+    others = {"facts", "bits", "fused.Velocity-G1-Flat"}
+    others |= {"between_replays.Velocity-G1-Flat"}
+    checks = [c for c in gpu.all_checks() if c.name in planted.keys() | others]
+    for i, check in enumerate(checks):
+        kind, _ = planted.get(check.name, ("", ""))
+        hung = {"arguments": (str(tmp_path / "child"),), "seconds": 0.4}
+        if kind:
+            own = hung if kind == "hang" else {"arguments": ()}
+            new = {"function": f"{place}:{kind}"} | own
+            checks[i] = dataclasses.replace(check, **new)
+    ends = gpu.run_checks(checks, tmp_path / "out", 400.0, rehearse=True)
+    expected = {name: "passed" for name in others}
+    expected |= {name: verdict for name, (_, verdict) in planted.items()}
+    assert {end.check: end.verdict for end in ends} == expected
+    lines = (tmp_path / "out" / "checks.jsonl").read_text().splitlines()
+    assert [json.loads(line)["check"] for line in lines] == [c.name for c in checks]
+    files = {file.name for file in (tmp_path / "out").iterdir()}
+    assert files == {"checks.jsonl", "log.txt", "table.txt"}
+    assert len(capsys.readouterr().out) < gpu.TABLE
 
 
 @pytest.mark.slow

@@ -78,8 +78,9 @@ def test_a_world_that_is_held_back_gets_neither_action_nor_reward_nor_figures() 
     paid = rewards(7.0, 8.0, 9.0)
     resets = AutoReset(ended, paid, "next_step", figures=[sums])
     action = torch.ones(3, 2)
-    resets.hold_back(action)
-    assert action.tolist() == [[1.0, 1.0], [0.0, 0.0], [1.0, 1.0]]
+    taken = resets.hold_back(action)
+    assert taken.tolist() == [[1.0, 1.0], [0.0, 0.0], [1.0, 1.0]]
+    assert action.tolist() == [[1.0, 1.0]] * 3, "the step may be run once more"
     sums.add_(10.0)
     ended.dones.copy_(torch.tensor([True, True, False]))
     for correct in resets.corrections:
