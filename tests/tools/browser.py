@@ -64,6 +64,8 @@ class Browser:
             answer = json.loads(self._socket.recv(timeout=60))
             self._note(answer)
             if answer.get("id") == number:
+                if "navigated" in answer.get("error", {}).get("message", ""):
+                    return {"result": {}}  # The page was left, and has no answer.
                 assert "error" not in answer, answer
                 return answer["result"]
 

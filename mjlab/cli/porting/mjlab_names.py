@@ -351,7 +351,7 @@ _OTHERWISE |= {
     ),
     "register_mjlab_task": (
         "mjlab.registry.Task",
-        "an entry point `mjlab.tasks` of your package names one: `mjlab new`",
+        "an entry point `mjlab.tasks` of your package names one; so does `new`",
     ),
 }
 
