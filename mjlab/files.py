@@ -75,7 +75,7 @@ def write_atomic(path: Path, write: Callable[[BinaryIO], object]) -> None:
 
 def make_folders(folder: Path) -> None:
     """Make a folder and those above it, and have their names on disk."""
-    if not folder.is_dir():
+    if not folder.exists():
         make_folders(folder.parent)
         folder.mkdir(exist_ok=True)
         sync(folder.parent)

@@ -1,7 +1,6 @@
 """The device program: everything between an action and the next observation.
 
-`advance` and `reset` are generators that name each phase when it is done. What comes in
-between is up to who runs them: nothing in a graph, a user's calls in `env.lifecycle`.
+`advance` and `reset` yield each phase's name when it is done, for calls in between.
 """
 
 from collections.abc import Callable

@@ -9,6 +9,8 @@ from mjlab.tasks.manipulation.lift_depth import LiftYamRgbCfg as LiftYamRgbCfg
 from mjlab.tasks.manipulation.lift_ik import LiftYamIKCfg as LiftYamIKCfg
 from mjlab.tasks.manipulation.lift_mixed import LiftYamMixedCfg as LiftYamMixedCfg
 from mjlab.tasks.manipulation.lift_pick import LiftYamPickCfg as LiftYamPickCfg
+from mjlab.tasks.manipulation.lift_pick import hues as hues
+from mjlab.tasks.manipulation.lift_pick import place_in_lanes as place_in_lanes
 from mjlab.tasks.manipulation.lift_taught import LiftYamTaughtCfg as LiftYamTaughtCfg
 from mjlab.tasks.manipulation.objects import ball as ball
 from mjlab.tasks.manipulation.objects import cube as cube
