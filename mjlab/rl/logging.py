@@ -5,7 +5,7 @@ import json
 import logging
 import math
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -111,23 +111,23 @@ def writing(
         start: Iterations that are done already.
         config: The run's configuration as plain values, for W&B.
     """
-    writers: list[Writer] = [JsonlWriter(folder / METRICS, start=start)]
-    if cfg.tensorboard:
-        try:
-            writers.append(TensorboardWriter(folder, start=start))
-        except ImportError:
-            _log.warning(
-                "TensorBoard is not installed, so figures go to %s only. "
-                "Run `pip install tensorboard`, or set logging.tensorboard=False.",
-                METRICS,
-            )
-    if cfg.wandb:
-        writers.append(WandbWriter(folder, cfg, config))
-    try:
+    writers: list[Writer] = []
+    with ExitStack() as ending:
+
+        def add(writer: Writer) -> None:
+            writers.append(writer)
+            ending.push(lambda kind, *_: writer.close(failed=kind is not None))
+
+        add(JsonlWriter(folder / METRICS, start=start))
+        if cfg.tensorboard:
+            try:
+                add(TensorboardWriter(folder, start=start))
+            except ImportError:
+                _log.warning(
+                    "TensorBoard is not installed, so figures go to %s only. "
+                    "Run `pip install tensorboard`, or set logging.tensorboard=False.",
+                    METRICS,
+                )
+        if cfg.wandb:
+            add(WandbWriter(folder, cfg, config))
         yield writers
-    except BaseException:
-        for writer in writers:
-            writer.close(failed=True)
-        raise
-    for writer in writers:
-        writer.close()

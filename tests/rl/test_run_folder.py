@@ -256,3 +256,39 @@ def test_nothing_is_printed_while_a_learner_is_built_and_learns(capsys):
     make_loop(agent_cfg(1)).run()
     assert capsys.readouterr().out == ""
     assert builtins.print is print
+
+
+def test_writers_are_closed_whichever_of_them_fails(tmp_path, monkeypatch):
+    closed = []
+
+    class Failing:
+        def __init__(self, folder: object, **more: object) -> None: ...
+
+        def write(self, iteration: int, figures: object) -> None: ...
+
+        def close(self, *, failed: bool = False) -> None:
+            closed.append(("tensorboard", failed))
+            raise OSError("disk full")
+
+    monkeypatch.setattr("mjlab.rl.logging.TensorboardWriter", Failing)
+    close = JsonlWriter.close
+    monkeypatch.setattr(
+        JsonlWriter,
+        "close",
+        lambda self, *, failed=False: closed.append(("jsonl", failed)) or close(self),
+    )
+    with (
+        pytest.raises(OSError, match="disk full"),
+        writing(tmp_path, LoggingCfg(), config={}),
+    ):
+        pass
+    assert closed == [("tensorboard", False), ("jsonl", True)]
+    # One that cannot be opened leaves none of the others open.
+    closed.clear()
+    monkeypatch.setattr("mjlab.rl.logging.WandbWriter", lambda *args: 1 / 0)
+    with (
+        pytest.raises(OSError, match="disk full"),
+        writing(tmp_path, LoggingCfg(wandb=True), config={}),
+    ):
+        pass
+    assert closed == [("tensorboard", True), ("jsonl", True)]
