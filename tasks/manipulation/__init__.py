@@ -1,8 +1,11 @@
 """Reaching and lifting with an arm."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from mjlab.registry import OnCpu, Task
+from mjlab.rl import AgentCfg
 from mjlab.tasks.manipulation.lift import LiftYamCfg as LiftYamCfg
 from mjlab.tasks.manipulation.lift_depth import LiftYamDepthCfg as LiftYamDepthCfg
 from mjlab.tasks.manipulation.lift_depth import LiftYamRgbCfg as LiftYamRgbCfg
@@ -38,73 +41,83 @@ from mjlab.tasks.manipulation.script import (
 
 TRAINED = Path(__file__).parent / "trained"
 
-REACH = Task(
-    env=ReachYamCfg,
-    play=lambda: ReachYamCfg().play(),
-    rl=reach_rl,
-    on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=reach_rl),
-    summary="I2RT YAM brings its gripper to a place.",
+
+def _task(
+    env: Callable[[], TableCfg],
+    rl: Callable[[], AgentCfg],
+    worlds: int,
+    summary: str,
+    **more: Any,
+) -> Task:
+    """Return a task whose learner is the same with fewer worlds on a CPU."""
+    return Task(
+        env=env,
+        play=lambda: env().play(),
+        rl=rl,
+        on_cpu=OnCpu(num_envs=worlds, rl=rl),
+        summary=summary,
+        **more,
+    )
+
+
+REACH = _task(
+    ReachYamCfg,
+    reach_rl,
+    WORLDS_ON_CPU,
+    "I2RT YAM brings its gripper to a place.",
     trained=TRAINED / "Reach-Yam",
 )
-REACH_DEPTH = Task(
-    env=ReachYamDepthCfg,
-    play=lambda: ReachYamDepthCfg().play(),
-    rl=reach_depth_rl,
-    on_cpu=OnCpu(num_envs=TAUGHT_WORLDS_ON_CPU, rl=reach_depth_rl),
-    summary="I2RT YAM brings its gripper to a ball that a depth camera shows.",
+REACH_DEPTH = _task(
+    ReachYamDepthCfg,
+    reach_depth_rl,
+    TAUGHT_WORLDS_ON_CPU,
+    "I2RT YAM brings its gripper to a ball that a depth camera shows.",
     trained=TRAINED / "Reach-Yam-Depth",
 )
-LIFT = Task(
-    env=LiftYamCfg,
-    play=lambda: LiftYamCfg().play(),
-    rl=lift_rl,
-    on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=lift_rl),
-    summary="I2RT YAM lifts a cube to a place and holds it there.",
+LIFT = _task(
+    LiftYamCfg,
+    lift_rl,
+    WORLDS_ON_CPU,
+    "I2RT YAM lifts a cube to a place and holds it there.",
     trained=TRAINED / "Lift-Yam",
 )
-LIFT_IK = Task(
-    env=LiftYamIKCfg,
-    play=lambda: LiftYamIKCfg().play(),
-    rl=manipulation_rl,
-    on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=manipulation_rl),
-    summary="I2RT YAM lifts a cube; actions move the gripper, open it or close it.",
+LIFT_IK = _task(
+    LiftYamIKCfg,
+    manipulation_rl,
+    WORLDS_ON_CPU,
+    "I2RT YAM lifts a cube; actions move the gripper, open it or close it.",
     script=ScriptedPolicy,
 )
-LIFT_MIXED = Task(
-    env=LiftYamMixedCfg,
-    play=lambda: LiftYamMixedCfg().play(),
-    rl=manipulation_rl,
-    on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=manipulation_rl),
-    summary="I2RT YAM lifts things that are others in each world.",
+LIFT_MIXED = _task(
+    LiftYamMixedCfg,
+    manipulation_rl,
+    WORLDS_ON_CPU,
+    "I2RT YAM lifts things that are others in each world.",
     script=ScriptedPolicy,
 )
-LIFT_TAUGHT = Task(
-    env=LiftYamTaughtCfg,
-    play=lambda: LiftYamTaughtCfg().play(),
-    rl=taught_rl,
-    on_cpu=OnCpu(num_envs=TAUGHT_WORLDS_ON_CPU, rl=taught_rl),
-    summary="I2RT YAM lifts a cube as a controller by hand does, which it imitates.",
+LIFT_TAUGHT = _task(
+    LiftYamTaughtCfg,
+    taught_rl,
+    TAUGHT_WORLDS_ON_CPU,
+    "I2RT YAM lifts a cube as a controller by hand does, which it imitates.",
     trained=TRAINED / "Lift-Yam-Taught",
 )
-LIFT_DEPTH = Task(
-    env=LiftYamDepthCfg,
-    play=lambda: LiftYamDepthCfg().play(),
-    rl=lift_seeing_rl,
-    on_cpu=OnCpu(num_envs=TAUGHT_WORLDS_ON_CPU, rl=lift_seeing_rl),
-    summary="I2RT YAM lifts a cube that a depth camera at its wrist shows.",
+LIFT_DEPTH = _task(
+    LiftYamDepthCfg,
+    lift_seeing_rl,
+    TAUGHT_WORLDS_ON_CPU,
+    "I2RT YAM lifts a cube that a depth camera at its wrist shows.",
     trained=TRAINED / "Lift-Yam-Depth",
 )
-LIFT_RGB = Task(
-    env=LiftYamRgbCfg,
-    play=lambda: LiftYamRgbCfg().play(),
-    rl=lift_seeing_rl,
-    on_cpu=OnCpu(num_envs=TAUGHT_WORLDS_ON_CPU, rl=lift_seeing_rl),
-    summary="I2RT YAM lifts a cube that a colour camera at its wrist shows.",
+LIFT_RGB = _task(
+    LiftYamRgbCfg,
+    lift_seeing_rl,
+    TAUGHT_WORLDS_ON_CPU,
+    "I2RT YAM lifts a cube that a colour camera at its wrist shows.",
 )
-LIFT_PICK = Task(
-    env=LiftYamPickCfg,
-    play=lambda: LiftYamPickCfg().play(),
-    rl=lift_seeing_rl,
-    on_cpu=OnCpu(num_envs=TAUGHT_WORLDS_ON_CPU, rl=lift_seeing_rl),
-    summary="I2RT YAM lifts the one of three cubes that a mask of its camera shows.",
+LIFT_PICK = _task(
+    LiftYamPickCfg,
+    lift_seeing_rl,
+    TAUGHT_WORLDS_ON_CPU,
+    "I2RT YAM lifts the one of three cubes that a mask of its camera shows.",
 )

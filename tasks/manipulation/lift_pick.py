@@ -22,6 +22,7 @@ from mjlab.tasks.manipulation.lift_depth import (
     wrist_observations,
 )
 from mjlab.tasks.manipulation.lift_taught import LiftYamTaughtCfg
+from mjlab.tasks.manipulation.mdp import put_at_rest
 from mjlab.tasks.manipulation.objects import OBJECT_HALF, thing_cfg
 from mjlab.tasks.manipulation.reach import reset_robot
 from mjlab.tasks.manipulation.scene import OBJECT
@@ -94,9 +95,7 @@ class place_in_lanes(ManagerTermBase):
         turn = quat_from_axis_angle(self._up, 2.0 * math.pi * unit[..., 2])
         pose = torch.cat((position, turn), dim=-1)
         for index, thing in enumerate(self._objects):
-            thing.reset_to_default(mask)
-            thing.write_root_pose(mask, pose[:, index])
-            thing.write_root_velocity(mask, torch.zeros_like(pose[:, index, :6]))
+            put_at_rest(thing, mask, pose[:, index])
 
 
 class hues(ModelTerm, field="geom_rgba"):

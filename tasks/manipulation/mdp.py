@@ -219,6 +219,15 @@ class held_at_goal(ManagerTermBase):
 # Events.
 
 
+def put_at_rest(
+    thing: views.EntityView, mask: torch.Tensor, pose: torch.Tensor
+) -> None:
+    """Put a thing somewhere, its own joints as they are by default."""
+    thing.reset_to_default(mask)
+    thing.write_root_pose(mask, pose)
+    thing.write_root_velocity(mask, torch.zeros_like(pose[:, :6]))
+
+
 class place_object(ManagerTermBase):
     """Puts a thing onto the table, at rest."""
 
@@ -259,11 +268,7 @@ class place_object(ManagerTermBase):
         drawn = self._low + unit * (self._high - self._low)
         position = drawn[:, :3] + env.scene.spawn_origins
         turn = quat_from_axis_angle(self._up, drawn[:, 3])
-        self._object.reset_to_default(mask)
-        self._object.write_root_pose(mask, torch.cat((position, turn), dim=1))
-        self._object.write_root_velocity(
-            mask, torch.zeros_like(drawn[:, :1]).expand(-1, 6)
-        )
+        put_at_rest(self._object, mask, torch.cat((position, turn), dim=1))
 
 
 class _Held:
