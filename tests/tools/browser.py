@@ -21,6 +21,10 @@ def find_browser() -> str | None:
     return next((found for name in PROGRAMS if (found := shutil.which(name))), None)
 
 
+class PageLeftError(AssertionError):
+    """A page was left before it answered."""
+
+
 class Browser:
     """One page, which finds no host but this one. It notes what the page asks for."""
 
@@ -65,7 +69,7 @@ class Browser:
             self._note(answer)
             if answer.get("id") == number:
                 if "navigated" in answer.get("error", {}).get("message", ""):
-                    return {"result": {}}  # The page was left, and has no answer.
+                    raise PageLeftError
                 assert "error" not in answer, answer
                 return answer["result"]
 
@@ -77,9 +81,15 @@ class Browser:
     def wait(self, script: str, seconds: float = 60.0) -> None:
         """Wait until a JavaScript expression is true."""
         limit = time.monotonic() + seconds
-        while not self.run(script):
+        while not self._answers(script):
             assert time.monotonic() < limit, f"{script} stayed false"
             time.sleep(0.2)
+
+    def _answers(self, script: str) -> bool:
+        try:
+            return bool(self.run(script))
+        except PageLeftError:  # The next page is asked again.
+            return False
 
     def click(self, text: str) -> None:
         """Click the button or tab with a text, as a mouse would."""

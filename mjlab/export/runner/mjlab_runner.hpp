@@ -55,8 +55,7 @@ class ContractError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// --- JSON
-// -----------------------------------------------------------------------------
+// --- JSON ----------------------------------------------------------------------------
 
 // A value of JSON, which knows its place, so that errors can name it.
 class Json {
@@ -293,8 +292,7 @@ class JsonReader {
   }
 };
 
-// --- The contract
-// ---------------------------------------------------------------------
+// --- The contract --------------------------------------------------------------------
 
 // Return the hash that a contract names its file by.
 inline std::string sha256(std::string bytes) {
@@ -783,8 +781,7 @@ inline Arrays measure(const Contract& contract, const State& state,
   return Measurer(contract, state, commands).all();
 }
 
-// --- Policies
-// -------------------------------------------------------------------------
+// --- Policies ------------------------------------------------------------------------
 
 using Call = std::function<void(const float*, float*)>;
 
@@ -959,8 +956,7 @@ class NetworkPolicy : public Policy {
   }
 };
 
-// --- The loop
-// -------------------------------------------------------------------------
+// --- The loop ------------------------------------------------------------------------
 
 // A number for one joint, tendon or site, so that no order has to be known.
 struct Target {
@@ -1173,8 +1169,7 @@ inline std::string run(Policy& policy, RobotInterface& robot, CommandSource& sou
   return reason;
 }
 
-// --- onnxruntime
-// ----------------------------------------------------------------------
+// --- onnxruntime ---------------------------------------------------------------------
 
 #ifdef MJLAB_ONNXRUNTIME
 
