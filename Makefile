@@ -18,7 +18,7 @@ BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 SOURCES = mjlab tasks scripts bench tests
 
-.PHONY: test slow train docs format type check setup
+.PHONY: test slow train docs format style type check setup
 
 test: $(READY)
 	@if [ -z "$(ROOM)" ]; then \
@@ -36,7 +36,8 @@ TURN = 0
 slow: $(READY)
 	$(BIN)/python -m pytest -p tests.tools.slow_share -m "slow and not gpu" -n $(JOBS) \
 	  --maxprocesses 8 --dist loadfile --no-loadscope-reorder \
-	  --share-minutes $(MINUTES) --share-turn $(TURN) $(PYTEST_ARGS)
+	  --share-minutes $(MINUTES) --share-turn $(TURN) -o faulthandler_timeout=3600 \
+	  $(PYTEST_ARGS)
 
 train: $(READY)
 	@test -f scripts/train.py || { \
@@ -55,13 +56,13 @@ format: $(READY)
 	$(BIN)/python -m ruff format $(SOURCES)
 
 type: $(READY)
-	$(BIN)/python -m pyright
+	$(BIN)/python -m pyright --level error
 
-check: $(READY)
+style: $(READY)
 	$(BIN)/python -m ruff check $(SOURCES)
 	$(BIN)/python -m ruff format --check $(SOURCES)
-	$(BIN)/python -m pyright
-	@$(MAKE) test
+
+check: style type test
 
 setup: $(READY)
 

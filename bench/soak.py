@@ -5,9 +5,10 @@
 Half of the worlds are troubled: numbers that are not finite are written into them, and
 they are reset and put back to earlier moments under masks. Model fields are expanded
 late; now and then a small environment is built, recorded, shown in a browser's viewer,
-and closed. The other half, and all worlds of the twin, are left alone: both have to
-agree bit for bit. Memory, descriptors, threads and objects are noted all the while;
-growth is that of the second half, of which the first has warmed everything up.
+evaluated and closed. The other half, and all worlds of the twin, are left alone: both
+have to agree bit for bit. Memory, descriptors, threads and objects are noted all the
+while, and how much of MuJoCo's arenas is touched; growth is that after ten minutes, or
+of the second half of a shorter run.
 """
 
 import argparse
@@ -29,6 +30,7 @@ from mjlab.threads import prepare_threads, torch_threads
 
 prepare_threads()
 
+import mujoco
 import numpy as np
 import torch
 
@@ -39,12 +41,18 @@ from mjlab.envs.rollout import RandomPolicy, ZeroPolicy
 from mjlab.managers import RecorderTermCfg
 from mjlab.mdp import raw_actions
 from mjlab.recording import RecordingCfg
+from mjlab.registry import load_task
+from mjlab.rl.config import EvaluationCfg
+from mjlab.rl.policy import Evaluation
+from mjlab.sim.native_engine import NativeEngine
 from mjlab.viewer import Player, WebViewer
 
 TROUBLES = ("nan", "inf", "reset", "restore", "nothing")
 LATE_FIELDS = ("geom_friction", "body_mass", "dof_damping")
 NOTE_STEPS = 20
 """Steps from one note of what the process takes to the next."""
+WARM_MINUTES = 10.0
+"""After these, memory stays as it is."""
 
 Notes = list[dict[str, float]]
 
@@ -68,6 +76,11 @@ class Soak:
     def __init__(self, task: str, num_envs: int, seed: int) -> None:
         """Build both."""
         self.task = task
+        agent = load_task(task).rl
+        assert agent is not None
+        self._agent = dataclasses.replace(
+            agent(), evaluation=EvaluationCfg(max_steps=20)
+        )
         cfg = quiet_cfg(task, num_envs)
         self.env, self.twin = (ManagerBasedRlEnv(cfg, device="cpu") for _ in range(2))
         self.policy = RandomPolicy(self.env, seed=seed, clip=1.0)
@@ -76,9 +89,32 @@ class Soak:
         self.steps = self.differences = 0
         self._chance = random.Random(seed)
         self._late = list(LATE_FIELDS)
+        self._begun = time.monotonic()
+        self.engines = [self._engine(env) for env in (self.env, self.twin)]
+        self._data = mujoco.MjData(self.engines[0].mj_model)
+        # A reset forgets how much a world has touched, which stays taken all the same.
+        self._touched = np.zeros((2, num_envs))
         self.env.reset()
         self.twin.reset()
         self._kept = self.env.get_state()
+
+    @staticmethod
+    def _engine(env: ManagerBasedRlEnv) -> NativeEngine:
+        engine = env.sim.engine
+        assert isinstance(engine, NativeEngine)
+        return engine
+
+    def minutes(self) -> float:
+        """Return how long this has gone on."""
+        return (time.monotonic() - self._begun) / 60.0
+
+    def _arena_mb(self) -> float:
+        """Return how much of their arenas all worlds have been seen to use."""
+        for row, engine in zip(self._touched, self.engines, strict=True):
+            for world in range(len(row)):
+                used = engine.batch.get_data(world, self._data).maxuse_arena
+                row[world] = max(row[world], used)
+        return float(self._touched.sum()) / 1e6
 
     def step(self) -> None:
         """Trouble some worlds, step both environments, and compare the others."""
@@ -113,7 +149,7 @@ class Soak:
             self.counts["expand"] += 1
 
     def visit(self) -> None:
-        """Build, record, show and close a small environment."""
+        """Build, record, show, evaluate and close a small environment."""
         with tempfile.TemporaryDirectory() as folder:
             cfg = dataclasses.replace(
                 quiet_cfg(self.task, 2),
@@ -124,6 +160,7 @@ class Soak:
             viewer = WebViewer(Player(env, ZeroPolicy(env), seed=0), port=0)
             viewer.run(steps=3)
             viewer.close()
+            Evaluation(lambda: env, self._agent).run(ZeroPolicy(env))
             env.close()
         self.counts["visit"] += 1
 
@@ -133,6 +170,8 @@ class Soak:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return {
             "step": self.steps,
+            "minute": self.minutes(),
+            "arena_mb": self._arena_mb(),
             "rss_mb": pages * os.sysconf("SC_PAGE_SIZE") / 1e6,
             "descriptors": len(os.listdir("/proc/self/fd")),
             "threads": threading.active_count(),
@@ -153,14 +192,15 @@ def _tensors(value: Any) -> list[torch.Tensor]:
     return tensors
 
 
-def slopes(notes: Notes) -> dict[str, float]:
-    """Return the growth of the second half in 1,000 steps, by what grows."""
-    late = notes[(len(notes) - 1) // 2 :]
-    steps = np.array([note["step"] for note in late])
-    kinds = [kind for kind in notes[0] if kind != "step"]
+def growth(notes: Notes, by: str, times: float) -> dict[str, float]:
+    """Return what is added in `times` steps or minutes, once all is warm."""
+    warm = min(WARM_MINUTES, notes[-1]["minute"] / 2.0)
+    late = [note for note in notes if note["minute"] >= warm]
+    ends = [note[by] for note in late]
     return {
-        kind: 1000.0 * float(np.polyfit(steps, [note[kind] for note in late], 1)[0])
-        for kind in kinds
+        kind: times * float(np.polyfit(ends, [note[kind] for note in late], 1)[0])
+        for kind in notes[0]
+        if kind not in ("step", "minute")
     }
 
 
@@ -175,9 +215,8 @@ def soak(task: str, num_envs: int, minutes: float, seed: int) -> dict[str, Any]:
     """
     run = Soak(task, num_envs, seed)
     notes = [run.note()]
-    begun = time.monotonic()
     visits = max(2, int(minutes / 2))
-    while (share := (time.monotonic() - begun) / (60.0 * minutes)) < 1.0:
+    while (share := run.minutes() / minutes) < 1.0:
         run.step()
         if run.counts["visit"] < share * visits:
             run.visit()
@@ -190,6 +229,8 @@ def soak(task: str, num_envs: int, minutes: float, seed: int) -> dict[str, Any]:
     print()
     notes.append(run.note())
     run.close()
+    arena = int(run.engines[0].mj_model.narena)
+    some = notes[:: max(1, len(notes) // 60)]
     return {
         "task": task,
         "worlds": num_envs,
@@ -199,7 +240,13 @@ def soak(task: str, num_envs: int, minutes: float, seed: int) -> dict[str, Any]:
         "differences": run.differences,
         "first": notes[0],
         "last": notes[-1],
-        "growth_in_1000_steps": slopes(notes),
+        "growth_in_1000_steps": growth(notes, "step", 1000.0),
+        "growth_in_an_hour": growth(notes, "minute", 60.0),
+        # What memory could grow by at the most: all arenas of both environments.
+        "arena_reserve_mb_of_a_world": arena / 1e6,
+        "arena_reserve_mb": 2 * num_envs * arena / 1e6,
+        "minutes_of_notes": [round(note["minute"], 2) for note in some],
+        "rss_mb_of_notes": [round(note["rss_mb"], 1) for note in some],
     }
 
 

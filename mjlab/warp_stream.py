@@ -9,6 +9,9 @@ there, and a random draw would end what Warp knows of the capture.
 Imports Warp, so it is imported only where Warp is wanted.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import torch
 import warp as wp
 
@@ -26,3 +29,18 @@ def warp_stream(stream: torch.cuda.Stream) -> wp.Stream:
 def current_warp_stream(device: torch.device) -> wp.Stream:
     """Return Warp's object of torch's current stream of a CUDA device."""
     return warp_stream(torch.cuda.current_stream(device))
+
+
+def launch(kernel: wp.Kernel, dim: Sequence[int] | int, *arguments: Any) -> None:
+    """Launch a kernel on the current stream of the device that its first tensor is on.
+
+    Args:
+        kernel: The kernel.
+        dim: Number of threads, by dimension.
+        arguments: What it takes, the first of it a tensor. Tensors are passed as arrays
+            of the same memory.
+    """
+    passed = [wp.from_torch(a) if isinstance(a, torch.Tensor) else a for a in arguments]
+    device = arguments[0].device
+    stream = current_warp_stream(device) if arguments[0].is_cuda else None
+    wp.launch(kernel, dim, passed, device=passed[0].device, stream=stream)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 OWN = (
     "mjlab.random.kernels",
+    "mjlab.sensor.kernels",
+    "mjlab.managers.kernels",
     "mjlab.mdp.randomize.principal_kernel",
     "mjlab.muscle.kernels",
     "mjlab.tasks.cartpole.classic.step_kernel",

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from mjlab import provenance
 from mjlab.provenance import arguments, command, git_state, without_places
 from mjlab.report import write_report
 from mjlab.rl import PpoAgentCfg, RunFolder
@@ -116,3 +117,18 @@ def test_asking_for_the_state_of_a_repository_writes_nothing_to_it(tmp_path):
     assert (tmp_path / ".git/index").read_bytes() == index
     git("status", "--porcelain")
     assert (tmp_path / ".git/index").read_bytes() != index
+
+
+def test_a_processor_is_known_by_its_first_core(tmp_path, monkeypatch):
+    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo.write_text("processor : 0\nmodel name : Small 1\n\nmodel name: Small 2\n")
+    monkeypatch.setattr(provenance, "Path", lambda place: cpuinfo)
+    assert provenance._processor() == "Small 1"
+    cpuinfo.unlink()
+    assert provenance._processor() == (platform.processor() or platform.machine())
+
+
+def test_memory_is_that_of_all_pages(monkeypatch):
+    sizes = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 2**22}
+    monkeypatch.setattr(os, "sysconf", sizes.__getitem__)
+    assert provenance._memory_gb() == 16.0

@@ -73,21 +73,17 @@ class ActuatorTargets:
 
     @classmethod
     def zeros(
-        cls,
-        num_envs: int,
-        *,
-        joints: int,
-        tendons: int,
-        sites: int,
-        device: torch.device | str,
-    ) -> ActuatorTargets:
-        """Return targets that are all zero, for so many joints, tendons and sites."""
+        cls, num_envs: int, joints: int, tendons: int, sites: int, device: torch.device
+    ) -> tuple[ActuatorTargets, torch.Tensor]:
+        """Return targets for so many joints, tendons and sites, all zero.
+
+        They are the columns of one tensor, which is returned beside them.
+        """
         counts = {"joint": joints, "tendon": tendons, "site": sites}
-        fields = {
-            field: torch.zeros(num_envs, counts[transmission], device=device)
-            for (transmission, _), field in TARGET_FIELDS.items()
-        }
-        return cls(**fields)
+        widths = [counts[transmission] for transmission, _ in TARGET_FIELDS]
+        together = torch.zeros(num_envs, sum(widths), device=device)
+        fields = zip(TARGET_FIELDS.values(), together.split(widths, dim=1), strict=True)
+        return cls(**dict(fields)), together
 
     def of(self, transmission: Transmission, command: Command) -> torch.Tensor:
         """Return the field that commands of one kind to one kind of target are in."""

@@ -89,10 +89,16 @@ class ActuatorSet:
         """
         return any(group.reads_derived for group in self._groups)
 
-    def apply(self, targets: ActuatorTargets) -> None:
-        """Write `sim.data.ctrl` of all actuators; called once for each physics step."""
+    def apply(self, targets: ActuatorTargets, *, again: bool = False) -> None:
+        """Write `sim.data.ctrl` of all actuators; called once for each physics step.
+
+        Args:
+            targets: What the controls follow from.
+            again: Promises that targets and controls are as they were left.
+        """
         for group in self._groups:
-            group.apply(targets)
+            if not (again and group.only_passes_on):
+                group.apply(targets)
 
     def reset(self, mask: torch.Tensor) -> None:
         """Forget the past of the worlds where `mask`, shape (num_envs,), holds.

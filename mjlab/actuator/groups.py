@@ -28,6 +28,8 @@ class ActuatorGroup(ABC):
         self._transmission: Transmission = transmission
         self._sim = sim
         self._delay = delay
+        self.only_passes_on = False
+        """True if the controls depend on nothing but the targets of now."""
 
     @abstractmethod
     def apply(self, targets: ActuatorTargets) -> None:
@@ -63,6 +65,7 @@ class NativeGroup(ActuatorGroup):
             delay: Delays the commands, shape (len(controls),).
         """
         super().__init__(transmission, sim, delay)
+        self.only_passes_on = delay is None
         by_command: dict[Command, list[Control]] = {}
         for control in controls:
             by_command.setdefault(control.command, []).append(control)

@@ -123,6 +123,8 @@ class EntityData:
         self._minus_z = torch.tensor([0.0, 0.0, -1.0], device=sim.device)
         self.default_root_state = defaults.root_state_w
         """Pose, and velocity in world axes, that a reset returns to, (num_envs, 13)."""
+        self.default_joint_state = defaults.joint_state
+        """Positions and velocities that follow, shape (num_envs, 2, num_joints)."""
         self.default_joint_pos = defaults.joint_pos
         """Shape (num_envs, num_joints), metres or radians."""
         self.default_joint_vel = defaults.joint_vel
@@ -138,14 +140,11 @@ class EntityData:
         """The same, drawn together about their centre by the soft limit factor."""
         self.encoder_bias = torch.zeros_like(defaults.joint_pos)
         """Offsets that the joint encoders add, shape (num_envs, num_joints)."""
-        self.targets = ActuatorTargets.zeros(
-            sim.num_envs,
-            joints=len(index.joints),
-            tendons=len(index.tendons),
-            sites=len(index.sites),
-            device=sim.device,
+        sizes = len(index.joints), len(index.tendons), len(index.sites)
+        self.targets, self.all_targets = ActuatorTargets.zeros(
+            sim.num_envs, *sizes, sim.device
         )
-        """Targets of the actuators."""
+        """Targets of the actuators, and the tensor whose columns they are."""
 
     def invalidate(self) -> None:
         """Forget what was computed: the simulation has changed.
@@ -173,7 +172,7 @@ class EntityData:
     @quantity
     def root_ang_vel_w(self) -> torch.Tensor:
         """Angular velocity of the link, shape (num_envs, 3), rad/s."""
-        if not self._root.can_move:
+        if self._root.velocity is None:
             return self.root_ang_vel_b  # Zero, in whatever axes.
         return quat_rotate(self.root_quat_w, self.root_ang_vel_b)
 

@@ -37,10 +37,9 @@ class Defaults:
 
         self.root_state_w = rows["root_state_w"]
         """Pose, and velocity in world axes, of the root, shape (num_envs, 13)."""
-        self.joint_pos = rows["joint_pos"]
-        """Shape (num_envs, num_joints), metres or radians."""
-        self.joint_vel = rows["joint_vel"]
-        """Shape (num_envs, num_joints), m/s or rad/s."""
+        self._joints = torch.stack((rows["joint_pos"], rows["joint_vel"]), dim=1)
+        self.joint_pos, self.joint_vel = self._joints.unbind(dim=1)
+        """Shape (num_envs, num_joints), metres or radians, and by second."""
         self.ball_quat = rows["ball_quat"]
         """Orientations of the ball joints, wxyz, shape (num_envs, num_balls, 4)."""
         self.ball_vel = rows["ball_vel"]
@@ -85,6 +84,11 @@ class Defaults:
             write_where(getattr(self, name), mask, value)
         write_where(self.key_joint_pos, mask, rows["joint_pos"])
         self.refresh(mask)
+
+    @property
+    def joint_state(self) -> torch.Tensor:
+        """`joint_pos` and `joint_vel`, shape (num_envs, 2, num_joints)."""
+        return self._joints
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return everything that can differ between worlds, by name."""

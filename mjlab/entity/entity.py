@@ -18,7 +18,7 @@ from mjlab.names import find_name
 from mjlab.random import WorldRng
 from mjlab.sim import Simulation
 from mjlab.tensors.columns import LocalIds
-from mjlab.tensors.masks import write_where
+from mjlab.tensors.masks import fill_where, write_where
 from mjlab.tensors.math import quat_rotate
 
 Value = torch.Tensor | float
@@ -98,9 +98,13 @@ class Entity:
 
     # The step.
 
-    def apply(self) -> None:
-        """Have the actuators write the controls that follow from their targets."""
-        self.actuators.apply(self.data.targets)
+    def apply(self, *, again: bool = False) -> None:
+        """Have the actuators write the controls that follow from their targets.
+
+        Args:
+            again: Promises that targets and controls are as they were left.
+        """
+        self.actuators.apply(self.data.targets, again=again)
         self.data.invalidate()
 
     def update(self, dt: float) -> None:
@@ -116,10 +120,10 @@ class Entity:
 
         It does not touch the state of the physics; `reset_to_default` does.
         """
-        for field, target in vars(self.data.targets).items():
-            pose = self.data.default_joint_pos if field == "joint_pos" else 0.0
-            if target.shape[1]:
-                write_where(target, mask, pose)
+        if self.data.all_targets.shape[1]:
+            fill_where(self.data.all_targets, mask, 0.0)
+        if self.num_joints:
+            write_where(self.data.targets.joint_pos, mask, self.data.default_joint_pos)
         self.actuators.reset(mask)
         self.data.invalidate()
 
@@ -297,9 +301,9 @@ class Entity:
     def reset_to_default(self, mask: torch.Tensor) -> None:
         """Write the default state: root, joints, controls and activations."""
         default = self._defaults
-        if self._root.can_be_placed:
+        if self._root.pose:
             self.write_root_pose_w(mask, default.root_state_w[:, :7])
-        if self._root.can_move:
+        if self._root.velocity is not None:
             self.write_root_velocity_w(mask, default.root_state_w[:, 7:])
         self.write_joint_state(mask, default.joint_pos, default.joint_vel)
         self.write_ball_quat(mask, default.ball_quat)

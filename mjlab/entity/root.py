@@ -38,75 +38,73 @@ class Root:
     ang_vel_b: torch.Tensor
     """Angular velocity, axes of the frame, shape (num_envs, 3), rad/s."""
 
-    can_be_placed: bool
-    """True if the pose is part of the state."""
+    pose: tuple[torch.Tensor, ...] = ()
+    """The pose as it lies in the state, in one piece or two, if it is there."""
 
-    can_move: bool
-    """True if the velocity is part of the state."""
+    velocity: torch.Tensor | None = None
+    """Both velocities as they lie in the state, shape (num_envs, 6)."""
 
     def write_pose_w(self, mask: torch.Tensor, pose: torch.Tensor) -> None:
         """Place the frame: position and orientation wxyz, shape (num_envs, 7)."""
-        if not self.can_be_placed:
+        if not self.pose:
             raise FixedBaseError(
                 f"The entity {self.owner!r} is a part of the world and has no root "
                 "pose to write: a plane or height field beside its root body keeps it "
                 "from being placed."
             )
-        write_where(self.pos_w, mask, pose[..., :3])
-        write_where(self.quat_w, mask, pose[..., 3:7])
+        sizes = [part.shape[1] for part in self.pose]
+        for part, value in zip(self.pose, pose.split(sizes, dim=-1), strict=True):
+            write_where(part, mask, value)
 
     def write_velocity_w(self, mask: torch.Tensor, velocity: torch.Tensor) -> None:
         """Set the frame in motion: linear and angular, world axes, (num_envs, 6)."""
-        self._require_motion()
-        ang_vel_b = self._in_body(velocity[..., 3:6])
-        write_where(self.lin_vel_w, mask, velocity[..., :3])
-        write_where(self.ang_vel_b, mask, ang_vel_b)
+        write_where(self._velocity(), mask, self._as_kept(velocity))
 
     def add_velocity_w(self, mask: torch.Tensor, change: torch.Tensor) -> None:
         """Change the velocity: linear and angular, world axes, (num_envs, 6)."""
-        self._require_motion()
-        ang_vel_b = self._in_body(change[..., 3:6]).add_(self.ang_vel_b)
-        write_where(self.lin_vel_w, mask, change[..., :3] + self.lin_vel_w)
-        write_where(self.ang_vel_b, mask, ang_vel_b)
+        kept = self._velocity()
+        write_where(kept, mask, self._as_kept(change).add_(kept))
 
-    def _in_body(self, vec_w: torch.Tensor) -> torch.Tensor:
-        return quat_rotate_inverse(self.quat_w, vec_w.expand_as(self.ang_vel_b))
+    def _as_kept(self, velocity: torch.Tensor) -> torch.Tensor:
+        linear, angular = velocity.expand(len(self.quat_w), 6).split(3, dim=1)
+        return torch.cat((linear, quat_rotate_inverse(self.quat_w, angular)), dim=1)
 
-    def _require_motion(self) -> None:
-        if not self.can_move:
+    def _velocity(self) -> torch.Tensor:
+        if self.velocity is None:
             raise FixedBaseError(
                 f"The entity {self.owner!r} has a fixed base, and no root velocity to "
                 "write. Let it float (a free joint on its root body), or write only "
                 "its pose."
             )
+        return self.velocity
 
 
 def bind_root(sim: Simulation, index: EntityIndex) -> Root:
     """Return the root of an entity: a free joint's, a mocap body's, or the world's."""
     model, data = sim.mj_model, sim.data
-    rest = torch.zeros(sim.num_envs, 3, device=sim.device)
-    pos_w, lin_vel_w, ang_vel_b = rest, rest, rest
-    quat_w = torch.zeros(sim.num_envs, 4, device=sim.device)
-    quat_w[:, 0].fill_(1.0)
     free, placed = index.free_joint_id, index.mocap_body_id
+    velocity, pose = None, ()
+    rest = torch.zeros(sim.num_envs, 13, device=sim.device)
+    rest[:, 3].fill_(1.0)
+    pos_w, quat_w, lin_vel_w, ang_vel_b = rest.split((3, 4, 3, 3), dim=1)
     if free is not None:
         at, dof = int(model.jnt_qposadr[free]), int(model.jnt_dofadr[free])
-        pos_w, quat_w = data.qpos[:, at : at + 3], data.qpos[:, at + 3 : at + 7]
+        pose, velocity = (data.qpos[:, at : at + 7],), data.qvel[:, dof : dof + 6]
+        pos_w, quat_w = pose[0].split((3, 4), dim=1)
         # MuJoCo keeps the linear velocity of a free joint in world axes, and the
         # angular velocity in the body's.
-        lin_vel_w = data.qvel[:, dof : dof + 3]
-        ang_vel_b = data.qvel[:, dof + 3 : dof + 6]
+        lin_vel_w, ang_vel_b = velocity.split(3, dim=1)
     elif placed is not None:
         mocap = int(model.body_mocapid[placed])
-        pos_w, quat_w = data.mocap_pos[:, mocap], data.mocap_quat[:, mocap]
+        pose = pos_w, quat_w = data.mocap_pos[:, mocap], data.mocap_quat[:, mocap]
     return Root(
         owner=index.name,
         pos_w=pos_w,
         quat_w=quat_w,
         lin_vel_w=lin_vel_w,
         ang_vel_b=ang_vel_b,
-        can_be_placed=free is not None or placed is not None,
-        can_move=free is not None,
+        pose=pose,
+        velocity=velocity,
     )
 
 

@@ -64,7 +64,6 @@ def guard_nonfinite(env: ManagedEnv, max_share: float) -> NonfiniteGuard:
     return NonfiniteGuard(
         env.sim.health,
         env.termination_manager,
-        env.reward_manager,
         counting,
         env.common_step_counter,
         max_share,

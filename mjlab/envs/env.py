@@ -86,9 +86,9 @@ class ManagerBasedRlEnv:
         self.step_dt = self.physics_dt * cfg.decimation
         self.max_episode_length_s = cfg.episode_length_s
         self.max_episode_length = math.ceil(cfg.episode_length_s / self.step_dt - 1e-9)
-        ints = {"dtype": torch.int64, "device": self.device}
-        self.episode_length_buf = torch.zeros(self.num_envs, **ints)
-        self.common_step_counter = torch.zeros((), **ints)
+        counts = torch.zeros(self.num_envs + 1, dtype=torch.int64, device=self.device)
+        self.step_counts, self.episode_length_buf = counts, counts[:-1]
+        self.common_step_counter = counts[-1]
         self.episode_log = EpisodeLog(self.num_envs, self.device)
         self.event_manager = EventManager(cfg.events, self)
         self.command_manager = CommandManager(cfg.commands, self)
@@ -178,9 +178,8 @@ class ManagerBasedRlEnv:
             recorder.commit()
         observations, extras = self._shown(ends=True)
         reward = self.reward_manager.reward.clone()
-        flags = self.termination_manager
-        ended = flags.terminated.clone(), flags.time_outs.clone()
-        return Step(observations, reward, *ended, extras)
+        terminated, time_outs = self.termination_manager.ends.clone()
+        return Step(observations, reward, terminated, time_outs, extras)
 
     def choose_resets(
         self,

@@ -177,9 +177,9 @@ class Lifecycle:
             Reward, terminated and truncated, each of shape (num_envs,).
         """
         self._run("evaluate")
-        flags = self._program.env.termination_manager
         reward = self._program.env.reward_manager.reward
-        return reward.clone(), flags.terminated.clone(), flags.time_outs.clone()
+        terminated, time_outs = self._program.env.termination_manager.ends.clone()
+        return reward.clone(), terminated, time_outs
 
     def reset_done(self) -> None:
         """Begin new episodes in the worlds that ended, as far as that is due."""

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import torch
 
-from mjlab.managers import RewardManager, TerminationManager
+from mjlab.managers import TerminationManager
 from mjlab.sim import Health
 
 
@@ -37,7 +37,6 @@ class NonfiniteGuard:
         self,
         health: Health,
         terminations: TerminationManager,
-        rewards: RewardManager,
         counting: Sequence[CountsNonfinite],
         steps: torch.Tensor,
         max_share: float,
@@ -47,13 +46,12 @@ class NonfiniteGuard:
         Args:
             health: Knows which states are finite.
             terminations: Told which episodes end.
-            rewards: Knows which rewards are finite.
             counting: What is asked for counts by term.
             steps: The counter of steps, shape (), live.
             max_share: Share of world steps that may end so before a run is stopped.
         """
         self._health, self._steps, self._max_share = health, steps, max_share
-        self._terminations, self._rewards = terminations, rewards
+        self._terminations = terminations
         self._counting = tuple(counting)
         self.found = torch.zeros_like(terminations.dones)
         """Worlds that were not finite in the last step, shape (num_envs,), bool."""
@@ -65,14 +63,13 @@ class NonfiniteGuard:
 
     def detect(self) -> None:
         """Find worlds whose state is not finite."""
-        self.found.copy_(self._health.check())
+        self._health.check(out=self.found)
 
     def end_episodes(self) -> None:
         """End the episodes of worlds whose state or reward is not finite.
 
-        The reward manager has kept them out of reward and sums already.
+        The reward manager has added its own, and kept all of them out of its sums.
         """
-        self.found.logical_or_(self._rewards.nonfinite)
         self._terminations.end(self.found)
         self.worlds += self.found.sum()
 

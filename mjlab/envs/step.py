@@ -54,15 +54,14 @@ class StepProgram:
         yield "set_targets"
         for substep in range(self.decimation):
             m.action.apply_action()
-            env.scene.apply()
+            env.scene.apply(again=resume and substep > 0 and m.action.acts_once)
             yield "apply_targets"
             env.sim.step(self.late_control, resume=resume and substep == 0)
             env.scene.update(env.physics_dt)
             for metrics in self.metrics:
                 metrics.compute_substep()
             yield "physics_step"
-        env.episode_length_buf.add_(1)
-        env.common_step_counter.add_(1)
+        env.step_counts.add_(1)
         m.termination.compute()
         for outcomes in self.outcomes:
             outcomes.compute()
@@ -131,8 +130,9 @@ class StepProgram:
         for manager in self.with_memory:
             manager.reset(mask)
         # A world that is reset twice in a row has had no episode in between.
-        self.env.episode_log.fold(mask & (self.env.episode_length_buf > 0))
-        self.env.episode_length_buf.masked_fill_(mask, 0)
+        steps = self.env.episode_length_buf
+        self.env.episode_log.fold(mask.logical_and(steps))
+        steps.masked_fill_(mask, 0)
 
     def refresh(self, dt: float) -> None:
         """Make current what follows from the state, after the last writes to it."""

@@ -133,6 +133,9 @@ class ActionManager(Manager[ActionTerm]):
         parts = self.action.split(dims, dim=1) if dims else ()
         self._parts = dict(zip(self.terms, parts, strict=True))
         self._late = [term for term in self.terms.values() if term.is_late]
+        acts = {type(term).apply_actions for term in self.terms.values()}
+        self.acts_once = not self._late and acts <= {ActionTerm.apply_actions}
+        """True if no term acts again before or inside the physics steps."""
         self.late_control: Control | None = self._apply_late if self._late else None
         """Acts of terms inside the physics step; see `Simulation.step`."""
 
@@ -192,12 +195,10 @@ class ActionManager(Manager[ActionTerm]):
         clip, so that it reaches the state, where the world is found and reset.
         """
         self.check(action)
-        self.prev_prev_action.copy_(self.prev_action)
-        self.prev_action.copy_(self.action)
-        # Zero where a number is finite, and NaN elsewhere.
-        residue = action * 0.0
-        torch.add(action, residue, out=self.action)
-        self.nonfinite.add_(residue.sum(dim=1) != 0.0)
+        recent = torch.cat((action.unsqueeze(0), self._history[:2]))
+        # No times a number is zero where it is finite, and NaN elsewhere.
+        torch.add(recent, recent, alpha=0.0, out=self._history)
+        self.nonfinite.add_(self.action.isnan().any(dim=1))
         for name, term in self.terms.items():
             term.process_actions(self._parts[name])
 

@@ -219,7 +219,7 @@ class CommandManager(Manager[CommandTerm]):
     def reset(self, mask: torch.Tensor) -> None:
         # They get new commands in this step.
         for name, columns in self._columns.items():
-            self._env.episode_log.write(columns, self.terms[name].metric_values)
+            self._env.episode_log.values[:, columns] = self.terms[name].metric_values
         super().reset(mask)
 
     def rows(self) -> list[tuple[str, ...]]:

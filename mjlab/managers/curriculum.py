@@ -62,7 +62,7 @@ class CurriculumManager(Manager[BoundTerm]):
     def reset(self, mask: torch.Tensor) -> None:
         super().reset(mask)
         if self.terms:
-            self._log.write(self._columns, self._values)
+            self._log.values[:, self._columns] = self._values
 
     def log_values(self) -> dict[str, torch.Tensor]:
         """Return the terms' last figures by log key, as scalars on the device."""

@@ -24,15 +24,11 @@ class EpisodeLog:
         self._allocate()
 
     def register(self, keys: Sequence[str]) -> slice:
-        """Reserve columns for `keys`; return where `write` puts their values."""
+        """Reserve columns of `values` for `keys`, and return which they are."""
         start = len(self.keys)
         self.keys.extend(keys)
         self._allocate()
         return slice(start, len(self.keys))
-
-    def write(self, columns: slice, values: torch.Tensor) -> None:
-        """Set the present values of registered columns, shape (num_envs, columns)."""
-        self._values[:, columns] = values
 
     def fold(self, mask: torch.Tensor) -> None:
         """Take the values of the worlds of `mask` into the averages."""
@@ -40,7 +36,8 @@ class EpisodeLog:
         sums_and_count = chosen.sum(dim=0)
         self._sums_and_count += sums_and_count
         count = sums_and_count[-1]
-        mean = sums_and_count[:-1] / count.clamp(min=1.0)
+        # No number, and not taken, where no episode has ended.
+        mean = sums_and_count[:-1] / count
         torch.where(count > 0.0, mean, self._latest, out=self._latest)
 
     def latest(self) -> dict[str, torch.Tensor]:
@@ -77,7 +74,8 @@ class EpisodeLog:
         size = len(self.keys)
         # The last column is one, so that its sum is the number of episodes.
         self._values_and_one = torch.ones(self._num_envs, size + 1, device=self._device)
-        self._values = self._values_and_one[:, :-1].zero_()
+        self.values = self._values_and_one[:, :-1].zero_()
+        """Present figures of all worlds, which managers write, (num_envs, keys)."""
         self._zero = torch.zeros((), device=self._device)
         self._sums_and_count = torch.zeros(size + 1, device=self._device)
         self._latest = torch.zeros(size, device=self._device)

@@ -50,6 +50,9 @@ class ManagedEnv(Env, Protocol):
     them finds those before it.
     """
 
+    step_counts: torch.Tensor
+    """`episode_length_buf`, and last `common_step_counter`: a step adds 1 to all."""
+
     @property
     def action_manager(self) -> ActionManager:
         """Actions and their history."""

@@ -127,15 +127,14 @@ class OutcomeManager(Manager[BoundTerm]):
                 )
         super().__init__(bind_terms(cfg, env, kind=self.kind), env)
         try_terms(self.terms.values(), env, torch.bool)
-        size = (env.num_envs, len(self.terms))
-        self._now = torch.zeros(size, dtype=torch.bool, device=env.device)
-        self._once = torch.zeros_like(self._now)
+        size = (env.num_envs, 2, len(self.terms))
+        self._flags = torch.zeros(size, dtype=torch.bool, device=env.device)
+        self._once, self._now = self._flags.unbind(dim=1)
         self._log = env.episode_log
         kinds = ("once", "at_end")
-        self._columns = [
-            self._log.register([f"Metrics/{name}_{kind}" for name in self.terms])
-            for kind in kinds
-        ]
+        self._columns = self._log.register(
+            [f"Metrics/{name}_{kind}" for kind in kinds for name in self.terms]
+        )
 
     def compute(self) -> None:
         """Find out what holds in this step."""
@@ -160,8 +159,7 @@ class OutcomeManager(Manager[BoundTerm]):
         super().reset(mask)
         if not self.terms:
             return
-        for columns, flags in zip(self._columns, (self._once, self._now), strict=True):
-            self._log.write(columns, flags)
+        self._log.values[:, self._columns] = self._flags.flatten(1)
         fill_where(self._once, mask, False)
 
     def state(self) -> dict[str, torch.Tensor]:
@@ -230,10 +228,10 @@ class _Episodes:
         """Log and clear the figures of the worlds of `mask`."""
         if not self._terms:
             return
-        self._log.write(self._columns, self._figures)
+        self._log.values[:, self._columns] = self._figures
         if _size(self._means):
             means = self._figures[:, self._means] / self._samples.clamp(min=1.0)
-            self._log.write(self._mean_columns, means)
+            self._log.values[:, self._mean_columns] = means
         fill_where(self._figures, mask, 0.0)
         fill_where(self._samples, mask, 0.0)
 

@@ -16,6 +16,7 @@ from mjlab.managers.term import (
     try_terms,
 )
 from mjlab.tensors.masks import fill_where
+from mjlab.tensors.operators import one_launch
 
 
 @dataclass(kw_only=True)
@@ -80,23 +81,17 @@ class RewardManager(Manager[BoundTerm]):
         Args:
             dt: Duration of the step, in seconds.
             lost: Worlds whose state is not finite, shape (num_envs,), bool. What their
-                terms say, finite or not, enters neither the reward nor any sum.
+                terms say, finite or not, enters neither the reward nor any sum. Those
+                of `nonfinite` are added to them.
         """
         if not self.terms:
             return self.reward
         torch.stack([term() for term in self.terms.values()], dim=-1, out=self.values)
-        contributions = self.contributions
-        torch.mul(self.values, self.weights, out=contributions)
-        if self._scale_by_dt:
-            contributions.mul_(dt)
-        # What is finite, and only that, is zero less itself.
-        is_bad = (contributions - contributions) != 0
-        self._counts.add_(is_bad)
-        torch.any(is_bad, dim=1, out=self.nonfinite)
-        silent = self.nonfinite if lost is None else self.nonfinite | lost
-        fill_where(contributions, silent, 0.0)
-        self.episode_sums.add_(contributions)
-        return torch.sum(contributions, dim=-1, out=self.reward)
+        lost = torch.zeros_like(self.nonfinite) if lost is None else lost
+        dt = dt if self._scale_by_dt else 1.0
+        written = self.contributions, self.episode_sums, self._counts, self.nonfinite
+        weigh(self.reward, self.values, self.weights, dt, *written, lost)
+        return self.reward
 
     def weight(self, name: str) -> torch.Tensor:
         """Return the live weight of a term, shape (): what is written there counts."""
@@ -118,8 +113,8 @@ class RewardManager(Manager[BoundTerm]):
         # Log the sums of the episodes that end, and clear them.
         super().reset(mask)
         # Seconds of a whole episode, so that ending early shows as less reward.
-        mean_rates = self.episode_sums / self._env.max_episode_length_s
-        self._log.write(self._columns, mean_rates)
+        rates = self._log.values[:, self._columns]
+        torch.div(self.episode_sums, self._env.max_episode_length_s, out=rates)
         fill_where(self.episode_sums, mask, 0.0)
 
     def take_nonfinite(self) -> dict[str, int]:
@@ -145,6 +140,29 @@ class RewardManager(Manager[BoundTerm]):
     def rows(self) -> list[tuple[str, ...]]:
         weights = self.weights.tolist()
         return [(n, f"{w:g}") for n, w in zip(self.terms, weights, strict=True)]
+
+
+@one_launch(
+    "Tensor(a!) reward, Tensor values, Tensor weights, float dt, Tensor(b!) parts,"
+    "Tensor(c!) sums, Tensor(d!) counts, Tensor(e!) nonfinite, Tensor(f!) lost"
+)
+def weigh(
+    reward: torch.Tensor,
+    values: torch.Tensor,
+    weights: torch.Tensor,
+    dt: float,
+    *written: torch.Tensor,
+) -> None:
+    """Weigh values and add them up, by world and in sums; count what is not finite."""
+    parts, sums, counts, nonfinite, lost = written
+    torch.mul(values, weights, out=parts).mul_(dt)
+    # What is finite, and only that, is zero less itself.
+    is_bad = (parts - parts) != 0
+    counts.add_(is_bad)
+    torch.any(is_bad, dim=1, out=nonfinite)
+    fill_where(parts, lost.logical_or_(nonfinite), 0.0)
+    sums.add_(parts)
+    torch.sum(parts, dim=-1, out=reward)
 
 
 def _checked_weight(name: str, cfg: RewardTermCfg) -> float:

@@ -7,7 +7,7 @@ import torch
 
 from mjlab.managers.env import Env
 from mjlab.managers.term import BoundTerm, Manager, TermCfg, bind_terms, try_terms
-from mjlab.tensors.masks import fill_where, write_where
+from mjlab.tensors.masks import write_where
 
 
 @dataclass(kw_only=True)
@@ -37,14 +37,17 @@ class TerminationManager(Manager[BoundTerm]):
         self.columns.sort(key=lambda name: is_time_out[name])
         self._num_ends = len(self.columns) - sum(is_time_out.values())
         self._is_time_out = is_time_out
-        flags = {"dtype": torch.bool, "device": env.device}
-        self.terminated = torch.zeros(env.num_envs, **flags)
+        bools = {"dtype": torch.bool, "device": env.device}
+        self._flags = torch.zeros(3, env.num_envs, **bools)
+        self.ends = self._flags[1:]
+        """Where `terminated` and `time_outs` hold, shape (2, num_envs)."""
+        self.dones = self._flags[0]
+        """Episodes that ended in either way in this step, shape (num_envs,)."""
+        self.terminated = self._flags[1]
         """Episodes that came to an end in this step, shape (num_envs,)."""
-        self.time_outs = torch.zeros(env.num_envs, **flags)
+        self.time_outs = self._flags[2]
         """Episodes that were cut short in this step, shape (num_envs,)."""
-        self.dones = torch.zeros(env.num_envs, **flags)
-        """Episodes that did either, shape (num_envs,)."""
-        self.values = torch.zeros(env.num_envs, len(self.columns), **flags)
+        self.values = torch.zeros(env.num_envs, len(self.columns), **bools)
         """Values of the terms in the last step, shape (num_envs, terms), ends first."""
         self._last_episode = torch.zeros_like(self.values)
         self._log = env.episode_log
@@ -56,8 +59,7 @@ class TerminationManager(Manager[BoundTerm]):
         """Find out and return which episodes end, shape (num_envs,), bool."""
         if not self.terms:
             # What `end` wrote in the step before must not last.
-            self.terminated.fill_(False)
-            return self.dones.fill_(False)
+            return self._flags.zero_()[0]
         torch.stack([self.terms[n]() for n in self.columns], dim=-1, out=self.values)
         torch.any(self.values[:, : self._num_ends], dim=1, out=self.terminated)
         torch.any(self.values[:, self._num_ends :], dim=1, out=self.time_outs)
@@ -65,13 +67,11 @@ class TerminationManager(Manager[BoundTerm]):
 
     def end(self, mask: torch.Tensor) -> None:
         """End the episodes of the worlds of `mask`, too, whatever the terms say."""
-        self.terminated.logical_or_(mask)
-        self.dones.logical_or_(mask)
+        self._flags[:2].logical_or_(mask)
 
     def spare(self, mask: torch.Tensor) -> None:
         """End no episode of the worlds of `mask` in this step."""
-        for flags in (self.terminated, self.time_outs, self.dones):
-            fill_where(flags, mask, False)
+        self._flags.masked_fill_(mask, False)
 
     def keep_time_outs(self, besides: torch.Tensor) -> None:
         """End no episodes but those cut short and those of the worlds of `besides`."""
@@ -89,9 +89,9 @@ class TerminationManager(Manager[BoundTerm]):
     def reset(self, mask: torch.Tensor) -> None:
         super().reset(mask)
         # A world that is reset twice has an episode of no steps, which no term ended.
-        has_begun = (self._env.episode_length_buf > 0).unsqueeze(1)
-        write_where(self._last_episode, mask, self.values & has_begun)
-        self._log.write(self._columns, self._last_episode)
+        steps = self._env.episode_length_buf.unsqueeze(1)
+        write_where(self._last_episode, mask, self.values.logical_and(steps))
+        self._log.values[:, self._columns] = self._last_episode
 
     def state(self) -> dict[str, torch.Tensor]:
         return super().state() | {

@@ -109,7 +109,11 @@ class JointPositionAction(AffineAction):
         """Set the targets for the whole step."""
         self._scale_and_clip(actions, self.summand())
         bias = self._columns.read(self.entity.data.encoder_bias)
-        self._columns.write_all(self._field, self.processed_action - bias)
+        if self._columns.run is None:
+            self._columns.write_all(self._field, self.processed_action - bias)
+        else:
+            place = self._columns.read(self._field)
+            torch.sub(self.processed_action, bias, out=place)
 
     def summand(self) -> torch.Tensor:
         """Return what is added to the scaled action, (action_dim,) or one a world."""

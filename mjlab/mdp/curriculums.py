@@ -133,15 +133,17 @@ class schedule(ManagerTermBase):
         """Write the value of the present step; return its last number."""
         step = self._env.common_step_counter
         stage = torch.bucketize(step, self._steps, right=True).view(1)
-        value = self._values.index_select(0, stage).squeeze(0)
-        if self._is_linear:
+        if not self._is_linear:
+            torch.index_select(self._values, 0, stage, out=self._target.unsqueeze(0))
+        else:
+            value = self._values.index_select(0, stage).squeeze(0)
             after = (stage + 1).clamp_(max=self._steps.shape[0])
             further = self._values.index_select(0, after).squeeze(0)
             passed = step - self._starts.index_select(0, stage)
             value = torch.lerp(
                 value, further, (passed * self._rates.index_select(0, stage)).squeeze(0)
             )
-        self._target.copy_(value)
+            self._target.copy_(value)
         return self._target.reshape(-1)[-1]
 
     def __call__(

@@ -203,7 +203,6 @@ class _JointReset(ManagerTermBase):
             found = {t.element: t for t in choice.resolve(given)}
             rest = choice.resolve(neutral)
             targets += [found.get(target.element, target) for target in rest]
-        self._count = len(selection.joint_names)
         self._varies = any((t.low, t.high) != neutral for t in targets)
         self._sampler = Sampler(targets, type(self).__name__, env.device)
 
@@ -228,12 +227,11 @@ class _JointReset(ManagerTermBase):
             stream: Name of the random numbers; the event manager gives one.
         """
         data, ids = self._entity.data, self._ids
-        pos, vel = data.default_joint_pos[:, ids], data.default_joint_vel[:, ids]
+        state = data.default_joint_state[:, :, ids]
         if self._varies:
-            drawn = self._sampler.draw(env.rng, stream)
-            change, change_vel = drawn[:, : self._count], drawn[:, self._count :]
-            pos = pos * change if self.scales else pos + change
-            vel = vel * change_vel if self.scales else vel + change_vel
+            change = self._sampler.draw(env.rng, stream).view(state.shape)
+            state = state * change if self.scales else state + change
+        pos, vel = state.unbind(dim=1)
         lower, upper = data.soft_joint_pos_limits[:, ids].unbind(dim=-1)
         self._entity.write_joint_state(mask, torch.clamp(pos, lower, upper), vel, ids)
 

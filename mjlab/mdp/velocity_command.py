@@ -101,10 +101,8 @@ class UniformVelocityCommand(CommandTerm):
         self._has_forward = cfg.rel_forward_envs > 0.0
         self._has_heading = shares[1] > 0.0
         self._has_world = cfg.rel_world_envs > 0.0
-        widths = torch.tensor(shares, dtype=torch.float64)
-        bounds = (widths.cumsum(0) - widths, widths.cumsum(0))
-        self._class_starts, self._class_ends = (b.float().to(device) for b in bounds)
-        self._crosswise = torch.tensor([False, True, True], device=device)
+        widths = torch.tensor([0.0, *shares], dtype=torch.float64)
+        self._class_bounds = widths.cumsum(0).float().to(device)
         self._classes = torch.zeros(env.num_envs, 4, dtype=torch.bool, device=device)
         columns = self._classes.unbind(dim=1)
         self.is_standing, self.is_heading, self.is_forward, self.is_world = columns
@@ -137,15 +135,12 @@ class UniformVelocityCommand(CommandTerm):
         self._average(torch.stack((distance, turning.abs()), dim=-1))
 
     def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:
-        choice = unit[:, :1]
-        classes = (choice >= self._class_starts) & (choice < self._class_ends)
+        is_past = unit[:, :1] >= self._class_bounds
+        classes = is_past[:, :-1] > is_past[:, 1:]
         drawn = spread(self._ranges.bounds, unit[:, 1:5])
-        stopped = classes[:, 0:1]
+        drawn[:, :3].masked_fill_(classes[:, 0:1], 0.0)
         if self._has_forward:
-            forward = classes[:, 2:3]
-            self._point_forward(drawn, forward, unit[:, 1:2])
-            stopped = stopped | (forward & self._crosswise)
-        drawn[:, :3].masked_fill_(stopped, 0.0)
+            self._point_forward(drawn, classes[:, 2:3], unit[:, 1:2])
         write_where(self._classes, mask, classes)
         write_where(self._drawn, mask, drawn)
         if self.writes_state:
@@ -158,6 +153,7 @@ class UniformVelocityCommand(CommandTerm):
         low, high = self.ranges["lin_vel_x"].clamp(min=0.0).unbind()
         speed = torch.addcmul(low, unit, high - low)
         torch.where(forward, speed, drawn[:, :1], out=drawn[:, :1])
+        drawn[:, 1:3].masked_fill_(forward, 0.0)
 
     def _set_in_motion(self, mask: torch.Tensor, unit: torch.Tensor) -> None:
         """Have some of the worlds that begin an episode move as commanded."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import torch
 
-from mjlab.muscle.operators import one_launch
+from mjlab.tensors.operators import one_launch
 
 TINY = 1e-15  # MuJoCo's mjMINVAL.
 
@@ -72,7 +72,7 @@ class MuscleCurves:
         All four of shape (num_envs, muscles).
         """
         if self._packed is not None:
-            muscle_forces(length, velocity, self._packed, gain, bias)
+            muscle_forces(gain, bias, length, velocity, self._packed)
             return
         gain.copy_(self.gain(length, velocity))
         bias.copy_(self.bias(length))
@@ -100,14 +100,14 @@ class MuscleCurves:
 
 
 @one_launch(
-    "Tensor length, Tensor velocity, Tensor constants, Tensor(a!) gain, Tensor(b!) bias"
+    "Tensor(a!) gain, Tensor(b!) bias, Tensor length, Tensor velocity, Tensor constants"
 )
 def muscle_forces(
+    gain: torch.Tensor,
+    bias: torch.Tensor,
     length: torch.Tensor,
     velocity: torch.Tensor,
     constants: torch.Tensor,
-    gain: torch.Tensor,
-    bias: torch.Tensor,
 ) -> None:
     """Write the forces of curves whose constants are stacked."""
     curves = MuscleCurves.__new__(MuscleCurves)

@@ -7,10 +7,7 @@
 Imports Warp, so it is imported only where a CUDA device computes.
 """
 
-import torch
 import warp as wp
-
-from mjlab.warp_stream import current_warp_stream
 
 wp.init()
 # A fused multiply-add rounds once where torch rounds twice.
@@ -18,7 +15,8 @@ wp.set_module_options({"enable_backward": False, "fuse_fp": False, "fast_math": 
 
 
 @wp.kernel
-def _eliminate(rest: wp.array3d(dtype=wp.float32)) -> None:
+def eliminate_(rest: wp.array3d(dtype=wp.float32)) -> None:
+    """Do what the operator of `law` does, a world a thread."""
     world = wp.tid()
     n = rest.shape[0]
     for k in range(n):
@@ -37,13 +35,14 @@ def _eliminate(rest: wp.array3d(dtype=wp.float32)) -> None:
 
 
 @wp.kernel
-def _muscle_forces(
+def muscle_forces(
+    gain: wp.array2d(dtype=wp.float32),
+    bias: wp.array2d(dtype=wp.float32),
     length: wp.array2d(dtype=wp.float32),
     velocity: wp.array2d(dtype=wp.float32),
     constants: wp.array3d(dtype=wp.float32),
-    gain: wp.array2d(dtype=wp.float32),
-    bias: wp.array2d(dtype=wp.float32),
 ) -> None:
+    """Do what the operator of `force` does."""
     world, m = wp.tid()
     row = wp.where(constants.shape[1] == 1, 0, world)
     away = constants[1, row, m] + length[world, m] * constants[0, row, m]
@@ -69,16 +68,17 @@ def _muscle_forces(
 
 
 @wp.kernel
-def _entry_torques(
+def entry_torques(
+    active: wp.array2d(dtype=wp.float32),
+    passive: wp.array2d(dtype=wp.float32),
     jacobian: wp.array2d(dtype=wp.float32),
     address: wp.array(dtype=wp.int64),
     gear: wp.array(dtype=wp.float32),
     muscle: wp.array(dtype=wp.int64),
     gain: wp.array2d(dtype=wp.float32),
     bias: wp.array2d(dtype=wp.float32),
-    active: wp.array2d(dtype=wp.float32),
-    passive: wp.array2d(dtype=wp.float32),
 ) -> None:
+    """Do what the operator of `state` does."""
     world, entry = wp.tid()
     arm = jacobian[world, wp.int32(address[entry])] * gear[entry]
     m = wp.int32(muscle[entry])
@@ -87,12 +87,13 @@ def _entry_torques(
 
 
 @wp.kernel
-def _gathered_sum(
+def gathered_sum(
+    out: wp.array2d(dtype=wp.float32),
     entries: wp.array2d(dtype=wp.float32),
     index: wp.array(dtype=wp.int64),
     shares: wp.array2d(dtype=wp.float32),
-    out: wp.array2d(dtype=wp.float32),
 ) -> None:
+    """Do what the operator of `state` does."""
     world, target = wp.tid()
     width = shares.shape[1]
     total = wp.float32(0.0)
@@ -100,29 +101,3 @@ def _gathered_sum(
         entry = wp.int32(index[target * width + k])
         total += entries[world, entry] * shares[target, k]
     out[world, target] = total
-
-
-def eliminate_(rest: torch.Tensor) -> None:
-    """Launch `law.eliminate_`."""
-    _launch(_eliminate, rest.shape[2], rest)
-
-
-def muscle_forces(*tensors: torch.Tensor) -> None:
-    """Launch `force.muscle_forces`."""
-    _launch(_muscle_forces, tuple(tensors[0].shape), *tensors)
-
-
-def entry_torques(*tensors: torch.Tensor) -> None:
-    """Launch `state.entry_torques`."""
-    _launch(_entry_torques, tuple(tensors[6].shape), *tensors)
-
-
-def gathered_sum(*tensors: torch.Tensor) -> None:
-    """Launch `state.gathered_sum`."""
-    _launch(_gathered_sum, tuple(tensors[3].shape), *tensors)
-
-
-def _launch(kernel: wp.Kernel, dim: int | tuple[int, ...], *of: torch.Tensor) -> None:
-    arrays = [wp.from_torch(tensor) for tensor in of]
-    stream = current_warp_stream(of[0].device) if of[0].is_cuda else None
-    wp.launch(kernel, dim, arrays, device=arrays[0].device, stream=stream)

@@ -9,8 +9,8 @@ import torch
 
 from mjlab.muscle.config import LawKind, TorqueLawCfg
 from mjlab.muscle.map import MuscleMap
-from mjlab.muscle.operators import one_launch
 from mjlab.names import suggest
+from mjlab.tensors.operators import one_launch
 
 
 class JointFields(Protocol):
@@ -207,7 +207,7 @@ def solve_positive(matrix: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
     return rest[:, -1]
 
 
-@one_launch("Tensor(a!) rest")
+@one_launch("Tensor(a!) rest", threads=lambda rest: rest.shape[2:])
 def eliminate_(rest: torch.Tensor) -> None:
     """Solve for the last column of `rest`, shape (n, n + 1, worlds), in its place."""
     n = rest.shape[0]

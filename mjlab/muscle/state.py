@@ -9,7 +9,7 @@ import torch
 
 from mjlab.muscle.force import MuscleCurves
 from mjlab.muscle.map import MuscleMap
-from mjlab.muscle.operators import one_launch
+from mjlab.tensors.operators import one_launch
 
 
 class MuscleFields(Protocol):
@@ -177,7 +177,7 @@ class MuscleState:
         if self.red.is_cuda:
             passive, muscle = self._passive, self.torque_map.muscle
             entries = fields.ten_J, self._address, self._gear, muscle
-            entry_torques(*entries, self.gain, self.bias, self.red, passive)
+            entry_torques(self.red, passive, *entries, self.gain, self.bias)
         else:
             arms = fields.ten_J.index_select(1, self._address) * self._gear
             self.red.copy_(arms * self.torque_map.muscle_to_entries(self.gain))
@@ -202,18 +202,18 @@ class MuscleState:
 
 
 @one_launch(
-    "Tensor jacobian, Tensor address, Tensor gear, Tensor muscle, Tensor gain, "
-    "Tensor bias, Tensor(a!) active, Tensor(b!) passive"
+    "Tensor(a!) active, Tensor(b!) passive, Tensor jacobian, Tensor address, "
+    "Tensor gear, Tensor muscle, Tensor gain, Tensor bias"
 )
 def entry_torques(
+    active: torch.Tensor,
+    passive: torch.Tensor,
     jacobian: torch.Tensor,
     address: torch.Tensor,
     gear: torch.Tensor,
     muscle: torch.Tensor,
     gain: torch.Tensor,
     bias: torch.Tensor,
-    active: torch.Tensor,
-    passive: torch.Tensor,
 ) -> None:
     """Write the torques of entries at full activation, and without."""
     arms = jacobian.index_select(1, address) * gear
@@ -221,9 +221,9 @@ def entry_torques(
     passive.copy_(arms * bias.index_select(-1, muscle))
 
 
-@one_launch("Tensor entries, Tensor index, Tensor shares, Tensor(a!) out")
+@one_launch("Tensor(a!) out, Tensor entries, Tensor index, Tensor shares")
 def gathered_sum(
-    entries: torch.Tensor, index: torch.Tensor, shares: torch.Tensor, out: torch.Tensor
+    out: torch.Tensor, entries: torch.Tensor, index: torch.Tensor, shares: torch.Tensor
 ) -> None:
     """Write sums of entries with shares, shape (rows, targets)."""
     gathered = entries.index_select(-1, index).view(-1, *shares.shape)
@@ -257,7 +257,7 @@ class _Gather:
         shares = self._shares[entries.dtype]
         if entries.is_cuda:
             out = entries.new_empty(len(entries), self._shape[1])
-            gathered_sum(entries, self._index, shares, out)
+            gathered_sum(out, entries, self._index, shares)
             return out
         gathered = entries.index_select(-1, self._index).view(self._shape)
         return (gathered * shares).sum(-1)

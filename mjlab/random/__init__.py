@@ -291,18 +291,11 @@ def _draw_meta(name: str, *key: *_Key) -> torch.Tensor:
     return world_seed.new_empty((world_seed.shape[0], *shape), dtype=_KINDS[name][0])
 
 
-def _register_operators() -> torch.library.Library:
-    """Make each kind of draw one operator: one node in a graph, one call in a trace."""
-    library = torch.library.Library("mjlab", "DEF")
-    arguments = (
-        "Tensor world_seed, Tensor counter, Tensor? tick, int stream, int[] shape"
-    )
-    for name in _KINDS:
-        library.define(f"{name}({arguments}) -> Tensor")
-        library.impl(name, functools.partial(_draw_cpu, name), "CPU")
-        library.impl(name, functools.partial(_draw_cuda, name), "CUDA")
-        library.impl(name, functools.partial(_draw_meta, name), "Meta")
-    return library
-
-
-_LIBRARY = _register_operators()
+# Each kind of draw is one operator: one node in a graph, one call in a trace.
+_LIBRARY = torch.library.Library("mjlab", "DEF")
+_ARGUMENTS = "Tensor world_seed, Tensor counter, Tensor? tick, int stream, int[] shape"
+for _name in _KINDS:
+    _LIBRARY.define(f"{_name}({_ARGUMENTS}) -> Tensor")
+    _LIBRARY.impl(_name, functools.partial(_draw_cpu, _name), "CPU")
+    _LIBRARY.impl(_name, functools.partial(_draw_cuda, _name), "CUDA")
+    _LIBRARY.impl(_name, functools.partial(_draw_meta, _name), "Meta")

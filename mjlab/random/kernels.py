@@ -12,7 +12,7 @@ import math
 import torch
 import warp as wp
 
-from mjlab.warp_stream import current_warp_stream
+from mjlab.warp_stream import launch
 
 wp.init()
 # A fused multiply-add rounds once where numpy rounds twice.
@@ -111,94 +111,45 @@ def _normal(word: wp.uint64) -> wp.float32:
 
 
 @wp.kernel
-def _draw_bits(
+def _draw(
     world_seed: wp.array(dtype=wp.int64),
     counter: wp.array(dtype=wp.int64),
     tick: wp.array(dtype=wp.int64),
     stream: wp.int64,
-    out: wp.array2d(dtype=wp.int64),
+    bits: wp.array2d(dtype=wp.int64),
+    unit: wp.array2d(dtype=wp.float32),
+    normal: wp.array2d(dtype=wp.float32),
 ) -> None:
-    world, e = wp.tid()
-    moment = wp.int64(0)
-    if tick:
-        moment = tick[world]
-    out[world, e] = wp.int64(
-        _word(world_seed[world], counter[world], moment, stream, e)
-    )
-
-
-@wp.kernel
-def _draw_uniform(
-    world_seed: wp.array(dtype=wp.int64),
-    counter: wp.array(dtype=wp.int64),
-    tick: wp.array(dtype=wp.int64),
-    stream: wp.int64,
-    out: wp.array2d(dtype=wp.float32),
-) -> None:
+    """Fill the output that there is."""
     world, e = wp.tid()
     moment = wp.int64(0)
     if tick:
         moment = tick[world]
     word = _word(world_seed[world], counter[world], moment, stream, e)
-    # 24 bits are exact in a float32, and so is their product with a power of two.
-    out[world, e] = wp.float32(wp.int64(word >> wp.uint64(40))) * wp.float32(2.0**-24.0)
+    if bits:
+        bits[world, e] = wp.int64(word)
+    if unit:
+        # 24 bits are exact in a float32, and so is their product with a power of two.
+        whole = wp.float32(wp.int64(word >> wp.uint64(40)))
+        unit[world, e] = whole * wp.float32(2.0**-24.0)
+    if normal:
+        normal[world, e] = _normal(word)
 
 
-@wp.kernel
-def _draw_normal(
-    world_seed: wp.array(dtype=wp.int64),
-    counter: wp.array(dtype=wp.int64),
-    tick: wp.array(dtype=wp.int64),
-    stream: wp.int64,
-    out: wp.array2d(dtype=wp.float32),
-) -> None:
-    world, e = wp.tid()
-    moment = wp.int64(0)
-    if tick:
-        moment = tick[world]
-    out[world, e] = _normal(_word(world_seed[world], counter[world], moment, stream, e))
+_OUTPUTS = ("draw_bits", "draw_uniform", "draw_normal")
 
 
-_KERNELS = {
-    "draw_bits": (_draw_bits, wp.int64),
-    "draw_uniform": (_draw_uniform, wp.float32),
-    "draw_normal": (_draw_normal, wp.float32),
-}
-
-
-def launch_draw(
-    name: str,
-    world_seed: torch.Tensor,
-    counter: torch.Tensor,
-    tick: torch.Tensor | None,
-    stream: int,
-    *,
-    out: torch.Tensor,
-) -> None:
+def launch_draw(name: str, *key: torch.Tensor | int | None, out: torch.Tensor) -> None:
     """Fill `out`, shape (num_envs, ...), on the current stream of its device.
 
     Args:
         name: The operator: "draw_bits", "draw_uniform" or "draw_normal".
-        world_seed: Shape (num_envs,), int64.
-        counter: Shape (num_envs,), int64.
-        tick: Shape (num_envs,), int64; None is 0 in every world.
-        stream: The stream's id.
+        key: Seeds and counters of the worlds, shape (num_envs,), int64, ticks likewise
+            or None for 0 in every world, and the stream's id.
         out: Contiguous, of the operator's type.
     """
     if out.numel() == 0:
         return
-    kernel, dtype = _KERNELS[name]
-    rows = wp.from_torch(out.view(out.shape[0], -1), dtype=dtype)
-    keys = [
-        None if key is None else wp.from_torch(key, dtype=wp.int64)
-        for key in (world_seed, counter, tick)
-    ]
-    launch_stream = current_warp_stream(out.device) if out.is_cuda else None
-    wp.launch(
-        kernel,
-        dim=rows.shape,
-        inputs=[*keys, stream],
-        outputs=[rows],
-        device=rows.device,
-        stream=launch_stream,
-    )
+    rows = out.view(out.shape[0], -1)
+    outputs = [rows if name == each else None for each in _OUTPUTS]
+    launch(_draw, rows.shape, *key, *outputs)

@@ -17,6 +17,7 @@ _BRIGHT = 64
 _HORIZON = (188, 200, 212)
 _ZENITH = (62, 92, 128)
 _FONT = mujoco.mjtFontScale.mjFONTSCALE_100
+_LINE = 24  # Height of a line of text, in pixels.
 _SHADOWS, _SLICES, _STACKS = 1024, 20, 10
 """Greatest width of the picture that shadows are made with, in pixels, and the greatest
 number of sides and rings of what is round: MuJoCo's 4096, 28 and 16 take a processor
@@ -121,17 +122,23 @@ class Canvas:
             pixels[bare] = self._sky.reshape(-1, 3)[bare]
         self._pixels = smooth_edges(self._pixels)
         if lines:
-            pixels = self._pixels.reshape(-1)
-            mujoco.mjr_drawPixels(pixels, None, self._rect, self._context)
             self._write(lines)
-            mujoco.mjr_readPixels(self._pixels, None, self._rect, self._context)
 
     def _write(self, lines: Sequence[str]) -> None:
+        """Put text over the upper rows, which alone go to OpenGL and back."""
+        height, width = self._pixels.shape[:2]
+        start = max(0, height - _LINE * len(lines) - _LINE)
+        upper, rect = (
+            self._pixels[start:],
+            mujoco.MjrRect(0, start, width, height - start),
+        )
         # MuJoCo's font has no signs beyond Latin letters.
         text = "\n".join(lines).encode("ascii", "replace").decode()
         font = mujoco.mjtFont.mjFONT_NORMAL
         corner = mujoco.mjtGridPos.mjGRID_TOPLEFT
-        mujoco.mjr_overlay(font, corner, self._rect, text, "", self._context)
+        mujoco.mjr_drawPixels(upper.reshape(-1), None, rect, self._context)
+        mujoco.mjr_overlay(font, corner, rect, text, "", self._context)
+        mujoco.mjr_readPixels(upper, None, rect, self._context)
 
 
 def _light(model: mujoco.MjModel, data: mujoco.MjData, lookat: np.ndarray) -> None:

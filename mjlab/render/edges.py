@@ -5,7 +5,7 @@ import numpy as np
 _REACH = 8
 """Pixels along an edge, in both directions, in which its ends are looked for."""
 
-_LEAST = 10.0
+_LEAST = 16.0
 """Contrast from which on neighbours are an edge, of 255."""
 
 _LUMA = np.array((0.299, 0.587, 0.114), np.float32)

@@ -14,6 +14,7 @@ import warp as wp
 
 from mjlab.render.surface_kernels import (
     FARTHEST,
+    Slabs,
     hit_box,
     hit_capsule,
     hit_cylinder,
@@ -21,6 +22,7 @@ from mjlab.render.surface_kernels import (
     hit_plane,
     hit_sphere,
     hit_surface,
+    slabs_of,
 )
 
 # Unrolled loops, and gradients that nobody asks for, take a minute to compile.
@@ -119,12 +121,13 @@ def _hit(
     o: wp.vec3,
     d: wp.vec3,
     size: wp.vec3,
+    slabs: Slabs,
     surface: wp.uint64,
     near: float,
     far: float,
 ) -> wp.vec4:
     if kind == BOX:
-        return hit_box(o, d, size)
+        return hit_box(slabs, d)
     if kind == CAPSULE:
         return hit_capsule(o, d, size[0], size[1])
     if kind == SPHERE:
@@ -177,34 +180,39 @@ def _bounds(
     center: wp.vec3, axes: wp.mat33, half: wp.vec3, eye: Eye, window: wp.vec4
 ) -> wp.vec4:
     """Return the first and last columns and rows that a box covers, as floats."""
-    whole = wp.vec4(0.0, float(eye.width - 1), 0.0, float(eye.height - 1))
     low = wp.vec2(FARTHEST, FARTHEST)
     high = wp.vec2(-FARTHEST, -FARTHEST)
-    behind = int(0)  # noqa: RUF046, UP018 - a variable to Warp.
     for i in range(8):
         x = wp.where(i % 2 == 0, half[0], -half[0])
         y = wp.where((i // 2) % 2 == 0, half[1], -half[1])
         z = wp.where(i // 4 == 0, half[2], -half[2])
         corner = center + axes * wp.vec3(x, y, z)
         depth = -corner[2]
-        if depth < eye.near:
-            behind += 1
-        else:
-            at = wp.vec2(corner[0] / depth, corner[1] / depth)
+        if depth >= eye.near:
+            at = wp.vec2(corner[0], corner[1]) / depth
             low = wp.min(low, at)
             high = wp.max(high, at)
-    if behind == 8:
-        return wp.vec4(0.0, -1.0, 0.0, -1.0)
-    if behind > 0:
-        return whole
-    across = float(eye.width) / (window[1] - window[0])
-    up = float(eye.height) / (window[3] - window[2])
+        else:
+            # What there is to see ends where an edge comes out in front.
+            for axis in range(3):
+                along = -2.0 * wp.where(axis == 0, x, wp.where(axis == 1, y, z))
+                edge = along * wp.vec3(axes[0, axis], axes[1, axis], axes[2, axis])
+                share = (depth - eye.near) / edge[2]
+                if share >= 0.0 and share <= 1.0:
+                    out = corner + share * edge
+                    at = wp.vec2(out[0], out[1]) / eye.near
+                    low = wp.min(low, at)
+                    high = wp.max(high, at)
+    columns = float(eye.width)
+    rows = float(eye.height)
+    across = columns / (window[1] - window[0])
+    up = rows / (window[3] - window[2])
     # One pixel more on each side, for what rounding takes.
     return wp.vec4(
-        wp.max(whole[0], (low[0] - window[0]) * across - 1.5),
-        wp.min(whole[1], (high[0] - window[0]) * across + 0.5),
-        wp.max(whole[2], (window[3] - high[1]) * up - 1.5),
-        wp.min(whole[3], (window[3] - low[1]) * up + 0.5),
+        wp.clamp((low[0] - window[0]) * across - 1.5, 0.0, columns),
+        wp.clamp((high[0] - window[0]) * across + 0.5, -1.0, columns - 1.0),
+        wp.clamp((window[3] - high[1]) * up - 1.5, 0.0, rows),
+        wp.clamp((window[3] - low[1]) * up + 0.5, -1.0, rows - 1.0),
     )
 
 
@@ -217,6 +225,14 @@ def _color(shapes: Shapes, world: int, geom: int) -> wp.vec4:
         rows = shapes.material_rgba.shape[0]
         return shapes.material_rgba[_row(rows, world), material]
     return rgba
+
+
+@wp.func
+def _write_normal(
+    out: Pixels, world: int, pixel: int, axes: wp.mat33, hit: wp.vec4
+) -> None:
+    if out.normal.shape[0] > 0:
+        out.normal[world, pixel] = axes * wp.vec3(hit[0], hit[1], hit[2])
 
 
 @wp.func
@@ -252,6 +268,7 @@ def _draw_geom(
         bounds = _bounds(pos + axes * middle, axes, half, eye, window)
     turn = wp.transpose(axes)
     start = -(turn * pos)
+    slabs = slabs_of(start, half)
     dx = (window[1] - window[0]) / float(eye.width)
     dy = (window[3] - window[2]) / float(eye.height)
     across = turn * wp.vec3(dx, 0.0, 0.0)
@@ -264,12 +281,11 @@ def _draw_geom(
         for column in range(first, last + 1):
             d = left + float(column) * across
             pixel = row * eye.width + column
-            hit = _hit(kind, start, d, size, surface, eye.near, eye.far)
+            hit = _hit(kind, start, d, size, slabs, surface, eye.near, eye.far)
             if hit[3] >= eye.near and hit[3] < out.nearest[world, pixel]:
                 out.nearest[world, pixel] = hit[3]
                 out.geom[world, pixel] = geom
-                n = wp.vec3(hit[0], hit[1], hit[2])
-                out.normal[world, pixel] = axes * n
+                _write_normal(out, world, pixel, axes, hit)
 
 
 @wp.func

@@ -93,7 +93,8 @@ class _Camera:
         self._kept = surfaces  # The kernel holds no more than their addresses.
         self._fields = _Fields(sim)
         self._due = torch.ones(sim.num_envs, dtype=torch.bool)
-        self._bounds = torch.zeros(sim.num_envs, 1, 4)
+        self._due_worlds = wp.from_torch(self._due)
+        self._window = torch.zeros(sim.num_envs, 1, 4)
         self._shapes = self._make_shapes(sim, view, surfaces)
         self._lights = self._make_lights(sim)
         self._eye = self._make_eye(sim, view)
@@ -107,10 +108,10 @@ class _Camera:
             setattr(self._shapes, name, fields.read(field, dtype))
         for name, (field, dtype) in _LIGHTS.items():
             setattr(self._lights, name, fields.read(field, dtype))
-        self._eye.window = self._window()
+        self._write_window()
         self._due.copy_(due)
         inputs = [
-            wp.from_torch(self._due),
+            self._due_worlds,
             self._shapes,
             self._lights,
             self._eye,
@@ -150,6 +151,7 @@ class _Camera:
         eye.index = view.camera_id
         eye.pos = _live(sim.data.cam_xpos, wp.vec3)
         eye.mat = _live(sim.data.cam_xmat, wp.mat33)
+        eye.window = wp.from_torch(self._window, dtype=wp.vec4)
         eye.width, eye.height = view.width, view.height
         eye.near, eye.limit = NEAR, view.max_distance
         # As far as `model_for_drawing` has MuJoCo's renderer see.
@@ -157,8 +159,8 @@ class _Camera:
         eye.far = max(farthest, 1.1 * view.max_distance)
         return eye
 
-    def _window(self) -> wp.array:
-        """Return left, right, bottom and top of the picture at a depth of 1 m."""
+    def _write_window(self) -> None:
+        """Write left, right, bottom and top of the picture at a depth of 1 m."""
         fields, camera = self._fields, self._view.camera_id
         sensor = fields.tensor("cam_sensorsize")[:, camera]
         fovy = fields.tensor("cam_fovy").flatten(1)[:, camera]
@@ -174,8 +176,7 @@ class _Camera:
             left, top = (less / focal).unbind(1)
             right, bottom = (more / focal).unbind(1)
             window = torch.stack((-left, right, -bottom, top), dim=1)
-        self._bounds[:, 0] = window
-        return wp.from_torch(self._bounds, dtype=wp.vec4)
+        self._window[:, 0] = window
 
 
 class _Fields:
@@ -229,7 +230,7 @@ def _outputs(num_envs: int, view: CameraView, images: Images) -> Any:
         return wp.zeros((rows, pixels), dtype=dtype, device="cpu")
 
     out.nearest, out.geom = new(wp.float32), new(wp.int32)
-    out.normal = new(wp.vec3)
+    out.normal = new(wp.vec3, num_envs if "rgb" in images else 0)
     outputs = {
         "depth": ("depth", wp.float32),
         "labels": ("segmentation", wp.int32),

@@ -98,27 +98,52 @@ def hit_cylinder(o: wp.vec3, d: wp.vec3, radius: float, half: float) -> wp.vec4:
     return wp.vec4((o[0] + t * d[0]) / radius, (o[1] + t * d[1]) / radius, 0.0, t)
 
 
+@wp.struct
+class Slabs:
+    """A box as it is seen from where a camera's rays start.
+
+    A face is met at c / d[axis] along a ray, so the inverse of that is a product, and
+    the last face that is entered has the least inverse of all that can be.
+    """
+
+    entered: wp.vec3
+    inside: wp.vec3
+    left: wp.vec3
+    other: wp.vec3
+    sides: wp.vec3
+
+
 @wp.func
-def hit_box(o: wp.vec3, d: wp.vec3, half: wp.vec3) -> wp.vec4:
+def slabs_of(o: wp.vec3, half: wp.vec3) -> Slabs:
+    """Return a box for rays from `o`."""
+    slabs = Slabs()
+    for i in range(3):
+        side = wp.where(o[i] < 0.0, -1.0, 1.0)
+        near = 1.0 / _away_from_zero(side * half[i] - o[i])
+        far = 1.0 / _away_from_zero(-side * half[i] - o[i])
+        within = wp.abs(o[i]) < half[i]
+        # Between two faces nothing is entered, and either may be the one to leave by.
+        slabs.entered[i] = wp.where(within, 0.0, near)
+        slabs.inside[i] = wp.where(within, FARTHEST, 0.0)
+        slabs.left[i] = far
+        slabs.other[i] = wp.where(within, near, far)
+        slabs.sides[i] = side
+    return slabs
+
+
+@wp.func
+def hit_box(slabs: Slabs, d: wp.vec3) -> wp.vec4:
     """Return it for a box."""
-    dx = _away_from_zero(d[0])
-    dy = _away_from_zero(d[1])
-    dz = _away_from_zero(d[2])
-    hx = wp.where(dx < 0.0, half[0], -half[0])
-    hy = wp.where(dy < 0.0, half[1], -half[1])
-    hz = wp.where(dz < 0.0, half[2], -half[2])
-    x = (hx - o[0]) / dx
-    y = (hy - o[1]) / dy
-    z = (hz - o[2]) / dz
-    t = wp.max(x, wp.max(y, z))
-    leave = wp.min((-hx - o[0]) / dx, wp.min((-hy - o[1]) / dy, (-hz - o[2]) / dz))
-    if t > leave:
+    enter = wp.cw_mul(slabs.entered, d) + slabs.inside
+    leave = wp.max(wp.cw_mul(slabs.left, d), wp.cw_mul(slabs.other, d))
+    u = wp.min(enter[0], wp.min(enter[1], enter[2]))
+    if u <= 0.0 or u < wp.max(leave[0], wp.max(leave[1], leave[2])):
         return _MISS
-    if t == x:
-        return wp.vec4(wp.sign(hx), 0.0, 0.0, t)
-    if t == y:
-        return wp.vec4(0.0, wp.sign(hy), 0.0, t)
-    return wp.vec4(0.0, 0.0, wp.sign(hz), t)
+    if u == enter[0]:
+        return wp.vec4(slabs.sides[0], 0.0, 0.0, 1.0 / u)
+    if u == enter[1]:
+        return wp.vec4(0.0, slabs.sides[1], 0.0, 1.0 / u)
+    return wp.vec4(0.0, 0.0, slabs.sides[2], 1.0 / u)
 
 
 @wp.func

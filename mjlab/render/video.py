@@ -95,7 +95,7 @@ class Video(Closing):
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         source = f"-f rawvideo -pix_fmt rgb24 -s {shape[1]}x{shape[0]} -r {self._fps}"
-        codec = f"-an -vcodec libx264 -preset veryfast -qp {_QUANTIZER}"
+        codec = f"-an -vcodec libx264 -preset superfast -qp {_QUANTIZER}"
         codec += " -pix_fmt yuv420p -v error"
         line = [self._ffmpeg.get_ffmpeg_exe(), "-y", *source.split(), "-i", "-"]
         return subprocess.Popen(

@@ -6,6 +6,8 @@ needs besides to go on exactly: its worlds and its random numbers. `model_000100
 is written last, and holds the checksums; without it the others do not count.
 """
 
+import hashlib
+import io
 import json
 import logging
 import pickle
@@ -30,6 +32,9 @@ FORMAT = 1
 
 BEST = "best"
 """Name of the best checkpoint."""
+
+_COMING = ".next.json"
+"""End of the name of a manifest whose file is being written."""
 
 _NAME = re.compile(r"model_(\d+)\.json")
 _MANIFEST = {"format": int, "iteration": int, "files": dict[str, str]}
@@ -86,7 +91,8 @@ class Checkpoints:
                 _rank_file(path, rank).name: digest.hex()
                 for rank, digest in enumerate(sums)
             }
-            _write_manifest(path, iteration, files)
+            manifest = {"format": FORMAT, "iteration": iteration, "files": files}
+            _write_manifest(path.with_suffix(".json"), manifest)
             self._prune()
         return path
 
@@ -175,7 +181,11 @@ def find_fault(path: Path) -> str | None:
 
 def read_manifest(path: Path) -> dict[str, Any] | None:
     """Return the manifest of a checkpoint, None if there is none."""
-    file = path.with_suffix(".json")
+    coming, file = path.with_suffix(_COMING), path.with_suffix(".json")
+    if coming.is_file() and path.is_file():
+        manifest = read_object(coming, _MANIFEST, CheckpointError, remedy=_REMEDY)
+        if manifest["files"].get(path.name) == sha256(path):
+            return manifest
     if not file.is_file():
         return None
     return read_object(file, _MANIFEST, CheckpointError, remedy=_REMEDY)
@@ -216,11 +226,25 @@ def load_own(path: Path, ranks: Ranks) -> dict[str, Any]:
 def write_model(
     path: Path, model: Mapping[str, Any], iteration: int, **more: Any
 ) -> None:
-    """Write what is needed to play, alone, with `more` in its manifest."""
-    # The manifest of another file that was here says nothing of this one.
-    path.with_suffix(".json").unlink(missing_ok=True)
-    _write(path, model)
-    _write_manifest(path, iteration, {path.name: sha256(path)}, **more)
+    """Write what is needed to play, alone, with `more` in its manifest.
+
+    A file that is there is whole until the new one is. The manifest of the new one lies
+    beside its own until then, and each holds for the file that has its checksum.
+    """
+    data = io.BytesIO()
+    torch.save({"format": FORMAT, **model}, data)
+    files = {path.name: hashlib.sha256(data.getbuffer()).hexdigest()}
+    manifest = {"format": FORMAT, "iteration": iteration, "files": files} | more
+    coming = path.with_suffix(_COMING)
+    _write_manifest(coming, manifest)
+    try:
+        write_atomic(path, lambda file: file.write(data.getbuffer()))
+    except OSError:
+        if not path.is_file() or sha256(path) != files[path.name]:
+            coming.unlink()
+        raise
+    _write_manifest(path.with_suffix(".json"), manifest)
+    coming.unlink()
 
 
 def check_layout(saved: Any, present: Any, path: Path) -> None:
@@ -264,11 +288,8 @@ def _write(path: Path, data: Mapping[str, Any]) -> None:
     write_atomic(path, lambda file: torch.save(whole, file))
 
 
-def _write_manifest(
-    path: Path, iteration: int, files: dict[str, str], **more: Any
-) -> None:
-    manifest = {"format": FORMAT, "iteration": iteration, "files": files} | more
-    write_text(path.with_suffix(".json"), json.dumps(manifest, indent=1) + "\n")
+def _write_manifest(file: Path, manifest: Mapping[str, Any]) -> None:
+    write_text(file, json.dumps(manifest, indent=1) + "\n")
 
 
 def _read(path: Path, device: torch.device | str, checkpoint: Path) -> dict[str, Any]:

@@ -29,6 +29,9 @@ from mjlab.rl.vecenv import RslRlVecEnv, terms_of, to_tensordict
 
 _log = logging.getLogger(__name__)
 
+_SMALLEST_RATE = 1e-5
+"""Step size that RSL-RL's adaptive schedule stays above."""
+
 
 def to_rsl_rl(cfg: AgentCfg, env: ManagerBasedRlEnv | None = None) -> dict[str, Any]:
     """Return what RSL-RL builds from. Only here its names of classes matter.
@@ -139,6 +142,15 @@ class Learner:
         losses = algorithm.update()
         algorithm.schedule = schedule
         self.policy.load_state_dict(policy)
+        # Moments of a policy that does not count are dropped. The schedule sees what a
+        # step did only after it: the first of PPO's would be too large for a policy
+        # that is certain of what it does.
+        for weights in self.policy.parameters():
+            algorithm.optimizer.state.pop(weights, None)
+        if iteration + 1 == self.critic_first and schedule == "adaptive":
+            algorithm.learning_rate = _SMALLEST_RATE
+            for group in algorithm.optimizer.param_groups:
+                group["lr"] = _SMALLEST_RATE
         return losses
 
     def load_teacher(self, algorithm_state: dict[str, Any]) -> None:

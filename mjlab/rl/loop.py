@@ -338,6 +338,8 @@ class TrainingLoop:
         self.figures = progress["figures"]
         self._seconds_before = progress["seconds"]
         self._needs_spread = self._needs_spread and not exact
+        if exact and self._checkpoints and path.parent == self._checkpoints.folder:
+            self._saved = path  # Written again, it would be gone meanwhile.
         return path
 
     def _model_state(self) -> dict[str, Any]:

@@ -236,10 +236,14 @@ class Scene:
         extra = pos_w.dim() - 2
         return pos_w - self.spawn_origins.view(self.num_envs, *(1,) * extra, 3)
 
-    def apply(self) -> None:
-        """Have actuators write their control before a physics step."""
+    def apply(self, *, again: bool = False) -> None:
+        """Have actuators write their control before a physics step.
+
+        Args:
+            again: Promises that targets and controls are as they were left.
+        """
         for entity in self._early:
-            entity.apply()
+            entity.apply(again=again)
 
     def _apply_late(self) -> None:
         for entity in self._late:

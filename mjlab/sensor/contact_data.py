@@ -6,7 +6,8 @@ them, however many sensors there are.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from operator import attrgetter
+from typing import Any, Literal
 
 import mujoco
 import torch
@@ -14,6 +15,7 @@ import torch
 from mjlab.sim import Simulation
 from mjlab.tensors.buffers import HistoryBuffer
 from mjlab.tensors.masks import fill_where
+from mjlab.tensors.operators import one_launch
 
 ContactField = Literal["found", "force", "torque", "dist", "pos", "normal", "tangent"]
 
@@ -28,6 +30,8 @@ FIELD_SIZES: dict[ContactField, int] = {
     "tangent": 3,
 }
 
+_IS_AIR = torch.tensor([True, False])
+
 
 class AirTime:
     """Counts the physics steps of alternating phases of air and contact.
@@ -39,47 +43,29 @@ class AirTime:
 
     def __init__(self, num_envs: int, width: int, device: torch.device) -> None:
         """Allocate the counters of `width` things in each world."""
-        shape = (num_envs, width, 4)
+        memory = torch.zeros(num_envs, width, 8, dtype=torch.int32, device=device)
         # On the last dimension: the air phase and the contact phase that run now (one
         # of them is 0), then the last air phase and the last contact phase that ended.
-        self._steps = torch.zeros(shape, dtype=torch.int32, device=device)
-        self._times = torch.zeros(shape, device=device)
-        self._is_air = torch.tensor([True, False], device=device)
-
-    @property
-    def current_air_time(self) -> torch.Tensor:
+        self._memory, self._steps = memory, memory[..., :4]
+        self._times = memory[..., 4:].view(torch.float32)
+        air, contact, last_air, last_contact = self._times.unbind(dim=-1)
+        self.current_air_time = air
         """Seconds since contact was lost, 0 in contact, shape (num_envs, width)."""
-        return self._times[..., 0]
-
-    @property
-    def current_contact_time(self) -> torch.Tensor:
+        self.current_contact_time = contact
         """Seconds since contact was made, 0 in the air, shape (num_envs, width)."""
-        return self._times[..., 1]
-
-    @property
-    def last_air_time(self) -> torch.Tensor:
+        self.last_air_time = last_air
         """Seconds that the last ended air phase took, shape (num_envs, width)."""
-        return self._times[..., 2]
-
-    @property
-    def last_contact_time(self) -> torch.Tensor:
+        self.last_contact_time = last_contact
         """Seconds that the last ended contact phase took, shape (num_envs, width)."""
-        return self._times[..., 3]
 
     def update(self, in_contact: torch.Tensor, dt: float) -> None:
         """Count one physics step of `dt` seconds.
 
         Args:
-            in_contact: Shape (num_envs, width): bool, or a number that is zero in the
-                air.
+            in_contact: Shape (num_envs, width): float32 that is zero in the air.
             dt: Duration of a physics step.
         """
-        running, ended = self._steps[..., :2], self._steps[..., 2:]
-        goes_on = torch.logical_xor(in_contact.unsqueeze(-1), self._is_air)
-        stopped = running.masked_fill(goes_on, 0)
-        torch.where(stopped > 0, stopped, ended, out=ended)
-        running.add_(1).mul_(goes_on)
-        torch.mul(self._steps, dt, out=self._times)
+        count_phases(in_contact, dt, self._steps, self._times)
 
     def landed_within(self, steps: int) -> torch.Tensor:
         """Whether an air phase ended within the last `steps` physics steps.
@@ -95,8 +81,7 @@ class AirTime:
 
     def reset(self, mask: torch.Tensor) -> None:
         """Forget the phases of the worlds of `mask`, shape (num_envs,)."""
-        fill_where(self._steps, mask, 0)
-        fill_where(self._times, mask, 0.0)
+        fill_where(self._memory, mask, 0)  # Whose bits are those of 0.0.
 
     def state(self) -> dict[str, torch.Tensor]:
         """The live tensors that change; copy into them to restore a snapshot."""
@@ -104,11 +89,35 @@ class AirTime:
 
     def _began_within(self, steps: int, *, phase: int) -> torch.Tensor:
         running, other_ended = self._steps[..., phase], self._steps[..., 3 - phase]
-        return (running > 0) & (running <= steps) & (other_ended > 0)
+        return running.logical_and(other_ended).logical_and_(running <= steps)
+
+
+@one_launch("Tensor found, float dt, Tensor(a!) steps, Tensor(b!) times")
+def count_phases(
+    found: torch.Tensor, dt: float, steps: torch.Tensor, times: torch.Tensor
+) -> None:
+    """Count a step of the phase that runs in the steps of `AirTime`, and end others."""
+    running, ended = steps[..., :2], steps[..., 2:]
+    goes_on = torch.empty_like(running)
+    torch.logical_xor(found.unsqueeze(-1), _IS_AIR, out=goes_on)
+    after = torch.addcmul(goes_on, running, goes_on)
+    # What goes on is longer than it was, and what ended is 0.
+    torch.where(running > after, running, ended, out=ended)
+    running.copy_(after)
+    torch.mul(steps, dt, out=times)
 
 
 class ContactFieldError(AttributeError):
     """A contact quantity was read that the sensor does not measure."""
+
+
+class _Tensor(property):
+    """A property that is a tensor."""
+
+    def __get__(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, instance: Any, owner: type | None = None, /
+    ) -> torch.Tensor:
+        return super().__get__(instance, owner)
 
 
 class ContactData:
@@ -143,44 +152,30 @@ class ContactData:
             else {f: _column(past.transpose(1, 2), part) for f, part in parts.items()}
         )
 
-    @property
-    def found(self) -> torch.Tensor:
-        """The primary's number of contacts, 0 in an empty slot, (num_envs, P * S)."""
-        return self._field("found")
+    found = _Tensor(lambda data: data._field("found"))
+    """The primary's number of contacts, 0 in an empty slot, (num_envs, P * S)."""
 
-    @property
-    def force(self) -> torch.Tensor:
-        """Force in N, shape (num_envs, P * S, 3).
+    force = _Tensor(lambda data: data._field("force"))
+    """Force in N, shape (num_envs, P * S, 3).
 
-        In the contact frame, whose axes are the normal, the tangent and their cross
-        product; with `global_frame` or reduce="netforce", in the world frame.
-        """
-        return self._field("force")
+    In the contact frame, whose axes are the normal, the tangent and their cross
+    product; with `global_frame` or reduce="netforce", in the world frame.
+    """
 
-    @property
-    def torque(self) -> torch.Tensor:
-        """Torque about `pos` in Nm, shape (num_envs, P * S, 3); frame as of `force`."""
-        return self._field("torque")
+    torque = _Tensor(lambda data: data._field("torque"))
+    """Torque about `pos` in Nm, shape (num_envs, P * S, 3); frame as of `force`."""
 
-    @property
-    def dist(self) -> torch.Tensor:
-        """Distance in m, negative in penetration, shape (num_envs, P * S)."""
-        return self._field("dist")
+    dist = _Tensor(lambda data: data._field("dist"))
+    """Distance in m, negative in penetration, shape (num_envs, P * S)."""
 
-    @property
-    def pos(self) -> torch.Tensor:
-        """Position of the contact in the world, in m, shape (num_envs, P * S, 3)."""
-        return self._field("pos")
+    pos = _Tensor(lambda data: data._field("pos"))
+    """Position of the contact in the world, in m, shape (num_envs, P * S, 3)."""
 
-    @property
-    def normal(self) -> torch.Tensor:
-        """Contact normal in the world frame, shape (num_envs, P * S, 3)."""
-        return self._field("normal")
+    normal = _Tensor(lambda data: data._field("normal"))
+    """Contact normal in the world frame, shape (num_envs, P * S, 3)."""
 
-    @property
-    def tangent(self) -> torch.Tensor:
-        """First tangent in the world frame, shape (num_envs, P * S, 3)."""
-        return self._field("tangent")
+    tangent = _Tensor(lambda data: data._field("tangent"))
+    """First tangent in the world frame, shape (num_envs, P * S, 3)."""
 
     def history(self, name: ContactField) -> torch.Tensor:
         """The values after the last physics steps, the newest first.
@@ -197,25 +192,17 @@ class ContactData:
         """The history of `force`, shape (num_envs, P * S, history_length, 3)."""
         return self.history("force")
 
-    @property
-    def current_air_time(self) -> torch.Tensor:
-        """Seconds since contact was lost, 0 in contact, shape (num_envs, P)."""
-        return self.times.current_air_time
+    current_air_time = _Tensor(attrgetter("times.current_air_time"))
+    """Seconds since contact was lost, 0 in contact, shape (num_envs, P)."""
 
-    @property
-    def current_contact_time(self) -> torch.Tensor:
-        """Seconds since contact was made, 0 in the air, shape (num_envs, P)."""
-        return self.times.current_contact_time
+    current_contact_time = _Tensor(attrgetter("times.current_contact_time"))
+    """Seconds since contact was made, 0 in the air, shape (num_envs, P)."""
 
-    @property
-    def last_air_time(self) -> torch.Tensor:
-        """Seconds that the last ended air phase took, shape (num_envs, P)."""
-        return self.times.last_air_time
+    last_air_time = _Tensor(attrgetter("times.last_air_time"))
+    """Seconds that the last ended air phase took, shape (num_envs, P)."""
 
-    @property
-    def last_contact_time(self) -> torch.Tensor:
-        """Seconds that the last ended contact phase took, shape (num_envs, P)."""
-        return self.times.last_contact_time
+    last_contact_time = _Tensor(attrgetter("times.last_contact_time"))
+    """Seconds that the last ended contact phase took, shape (num_envs, P)."""
 
     @property
     def times(self) -> AirTime:

@@ -36,25 +36,19 @@ class Health:
         )
         """Times that each world was found not finite, shape (num_envs,)."""
 
-    def find_nonfinite(self) -> torch.Tensor:
+    def find_nonfinite(self, out: torch.Tensor | None = None) -> torch.Tensor:
         """Whether each world's state or control is not finite, shape (num_envs,).
 
         Reads nothing back to the host.
         """
         fields = [self._engine.data(name) for name in ("qpos", "qvel", "act", "ctrl")]
         # The largest size of NaN and anything is NaN, which is below nothing.
-        sizes = [
-            torch.linalg.vector_norm(values, ord=torch.inf, dim=1)
-            for values in fields
-            if values.shape[1]
-        ]
-        return ~(torch.stack(sizes, dim=-1).amax(dim=-1) < torch.inf)
+        size = torch.linalg.vector_norm(torch.cat(fields, 1), ord=torch.inf, dim=1)
+        return torch.logical_not(size < torch.inf, out=out)
 
-    def check(self) -> torch.Tensor:
-        """Find worlds that are not finite, and count them."""
-        bad = self.find_nonfinite()
-        self.nonfinite += bad
-        return bad
+    def check(self, out: torch.Tensor | None = None) -> None:
+        """Find worlds that are not finite, as `find_nonfinite`, and count them."""
+        self.nonfinite += self.find_nonfinite(out)
 
     def overflow(self) -> dict[str, torch.Tensor]:
         """Return events of missing room by kind, one count or one a world."""

@@ -26,13 +26,6 @@ def normalize(vec: torch.Tensor) -> torch.Tensor:
     return vec / _norm(vec).clamp(min=_EPS)
 
 
-def quat_identity(quat: torch.Tensor) -> torch.Tensor:
-    """Return identity quaternions in the shape, type and device of `quat`."""
-    identity = torch.zeros_like(quat)
-    identity[..., 0].fill_(1.0)
-    return identity
-
-
 def quat_normalize(quat: torch.Tensor) -> torch.Tensor:
     """Return the quaternion scaled to length 1; zero becomes the identity."""
     norm = _norm(quat)
@@ -55,7 +48,8 @@ def quat_mul(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
     """Return the rotation `right` followed by the rotation `left`, in fixed axes."""
     left_w, left_v = left[..., :1], left[..., 1:]
     right_w, right_v = right[..., :1], right[..., 1:]
-    w = left_w * right_w - _dot(left_v, right_v)
+    products = left * right
+    w = products[..., :1] - products[..., 1:].sum(dim=-1, keepdim=True)
     v = torch.addcmul(torch.linalg.cross(left_v, right_v), left_w, right_v)
     return torch.cat((w, v.addcmul_(right_w, left_v)), dim=-1)
 
@@ -128,13 +122,6 @@ def quat_box_plus(quat: torch.Tensor, rotvec_w: torch.Tensor) -> torch.Tensor:
     return quat_mul(quat_from_rotvec(rotvec_w), quat)
 
 
-def quat_integrate(
-    quat: torch.Tensor, ang_vel_b: torch.Tensor, dt: float
-) -> torch.Tensor:
-    """Return the orientation after `dt` seconds at an angular velocity in its frame."""
-    return quat_mul(quat, quat_from_rotvec(ang_vel_b * dt))
-
-
 def quat_slerp(
     start: torch.Tensor, end: torch.Tensor, fraction: torch.Tensor | float
 ) -> torch.Tensor:
@@ -176,9 +163,10 @@ def quat_heading(quat: torch.Tensor) -> torch.Tensor:
     """Return the yaw of the frame's x axis in the world, in [-pi, pi], shape (...)."""
     # In float64, as the arc function has to be. Half of sine and cosine do as well.
     exact = quat.double()
-    sine = (exact[..., :2] * exact[..., 2:].flip(-1)).sum(dim=-1)
-    cosine = 0.5 - exact[..., 2:].square().sum(dim=-1)
-    return torch.atan2(sine, cosine).to(quat.dtype)
+    products = exact.unsqueeze(-1) * exact[..., 2:].unsqueeze(-2)
+    sine = products[..., 0, 1] + products[..., 1, 0]
+    cosine = 0.5 - (products[..., 2, 0] + products[..., 3, 1])
+    return torch.atan2(sine, cosine, out=torch.empty_like(quat[..., 0]))
 
 
 def quat_yaw(quat: torch.Tensor) -> torch.Tensor:
@@ -254,12 +242,8 @@ def transform_points(
     return pos.unsqueeze(-2) + quat_rotate(quat.unsqueeze(-2), points)
 
 
-def _dot(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-    return (left * right).sum(dim=-1, keepdim=True)
-
-
 def _norm(vec: torch.Tensor) -> torch.Tensor:
-    return _dot(vec, vec).sqrt()
+    return (vec * vec).sum(dim=-1, keepdim=True).sqrt()
 
 
 def _sign(value: torch.Tensor) -> torch.Tensor:

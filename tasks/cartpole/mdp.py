@@ -25,22 +25,29 @@ class smooth_reward(ManagerTermBase):
 
     def __init__(self, cfg: RewardTermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
-        # Scale of position, force and velocity; the force's bowl is a parabola.
         self._data = env.scene.entity("cartpole").data
+        # Scale of the cart's position, m, and of the pole's velocity, rad/s.
+        self._scales = torch.tensor([2.0, 5.0], device=env.device)
 
     def __call__(self, env: ManagedEnv) -> torch.Tensor:
         """Return the reward, shape (num_envs,)."""
-        position, velocity = self._data.joint_pos, self._data.joint_vel
-        upright = (position[:, 1].cos() + 1.0) / 2.0
-        centred = (1.0 + _gaussian(position[:, 0] / 2.0)) / 2.0
+        upright = 1.0 + pole_cosine(env)
+        distances = (self._data.joint_pos[:, :1], self._data.joint_vel[:, 1:])
+        scaled = torch.cat(distances, dim=1) / self._scales * _GAUSSIAN_SCALE
+        centred, calm = (1.0 + torch.exp(-0.5 * scaled.square())).unbind(dim=1)
+        # The force's bowl is a parabola.
         force = env.action_manager.action[:, 0]
-        cheap = (4.0 + (1.0 - force.square()).clamp_(min=0.0)) / 5.0
-        calm = (1.0 + _gaussian(velocity[:, 1] / 5.0)) / 2.0
-        return upright * centred * cheap * calm
+        cheap = 4.0 + (1.0 - force.square()).clamp_(min=0.0)
+        # Each of the other three is 2 at most.
+        return upright * centred * (cheap / (5.0 * 8.0)) * calm
 
 
-def _gaussian(distance: torch.Tensor) -> torch.Tensor:
-    return torch.exp(-0.5 * (distance * _GAUSSIAN_SCALE).square())
+def pole_cosine(env: ManagedEnv) -> torch.Tensor:
+    """Return the cosine of the pole's angle from upright, once between two changes."""
+    data = env.scene.entity("cartpole").data
+    if "pole_cosine" not in data.computed:
+        data.computed["pole_cosine"] = data.joint_pos[:, 1].cos()
+    return data.computed["pole_cosine"]
 
 
 # Outcomes.
@@ -55,13 +62,13 @@ def balanced(env: ManagedEnv, tilt: float = 0.2, away: float = 1.0) -> torch.Ten
         away: Largest distance from the middle, m; rails end at 1.8 m.
     """
     position = env.scene.entity("cartpole").data.joint_pos
-    upright = position[:, 1].cos() > math.cos(tilt)
+    upright = pole_cosine(env) > math.cos(tilt)
     return upright & (position[:, 0].abs() < away)
 
 
 def hangs(env: ManagedEnv) -> torch.Tensor:
     """Return whether the pole is below the horizontal."""
-    return env.scene.entity("cartpole").data.joint_pos[:, 1].cos() < 0.0
+    return pole_cosine(env) < 0.0
 
 
 def not_balanced_in_time(env: ManagedEnv) -> torch.Tensor:

@@ -254,9 +254,12 @@ class WalkW18Cfg(ManagerBasedRlEnvCfg):
     )
 
     def play(self) -> Self:
-        """Return the same task to be watched, without end."""
+        """Return the same task to be watched, without end, by few worlds at a time."""
         watched = copy.deepcopy(self)
         watched.episode_length_s = 1e9
+        muscles = watched.actions["muscles"]
+        assert isinstance(muscles, MuscleActionCfg)
+        muscles.block = 8
         return watched
 
 

@@ -7,21 +7,31 @@ from mjlab.tasks.velocity.env import VelocityCfg as VelocityCfg
 from mjlab.tasks.velocity.g1 import VelocityG1Cfg as VelocityG1Cfg
 from mjlab.tasks.velocity.g1 import VelocityG1FlatCfg as VelocityG1FlatCfg
 from mjlab.tasks.velocity.g1 import g1_rewards as g1_rewards
-from mjlab.tasks.velocity.g1_gait import GAIT_WORLDS_ON_CPU
 from mjlab.tasks.velocity.g1_gait import VelocityG1GaitCfg as VelocityG1GaitCfg
-from mjlab.tasks.velocity.g1_gait import g1_gait_rl as g1_gait_rl
 from mjlab.tasks.velocity.go1 import VelocityGo1Cfg as VelocityGo1Cfg
 from mjlab.tasks.velocity.go1 import VelocityGo1FlatCfg as VelocityGo1FlatCfg
 from mjlab.tasks.velocity.go1 import go1_rewards as go1_rewards
-from mjlab.tasks.velocity.rl import ROUGH_WORLDS_ON_CPU, WORLDS_ON_CPU
+from mjlab.tasks.velocity.rl import (
+    G1_FLAT_WORLDS_ON_CPU,
+    GAIT_WORLDS_ON_CPU,
+    GO1_FLAT_WORLDS_ON_CPU,
+    ROUGH_WORLDS_ON_CPU,
+)
+from mjlab.tasks.velocity.rl import g1_flat_rl_on_cpu as g1_flat_rl_on_cpu
+from mjlab.tasks.velocity.rl import g1_gait_rl as g1_gait_rl
 from mjlab.tasks.velocity.rl import g1_rl as g1_rl
+from mjlab.tasks.velocity.rl import g1_rough_rl_on_cpu as g1_rough_rl_on_cpu
+from mjlab.tasks.velocity.rl import go1_flat_rl_on_cpu as go1_flat_rl_on_cpu
 from mjlab.tasks.velocity.rl import go1_rl as go1_rl
-from mjlab.tasks.velocity.rl import rl_on_cpu as rl_on_cpu
+from mjlab.tasks.velocity.rl import mirrored_rl_on_cpu as mirrored_rl_on_cpu
 from mjlab.tasks.velocity.rl import rough_rl_on_cpu as rough_rl_on_cpu
 from mjlab.tasks.velocity.symmetry import (
     G1EquivariantModelCfg as G1EquivariantModelCfg,
 )
 from mjlab.tasks.velocity.symmetry import G1SymmetryCfg as G1SymmetryCfg
+from mjlab.tasks.velocity.symmetry import (
+    Go1EquivariantModelCfg as Go1EquivariantModelCfg,
+)
 from mjlab.tasks.velocity.symmetry import Go1SymmetryCfg as Go1SymmetryCfg
 from mjlab.tasks.velocity.symmetry import mirror_g1 as mirror_g1
 from mjlab.tasks.velocity.symmetry import mirror_go1 as mirror_go1
@@ -33,20 +43,20 @@ from mjlab.tasks.velocity.terrains import RandomStairsCfg as RandomStairsCfg
 from mjlab.tasks.velocity.terrains import TiltedGridCfg as TiltedGridCfg
 from mjlab.tasks.velocity.terrains import walking_terrains as walking_terrains
 
-ON_CPU = OnCpu(num_envs=WORLDS_ON_CPU, rl=rl_on_cpu)
-
 G1 = Task(
     env=VelocityG1Cfg,
     play=lambda: VelocityG1Cfg().play(),
     rl=g1_rl,
+    on_cpu=OnCpu(num_envs=ROUGH_WORLDS_ON_CPU, rl=g1_rough_rl_on_cpu),
     summary="Unitree G1 walks as told on rough ground.",
 )
 G1_FLAT = Task(
     env=VelocityG1FlatCfg,
     play=lambda: VelocityG1FlatCfg().play(),
     rl=g1_rl,
-    on_cpu=ON_CPU,
+    on_cpu=OnCpu(num_envs=G1_FLAT_WORLDS_ON_CPU, rl=g1_flat_rl_on_cpu),
     summary="Unitree G1 walks as told on a plane.",
+    trained=Path(__file__).parent / "trained" / "Velocity-G1-Flat",
 )
 G1_GAIT = Task(
     env=VelocityG1GaitCfg,
@@ -71,7 +81,7 @@ GO1_FLAT = Task(
     env=VelocityGo1FlatCfg,
     play=lambda: VelocityGo1FlatCfg().play(),
     rl=go1_rl,
-    on_cpu=ON_CPU,
+    on_cpu=OnCpu(num_envs=GO1_FLAT_WORLDS_ON_CPU, rl=go1_flat_rl_on_cpu),
     summary="Unitree Go1 walks as told on a plane.",
     trained=Path(__file__).parent / "trained" / "Velocity-Go1-Flat",
 )

@@ -1,6 +1,7 @@
 """Unitree G1 walking at a commanded velocity."""
 
 from dataclasses import dataclass, field
+from typing import Self
 
 from mjlab.envs import ViewerCfg
 from mjlab.managers import (
@@ -8,6 +9,7 @@ from mjlab.managers import (
     CurriculumTermCfg,
     EventTermCfg,
     ObservationGroupCfg,
+    ObservationTermCfg,
     RewardTermCfg,
     TerminationTermCfg,
 )
@@ -15,9 +17,13 @@ from mjlab.scene import SceneCfg
 from mjlab.sensor import ContactMatch
 from mjlab.sim import SimulationCfg
 from mjlab.tasks.robots.g1 import G1
+from mjlab.tasks.velocity import mdp
 from mjlab.tasks.velocity import scene as grounds
 from mjlab.tasks.velocity import terms as walking
 from mjlab.tasks.velocity.env import VelocityCfg
+
+SUPPORT = "support"
+"""Name of the event of the hand."""
 
 
 def g1_scene(*, rough: bool = True) -> SceneCfg:
@@ -65,23 +71,96 @@ class VelocityG1Cfg(VelocityCfg):
     viewer: ViewerCfg = field(default_factory=lambda: grounds.viewer(G1))
 
 
+def g1_flat_observations() -> dict[str, ObservationGroupCfg]:
+    """Return those of the plane, and for the critic the level of the hand."""
+    groups = walking.observations(G1, rough=False)
+    groups["critic"].terms[SUPPORT] = ObservationTermCfg(
+        func=mdp.support_level, params={"event": SUPPORT}
+    )
+    return groups
+
+
+def g1_flat_rewards() -> dict[str, RewardTermCfg]:
+    """Return those of the G1, with which one that falls at first learns to walk.
+
+    Staying alive and feet in the air are worth something, velocities are tracked more
+    widely (0.8 m/s, 1.2 rad/s), and quick actions and self-contacts cost less.
+    """
+    terms = g1_rewards(rough=False)
+    terms["alive"] = RewardTermCfg(func=walking.mdp.is_alive, weight=1.0)
+    terms["air_time"].weight = 0.5
+    terms["track_linear_velocity"].params["std"] = 0.8
+    terms["track_angular_velocity"].params["std"] = 1.2
+    terms["action_rate_l2"].weight = -0.005
+    terms["self_collisions"].weight = -0.5
+    return terms
+
+
+def g1_flat_terminations() -> dict[str, TerminationTermCfg]:
+    """Return those of the plane, and a low pelvis: one may lie tilted too little."""
+    terms = walking.terminations(rough=False)
+    terms["too_low"] = TerminationTermCfg(
+        func=walking.mdp.root_height_below_minimum, params={"minimum_height": 0.55}
+    )
+    return terms
+
+
+def g1_flat_events() -> dict[str, EventTermCfg]:
+    """Return those of all robots, and a hand that lets go within ten seconds."""
+    terms = walking.events(G1)
+    terms[SUPPORT] = EventTermCfg(
+        func=mdp.supporting_hand,
+        mode="step",
+        params={
+            "pelvis": G1.base_body,
+            "torso": G1.torso_body,
+            "feet": G1.foot_bodies,
+            "command_name": walking.COMMAND,
+            "hand": {
+                "spring": 700.0,
+                "damper": 120.0,
+                "tilt": 60.0,
+                "tilt_damper": 3.6,
+                "lift": 800.0,
+                "height": 0.78,
+            },
+            "last_steps": 480.0,
+            "steps_per_fall": 120.0,
+        },
+    )
+    return terms
+
+
 @dataclass(kw_only=True)
 class VelocityG1FlatCfg(VelocityG1Cfg):
-    """On a plane, without a scan."""
+    """On a plane, without a scan, with a hand that lets go.
+
+    A fall is also a pelvis below 0.55 m. The hand holds the robot at first, lets go by
+    itself, and is absent in play; the critic sees its level.
+    """
 
     scene: SceneCfg = field(default_factory=lambda: g1_scene(rough=False))
     sim: SimulationCfg = field(
         default_factory=lambda: grounds.simulation(rough=False, nconmax=64, njmax=300)
     )
     observations: dict[str, ObservationGroupCfg | None] = field(
-        default_factory=lambda: {**walking.observations(G1, rough=False)}
+        default_factory=lambda: {**g1_flat_observations()}
     )
     rewards: dict[str, RewardTermCfg | None] = field(
-        default_factory=lambda: {**g1_rewards(rough=False)}
+        default_factory=lambda: {**g1_flat_rewards()}
     )
     terminations: dict[str, TerminationTermCfg | None] = field(
-        default_factory=lambda: {**walking.terminations(rough=False)}
+        default_factory=lambda: {**g1_flat_terminations()}
+    )
+    events: dict[str, EventTermCfg | None] = field(
+        default_factory=lambda: {**g1_flat_events()}
     )
     curriculum: dict[str, CurriculumTermCfg | None] = field(
         default_factory=lambda: {**walking.curriculum(rough=False)}
     )
+
+    def play(self) -> Self:
+        """Return the same task to be watched, without the hand."""
+        watched = super().play()
+        watched.events = {**watched.events, SUPPORT: None}
+        return watched

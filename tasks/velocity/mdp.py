@@ -106,10 +106,7 @@ def track_linear_velocity(
 
     The commanded vertical velocity is zero.
     """
-    velocity = asset_cfg.entity.data.root_lin_vel_b
-    command = env.command_manager.get_command(command_name)
-    error = (command[:, :2] - velocity[:, :2]).square().sum(dim=1)
-    return _gaussian(error.add_(velocity[:, 2].square()), std)
+    return _gaussian(_velocity_errors(env, command_name, asset_cfg)[:, 0], std)
 
 
 def track_angular_velocity(
@@ -119,10 +116,19 @@ def track_angular_velocity(
 
     The commanded roll and pitch rates are zero.
     """
-    velocity = asset_cfg.entity.data.root_ang_vel_b
-    command = env.command_manager.get_command(command_name)
-    error = velocity[:, :2].square().sum(dim=1)
-    return _gaussian(error.add_((command[:, 2] - velocity[:, 2]).square()), std)
+    return _gaussian(_velocity_errors(env, command_name, asset_cfg)[:, 1], std)
+
+
+def _velocity_errors(env: ManagedEnv, name: str, of: Selection) -> torch.Tensor:
+    """Squared errors of linear and angular velocity, once for those who ask."""
+    data, key = of.entity.data, f"errors of {name}"
+    if key not in data.computed:
+        command = env.command_manager.get_command(name)
+        error = torch.cat((data.root_lin_vel_b, data.root_ang_vel_b), dim=1)
+        error[:, :2].sub_(command[:, :2])
+        error[:, 5].sub_(command[:, 2])
+        data.computed[key] = error.square_().unflatten(1, (2, 3)).sum(dim=2)
+    return data.computed[key]
 
 
 # Rewards of the posture.

@@ -1,15 +1,16 @@
 """Learning of walking."""
 
 from mjlab.rl import CheckpointCfg, GaussianCfg, MlpModelCfg, PpoAgentCfg, PpoCfg
+from mjlab.tasks.velocity.symmetry import (
+    EquivariantModelCfg,
+    G1EquivariantModelCfg,
+    Go1EquivariantModelCfg,
+)
 
 HIDDEN_DIMS = (512, 256, 128)
 
 HIDDEN_DIMS_ON_CPU = (256, 128, 64)
 """The learner takes a third of an iteration with these, and half with those above."""
-
-WORLDS_ON_CPU = 2048
-"""Batches of 49,152 steps. With 512 worlds the policy settles on standing still: its
-exploration has gone before it finds a gait (docs/decisions.md)."""
 
 
 def velocity_rl(
@@ -64,26 +65,88 @@ def go1_rl() -> PpoAgentCfg:
     return velocity_rl(max_iterations=10_000)
 
 
-def rl_on_cpu() -> PpoAgentCfg:
-    """Return settings for either robot on the cores of a laptop."""
-    return velocity_rl(
-        max_iterations=600, hidden_dims=HIDDEN_DIMS_ON_CPU, entropy_coef=0.005
+def mirrored_rl_on_cpu(
+    model: type[EquivariantModelCfg], *, max_iterations: int, entropy_coef: float
+) -> PpoAgentCfg:
+    """Return PPO with networks that are the same in a mirror, and learn from few steps.
+
+    Args:
+        model: The networks of a robot.
+        max_iterations: Iterations of a whole run.
+        entropy_coef: What exploration is worth.
+    """
+    agent = velocity_rl(max_iterations=max_iterations, entropy_coef=entropy_coef)
+    agent.actor = model(
+        hidden_dims=HIDDEN_DIMS_ON_CPU,
+        activation="elu",
+        obs_normalization=True,
+        distribution_cfg=GaussianCfg(init_std=1.0, std_type="scalar"),
+        output_gain=0.5,
     )
+    agent.critic = model(
+        hidden_dims=HIDDEN_DIMS_ON_CPU, activation="elu", obs_normalization=True
+    )
+    agent.algorithm.desired_kl = 0.02
+    agent.algorithm.gamma = 0.985
+    return agent
+
+
+GO1_FLAT_WORLDS_ON_CPU = 512
+"""Batches of 12,288 steps. Networks without a mirror needed 2,048 worlds: with 512 they
+settled on standing still (docs/decisions.md)."""
+
+
+def go1_flat_rl_on_cpu() -> PpoAgentCfg:
+    """Return settings with which a Go1 walks as told after 2 to 3 million steps."""
+    return mirrored_rl_on_cpu(
+        Go1EquivariantModelCfg, max_iterations=300, entropy_coef=0.005
+    )
+
+
+G1_FLAT_WORLDS_ON_CPU = 512
+"""As for the Go1."""
+
+
+def g1_flat_rl_on_cpu() -> PpoAgentCfg:
+    """Return settings with which a G1 stands after 2 million steps, and then walks."""
+    return mirrored_rl_on_cpu(
+        G1EquivariantModelCfg, max_iterations=1000, entropy_coef=0.001
+    )
+
+
+GAIT_WORLDS_ON_CPU = 256
+"""Batches of 6,144 steps: with a gait to start from, exploration need not find one."""
+
+
+def g1_gait_rl() -> PpoAgentCfg:
+    """Return settings for the G1 about its gait."""
+    return mirrored_rl_on_cpu(
+        G1EquivariantModelCfg, max_iterations=1200, entropy_coef=0.001
+    )
+
+
+def g1_rough_rl_on_cpu() -> PpoAgentCfg:
+    """Return those settings for the G1."""
+    return rough_rl_on_cpu(G1EquivariantModelCfg)
 
 
 ROUGH_WORLDS_ON_CPU = 256
 """Batches of 12,288 steps, to go on from what walks on flat ground."""
 
 
-def rough_rl_on_cpu() -> PpoAgentCfg:
+def rough_rl_on_cpu(
+    model: type[EquivariantModelCfg] = Go1EquivariantModelCfg,
+) -> PpoAgentCfg:
     """Return settings that teach what walks on flat ground to walk on rough ground.
 
-    Long rollouts of few worlds, and little exploration: with `rl_on_cpu` the adaptive
+    Long rollouts of few worlds, and little exploration: with more of it the adaptive
     rate falls to its lower bound.
+
+    Args:
+        model: The networks of a robot.
     """
-    agent = rl_on_cpu()
+    agent = mirrored_rl_on_cpu(model, max_iterations=600, entropy_coef=0.001)
     agent.num_steps_per_env = 48
     agent.algorithm.num_learning_epochs = 4
-    agent.algorithm.desired_kl = 0.02
-    agent.algorithm.entropy_coef = 0.001
+    agent.algorithm.gamma = 0.99
     return agent

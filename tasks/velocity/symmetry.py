@@ -24,6 +24,7 @@ from mjlab.schema import declared
 from mjlab.sensor import RayCastSensorCfg
 from mjlab.tasks.robots.g1 import G1, MIRROR
 from mjlab.tasks.robots.go1 import GO1
+from mjlab.tasks.robots.go1 import MIRROR as GO1_MIRROR
 from mjlab.tasks.robots.robot import Mirror, Robot
 
 
@@ -290,3 +291,10 @@ class G1EquivariantModelCfg(EquivariantModelCfg):
     """A perceptron that is the same in the mirror of a G1."""
 
     mirror = MIRROR
+
+
+@dataclass(kw_only=True)
+class Go1EquivariantModelCfg(EquivariantModelCfg):
+    """A perceptron that is the same in the mirror of a Go1."""
+
+    mirror = GO1_MIRROR

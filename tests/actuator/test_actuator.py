@@ -1,5 +1,8 @@
 """Actuators against MuJoCo C and against sums done by hand."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import mujoco
 import numpy as np
 import pytest
@@ -24,6 +27,7 @@ from mjlab.actuator import (
     XmlActuatorCfg,
     resolve_targets,
 )
+from mjlab.actuator.gains import ActuatorQuantity, TensorParameter
 from mjlab.names import UnknownNameError
 from mjlab.sim import SharedFieldError
 from tests.worlds.actuator_world import PREFIX, World, compile_actuators, make_spec
@@ -942,3 +946,14 @@ def test_configuration_is_never_written():
     world = World(cfg)
     world.step()
     assert repr(cfg) == before
+
+
+def test_of_many_actuators_that_have_a_quantity_eight_are_named():
+    sim: Any = SimpleNamespace(num_envs=2, device=torch.device("cpu"))
+    names = [f"joint{i}" for i in range(11)]
+    parts = [(range(10), TensorParameter(torch.zeros(2, 10)))]
+    stiffness = ActuatorQuantity("stiffness", names, parts, sim)
+    with pytest.raises(UnknownNameError) as error:
+        stiffness.check([10])
+    shown = ", ".join(repr(name) for name in names[:8])
+    assert str(error.value).endswith(f"have one: {shown} and more.")

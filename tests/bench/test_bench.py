@@ -97,5 +97,9 @@ def test_worlds_that_are_left_alone_know_nothing_of_the_trouble_beside_them():
     assert all(figures["troubles"][kind] > 0 for kind in ("nan", "reset", "restore"))
     assert figures["troubles"]["visit"] >= 2
     first, last = figures["first"], figures["last"]
+    # Warm after half of the time; all that could be touched yet are arenas.
+    memory = figures["rss_mb_of_notes"]
+    assert memory[-1] - memory[len(memory) // 2] < 5.0
+    assert 0.0 < last["arena_mb"] < figures["arena_reserve_mb"]
     assert last["descriptors"] <= first["descriptors"] + 8
     assert last["threads"] <= first["threads"] + 2

@@ -158,3 +158,17 @@ def test_the_estimate_is_what_a_run_really_takes(name: str, tmp_path: Path) -> N
     real = (peaks[1] - peaks[0]) / 256
     print(f"{name}: estimate {estimate / 1024:.0f} KB, real {real / 1024:.0f} KB")
     assert 0.85 * real < estimate < 1.6 * real, f"estimate {estimate}, real {real}"
+
+
+def test_a_record_takes_two_keyframes_and_the_rows_of_two_roll_outs() -> None:
+    agent, cfg = agent_cfg(), env_cfg()
+    takes = {}
+    for enabled in (False, True):
+        agent.dumps.enabled = enabled
+        for steps in (10, 30):
+            agent.num_steps_per_env = steps
+            takes[enabled, steps] = measure(cfg, agent, "cpu").managers
+    # Of the cart and its pole: two positions, two velocities and one control.
+    rows = [takes[True, n] - takes[False, n] for n in (10, 30)]
+    assert rows[1] - rows[0] == 2 * 20 * 4 * (2 + 2 + 1)
+    assert takes[False, 10] == takes[False, 30]

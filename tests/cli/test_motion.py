@@ -2,13 +2,14 @@
 
 import re
 import shlex
+import sys
 
 import numpy as np
 import pytest
 
 from mjlab.cli.answers import Answer, UsageError
 from mjlab.cli.motion import main
-from mjlab.cli.motion_options import PROGRAMS
+from mjlab.cli.motion_options import PROGRAMS, tell_progress
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.motion import (
     MotionError,
@@ -192,3 +193,14 @@ def test_five_commands_lead_from_a_csv_to_a_film(tmp_path, monkeypatch, renderer
     assert film.size == (160, 120) and film.fps == 50.0 and len(film.frames) == 20
     assert np.abs(film.frames[0].astype(int) - film.frames[-1]).max() > 50
     assert "<svg" in (tmp_path / "turn.svg").read_text("utf-8")
+
+
+def test_a_person_is_told_of_every_few_frames_and_of_the_last(monkeypatch, capsys):
+    for is_person in (False, True):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda is_one=is_person: is_one)
+        tell = tell_progress("walk", every=2)
+        for frame in range(1, 6):
+            tell(frame, 5)
+        told = capsys.readouterr().err.split("\r")[1:]
+        lines = [f"walk: frame {frame} of 5" for frame in (2, 4, 5)]
+        assert told == [*lines[:2], f"{lines[2]}\n"] * is_person

@@ -19,12 +19,15 @@ from mjlab.doctor.acting import (
     roll,
 )
 from mjlab.doctor.training import Course, examine_training
+from mjlab.doctor.watch import WatchedDisplay
 from mjlab.envs import ManagerBasedRlEnv, Policy
 from mjlab.mdp import UniformVelocityCommand
 from mjlab.registry import load_task
 from mjlab.report import render
 from mjlab.rl import RunFolder
-from mjlab.rl.metrics_file import Metrics, Series
+from mjlab.rl.console import Progress
+from mjlab.rl.logging import METRICS, JsonlWriter
+from mjlab.rl.metrics_file import Metrics, Series, read_metrics
 from scripts import doctor
 from tests.rl.test_train import Quiet
 from tests.worlds import doctor_runs
@@ -208,6 +211,19 @@ def test_weights_that_are_not_finite_and_what_never_changed_are_found() -> None:
 # What is said, and where.
 
 
+def test_beside_a_training_the_figures_are_those_that_its_file_has(
+    tmp_path: Path,
+) -> None:
+    writer = JsonlWriter(tmp_path / METRICS)
+    display = WatchedDisplay(Quiet(), {})
+    for iteration in range(1, 7):
+        figures = {"a": 0.5 * iteration, "b": float("nan") if iteration == 3 else 1.0}
+        writer.write(iteration, figures)
+        display.show(Progress(iteration, 6, 0, 0.0, None), figures)
+    assert display._metrics == read_metrics(tmp_path / METRICS)
+    assert display._metrics.series["b"].bad == [3]
+
+
 def collapse() -> Course:
     """Episodes of a G1 that learned to fall, as they were: 62 to 8.6 steps."""
     lengths = [62.0 - 53.4 * min(i, 30) / 30 for i in range(40)]
@@ -221,6 +237,26 @@ def collapse() -> Course:
     series = {name: Series(name, iterations, [*v]) for name, v in figures.items()}
     rewards = {"action_rate_l2": {"weight": -0.1}, "upright": {"weight": 1.0}}
     return Course(Metrics(series, iterations, [], 0), {"env": {"rewards": rewards}})
+
+
+def earned(**rates: float) -> Course:
+    """A course in which each reward gave as much a second all the time."""
+    iterations = list(range(1, 41))
+    series = {
+        f"Episode_Reward/{name}": Series(f"Episode_Reward/{name}", iterations, [r] * 40)
+        for name, r in rates.items()
+    }
+    rewards = {name: {"weight": 1.0} for name in rates}
+    return Course(Metrics(series, iterations, [], 0), {"env": {"rewards": rewards}})
+
+
+@pytest.mark.parametrize("scale", [0.01, 100.0])
+def test_a_reward_drowns_the_others_from_ten_times_their_sum_on(scale: float) -> None:
+    even = earned(a=9.0 * scale, b=0.5 * scale, c=-0.5 * scale)
+    assert "drowning_term" not in kinds(examine_training(even))
+    drowned = examine_training(earned(a=11.0 * scale, b=0.5 * scale, c=-0.5 * scale))
+    (one,) = [one for one in drowned if one.kind == "drowning_term"]
+    assert one.settings == {"env.rewards.a.weight": "0.091"}
 
 
 def test_the_console_text_of_findings_is_this() -> None:

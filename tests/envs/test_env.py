@@ -450,6 +450,13 @@ def test_what_is_wrong_is_said_when_the_environment_is_built(
     assert text in str(caught.value)
 
 
+def test_one_graph_for_all_of_a_step_needs_cuda() -> None:
+    cfg = cartpole(mode="fused")
+    cfg.sim.backend = "warp"
+    with pytest.raises(ConfigError, match=r"needs a CUDA device, and .* is 'cpu'"):
+        ManagerBasedRlEnv(cfg, device="cpu")
+
+
 class late_reader(ManagerTermBase):
     """Reads an acceleration only once it has been called often enough."""
 

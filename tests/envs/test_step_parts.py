@@ -128,19 +128,19 @@ def test_an_unknown_moment_of_resets_names_the_known_ones() -> None:
 # --- Numbers that are not finite ------------------------------------------------------
 
 
-def guard(ended: Any, paid: Any, bad: torch.Tensor, share: float) -> NonfiniteGuard:
+def guard(ended: Any, bad: torch.Tensor, share: float) -> NonfiniteGuard:
     report = SimpleNamespace(overflow={}, advice=())
-    health: Any = SimpleNamespace(check=lambda: bad, read=lambda: report)
+    health: Any = SimpleNamespace(check=lambda out: out.copy_(bad), read=lambda: report)
     counting = SimpleNamespace(take_nonfinite=lambda: {"reward/fast": 2, "reward/b": 0})
     steps = torch.tensor(4)
-    return NonfiniteGuard(health, ended, paid, (counting,), steps, share)
+    return NonfiniteGuard(health, ended, (counting,), steps, share)
 
 
 def test_a_lost_world_ends_and_is_counted_by_term() -> None:
-    ended, paid = flags(False, False, False), rewards(1.0, 1.0, 1.0)
-    found = guard(ended, paid, torch.tensor([False, True, False]), share=0.2)
+    ended = flags(False, False, False)
+    found = guard(ended, torch.tensor([False, True, False]), share=0.2)
     found.detect()
-    paid.nonfinite[2] = True
+    found.found[2] = True  # As the reward manager adds its own.
     found.end_episodes()
     assert ended.dones.tolist() == [False, True, True]
     assert found.take_counts() == {
@@ -151,7 +151,7 @@ def test_a_lost_world_ends_and_is_counted_by_term() -> None:
 
 
 def test_too_many_lost_worlds_stop_the_run_with_their_share_and_terms() -> None:
-    found = guard(flags(False), rewards(1.0), torch.tensor([True]), share=0.2)
+    found = guard(flags(False), torch.tensor([True]), share=0.2)
     found.detect()
     found.end_episodes()
     with pytest.raises(TooManyNonfiniteError, match=r"share of 0\.250.*reward/fast 2"):

@@ -1,6 +1,8 @@
 """Policies that see: what a contract says of a camera is what its pictures show."""
 
 import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +11,15 @@ import numpy as np
 import pytest
 import torch
 
-from mjlab.envs import ManagerBasedRlEnv
+from mjlab.envs import ManagerBasedRlEnv, Policy
 from mjlab.export import OnnxPolicy
 from mjlab.export.cameras import camera_recipe, pinhole
-from mjlab.rl import load_policy
+from mjlab.export.plan import GROUP, measured_group
+from mjlab.rl import DistillationAgentCfg, load_policy
 from mjlab.tasks.manipulation import TRAINED, LiftYamDepthCfg, ReachYamDepthCfg
-from mjlab.tasks.manipulation.rl import reach_depth_rl
+from mjlab.tasks.manipulation.mdp import goal_command
+from mjlab.tasks.manipulation.reach import GOAL
+from mjlab.tasks.manipulation.rl import lift_seeing_rl, reach_depth_rl
 from mjlab.tasks.manipulation.sight import CAMERA, PIXELS
 from scripts import export
 
@@ -51,6 +56,149 @@ def drawn_by_mujoco(
     near, far = camera["clip"]
     share = np.clip(depth, near, far) / far
     return np.round(camera["full"] * share).astype(np.uint8)[None]
+
+
+def cast_by_mujoco(
+    model: mujoco.MjModel, data: mujoco.MjData, camera: dict[str, Any]
+) -> np.ndarray:
+    """The same picture by MuJoCo's own rays, one through the middle of each pixel."""
+    width, height = camera["size"]
+    (focal_x, focal_y), (middle_x, middle_y) = camera["focal"], camera["center"]
+    across = (np.arange(width) + 0.5 - middle_x) / focal_x
+    down = (np.arange(height) + 0.5 - middle_y) / focal_y
+    x, y = np.meshgrid(across, -down)
+    # With -1 along the camera's axis, the length of a ray is the depth.
+    rays = np.stack((x, y, np.full_like(x, -1.0)), axis=-1).reshape(-1, 3)
+    seen = data.camera(camera["name"])
+    rays = rays @ seen.xmat.reshape(3, 3).T
+    near, far = camera["clip"]
+    depth = [min(first_face(model, data, seen.xpos, ray, near), far) for ray in rays]
+    picture = np.round(camera["full"] * np.array(depth) / far)
+    return picture.astype(np.uint8).reshape(1, height, width)
+
+
+def first_face(
+    model: mujoco.MjModel,
+    data: mujoco.MjData,
+    start: np.ndarray,
+    ray: np.ndarray,
+    near: float,
+) -> float:
+    """Where a ray first meets what faces it, as OpenGL sees it, from `near` on."""
+    groups, found = np.array([1, 1, 1, 0, 0, 0], np.uint8), np.zeros(1, np.int32)
+    way, normal = near, np.zeros(3)
+    while True:
+        more = mujoco.mj_ray(
+            model, data, start + way * ray, ray, groups, True, -1, found, normal
+        )
+        if more < 0.0:
+            return np.inf
+        way += more
+        if normal @ ray < 0.0:
+            return way
+        way += 1e-6
+
+
+@dataclass
+class Seeing:
+    """A task whose policy sees, and what of it MuJoCo's own state measures."""
+
+    task: str
+    cfg: Callable[[], Any]
+    agent: Callable[[], DistillationAgentCfg]
+
+
+SEEING = [
+    Seeing("Reach-Yam-Depth", ReachYamDepthCfg, reach_depth_rl),
+    Seeing("Lift-Yam-Depth", LiftYamDepthCfg, lift_seeing_rl),
+]
+
+
+@pytest.fixture(scope="module", params=SEEING, ids=lambda one: one.task)
+def seeing(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[ManagerBasedRlEnv, Policy, OnnxPolicy]:
+    """One world as it is watched, without chance; its network; and its file."""
+    one: Seeing = request.param
+    path = tmp_path_factory.mktemp("onnx") / "policy.onnx"
+    export.main([one.task, "--logs", str(path.parent), "--out", str(path)])
+    file, cfg = OnnxPolicy(path), one.cfg().play()
+    cfg.events = {n: t for n, t in cfg.events.items() if t and t.mode == "reset"}
+    places = {e["name"]: e["observation"] for e in file.contract["inputs"]}
+    cfg.observations[GROUP] = measured_group(cfg, places)
+    env = made(cfg)
+    return env, load_policy(TRAINED / one.task, env, one.agent()), file
+
+
+def measured(
+    said: dict[str, Any], data: mujoco.MjData, goal: np.ndarray
+) -> dict[str, np.ndarray]:
+    """The file's inputs but for the picture, from MuJoCo's own state."""
+    found: dict[str, np.ndarray] = {}
+    for entry in said["inputs"]:
+        name, joints = entry["name"], entry["measured"].get("joints", ())
+        if name == "gripper_to_goal":
+            found[name] = goal - data.site("robot/grasp_site").xpos
+        elif joints:
+            field = "qvel" if name.endswith("vel") else "qpos"
+            found[name] = np.concatenate(
+                [getattr(data.joint(j), field) for j in joints]
+            )
+    return {name: value.astype(np.float32) for name, value in found.items()}
+
+
+def test_in_plain_mujoco_it_moves_as_in_the_environment_by_what_rays_see(
+    seeing: tuple[ManagerBasedRlEnv, Policy, OnnxPolicy],
+) -> None:
+    """Twenty steps of both loops, each by its own physics and its own pictures."""
+    env, network, file = seeing
+    said = file.contract
+    camera = camera_of(said)
+    seen, _ = env.reset(seed=4)
+    model, data = env.sim.mj_model, mujoco.MjData(env.sim.mj_model)
+    for name in ("qpos", "qvel", "mocap_pos", "mocap_quat"):
+        getattr(data, name)[:] = getattr(env.sim.data, name)[0].numpy()
+    (term,) = said["actions"]
+    driven = {model.joint(model.actuator_trnid[i, 0]).name: i for i in range(model.nu)}
+    # What the policy does not move is held where the contract says.
+    for joint in said["entities"]["robot"]["joints"]:
+        if (index := driven.get(f"robot/{joint['name']}")) is not None:
+            data.ctrl[index] = joint["default_pos"]
+    goal = goal_command(env, GOAL).goal_pos_w[0].numpy().astype(float)
+    file.reset()
+    for _ in range(20):
+        seen = env.step(network(seen))[0]
+        mujoco.mj_forward(model, data)
+        picture = cast_by_mujoco(model, data, camera)
+        found = file(measured(said, data, goal) | {"depth": picture})
+        for name, target in zip(term["targets"], found[term["output"]], strict=True):
+            data.ctrl[driven[f"robot/{name}"]] = target
+        for _ in range(said["rates"]["decimation"]):
+            mujoco.mj_step(model, data)
+        ours = env.sim.data.qpos[0].numpy()
+        np.testing.assert_allclose(ours, data.qpos, rtol=0, atol=1e-4)
+
+
+@pytest.mark.slow
+def test_fed_what_was_seen_the_file_acts_as_the_network_does(
+    seeing: tuple[ManagerBasedRlEnv, Policy, OnnxPolicy],
+) -> None:
+    """Over 200 steps. A sharp softmax over a picture multiplies what rounding does."""
+    env, network, file = seeing
+    most = {"Reach-Yam-Depth": 1e-5 / 0.03, "Lift-Yam-Depth": 1e-5}
+    seen, _ = env.reset(seed=4)
+    file.reset()
+    error = 0.0
+    for _ in range(200):
+        told = env.observation_manager.output[GROUP]
+        assert isinstance(told, dict)
+        action = network(seen)
+        found = file({name: value[0].numpy() for name, value in told.items()})
+        error = max(error, np.abs(found["action"] - action[0].numpy()).max())
+        seen, _, terminated, truncated, _ = env.step(action)
+        if terminated or truncated:
+            file.reset()
+    assert error < most[file.contract["task"]]
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import mujoco
 import numpy as np
@@ -16,9 +17,10 @@ from rsl_rl.models import CNNModel, MLPModel
 from tensordict import TensorDict
 
 from mjlab.envs import ManagerBasedRlEnv, mdp
-from mjlab.export import ExportError, FilePolicy, OnnxPolicy, driven_by
+from mjlab.export import ExportError, FilePolicy, OnnxPolicy, driven_by, inputs
 from mjlab.export.graph import Graph
 from mjlab.export.network import add_network
+from mjlab.export.quantities import describe
 from mjlab.managers import ManagerTermBase, ObservationGroupCfg, ObservationTermCfg
 from mjlab.names import UnknownNameError
 from mjlab.rl import (
@@ -29,6 +31,7 @@ from mjlab.rl import (
     RnnModelCfg,
     load_policy,
 )
+from mjlab.scene import SceneEntityCfg
 from mjlab.tasks.cartpole.env import CartpoleBalanceCfg
 from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from mjlab.tensors import DelayCfg
@@ -628,3 +631,22 @@ def test_a_task_that_does_not_measure_or_act_as_the_file_does_is_refused(written
     env = ManagerBasedRlEnv(driven_by(cfg, contract), device="cpu")
     with pytest.raises(ExportError, match=r"'velocity' with shape \(1,\).*\(2,\)"):
         FilePolicy(env, OnnxPolicy(written[0].path))
+
+
+def test_a_pose_is_three_metres_and_four_numbers_body_after_body():
+    env = ManagerBasedRlEnv(CartpoleBalanceCfg())
+    bodies = SceneEntityCfg("cartpole", body_names=("cart", "pole.*"))
+    cfg = SimpleNamespace(func=mdp.body_pose_local)
+    said = describe(env, SimpleNamespace(cfg=cfg, params={"asset_cfg": bodies}), None)
+    count = len(said.elements) // 7
+    assert count > 1 and said.unit == [*["m"] * 3, *["1"] * 4] * count
+    assert said.elements[:4] == ["cart x", "cart y", "cart z", "cart quat_w"]
+
+
+def test_a_share_of_a_range_is_one_at_its_ends_and_zero_without_any():
+    limits = torch.tensor([[[-1.0, 3.0], [-torch.inf, 2.0], [0.5, 0.75]]])
+    entity = SimpleNamespace(data=SimpleNamespace(soft_joint_pos_limits=limits))
+    chosen = SimpleNamespace(entity=entity, joint_ids=[0, 1, 2])
+    factor, offset = inputs._AFFINE[mdp.joint_pos_limit_normalized](chosen)
+    low, high = (factor * end.nan_to_num(neginf=-9.0) + offset for end in limits[0].T)
+    assert low.tolist() == [-1.0, 0.0, -1.0] and high.tolist() == [1.0, 0.0, 1.0]

@@ -35,7 +35,7 @@ from tests.fuzz.mutate import damaged_bytes, damaged_json, damaged_lines
 from tests.recording.test_files import a_file, an_episode
 from tests.tasks.test_shipped import TRAINED
 
-COUNT = 60
+COUNT = 300
 MANY = 5000
 LIMIT_S = 10.0
 """Seconds after which a reader hangs."""
@@ -279,7 +279,7 @@ def test_damage_is_refused_in_one_line(make: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("make", FORMATS, ids=lambda make: make.__name__)
 def test_much_damage_is_refused_in_one_line(
     make: Any, seed: int, tmp_path: Path

@@ -485,7 +485,7 @@ class Operations(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
-def test_a_step_of_one_effort_term_costs_nine_operations() -> None:
+def test_a_step_of_one_effort_term_costs_seven_operations() -> None:
     env = make_env({"motor": JointEffortActionCfg(joint_names="motor")})
     action = torch.ones(WORLDS, 1)
     env.action_manager.process_action(action)
@@ -493,7 +493,7 @@ def test_a_step_of_one_effort_term_costs_nine_operations() -> None:
         env.action_manager.process_action(action)
         for _ in range(DECIMATION):
             env.action_manager.apply_action()
-    assert len(operations.names) == 9, operations.names
+    assert len(operations.names) == 7, operations.names
     with Operations() as operations:
         env.action_manager.reset(env.mask(1))
     assert len(operations.names) == 2, operations.names

@@ -91,6 +91,25 @@ def test_terms_run_under_the_mask_and_what_they_return_is_logged():
     assert {k: float(v) for k, v in env.episode_log.latest().items()} == by_key
 
 
+def test_terms_with_a_memory_forget_the_worlds_that_are_reset():
+    class remembers(ManagerTermBase):
+        def __init__(self, cfg: CurriculumTermCfg, env: Any) -> None:
+            super().__init__(cfg, env)
+            self.resets = torch.zeros(env.num_envs, dtype=torch.int64)
+
+        def __call__(self, env: Any) -> None: ...
+
+        def reset(self, mask: torch.Tensor) -> None:
+            self.resets += mask
+
+    env: Any = FakeEnv(4)
+    terms: Any = {"term": CurriculumTermCfg(func=remembers)}
+    curriculum = CurriculumManager(terms, env)
+    curriculum.reset(env.mask(1, 2))
+    memory: Any = curriculum.term("term").instance
+    assert memory.resets.tolist() == [0, 1, 1, 0]
+
+
 def test_terms_that_couple_worlds_say_so():
     class follows_all(ManagerTermBase):
         couples_worlds = True

@@ -327,6 +327,17 @@ def test_relative_actions_are_in_the_axes_of_the_base() -> None:
     assert float(quat_angle(term.goal_quat_w, term.frame.quat_w).max()) < 1e-3
 
 
+def test_a_reset_forgets_the_goals_of_its_worlds_alone() -> None:
+    env = make_env()
+    term = env.action_manager.term("ik")
+    for goal in (term.goal_pos_w, term.goal_quat_w):
+        goal.fill_(0.5)
+    mask = torch.arange(WORLDS) == 1
+    term.reset(mask)
+    for goal in (term.goal_pos_w, term.goal_quat_w):
+        assert not goal[mask].any() and (goal[~mask] == 0.5).all()
+
+
 def test_an_action_that_is_not_finite_reaches_only_its_own_world() -> None:
     env = make_env(clip=(-1.0, 1.0))
     action = torch.zeros(WORLDS, 6)

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from mjlab.motion import Motion, load_motion
+from mjlab.motion.sketch import Sketch
 from mjlab.tasks.robots.g1 import FOOT_BODIES, G1_XML
-from mjlab.tasks.tracking.clips import FOLDER, SKETCHES
+from mjlab.tasks.tracking.clips import FOLDER, SKETCHES, sketch_robot
 
 FILES = sorted(FOLDER.glob("*.npz"))
 PUBLISHED_SPEEDS = {
@@ -125,3 +126,20 @@ def test_the_ends_of_a_clip_are_one_pose(clip):
 def test_quaternions_have_length_one_and_never_jump(clip):
     assert np.linalg.norm(clip.root_quat, axis=1) == pytest.approx(1.0, abs=1e-6)
     assert (np.sum(clip.root_quat[1:] * clip.root_quat[:-1], axis=1) > 0.99).all()
+
+
+def test_who_stands_on_a_foot_has_the_mass_inside_of_it_and_leans_to_it():
+    robot = sketch_robot()
+    data = mujoco.MjData(robot.model)
+    for side, foot in zip((1.0, -1.0), robot.feet, strict=True):
+        qpos, stands = Sketch(robot).stand_on(foot, 0.5).hold(1.0).solve(10.0)
+        assert stands.all()
+        data.qpos[:] = qpos[-1]
+        mujoco.mj_forward(robot.model, data)
+        soles = [data.site(name).xpos for name in robot.feet]
+        # The feet are where they stood, on both sides of the origin.
+        assert soles[0] == pytest.approx([0.0, -soles[1][1], robot.sole], abs=1e-6)
+        trunk = robot.model.body(robot.base).id
+        inside = data.site(foot).xpos[1] - 0.015 * side
+        assert data.subtree_com[trunk, :2] == pytest.approx([0.0, inside], abs=1e-4)
+        assert data.xmat[trunk, 7] == pytest.approx(np.sin(-0.08 * side), abs=1e-4)

@@ -375,6 +375,14 @@ def test_seconds_that_fail_become_more_probable_by_the_published_rule() -> None:
     assert found.failures.tolist() == [0.25, 0.5, 0.5]
 
 
+def test_the_summary_is_of_the_spread_over_all_seconds() -> None:
+    found = bins([39])
+    assert found.summary().tolist()[:2] == pytest.approx([1.0, 0.25])
+    found.probability.copy_(torch.tensor([0.0, 0.5, 0.0, 0.5]))
+    # Two of four: half of the bits.
+    assert found.summary().tolist() == pytest.approx([0.5, 0.5, 0.25])
+
+
 def test_the_kernel_looks_ahead_and_repeats_the_last_second() -> None:
     found = bins([39], kernel=3, decay=0.8, uniform=0.0, floor=1e-9)  # Four bins.
     one_fails(found, 38)

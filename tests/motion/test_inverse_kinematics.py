@@ -9,6 +9,7 @@ import pytest
 from mjlab.motion.channel import Channel, pendulum_path
 from mjlab.motion.inverse_kinematics import (
     InverseKinematics,
+    body_height,
     joint_positions,
     site_pose,
 )
@@ -55,6 +56,15 @@ def test_a_joint_stops_at_its_share_of_the_range_and_another_goes_on(arm):
     shoulder, elbow = solved(arm, (-0.5, 0.0, 0.1), limit_share=0.5)
     assert shoulder <= 1.0 + 1e-9 and elbow <= 0.25 + 0.5 * 2.25 + 1e-9
     assert shoulder == pytest.approx(1.0)
+
+
+def test_a_body_comes_to_its_height():
+    lift = mujoco.MjModel.from_xml_string(
+        "<mujoco><worldbody><body pos='0 0 0.5'><joint type='slide' axis='0 0 1'/>"
+        "<geom size='0.01' mass='1'/></body></worldbody></mujoco>"
+    )
+    pose = InverseKinematics(lift).solve(np.array([0.1]), [[body_height(1, 0.8)]])
+    assert pose == pytest.approx([0.3], abs=1e-5)
 
 
 def test_what_comes_first_is_kept_to_the_last_digit_whatever_the_rest_asks_for(arm):

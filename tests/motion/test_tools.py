@@ -206,7 +206,7 @@ def test_in_the_mirror_every_body_is_where_its_other_side_was_reflected(kick):
     assert np.array_equal(again.root_quat, kick.root_quat)
 
 
-def test_a_blend_begins_as_one_motion_and_ends_as_the_other_moved_as_a_whole(robot):
+def test_a_blend_begins_as_one_motion_and_ends_as_the_other_moved_as_a_whole(kick):
     turn, walk = (load_motion(FOLDER / f"{n}.npz") for n in ("full_turn", "walk"))
     half = turn.frames(0, turn.num_frames // 2)
     both = blended(half, walk, 0.6)
@@ -225,6 +225,11 @@ def test_a_blend_begins_as_one_motion_and_ends_as_the_other_moved_as_a_whole(rob
     steps = np.linalg.norm(np.diff(both.root_pos, axis=0), axis=1)
     assert steps.max() < 0.03
     assert np.array_equal(both.contacts[start + fade :], walk.contacts[fade:])
+    # In between, what stands stands in both: a kick's foot in the air does not.
+    walk_kick = blended(walk.frames(0, 2 * fade), kick.frames(160, 360), 0.6)
+    standing = walk.contacts[fade : 2 * fade] & kick.contacts[160 : 160 + fade]
+    assert np.array_equal(walk_kick.contacts[fade : 2 * fade], standing)
+    assert (standing != walk.contacts[fade : 2 * fade]).any()
 
 
 def test_an_overlap_longer_than_a_motion_is_refused(kick):

@@ -13,6 +13,7 @@ WORLDS, MUSCLES = 37, 11
 
 def test_the_kernel_of_the_elimination_gives_the_bits_of_torch() -> None:
     from mjlab.muscle import kernels
+    from mjlab.warp_stream import launch
 
     random = torch.Generator().manual_seed(0)
     root = torch.randn(WORLDS, 9, 9, generator=random)
@@ -20,7 +21,7 @@ def test_the_kernel_of_the_elimination_gives_the_bits_of_torch() -> None:
     right = torch.randn(WORLDS, 9, 1, generator=random)
     rest = torch.cat((matrix, right), dim=2).permute(1, 2, 0).contiguous()
     expected = rest.clone()
-    kernels.eliminate_(rest)
+    launch(kernels.eliminate_, WORLDS, rest)
     eliminate_(expected)
     assert torch.equal(rest, expected)
     solved = torch.linalg.solve(matrix.double(), right.double())[..., 0]
@@ -29,6 +30,7 @@ def test_the_kernel_of_the_elimination_gives_the_bits_of_torch() -> None:
 
 def test_the_kernel_of_the_curves_gives_the_forces_of_torch() -> None:
     from mjlab.muscle import kernels
+    from mjlab.warp_stream import launch
 
     random = torch.Generator().manual_seed(0)
     for rows in (1, WORLDS):
@@ -49,8 +51,8 @@ def test_the_kernel_of_the_curves_gives_the_forces_of_torch() -> None:
         # What is not finite stays so, that the world is found and reset.
         length[0, 0] = velocity[1, 1] = torch.nan
         found, plain = torch.zeros(2, 2, WORLDS, MUSCLES)
-        kernels.muscle_forces(length, velocity, packed, found[0], found[1])
-        muscle_forces(length, velocity, packed, plain[0], plain[1])
+        launch(kernels.muscle_forces, length.shape, *found, length, velocity, packed)
+        muscle_forces(*plain, length, velocity, packed)
         same = partial(torch.allclose, rtol=0.0, atol=0.0, equal_nan=True)
         assert same(plain[0], curves.gain(length, velocity))
         assert same(plain[1], curves.bias(length))
@@ -61,6 +63,7 @@ def test_the_kernel_of_the_curves_gives_the_forces_of_torch() -> None:
 
 def test_the_kernels_of_the_torque_map_give_the_torques_of_torch() -> None:
     from mjlab.muscle import kernels
+    from mjlab.warp_stream import launch
 
     random = torch.Generator().manual_seed(0)
     entries, tendons, dofs, width = 23, 40, 5, 7
@@ -70,17 +73,19 @@ def test_the_kernels_of_the_torque_map_give_the_torques_of_torch() -> None:
     muscle = torch.randint(0, MUSCLES, (entries,), generator=random)
     forces = torch.randn(2, WORLDS, MUSCLES, generator=random)
     found, plain = torch.zeros(2, 2, WORLDS, entries)
-    kernels.entry_torques(jacobian, address, gear, muscle, *forces, *found)
-    entry_torques(jacobian, address, gear, muscle, *forces, *plain)
+    arguments = jacobian, address, gear, muscle, *forces
+    launch(kernels.entry_torques, found[0].shape, *found, *arguments)
+    entry_torques(*plain, *arguments)
     assert torch.equal(found, plain) and plain.abs().min() > 0.0
     index = torch.randint(0, entries, (dofs * width,), generator=random)
     shares = torch.rand(dofs, width, generator=random)
-    kernels.gathered_sum(plain[0], index, shares, found[0, :, :dofs])
+    sums = found[0, :, :dofs]
+    launch(kernels.gathered_sum, sums.shape, sums, plain[0], index, shares)
     by_hand = torch.zeros(WORLDS, dofs)
     for dof in range(dofs):
         for k in range(width):
             by_hand[:, dof] += plain[0, :, index[dof * width + k]] * shares[dof, k]
-    assert torch.equal(found[0, :, :dofs], by_hand)
+    assert torch.equal(sums, by_hand)
     summed = torch.zeros(WORLDS, dofs)
-    gathered_sum(plain[0], index, shares, summed)
-    torch.testing.assert_close(found[0, :, :dofs], summed, rtol=1e-5, atol=1e-4)
+    gathered_sum(summed, plain[0], index, shares)
+    torch.testing.assert_close(sums, summed, rtol=1e-5, atol=1e-4)

@@ -64,6 +64,18 @@ def test_a_row_is_whole_and_of_the_substep_that_was_drawn():
         assert torch.equal(rows[world], expected.expand(30))
 
 
+def test_numbers_that_are_not_finite_leave_the_row_of_the_step_before():
+    buffer = MuscleTupleBuffer(W18, 3, 1, 1)
+    run(buffer, torch.zeros(3), 0)
+    parts = stamped(1, 0, 3)
+    parts["torque"][1, 4], parts["red"][2, 0] = torch.nan, torch.inf
+    buffer.begin(torch.zeros(3))
+    buffer.record(**parts)
+    buffer.end()
+    wanted = [1000.0, *stamped(0, 0, 3)["red"][1:, 0].tolist()]
+    assert buffer.rows()[:, 0].tolist() == wanted
+
+
 def test_old_steps_make_room_and_keep_their_places():
     buffer = MuscleTupleBuffer(W18, 2, 3, 2)
     assert buffer.rows().shape == (0, 30)

@@ -428,6 +428,18 @@ def test_a_stream_is_cut_as_its_rows_say() -> None:
         assert [int(e.shared[0]) for e in found] == [1, 5, 6, 10]
 
 
+def test_episodes_are_written_in_the_order_in_which_they_end() -> None:
+    layout = Layout([RecordedField(name, (), "uint8") for name in CONTROL])
+    stream = np.zeros((4, 3, layout.row_bytes), np.uint8)
+    stream[1:, :, 0] = 1
+    stream[0, :, 2] = 1  # All begin; the last world ends first, the others together.
+    stream[1, 2, 1] = stream[3, :2, 1] = Ending.KEPT
+    beginnings = np.arange(3, dtype=np.uint8)[:, None]
+    shared = np.zeros((4, 1), np.uint8)
+    found = Cutter(3, layout).cut(stream, beginnings, shared)
+    assert [episode.world for episode in found] == [2, 0, 1]
+
+
 def test_a_writer_that_looks_in_the_middle_of_a_chunk_finds_each_beginning(
     tmp_path: Path,
 ) -> None:
@@ -487,13 +499,15 @@ def test_what_a_device_hands_over_is_what_the_host_writes() -> None:
     layouts = [
         bytes_called("row", 3),
         bytes_called("start", 5),
-        bytes_called("whole", 2),
+        Layout(
+            [RecordedField(f, (n,), "uint8") for f, n in (("whole", 2), ("clock", 1))]
+        ),
     ]
     random = torch.Generator().manual_seed(0)
     collected: list[list[tuple[Any, ...]]] = []
     for on_device in (False, True):
         random.manual_seed(0)
-        sizes = ChunkSizes(n, rows, rows * n, 3, 5, 2, chunks=3)
+        sizes = ChunkSizes(n, rows, rows * n, 3, 5, 3, chunks=3)
         memory = SharedArrays(sizes.specs())
         found: list[tuple[Any, ...]] = []
         places = itertools.cycle([Chunk(memory, index) for index in range(3)])
@@ -522,11 +536,11 @@ def test_what_a_device_hands_over_is_what_the_host_writes() -> None:
             begins = torch.rand(n, generator=random) < 0.4
             row[:, 2] = begins
             start = torch.randint(0, 9, (n, 5), dtype=torch.uint8, generator=random)
-            whole = torch.randint(0, 9, (2,), dtype=torch.uint8, generator=random)
+            whole = torch.randint(0, 9, (3,), dtype=torch.uint8, generator=random)
             # A step that is rehearsed leaves no trace.
             for value in (torch.zeros_like(row), row):
                 mask = begins if value is row else torch.ones_like(begins)
-                begin = ({"start": start}, {"whole": whole})
+                begin = {"start": start}, {"whole": whole[:2], "clock": whole[2:]}
                 store.write({"row": value}, mask, lambda begin=begin: begin)
             store.commit()
             sent.append((row, start[begins], whole if begins.any() else None))

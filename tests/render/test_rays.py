@@ -153,6 +153,49 @@ def test_pictures_are_bit_equal_at_any_number_of_threads():
 
 
 @pytest.mark.slow
+def test_boxes_that_reach_behind_the_camera_are_drawn_to_their_last_pixel():
+    """Against where numpy's rays enter boxes that lie all around the camera."""
+    rng = np.random.default_rng(0)
+    pos, half = rng.uniform(-1.0, 1.0, (60, 3)), rng.uniform(0.02, 0.5, (60, 3))
+    quat = rng.normal(size=(60, 4))
+    spec = mujoco.MjSpec()
+    for i in range(60):
+        spec.worldbody.add_geom(
+            type=mujoco.mjtGeom.mjGEOM_BOX, pos=pos[i], size=half[i], quat=quat[i]
+        )
+    body = spec.worldbody.add_body(name="head")
+    body.add_freejoint()
+    body.add_geom(size=[0.001, 0.0, 0.0], mass=1.0, group=5)
+    body.add_camera(name="corner", fovy=80.0)
+    model = spec.compile()
+    sim, sensor = worlds_by_rays(model)
+    columns, rows = np.meshgrid(*(np.arange(n) + 0.5 for n in SIZE))
+    up = np.tan(np.radians(40.0))
+    x = (2.0 * columns / SIZE[0] - 1.0) * up * SIZE[0] / SIZE[1]
+    rays = np.stack((x, (1.0 - 2.0 * rows / SIZE[1]) * up, -np.ones_like(x)), axis=-1)
+    behind = 0
+    for world in range(WORLDS):
+        eye = sim.data.cam_xpos[world, 0].double().numpy()
+        mat = sim.data.cam_xmat[world, 0].double().numpy().reshape(3, 3)
+        expected = np.full((SIZE[1], SIZE[0]), FAR)
+        for i in range(60):
+            box = np.empty(9)
+            mujoco.mju_quat2Mat(box, model.geom_quat[i])
+            box = box.reshape(3, 3)
+            start, ray = (eye - pos[i]) @ box, rays @ mat.T @ box
+            sides = np.stack([(side * half[i] - start) / ray for side in (-1, 1)])
+            enter, leave = sides.min(0).max(-1), sides.max(0).min(-1)
+            seen = (enter <= leave) & (enter >= 0.01)
+            expected = np.where(seen, np.minimum(expected, enter), expected)
+            corners = (np.indices((2, 2, 2)).reshape(3, 8).T * 2 - 1) * half[i]
+            ahead = -(((corners @ box.T) + pos[i] - eye) @ mat)[:, 2] > 0.01
+            behind += seen.any() and ahead.any() and not ahead.all()
+        close = np.abs(sensor.data.depth[world, ..., 0].numpy() - expected) < 1e-4
+        assert close.mean() > 0.999
+    assert behind > 20
+
+
+@pytest.mark.slow
 def test_a_world_that_is_not_finite_leaves_the_others_as_they_are():
     sim, sensor = worlds_by_rays(shapes_model())
     before = sensor.data.depth.clone()

@@ -24,7 +24,12 @@ from mjlab.replay.dump_files import (
     load_dump,
     model_bytes,
 )
-from mjlab.replay.dump_replay import DumpReplay, build_env, element_name
+from mjlab.replay.dump_replay import (
+    DumpReplay,
+    _converted_physics,
+    build_env,
+    element_name,
+)
 from mjlab.replay.flight_recorder import FlightRecorder
 from mjlab.rl import DumpCfg, RunFolder
 from mjlab.schema import Trust
@@ -212,6 +217,22 @@ def test_a_reward_that_is_not_finite_is_a_fault_of_all_worlds_that_have_it(
     assert str(account.findings[0]) == (
         "Step 3, in the rewards: reward term 'odd' is nan."
     )
+
+
+def test_a_later_fault_is_counted_from_the_first_step_that_is_kept(
+    tmp_path: Path,
+) -> None:
+    cfg = broken_cfg(step=27)
+    cfg.episode_length_s = 2.0
+    env, _, _ = make(cfg, tmp_path)
+    walk(env, 30)
+    env.take_log()
+    folder = tmp_path / "000003_nonfinite"
+    (world,) = json.loads((folder / "dump.json").read_text())["worlds"]
+    with np.load(folder / world["file"], allow_pickle=False) as arrays:
+        wrong = arrays["recorded/wrong"].nonzero()[0]
+        assert len(arrays["recorded/action"]) < 26
+    assert world["faults"] == [{"kind": "nonfinite", "step": wrong[0]}]
 
 
 @pytest.mark.parametrize(
@@ -592,3 +613,13 @@ def test_numbers_of_the_state_are_told_by_body_and_joint() -> None:
     assert element_name(model, "qvel", 6) == "body 'b', joint 'j'"
     assert element_name(model, "ctrl", 1) == "actuator 'g'"
     assert element_name(model, "act", 0) == "actuator 'g'"
+
+
+def test_the_fields_that_another_engine_recorded_are_taken_and_others_stay():
+    env = ManagerBasedRlEnv(env_cfg())
+    before = env.sim.data.qpos.clone(), env.sim.data.qvel.clone()
+    wanted = before[1] + 0.25
+    found = _converted_physics(env, {"sim.data.qvel": wanted.numpy()})
+    assert torch.equal(env.sim.data.qvel, wanted)
+    assert torch.equal(env.sim.data.qpos, before[0])
+    assert torch.equal(found["sim.state"], env.sim.snapshot()["state"])

@@ -128,6 +128,34 @@ def test_what_is_done_again_is_what_was_recorded_bit_for_bit(
         assert account.tallies["obs/actor"].rows == rows
 
 
+def test_what_is_kept_of_a_state_is_forgotten_when_another_is_forced(
+    files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Recording(files["same_step"]) as recording:
+        env = world_of(remembering(), 4)
+        replay = Replay(env, recording, by="states")
+        kept: list[torch.Tensor] = []
+        env.scene.caches.append(kept.clear)
+
+        def kept_positions() -> torch.Tensor:
+            if not kept:
+                kept.append(env.sim.data.qpos.clone())
+            return kept[0]
+
+        seen: list[bool] = []
+        look, actions = replay._outcomes, replay._actions_of
+        # Without its actions a world comes elsewhere, until it is forced.
+        monkeypatch.setattr(replay, "_actions_of", lambda *of: 0.0 * actions(*of))
+        monkeypatch.setattr(replay, "_outcomes", lambda: (kept_positions(), look())[1])
+        monkeypatch.setattr(
+            replay,
+            "_watch",
+            lambda *_: seen.append(torch.equal(kept_positions(), env.sim.data.qpos)),
+        )
+        assert len(list(replay.run([0, 1]))) == 2
+        assert len(seen) > 5 and all(seen)
+
+
 @pytest.mark.parametrize("by", ["actions", "states"])
 def test_every_feature_is_done_again_bit_for_bit(tmp_path: Path, by: Any) -> None:
     file = record(synthetic(), tmp_path, steps=25)

@@ -313,7 +313,9 @@ def test_ratios_put_decades_at_equal_distances():
 
 def test_a_chart_in_a_file_has_its_curve_where_its_numbers_are(tmp_path):
     line = ChartLine(label="<b>", x=[1, 10, 100], y=[1, 100, 10000], dashed=True)
-    chart = Chart(title="t", lines=[line], log_up="yes", log_across=True)
+    chart = Chart(
+        title="t", lines=[line], across="iteration", log_up="yes", log_across=True
+    )
     root = ElementTree.parse(chart.save(tmp_path / "c.svg", width=500)).getroot()
     outlines = [
         p.get("d", "") for p in root.iter() if p.get("class") == "line c0 dashed"
@@ -324,9 +326,11 @@ def test_a_chart_in_a_file_has_its_curve_where_its_numbers_are(tmp_path):
     # A straight line up, on both scales of ratios, from margin to margin.
     assert x1 - x0 == pytest.approx(x2 - x1, abs=0.2) and x2 - x0 > 900
     assert y0 - y1 == pytest.approx(y1 - y2, abs=0.2) and y0 - y2 > 350
-    assert "<b>" in [
-        text.text for text in root.iter("{http://www.w3.org/2000/svg}text")
-    ]
+    texts = list(root.iter("{http://www.w3.org/2000/svg}text"))
+    assert "<b>" in [text.text for text in texts]
+    # What is across is told below the ticks, and in the picture.
+    below = {text.text: float(text.get("y", "")) for text in texts}
+    assert y0 + 18 < below["iteration"] < 520
 
 
 # --- Files as they are found ----------------------------------------------------------

@@ -31,6 +31,7 @@ from mjlab.rl.checkpoint import (
     find_checkpoint,
     load_model,
     load_own,
+    read_manifest,
 )
 from mjlab.rl.state import random_state, seed_everything, set_random_state
 from tests.worlds.rl_runs import agent_cfg, env_cfg, make_loop, network
@@ -216,6 +217,31 @@ def test_a_checkpoint_is_found_by_its_file_its_folder_and_its_run(tmp_path):
     assert find_checkpoint(tmp_path, best=True) == path
     with pytest.raises(CheckpointError, match="no whole checkpoint"):
         find_checkpoint(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("names_given", range(3))
+def test_a_whole_best_is_found_while_the_next_one_is_written(
+    tmp_path, monkeypatch, names_given
+):
+    checkpoints = Checkpoints(tmp_path)
+    best = checkpoints.save_best(1, model(1), 0.1)
+    replace, given = os.replace, []
+
+    def power_goes(*names):
+        if len(given) == names_given:
+            raise KeyboardInterrupt
+        given.append(replace(*names))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", power_goes)
+        with pytest.raises(KeyboardInterrupt):
+            checkpoints.save_best(2, model(2), 0.2)
+    manifest = read_manifest(best)
+    assert checkpoints.best() == best and manifest is not None
+    assert manifest["iteration"] == value_of(best) == 1 + (names_given > 1)
+    checkpoints.save_best(3, model(3), 0.3)
+    assert value_of(best) == 3 and read_manifest(best)["score"] == 0.3
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["best.json", "best.pt"]
 
 
 # --- Safe to open --------------------------------------------------------------------

@@ -134,6 +134,11 @@ def test_what_critics_learn_first_the_policy_does_not() -> None:
             )
             for k, m in parts.items()
         }
+        moments = algorithm.optimizer.state  # type: ignore[union-attr]
+        kept = [weights in moments for weights in algorithm.actor.parameters()]  # type: ignore
+        assert set(kept) == {name == "free"}
+    # What comes next begins with the smallest of steps.
+    assert held.learner.learning_rate == 1e-5 < free.learner.learning_rate
     assert states["held"] == {"actor": True, "critic": False}
     assert states["free"] == {"actor": False, "critic": False}
 

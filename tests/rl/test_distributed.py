@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -94,6 +95,12 @@ def test_the_command_line_goes_on_under_torchrun(monkeypatch):
 
     read = parse_args(command[3:])
     assert [read.training_script, *read.training_script_args] == line
+    # Begun by its name, as by `python -m mjlab`.
+    begun = SimpleNamespace(name="mjlab.__main__")
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", begun)
+    read = parse_args(torchrun_command(2)[3:])
+    assert read.module
+    assert [read.training_script, *read.training_script_args] == ["mjlab", *line[1:]]
 
 
 # --- Together ------------------------------------------------------------------------

@@ -1,9 +1,11 @@
 """The training loop: what it repeats exactly, when it stops, and what it waits for."""
 
+import dataclasses
 import math
 import os
 import signal
 import threading
+from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
@@ -25,6 +27,7 @@ from mjlab.rl import (
 )
 from mjlab.rl.logging import JsonlWriter, read_metrics
 from mjlab.rl.loop import TrainingLoop
+from mjlab.rl.policy import _OutcomeShares
 from mjlab.rl.vecenv import RslRlVecEnv
 from tests.tools.step_watch import watch
 from tests.worlds.rl_runs import (
@@ -121,6 +124,21 @@ def test_a_run_that_goes_on_without_its_worlds_starts_new_episodes(tmp_path):
     assert torch.equal(flat_state(first)[name], flat_state(second)[name])
 
 
+def test_a_checkpoint_that_a_run_goes_on_from_is_not_written_again(tmp_path):
+    saved = make_loop(agent_cfg(2), folder=tmp_path).run().checkpoint
+    before = saved.with_suffix(".json").stat().st_mtime_ns
+    again = make_loop(agent_cfg(2), folder=tmp_path)
+    again.resume(tmp_path)
+    assert again.run().checkpoint == saved
+    assert saved.with_suffix(".json").stat().st_mtime_ns == before
+    # In another folder there is none yet, and other worlds are another state.
+    for folder, exact in ((tmp_path / "other", True), (tmp_path, False)):
+        other = make_loop(agent_cfg(2), folder=folder)
+        other.resume(saved, exact=exact)
+        assert other.run().checkpoint == folder / saved.name
+    assert saved.with_suffix(".json").stat().st_mtime_ns > before
+
+
 def test_evaluations_leave_training_as_it_would_be_without_them():
     with_them = make_loop(
         agent_cfg(4, evaluation=EvaluationCfg(every=2, num_envs=4)), evaluates=True
@@ -150,6 +168,30 @@ def test_an_evaluation_scores_the_mean_action_over_one_episode_of_each_world():
         total += reward
     assert loop.figures["Eval/mean_reward"] == pytest.approx(total.mean().item())
     assert loop.figures["Eval/mean_episode_length"] == worlds.max_episode_length
+
+
+def test_an_evaluation_of_the_first_process_counts_for_all():
+    """Figures are means over processes, and the others add zeros."""
+    loop = make_loop(agent_cfg(1, evaluation=EvaluationCfg(every=1)), evaluates=True)
+    alone = loop._evaluate()
+    loop.ranks = dataclasses.replace(loop.ranks, world=4)
+    assert {k: v / 4 for k, v in loop._evaluate().items()} == alone
+    loop.iteration = 3
+    assert loop.env_steps == 3 * STEPS * WORLDS * 4
+    assert alone["Eval/mean_episode_length"] == loop.env.max_episode_length
+
+
+def test_outcomes_count_while_an_episode_runs_and_in_its_last_step():
+    now: dict[str, torch.Tensor] = {}
+    terms = SimpleNamespace(active_terms=["success"], now=now.__getitem__)
+    env = SimpleNamespace(outcome_manager=terms, num_envs=4, device="cpu")
+    shares = _OutcomeShares(env)
+    steps = [("tftf", "tttt"), ("fttf", "tttf"), ("ffft", "tfff")]
+    for flags, running in steps:
+        now["success"] = torch.tensor([flag == "t" for flag in flags])
+        shares.update(torch.tensor([flag == "t" for flag in running]))
+    found = {name: float(share) for name, share in shares.shares().items()}
+    assert found == {"Eval/success_once": 0.75, "Eval/success_at_end": 0.5}
 
 
 # --- Figures -------------------------------------------------------------------------

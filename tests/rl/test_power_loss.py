@@ -26,7 +26,7 @@ from mjlab.recording.hdf5 import RawEpisode
 from mjlab.recording.reader import Recording
 from mjlab.report.page import REPORT, write_report
 from mjlab.rl import Checkpoints, Ranks, RunFolder, ship
-from mjlab.rl.checkpoint import find_checkpoint, load_model
+from mjlab.rl.checkpoint import find_checkpoint, load_model, read_manifest
 from tests.fuzz.test_fuzz import a_policy
 from tests.recording.test_files import a_file, an_episode
 from tests.rl.test_killed_writers import ran_alone
@@ -233,6 +233,41 @@ def first_save(folder: Path) -> Writer:
     return Writer(write_one, read)
 
 
+def save_best(folder: Path) -> Writer:
+    """One file takes the place of another, and its manifest that of the other's."""
+    checkpoints = Checkpoints(folder / "checkpoints")
+
+    def write_one(number: int) -> None:
+        weights = torch.full((1000,), float(number))
+        model = {"learner": {"weights": weights}, "progress": number}
+        checkpoints.save_best(number, model, score=number / 10)
+
+    def read() -> Any:
+        found = checkpoints.best()
+        assert found is not None and checkpoints.names() == ["best"]
+        manifest = read_manifest(found)
+        assert manifest is not None
+        number = manifest["iteration"]
+        assert manifest["score"] == number / 10
+        assert load_model(found)["learner"]["weights"].unique().tolist() == [number]
+        return number
+
+    write_one(1)
+    return Writer(lambda: write_one(2), read)
+
+
+def first_save_best(folder: Path) -> Writer:
+    checkpoints = Checkpoints(folder / "run" / "checkpoints")
+
+    def read() -> Any:
+        found = checkpoints.best()
+        return found and load_model(found)["progress"]
+
+    return Writer(
+        lambda: checkpoints.save_best(1, {"learner": {}, "progress": 1}, None), read
+    )
+
+
 def _episodes(path: Path) -> Any:
     with Recording(path) as recording:
         found = [episode.read("rewards")[:1].tolist() for episode in recording]
@@ -351,7 +386,10 @@ def report(folder: Path) -> Writer:
     return Writer(lambda: write_report(run), read)
 
 
-WRITERS = [save, first_save, record, merge_parts, ship_run, first_ship, export, report]
+WRITERS = [
+    *(save, first_save, save_best, first_save_best, record, merge_parts),
+    *(ship_run, first_ship, export, report),
+]
 
 
 def losses(

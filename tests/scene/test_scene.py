@@ -502,3 +502,42 @@ def test_a_scene_can_be_exported_and_compiled_again(
     assert np.allclose(again.geom_pos, model.geom_pos, atol=1e-6)
     archive = built.write(tmp_path / "scene.zip", zip=True)
     assert any(n.endswith("scene.xml") for n in zipfile.ZipFile(archive).namelist())
+
+
+# --- What lies apart ------------------------------------------------------------------
+
+SLIDES = """
+<mujoco><worldbody><body name="a"><joint name="one" type="slide"/><geom size=".1"/>
+  <body name="b"><joint name="two" type="slide"/><geom size=".1"/></body></body>
+</worldbody><actuator><motor name="one" joint="one"/></actuator></mujoco>
+"""
+
+
+def built_of(xml: str, *names: str, **more) -> Scene:
+    entities = {n: EntityCfg(source=mujoco.MjSpec.from_string(xml)) for n in names}
+    cfg = SceneCfg(num_envs=3, entities=entities, **more)
+    built = build_scene(cfg)
+    sim = Simulation(compile_model(built.spec, SIM), 3, SIM, device="cpu")
+    return Scene(cfg, built, sim, WorldRng(3, 0, "cpu"))
+
+
+def test_controls_with_those_of_another_entity_between_them_are_as_written():
+    def another(spec: mujoco.MjSpec) -> None:
+        joint = mujoco.mjtTrn.mjTRN_JOINT
+        spec.add_actuator(name="left/two", target="left/two", trntype=joint)
+
+    scene = built_of(SLIDES, "left", "right", edit_spec=another)
+    model, left = scene.sim.mj_model, scene.entities["left"]
+    names = [model.actuator(i).name for i in range(3)]
+    assert names == ["left/one", "right/one", "left/two"]
+    assert not left.data.ctrl.any()
+    wanted = torch.tensor([[1.0, 2.0], [0.0, 0.0], [3.0, 4.0]])
+    left.write_ctrl(torch.tensor([True, False, True]), wanted)
+    assert torch.equal(left.data.ctrl, wanted)
+    assert scene.sim.data.ctrl[:, 1].tolist() == [0.0] * 3
+
+
+def test_an_entity_may_be_geoms_of_the_world_and_no_body():
+    floor = "<mujoco><worldbody><geom name='a' type='plane' size='1 1 1'/>"
+    scene = built_of(f"{floor}</worldbody></mujoco>", "floor")
+    assert list(scene.entities) == ["floor"] and scene.sim.mj_model.nbody == 1

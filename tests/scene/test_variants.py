@@ -499,6 +499,7 @@ def redrawn() -> Scene:
 def test_a_reset_draws_anew_and_leaves_other_worlds_alone() -> None:
     scene = redrawn()
     variants, sim = scene.variants["object"], scene.sim
+    sim.model["body_mass"][:] *= 1.5  # As an event may have.
     before, names = sim.snapshot(), variants.names()
     mask = torch.arange(32) < 16
     sim.reset(mask)
@@ -680,6 +681,11 @@ def test_a_term_that_names_a_merged_entity_is_told_its_members() -> None:
             {"assignment": ("box", "ball"), "redraw": True},
             "The entity 'object' has an assignment, which leaves nothing to draw, and "
             "redraw too. Leave one of the two out.",
+        ),
+        (
+            {"assignment": ("box", "ball"), "absent": 0.5},
+            "The entity 'object' has an assignment, which leaves nothing to draw, and "
+            "absent too. Leave one of the two out.",
         ),
         (
             {"absent": 1.0},

@@ -11,6 +11,7 @@ from mjlab.envs import ManagerBasedRlEnvCfg
 from mjlab.managers import RewardTermCfg
 from mjlab.rl import PpoCfg
 from mjlab.scene import SceneCfg
+from mjlab.schema.annotations import WrongTypeError, check_type
 from mjlab.sim import SimulationCfg
 
 
@@ -73,3 +74,10 @@ def test_configurations_are_copied_replaced_and_pickled_as_before():
     cfg = ManagerBasedRlEnvCfg(decimation=2, scene=SceneCfg(num_envs=2))
     for other in (copy.deepcopy(cfg), pickle.loads(pickle.dumps(cfg)), replace(cfg)):
         assert other == cfg and other is not cfg
+
+
+def test_of_several_kinds_the_one_of_the_right_shape_says_what_is_wrong_inside():
+    with pytest.raises(WrongTypeError, match=r"^scales\[1\] "):
+        check_type([1.0, "a"], list[float] | str | None, "scales")
+    with pytest.raises(WrongTypeError, match=r"^scales "):
+        check_type(1.0, list[float] | str | None, "scales")

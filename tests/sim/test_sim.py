@@ -431,6 +431,22 @@ def test_continuing_from_a_snapshot_is_bit_equal_to_not_stopping(
         assert torch.equal(straight[1][name], again[1][name]), name
 
 
+def test_rows_that_are_put_back_leave_the_others_as_they_were_written(
+    g1: Simulation,
+) -> None:
+    snapshot = g1.snapshot()
+    first = torch.arange(g1.num_envs) == 0
+    for put_back in (g1.copy_rows, g1.restore):
+        for live in (g1.data.qpos, g1.model.body_mass):
+            live[:, 2] += 0.3
+        written = g1.data.qpos.clone(), g1.model.body_mass.clone()
+        put_back(snapshot, first)
+        now = g1.data.qpos, g1.model.body_mass
+        for live, before in zip(now, written, strict=True):
+            assert torch.equal(live[1:], before[1:])
+            assert not torch.equal(live[0], before[0])
+
+
 def test_a_step_after_a_restore_does_not_continue_from_old_stages(
     g1: Simulation,
 ) -> None:

@@ -32,6 +32,7 @@ from mjlab.spec import (
     take_keyframes,
     write_spec,
 )
+from mjlab.spec.compare import _touching
 
 LEG = """
 <mujoco model="leg">
@@ -534,3 +535,24 @@ def test_a_program_answers_a_model_file_that_cannot_be_read(
     assert run_program(main, []) == 2
     answer = capsys.readouterr().err
     assert answer.startswith("error: ") and "robot.xml" in answer and said in answer
+
+
+TOUCHING = """
+<mujoco><worldbody><geom name="world" size=".1"/>
+  <body name="a" mocap="true"><geom name="a" size=".1"/></body>
+  <body name="b" mocap="true"><geom name="b" size=".1"/></body>
+  <body name="still"><geom name="still" size=".1"/></body>
+  <body name="root"><freejoint/><geom name="root" size=".1"/>
+    <body name="child"><joint/><geom name="child" size=".1"/>
+      <body name="leaf"><joint/><geom name="leaf" size=".1"/></body>
+      <body name="fixed"><geom name="fixed" size=".1"/></body></body></body>
+</worldbody><contact><exclude body1="a" body2="leaf"/></contact></mujoco>"""
+
+
+def test_geoms_that_may_touch_are_those_that_mujoco_finds_in_contact():
+    model = mujoco.MjModel.from_xml_string(TOUCHING)
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)  # All of them are in one place.
+    found = np.zeros((model.ngeom, model.ngeom), bool)
+    found[tuple(data.contact.geom.T)] = True
+    assert np.array_equal(_touching(model, np.arange(model.ngeom)), found | found.T)

@@ -40,6 +40,7 @@ def test_a_range_is_what_was_typed_and_is_written_so_that_it_is_read_again(
         ("a.b:", "have a colon between them"),
         ("a.b:lag:1..2", "no range 'lag'. Valid names, nearest first: 'log'"),
         ("a.b:log:1e-3..1e-5", "the lower end comes first: a.b:log:1e-5..1e-3."),
+        ("a.b:3..2", "the lower end comes first: a.b:2..3."),
         ("a.b:log:0..1", "ends above zero. Write a.b:0..1 for equal differences"),
         ("a.b:int:1..2.5", "Write a.b:1..2.5 for numbers that need not be whole"),
         ("a.b:1,2", "For single values write a.b:choice:1,2."),

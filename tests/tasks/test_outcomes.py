@@ -68,6 +68,7 @@ def test_a_pole_that_hangs_when_time_is_over_was_not_swung_up() -> None:
     assert not any(now(env)["fail"])
     last_step(env)
     episodes = run_episodes(env, ZeroPolicy(env), number=4, seed=0)
+    assert all(e.seconds == e.steps * env.step_dt > 0.0 for e in episodes)
     assert all(e.figures["Metrics/fail_at_end"] == 1.0 for e in episodes)
     assert not any(e.success_once for e in episodes)
 

@@ -25,7 +25,7 @@ from mjlab.tasks.velocity import (
     VelocityGo1Cfg,
     VelocityGo1FlatCfg,
 )
-from mjlab.tasks.velocity.rl import rl_on_cpu
+from mjlab.tasks.velocity.rl import go1_rl
 from mjlab.tasks.velocity.symmetry import (
     G1SymmetryCfg,
     Go1SymmetryCfg,
@@ -356,7 +356,7 @@ def test_a_policy_learns_with_its_mirror_images(robot: Robot) -> None:
     )
     cfg = FLAT[robot.name]()
     cfg.scene.num_envs, cfg.seed = 16, 1
-    agent = rl_on_cpu()
+    agent = go1_rl()
     agent.actor.hidden_dims = agent.critic.hidden_dims = (32,)
     agent.num_steps_per_env, agent.max_iterations, agent.evaluation.every = 8, 1, 0
     agent.algorithm.symmetry_cfg, agent.algorithm.schedule = symmetry, "fixed"
@@ -370,7 +370,7 @@ def test_a_policy_learns_with_its_mirror_images(robot: Robot) -> None:
 
 def test_it_is_turned_on_by_the_name_of_its_configuration() -> None:
     setting = Setting("agent.algorithm.symmetry_cfg", ("G1SymmetryCfg",))
-    agent = apply({"agent": rl_on_cpu()}, [setting])["agent"]
+    agent = apply({"agent": go1_rl()}, [setting])["agent"]
     assert agent.algorithm.symmetry_cfg == G1SymmetryCfg()
     back = parse_config(config_text(agent=agent))["agent"]
     assert back == agent

@@ -44,9 +44,9 @@ def command(env: ManagerBasedRlEnv, *rows: tuple[float, float, float]) -> None:
 
 def selection(**quantities: Any) -> Any:
     """A selection whose entity has these quantities."""
-    data = SimpleNamespace(
-        **{name: torch.tensor(value) for name, value in quantities.items()}
-    )
+    given = {name: torch.tensor(value) for name, value in quantities.items()}
+    still = {"root_lin_vel_b": torch.zeros(3, 3), "root_ang_vel_b": torch.zeros(3, 3)}
+    data = SimpleNamespace(computed={}, **(still | given))
     everything = slice(None)
     return SimpleNamespace(
         entity=SimpleNamespace(data=data),

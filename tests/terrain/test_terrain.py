@@ -318,6 +318,27 @@ def test_stepping_stones_have_their_size_gap_and_depth():
         assert ground.height(0.7, -0.7) == pytest.approx(0.0)
 
 
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_a_stone_leaves_its_place_by_a_share_of_half_the_gap(share):
+    kind = SteppingStonesCfg(
+        stone_size_range=(0.3, 0.3),
+        stone_distance_range=(0.2, 0.2),
+        displacement=share,
+        platform_width=0.5,
+    )
+    tile = kind.build((8.0, 8.0), 0.0, np.random.default_rng(0))
+    middles = [
+        ((b.x_min + b.x_max) / 2, (b.y_min + b.y_max) / 2)
+        for b in tile.blocks
+        if b.x_max - b.x_min == pytest.approx(0.3) == b.y_max - b.y_min
+    ]
+    # Fourteen in a row, none of them in the middle.
+    places = np.array(middles) / 0.5 - 0.5
+    shifts = 0.5 * (places - np.round(places))
+    assert len(middles) == 14**2 - 4 and np.abs(shifts).max() <= 0.1 * share + 1e-9
+    assert np.abs(shifts).max() >= 0.09 * share
+
+
 def test_random_grid_uses_its_levels_and_keeps_platform_and_border_level():
     kind = RandomGridCfg(
         grid_width=0.5, grid_height_range=(0.0, 0.2), num_levels=5, border_width=0.5
@@ -562,12 +583,16 @@ def test_patches_are_flat_by_rays_and_lie_on_their_tile(name):
 
 def test_patches_reach_a_height_range():
     kind = PyramidStairsCfg(
-        flat_patches={"top": FlatPatchCfg(num_patches=3, z_range=(0.55, 0.65))}
+        flat_patches={
+            "top": FlatPatchCfg(num_patches=3, z_range=(0.55, 0.65)),
+            "low": FlatPatchCfg(num_patches=20, z_range=(-0.05, 0.05)),
+        }
     )
     cfg = generator({"flat": FlatCfg(), "up": kind}, num_rows=1)
     cfg.difficulty_range = (1.0, 1.0)
     terrain = built(cfg)
     assert terrain.patches["top"][0, 1, :, 2] == pytest.approx(0.6)
+    assert terrain.patches["low"][0, 1, :, 2] == pytest.approx(0.0)
     # A kind that does not know the name offers its origin.
     assert terrain.patches["top"][0, 0] == pytest.approx(
         np.tile(terrain.origins[0, 0], (3, 1))

@@ -30,7 +30,7 @@ from viser import TransformControlsEvent
 
 from mjlab.viewer.cameras import as_colors
 from mjlab.viewer.drag import find_free
-from mjlab.viewer.panels import PolicyPanel
+from mjlab.viewer.panels import PolicyPanel, bars
 from mjlab.viewer.teleop import GRIPPER
 from mjlab.viewer.web import WebViewer
 
@@ -431,3 +431,16 @@ def test_what_floats_is_dragged_and_what_stands_in_some_worlds_is_not():
     cfg = LiftYamMixedCfg(seed=0)
     cfg.scene.num_envs = 2
     assert find_free(ManagerBasedRlEnv(cfg)) == {}
+
+
+def test_a_bar_grows_from_the_middle_green_to_the_right_and_red_to_the_left():
+    found = re.findall(
+        r"left:([\d.]+)%;width:([\d.]+)%;background:(#\w+)",
+        bars({"gain": 2.0, "cost": -1.0, "none": 0.0}),
+    )
+    green, red = "#3fa45b", "#d9534f"
+    assert found == [
+        ("50.0", "50.0", green),
+        ("25.0", "25.0", red),
+        ("50.0", "0.0", green),
+    ]

@@ -64,6 +64,15 @@ def test_a_second_holds_as_many_steps_as_the_speed_says(speed: float, steps: int
     assert abs(done - steps) <= 1
 
 
+def test_a_player_waits_for_what_is_left_of_a_step():
+    player, clock = make_player()
+    player.set_speed(10.0)
+    player.tick()
+    clock.now += 0.2 * STEP / 10.0
+    player.tick()
+    assert player.seconds_to_next == pytest.approx(0.8 * STEP / 10.0)
+
+
 def test_a_long_wait_is_not_made_up_for():
     player, clock = make_player()
     times = iter([clock.now + 60.0] + [clock.now + 60.0 + 0.02 * i for i in range(99)])

@@ -437,3 +437,12 @@ def test_a_robot_with_everything_gives_the_same_bits_in_any_division(
         assert set(differing(env.get_state(), alone.get_state())) <= FIGURES
     finally:
         env.close()
+
+
+def test_the_states_of_one_worker_or_two_are_those_of_all_worlds():
+    shape = StateShape({"a": torch.zeros(3, 2), "nonfinite": torch.tensor(0)}, 3)
+    one = {"a": torch.rand(8, 2), "nonfinite": torch.tensor(5)}
+    merged = shape.merged([one])
+    assert torch.equal(merged["a"], one["a"]) and merged["nonfinite"] == 5
+    two = shape.merged([one, one])
+    assert torch.equal(two["a"], torch.cat([one["a"]] * 2)) and two["nonfinite"] == 10

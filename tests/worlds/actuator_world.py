@@ -112,8 +112,8 @@ class World:
             bind(self.model, *each) for each in zip(cfgs, targets, made, strict=True)
         ]
         self.set = ActuatorSet(self.bindings, self.sim, self.rng)
-        self.targets = ActuatorTargets.zeros(
-            num_envs, joints=2, tendons=1, sites=1, device="cpu"
+        self.targets, _ = ActuatorTargets.zeros(
+            num_envs, joints=2, tendons=1, sites=1, device=torch.device("cpu")
         )
 
     def ctrl(self, name: str) -> torch.Tensor:
