@@ -4,17 +4,23 @@
 # pyright: reportGeneralTypeIssues=false, reportReturnType=false
 """Kernels that draw pictures by rays: for each geom the pixels that it may cover.
 
-Frames: a camera looks along its -z axis with y up. A ray has -1 along z, so that the
-distance along the ray, in units of its length, is the depth in m. Only what faces the
-camera is seen, and only from `near` on, as in OpenGL with back faces culled: a camera
-inside of a geom sees through it.
+Only what faces the camera is seen, and only from `near` on, as in OpenGL with back
+faces culled: a camera inside of a geom sees through it.
 """
 
 import warp as wp
 
+from mjlab.render.camera_kernels import (
+    Eye,
+    PixelRays,
+    bounds_of,
+    may_show,
+    rays_of,
+    row_of,
+    window_of,
+)
 from mjlab.render.surface_kernels import (
     FARTHEST,
-    Slabs,
     hit_box,
     hit_capsule,
     hit_cylinder,
@@ -79,23 +85,11 @@ class Lights:
 
 
 @wp.struct
-class Eye:
-    """A camera: where it is in each world, and its pixels at a depth of 1 m."""
-
-    index: wp.int32
-    pos: _vectors  # type: ignore
-    mat: _matrices  # type: ignore
-    window: _colors  # type: ignore
-    width: wp.int32
-    height: wp.int32
-    near: wp.float32
-    far: wp.float32
-    limit: wp.float32
-
-
-@wp.struct
 class Pixels:
-    """Outputs, and the nearest surface so far; what is not drawn has no rows."""
+    """Outputs, and the nearest surface so far; what is not drawn has no rows.
+
+    Where depth alone is drawn, `nearest` is the picture.
+    """
 
     nearest: _floats  # type: ignore
     geom: _ints  # type: ignore
@@ -103,11 +97,6 @@ class Pixels:
     depth: _floats  # type: ignore
     labels: _ints  # type: ignore
     rgb: wp.array2d(dtype=wp.uint8)  # type: ignore
-
-
-@wp.func
-def _row(rows: int, world: int) -> int:
-    return wp.where(rows == 1, 0, world)
 
 
 @wp.func
@@ -121,13 +110,10 @@ def _hit(
     o: wp.vec3,
     d: wp.vec3,
     size: wp.vec3,
-    slabs: Slabs,
     surface: wp.uint64,
     near: float,
     far: float,
 ) -> wp.vec4:
-    if kind == BOX:
-        return hit_box(slabs, d)
     if kind == CAPSULE:
         return hit_capsule(o, d, size[0], size[1])
     if kind == SPHERE:
@@ -159,93 +145,63 @@ def _half(kind: int, size: wp.vec3) -> wp.vec3:
 
 
 @wp.func
-def _may_show(center: wp.vec3, radius: float, window: wp.vec4, near: float) -> bool:
-    """Return whether a ball can be in the picture. One that is not a number is not."""
-    depth = -center[2]
-    x0 = window[0]
-    x1 = window[1]
-    y0 = window[2]
-    y1 = window[3]
-    return (
-        depth + radius > near
-        and center[0] - x0 * depth > -radius * wp.sqrt(1.0 + x0 * x0)
-        and x1 * depth - center[0] > -radius * wp.sqrt(1.0 + x1 * x1)
-        and center[1] - y0 * depth > -radius * wp.sqrt(1.0 + y0 * y0)
-        and y1 * depth - center[1] > -radius * wp.sqrt(1.0 + y1 * y1)
-    )
-
-
-@wp.func
-def _bounds(
-    center: wp.vec3, axes: wp.mat33, half: wp.vec3, eye: Eye, window: wp.vec4
-) -> wp.vec4:
-    """Return the first and last columns and rows that a box covers, as floats."""
-    low = wp.vec2(FARTHEST, FARTHEST)
-    high = wp.vec2(-FARTHEST, -FARTHEST)
-    for i in range(8):
-        x = wp.where(i % 2 == 0, half[0], -half[0])
-        y = wp.where((i // 2) % 2 == 0, half[1], -half[1])
-        z = wp.where(i // 4 == 0, half[2], -half[2])
-        corner = center + axes * wp.vec3(x, y, z)
-        depth = -corner[2]
-        if depth >= eye.near:
-            at = wp.vec2(corner[0], corner[1]) / depth
-            low = wp.min(low, at)
-            high = wp.max(high, at)
-        else:
-            # What there is to see ends where an edge comes out in front.
-            for axis in range(3):
-                along = -2.0 * wp.where(axis == 0, x, wp.where(axis == 1, y, z))
-                edge = along * wp.vec3(axes[0, axis], axes[1, axis], axes[2, axis])
-                share = (depth - eye.near) / edge[2]
-                if share >= 0.0 and share <= 1.0:
-                    out = corner + share * edge
-                    at = wp.vec2(out[0], out[1]) / eye.near
-                    low = wp.min(low, at)
-                    high = wp.max(high, at)
-    columns = float(eye.width)
-    rows = float(eye.height)
-    across = columns / (window[1] - window[0])
-    up = rows / (window[3] - window[2])
-    # One pixel more on each side, for what rounding takes.
-    return wp.vec4(
-        wp.clamp((low[0] - window[0]) * across - 1.5, 0.0, columns),
-        wp.clamp((high[0] - window[0]) * across + 0.5, -1.0, columns - 1.0),
-        wp.clamp((window[3] - high[1]) * up - 1.5, 0.0, rows),
-        wp.clamp((window[3] - low[1]) * up + 0.5, -1.0, rows - 1.0),
-    )
-
-
-@wp.func
 def _color(shapes: Shapes, world: int, geom: int) -> wp.vec4:
     """Return a geom's colour; MuJoCo's default gives way to its material's."""
-    rgba = shapes.rgba[_row(shapes.rgba.shape[0], world), geom]
-    material = shapes.material[_row(shapes.material.shape[0], world), geom]
+    rgba = shapes.rgba[row_of(shapes.rgba.shape[0], world), geom]
+    material = shapes.material[row_of(shapes.material.shape[0], world), geom]
     if material >= 0 and rgba == wp.vec4(0.5, 0.5, 0.5, 1.0):
         rows = shapes.material_rgba.shape[0]
-        return shapes.material_rgba[_row(rows, world), material]
+        return shapes.material_rgba[row_of(rows, world), material]
     return rgba
 
 
 @wp.func
-def _write_normal(
-    out: Pixels, world: int, pixel: int, axes: wp.mat33, hit: wp.vec4
+def _keep_nearest(
+    world: int,
+    pixel: int,
+    geom: int,
+    axes: wp.mat33,
+    hit: wp.vec4,
+    eye: Eye,
+    out: Pixels,
 ) -> None:
-    if out.normal.shape[0] > 0:
-        out.normal[world, pixel] = axes * wp.vec3(hit[0], hit[1], hit[2])
+    if hit[3] >= eye.near and hit[3] < out.nearest[world, pixel]:
+        out.nearest[world, pixel] = hit[3]
+        if out.geom.shape[0] > 0:
+            out.geom[world, pixel] = geom
+        if out.normal.shape[0] > 0:
+            out.normal[world, pixel] = axes * wp.vec3(hit[0], hit[1], hit[2])
+
+
+@wp.func
+def _draw_box(
+    world: int,
+    geom: int,
+    half: wp.vec3,
+    rays: PixelRays,
+    axes: wp.mat33,
+    eye: Eye,
+    out: Pixels,
+) -> None:
+    slabs = slabs_of(rays.start, half)
+    for row in range(rays.top, rays.bottom + 1):
+        left = rays.corner + float(row) * rays.down
+        for column in range(rays.left, rays.right + 1):
+            hit = hit_box(slabs, left + float(column) * rays.across)
+            _keep_nearest(world, row * eye.width + column, geom, axes, hit, eye, out)
 
 
 @wp.func
 def _draw_geom(
     world: int, geom: int, shapes: Shapes, eye: Eye, window: wp.vec4, out: Pixels
 ) -> None:
-    kind = shapes.kind[_row(shapes.kind.shape[0], world), geom]
-    size = shapes.size[_row(shapes.size.shape[0], world), geom]
+    kind = shapes.kind[row_of(shapes.kind.shape[0], world), geom]
+    size = shapes.size[row_of(shapes.size.shape[0], world), geom]
     middle = wp.vec3(0.0, 0.0, 0.0)
     half = _half(kind, size)
     surface = wp.uint64(0)
     if kind == MESH or kind == HFIELD:
-        asset = shapes.asset[_row(shapes.asset.shape[0], world), geom]
+        asset = shapes.asset[row_of(shapes.asset.shape[0], world), geom]
         if kind == HFIELD:
             asset += shapes.num_meshes
         middle = shapes.center[asset]
@@ -253,47 +209,41 @@ def _draw_geom(
         surface = shapes.surfaces[asset]
     cam_mat = wp.transpose(eye.mat[world, eye.index])
     body = shapes.body[geom]
-    local = shapes.pos[_row(shapes.pos.shape[0], world), geom]
+    local = shapes.pos[row_of(shapes.pos.shape[0], world), geom]
     body_mat = cam_mat * shapes.body_mat[world, body]
     offset = shapes.body_pos[world, body] - eye.pos[world, eye.index]
     pos = cam_mat * offset + body_mat * local
     # About the geom's own origin, which needs no rotation to be known.
-    if not _may_show(pos, wp.length(middle) + wp.length(half), window, eye.near):
+    if not may_show(pos, wp.length(middle) + wp.length(half), window, eye.near):
         return
     if _color(shapes, world, geom)[3] == 0.0:
         return
-    axes = body_mat * _matrix(shapes.quat[_row(shapes.quat.shape[0], world), geom])
-    bounds = wp.vec4(0.0, float(eye.width - 1), 0.0, float(eye.height - 1))
+    axes = body_mat * _matrix(shapes.quat[row_of(shapes.quat.shape[0], world), geom])
+    rays = rays_of(axes, pos, eye, window)
     if half[0] < FARTHEST:
-        bounds = _bounds(pos + axes * middle, axes, half, eye, window)
-    turn = wp.transpose(axes)
-    start = -(turn * pos)
-    slabs = slabs_of(start, half)
-    dx = (window[1] - window[0]) / float(eye.width)
-    dy = (window[3] - window[2]) / float(eye.height)
-    across = turn * wp.vec3(dx, 0.0, 0.0)
-    down = turn * wp.vec3(0.0, -dy, 0.0)
-    corner = turn * wp.vec3(window[0] + 0.5 * dx, window[3] - 0.5 * dy, -1.0)
-    first = int(wp.ceil(bounds[0]))
-    last = int(wp.floor(bounds[1]))
-    for row in range(int(wp.ceil(bounds[2])), int(wp.floor(bounds[3])) + 1):
-        left = corner + float(row) * down
-        for column in range(first, last + 1):
-            d = left + float(column) * across
-            pixel = row * eye.width + column
-            hit = _hit(kind, start, d, size, slabs, surface, eye.near, eye.far)
-            if hit[3] >= eye.near and hit[3] < out.nearest[world, pixel]:
-                out.nearest[world, pixel] = hit[3]
-                out.geom[world, pixel] = geom
-                _write_normal(out, world, pixel, axes, hit)
+        bounds = bounds_of(pos + axes * middle, axes, half, eye, window)
+        rays.left = int(wp.ceil(bounds[0]))
+        rays.right = int(wp.floor(bounds[1]))
+        rays.top = int(wp.ceil(bounds[2]))
+        rays.bottom = int(wp.floor(bounds[3]))
+    # Boxes have a loop of their own, which takes a third less than one for all kinds.
+    if kind == BOX:
+        _draw_box(world, geom, half, rays, axes, eye, out)
+        return
+    for row in range(rays.top, rays.bottom + 1):
+        left = rays.corner + float(row) * rays.down
+        for column in range(rays.left, rays.right + 1):
+            d = left + float(column) * rays.across
+            hit = _hit(kind, rays.start, d, size, surface, eye.near, eye.far)
+            _keep_nearest(world, row * eye.width + column, geom, axes, hit, eye, out)
 
 
 @wp.func
 def _light(lights: Lights, world: int, i: int, p: wp.vec3, n: wp.vec3) -> wp.vec3:
     """Return the light of one source at a point of a surface, as OpenGL has it."""
-    if lights.active[_row(lights.active.shape[0], world), i] == 0:
+    if lights.active[row_of(lights.active.shape[0], world), i] == 0:
         return wp.vec3(0.0, 0.0, 0.0)
-    kind = lights.kind[_row(lights.kind.shape[0], world), i]
+    kind = lights.kind[row_of(lights.kind.shape[0], world), i]
     axis = lights.dir[world, i]
     to_light = -axis
     share = float(1.0)  # noqa: UP018 - as above.
@@ -301,18 +251,18 @@ def _light(lights: Lights, world: int, i: int, p: wp.vec3, n: wp.vec3) -> wp.vec
         away = lights.pos[world, i] - p
         distance = wp.length(away)
         to_light = away / distance
-        fade = lights.attenuation[_row(lights.attenuation.shape[0], world), i]
+        fade = lights.attenuation[row_of(lights.attenuation.shape[0], world), i]
         share = 1.0 / (fade[0] + distance * (fade[1] + distance * fade[2]))
     if kind == SPOT:
         along = -wp.dot(to_light, axis)
-        widest = lights.cutoff[_row(lights.cutoff.shape[0], world), i]
-        exponent = lights.exponent[_row(lights.exponent.shape[0], world), i]
+        widest = lights.cutoff[row_of(lights.cutoff.shape[0], world), i]
+        exponent = lights.exponent[row_of(lights.exponent.shape[0], world), i]
         if along < wp.cos(wp.radians(widest)):
             share = 0.0
         else:
             share = share * wp.pow(along, exponent)
-    ambient = lights.ambient[_row(lights.ambient.shape[0], world), i]
-    diffuse = lights.diffuse[_row(lights.diffuse.shape[0], world), i]
+    ambient = lights.ambient[row_of(lights.ambient.shape[0], world), i]
+    diffuse = lights.diffuse[row_of(lights.diffuse.shape[0], world), i]
     return share * (ambient + wp.max(0.0, wp.dot(n, to_light)) * diffuse)
 
 
@@ -342,14 +292,23 @@ def _shade(
         p = eye.pos[world, eye.index] + cam_mat * wp.vec3(right * z, up * z, -z)
         for i in range(lights.pos.shape[1]):
             light = light + _light(lights, world, i, p, cam_mat * n)
-        material = shapes.material[_row(shapes.material.shape[0], world), geom]
+        material = shapes.material[row_of(shapes.material.shape[0], world), geom]
         if material >= 0:
-            glow = shapes.emission[_row(shapes.emission.shape[0], world), material]
+            glow = shapes.emission[row_of(shapes.emission.shape[0], world), material]
             light = light + wp.vec3(glow, glow, glow)
         color = wp.vec3(rgba[0], rgba[1], rgba[2])
         shade = wp.min(wp.cw_mul(color, light), wp.vec3(1.0, 1.0, 1.0))
     for i in range(3):
         out.rgb[world, 3 * pixel + i] = wp.uint8(255.0 * shade[i] + 0.5)
+
+
+@wp.func
+def _clear(world: int, eye: Eye, out: Pixels) -> None:
+    for pixel in range(eye.width * eye.height):
+        out.nearest[world, pixel] = eye.far
+    if out.geom.shape[0] > 0:
+        for pixel in range(eye.width * eye.height):
+            out.geom[world, pixel] = -1
 
 
 @wp.kernel(enable_backward=False)
@@ -365,14 +324,13 @@ def draw(
     world = first + wp.tid()
     if not due[world]:
         return
-    window = eye.window[_row(eye.window.shape[0], world), 0]
-    pixels = eye.width * eye.height
-    for pixel in range(pixels):
-        out.nearest[world, pixel] = eye.far
-        out.geom[world, pixel] = -1
+    window = window_of(eye, world)
+    _clear(world, eye, out)
     for i in range(shapes.shown.shape[0]):
         _draw_geom(world, shapes.shown[i], shapes, eye, window, out)
-    for pixel in range(pixels):
+    if out.geom.shape[0] == 0:
+        return
+    for pixel in range(eye.width * eye.height):
         geom = out.geom[world, pixel]
         if out.depth.shape[0] > 0:
             out.depth[world, pixel] = wp.min(out.nearest[world, pixel], eye.limit)

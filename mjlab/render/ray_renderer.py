@@ -1,6 +1,6 @@
 """Pictures of the native engine's worlds by rays, with kernels of Warp on threads."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
@@ -40,6 +40,12 @@ _LIGHTS = {
     "attenuation": ("light_attenuation", wp.vec3),
     "cutoff": ("light_cutoff", wp.float32),
     "exponent": ("light_exponent", wp.float32),
+}
+
+_EYE = {
+    "fovy": ("cam_fovy", wp.float32),
+    "sensor": ("cam_sensorsize", wp.vec2),
+    "intrinsic": ("cam_intrinsic", wp.vec4),
 }
 
 
@@ -94,7 +100,6 @@ class _Camera:
         self._fields = _Fields(sim)
         self._due = torch.ones(sim.num_envs, dtype=torch.bool)
         self._due_worlds = wp.from_torch(self._due)
-        self._window = torch.zeros(sim.num_envs, 1, 4)
         self._shapes = self._make_shapes(sim, view, surfaces)
         self._lights = self._make_lights(sim)
         self._eye = self._make_eye(sim, view)
@@ -103,12 +108,9 @@ class _Camera:
 
     def draw(self, due: torch.Tensor) -> None:
         """Draw the worlds that are due."""
-        fields = self._fields
-        for name, (field, dtype) in _SHAPES.items():
-            setattr(self._shapes, name, fields.read(field, dtype))
-        for name, (field, dtype) in _LIGHTS.items():
-            setattr(self._lights, name, fields.read(field, dtype))
-        self._write_window()
+        self._fields.bring(self._shapes, _SHAPES)
+        self._fields.bring(self._lights, _LIGHTS)
+        self._fields.bring(self._eye, _EYE)
         self._due.copy_(due)
         inputs = [
             self._due_worlds,
@@ -151,32 +153,14 @@ class _Camera:
         eye.index = view.camera_id
         eye.pos = _live(sim.data.cam_xpos, wp.vec3)
         eye.mat = _live(sim.data.cam_xmat, wp.mat33)
-        eye.window = wp.from_torch(self._window, dtype=wp.vec4)
         eye.width, eye.height = view.width, view.height
         eye.near, eye.limit = NEAR, view.max_distance
         # As far as `model_for_drawing` has MuJoCo's renderer see.
         farthest = model.vis.map.zfar * model.stat.extent
         eye.far = max(farthest, 1.1 * view.max_distance)
+        if view.data_types == ("depth",):
+            eye.far = view.max_distance  # `nearest` is the picture.
         return eye
-
-    def _write_window(self) -> None:
-        """Write left, right, bottom and top of the picture at a depth of 1 m."""
-        fields, camera = self._fields, self._view.camera_id
-        sensor = fields.tensor("cam_sensorsize")[:, camera]
-        fovy = fields.tensor("cam_fovy").flatten(1)[:, camera]
-        up = torch.tan(torch.deg2rad(fovy) / 2)
-        across = up * (self._view.width / self._view.height)
-        if bool((fields.model.cam_sensorsize[camera] == 0.0).any()):
-            window = torch.stack((-across, across, -up, up), dim=1)
-        else:
-            intrinsic = fields.tensor("cam_intrinsic")[:, camera]
-            half, focal = sensor / 2, intrinsic[:, :2]
-            # Of x the middle moves to the right; of y, as MuJoCo has it, downwards.
-            less, more = (half + sign * intrinsic[:, 2:] for sign in (-1, 1))
-            left, top = (less / focal).unbind(1)
-            right, bottom = (more / focal).unbind(1)
-            window = torch.stack((-left, right, -bottom, top), dim=1)
-        self._window[:, 0] = window
 
 
 class _Fields:
@@ -186,7 +170,7 @@ class _Fields:
         self.model = sim.mj_model
         self._engine = sim.engine
         self._shared: dict[str, torch.Tensor] = {}
-        self._held: dict[str, tuple[torch.Tensor, torch.Tensor, wp.array]] = {}
+        self._held: dict[str, tuple[torch.Tensor, torch.Tensor]] = {}
 
     def tensor(self, name: str) -> torch.Tensor:
         """Return a field, shape (num_envs or 1, ...)."""
@@ -199,17 +183,17 @@ class _Fields:
             self._shared[name] = torch.from_numpy(typed)[None]
         return self._shared[name]
 
-    def read(self, name: str, dtype: Any) -> wp.array:
-        """Return a field as an array of Warp, of its present values."""
-        source = self.tensor(name)
-        held = self._held.get(name)
-        if held is None or held[0] is not source:
-            typed = source.to(_TYPES.get(dtype, torch.float32))
-            held = (source, typed, _live(typed, dtype))
-            self._held[name] = held
-        if held[1] is not source:
-            held[1].copy_(source)
-        return held[2]
+    def bring(self, struct: Any, table: Mapping[str, tuple[str, Any]]) -> None:
+        """Have a kernel's struct show the present values, by its names of them."""
+        for name, (field, dtype) in table.items():
+            source = self.tensor(field)
+            held = self._held.get(field)
+            if held is None or held[0] is not source:
+                typed = source.to(_TYPES.get(dtype, torch.float32))
+                held = self._held[field] = (source, typed)
+                setattr(struct, name, _live(typed, dtype))
+            if held[1] is not source:
+                held[1].copy_(source)
 
 
 def _live(tensor: torch.Tensor, dtype: Any) -> wp.array:
@@ -225,22 +209,23 @@ def _live(tensor: torch.Tensor, dtype: Any) -> wp.array:
 def _outputs(num_envs: int, view: CameraView, images: Images) -> Any:
     pixels = view.width * view.height
     out = kernels.Pixels()
+    only_depth = view.data_types == ("depth",)
 
-    def new(dtype: Any, rows: int = num_envs) -> wp.array:
-        return wp.zeros((rows, pixels), dtype=dtype, device="cpu")
+    def new(dtype: Any, *, used: bool) -> wp.array:
+        return wp.zeros((num_envs if used else 0, pixels), dtype=dtype, device="cpu")
 
-    out.nearest, out.geom = new(wp.float32), new(wp.int32)
-    out.normal = new(wp.vec3, num_envs if "rgb" in images else 0)
-    outputs = {
-        "depth": ("depth", wp.float32),
-        "labels": ("segmentation", wp.int32),
-        "rgb": ("rgb", wp.uint8),
-    }
-    for name, (kind, dtype) in outputs.items():
-        if kind in images:
-            setattr(out, name, wp.from_torch(images[kind].flatten(1), dtype=dtype))
-        else:
-            setattr(out, name, new(dtype, 0))
+    def image(kind: str, dtype: Any) -> wp.array:
+        if kind not in images:
+            return new(dtype, used=False)
+        return wp.from_torch(images[kind].flatten(1), dtype=dtype)
+
+    depth = image("depth", wp.float32)
+    out.nearest = depth if only_depth else new(wp.float32, used=True)
+    out.depth = new(wp.float32, used=False) if only_depth else depth
+    out.geom = new(wp.int32, used=not only_depth)
+    out.normal = new(wp.vec3, used="rgb" in images)
+    out.labels = image("segmentation", wp.int32)
+    out.rgb = image("rgb", wp.uint8)
     return out
 
 

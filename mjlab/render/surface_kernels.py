@@ -18,6 +18,19 @@ _BACK_FACES = wp.constant(8)
 
 
 @wp.func
+def _least(a: float, b: float, c: float) -> float:
+    """Return the least of three; `wp.min` looks for NaN too, in twice the time."""
+    less = wp.where(b < c, b, c)
+    return wp.where(a < less, a, less)
+
+
+@wp.func
+def _most(a: float, b: float, c: float) -> float:
+    more = wp.where(b > c, b, c)
+    return wp.where(a > more, a, more)
+
+
+@wp.func
 def _away_from_zero(x: float) -> float:
     return wp.where(wp.abs(x) < _TINY, wp.where(x < 0.0, -_TINY, _TINY), x)
 
@@ -135,9 +148,14 @@ def slabs_of(o: wp.vec3, half: wp.vec3) -> Slabs:
 def hit_box(slabs: Slabs, d: wp.vec3) -> wp.vec4:
     """Return it for a box."""
     enter = wp.cw_mul(slabs.entered, d) + slabs.inside
-    leave = wp.max(wp.cw_mul(slabs.left, d), wp.cw_mul(slabs.other, d))
-    u = wp.min(enter[0], wp.min(enter[1], enter[2]))
-    if u <= 0.0 or u < wp.max(leave[0], wp.max(leave[1], leave[2])):
+    left = wp.cw_mul(slabs.left, d)
+    other = wp.cw_mul(slabs.other, d)
+    u = _least(enter[0], enter[1], enter[2])
+    if (
+        u <= 0.0
+        or u < _most(left[0], left[1], left[2])
+        or u < _most(other[0], other[1], other[2])
+    ):
         return _MISS
     if u == enter[0]:
         return wp.vec4(slabs.sides[0], 0.0, 0.0, 1.0 / u)
