@@ -15,6 +15,7 @@ from mjlab.report.chart import Chart, ChartLine, svg
 
 GO1 = ROOT / "tasks/velocity/trained/Velocity-Go1-Flat/metrics.jsonl"
 GO1_ROUGH = ROOT / "tasks/velocity/trained/Velocity-Go1/metrics.jsonl"
+G1_ROUGH = ROOT / "tasks/velocity/trained/Velocity-G1/metrics.jsonl"
 G1 = ROOT / "bench/results/learning_g1_flat.json"
 IMAGES = ROOT / "docs/images"
 
@@ -45,6 +46,10 @@ ROUGH: tuple[Panel, ...] = (
         7,
     ),
 )
+HUMANOID_ROUGH: tuple[Panel, ...] = (
+    *ROUGH[:3],
+    ("Falls, % of episodes", "Episode_Termination/fell_over", 100, 7),
+)
 MUSCLES: tuple[Panel, ...] = (
     ("Length of an episode, s", "Train/mean_episode_length", 1 / 30, 0),
     ("Error of speed, m/s", "Metrics/gait/error_speed", 1.0, 1),
@@ -63,6 +68,7 @@ def main() -> None:
     """Draw all."""
     draw(read_metrics(GO1), ROBOT, IMAGES / "go1_learning.svg")
     draw(read_metrics(GO1_ROUGH), ROUGH, IMAGES / "go1_rough_learning.svg")
+    draw(read_metrics(G1_ROUGH), HUMANOID_ROUGH, IMAGES / "g1_rough_learning.svg")
     draw(read_curve(G1), ROBOT, IMAGES / "g1_learning.svg")
     draw(read_metrics(W18), MUSCLES, IMAGES / "w18_learning.svg")
     draw(read_metrics(WAVE), TRACKING, IMAGES / "tracking_learning.svg")

@@ -49,6 +49,7 @@ G1 = Task(
     rl=g1_rl,
     on_cpu=OnCpu(num_envs=ROUGH_WORLDS_ON_CPU, rl=g1_rough_rl_on_cpu),
     summary="Unitree G1 walks as told on rough ground.",
+    trained=Path(__file__).parent / "trained" / "Velocity-G1",
 )
 G1_FLAT = Task(
     env=VelocityG1FlatCfg,

@@ -187,7 +187,7 @@ def test_a_configuration_that_has_no_form_of_its_own_is_watched_as_well():
     ("arguments", "answer"),
     [
         ("Cartpole-Balanse", r"no task 'Cartpole-Balanse' either.*'Cartpole-Balance'"),
-        ("Velocity-G1", r"no run of 'Velocity-G1'.*train.py.*--policy rand"),
+        ("Muscle-Walk-W54", r"no run of 'Muscle-Walk-W54'.*train.py.*--policy rand"),
         ("latest --logs nowhere", r"There is no run in nowhere. Train one"),
         ("--policy zero", r"--policy zero needs a task. Tasks: Cartpole-Balance"),
         ("--polcy zero", r"no option '--polcy'.*'--policy'"),
