@@ -41,7 +41,8 @@ UNWRITTEN = {
     ),
 }
 _BY_DEPTH = ("Reach-Yam-Depth", "Lift-Yam-Depth")
-SEEN = {"Velocity-Go1": {"height_scan"}} | {task: {"depth"} for task in _BY_DEPTH}
+SEEN = {task: {"height_scan"} for task in ("Velocity-G1", "Velocity-Go1")}
+SEEN |= {task: {"depth"} for task in _BY_DEPTH}
 ROUNDINGS = dict.fromkeys(_BY_DEPTH, 1e-5 / 0.03)
 """A soft-argmax divides what it is given by its temperature, rounding and all."""
 
