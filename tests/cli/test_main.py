@@ -85,8 +85,8 @@ def test_the_version_is_that_of_the_project(call):
 
 
 def test_answers_name_programs_as_the_user_calls_them(call, tmp_path):
-    _, _, said = call("evaluate", "Velocity-G1", "--logs", str(tmp_path))
-    assert said.endswith("Train one with mjlab train Velocity-G1.\n")
+    _, _, said = call("evaluate", "Muscle-Walk-W54", "--logs", str(tmp_path))
+    assert said.endswith("Train one with mjlab train Muscle-Walk-W54.\n")
     assert as_called("python scripts/export.py logs/x") == "mjlab export logs/x"
     assert as_called("mine/train.py, my_train.py") == "mine/train.py, my_train.py"
     assert as_called("conftest.py") == "conftest.py"
