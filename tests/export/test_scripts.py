@@ -207,7 +207,7 @@ def test_help_comes_at_once_without_torch_and_fits_a_screen():
     ("arguments", "answer"),
     [
         ("Cartpole-Balanse", r"no task 'Cartpole-Balanse' either.*'Cartpole-Balance'"),
-        ("Velocity-G1", r"There is no run of 'Velocity-G1' in .*train.py"),
+        ("Muscle-Walk-W54", r"There is no run of 'Muscle-Walk-W54' in .*train.py"),
         ("latest --logs nowhere", r"There is no run in nowhere. Train one"),
         ("latest --out policy.pt", r"--out policy.pt: its name has to end in .onnx"),
         ("policy.onnx", r"policy.onnx is an ONNX file already. Watch it with play.py"),
