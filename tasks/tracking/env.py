@@ -42,9 +42,11 @@ def scene(robot: Robot) -> SceneCfg:
 
 
 def simulation() -> SimulationCfg:
-    """Return physics at 200 Hz."""
+    """Return physics at 200 Hz of a robot, which is one island of constraints."""
     return SimulationCfg(
-        mujoco=MujocoCfg(timestep=0.005, iterations=10, ls_iterations=20),
+        mujoco=MujocoCfg(
+            timestep=0.005, disable=("island",), iterations=10, ls_iterations=20
+        ),
         nconmax=64,
         njmax=300,
     )

@@ -26,6 +26,14 @@ SUPPORT = "support"
 """Name of the event of the hand."""
 
 
+def g1_simulation(*, rough: bool = True) -> SimulationCfg:
+    """Return a sparse Jacobian: 1.2 times the speed on a CPU, Warp's own on a GPU."""
+    nconmax, njmax = (70, 600) if rough else (64, 300)
+    sim = grounds.simulation(rough=rough, nconmax=nconmax, njmax=njmax)
+    sim.mujoco.jacobian = "sparse"
+    return sim
+
+
 def g1_scene(*, rough: bool = True) -> SceneCfg:
     """Return the G1 with contacts of its feet and with itself."""
     feet = ContactMatch(mode="subtree", pattern=G1.foot_bodies, entity="robot")
@@ -47,9 +55,7 @@ class VelocityG1Cfg(VelocityCfg):
     """On tiles of rising difficulty, which the robot scans."""
 
     scene: SceneCfg = field(default_factory=g1_scene)
-    sim: SimulationCfg = field(
-        default_factory=lambda: grounds.simulation(rough=True, nconmax=70, njmax=600)
-    )
+    sim: SimulationCfg = field(default_factory=lambda: g1_simulation(rough=True))
     observations: dict[str, ObservationGroupCfg | None] = field(
         default_factory=lambda: {**walking.observations(G1, rough=True)}
     )
@@ -140,9 +146,7 @@ class VelocityG1FlatCfg(VelocityG1Cfg):
     """
 
     scene: SceneCfg = field(default_factory=lambda: g1_scene(rough=False))
-    sim: SimulationCfg = field(
-        default_factory=lambda: grounds.simulation(rough=False, nconmax=64, njmax=300)
-    )
+    sim: SimulationCfg = field(default_factory=lambda: g1_simulation(rough=False))
     observations: dict[str, ObservationGroupCfg | None] = field(
         default_factory=lambda: {**g1_flat_observations()}
     )

@@ -104,6 +104,8 @@ def foot_height(robot: Robot) -> FootHeightSensorCfg:
 def simulation(*, rough: bool, nconmax: int, njmax: int) -> SimulationCfg:
     """Return physics at 200 Hz.
 
+    A robot is one island of constraints, so that looking for islands finds nothing.
+
     Args:
         rough: Whether there are height fields, which need more of collision detection.
         nconmax: Warp: contacts per world on average.
@@ -112,6 +114,7 @@ def simulation(*, rough: bool, nconmax: int, njmax: int) -> SimulationCfg:
     return SimulationCfg(
         mujoco=MujocoCfg(
             timestep=0.005,
+            disable=("island",),
             iterations=10,
             ls_iterations=20,
             ccd_iterations=500 if rough else 50,
