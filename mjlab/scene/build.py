@@ -10,16 +10,13 @@ import mujoco
 from mjlab.entity import (
     BuiltModel,
     EntityCfg,
-    VariantsCfg,
-    VariantSlot,
     build_model,
     build_roots,
-    build_slots,
-    check_variants,
     entities_from,
 )
 from mjlab.names import match_names, suggest
-from mjlab.scene.config import ContactPairCfg, SceneCfg
+from mjlab.scene.config import ContactPairCfg, PerWorldEntityCfg, SceneCfg
+from mjlab.scene.per_world import PerWorldSpec
 from mjlab.sensor import ContactMatch, ContactSensorCfg
 from mjlab.spec import (
     add_keyframe,
@@ -73,13 +70,13 @@ class SceneSpec:
     pairs: tuple[ContactPair, ...] = ()
     """Pairs whose contact force is measured."""
 
-    variants: dict[str, tuple[VariantSlot, ...]] = field(default_factory=dict)
-    """Slots of the options of entities that are another object in each world."""
+    variants: dict[str, PerWorldSpec] = field(default_factory=dict)
+    """What was attached for entities that are another object in each world."""
 
     models: dict[str, BuiltModel] = field(default_factory=dict)
     """What was attached for the other entities, by what is put before its names."""
 
-    entities: dict[str, EntityCfg | VariantsCfg] = field(default_factory=dict)
+    entities: dict[str, EntityCfg | PerWorldEntityCfg] = field(default_factory=dict)
     """All entities, those of the scene's own file too."""
 
     def write(self, path: str | Path, *, zip: bool = False) -> Path:
@@ -108,20 +105,20 @@ def build_scene(cfg: SceneCfg, *, seed: int = 0) -> SceneSpec:
     terrain = None
     if cfg.terrain is not None:
         terrain = build_terrain(cfg.terrain, seed=seed, spec=spec)
-    variants: dict[str, tuple[VariantSlot, ...]] = {}
+    variants: dict[str, PerWorldSpec] = {}
     for name, entity_cfg in entities.items():
-        if isinstance(entity_cfg, VariantsCfg):
-            variants[name] = tuple(build_slots(entity_cfg, name))
-            for slot in variants[name]:
-                keyframes += take_keyframes(slot.spec)
-                attach_spec(spec, slot.spec, prefix=f"{slot.name}/")
+        if isinstance(entity_cfg, PerWorldEntityCfg):
+            variants[name] = entity_cfg.build(name, cfg)
+            for member, its_spec in variants[name].specs.items():
+                keyframes += take_keyframes(its_spec)
+                attach_spec(spec, its_spec, prefix=f"{member}/")
         elif name not in rooted:
             built = models[f"{name}/"] = build_model(entity_cfg, name)
             keyframes.append(built.state)
             attach_spec(spec, built.spec, prefix=f"{name}/")
     for sensor in cfg.sensors:
         sensor.edit_spec(spec)
-    groups = {name: [s.name for s in slots] for name, slots in variants.items()}
+    groups = {name: list(built.specs) for name, built in variants.items()}
     pairs = build_pairs(cfg.contact_pairs, spec, groups)
     _set_extent(spec, cfg, terrain)
     if cfg.edit_spec is not None:
@@ -131,7 +128,7 @@ def build_scene(cfg: SceneCfg, *, seed: int = 0) -> SceneSpec:
     return SceneSpec(spec, terrain, pairs, variants, models, entities)
 
 
-def entities_of(cfg: SceneCfg) -> dict[str, EntityCfg | VariantsCfg]:
+def entities_of(cfg: SceneCfg) -> dict[str, EntityCfg | PerWorldEntityCfg]:
     """Return all entities of a scene: those of its file, and the others."""
     found = dict(cfg.entities)
     rooted = [e for e in found.values() if isinstance(e, EntityCfg) and e.root]
@@ -171,8 +168,8 @@ def check_scene(cfg: SceneCfg) -> None:
             )
         seen.add(name)
     for name, entity_cfg in cfg.entities.items():
-        if isinstance(entity_cfg, VariantsCfg):
-            check_variants(entity_cfg, name, cfg.num_envs)
+        if isinstance(entity_cfg, PerWorldEntityCfg):
+            entity_cfg.check(name, cfg.num_envs)
 
 
 def _set_extent(spec: mujoco.MjSpec, cfg: SceneCfg, terrain: Terrain | None) -> None:

@@ -14,8 +14,8 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mjlab.entity import VariantSlot
 from mjlab.sim import ModelTable
+from mjlab.views.variant_slots import VariantSlot
 
 FARTHEST = 1e6
 """What lies idle is never nearer to anything than this, in metres."""
