@@ -35,12 +35,7 @@ class NativeEngine:
     name = "native"
 
     def __init__(
-        self,
-        model: mujoco.MjModel,
-        num_envs: int,
-        *,
-        num_threads: int | None,
-        vary: Collection[str] = (),
+        self, model: mujoco.MjModel, num_envs: int, *, num_threads: int | None
     ) -> None:
         self.device = torch.device("cpu")
         self.num_envs = num_envs
@@ -64,7 +59,6 @@ class NativeEngine:
             kind: torch.zeros(num_envs, dtype=torch.int64) for kind in _OVERFLOWS
         }
         self._warned = np.zeros((num_envs, len(_OVERFLOWS)), np.int64)
-        self.expand(vary)
 
     # Fields.
 
