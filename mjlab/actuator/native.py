@@ -54,8 +54,7 @@ class PositionActuatorCfg(NativeActuatorCfg):
             limit_force(servo, limit)
 
         fields = ("stiffness", "damping", "effort_limit")
-        values = (self.numbers(field, targets) for field in fields)
-        return self._add_each(spec, targets, shape, *values)
+        return self._add_each(spec, targets, shape, *fields)
 
 
 @dataclass(kw_only=True)
@@ -73,8 +72,7 @@ class VelocityActuatorCfg(NativeActuatorCfg):
             servo.set_to_velocity(kv=kd)
             limit_force(servo, limit)
 
-        values = (self.numbers(field, targets) for field in ("damping", "effort_limit"))
-        return self._add_each(spec, targets, shape, *values)
+        return self._add_each(spec, targets, shape, "damping", "effort_limit")
 
 
 @dataclass(kw_only=True)
@@ -105,11 +103,10 @@ class PdActuatorCfg(NativeActuatorCfg):
             servo.set_to_velocity(kv=kd)
             limit_target(spec, self.transmission, servo.target, limit)
 
-        fields = ("stiffness", "damping", "effort_limit")
-        kp, kd, limits = (self.numbers(field, targets) for field in fields)
+        fields = ("damping", "effort_limit")
         return [
-            *self._add_each(spec, targets, position, kp, suffix="_position"),
-            *self._add_each(spec, targets, velocity, kd, limits, suffix="_velocity"),
+            *self._add_each(spec, targets, position, "stiffness", suffix="_position"),
+            *self._add_each(spec, targets, velocity, *fields, suffix="_velocity"),
         ]
 
 
@@ -132,9 +129,7 @@ class MotorActuatorCfg(NativeActuatorCfg):
             limit_force(motor, limit)
             self._set_gear(motor, gear)
 
-        limits = self.numbers("effort_limit", targets)
-        gears = self.choices("gear", targets)
-        return self._add_each(spec, targets, shape, limits, gears)
+        return self._add_each(spec, targets, shape, "effort_limit", "gear")
 
 
 @dataclass(kw_only=True)
@@ -202,9 +197,8 @@ class MuscleActuatorCfg(NativeActuatorCfg):
                 muscle.lengthrange = self._checked_range(muscle.target, ends)
 
         self._check_shape()
-        numbers = (self.numbers(field, targets) for field in ("force", "scale"))
-        others = (self.choices(field, targets) for field in ("gear", "length_range"))
-        return self._add_each(spec, targets, shape, *numbers, *others)
+        fields = ("force", "scale", "gear", "length_range")
+        return self._add_each(spec, targets, shape, *fields)
 
     def _check_shape(self) -> None:
         numbers = {"timeconst[0]": self.timeconst[0], "timeconst[1]": self.timeconst[1]}
