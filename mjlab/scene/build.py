@@ -44,20 +44,6 @@ class ContactPairError(ValueError):
 
 
 @dataclass(frozen=True)
-class ContactPair:
-    """One pair, and the sensor that measures it."""
-
-    first: str
-    """Name of a body or an entity."""
-
-    second: str | None
-    """Name of its partner; None stands for whatever it touches."""
-
-    sensor: ContactSensorCfg
-    """Measures the sum of the forces on the partner, in the world frame."""
-
-
-@dataclass(frozen=True)
 class SceneSpec:
     """A composed scene, ready to be compiled."""
 
@@ -67,8 +53,8 @@ class SceneSpec:
     terrain: Terrain | None
     """The ground, with what is known of it."""
 
-    pairs: tuple[ContactPair, ...] = ()
-    """Pairs whose contact force is measured."""
+    pairs: dict[PairKey, ContactSensorCfg] = field(default_factory=dict)
+    """What measures the sum of a pair's forces on its second side, world frame."""
 
     variants: dict[str, PerWorldSpec] = field(default_factory=dict)
     """What was attached for entities that are another object in each world."""
@@ -184,7 +170,7 @@ def build_pairs(
     cfgs: Sequence[ContactPairCfg],
     spec: mujoco.MjSpec,
     groups: Mapping[str, Sequence[str]],
-) -> tuple[ContactPair, ...]:
+) -> dict[PairKey, ContactSensorCfg]:
     """Add a sensor to the spec for each pair of names that the patterns match.
 
     Args:
@@ -192,21 +178,19 @@ def build_pairs(
         spec: The scene with its entities, edited in place.
         groups: Entities that stand for one in different worlds, by the name of that.
     """
-    found: dict[tuple[str, str | None], ContactPair] = {}
+    found: dict[PairKey, ContactSensorCfg] = {}
     for cfg in cfgs:
-        pairs = _pairs_of(cfg, spec, groups)
-        for first, second in pairs:
-            reverse = (second, first) in found
-            if (first, second) not in found and not reverse:
-                found[first, second] = _pair(first, second, spec)
-    for pair in found.values():
-        pair.sensor.edit_spec(spec)
-    return tuple(found.values())
+        for first, second in _pairs_of(cfg, spec, groups):
+            if (first, second) not in found and (second, first) not in found:
+                found[first, second] = _pair_sensor(first, second, spec)
+    for sensor in found.values():
+        sensor.edit_spec(spec)
+    return found
 
 
 def _pairs_of(
     cfg: ContactPairCfg, spec: mujoco.MjSpec, groups: Mapping[str, Sequence[str]]
-) -> list[tuple[str, str | None]]:
+) -> Sequence[PairKey]:
     firsts = _matched(cfg.first, spec, groups)
     if cfg.second is None:
         return [(first, None) for first in firsts]
@@ -223,7 +207,7 @@ def _pairs_of(
                 f"The pair of {first!r} and {second!r} is of a thing and a part of it; "
                 "name two bodies."
             )
-    return list(pairs)
+    return pairs
 
 
 def _matched(
@@ -249,18 +233,19 @@ def _matched(
     return list(names)
 
 
-def _pair(first: str, second: str | None, spec: mujoco.MjSpec) -> ContactPair:
+def _pair_sensor(
+    first: str, second: str | None, spec: mujoco.MjSpec
+) -> ContactSensorCfg:
     # With nothing on the other side, contacts between two links of one entity would
     # count for one of them only; so each link is measured, and the sum taken.
     primary = _links(first, spec) if second is None else _match(first, spec)
-    sensor = ContactSensorCfg(
+    return ContactSensorCfg(
         name=f"contact_force({first}, {second or 'anything'})",
         primary=primary,
         secondary=None if second is None else _match(second, spec),
         fields=("force",),
         reduce="netforce",
     )
-    return ContactPair(first, second, sensor)
 
 
 def _match(name: str, spec: mujoco.MjSpec) -> ContactMatch:

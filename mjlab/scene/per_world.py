@@ -14,7 +14,7 @@ from mjlab.sim import Simulation
 class PerWorldEntity(Protocol):
     """The object that each world has. Some entities of the scene stand for it."""
 
-    members: Mapping[str, Entity]
+    members: dict[str, Entity]
     """Entities of the scene that stand for the objects, by name."""
 
     options: tuple[str, ...]

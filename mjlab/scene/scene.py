@@ -139,14 +139,14 @@ class Scene:
             else:
                 self.entities |= self.variants[name].members
         self.sensors: dict[str, Sensor] = bind_sensors(
-            (*cfg.sensors, *(pair.sensor for pair in built.pairs)), sim
+            (*cfg.sensors, *built.pairs.values()), sim
         )
         """Sensors by name; those of an entity's own file as `<entity>/<sensor>`."""
         contacts = {
             n: s for n, s in self.sensors.items() if isinstance(s, ContactSensor)
         }
         self.pair_sensors: dict[PairKey, ContactSensor] = {
-            (p.first, p.second): contacts[p.sensor.name] for p in built.pairs
+            pair: contacts[sensor.name] for pair, sensor in built.pairs.items()
         }
         """Sensors of `SceneCfg.contact_pairs`, by the names of the two sides."""
         self.caches = [s.invalidate for s in contacts.values()]

@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import mujoco
+import numpy as np
 import torch
 
 from mjlab.entity import Entity, EntityIndex, default_rows
 from mjlab.random import WorldRng
 from mjlab.sim import Simulation
+from mjlab.spec.elements import rows_of_runs
 from mjlab.tensors.columns import Columns
 from mjlab.tensors.masks import write_where
 from mjlab.views.variant_slots import VariantSlot
@@ -179,13 +181,8 @@ class Variants:
         """Return columns of the slots' joints in qpos."""
         model = self._sim.mj_model
         joints = [j for slot in self._slots for j in owned(model, "jnt", slot.name)]
-        starts = [int(model.jnt_qposadr[j]) for j in joints]
         widths = [POSITION_WIDTH[int(model.jnt_type[j])] for j in joints]
-        return [
-            start + offset
-            for start, width in zip(starts, widths, strict=True)
-            for offset in range(width)
-        ]
+        return rows_of_runs(model.jnt_qposadr[joints], np.array(widths, int)).tolist()
 
     def _equality_tables(self) -> list[tuple[Columns, torch.Tensor]]:
         """Return the slots' equalities, and whether they hold: (num_choices, len)."""
