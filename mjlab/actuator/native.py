@@ -26,6 +26,9 @@ from mjlab.actuator.place import (
 
 _Range = tuple[float, float]
 
+# Parameters that a muscle and MuJoCo's `set_to_muscle` call alike.
+_CURVES = "timeconst tausmooth lmin lmax vmax fpmax fvmax".split()
+
 
 class NativeActuatorCfg(ActuatorCfg):
     """An actuator whose effort MuJoCo computes from its control."""
@@ -181,16 +184,10 @@ class MuscleActuatorCfg(NativeActuatorCfg):
     def _add_actuators(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
         def shape(muscle: Any, force: Any, scale: Any, gear: Any, ends: Any) -> None:
             muscle.set_to_muscle(
-                timeconst=self.timeconst,
-                tausmooth=self.tausmooth,
                 range=self.operating_range,
                 force=-1.0 if force is None else force,
                 scale=scale,
-                lmin=self.lmin,
-                lmax=self.lmax,
-                vmax=self.vmax,
-                fpmax=self.fpmax,
-                fvmax=self.fvmax,
+                **{name: getattr(self, name) for name in _CURVES},
             )
             self._set_gear(muscle, gear)
             if ends is not None:

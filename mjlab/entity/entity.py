@@ -13,7 +13,7 @@ from mjlab.entity.config import EntityCfg
 from mjlab.entity.data import EntityData
 from mjlab.entity.defaults import Defaults
 from mjlab.entity.index import EntityIndex
-from mjlab.entity.root import bind_root
+from mjlab.entity.root import Root
 from mjlab.names import find_name
 from mjlab.random import WorldRng
 from mjlab.sim import Simulation
@@ -60,7 +60,7 @@ class Entity:
                 "be above 0 and at most 1."
             )
         self._sim = sim
-        self._root = bind_root(sim, index)
+        self._root = Root(sim, index)
         self._defaults = Defaults(sim, index, factor)
         self.name = name
         self.cfg = cfg

@@ -11,7 +11,7 @@ from mjlab.config import Config
 from mjlab.entity import Entity
 from mjlab.names import UnknownNameError, match_names, suggest
 from mjlab.spec.elements import places_of
-from mjlab.tensors.columns import LocalIds
+from mjlab.tensors.columns import Columns, LocalIds
 
 if TYPE_CHECKING:
     from mjlab.scene.scene import Scene
@@ -146,11 +146,8 @@ class Selection:
 
     def ids(self, kind: str) -> LocalIds:
         """Return local indices of `kind` as what indexes a tensor best."""
-        indices = self.indices(kind)
-        start = indices[0] if indices else 0
-        if indices == list(range(start, start + len(indices))):
-            return slice(start, start + len(indices))
-        return torch.tensor(indices, dtype=torch.int64, device=self._device)
+        columns = Columns.of(self.indices(kind), self._device)
+        return columns.ids if columns.run is None else columns.run
 
     def global_ids(self, kind: str) -> torch.Tensor:
         """Return ids of the chosen elements in the compiled model, int64.
