@@ -24,11 +24,12 @@ import mujoco
 import torch
 
 from bench.record import save
-from mjlab.entity import EntityCfg, InitialStateCfg, VariantsCfg
+from mjlab.entity import EntityCfg, InitialStateCfg
 from mjlab.random import WorldRng
 from mjlab.scene import Scene, SceneCfg, build_scene
 from mjlab.sim import MujocoCfg, Simulation, SimulationCfg, compile_model
 from mjlab.terrain import TerrainCfg
+from mjlab.views import VariantsCfg
 
 SHAPES = {
     "box": 'type="box" size=".05 .06 .07" mass=".3"',

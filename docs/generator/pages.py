@@ -19,7 +19,7 @@ GROUPS = {
     "signals": ("Noise, delays and histories", ["noise", "buffers"]),
     "actions_and_commands": ("Actions and commands", ["mdp"]),
     "simulation": ("Simulation", ["sim"]),
-    "scene": ("Scene", ["scene"]),
+    "scene": ("Scene", ["scene", "views"]),
     "entities": ("Entities, and edits of their models", ["entity", "spec"]),
     "actuators": ("Actuators", ["actuator"]),
     "sensors": ("Sensors", ["sensor"]),

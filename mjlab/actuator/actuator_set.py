@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from itertools import accumulate
+from typing import Any
 
 import mujoco
 import torch
 
-from mjlab.actuator.actuator import TARGET_FIELDS, ActuatorBinding, ActuatorTargets
+from mjlab.actuator.actuator import (
+    TARGET_FIELDS,
+    ActuatorBinding,
+    ActuatorTargets,
+    Command,
+)
 from mjlab.actuator.compiled import Control, controls_of
 from mjlab.actuator.config import Quantity
-from mjlab.actuator.explicit import ExplicitActuatorCfg, ExplicitPart
+from mjlab.actuator.explicit import ExplicitActuatorCfg, LawNumbers
 from mjlab.actuator.gains import (
     ABSENT,
     ActuatorQuantity,
@@ -221,19 +227,20 @@ class ActuatorSet:
         self, members: Sequence[_Indexed], parts: dict[Quantity, list[Part]]
     ) -> list[ExplicitGroup]:
         """Group bindings by the law that serves them, and add its gains to `parts`."""
-        together: dict[Hashable, list[tuple[ActuatorBinding, range, ExplicitPart]]] = {}
+        together: dict[Hashable, list[_Indexed]] = {}
         for binding, indices in members:
             cfg = binding.cfg
             assert isinstance(cfg, ExplicitActuatorCfg)
             key = (type(cfg), cfg.transmission, cfg.law_key(), _delay_key(binding))
-            member = (binding, indices, (cfg, binding.target_names))
-            together.setdefault(key, []).append(member)
+            together.setdefault(key, []).append((binding, indices))
         groups = []
         sim = self._sim
         for some in together.values():
-            bindings, ranges, laws = zip(*some, strict=True)
-            law = laws[0][0].build_law(laws, sim.num_envs, sim.device)
-            indices = [index for each in ranges for index in each]
+            bindings = [binding for binding, _ in some]
+            configured: Any = [(each.cfg, each.target_names) for each in bindings]
+            numbers = LawNumbers(configured, sim.num_envs, sim.device)
+            law = configured[0][0].build_law(numbers)
+            indices = [index for _, each in some for index in each]
             for quantity, known in parts.items():
                 tensor: torch.Tensor | None = getattr(law, quantity)
                 if tensor is not None:
@@ -264,33 +271,23 @@ def _delay_key(binding: ActuatorBinding) -> Hashable:
 
 def _controls(binding: ActuatorBinding, model: mujoco.MjModel) -> list[Control]:
     """Return the controls of a binding; no target may be read by two of them."""
-    found = controls_of(binding, model)
+    found, kind = controls_of(binding, model), binding.cfg.transmission
     for target, controls in found.items():
-        by_command: dict[str, Control] = {}
+        readers: dict[Command, int] = {}
         for control in controls:
-            _check_control(control, by_command, binding, target, model)
+            command, name = control.command, model.actuator(control.actuator).name
+            if (kind, command) not in TARGET_FIELDS:
+                raise ActuatorError(
+                    f"The actuator {name!r} of the {kind} {target!r} is controlled by "
+                    f"a {command}, for which a {kind} has no target. XmlActuatorCfg("
+                    "command='effort') passes its control on from the effort."
+                )
+            first = readers.setdefault(command, control.actuator)
+            if first != control.actuator:
+                raise ActuatorError(
+                    f"The {kind} {target!r} has two actuators, "
+                    f"{model.actuator(first).name!r} and {name!r}, that read the same "
+                    f"{command} target. Leave the {kind} out of the configuration and "
+                    "write their controls to sim.data.ctrl."
+                )
     return [control for controls in found.values() for control in controls]
-
-
-def _check_control(
-    control: Control,
-    by_command: dict[str, Control],
-    binding: ActuatorBinding,
-    target: str,
-    model: mujoco.MjModel,
-) -> None:
-    kind, command = binding.cfg.transmission, control.command
-    name = model.actuator(control.actuator).name
-    if (kind, command) not in TARGET_FIELDS:
-        raise ActuatorError(
-            f"The actuator {name!r} of the {kind} {target!r} is controlled by a "
-            f"{command}, for which a {kind} has no target. "
-            "XmlActuatorCfg(command='effort') passes its control on from the effort."
-        )
-    first = by_command.setdefault(command, control).actuator
-    if first != control.actuator:
-        raise ActuatorError(
-            f"The {kind} {target!r} has two actuators, {model.actuator(first).name!r} "
-            f"and {name!r}, that read the same {command} target. Leave the {kind} out "
-            "of the configuration and write their controls to sim.data.ctrl."
-        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -26,6 +26,7 @@ Quantity = Literal["stiffness", "damping", "effort_limit"]
 """A number that can be changed per world on an actuator of any kind that has it."""
 
 _PASSIVE = ("armature", "frictionloss", "viscous_damping")
+_TUPLES = ("gear", "length_range")
 _ABOVE_ZERO = {"effort_limit", "saturation_effort", "velocity_limit", "force", "scale"}
 
 
@@ -153,7 +154,7 @@ class ActuatorCfg(Config, ABC):
         spec: mujoco.MjSpec,
         targets: Sequence[str],
         shape: Callable[..., None],
-        *values: Sequence[Any],
+        *fields: str,
         suffix: str = "",
     ) -> list[str]:
         """Add one actuator to each target, and return their names.
@@ -162,9 +163,13 @@ class ActuatorCfg(Config, ABC):
             spec: The entity's own model.
             targets: Names of the targets.
             shape: Is called with each new actuator, and its target's values.
-            values: Those of each target, in order.
+            fields: Those of this configuration that have the values.
             suffix: Added to the names.
         """
+        values = [
+            (self.choices if field in _TUPLES else self.numbers)(field, targets)
+            for field in fields
+        ]
         names = []
         for target, *row in zip(targets, *values, strict=True):
             actuator = new_actuator(spec, self.transmission, target, suffix=suffix)
@@ -232,9 +237,16 @@ def resolve_targets(
     whose = "" if owner is None else f" of {owner!r}"
     taken: dict[tuple[str, str], int] = {}
     for index, (cfg, names) in enumerate(zip(cfgs, resolved, strict=True)):
-        if cfg.adds_actuators and not cfg.share_targets:
-            _check_undriven(cfg, index, names, spec, whose)
+        adds = cfg.adds_actuators and not cfg.share_targets
+        driven = drivers(spec, cfg.transmission) if adds else {}
         for name in names:
+            if name in driven:
+                raise ActuatorError(
+                    f"actuators[{index}] ({cfg.kind}) would drive the "
+                    f"{cfg.transmission} {name!r}{whose}, which the actuator "
+                    f"{driven[name][0].name!r} of the file drives already. Wrap that "
+                    "one with XmlActuatorCfg, delete it, or set share_targets=True."
+                )
             first = taken.setdefault((cfg.transmission, name), index)
             if first != index and not (cfg.share_targets or cfgs[first].share_targets):
                 raise ActuatorError(
@@ -256,22 +268,4 @@ def _check_delay_groups(cfgs: Sequence[ActuatorCfg]) -> None:
                 f"actuators[{first}] and actuators[{index}] are of delay_group="
                 f"{cfg.delay_group!r}, but their delays are {cfgs[first].delay} and "
                 f"{cfg.delay}; they have to be equal, and not None."
-            )
-
-
-def _check_undriven(
-    cfg: ActuatorCfg,
-    index: int,
-    names: Collection[str],
-    spec: mujoco.MjSpec,
-    whose: str,
-) -> None:
-    driven = drivers(spec, cfg.transmission)
-    for name in names:
-        if name in driven:
-            raise ActuatorError(
-                f"actuators[{index}] ({cfg.kind}) would drive the {cfg.transmission} "
-                f"{name!r}{whose}, which the actuator {driven[name][0].name!r} of the "
-                "file drives already. Wrap that one with XmlActuatorCfg, delete it, or "
-                "set share_targets=True."
             )

@@ -167,10 +167,8 @@ class DcMotorActuatorCfg(NativeActuatorCfg):
 
     def _add_actuators(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
         self._check_inputs()
-        fields = ("stiffness", "damping", "effort_limit")
-        values = (self.numbers(field, targets) for field in fields)
-        gears = self.choices("gear", targets)
-        return self._add_each(spec, targets, self._set, *values, gears)
+        fields = ("stiffness", "damping", "effort_limit", "gear")
+        return self._add_each(spec, targets, self._set, *fields)
 
     def _set(
         self,

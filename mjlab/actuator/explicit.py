@@ -81,16 +81,12 @@ class ExplicitActuatorCfg(ActuatorCfg):
         return None
 
     @abstractmethod
-    def build_law(
-        self, parts: Sequence[ExplicitPart], num_envs: int, device: torch.device
-    ) -> ControlLaw:
+    def build_law(self, numbers: LawNumbers) -> ControlLaw:
         """Return one law for the actuators of several configurations, side by side.
 
         Args:
-            parts: Configurations of this class and of equal `law_key`, this one first,
-                each with its targets' names.
-            num_envs: Number of worlds.
-            device: Where tensors lie.
+            numbers: Of configurations of this class and of equal `law_key`, this one
+                first.
         """
 
     def check(self, targets: Sequence[str]) -> None:
@@ -103,52 +99,49 @@ class ExplicitActuatorCfg(ActuatorCfg):
         return self._add_each(spec, targets, lambda motor: motor.set_to_motor())
 
 
-ExplicitPart = tuple[ExplicitActuatorCfg, Sequence[str]]
-"""A configuration and the names of its targets."""
+@dataclass(frozen=True, eq=False)
+class LawNumbers:
+    """Numbers that configurations give to the targets of one law."""
+
+    parts: Sequence[tuple[ExplicitActuatorCfg, Sequence[str]]]
+    """The configurations, each with the names of its targets."""
+
+    num_envs: int
+    """Number of worlds."""
+
+    device: torch.device
+    """Place of the tensors."""
+
+    def of(self, field: str, *, absent: str | None = None) -> torch.Tensor:
+        """Return what a field gives to all targets: shape (num_envs, n), writable.
+
+        Args:
+            field: A field of the configurations that gives numbers.
+            absent: The field that counts where this one is None; without it, that is
+                infinity.
+        """
+        row: list[float] = []
+        for cfg, targets in self.parts:
+            given = absent if absent and getattr(cfg, field) is None else field
+            numbers = cfg.numbers(given, targets)
+            row += [math.inf if number is None else number for number in numbers]
+        rows = torch.tensor([row], dtype=torch.float32, device=self.device)
+        return rows.repeat(self.num_envs, 1)
 
 
-def per_world(
-    parts: Sequence[ExplicitPart],
-    field: str,
-    num_envs: int,
-    device: torch.device,
-    *,
-    absent: str | None = None,
-) -> torch.Tensor:
-    """Return what a field gives to the targets of all parts, in order.
-
-    Args:
-        parts: The configurations.
-        field: A field of theirs that gives numbers.
-        num_envs: Number of worlds.
-        device: Where the tensor lies.
-        absent: The field that counts where this one is None; without it, that is
-            infinity.
-
-    Returns:
-        One row for each world, shape (num_envs, n), writable.
-    """
-    fields = [field if getattr(cfg, field) is not None else absent for cfg, _ in parts]
-    row = [
-        math.inf if number is None else number
-        for (cfg, targets), some in zip(parts, fields, strict=True)
-        for number in cfg.numbers(some or field, targets)
-    ]
-    return torch.tensor([row], dtype=torch.float32, device=device).repeat(num_envs, 1)
-
-
+@dataclass(frozen=True, eq=False)
 class EffortClip:
     """Limits an effort to ±effort_limit."""
 
-    def __init__(self, effort_limit: torch.Tensor) -> None:
-        self.effort_limit = effort_limit
-        """Shape (num_envs, n)."""
+    effort_limit: torch.Tensor
+    """Shape (num_envs, n)."""
 
     def clip(self, effort: torch.Tensor, velocity: torch.Tensor) -> torch.Tensor:
         """Return the efforts that remain, shape (num_envs, n)."""
         return torch.clamp(effort, -self.effort_limit, self.effort_limit)
 
 
+@dataclass(frozen=True, eq=False)
 class TorqueSpeedClip:
     """Limits an effort to what a DC motor at full voltage gives at its speed.
 
@@ -160,18 +153,14 @@ class TorqueSpeedClip:
     and neither end passes ±effort_limit, which is what the drive or the gearbox bears.
     """
 
-    def __init__(
-        self,
-        effort_limit: torch.Tensor,
-        saturation_effort: torch.Tensor,
-        velocity_limit: torch.Tensor,
-    ) -> None:
-        self.effort_limit = effort_limit
-        """Shape (num_envs, n)."""
-        self.saturation_effort = saturation_effort
-        """Effort at rest at full voltage, shape (num_envs, n)."""
-        self.velocity_limit = velocity_limit
-        """Speed at which full voltage gives no effort, shape (num_envs, n)."""
+    effort_limit: torch.Tensor
+    """Shape (num_envs, n)."""
+
+    saturation_effort: torch.Tensor
+    """Effort at rest at full voltage, shape (num_envs, n)."""
+
+    velocity_limit: torch.Tensor
+    """Speed at which full voltage gives no effort, shape (num_envs, n)."""
 
     def clip(self, effort: torch.Tensor, velocity: torch.Tensor) -> torch.Tensor:
         """Return the efforts that remain, shape (num_envs, n)."""
@@ -235,13 +224,8 @@ class IdealPdActuatorCfg(ExplicitActuatorCfg):
 
     number_fields = ("stiffness", "damping", "effort_limit")
 
-    def build_law(
-        self, parts: Sequence[ExplicitPart], num_envs: int, device: torch.device
-    ) -> ControlLaw:
-        """Return one law for the actuators of several configurations."""
-        stiffness, damping, limits = (
-            per_world(parts, field, num_envs, device) for field in self.number_fields
-        )
+    def build_law(self, numbers: LawNumbers) -> ControlLaw:
+        stiffness, damping, limits = map(numbers.of, self.number_fields)
         return PdLaw(stiffness, damping, EffortClip(limits))
 
 
@@ -275,24 +259,13 @@ class DcPdActuatorCfg(ExplicitActuatorCfg):
         *("saturation_effort", "velocity_limit"),
     )
 
-    def build_law(
-        self, parts: Sequence[ExplicitPart], num_envs: int, device: torch.device
-    ) -> ControlLaw:
-        """Return one law for the actuators of several configurations."""
-        stiffness, damping = (
-            per_world(parts, field, num_envs, device)
-            for field in ("stiffness", "damping")
-        )
-        return PdLaw(stiffness, damping, torque_speed_clip(parts, num_envs, device))
+    def build_law(self, numbers: LawNumbers) -> ControlLaw:
+        stiffness, damping = map(numbers.of, ("stiffness", "damping"))
+        return PdLaw(stiffness, damping, torque_speed_clip(numbers))
 
 
-def torque_speed_clip(
-    parts: Sequence[ExplicitPart], num_envs: int, device: torch.device
-) -> TorqueSpeedClip:
-    """Return the clip of configurations that have the fields of a torque-speed line."""
-    at_rest = per_world(parts, "saturation_effort", num_envs, device)
-    at_speed = per_world(parts, "velocity_limit", num_envs, device)
-    limits = per_world(
-        parts, "effort_limit", num_envs, device, absent="saturation_effort"
-    )
+def torque_speed_clip(numbers: LawNumbers) -> TorqueSpeedClip:
+    """Return the clip of configurations; one without a limit has that at rest."""
+    limits = numbers.of("effort_limit", absent="saturation_effort")
+    at_rest, at_speed = map(numbers.of, ("saturation_effort", "velocity_limit"))
     return TorqueSpeedClip(limits, at_rest, at_speed)

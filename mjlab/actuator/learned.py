@@ -16,8 +16,7 @@ from mjlab.actuator.explicit import (
     ControlLaw,
     EffortClip,
     ExplicitActuatorCfg,
-    ExplicitPart,
-    per_world,
+    LawNumbers,
     torque_speed_clip,
 )
 from mjlab.actuator.place import ActuatorError
@@ -117,15 +116,12 @@ class LearnedActuatorCfg(ExplicitActuatorCfg):
             self.saturation_effort is None,
         )
 
-    def build_law(
-        self, parts: Sequence[ExplicitPart], num_envs: int, device: torch.device
-    ) -> ControlLaw:
-        """Return one law for the actuators of several configurations."""
+    def build_law(self, numbers: LawNumbers) -> ControlLaw:
         clip: Clip
         if self.saturation_effort is None:
-            clip = EffortClip(per_world(parts, "effort_limit", num_envs, device))
+            clip = EffortClip(numbers.of("effort_limit"))
         else:
-            clip = torque_speed_clip(parts, num_envs, device)
+            clip = torque_speed_clip(numbers)
         return LearnedLaw(self, clip)
 
 

@@ -26,6 +26,9 @@ from mjlab.actuator.place import (
 
 _Range = tuple[float, float]
 
+# Parameters that a muscle and MuJoCo's `set_to_muscle` call alike.
+_CURVES = "timeconst tausmooth lmin lmax vmax fpmax fvmax".split()
+
 
 class NativeActuatorCfg(ActuatorCfg):
     """An actuator whose effort MuJoCo computes from its control."""
@@ -54,8 +57,7 @@ class PositionActuatorCfg(NativeActuatorCfg):
             limit_force(servo, limit)
 
         fields = ("stiffness", "damping", "effort_limit")
-        values = (self.numbers(field, targets) for field in fields)
-        return self._add_each(spec, targets, shape, *values)
+        return self._add_each(spec, targets, shape, *fields)
 
 
 @dataclass(kw_only=True)
@@ -73,8 +75,7 @@ class VelocityActuatorCfg(NativeActuatorCfg):
             servo.set_to_velocity(kv=kd)
             limit_force(servo, limit)
 
-        values = (self.numbers(field, targets) for field in ("damping", "effort_limit"))
-        return self._add_each(spec, targets, shape, *values)
+        return self._add_each(spec, targets, shape, "damping", "effort_limit")
 
 
 @dataclass(kw_only=True)
@@ -105,11 +106,10 @@ class PdActuatorCfg(NativeActuatorCfg):
             servo.set_to_velocity(kv=kd)
             limit_target(spec, self.transmission, servo.target, limit)
 
-        fields = ("stiffness", "damping", "effort_limit")
-        kp, kd, limits = (self.numbers(field, targets) for field in fields)
+        fields = ("damping", "effort_limit")
         return [
-            *self._add_each(spec, targets, position, kp, suffix="_position"),
-            *self._add_each(spec, targets, velocity, kd, limits, suffix="_velocity"),
+            *self._add_each(spec, targets, position, "stiffness", suffix="_position"),
+            *self._add_each(spec, targets, velocity, *fields, suffix="_velocity"),
         ]
 
 
@@ -132,9 +132,7 @@ class MotorActuatorCfg(NativeActuatorCfg):
             limit_force(motor, limit)
             self._set_gear(motor, gear)
 
-        limits = self.numbers("effort_limit", targets)
-        gears = self.choices("gear", targets)
-        return self._add_each(spec, targets, shape, limits, gears)
+        return self._add_each(spec, targets, shape, "effort_limit", "gear")
 
 
 @dataclass(kw_only=True)
@@ -186,25 +184,18 @@ class MuscleActuatorCfg(NativeActuatorCfg):
     def _add_actuators(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
         def shape(muscle: Any, force: Any, scale: Any, gear: Any, ends: Any) -> None:
             muscle.set_to_muscle(
-                timeconst=self.timeconst,
-                tausmooth=self.tausmooth,
                 range=self.operating_range,
                 force=-1.0 if force is None else force,
                 scale=scale,
-                lmin=self.lmin,
-                lmax=self.lmax,
-                vmax=self.vmax,
-                fpmax=self.fpmax,
-                fvmax=self.fvmax,
+                **{name: getattr(self, name) for name in _CURVES},
             )
             self._set_gear(muscle, gear)
             if ends is not None:
                 muscle.lengthrange = self._checked_range(muscle.target, ends)
 
         self._check_shape()
-        numbers = (self.numbers(field, targets) for field in ("force", "scale"))
-        others = (self.choices(field, targets) for field in ("gear", "length_range"))
-        return self._add_each(spec, targets, shape, *numbers, *others)
+        fields = ("force", "scale", "gear", "length_range")
+        return self._add_each(spec, targets, shape, *fields)
 
     def _check_shape(self) -> None:
         numbers = {"timeconst[0]": self.timeconst[0], "timeconst[1]": self.timeconst[1]}

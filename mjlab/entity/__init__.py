@@ -17,9 +17,4 @@ from mjlab.entity.index import Elements as Elements
 from mjlab.entity.index import EntityIndex as EntityIndex
 from mjlab.entity.initial import InitialStateError as InitialStateError
 from mjlab.entity.root import FixedBaseError as FixedBaseError
-from mjlab.entity.variants import VariantsCfg as VariantsCfg
-from mjlab.entity.variants import VariantsError as VariantsError
-from mjlab.entity.variants import VariantSlot as VariantSlot
-from mjlab.entity.variants import build_slots as build_slots
-from mjlab.entity.variants import check_variants as check_variants
 from mjlab.tensors.columns import LocalIds as LocalIds

@@ -17,7 +17,7 @@ from mjlab.entity.base import (
     make_placeable,
 )
 from mjlab.entity.config import EntityCfg
-from mjlab.entity.initial import Member, initial_state, take_keys
+from mjlab.entity.initial import Member, initial_state, part_of, take_keys
 from mjlab.mujoco_log import ModelFileError, compile_spec
 from mjlab.names import find_name
 from mjlab.sim import authored_options
@@ -137,9 +137,8 @@ def build_roots(
     file = compile_spec(spec)
     if before is not None:
         places = AttachedModel(file, before, "", "").state()
-        keys = [
-            key.take({v: there for v, (_, there) in places.items()}) for key in keys
-        ]
+        there = {vector: rows for vector, (_, rows) in places.items()}
+        keys = [part_of(key, there) for key in keys]
     authored = authored_options(spec)
     keep_compiled(spec, file)
     trees = file.body_rootid[file.jnt_bodyid]

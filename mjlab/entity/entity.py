@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 import mujoco
 import torch
 
-from mjlab.actuator import ActuatorBinding, ActuatorCfg, ActuatorSet
+from mjlab.actuator import ActuatorBinding, ActuatorSet
 from mjlab.entity.build import read_actuators
 from mjlab.entity.config import EntityCfg
 from mjlab.entity.data import EntityData
 from mjlab.entity.defaults import Defaults
 from mjlab.entity.index import EntityIndex
-from mjlab.entity.root import bind_root
+from mjlab.entity.root import Root
 from mjlab.names import find_name
 from mjlab.random import WorldRng
 from mjlab.sim import Simulation
@@ -60,7 +60,7 @@ class Entity:
                 "be above 0 and at most 1."
             )
         self._sim = sim
-        self._root = bind_root(sim, index)
+        self._root = Root(sim, index)
         self._defaults = Defaults(sim, index, factor)
         self.name = name
         self.cfg = cfg
@@ -331,35 +331,26 @@ def _bindings(
             f"The model was built with {len(made)} actuator configurations for the "
             f"entity {index.name!r}, but it is bound with {len(cfgs)}."
         )
-    return [
-        _binding(actuator_cfg, targets, names, sim, index)
-        for actuator_cfg, (targets, names) in zip(cfgs, made, strict=True)
-    ]
-
-
-def _binding(
-    cfg: ActuatorCfg,
-    targets: list[str],
-    actuators: list[str],
-    sim: Simulation,
-    index: EntityIndex,
-) -> ActuatorBinding:
     model, prefix = sim.mj_model, index.prefix
     kinds = {"joint": index.joints, "tendon": index.tendons, "site": index.sites}
-    candidates = kinds[cfg.transmission].names
-    joints = targets if cfg.transmission == "joint" else []
-    joint_ids = [model.joint(prefix + joint).id for joint in joints]
-    ids = [model.actuator(prefix + actuator).id for actuator in actuators]
 
     def on_device(values: Sequence[int]) -> torch.Tensor:
         return torch.tensor(list(values), dtype=torch.int64, device=sim.device)
 
-    return ActuatorBinding(
-        cfg=cfg,
-        target_names=tuple(targets),
-        target_ids=on_device([candidates.index(target) for target in targets]),
-        actuator_ids=on_device(ids),
-        ctrl_adr=on_device(model.actuator_ctrladr[ids].tolist()),
-        qpos_adr=on_device(model.jnt_qposadr[joint_ids].tolist()),
-        qvel_adr=on_device(model.jnt_dofadr[joint_ids].tolist()),
-    )
+    bindings = []
+    for each, (targets, actuators) in zip(cfgs, made, strict=True):
+        candidates = kinds[each.transmission].names
+        joints = targets if each.transmission == "joint" else []
+        joint_ids = [model.joint(prefix + joint).id for joint in joints]
+        ids = [model.actuator(prefix + actuator).id for actuator in actuators]
+        binding = ActuatorBinding(
+            cfg=each,
+            target_names=tuple(targets),
+            target_ids=on_device([candidates.index(target) for target in targets]),
+            actuator_ids=on_device(ids),
+            ctrl_adr=on_device(model.actuator_ctrladr[ids].tolist()),
+            qpos_adr=on_device(model.jnt_qposadr[joint_ids].tolist()),
+            qvel_adr=on_device(model.jnt_dofadr[joint_ids].tolist()),
+        )
+        bindings.append(binding)
+    return bindings

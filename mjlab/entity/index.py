@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -11,37 +11,25 @@ import torch
 
 from mjlab.entity.base import MOCAP_BASE
 from mjlab.names import match_names
+from mjlab.spec.elements import KINDS, names_of, rows_of_runs
 from mjlab.tensors.columns import Columns
 
-_OBJ = mujoco.mjtObj
 _FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 _BALL = int(mujoco.mjtJoint.mjJNT_BALL)
 
-# Fields that say what body an element is on; a body is on itself.
-_BODY_OF: dict[int, str] = {
-    **{int(_OBJ.mjOBJ_BODY): "", int(_OBJ.mjOBJ_XBODY): ""},
-    **{int(_OBJ.mjOBJ_JOINT): "jnt_bodyid", int(_OBJ.mjOBJ_GEOM): "geom_bodyid"},
-    **{int(_OBJ.mjOBJ_SITE): "site_bodyid", int(_OBJ.mjOBJ_CAMERA): "cam_bodyid"},
-    int(_OBJ.mjOBJ_LIGHT): "light_bodyid",
-}
+_ON_BODIES = ("jnt", "geom", "site", "cam", "light")
+_TYPES = {int(value): kind for kind, value in KINDS.items()}
+_TYPES[int(mujoco.mjtObj.mjOBJ_XBODY)] = "body"
 _TRN = mujoco.mjtTrn
-_TRANSMISSIONS: dict[int, int] = {
-    **dict.fromkeys(
-        (int(_TRN.mjTRN_JOINT), int(_TRN.mjTRN_JOINTINPARENT)), int(_OBJ.mjOBJ_JOINT)
-    ),
-    **dict.fromkeys(
-        (int(_TRN.mjTRN_SITE), int(_TRN.mjTRN_SLIDERCRANK)), int(_OBJ.mjOBJ_SITE)
-    ),
-    int(_TRN.mjTRN_TENDON): int(_OBJ.mjOBJ_TENDON),
-    int(_TRN.mjTRN_BODY): int(_OBJ.mjOBJ_BODY),
+_TRANSMISSIONS = {
+    **dict.fromkeys((int(_TRN.mjTRN_JOINT), int(_TRN.mjTRN_JOINTINPARENT)), "jnt"),
+    **dict.fromkeys((int(_TRN.mjTRN_SITE), int(_TRN.mjTRN_SLIDERCRANK)), "site"),
+    **{int(_TRN.mjTRN_TENDON): "tendon", int(_TRN.mjTRN_BODY): "body"},
 }
 _WRAP = mujoco.mjtWrap
-_WRAPS: dict[int, int] = {
-    int(_WRAP.mjWRAP_JOINT): int(_OBJ.mjOBJ_JOINT),
-    int(_WRAP.mjWRAP_SITE): int(_OBJ.mjOBJ_SITE),
-    **dict.fromkeys(
-        (int(_WRAP.mjWRAP_SPHERE), int(_WRAP.mjWRAP_CYLINDER)), int(_OBJ.mjOBJ_GEOM)
-    ),
+_WRAPS = {
+    **{int(_WRAP.mjWRAP_JOINT): "jnt", int(_WRAP.mjWRAP_SITE): "site"},
+    **dict.fromkeys((int(_WRAP.mjWRAP_SPHERE), int(_WRAP.mjWRAP_CYLINDER)), "geom"),
 }
 
 
@@ -111,14 +99,14 @@ class EntityIndex:
         self._tree = None if root is None else int(model.body(root).id)
         self._model = model
         self._device = device
-        joints = self._owned(_OBJ.mjOBJ_JOINT, model.njnt)
+        joints, bodies = self._owned("jnt"), self._owned("body")
         types = model.jnt_type
         scalar = [j for j in joints if int(types[j]) not in (_FREE, _BALL)]
         balls = [j for j in joints if int(types[j]) == _BALL]
         free = [j for j in joints if int(types[j]) == _FREE]
-        bodies = self._owned(_OBJ.mjOBJ_BODY, model.nbody)
         placed = [b for b in bodies if int(model.body_mocapid[b]) >= 0]
-        links = [b for b in bodies if self._local(_OBJ.mjOBJ_BODY, b) != MOCAP_BASE]
+        base = f"{self.prefix}{MOCAP_BASE}"
+        links = [b for b in bodies if model.body(b).name != base]
         self.free_joint_id = free[0] if free else None
         """The free joint's id, or None where the base is fixed."""
         self.mocap_body_id = placed[0] if placed else None
@@ -126,16 +114,16 @@ class EntityIndex:
         self.root_body_id = self._root()
         """The id of the body whose frame is the root frame; 0 for the world's."""
         elements = self._elements
-        self.bodies = elements("body", _OBJ.mjOBJ_BODY, links)
-        self.joints = elements("joint", _OBJ.mjOBJ_JOINT, scalar)
-        self.balls = elements("ball joint", _OBJ.mjOBJ_JOINT, balls)
-        self.geoms = self._all("geom", _OBJ.mjOBJ_GEOM, model.ngeom)
-        self.sites = self._all("site", _OBJ.mjOBJ_SITE, model.nsite)
-        self.tendons = self._all("tendon", _OBJ.mjOBJ_TENDON, model.ntendon)
-        self.actuators = self._all("actuator", _OBJ.mjOBJ_ACTUATOR, model.nactuator)
-        self.sensors = self._all("sensor", _OBJ.mjOBJ_SENSOR, model.nsensor)
-        self.cameras = self._all("camera", _OBJ.mjOBJ_CAMERA, model.ncam)
-        self.lights = self._all("light", _OBJ.mjOBJ_LIGHT, model.nlight)
+        self.bodies = elements("body", "body", links)
+        self.joints = elements("joint", "jnt", scalar)
+        self.balls = elements("ball joint", "jnt", balls)
+        self.geoms = self._all("geom", "geom")
+        self.sites = self._all("site", "site")
+        self.tendons = self._all("tendon", "tendon")
+        self.actuators = self._all("actuator", "actuator")
+        self.sensors = self._all("sensor", "sensor")
+        self.cameras = self._all("camera", "cam")
+        self.lights = self._all("light", "light")
         self.geom_bodies = self._bodies_of(model.geom_bodyid, self.geoms)
         """The body that each geom is on, shape (number of geoms,), int64."""
         self.site_bodies = self._bodies_of(model.site_bodyid, self.sites)
@@ -148,26 +136,27 @@ class EntityIndex:
     def _bind_addresses(self, scalar: list[int], balls: list[int]) -> None:
         model = self._model
         qpos, dof = model.jnt_qposadr, model.jnt_dofadr
-        self.joint_qpos = self._columns(qpos[scalar])
+
+        def columns(starts: np.ndarray, lengths: np.ndarray | int = 1) -> Columns:
+            return Columns.of(rows_of_runs(starts, lengths).tolist(), self._device)
+
+        self.joint_qpos = columns(qpos[scalar])
         """Columns of the joints in qpos."""
-        self.joint_dofs = self._columns(dof[scalar])
+        self.joint_dofs = columns(dof[scalar])
         """Columns of the joints in qvel."""
-        self.ball_qpos = self._columns(_runs(qpos[balls], 4))
+        self.ball_qpos = columns(qpos[balls], 4)
         """Columns of the ball joints in qpos, four each."""
-        self.ball_dofs = self._columns(_runs(dof[balls], 3))
+        self.ball_dofs = columns(dof[balls], 3)
         """Columns of the ball joints in qvel, three each."""
-        ids = [int(i) for i in self.actuators.ids.tolist()]
-        self.controls = self._columns(
-            _runs(model.actuator_ctrladr[ids], model.actuator_ctrlnum[ids])
+        ids = self.actuators.ids.tolist()
+        self.controls = columns(
+            model.actuator_ctrladr[ids], model.actuator_ctrlnum[ids]
         )
         """Columns of the actuators in ctrl."""
-        self.forces = self._columns(
-            _runs(model.actuator_outadr[ids], model.actuator_outnum[ids])
-        )
+        self.forces = columns(model.actuator_outadr[ids], model.actuator_outnum[ids])
         """Columns of the actuators in actuator_force."""
-        self.activations = self._columns(
-            _runs(model.actuator_actadr[ids], np.maximum(model.actuator_actnum[ids], 0))
-        )
+        lengths = np.maximum(model.actuator_actnum[ids], 0)
+        self.activations = columns(model.actuator_actadr[ids], lengths)
         """Columns of the actuators in act."""
 
     def _bodies_of(self, body_ids: np.ndarray, elements: Elements) -> torch.Tensor:
@@ -179,26 +168,27 @@ class EntityIndex:
             return int(self._model.jnt_bodyid[self.free_joint_id])
         return 0 if self.mocap_body_id is None else self.mocap_body_id
 
-    def _owned(self, kind: mujoco.mjtObj, count: int) -> list[int]:
-        if self._tree is not None:
-            return [i for i in range(count) if self._trees(kind, i) == {self._tree}]
-        return [i for i in range(count) if self._full(kind, i).startswith(self.prefix)]
+    def _owned(self, kind: str) -> list[int]:
+        names = names_of(self._model, kind)
+        if self._tree is None:
+            return [i for i, name in enumerate(names) if name.startswith(self.prefix)]
+        return [i for i in range(len(names)) if self._trees(kind, i) == {self._tree}]
 
-    def _trees(self, kind: int, element: int) -> set[int]:
+    def _trees(self, kind: str, element: int) -> set[int]:
         """Return the root bodies that an element belongs to."""
         model = self._model
-        if kind in _BODY_OF:
-            field = _BODY_OF[kind]
-            body = getattr(model, field)[element] if field else element
-            return {int(model.body_rootid[body])}
-        if kind == _OBJ.mjOBJ_ACTUATOR:
+        if kind == "body":
+            return {int(model.body_rootid[element])}
+        if kind in _ON_BODIES:
+            return self._trees("body", getattr(model, f"{kind}_bodyid")[element])
+        if kind == "actuator":
             of = _TRANSMISSIONS.get(int(model.actuator_trntype[element]))
             to = int(model.actuator_trnid[element, 0])
             return set() if of is None else self._trees(of, to)
-        if kind == _OBJ.mjOBJ_SENSOR:
+        if kind == "sensor":
             of, to = model.sensor_objtype[element], model.sensor_objid[element]
-            return self._trees(int(of), int(to))
-        if kind == _OBJ.mjOBJ_TENDON:
+            return self._trees(_TYPES.get(int(of), ""), int(to))
+        if kind == "tendon":
             start, size = model.tendon_adr[element], model.tendon_num[element]
             wraps = slice(start, start + size)
             parts = zip(model.wrap_type[wraps], model.wrap_objid[wraps], strict=True)
@@ -206,28 +196,10 @@ class EntityIndex:
             return set().union(*(self._trees(of, to) for of, to in known))
         return set()
 
-    def _full(self, kind: mujoco.mjtObj, element: int) -> str:
-        return mujoco.mj_id2name(self._model, kind, element) or ""
+    def _all(self, what: str, kind: str) -> Elements:
+        return self._elements(what, kind, self._owned(kind))
 
-    def _local(self, kind: mujoco.mjtObj, element: int) -> str:
-        return self._full(kind, element).removeprefix(self.prefix)
-
-    def _all(self, what: str, kind: mujoco.mjtObj, count: int) -> Elements:
-        return self._elements(what, kind, self._owned(kind, count))
-
-    def _elements(self, what: str, kind: mujoco.mjtObj, ids: list[int]) -> Elements:
-        names = tuple(self._local(kind, element) for element in ids)
+    def _elements(self, what: str, kind: str, ids: list[int]) -> Elements:
+        full = names_of(self._model, kind)
+        names = tuple(full[element].removeprefix(self.prefix) for element in ids)
         return Elements(what, self.name, names, Columns.of(ids, self._device))
-
-    def _columns(self, ids: Iterable[int]) -> Columns:
-        return Columns.of([int(i) for i in ids], self._device)
-
-
-def _runs(starts: np.ndarray, lengths: np.ndarray | int) -> list[int]:
-    """Return the indices of runs that start and last so long."""
-    lengths = np.broadcast_to(lengths, starts.shape)
-    return [
-        int(start) + offset
-        for start, length in zip(starts, lengths, strict=True)
-        for offset in range(int(length))
-    ]

@@ -16,40 +16,24 @@ DEFAULT_KEY = "default"
 
 _FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 _BALL = int(mujoco.mjtJoint.mjJNT_BALL)
+_NONE = dict.fromkeys(VECTORS, np.zeros(0))
 
 
 class InitialStateError(ValueError):
     """An initial state that the model does not have room for."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class RawKey:
-    """A keyframe as a file has it: a vector is whole or missing."""
+def take_keys(spec: mujoco.MjSpec) -> list[Keyframe]:
+    """Remove the keyframes from `spec` and return them as its file has them.
 
-    name: str
-    vectors: dict[str, np.ndarray]
-
-    def take(self, places: Mapping[str, np.ndarray]) -> "RawKey":
-        """Return the keyframe of a part of the model; no part has mocap bodies."""
-        vectors = {
-            vector: given[places[vector]] if given.size else given
-            for vector, given in self.vectors.items()
-            if vector in places
-        }
-        none = {vector: np.zeros(0) for vector in VECTORS}
-        return replace(self, vectors=none | vectors)
-
-
-def take_keys(spec: mujoco.MjSpec) -> list[RawKey]:
-    """Remove the keyframes from `spec` and return them.
-
-    `<size nkey>` may ask for more than the file has; MuJoCo leaves them at the default.
+    A vector is whole or empty. `<size nkey>` may ask for more than the file has; MuJoCo
+    leaves them at the default.
     """
-    keys = [
-        RawKey(name=key.name, vectors={v: np.array(getattr(key, v)) for v in VECTORS})
-        for key in spec.keys
-    ]
-    empty = RawKey(name="", vectors={v: np.zeros(0) for v in VECTORS})
+    keys = []
+    for key in spec.keys:
+        vectors = {vector: np.array(getattr(key, vector)) for vector in VECTORS}
+        keys.append(Keyframe(name=key.name, time=key.time, **vectors))
+    empty = Keyframe(name="", time=0.0, **_NONE)
     keys += [empty] * (spec.nkey - len(keys))
     # Checked here, since the base may become one more mocap body.
     num_mocap = sum(body.mocap for body in spec.bodies)
@@ -58,6 +42,13 @@ def take_keys(spec: mujoco.MjSpec) -> list[RawKey]:
         _check_size(key, index, "mquat", 4 * num_mocap, spec.modelname)
     delete_keys(spec)
     return keys
+
+
+def part_of(key: Keyframe, places: Mapping[str, np.ndarray]) -> Keyframe:
+    """Return the keyframe of a part of the model; no part has mocap bodies."""
+    given = {vector: getattr(key, vector) for vector in VECTORS}
+    taken = {v: given[v][rows] for v, rows in places.items() if given[v].size}
+    return replace(key, **_NONE | taken)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +65,7 @@ class Member:
 def initial_state(
     members: Mapping[str, Member],
     model: mujoco.MjModel,
-    keys: Sequence[RawKey],
+    keys: Sequence[Keyframe],
     *,
     num_own_actuators: int,
     base: tuple[np.ndarray, np.ndarray] | None,
@@ -108,8 +99,8 @@ def initial_state(
 
 
 def _chosen(
-    keyframe: str | int | None, keys: Sequence[RawKey], name: str
-) -> RawKey | None:
+    keyframe: str | int | None, keys: Sequence[Keyframe], name: str
+) -> Keyframe | None:
     if keyframe is None:
         return keys[0] if keys else None
     if isinstance(keyframe, int):
@@ -129,17 +120,17 @@ def _chosen(
 
 
 def _check_sizes(
-    key: RawKey, index: int, model: mujoco.MjModel, name: str, *, extended: bool
+    key: Keyframe, index: int, model: mujoco.MjModel, name: str, *, extended: bool
 ) -> None:
     sizes = {"qpos": model.nq, "qvel": model.nv, "act": model.na, "ctrl": model.nu}
     for vector, size in sizes.items():
-        given = key.vectors[vector].size
+        given = getattr(key, vector).size
         if not (extended and vector in ("act", "ctrl") and given < size):
             _check_size(key, index, vector, size, name)
 
 
-def _check_size(key: RawKey, index: int, vector: str, size: int, name: str) -> None:
-    given = key.vectors[vector].size
+def _check_size(key: Keyframe, index: int, vector: str, size: int, name: str) -> None:
+    given = getattr(key, vector).size
     if given not in (0, size):
         label = repr(key.name) if key.name else f"number {index}"
         raise InitialStateError(
@@ -148,13 +139,13 @@ def _check_size(key: RawKey, index: int, vector: str, size: int, name: str) -> N
         )
 
 
-def _completed(model: mujoco.MjModel, key: RawKey | None) -> Keyframe:
+def _completed(model: mujoco.MjModel, key: Keyframe | None) -> Keyframe:
     """Return the state after a reset, with what the keyframe says written over it."""
     state = default_keyframe(model, DEFAULT_KEY)
-    for vector, given in (key.vectors if key else {}).items():
+    for vector in VECTORS if key else ():
         # A new mocap base is not in the file's keyframe, nor are new actuators, which
         # follow the others.
-        whole = getattr(state, vector)
+        given, whole = getattr(key, vector), getattr(state, vector)
         whole[: given.size] = given[: whole.size]
     return state
 

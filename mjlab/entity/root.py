@@ -1,7 +1,5 @@
 """The root of an entity at run time: where its pose and velocity are kept."""
 
-from dataclasses import dataclass
-
 import mujoco
 import torch
 
@@ -15,7 +13,6 @@ class FixedBaseError(RuntimeError):
     """A write to the root of an entity that does not have what was written."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
 class Root:
     """The root frame of an entity, as live views of the simulation's own state.
 
@@ -23,32 +20,41 @@ class Root:
     What an entity's root does not have is a constant instead.
     """
 
-    owner: str
-    """The entity's name."""
-
-    pos_w: torch.Tensor
-    """Position of the frame in the world, shape (num_envs, 3), metres."""
-
-    quat_w: torch.Tensor
-    """Orientation of the frame in the world, wxyz, shape (num_envs, 4)."""
-
-    lin_vel_w: torch.Tensor
-    """Velocity of the frame's origin, world axes, shape (num_envs, 3), m/s."""
-
-    ang_vel_b: torch.Tensor
-    """Angular velocity, axes of the frame, shape (num_envs, 3), rad/s."""
-
-    pose: tuple[torch.Tensor, ...] = ()
-    """The pose as it lies in the state, in one piece or two, if it is there."""
-
-    velocity: torch.Tensor | None = None
-    """Both velocities as they lie in the state, shape (num_envs, 6)."""
+    def __init__(self, sim: Simulation, index: EntityIndex) -> None:
+        """Find the root: that of a free joint, of a mocap body, or the world's."""
+        model, data = sim.mj_model, sim.data
+        free, placed = index.free_joint_id, index.mocap_body_id
+        self._owner = index.name
+        rest = torch.zeros(sim.num_envs, 13, device=sim.device)
+        rest[:, 3].fill_(1.0)
+        self.pos_w, self.quat_w, self.lin_vel_w, self.ang_vel_b = rest.split(
+            (3, 4, 3, 3), dim=1
+        )
+        """Of the frame: position in the world, m, shape (num_envs, 3); orientation
+        wxyz, (num_envs, 4); velocity of its origin in world axes, m/s, and angular
+        velocity in its own, rad/s, both (num_envs, 3)."""
+        self.pose: tuple[torch.Tensor, ...] = ()
+        """The pose as it lies in the state, in one piece or two, if it is there."""
+        self.velocity: torch.Tensor | None = None
+        """Both velocities as they lie in the state, shape (num_envs, 6)."""
+        if free is not None:
+            at, dof = int(model.jnt_qposadr[free]), int(model.jnt_dofadr[free])
+            self.pose = (data.qpos[:, at : at + 7],)
+            self.velocity = data.qvel[:, dof : dof + 6]
+            self.pos_w, self.quat_w = self.pose[0].split((3, 4), dim=1)
+            # MuJoCo keeps the linear velocity of a free joint in world axes, and the
+            # angular velocity in the body's.
+            self.lin_vel_w, self.ang_vel_b = self.velocity.split(3, dim=1)
+        elif placed is not None:
+            mocap = int(model.body_mocapid[placed])
+            pos, quat = data.mocap_pos[:, mocap], data.mocap_quat[:, mocap]
+            self.pose = self.pos_w, self.quat_w = pos, quat
 
     def write_pose_w(self, mask: torch.Tensor, pose: torch.Tensor) -> None:
         """Place the frame: position and orientation wxyz, shape (num_envs, 7)."""
         if not self.pose:
             raise FixedBaseError(
-                f"The entity {self.owner!r} is a part of the world and has no root "
+                f"The entity {self._owner!r} is a part of the world and has no root "
                 "pose to write: a plane or height field beside its root body keeps it "
                 "from being placed."
             )
@@ -72,40 +78,11 @@ class Root:
     def _velocity(self) -> torch.Tensor:
         if self.velocity is None:
             raise FixedBaseError(
-                f"The entity {self.owner!r} has a fixed base, and no root velocity to "
+                f"The entity {self._owner!r} has a fixed base, and no root velocity to "
                 "write. Let it float (a free joint on its root body), or write only "
                 "its pose."
             )
         return self.velocity
-
-
-def bind_root(sim: Simulation, index: EntityIndex) -> Root:
-    """Return the root of an entity: a free joint's, a mocap body's, or the world's."""
-    model, data = sim.mj_model, sim.data
-    free, placed = index.free_joint_id, index.mocap_body_id
-    velocity, pose = None, ()
-    rest = torch.zeros(sim.num_envs, 13, device=sim.device)
-    rest[:, 3].fill_(1.0)
-    pos_w, quat_w, lin_vel_w, ang_vel_b = rest.split((3, 4, 3, 3), dim=1)
-    if free is not None:
-        at, dof = int(model.jnt_qposadr[free]), int(model.jnt_dofadr[free])
-        pose, velocity = (data.qpos[:, at : at + 7],), data.qvel[:, dof : dof + 6]
-        pos_w, quat_w = pose[0].split((3, 4), dim=1)
-        # MuJoCo keeps the linear velocity of a free joint in world axes, and the
-        # angular velocity in the body's.
-        lin_vel_w, ang_vel_b = velocity.split(3, dim=1)
-    elif placed is not None:
-        mocap = int(model.body_mocapid[placed])
-        pose = pos_w, quat_w = data.mocap_pos[:, mocap], data.mocap_quat[:, mocap]
-    return Root(
-        owner=index.name,
-        pos_w=pos_w,
-        quat_w=quat_w,
-        lin_vel_w=lin_vel_w,
-        ang_vel_b=ang_vel_b,
-        pose=pose,
-        velocity=velocity,
-    )
 
 
 def down(model: mujoco.MjModel, device: torch.device) -> torch.Tensor:

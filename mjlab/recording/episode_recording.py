@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from mjlab.recording.episode_store import check_parts
 from mjlab.recording.hdf5 import FORMAT, FORMAT_VERSION, require_h5py
 from mjlab.recording.layout import CONTROL, Layout, RecordedField, WriterPlan
 from mjlab.recording.step_store import (
+    Beginning,
     CopyStream,
     DeviceStore,
     HostStore,
@@ -107,12 +108,7 @@ class EpisodeRecording:
         """Number of the process that writes, None once it has closed."""
         return None if self._writer is None else self._writer.pid
 
-    def write(
-        self,
-        row: Values,
-        begins: torch.Tensor,
-        beginning: Callable[[], tuple[Values, Values]],
-    ) -> None:
+    def write(self, row: Values, begins: torch.Tensor, beginning: Beginning) -> None:
         """Put a step in its place; see `StepStore.write`."""
         self._store.write(row, begins, beginning)
 

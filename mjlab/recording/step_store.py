@@ -20,6 +20,9 @@ from mjlab.recording.layout import Chunk, ChunkSizes, Layout
 Values = Mapping[str, torch.Tensor]
 """Tensors by the name of their field."""
 
+Beginning = Callable[[], tuple[Values, Values]]
+"""Gives what is recorded of a beginning, by world, and what worlds share then."""
+
 Layouts = Sequence[Layout]
 """Of a step, of a beginning, and of what worlds share then."""
 
@@ -52,12 +55,7 @@ class StepStore(ABC):
         self._row = 0
 
     @abstractmethod
-    def write(
-        self,
-        row: Values,
-        begins: torch.Tensor,
-        beginning: Callable[[], tuple[Values, Values]],
-    ) -> None:
+    def write(self, row: Values, begins: torch.Tensor, beginning: Beginning) -> None:
         """Put a step in its place.
 
         Args:
@@ -103,12 +101,7 @@ class HostStore(StepStore):
             for chunk in self._chunks
         ]
 
-    def write(
-        self,
-        row: Values,
-        begins: torch.Tensor,
-        beginning: Callable[[], tuple[Values, Values]],
-    ) -> None:
+    def write(self, row: Values, begins: torch.Tensor, beginning: Beginning) -> None:
         beginnings, commons = self._fields[self._place]
         for name, field in self._step_fields.items():
             field[:] = row[name].numpy()
@@ -219,12 +212,7 @@ class DeviceStore(StepStore):
         self._has_counts = False
         self._since = 0.0
 
-    def write(
-        self,
-        row: Values,
-        begins: torch.Tensor,
-        beginning: Callable[[], tuple[Values, Values]],
-    ) -> None:
+    def write(self, row: Values, begins: torch.Tensor, beginning: Beginning) -> None:
         place, count_place, first = self._now.split(1)
         packed = self._packed(self._names[0], row)
         self._rows.index_copy_(0, place, packed.unsqueeze(0))

@@ -10,16 +10,13 @@ import mujoco
 from mjlab.entity import (
     BuiltModel,
     EntityCfg,
-    VariantsCfg,
-    VariantSlot,
     build_model,
     build_roots,
-    build_slots,
-    check_variants,
     entities_from,
 )
 from mjlab.names import match_names, suggest
-from mjlab.scene.config import ContactPairCfg, SceneCfg
+from mjlab.scene.config import ContactPairCfg, PerWorldEntityCfg, SceneCfg
+from mjlab.scene.per_world import PerWorldSpec
 from mjlab.sensor import ContactMatch, ContactSensorCfg
 from mjlab.spec import (
     add_keyframe,
@@ -47,20 +44,6 @@ class ContactPairError(ValueError):
 
 
 @dataclass(frozen=True)
-class ContactPair:
-    """One pair, and the sensor that measures it."""
-
-    first: str
-    """Name of a body or an entity."""
-
-    second: str | None
-    """Name of its partner; None stands for whatever it touches."""
-
-    sensor: ContactSensorCfg
-    """Measures the sum of the forces on the partner, in the world frame."""
-
-
-@dataclass(frozen=True)
 class SceneSpec:
     """A composed scene, ready to be compiled."""
 
@@ -70,16 +53,16 @@ class SceneSpec:
     terrain: Terrain | None
     """The ground, with what is known of it."""
 
-    pairs: tuple[ContactPair, ...] = ()
-    """Pairs whose contact force is measured."""
+    pairs: dict[PairKey, ContactSensorCfg] = field(default_factory=dict)
+    """What measures the sum of a pair's forces on its second side, world frame."""
 
-    variants: dict[str, tuple[VariantSlot, ...]] = field(default_factory=dict)
-    """Slots of the options of entities that are another object in each world."""
+    variants: dict[str, PerWorldSpec] = field(default_factory=dict)
+    """What was attached for entities that are another object in each world."""
 
     models: dict[str, BuiltModel] = field(default_factory=dict)
     """What was attached for the other entities, by what is put before its names."""
 
-    entities: dict[str, EntityCfg | VariantsCfg] = field(default_factory=dict)
+    entities: dict[str, EntityCfg | PerWorldEntityCfg] = field(default_factory=dict)
     """All entities, those of the scene's own file too."""
 
     def write(self, path: str | Path, *, zip: bool = False) -> Path:
@@ -108,20 +91,20 @@ def build_scene(cfg: SceneCfg, *, seed: int = 0) -> SceneSpec:
     terrain = None
     if cfg.terrain is not None:
         terrain = build_terrain(cfg.terrain, seed=seed, spec=spec)
-    variants: dict[str, tuple[VariantSlot, ...]] = {}
+    variants: dict[str, PerWorldSpec] = {}
     for name, entity_cfg in entities.items():
-        if isinstance(entity_cfg, VariantsCfg):
-            variants[name] = tuple(build_slots(entity_cfg, name))
-            for slot in variants[name]:
-                keyframes += take_keyframes(slot.spec)
-                attach_spec(spec, slot.spec, prefix=f"{slot.name}/")
+        if isinstance(entity_cfg, PerWorldEntityCfg):
+            variants[name] = entity_cfg.build(name, cfg)
+            for member, its_spec in variants[name].specs.items():
+                keyframes += take_keyframes(its_spec)
+                attach_spec(spec, its_spec, prefix=f"{member}/")
         elif name not in rooted:
             built = models[f"{name}/"] = build_model(entity_cfg, name)
             keyframes.append(built.state)
             attach_spec(spec, built.spec, prefix=f"{name}/")
     for sensor in cfg.sensors:
         sensor.edit_spec(spec)
-    groups = {name: [s.name for s in slots] for name, slots in variants.items()}
+    groups = {name: list(built.specs) for name, built in variants.items()}
     pairs = build_pairs(cfg.contact_pairs, spec, groups)
     _set_extent(spec, cfg, terrain)
     if cfg.edit_spec is not None:
@@ -131,7 +114,7 @@ def build_scene(cfg: SceneCfg, *, seed: int = 0) -> SceneSpec:
     return SceneSpec(spec, terrain, pairs, variants, models, entities)
 
 
-def entities_of(cfg: SceneCfg) -> dict[str, EntityCfg | VariantsCfg]:
+def entities_of(cfg: SceneCfg) -> dict[str, EntityCfg | PerWorldEntityCfg]:
     """Return all entities of a scene: those of its file, and the others."""
     found = dict(cfg.entities)
     rooted = [e for e in found.values() if isinstance(e, EntityCfg) and e.root]
@@ -171,8 +154,8 @@ def check_scene(cfg: SceneCfg) -> None:
             )
         seen.add(name)
     for name, entity_cfg in cfg.entities.items():
-        if isinstance(entity_cfg, VariantsCfg):
-            check_variants(entity_cfg, name, cfg.num_envs)
+        if isinstance(entity_cfg, PerWorldEntityCfg):
+            entity_cfg.check(name, cfg.num_envs)
 
 
 def _set_extent(spec: mujoco.MjSpec, cfg: SceneCfg, terrain: Terrain | None) -> None:
@@ -187,7 +170,7 @@ def build_pairs(
     cfgs: Sequence[ContactPairCfg],
     spec: mujoco.MjSpec,
     groups: Mapping[str, Sequence[str]],
-) -> tuple[ContactPair, ...]:
+) -> dict[PairKey, ContactSensorCfg]:
     """Add a sensor to the spec for each pair of names that the patterns match.
 
     Args:
@@ -195,21 +178,19 @@ def build_pairs(
         spec: The scene with its entities, edited in place.
         groups: Entities that stand for one in different worlds, by the name of that.
     """
-    found: dict[tuple[str, str | None], ContactPair] = {}
+    found: dict[PairKey, ContactSensorCfg] = {}
     for cfg in cfgs:
-        pairs = _pairs_of(cfg, spec, groups)
-        for first, second in pairs:
-            reverse = (second, first) in found
-            if (first, second) not in found and not reverse:
-                found[first, second] = _pair(first, second, spec)
-    for pair in found.values():
-        pair.sensor.edit_spec(spec)
-    return tuple(found.values())
+        for first, second in _pairs_of(cfg, spec, groups):
+            if (first, second) not in found and (second, first) not in found:
+                found[first, second] = _pair_sensor(first, second, spec)
+    for sensor in found.values():
+        sensor.edit_spec(spec)
+    return found
 
 
 def _pairs_of(
     cfg: ContactPairCfg, spec: mujoco.MjSpec, groups: Mapping[str, Sequence[str]]
-) -> list[tuple[str, str | None]]:
+) -> Sequence[PairKey]:
     firsts = _matched(cfg.first, spec, groups)
     if cfg.second is None:
         return [(first, None) for first in firsts]
@@ -226,7 +207,7 @@ def _pairs_of(
                 f"The pair of {first!r} and {second!r} is of a thing and a part of it; "
                 "name two bodies."
             )
-    return list(pairs)
+    return pairs
 
 
 def _matched(
@@ -252,18 +233,19 @@ def _matched(
     return list(names)
 
 
-def _pair(first: str, second: str | None, spec: mujoco.MjSpec) -> ContactPair:
+def _pair_sensor(
+    first: str, second: str | None, spec: mujoco.MjSpec
+) -> ContactSensorCfg:
     # With nothing on the other side, contacts between two links of one entity would
     # count for one of them only; so each link is measured, and the sum taken.
     primary = _links(first, spec) if second is None else _match(first, spec)
-    sensor = ContactSensorCfg(
+    return ContactSensorCfg(
         name=f"contact_force({first}, {second or 'anything'})",
         primary=primary,
         secondary=None if second is None else _match(second, spec),
         fields=("force",),
         reduce="netforce",
     )
-    return ContactPair(first, second, sensor)
 
 
 def _match(name: str, spec: mujoco.MjSpec) -> ContactMatch:

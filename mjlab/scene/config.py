@@ -1,15 +1,33 @@
 """What a user says about a scene."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import mujoco
 
 from mjlab.config import Config
-from mjlab.entity import EntityCfg, VariantsCfg
+from mjlab.entity import EntityCfg
+from mjlab.scene.per_world import PerWorldSpec
 from mjlab.sensor import SensorCfg
 from mjlab.spec import SpecSource
 from mjlab.terrain import TerrainCfg
+
+
+@dataclass(kw_only=True)
+class PerWorldEntityCfg(Config, ABC):
+    """An entity that is another object in each world.
+
+    It stands where an `EntityCfg` may stand. `mjlab.views.VariantsCfg` is one.
+    """
+
+    @abstractmethod
+    def check(self, name: str, num_envs: int) -> None:
+        """Raise for what has no meaning, before anything is built."""
+
+    @abstractmethod
+    def build(self, name: str, scene: "SceneCfg") -> PerWorldSpec:
+        """Build what stands for the entity in a scene."""
 
 
 @dataclass(kw_only=True)
@@ -46,7 +64,7 @@ class SceneCfg(Config):
     entities, by their names or those under which `entities` has them; its elements keep
     their names."""
 
-    entities: dict[str, EntityCfg | VariantsCfg] = field(default_factory=dict)
+    entities: dict[str, EntityCfg | PerWorldEntityCfg] = field(default_factory=dict)
     """Robots, objects and fixtures by name. An element `foot` of the entity `robot` is
     called `robot/foot` in the compiled model."""
 

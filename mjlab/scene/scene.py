@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator
 
 import torch
 
-from mjlab.entity import Entity, VariantsCfg
+from mjlab.entity import Entity, EntityCfg
 from mjlab.names import UnknownNameError, suggest
 from mjlab.random import WorldRng
 from mjlab.scene.build import PairKey, SceneSpec
 from mjlab.scene.check import check_models
 from mjlab.scene.config import SceneCfg
-from mjlab.scene.variants import bind_variants
+from mjlab.scene.per_world import PerWorldEntity
 from mjlab.sensor import ContactSensor, Sensor, bind_sensors
 from mjlab.sim import Control, Simulation
 from mjlab.sim.engine import Engine
@@ -126,25 +126,27 @@ class Scene:
         model."""
         self.num_envs = sim.num_envs
         """Number of worlds."""
-        self.variants = bind_variants(cfg, built, sim, rng)
+        self.variants: dict[str, PerWorldEntity] = {
+            name: variants.bind(sim, rng) for name, variants in built.variants.items()
+        }
         """The object of each world, by name of an entity that is another in each."""
         self.entities: dict[str, Entity] = {}
         """Entities by name. Where an entity is another object in each world and several
         stand for it, these are here, and `views.of(scene).view(name)` merges them."""
         for name, entity_cfg in built.entities.items():
-            if isinstance(entity_cfg, VariantsCfg):
-                self.entities |= self.variants[name].members
-            else:
+            if isinstance(entity_cfg, EntityCfg):
                 self.entities[name] = Entity(name, entity_cfg, sim, rng)
+            else:
+                self.entities |= self.variants[name].members
         self.sensors: dict[str, Sensor] = bind_sensors(
-            (*cfg.sensors, *(pair.sensor for pair in built.pairs)), sim
+            (*cfg.sensors, *built.pairs.values()), sim
         )
         """Sensors by name; those of an entity's own file as `<entity>/<sensor>`."""
         contacts = {
             n: s for n, s in self.sensors.items() if isinstance(s, ContactSensor)
         }
         self.pair_sensors: dict[PairKey, ContactSensor] = {
-            (p.first, p.second): contacts[p.sensor.name] for p in built.pairs
+            pair: contacts[sensor.name] for pair, sensor in built.pairs.items()
         }
         """Sensors of `SceneCfg.contact_pairs`, by the names of the two sides."""
         self.caches = [s.invalidate for s in contacts.values()]

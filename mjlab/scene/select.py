@@ -5,13 +5,13 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import mujoco
 import torch
 
 from mjlab.config import Config
 from mjlab.entity import Entity
 from mjlab.names import UnknownNameError, match_names, suggest
-from mjlab.tensors.columns import LocalIds
+from mjlab.spec.elements import places_of
+from mjlab.tensors.columns import Columns, LocalIds
 
 if TYPE_CHECKING:
     from mjlab.scene.scene import Scene
@@ -31,12 +31,7 @@ _ENTITY_KINDS = {
     "light": "lights",
 }
 # Kinds that an entity keeps no index of, because only randomisation asks for them.
-_MODEL_KINDS = {
-    "pair": (mujoco.mjtObj.mjOBJ_PAIR, "npair"),
-    "material": (mujoco.mjtObj.mjOBJ_MATERIAL, "nmat"),
-    "texture": (mujoco.mjtObj.mjOBJ_TEXTURE, "ntex"),
-    "equality": (mujoco.mjtObj.mjOBJ_EQUALITY, "neq"),
-}
+_MODEL_KINDS = {"pair": "pair", "material": "mat", "texture": "tex", "equality": "eq"}
 
 
 @dataclass
@@ -151,11 +146,8 @@ class Selection:
 
     def ids(self, kind: str) -> LocalIds:
         """Return local indices of `kind` as what indexes a tensor best."""
-        indices = self.indices(kind)
-        start = indices[0] if indices else 0
-        if indices == list(range(start, start + len(indices))):
-            return slice(start, start + len(indices))
-        return torch.tensor(indices, dtype=torch.int64, device=self._device)
+        columns = Columns.of(self.indices(kind), self._device)
+        return columns.ids if columns.run is None else columns.run
 
     def global_ids(self, kind: str) -> torch.Tensor:
         """Return ids of the chosen elements in the compiled model, int64.
@@ -221,17 +213,7 @@ class Selection:
 
     def _model_elements(self, kind: str) -> dict[str, int]:
         """Return ids of elements of a kind without an index, by local name."""
-        obj, count = _MODEL_KINDS[kind]
-        prefix = self.entity.index.prefix
-        names = {
-            i: mujoco.mj_id2name(self._model, obj, i) or ""
-            for i in range(getattr(self._model, count))
-        }
-        return {
-            name.removeprefix(prefix): i
-            for i, name in names.items()
-            if name.startswith(prefix)
-        }
+        return places_of(self._model, _MODEL_KINDS[kind], self.entity.index.prefix)
 
 
 def _all_kinds() -> list[str]:

@@ -26,55 +26,50 @@ class Backend:
 
 def resolve_backend(name: BackendName, device: str | None = None) -> Backend:
     """Choose the engine: `auto` takes Warp on a CUDA device, else native MuJoCo."""
+    cuda = torch.cuda.is_available()
+    wanted = _checked(name, device, cuda)
+    if name == "native":
+        return Backend("native", "cpu", "backend 'native' was asked for")
+    default = "cuda:0" if cuda else "cpu"
+    place = default if wanted is None else str(wanted)
+    if name == "warp":
+        return Backend("warp", place, "backend 'warp' was asked for")
+    why = f"backend 'auto' on device '{wanted}'"
+    if wanted is None:
+        why = f"backend 'auto' and {'a' if cuda else 'no'} CUDA device is present"
+    return Backend("warp" if place.startswith("cuda") else "native", place, why)
+
+
+def _checked(name: str, device: str | None, cuda: bool) -> torch.device | None:
+    """Return the device that is asked for, which the engine can run on."""
     if name not in ("auto", "warp", "native"):
         raise BackendError(
             f"sim.backend={name!r} is no engine. Valid: 'auto', 'warp', 'native'."
         )
+    if device is None:
+        if name == "warp" and not cuda:
+            raise BackendError(
+                "sim.backend='warp' needs a CUDA device, and PyTorch sees none. Use "
+                "backend='native' (about 5 times faster than Warp on a CPU), or "
+                "device='cpu' to run Warp on its CPU device for comparisons."
+            )
+        return None
     try:
-        wanted = None if device is None else torch.device(device)
+        wanted = torch.device(device)
     except RuntimeError:
         raise BackendError(
             f"device={device!r}. Valid: 'cpu', 'cuda', 'cuda:<index>'."
         ) from None
-    cuda = torch.cuda.is_available()
-    if wanted is not None and wanted.type == "cuda" and not cuda:
+    if wanted.type not in ("cpu", "cuda"):
+        raise BackendError(f"device={device!r}. Valid: 'cpu', 'cuda', 'cuda:<index>'.")
+    if wanted.type == "cuda" and not cuda:
         raise BackendError(
             f"device={device!r}, but PyTorch sees no CUDA device. "
             "Leave the device out, or use device='cpu'."
         )
-    if wanted is not None and wanted.type not in ("cpu", "cuda"):
-        raise BackendError(f"device={device!r}. Valid: 'cpu', 'cuda', 'cuda:<index>'.")
-    if name == "native":
-        return _native(wanted)
-    if name == "warp":
-        return _warp(wanted, cuda)
-    if wanted is not None:
-        on_gpu = wanted.type == "cuda"
-        why = f"backend 'auto' on device '{wanted}'"
-        return Backend("warp" if on_gpu else "native", str(wanted), why)
-    if cuda:
-        return Backend("warp", "cuda:0", "backend 'auto' and a CUDA device is present")
-    return Backend("native", "cpu", "backend 'auto' and no CUDA device is present")
-
-
-def _native(wanted: torch.device | None) -> Backend:
-    if wanted is not None and wanted.type != "cpu":
+    if name == "native" and wanted.type != "cpu":
         raise BackendError(
             f"sim.backend='native' runs on the CPU, but device='{wanted}'. "
             "Use device='cpu', or backend='warp'."
         )
-    return Backend("native", "cpu", "backend 'native' was asked for")
-
-
-def _warp(wanted: torch.device | None, cuda: bool) -> Backend:
-    if wanted is None and not cuda:
-        raise BackendError(
-            "sim.backend='warp' needs a CUDA device, and PyTorch sees none. Use "
-            "backend='native' (about 5 times faster than Warp on a CPU), or "
-            "device='cpu' to run Warp on its CPU device for comparisons."
-        )
-    return Backend(
-        "warp",
-        str(wanted) if wanted is not None else "cuda:0",
-        "backend 'warp' was asked for",
-    )
+    return wanted

@@ -7,6 +7,7 @@ forward dynamics computes them.
 
 from collections.abc import Sequence
 from enum import IntEnum
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -81,13 +82,22 @@ def surface_shape(name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
     return shape
 
 
+def place_of(model: Any, name: str) -> tuple[Any, str]:
+    """Return the object and the attribute that hold a field, options as `opt.<name>`.
+
+    Args:
+        model: Of MuJoCo or of MuJoCo Warp.
+        name: The field.
+    """
+    if name.startswith("opt."):
+        return model.opt, name.removeprefix("opt.")
+    return model, name
+
+
 def model_value(model: mujoco.MjModel, name: str) -> np.ndarray:
-    """Return the compiled value of a model field, options as `opt.<name>`."""
-    holder, attribute = (
-        (model.opt, name[4:]) if name.startswith("opt.") else (model, name)
-    )
+    """Return the compiled value of a model field."""
     try:
-        value = np.asarray(getattr(holder, attribute))
+        value = np.asarray(getattr(*place_of(model, name)))
     except AttributeError:
         raise unknown_field("sim.model", name, model_field_names(model)) from None
     return value.reshape(surface_shape(name, value.shape))

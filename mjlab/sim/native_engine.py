@@ -35,12 +35,7 @@ class NativeEngine:
     name = "native"
 
     def __init__(
-        self,
-        model: mujoco.MjModel,
-        num_envs: int,
-        *,
-        num_threads: int | None,
-        vary: Collection[str] = (),
+        self, model: mujoco.MjModel, num_envs: int, *, num_threads: int | None
     ) -> None:
         self.device = torch.device("cpu")
         self.num_envs = num_envs
@@ -64,7 +59,6 @@ class NativeEngine:
             kind: torch.zeros(num_envs, dtype=torch.int64) for kind in _OVERFLOWS
         }
         self._warned = np.zeros((num_envs, len(_OVERFLOWS)), np.int64)
-        self.expand(vary)
 
     # Fields.
 
@@ -166,7 +160,14 @@ class NativeEngine:
         self._written |= {table.field for table in tables}
         ids = np.flatnonzero(mask.numpy())
         if ids.size:
-            _write_rows(self.batch, tables, ids, choice.numpy()[ids])
+            chosen = choice.numpy()[ids]
+            arrays = [(table, self.batch.expand(table.field)) for table in tables]
+            for table, array in arrays:
+                table.write_array(array, ids, chosen)
+            # The bounding volumes of bodies follow, and other constants are put back.
+            self.batch.set_const(ids)
+            for table, array in arrays:
+                table.write_array(array, ids, chosen)
         for surface in self._models:
             surface.publish()
 
@@ -341,29 +342,6 @@ def _expand_constants(
             compiled = np.ravel(getattr(model, name))[: row.size]
             kept[name] = compiled.reshape(row.shape)
         row[...] = kept[name]
-
-
-def _write_rows(
-    batch: mj_batch.Batch,
-    tables: Sequence[ModelTable],
-    ids: np.ndarray,
-    chosen: np.ndarray,
-) -> None:
-    """Write rows of model fields into worlds.
-
-    Args:
-        batch: The batch.
-        tables: Fields, with the rows to choose from.
-        ids: The worlds.
-        chosen: The row of each of these worlds.
-    """
-    fields = [(table, batch.expand(table.field)) for table in tables]
-    for table, array in fields:
-        table.write_array(array, ids, chosen)
-    # The bounding volumes of bodies follow, and the other constants are put back.
-    batch.set_const(ids)
-    for table, array in fields:
-        table.write_array(array, ids, chosen)
 
 
 def _without_auto_reset(model: mujoco.MjModel) -> mujoco.MjModel:

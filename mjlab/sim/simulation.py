@@ -50,7 +50,7 @@ class Simulation:
             raise ValueError(f"num_envs={num_envs} has to be 1 or more.")
         self.backend = resolve_backend(self.cfg.backend, device)
         self.num_envs = num_envs
-        self._engine = _build_engine(model, num_envs, self.cfg, self.backend, ())
+        self._engine = _build_engine(model, num_envs, self.cfg, self.backend)
         self.mj_model = self._engine.mj_model
         """The compiled model that the worlds started from."""
         self.device = self._engine.device
@@ -256,18 +256,14 @@ class Simulation:
 
 
 def _build_engine(
-    model: mujoco.MjModel,
-    num_envs: int,
-    cfg: SimulationCfg,
-    backend: Backend,
-    vary: Collection[str],
+    model: mujoco.MjModel, num_envs: int, cfg: SimulationCfg, backend: Backend
 ) -> Engine:
     if backend.engine == "native":
         from mjlab.sim.native_engine import NativeEngine
 
-        return NativeEngine(model, num_envs, num_threads=cfg.num_threads, vary=vary)
+        return NativeEngine(model, num_envs, num_threads=cfg.num_threads)
     require_warp_support(model)
     # Imported only here, so that the native engine works where Warp is not wanted.
     from mjlab.sim.warp_engine import WarpEngine
 
-    return WarpEngine(model, num_envs, cfg, device=backend.device, vary=vary)
+    return WarpEngine(model, num_envs, cfg, device=backend.device)

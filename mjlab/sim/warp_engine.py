@@ -41,7 +41,6 @@ class WarpEngine:
         cfg: SimulationCfg,
         *,
         device: str,
-        vary: Collection[str] = (),
     ) -> None:
         self.device = torch.device(device)
         self.num_envs = num_envs
@@ -57,7 +56,6 @@ class WarpEngine:
         """The recorded verbs."""
         self._overflow = wp.to_torch(self._fields.wp_data.overflow, requires_grad=False)
         self._everyone = torch.ones(num_envs, dtype=torch.bool, device=self.device)
-        self.expand(vary)
 
     @property
     def wp_model(self) -> mjw.Model:
@@ -104,12 +102,9 @@ class WarpEngine:
 
     def forward(self, stage: Stage) -> None:
         """Compute derived quantities up to `stage`; later ones keep their values."""
-        if stage == Stage.ACCELERATION:
-            self._run("forward.acceleration", self._launches.acceleration)
-        elif stage == Stage.VELOCITY:
-            self._run("forward.velocity", self._launches.velocity)
-        elif stage == Stage.POSITION:
-            self._run("forward.position", self._launches.position)
+        if stage > Stage.NONE:
+            name = f"forward.{stage.name.lower()}"
+            self._run(name, lambda: self._launches.forward(stage))
 
     def reset(self, mask: torch.Tensor) -> None:
         """Return the worlds of `mask` to the model's defaults."""

@@ -13,7 +13,7 @@ import warp as wp
 from mujoco_warp._src.types import BroadphaseType
 
 from mjlab.sim.config import SimulationCfg
-from mjlab.sim.fields import STATE_FIELDS, model_value, surface_shape
+from mjlab.sim.fields import STATE_FIELDS, model_value, place_of, surface_shape
 from mjlab.sim.sizes import Sizes
 from mjlab.tensors.masks import write_where
 
@@ -164,12 +164,11 @@ class WarpFields:
             setattr(shown.opt, field, getattr(true.opt, field))
         for name in self.varied:
             if name.startswith("opt."):
-                shared = getattr(true.opt, name[4:])
+                shared = getattr(*place_of(true, name))
                 value = np.repeat(shared.numpy(), self.num_envs, axis=0)
-                setattr(shown.opt, name[4:], wp.array(value, dtype=shared.dtype))
+                setattr(*place_of(shown, name), wp.array(value, dtype=shared.dtype))
         for name, array in kept.items():
-            holder, attribute = _place(shown, name)
-            setattr(holder, attribute, array)
+            setattr(*place_of(shown, name), array)
         option = shown.opt
         option.warn_overflow = 0
         option.broadphase = _BROADPHASES[self._cfg.broadphase]
@@ -179,8 +178,7 @@ class WarpFields:
 
     def array(self, name: str) -> wp.array:
         """Warp's array of a model field, of one world or of all."""
-        holder, attribute = _place(self.wp_model, name)
-        return getattr(holder, attribute)
+        return getattr(*place_of(self.wp_model, name))
 
 
 def make_data(model: mujoco.MjModel, num_envs: int, sizes: Sizes) -> mjw.Data:
@@ -243,8 +241,7 @@ def _with_features(model: mujoco.MjModel, varied: Iterable[str]) -> mujoco.MjMod
     """
     shown = copy.copy(model)
     for name in varied:
-        holder, attribute = _place(shown, name)
-        value = np.array(getattr(holder, attribute))
+        value = np.array(getattr(*place_of(shown, name)))
         if value.dtype.kind != "f" or name in CONSTANTS:
             continue
         if name in ("actuator_armature", "actuator_damping"):
@@ -259,22 +256,12 @@ def _with_features(model: mujoco.MjModel, varied: Iterable[str]) -> mujoco.MjMod
     return shown
 
 
-def _place(
-    model: mujoco.MjModel | mjw.Model, name: str
-) -> tuple[mujoco.MjModel | mujoco.MjOption | mjw.Model | mjw.Option, str]:
-    """The object and the attribute that hold a model field."""
-    if name.startswith("opt."):
-        return model.opt, name.removeprefix("opt.")
-    return model, name
-
-
 def _assign(model: mujoco.MjModel, name: str, value: np.ndarray) -> None:
-    holder, attribute = _place(model, name)
-    old = getattr(holder, attribute)
+    old = getattr(*place_of(model, name))
     if np.shape(old):
         old[...] = value.reshape(np.shape(old))
     else:
-        setattr(holder, attribute, value.item())
+        setattr(*place_of(model, name), value.item())
 
 
 def _has_conditional_graphs(device: torch.device) -> bool:

@@ -11,7 +11,7 @@ from mujoco_warp._src import sleep as mjw_sleep
 from mujoco_warp._src.forward import _launch_discrete_free_gyro
 
 from mjlab.sim import kernels
-from mjlab.sim.engine import Launch
+from mjlab.sim.fields import Stage
 from mjlab.sim.sizes import Sizes
 from mjlab.sim.warp_fields import CONSTANTS, VARIABLE_FIELDS, WarpFields, make_data
 
@@ -159,17 +159,24 @@ class WarpLaunches:
         """True where sensors have a history, to which each computation adds."""
         return bool((self._fields.mj_model.sensor_history[:, 0] > 0).any())
 
-    def position(self) -> None:
-        """Launch the position stage, with its sensors."""
-        self._without_sampling(self._position)
+    def forward(self, stage: Stage) -> None:
+        """Launch the stages up to one, with their sensors.
 
-    def velocity(self) -> None:
-        """Launch the position and velocity stages, with their sensors."""
-        self._without_sampling(self._velocity)
-
-    def acceleration(self) -> None:
-        """Launch all stages."""
-        self._without_sampling(self._acceleration)
+        This adds nothing to a sensor's history. Warp adds a sample whenever it computes
+        the sensor, so that one with an interval would show in the next step what it
+        measured here (4.0.0).
+        """
+        history = self._fields.wp_data.history
+        kept = wp.clone(history) if self.samples_sensors else None
+        if stage == Stage.POSITION:
+            self._position()
+        elif stage == Stage.VELOCITY:
+            self._velocity()
+        else:
+            self._refresh_velocities()
+            mjw.forward(self._fields.wp_model, self._fields.wp_data)
+        if kept is not None:
+            wp.copy(history, kept)
 
     def _position(self) -> None:
         m, d = self._fields.wp_model, self._fields.wp_data
@@ -188,23 +195,6 @@ class WarpLaunches:
         mjw.sensor_vel(m, d)
         if m.opt.enableflags & mjw.EnableBit.ENERGY and m.sensor_e_kinetic == 0:
             mjw.energy_vel(m, d)
-
-    def _acceleration(self) -> None:
-        self._refresh_velocities()
-        mjw.forward(self._fields.wp_model, self._fields.wp_data)
-
-    def _without_sampling(self, launch: Launch) -> None:
-        """Compute stages for `forward()`, which adds nothing to a sensor's history.
-
-        Warp adds a sample whenever it computes the sensor, so that one with an interval
-        would show in the next step what it measured in `forward()` (4.0.0).
-        """
-        if not self.samples_sensors:
-            launch()
-            return
-        history = wp.clone(self._fields.wp_data.history)
-        launch()
-        wp.copy(self._fields.wp_data.history, history)
 
     def reset(self) -> None:
         """Reset the worlds of `mask` without touching the contacts of others.

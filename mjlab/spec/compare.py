@@ -12,16 +12,7 @@ from functools import cache
 import mujoco
 import numpy as np
 
-_OBJ = mujoco.mjtObj
-_ENUM = {"jnt": "joint", "cam": "camera", "mat": "material", "tex": "texture"}
-_KINDS = {
-    kind: getattr(_OBJ, f"mjOBJ_{_ENUM.get(kind, kind).upper()}")
-    for kind in (
-        "body jnt geom site cam light flex mesh mat tex hfield tendon actuator sensor "
-        "numeric text tuple pair exclude"
-    ).split()
-} | {"eq": _OBJ.mjOBJ_EQUALITY}
-"""Kinds of elements by the prefix of their fields, which is that of their count too."""
+from mjlab.spec.elements import KINDS, names_of, places_of, rows_of_runs
 
 _RUNS = {
     "dof_": ("body_dofadr", "body_dofnum"),
@@ -46,7 +37,7 @@ _BLOCKS = {"tex": ("height", "width", "nchannel"), "hfield": ("nrow", "ncol")}
 
 _REFERS = {
     **dict.fromkeys(("bodyid", "body_parentid", "rootid", "weldid"), ("body",)),
-    **dict.fromkeys(("objid", "obj1id", "obj2id", "refid", "trnid"), tuple(_KINDS)),
+    **dict.fromkeys(("objid", "obj1id", "obj2id", "refid", "trnid"), tuple(KINDS)),
     **dict.fromkeys(("geom1", "geom2"), ("geom",)),
     **{"dof_parentid": ("dof",), "jntid": ("jnt",), "matid": ("mat",)},
     **{"texid": ("tex",), "actuatorid": ("actuator",), "dataid": ("mesh", "hfield")},
@@ -81,8 +72,8 @@ class AttachedModel:
             base: Name of the body that stands for the file's world, if there is one.
         """
         self.file, self.scene, self.prefix, self.base = file, scene, prefix, base
-        self.names = {kind: _names(file, kind) for kind in _KINDS}
-        self.places = {kind: _places(scene, kind, prefix) for kind in _KINDS}
+        self.names = {kind: names_of(file, kind) for kind in KINDS}
+        self.places = {kind: places_of(scene, kind, prefix) for kind in KINDS}
         self.rows = {
             kind: np.array([self.places[kind].get(name, -1) for name in names], int)
             for kind, names in self.names.items()
@@ -132,8 +123,8 @@ class AttachedModel:
         same = counts == getattr(self.scene, num)[self.rows[kind][own]]
         own, counts = own[same], np.maximum(counts[same], 0)
         new = self.rows[kind][own]
-        here = _runs(getattr(self.file, adr)[own], counts)
-        there = _runs(getattr(self.scene, adr)[new], counts)
+        here = rows_of_runs(getattr(self.file, adr)[own], counts)
+        there = rows_of_runs(getattr(self.scene, adr)[new], counts)
         return here, there, np.repeat(own, counts)
 
     def state(self) -> dict[str, tuple[np.ndarray, ...]]:
@@ -141,9 +132,9 @@ class AttachedModel:
         own = self.found["jnt"]
         widths = np.array([7, 4, 1, 1])[self.file.jnt_type[own]]
         new = self.rows["jnt"][own]
-        here = _runs(self.file.jnt_qposadr[own], widths)
+        here = rows_of_runs(self.file.jnt_qposadr[own], widths)
         return {
-            "qpos": (here, _runs(self.scene.jnt_qposadr[new], widths)),
+            "qpos": (here, rows_of_runs(self.scene.jnt_qposadr[new], widths)),
             "qvel": (np.arange(self.file.nv), self.rows["dof"]),
             "act": self.runs("actuator_actadr", "actuator_actnum")[:2],
             "ctrl": self.runs("actuator_ctrladr", "actuator_ctrlnum")[:2],
@@ -237,12 +228,6 @@ def _block(rows: np.ndarray) -> np.ndarray | slice:
     return rows
 
 
-def _runs(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Return the rows of runs that start and last so long."""
-    before = np.repeat(lengths.cumsum() - lengths, lengths)
-    return np.repeat(starts, lengths) + np.arange(len(before)) - before
-
-
 @cache
 def _fields() -> dict[tuple[str, str], list[str]]:
     """Return the arrays of MjModel that are compared, by where their rows are."""
@@ -257,7 +242,7 @@ def _fields() -> dict[tuple[str, str], list[str]]:
             continue
         if several and not name.endswith("num"):
             found.setdefault(several[0], []).append(name)
-        elif kind in _KINDS:
+        elif kind in KINDS:
             found.setdefault((kind, ""), []).append(name)
     return found
 
@@ -274,19 +259,5 @@ def _array(model: mujoco.MjModel, field: str) -> np.ndarray:
     return np.frombuffer(value, np.uint8) if isinstance(value, bytes) else value
 
 
-def _names(model: mujoco.MjModel, kind: str) -> list[str]:
-    count = getattr(model, f"n{kind}")
-    return [mujoco.mj_id2name(model, _KINDS[kind], i) or "" for i in range(count)]
-
-
-def _places(model: mujoco.MjModel, kind: str, prefix: str) -> dict[str, int]:
-    """Return rows of named elements with this prefix, by their names without it."""
-    return {
-        name.removeprefix(prefix): row
-        for row, name in enumerate(_names(model, kind))
-        if name and name.startswith(prefix)
-    }
-
-
 def _word(kind: str) -> str:
-    return _KINDS[kind].name.removeprefix("mjOBJ_").lower()
+    return KINDS[kind].name.removeprefix("mjOBJ_").lower()

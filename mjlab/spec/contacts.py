@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import mujoco
 
@@ -48,6 +48,26 @@ class _ContactParameters(SpecEditCfg):
     solmix: FloatValue | None = None
     """Weight in the mixing of two geoms' parameters; None leaves it."""
 
+    _covering: ClassVar[tuple[str, ...]] = ()
+    """Attributes of which a dictionary has to name every geom that is edited."""
+
+    def _write(self, spec: mujoco.MjSpec, geoms: Sequence[Any], name: str) -> None:
+        """Write what is given for an attribute to geoms of the spec."""
+        values = getattr(self, name)
+        if values is None:
+            return
+        _check_entries(name, values)
+        resolved = resolve_values(
+            values,
+            [geom.name for geom in geoms],
+            what=f"geom (for {name})",
+            owner=spec.modelname,
+            required=name in self._covering,
+        )
+        for geom, value in zip(geoms, resolved, strict=True):
+            if value is not None:
+                write_attribute(geom, name, value)
+
 
 _OPTIONAL = ("friction", "solref", "solimp", "margin", "gap", "solmix")
 _MASKS = ("contype", "conaffinity", "condim", "priority")
@@ -76,15 +96,14 @@ class CollisionCfg(_ContactParameters):
     disable_other_geoms: bool = True
     """Keep all geoms that are not edited from colliding."""
 
+    _covering = _MASKS
+
     def edit(self, spec: mujoco.MjSpec) -> None:
         """Edit `spec` in place."""
         chosen = match_indices(spec.geoms, self.geom_names, what="geom", spec=spec)
         geoms = [spec.geoms[index] for index in chosen]
-        for attribute in _MASKS:
-            _check_entries(attribute, getattr(self, attribute))
-            _write(self, geoms, attribute, spec=spec, required=True)
-        for attribute in _OPTIONAL:
-            _write(self, geoms, attribute, spec=spec)
+        for attribute in (*_MASKS, *_OPTIONAL):
+            self._write(spec, geoms, attribute)
         if not self.disable_other_geoms:
             return
         for index, geom in enumerate(spec.geoms):
@@ -121,37 +140,10 @@ class GeomCfg(_ContactParameters):
         """Edit `spec` in place."""
         geoms = match_elements(spec.geoms, self.geom_names, what="geom", spec=spec)
         for attribute in (*_MASKS, *_OPTIONAL, "group", "rgba"):
-            if attribute in _MASKS:
-                _check_entries(attribute, getattr(self, attribute))
-            _write(self, geoms, attribute, spec=spec)
+            self._write(spec, geoms, attribute)
 
 
-def _write(
-    cfg: _ContactParameters,
-    geoms: Sequence[Any],
-    attribute: str,
-    *,
-    spec: mujoco.MjSpec,
-    required: bool = False,
-) -> None:
-    values = getattr(cfg, attribute)
-    if values is None:
-        return
-    resolved = resolve_values(
-        values,
-        [geom.name for geom in geoms],
-        what=f"geom (for {attribute})",
-        owner=spec.modelname,
-        required=required,
-    )
-    for geom, value in zip(geoms, resolved, strict=True):
-        if value is not None:
-            write_attribute(geom, attribute, value)
-
-
-def _check_entries(attribute: str, values: IntValue | None) -> None:
-    if values is None:
-        return
+def _check_entries(attribute: str, values: Any) -> None:
     listed = values.values() if isinstance(values, Mapping) else (values,)
     for value in listed:
         if attribute == "condim" and value not in (1, 3, 4, 6):

@@ -5,6 +5,8 @@ import numpy as np
 from mjlab.terrain.config import FlatPatchCfg
 from mjlab.terrain.shapes import SAME_HEIGHT, Tile
 
+_Raster = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Coordinates x and y, and the heights there, as `Tile.raster` returns them."""
 _BATCH = 256
 
 
@@ -22,13 +24,13 @@ def flat_patches(
         rng: The source of chance.
         where: The patch and the tile, for the message when there is no such spot.
     """
-    x, y, heights = tile.raster(cfg.grid_resolution)
+    raster = x, y, heights = tile.raster(cfg.grid_resolution)
     found = np.empty((0, 2), dtype=int)
     flattest = np.inf
-    candidates = rng.permutation(_candidates(tile, cfg, x, y, heights))
+    candidates = rng.permutation(_candidates(tile, cfg, raster))
     for start in range(0, len(candidates), _BATCH):
         batch = candidates[start : start + _BATCH]
-        spread = _spread(x, y, heights, batch, cfg.patch_radius)
+        spread = _spread(raster, batch, cfg.patch_radius)
         flattest = min(flattest, spread.min())
         flat = spread <= cfg.max_height_diff + SAME_HEIGHT
         found = np.concatenate((found, batch[flat]))[: cfg.num_patches]
@@ -42,9 +44,7 @@ def flat_patches(
     return np.stack((x[columns], y[rows], heights[rows, columns]), axis=-1)
 
 
-def _candidates(
-    tile: Tile, cfg: FlatPatchCfg, x: np.ndarray, y: np.ndarray, heights: np.ndarray
-) -> np.ndarray:
+def _candidates(tile: Tile, cfg: FlatPatchCfg, raster: _Raster) -> np.ndarray:
     """Return the (row, column) of all points that may be centres, shape (n, 2)."""
 
     def inside(
@@ -53,20 +53,16 @@ def _candidates(
         on_tile = np.abs(axis) <= extent / 2 - cfg.patch_radius + SAME_HEIGHT
         return on_tile & (axis >= bounds[0]) & (axis <= bounds[1])
 
+    x, y, heights = raster
     allowed = (heights >= cfg.z_range[0]) & (heights <= cfg.z_range[1])
     allowed &= inside(x, tile.size[0], cfg.x_range)[None, :]
     allowed &= inside(y, tile.size[1], cfg.y_range)[:, None]
     return np.argwhere(allowed)
 
 
-def _spread(
-    x: np.ndarray,
-    y: np.ndarray,
-    heights: np.ndarray,
-    centres: np.ndarray,
-    radius: float,
-) -> np.ndarray:
+def _spread(raster: _Raster, centres: np.ndarray, radius: float) -> np.ndarray:
     """Return the difference of highest and lowest point around each centre, m."""
+    x, y, heights = raster
     step_x, step_y = x[1] - x[0], y[1] - y[0]
     # A point of the disc is at most one cell's diagonal from the points that decide the
     # surface there.

@@ -1,4 +1,4 @@
-"""Views of bodies, joints and entities, whichever of them a world shows."""
+"""Views of bodies, joints and entities, whichever a world shows, and what it has."""
 
 from mjlab.views.body import BodyView as BodyView
 from mjlab.views.body import JointView as JointView
@@ -9,5 +9,8 @@ from mjlab.views.pose import Pose as Pose
 from mjlab.views.pose import PoseError as PoseError
 from mjlab.views.present import PresentForces as PresentForces
 from mjlab.views.source import ContactForces as ContactForces
+from mjlab.views.variant_slots import VariantsError as VariantsError
+from mjlab.views.variant_worlds import Variants as Variants
+from mjlab.views.variants import VariantsCfg as VariantsCfg
 from mjlab.views.views import SceneViews as SceneViews
 from mjlab.views.views import of as of

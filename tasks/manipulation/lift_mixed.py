@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass, field
 
-from mjlab.entity import VariantsCfg
 from mjlab.managers import EventTermCfg
 from mjlab.scene import SceneCfg
 from mjlab.tasks.manipulation import scene as table
@@ -12,6 +11,7 @@ from mjlab.tasks.manipulation.lift_ik import LiftYamIKCfg
 from mjlab.tasks.manipulation.objects import ThingName, thing_cfg
 from mjlab.tasks.manipulation.reach import reset_robot
 from mjlab.tasks.manipulation.scene import OBJECT
+from mjlab.views import VariantsCfg
 
 _NAMES: tuple[ThingName, ...] = ("cube", "cylinder", "ball", "jar")
 

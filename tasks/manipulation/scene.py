@@ -1,12 +1,13 @@
 """Table, things, contacts and physics of manipulation."""
 
-from mjlab.entity import EntityCfg, VariantsCfg
+from mjlab.entity import EntityCfg
 from mjlab.envs import ViewerCfg
 from mjlab.scene import ContactPairCfg, SceneCfg
 from mjlab.sim import MujocoCfg, SimulationCfg
 from mjlab.tasks.manipulation.mdp import FINGERS
 from mjlab.tasks.manipulation.objects import table_cfg
 from mjlab.tasks.robots.yam import yam_cfg
+from mjlab.views import VariantsCfg
 
 TIMESTEP = 0.01
 """Duration of a physics step, in s; half of it lifts no cube more."""

@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 import mujoco
 import torch
 
-from mjlab.entity import EntityCfg, InitialStateCfg, VariantsCfg
+from mjlab.entity import EntityCfg, InitialStateCfg
 from mjlab.random import WorldRng
 from mjlab.scene import ContactPairCfg, Scene, SceneCfg, build_scene
 from mjlab.sim import Simulation, SimulationCfg, compile_model
 from mjlab.terrain import TerrainCfg
+from mjlab.views import VariantsCfg
 
 GRAVITY = 9.81
 

@@ -1,4 +1,4 @@
-"""One entity that is another object in each world: options, and slots for them.
+"""Slots for the options of an entity that is another object in each world.
 
 Engines let a world's geoms have another size, pose and mesh, but every world has the
 same bodies, joints and geom types. Options with the same bodies and joints share a
@@ -6,16 +6,12 @@ slot: one entity with a geom for each shape that one of them has. An option whos
 is another gets a slot of its own, which lies idle in the worlds of the others.
 """
 
-import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import mujoco
 
-from mjlab.config import Config
-from mjlab.entity.build import build_entity
-from mjlab.entity.config import EntityCfg
-from mjlab.names import suggest
+from mjlab.entity import EntityCfg, build_entity
 
 _FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 _GEOM = mujoco.mjtGeom
@@ -45,124 +41,6 @@ _APART = {
 
 class VariantsError(ValueError):
     """Variants of an entity that cannot be what they are said to be."""
-
-
-@dataclass(kw_only=True)
-class VariantsCfg(Config):
-    """One entity that is another object in each world.
-
-    It stands where an `EntityCfg` may stand: `SceneCfg(entities={"object":
-    VariantsCfg(options={"box": ..., "cabinet": ...})})`.
-    """
-
-    options: dict[str, EntityCfg]
-    """The objects by name. An option's name is part of no element's name."""
-
-    weights: dict[str, float] | None = None
-    """Frequency of each option, relative to the others. None draws all alike.
-    The option of a world follows from its own seed, whatever the number of worlds."""
-
-    assignment: tuple[str | None, ...] | None = None
-    """The option of each world, by world; None leaves the entity out. Instead of a
-    draw."""
-
-    redraw: bool = False
-    """Draw the option of a world anew at each reset."""
-
-    absent: float = 0.0
-    """Share of the worlds that the entity is left out of, drawn like the options."""
-
-    @property
-    def can_be_absent(self) -> bool:
-        """True if there may be a world without the entity."""
-        return self.absent > 0.0 or None in (self.assignment or ())
-
-
-def check_variants(cfg: VariantsCfg, name: str, num_envs: int) -> None:
-    """Raise for what has no meaning, before anything is built."""
-    options = list(cfg.options)
-    if not options:
-        raise VariantsError(f"The entity {name!r} has no options to choose from.")
-    for option in options:
-        if not option or "/" in option:
-            raise VariantsError(
-                f"{option!r} is no name for an option of the entity {name!r}: it has "
-                "to be non-empty and without '/'."
-            )
-    if not 0.0 <= cfg.absent < 1.0:
-        raise VariantsError(
-            f"absent={cfg.absent} of the entity {name!r} is a share of the worlds: at "
-            "least 0 and below 1."
-        )
-    if cfg.assignment is not None:
-        _check_assignment(cfg, name, num_envs)
-    elif cfg.weights is not None:
-        _check_weights(cfg.weights, options, name)
-
-
-def option_shares(cfg: VariantsCfg) -> list[float]:
-    """Return the probability of each option, and last that of none."""
-    weights = cfg.weights or dict.fromkeys(cfg.options, 1.0)
-    total = sum(weights.values())
-    present = 1.0 - cfg.absent
-    shares = [present * weights[option] / total for option in cfg.options]
-    return [*shares, cfg.absent]
-
-
-def _check_assignment(cfg: VariantsCfg, name: str, num_envs: int) -> None:
-    given = cfg.assignment or ()
-    drawn = {
-        "weights": cfg.weights is not None,
-        "absent": cfg.absent > 0.0,
-        "redraw": cfg.redraw,
-    }
-    for field, is_set in drawn.items():
-        if is_set:
-            raise VariantsError(
-                f"The entity {name!r} has an assignment, which leaves nothing to draw, "
-                f"and {field} too. Leave one of the two out."
-            )
-    if len(given) != num_envs:
-        raise VariantsError(
-            f"The assignment of the entity {name!r} is for {len(given)} worlds, and "
-            f"there are {num_envs}. Weights are for any number of worlds."
-        )
-    for world, option in enumerate(given):
-        if option is not None and option not in cfg.options:
-            raise VariantsError(
-                f"The assignment of the entity {name!r} gives world {world} the option "
-                f"{option!r}, which does not exist. {suggest(option, cfg.options)}"
-            )
-    if all(option is None for option in given):
-        raise VariantsError(
-            f"The assignment of the entity {name!r} is None throughout."
-        )
-
-
-def _check_weights(weights: dict[str, float], options: list[str], name: str) -> None:
-    for option in weights:
-        if option not in options:
-            raise VariantsError(
-                f"The entity {name!r} has a weight for {option!r}, which is none of "
-                f"its options. {suggest(option, options)}"
-            )
-    for option in options:
-        if option not in weights:
-            raise VariantsError(
-                f"The entity {name!r} has no weight for its option {option!r}. Weights "
-                "are given to all options or to none."
-            )
-        weight = weights[option]
-        if not (math.isfinite(weight) and weight >= 0.0):
-            raise VariantsError(
-                f"The weight of the option {option!r} of the entity {name!r} is "
-                f"{weight}; it has to be a number of 0 or more."
-            )
-    if sum(weights.values()) <= 0.0:
-        raise VariantsError(
-            f"The weights of the entity {name!r} sum to 0, so that no option can be "
-            "drawn."
-        )
 
 
 GeomMap = dict[str, str]
@@ -208,10 +86,10 @@ class _Option:
     traits: dict[str, Hashable]
 
 
-def build_slots(cfg: VariantsCfg, name: str) -> list[VariantSlot]:
+def build_slots(options: Mapping[str, EntityCfg], name: str) -> list[VariantSlot]:
     """Build the options and put those with the same tree together."""
     groups: list[list[_Option]] = []
-    for option, entity_cfg in cfg.options.items():
+    for option, entity_cfg in options.items():
         built = _build_option(option, entity_cfg, name)
         alike = [group for group in groups if group[0].traits == built.traits]
         if alike:

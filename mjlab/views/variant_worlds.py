@@ -1,40 +1,39 @@
 """The object that each world has, of an entity that is another one in each."""
 
-import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import mujoco
+import numpy as np
 import torch
 
-from mjlab.entity import (
-    Entity,
-    EntityCfg,
-    EntityIndex,
-    VariantsCfg,
-    VariantSlot,
-    default_rows,
-)
-from mjlab.entity.variants import option_shares
+from mjlab.entity import Entity, EntityIndex, default_rows
 from mjlab.random import WorldRng
-from mjlab.scene.build import SceneError, SceneSpec, build_scene
-from mjlab.scene.config import SceneCfg
-from mjlab.scene.variant_tables import POSITION_WIDTH, Tables, owned
-from mjlab.sim import Simulation, compile_model
+from mjlab.sim import Simulation
+from mjlab.spec.elements import rows_of_runs
 from mjlab.tensors.columns import Columns
 from mjlab.tensors.masks import write_where
+from mjlab.views.variant_slots import VariantSlot
+from mjlab.views.variant_tables import POSITION_WIDTH, Tables, owned
 
 
-def bind_variants(
-    cfg: SceneCfg, built: SceneSpec, sim: Simulation, rng: WorldRng
-) -> dict[str, "Variants"]:
-    """Give each world its objects, by name of the entity that is another in each."""
-    bound = {}
-    for name, slots in built.variants.items():
-        variants = cfg.entities[name]
-        assert isinstance(variants, VariantsCfg), "`built` is of another scene."
-        singles = _compile_singles(cfg, name, slots, sim)
-        bound[name] = Variants(name, variants, slots, singles, sim, rng)
-    return bound
+@dataclass(frozen=True)
+class OptionDraw:
+    """The way in which worlds come by their options."""
+
+    shares: Sequence[float]
+    """Probability of each option, and last that of none."""
+
+    assignment: Sequence[str | None] | None
+    """The option of each world, instead of a draw."""
+
+    redraw: bool
+    """Draw anew at each reset."""
+
+    @property
+    def can_leave_out(self) -> bool:
+        """True if there may be a world without the entity."""
+        return self.shares[-1] > 0.0 or None in (self.assignment or ())
 
 
 class Variants:
@@ -47,7 +46,8 @@ class Variants:
     def __init__(
         self,
         name: str,
-        cfg: VariantsCfg,
+        options: tuple[str, ...],
+        draw: OptionDraw,
         slots: tuple[VariantSlot, ...],
         singles: Mapping[str, mujoco.MjModel],
         sim: Simulation,
@@ -57,7 +57,8 @@ class Variants:
 
         Args:
             name: Name of the entity.
-            cfg: The options.
+            options: Names of the objects.
+            draw: The way in which worlds come by them.
             slots: What stands for them in the scene.
             singles: For each option the model in which it is the entity.
             sim: The simulation of the scene.
@@ -65,11 +66,11 @@ class Variants:
         """
         self.name = name
         """Name of the entity."""
-        self.options = tuple(cfg.options)
+        self.options = options
         """Names of the objects."""
         self.members = {s.name: Entity(s.name, s.cfg, sim, rng) for s in slots}
         """The entities of the scene that stand for the objects, by name."""
-        self._cfg = cfg
+        self._draw_by = draw
         self._sim = sim
         self._rng = rng
         self._slots = slots
@@ -77,7 +78,7 @@ class Variants:
         own = [self._slot_of(option) for option in self.options]
         # The choice after the last option leaves the entity out.
         self._member_of = torch.tensor([*own, 0], device=device)
-        shares = torch.tensor(option_shares(cfg), dtype=torch.float64)
+        shares = torch.tensor(draw.shares, dtype=torch.float64)
         self._ends = shares.cumsum(0)[:-1].to(device, torch.float32)
         self._tables = Tables(
             name,
@@ -86,7 +87,7 @@ class Variants:
             sim.mj_model,
             singles,
             sim.engine.variable_fields,
-            can_be_absent=cfg.can_be_absent,
+            can_be_absent=draw.can_leave_out,
         ).tables()
         self._defaults = {
             slot.name: self._default_tables(slot, singles) for slot in slots
@@ -134,7 +135,7 @@ class Variants:
 
     def reset(self, mask: torch.Tensor) -> None:
         """Draw the objects of the worlds of `mask` anew, if the config says so."""
-        if self._cfg.redraw:
+        if self._draw_by.redraw:
             write_where(self.choice, mask, self._draw())
             self._write(mask)
         else:
@@ -149,7 +150,7 @@ class Variants:
         return next(i for i, s in enumerate(self._slots) if option in s.options)
 
     def _first_choice(self) -> torch.Tensor:
-        assignment = self._cfg.assignment
+        assignment = self._draw_by.assignment
         if assignment is None:
             return self._draw()
         choices = [*self.options, None]
@@ -180,13 +181,8 @@ class Variants:
         """Return columns of the slots' joints in qpos."""
         model = self._sim.mj_model
         joints = [j for slot in self._slots for j in owned(model, "jnt", slot.name)]
-        starts = [int(model.jnt_qposadr[j]) for j in joints]
         widths = [POSITION_WIDTH[int(model.jnt_type[j])] for j in joints]
-        return [
-            start + offset
-            for start, width in zip(starts, widths, strict=True)
-            for offset in range(width)
-        ]
+        return rows_of_runs(model.jnt_qposadr[joints], np.array(widths, int)).tolist()
 
     def _equality_tables(self) -> list[tuple[Columns, torch.Tensor]]:
         """Return the slots' equalities, and whether they hold: (num_choices, len)."""
@@ -209,7 +205,7 @@ class Variants:
         first = torch.zeros_like(self._everyone).index_fill_(
             0, torch.zeros(1, dtype=torch.int64, device=self._sim.device), True
         )
-        for choice in range(len(self.options) + self._cfg.can_be_absent):
+        for choice in range(len(self.options) + self._draw_by.can_leave_out):
             self._sim.write_model(
                 self._tables, torch.full_like(self.choice, choice), first
             )
@@ -246,63 +242,3 @@ class Variants:
         for columns, table in self._equalities:
             holds = table.index_select(0, self.choice)
             columns.write(self._sim.data.eq_active, mask, holds)
-
-
-def _compile_singles(
-    cfg: SceneCfg, name: str, slots: tuple[VariantSlot, ...], sim: Simulation
-) -> dict[str, mujoco.MjModel]:
-    """Compile, for each option, a scene in which it is the entity in every world.
-
-    Args:
-        cfg: The scene with all options.
-        name: Name of the entity.
-        slots: What stands for the options.
-        sim: The simulation of the scene with all options.
-    """
-    variants = cfg.entities[name]
-    assert isinstance(variants, VariantsCfg), name
-    return {
-        option: _compile(cfg, name, option, variants.options[option], slot, sim)
-        for slot in slots
-        for option in slot.options
-    }
-
-
-def _compile(
-    cfg: SceneCfg,
-    name: str,
-    option: str,
-    entity: EntityCfg,
-    slot: VariantSlot,
-    sim: Simulation,
-) -> mujoco.MjModel:
-    try:
-        spec = build_scene(_single(cfg, name, entity)).spec
-    except Exception as error:
-        if cfg.edit_spec is None:
-            raise
-        raise SceneError(
-            f"scene.edit_spec has to work for each option of the entity {name!r} "
-            f"alone, since that is where its numbers come from; with {option!r} it "
-            f"raised {type(error).__name__}: {error}"
-        ) from error
-    bodies = owned(sim.mj_model, "body", slot.name)
-    own = [body for body in spec.bodies if body.name.startswith(f"{name}/")]
-    for body, its in zip(own, bodies, strict=True):
-        # MuJoCo's short cut holds for all options of a slot, or for none.
-        if not sim.mj_model.body_simple[its]:
-            body.simple = False
-    return compile_model(spec, sim.cfg)
-
-
-def _single(cfg: SceneCfg, name: str, entity: EntityCfg) -> SceneCfg:
-    """Return the scene with one option as the entity, and as little else as will do."""
-    if cfg.edit_spec is None:
-        return SceneCfg(entities={name: entity})
-    others = {
-        other: next(iter(its.options.values())) if isinstance(its, VariantsCfg) else its
-        for other, its in cfg.entities.items()
-    }
-    return dataclasses.replace(
-        cfg, entities={**others, name: entity}, sensors=(), contact_pairs=()
-    )

@@ -14,8 +14,9 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mjlab.entity import VariantSlot
 from mjlab.sim import ModelTable
+from mjlab.spec.elements import places_of
+from mjlab.views.variant_slots import VariantSlot
 
 FARTHEST = 1e6
 """What lies idle is never nearer to anything than this, in metres."""
@@ -67,27 +68,14 @@ _NATIVE_ONLY = frozenset(
 )
 POSITION_WIDTH = {0: 7, 1: 4, 2: 1, 3: 1}
 """Numbers of qpos that a joint has, by type: free, ball, slide, hinge."""
-_OBJECTS = {
-    "body": mujoco.mjtObj.mjOBJ_BODY,
-    "jnt": mujoco.mjtObj.mjOBJ_JOINT,
-    "geom": mujoco.mjtObj.mjOBJ_GEOM,
-    "site": mujoco.mjtObj.mjOBJ_SITE,
-    "pair": mujoco.mjtObj.mjOBJ_PAIR,
-    "tendon": mujoco.mjtObj.mjOBJ_TENDON,
-    "actuator": mujoco.mjtObj.mjOBJ_ACTUATOR,
-    "eq": mujoco.mjtObj.mjOBJ_EQUALITY,
-}
 
 
 def owned(model: mujoco.MjModel, kind: str, name: str) -> list[int]:
     """Return ids of an entity's elements of a kind, such as "geom" or "dof"."""
-    prefix = f"{name}/"
     if kind == "dof":
         joints = set(owned(model, "jnt", name))
         return [d for d in range(model.nv) if int(model.dof_jntid[d]) in joints]
-    count = getattr(model, f"n{kind}")
-    names = (mujoco.mj_id2name(model, _OBJECTS[kind], i) or "" for i in range(count))
-    return [i for i, full in enumerate(names) if full.startswith(prefix)]
+    return list(places_of(model, kind, f"{name}/").values())
 
 
 @dataclass(frozen=True, eq=False)
