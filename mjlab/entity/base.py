@@ -91,6 +91,8 @@ def make_placeable(spec: mujoco.MjSpec) -> mujoco.MjSpec:
     if not movable:
         return spec
     restore_contacts(spec, welded(world))
+    for geom in world.geoms:
+        geom.mass = 0.0  # As in MuJoCo, where what stands in the world weighs nothing.
     return _wrapped(spec)
 
 
