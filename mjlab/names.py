@@ -86,10 +86,8 @@ def match_names(
     """
     listed = [patterns] if isinstance(patterns, str) else list(patterns)
     matches = [_match_one(p, names, what=what, owner=owner) for p in listed]
-    in_pattern_order = list(
-        dict.fromkeys(index for found in matches for index in found)
-    )
-    return in_pattern_order if preserve_order else sorted(in_pattern_order)
+    in_pattern_order = dict.fromkeys(index for found in matches for index in found)
+    return list(in_pattern_order) if preserve_order else sorted(in_pattern_order)
 
 
 def resolve_values(
@@ -121,17 +119,15 @@ def resolve_values(
                     f"{what} {names[index]!r}{_of(owner)}; make them disjoint."
                 )
             claims[index] = pattern
-    missing = [name for index, name in enumerate(names) if index not in claims]
+    claimed = [claims.get(index) for index in range(len(names))]
+    missing = [n for n, pattern in zip(names, claimed, strict=True) if pattern is None]
     if required and missing:
         raise UnknownNameError(
             f"No pattern gives a value to the {what} {missing[0]!r}{_of(owner)} "
             f"({len(missing)} of {len(names)} are without one). The patterns are "
             f"{', '.join(map(repr, values)) or 'none'}."
         )
-    return [
-        values[claims[index]] if index in claims else None
-        for index in range(len(names))
-    ]
+    return [None if pattern is None else values[pattern] for pattern in claimed]
 
 
 def _match_one(

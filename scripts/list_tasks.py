@@ -11,7 +11,8 @@ if __name__ == "__main__":
 from mjlab.cli import Program, read_line, run_program
 from mjlab.cli.answers import UsageError
 from mjlab.cli.listing import Row, find_summary, table
-from mjlab.registry import BrokenTaskError, Entry, entries, load_task
+from mjlab.cli.static_imports import ImportFaultError, check_imports
+from mjlab.registry import OURS, BrokenTaskError, Entry, entries, load_task
 from mjlab.threads import prepare_threads
 
 
@@ -44,12 +45,17 @@ def main(arguments: Sequence[str]) -> None:
     if rows:
         print(table(rows))
     broken = [row.id for row in rows if row.broken]
-    if broken:
+    if broken and line.options.check:
         raise UsageError(f"{len(broken)} of {len(rows)} tasks are broken.")
 
 
 def unchecked(entry: Entry) -> Row:
-    """A row without an import."""
+    """A row without an import. What is certain to fail is found all the same."""
+    if entry.origin != OURS:
+        try:
+            check_imports(*entry.place.split(":"))
+        except ImportFaultError as error:
+            return Row(entry.id, f"{error}.", entry.origin, broken=True)
     return Row(entry.id, find_summary(entry.place), entry.origin)
 
 

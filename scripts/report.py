@@ -48,7 +48,13 @@ def main(arguments: Sequence[str]) -> None:
     from mjlab.report import read_info, write_report
     from mjlab.rl.run_folder import KEPT_DEFAULTS, find_run
 
-    folder = find_run(line.subject or "latest", line.options.logs)
+    place, logs = line.subject or "latest", line.options.logs
+    try:
+        folder = find_run(place, logs)
+    except UnknownNameError as error:
+        from mjlab.cli.runs import no_run
+
+        raise no_run(place.removesuffix("/latest"), logs, "", error) from error
     defaults = None
     if not (folder / KEPT_DEFAULTS).is_file():
         defaults = find_defaults(str(read_info(folder).get("task")))

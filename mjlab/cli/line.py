@@ -167,6 +167,8 @@ def _written_out(program: Program, setting: Setting) -> Setting:
     is_switch = own.get(switch) is bool and switch != setting.name
     if is_switch and not setting.values:
         return Setting(switch, ["False"])
+    if setting.name == "num_envs" and "worlds" in own:
+        return Setting("worlds", setting.values)
     if "env" in program.configs and setting.name not in own:
         return Setting(SHORT.get(setting.name, setting.option), setting.values)
     return setting
@@ -197,7 +199,8 @@ def _check_options(program: Program, settings: Sequence[Setting]) -> None:
         root = _root(setting)
         if root in (*own, *special, *program.configs):
             continue
-        known = (name.rstrip("_") for name in (*own, *special, "help"))
+        short = SHORT if "env" in program.configs else ()
+        known = (name.rstrip("_") for name in (*own, *special, *short, "help"))
         names = [f"--{name}".replace("_", "-") for name in known]
         hint = suggest(f"--{setting.option}", names)
         if program.configs and "." in setting.name:

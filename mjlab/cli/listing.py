@@ -1,11 +1,10 @@
 """A table of tasks, made without importing one."""
 
 import ast
-import importlib.machinery
-import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+
+from mjlab.cli.static_imports import source_of
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ def find_summary(place: str) -> str:
         The text given as `summary`; empty if it cannot be read there.
     """
     module, _, attribute = place.partition(":")
-    source = _source_of(module)
+    source = source_of(module)
     if source is None:
         return ""
     try:
@@ -58,25 +57,6 @@ def find_summary(place: str) -> str:
         if isinstance(statement, ast.Assign) and attribute in _targets(statement):
             return _summary_in(statement.value)
     return ""
-
-
-def _source_of(module: str) -> Path | None:
-    """The file of a module, found without importing the packages it is in."""
-    top, *inner = module.split(".")
-    try:
-        spec = importlib.util.find_spec(top)
-    except (ImportError, ValueError):
-        return None
-    name = top
-    for part in inner:
-        if spec is None:
-            return None
-        name = f"{name}.{part}"
-        folders = spec.submodule_search_locations or ()
-        spec = importlib.machinery.PathFinder.find_spec(name, folders)
-    if spec is None or not (spec.origin or "").endswith(".py"):
-        return None
-    return Path(str(spec.origin))
 
 
 def _targets(statement: ast.Assign) -> list[str]:

@@ -33,7 +33,7 @@ def find_run(place: str | Path, logs: Path, otherwise: str = "") -> RunFolder:
         task = str(place).removesuffix("/latest")
         trained = _trained(task)
         if trained is None:
-            raise _no_run(task, logs, otherwise, error) from error
+            raise no_run(task, logs, otherwise, error) from error
         sys.stdout.write(
             f"There is no run of {task} in {logs}: this is the policy that ships with "
             "it.\n"
@@ -42,9 +42,17 @@ def find_run(place: str | Path, logs: Path, otherwise: str = "") -> RunFolder:
         return RunFolder(trained)
 
 
-def _no_run(
+def no_run(
     task: str, logs: Path, otherwise: str, error: UnknownNameError
 ) -> UsageError:
+    """Return the answer to a task, or to a name of none, that has no run.
+
+    Args:
+        task: What the user named, or "latest".
+        logs: Folder of all runs.
+        otherwise: What the user can do without a run, besides training one.
+        error: What the folder of runs says.
+    """
     if task == "latest":
         train = f"train.py TASK{otherwise}"
         return UsageError(f"There is no run in {logs}. Train one with {train}.")

@@ -91,6 +91,8 @@ def make_placeable(spec: mujoco.MjSpec) -> mujoco.MjSpec:
     if not movable:
         return spec
     restore_contacts(spec, welded(world))
+    for geom in world.geoms:
+        geom.mass = 0.0  # As in MuJoCo, where what stands in the world weighs nothing.
     return _wrapped(spec)
 
 
@@ -154,8 +156,7 @@ def restore_contacts(spec: mujoco.MjSpec, base: list[Any]) -> None:
     moving = [body for link in links for body in welded(link)]
     excluded = {frozenset((e.bodyname1, e.bodyname2)) for e in spec.excludes}
     paired = {frozenset((p.geomname1, p.geomname2)) for p in spec.pairs}
-    pairs = itertools.product(_geoms_of(base), _geoms_of(moving))
-    for one, two in pairs:
+    for one, two in itertools.product(_geoms_of(base), _geoms_of(moving)):
         bodies = frozenset((one.parent.name, two.parent.name))
         if bodies in excluded or frozenset((one.name, two.name)) in paired:
             continue
@@ -180,7 +181,8 @@ def _add_pair(spec: mujoco.MjSpec, one: Any, two: Any) -> None:
     higher priority decides; else friction and dimension are the larger ones, and the
     solver's parameters are averaged by weight.
     """
-    decides = [geom for geom in (one, two) if geom.priority == _top(one, two)]
+    top = max(one.priority, two.priority)
+    decides = [geom for geom in (one, two) if geom.priority == top]
     slide, spin, roll = np.max([geom.friction for geom in decides], axis=0)
     share = _share(one, two)
     solref = np.array([one.solref, two.solref])
@@ -198,10 +200,6 @@ def _add_pair(spec: mujoco.MjSpec, one: Any, two: Any) -> None:
         gap=one.gap + two.gap,
         adhesion=sum(geom.adhesion for geom in decides),
     )
-
-
-def _top(one: Any, two: Any) -> int:
-    return max(one.priority, two.priority)
 
 
 def _share(one: Any, two: Any) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Configurations of environments, as users write them."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from mjlab.config import Config
 from mjlab.managers import (
@@ -15,6 +15,7 @@ from mjlab.managers import (
     OutcomeTermCfg,
     RecorderTermCfg,
     RewardTermCfg,
+    TermCfg,
     TerminationTermCfg,
 )
 from mjlab.recording.config import RecordingCfg
@@ -154,14 +155,15 @@ def check_config(cfg: ManagerBasedRlEnvCfg) -> None:
         raise ConfigError(
             f"max_nonfinite_share={cfg.max_nonfinite_share} has to be from 0 to 1."
         )
-    if cfg.mode not in ("auto", "fused", "segmented", "eager"):
-        raise ConfigError(
-            f"mode={cfg.mode!r} is unknown. "
-            "Valid: 'auto', 'fused', 'segmented', 'eager'."
-        )
+    modes = str(get_args(ModeName))[1:-1]
+    if cfg.mode not in get_args(ModeName):
+        raise ConfigError(f"mode={cfg.mode!r} is unknown. Valid: {modes}.")
 
 
-_FUNCTION_TERMS = {
+_TERMS: dict[str, type[Config]] = {
+    "observations": ObservationGroupCfg,
+    "actions": ActionTermCfg,
+    "commands": CommandTermCfg,
     "rewards": RewardTermCfg,
     "terminations": TerminationTermCfg,
     "events": EventTermCfg,
@@ -173,19 +175,20 @@ _FUNCTION_TERMS = {
 
 
 def _check_terms(cfg: ManagerBasedRlEnvCfg) -> None:
-    """Raise for a function where the configuration of a term belongs."""
-    places = [
-        (f"{key}", getattr(cfg, key), kind) for key, kind in _FUNCTION_TERMS.items()
-    ]
+    """Raise for anything else where the configuration of a term belongs."""
+    places = [(key, getattr(cfg, key), kind) for key, kind in _TERMS.items()]
     for name, group in cfg.observations.items():
-        if group is not None:
+        if isinstance(group, ObservationGroupCfg):
             where = f"observations[{name!r}].terms"
             places.append((where, group.terms, ObservationTermCfg))
     for where, terms, kind in places:
         for name, term in terms.items():
-            if callable(term):
-                called = getattr(term, "__name__", "it")
+            if not isinstance(term, kind | None):
+                called = getattr(term, "__name__", repr(term))
+                wrapped = f"Wrap it: {kind.__name__}(func={called})."
+                taken = f"It takes an instance of {kind.__name__}."
+                can_be_wrapped = callable(term) and issubclass(kind, TermCfg)
                 raise ConfigError(
                     f"{where}[{name!r}] is {called}, where the configuration of a "
-                    f"term belongs. Wrap it: {kind.__name__}(func={called})."
+                    f"term belongs. {wrapped if can_be_wrapped else taken}"
                 )

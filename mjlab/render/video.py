@@ -1,12 +1,15 @@
 """Videos: frames that go to a file one by one, through ffmpeg."""
 
+import contextlib
+import re
 import subprocess
+import tempfile
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
-from mjlab.files import move_durably
+from mjlab.files import make_folders, move_durably, saying_why
 from mjlab.render.closing import Closing
 
 SUFFIXES = (".mp4", ".mkv", ".mov")
@@ -54,6 +57,7 @@ class Video(Closing):
         self._fps = fps
         self._part = self.path.with_name(f".{self.path.stem}.part{self.path.suffix}")
         self._sink: subprocess.Popen[bytes] | None = None
+        self._said: IO[bytes]
         self._shape: tuple[int, ...] = ()
 
     def add(self, frame: np.ndarray) -> None:
@@ -72,18 +76,25 @@ class Video(Closing):
                 f"first was as {self._shape}."
             )
         assert self._sink.stdin is not None
-        self._sink.stdin.write(np.ascontiguousarray(even).data)
+        try:
+            self._sink.stdin.write(np.ascontiguousarray(even).data)
+        except BrokenPipeError:
+            self.close()  # It says what ffmpeg ended with.
         self.num_frames += 1
 
     def close(self) -> None:
         """Finish the file. Without a frame there is none."""
         if self._sink is not None:
             assert self._sink.stdin is not None
-            self._sink.stdin.close()
+            with contextlib.suppress(BrokenPipeError):
+                self._sink.stdin.close()
             code = self._sink.wait()
             self._sink = None
+            with self._said as said:
+                reason = _first_line(said)
             if code != 0:
-                raise VideoError(f"ffmpeg ended with {code} while writing {self.path}.")
+                self._part.unlink(missing_ok=True)
+                raise VideoError(f"{self.path} cannot be written: {reason}.")
             move_durably(self._part, self.path)
 
     def _open(self, shape: tuple[int, ...]) -> subprocess.Popen[bytes]:
@@ -93,14 +104,19 @@ class Video(Closing):
         instead of vfork; beside thousands of worlds, whose memory is mostly virtual,
         the system refuses that.
         """
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        # ffmpeg's own words would be several lines, and come when all is simulated.
+        with saying_why(self.path):
+            make_folders(self.path.parent)
+            self._part.touch()
         source = f"-f rawvideo -pix_fmt rgb24 -s {shape[1]}x{shape[0]} -r {self._fps}"
         codec = f"-an -vcodec libx264 -preset superfast -qp {_QUANTIZER}"
         codec += " -pix_fmt yuv420p -v error"
+        self._said = tempfile.TemporaryFile()
         line = [self._ffmpeg.get_ffmpeg_exe(), "-y", *source.split(), "-i", "-"]
         return subprocess.Popen(
             [*line, *codec.split(), str(self._part)],
             stdin=subprocess.PIPE,
+            stderr=self._said,
             process_group=0,
         )
 
@@ -116,6 +132,13 @@ def _require_ffmpeg() -> Any:
     except RuntimeError as error:
         raise VideoError(f"There is no ffmpeg: {error} Try {_INSTALL}") from error
     return imageio_ffmpeg
+
+
+def _first_line(said: IO[bytes]) -> str:
+    """Return the first of what ffmpeg said, the cause, without its part that did."""
+    said.seek(0)
+    first = said.read().decode(errors="replace").strip().split("\n")[0]
+    return re.sub(r"^\[.*?\] ", "", first).rstrip(".") or "ffmpeg gave no reason"
 
 
 def _even(frame: np.ndarray) -> np.ndarray:

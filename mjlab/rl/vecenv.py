@@ -1,6 +1,7 @@
 """Environments that can be trained in, and their form for RSL-RL."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
 
 import torch
@@ -73,6 +74,51 @@ def terms_of(env: TrainingEnv) -> ManagerBasedRlEnv:
 Env = TypeVar("Env", bound=TrainingEnv)
 
 
+class StepLog(MutableMapping[str, torch.Tensor]):
+    """Figures of a step, for RSL-RL's own runner, which averages them over steps.
+
+    Figures of episodes are there in steps in which episodes ended, once for each
+    episode; what a curriculum has set is there always. Nothing is read from the device
+    before somebody looks, which that runner does once an iteration.
+    """
+
+    def __init__(
+        self, means: Mapping[str, torch.Tensor], ended: torch.Tensor, env: TrainingEnv
+    ) -> None:
+        """Keep what the figures are made of.
+
+        Args:
+            means: Means over the episodes that ended in the step, by name.
+            ended: The worlds in which one did, shape (num_envs,), bool.
+            env: The worlds.
+        """
+        self._means, self._ended, self._env = means, ended, env
+
+    @cached_property
+    def _figures(self) -> dict[str, torch.Tensor]:
+        figures, count = {}, int(self._ended.sum())
+        if count:
+            figures = {name: mean.expand(count) for name, mean in self._means.items()}
+        if isinstance(self._env, ManagerBasedRlEnv):
+            figures |= self._env.curriculum_manager.log_values()
+        return figures
+
+    def __getitem__(self, name: str) -> torch.Tensor:
+        return self._figures[name]
+
+    def __setitem__(self, name: str, value: torch.Tensor) -> None:
+        self._figures[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        del self._figures[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._figures)
+
+    def __len__(self) -> int:
+        return len(self._figures)
+
+
 class RslRlVecEnv(VecEnv, Generic[Env]):
     """Worlds that a learner of RSL-RL steps.
 
@@ -136,18 +182,19 @@ class RslRlVecEnv(VecEnv, Generic[Env]):
             actions: Shape (num_envs, num_actions), float32.
 
         Returns:
-            Observations, reward, whether an episode ended, and extras: "log", and
-            "time_outs" where the value of the last state still counts.
+            Observations, reward, whether an episode ended, and extras: "log", a
+            `StepLog`, and "time_outs" where the value of the last state still counts.
         """
         if self._clip is not None:
             actions = actions.clamp(-self._clip, self._clip)
         observations, reward, terminated, truncated, extras = self.env.step(actions)
         self._observations = self._seen(observations)
-        info: dict[str, Any] = {"log": extras["log"]}
+        dones = terminated | truncated
+        info: dict[str, Any] = {"log": StepLog(extras["log"], dones, self.env)}
         if self._bootstraps:
             # An episode that failed in its last step has no value left.
             info["time_outs"] = truncated & ~terminated
-        return self._observations, reward, terminated | truncated, info
+        return self._observations, reward, dones, info
 
     def begin_rollout(self) -> TensorDict:
         """Say that a rollout begins, from when on workers act by the newest weights.

@@ -101,8 +101,7 @@ def _is_named_tuple(cls: Any) -> bool:
 
 
 def _read_mapping(data: dict[str, Any], trust: Trust, path: str) -> dict[Any, Any]:
-    pairs = _read(data["$dict"], trust, path)
-    return dict(pairs)
+    return dict(_read(data["$dict"], trust, path))
 
 
 def _read_partial(data: dict[str, Any], trust: Trust, path: str) -> functools.partial:

@@ -92,10 +92,6 @@ def _partial(value: functools.partial, path: str) -> dict[str, Any]:
     }
 
 
-def _array(value: Any, path: str) -> dict[str, Any]:
-    return {"$array": value.tolist(), "dtype": str(value.dtype)}
-
-
 _WRITERS: dict[type, Callable[[Any, str], Any]] = {
     enum.Enum: _enum,  # Before the kinds that some of them are as well.
     str: lambda value, path: str(value),
@@ -121,7 +117,7 @@ def _of_numpy() -> dict[type, Callable[[Any, str], Any]]:
     return {
         numpy.integer: lambda value, path: int(value),
         numpy.floating: _number,
-        numpy.ndarray: _array,
+        numpy.ndarray: lambda v, path: {"$array": v.tolist(), "dtype": str(v.dtype)},
     }
 
 

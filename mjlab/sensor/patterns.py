@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -60,6 +60,11 @@ class RingPatternCfg(PatternCfg):
 
     direction: Vec3 = (0.0, 0.0, -1.0)
     """Where all rays point."""
+
+    @classmethod
+    def single_ring(cls, radius: float, num_samples: int, **more: Any) -> Self:
+        """Return a pattern of one circle, as mjlab 1.6 names it."""
+        return cls(rings=((radius, num_samples),), **more)
 
     def rays(self) -> tuple[np.ndarray, np.ndarray]:
         """Starts and unit directions."""

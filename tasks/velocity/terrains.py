@@ -10,6 +10,7 @@ from mjlab.terrain import (
     Tile,
     block_tile,
     height_field_tile,
+    rough_terrains,
 )
 from mjlab.terrain.boxes import StairsCfg
 from mjlab.terrain.checks import Fields
@@ -279,3 +280,10 @@ def walking_terrains() -> dict[str, SubTerrainCfg]:
         "random_boxes": RandomBoxesCfg(),
         "tilted_grid": TiltedGridCfg(),
     }
+
+
+def __getattr__(name: str) -> object:
+    """Return `rough_terrains()` by its name elsewhere, anew for each import."""
+    if name == "ROUGH_TERRAINS_CFG":
+        return rough_terrains()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -21,8 +21,8 @@ from mjlab.cli.sources import find_source
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.envs.config import ConfigError, check_config
 from mjlab.files import CannotWriteError
-from mjlab.managers import RewardTermCfg
-from mjlab.mdp import joint_vel_l2
+from mjlab.managers import EventTermCfg, RewardTermCfg
+from mjlab.mdp import JointEffortActionCfg, joint_vel_l2
 from mjlab.registry import entries, load_task
 from mjlab.report import render
 from mjlab.rl import PpoAgentCfg, RunFolder
@@ -30,7 +30,17 @@ from mjlab.rl.checkpoint import write_model
 from mjlab.rl.run_folder import RunFolderError
 from mjlab.rl.signals import Interrupts
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
-from scripts import bench, evaluate, export, play, train
+from scripts import (
+    bench,
+    doctor,
+    evaluate,
+    export,
+    play,
+    record,
+    report,
+    train,
+    warm_kernels,
+)
 from tests.worlds.rl_runs import env_cfg
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -311,6 +321,35 @@ def test_a_function_where_a_term_belongs_says_how_to_wrap_it():
         check_config(cfg)
 
 
+@pytest.mark.parametrize(
+    ("where", "key", "value", "said"),
+    [
+        (
+            "actions",
+            "x",
+            JointEffortActionCfg,
+            "JointEffortActionCfg, .* ActionTermCfg",
+        ),
+        ("commands", "x", 3, "3, .* an instance of CommandTermCfg"),
+        ("rewards", "x", {"func": joint_vel_l2}, r"\{'func': .* of RewardTermCfg"),
+        (
+            "terminations",
+            "x",
+            EventTermCfg(func=joint_vel_l2, mode="reset"),
+            "Terminat",
+        ),
+        ("observations", "actor", joint_vel_l2, "joint_vel_l2, .*ObservationGroupCfg"),
+    ],
+)
+def test_anything_else_where_a_term_belongs_is_named_with_its_place(
+    where, key, value, said
+):
+    cfg = CartpoleBalanceCfg()
+    getattr(cfg, where)[key] = value
+    with pytest.raises(ConfigError, match=rf"{where}\['{key}'\] is .*{said}"):
+        ManagerBasedRlEnv(cfg)
+
+
 def test_an_error_inside_a_term_names_the_term(capsys):
     def bad(env: ManagerBasedRlEnv) -> torch.Tensor:
         return env.scene["robo"].data.joint_pos[:, 0]
@@ -331,6 +370,17 @@ def test_the_number_of_worlds_has_a_short_form_everywhere(program):
     (setting,) = line.settings
     assert (setting.name, setting.values) == ("env.scene.num_envs", ["16"])
     assert line.sets("env.scene.num_envs")
+
+
+def test_the_number_of_worlds_is_called_alike_where_kernels_are_compiled():
+    line = read_line(warm_kernels.PROGRAM, ["T", "--num-envs", "16"])
+    assert line.options.worlds == 16
+
+
+def test_a_slip_in_the_number_of_worlds_is_near_it(capsys):
+    said = answer(capsys, train.main, TASK, "--num-evs", "16")
+    wanted = "error: There is no option '--num-evs'. Valid names, nearest first: "
+    assert said.startswith(f"{wanted}'--num-envs', ")
 
 
 def test_a_switch_is_switched_off_by_no():
@@ -357,8 +407,11 @@ def test_none_is_no_name_to_choose(capsys):
     ("main", "more"),
     [
         (play.main, ", or watch the task with --policy random"),
+        (record.main, ", or watch the task with --policy random"),
         (evaluate.main, ""),
         (export.main, ""),
+        (report.main, ""),
+        (doctor.main, ""),
     ],
 )
 def test_a_task_without_a_run_is_answered_alike_everywhere(

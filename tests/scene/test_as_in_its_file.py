@@ -59,6 +59,10 @@ PAINTED = """
     <geom type="hfield" hfield="hill" material="tiles"/></body></worldbody></mujoco>
 """
 PLANE = '<geom type="plane" size="1 1 1"/>'
+RAIL = CART.replace(
+    '<body name="cart">',
+    '<geom name="rail" type="capsule" size=".02 1"/>\n<body name="cart" pos="0 .3 0">',
+)
 FLEX = """
 <mujoco><option timestep=".001"/><worldbody><body name="post" pos="0 0 1">
   <geom name="post" size=".02"/>
@@ -90,6 +94,14 @@ def test_the_total_mass_that_a_file_sets_is_that_of_the_entity() -> None:
     assert file.body_mass.sum() == pytest.approx(14.0)
     np.testing.assert_array_equal(model.body_mass[1:], file.body_mass[1:])
     np.testing.assert_array_equal(model.body_inertia[1:], file.body_inertia[1:])
+
+
+def test_what_stands_in_the_world_of_a_file_weighs_nothing_in_a_base_either() -> None:
+    file = mujoco.MjModel.from_xml_string(RAIL)
+    _, model = scene_of(EntityCfg(source=of(RAIL)))
+    assert model.nbody == file.nbody + 1
+    assert model.body_mass.sum() == file.body_mass.sum() == pytest.approx(1.1)
+    np.testing.assert_array_equal(model.body_subtreemass[2:], file.body_subtreemass[1:])
 
 
 def test_length_ranges_that_a_file_asks_for_are_kept() -> None:
@@ -138,7 +150,7 @@ def read_options(model: mujoco.MjModel) -> MujocoCfg:
     return MujocoCfg(timestep=model.opt.timestep, integrator="euler")
 
 
-@pytest.mark.parametrize("text", [CART, LEGGED], ids=["cart", "legged"])
+@pytest.mark.parametrize("text", [CART, RAIL, LEGGED], ids=["cart", "rail", "legged"])
 def test_native_moves_a_model_as_mujoco_moves_its_file(text: str) -> None:
     file = mujoco.MjModel.from_xml_string(text)
     file.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 
+from mjlab.cli import run_program
 from mjlab.envs import ManagerBasedRlEnv, ViewerCfg, ZeroPolicy
 from mjlab.names import UnknownNameError
 from mjlab.render import (
@@ -343,6 +344,39 @@ def test_frames_of_another_size_and_files_of_another_kind_are_refused(tmp_path):
     with pytest.raises(VideoError, match=r"frame 1 has shape \(60, 60, 3\)"):
         video.add(frames(1, 60, 60)[0])
     video.close()
+
+
+def test_a_video_on_a_full_disk_is_one_line_and_leaves_nothing(tmp_path, capfd):
+    """The kernel refuses what is written to /dev/full as a full disk does."""
+    pytest.importorskip("imageio_ffmpeg")
+    part = tmp_path / ".out.part.mp4"
+    part.symlink_to("/dev/full")
+    noise = np.random.default_rng(0).integers(0, 255, (60, 480, 640, 3), np.uint8)
+
+    def main(arguments: object) -> None:
+        with Video(tmp_path / "out.mp4", 20.0) as video:
+            for frame in noise:
+                video.add(frame)
+
+    assert run_program(main, []) == 2
+    said = capfd.readouterr().err
+    assert said.startswith(f"error: {tmp_path / 'out.mp4'} cannot be written: ")
+    assert said.endswith("No space left on device.\n") and said.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_video_in_a_folder_that_cannot_be_is_one_line(tmp_path, capfd):
+    pytest.importorskip("imageio_ffmpeg")
+    (tmp_path / "file").touch()
+    path = tmp_path / "file" / "out.mp4"
+
+    def main(arguments: object) -> None:
+        with Video(path, 20.0) as video:
+            video.add(frames(1)[0])
+
+    assert run_program(main, []) == 2
+    said = capfd.readouterr().err
+    assert said == f"error: Cannot write to {path} (not a directory).\n"
 
 
 def test_a_video_without_ffmpeg_names_what_to_install(tmp_path, monkeypatch):

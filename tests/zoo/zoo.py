@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import mujoco
 import numpy as np
@@ -29,6 +29,10 @@ PACKAGES = {
 }
 """Files of each package, which is looked up and not imported."""
 
+OWN = ("tasks/robots/*.xml", "tasks/muscle/*.xml", "tests/worlds/*.xml")
+"""Models of this project, which go through the same."""
+
+ROOT = Path(__file__).resolve().parents[2]
 NUM_ENVS = 4
 
 
@@ -49,8 +53,16 @@ def files() -> list[str]:
     return sorted(found)
 
 
+def own_files() -> list[str]:
+    """All models of this project, as "own/path"."""
+    found = (path for pattern in OWN for path in ROOT.glob(pattern))
+    return sorted(f"own/{path.relative_to(ROOT)}" for path in found)
+
+
 def path_of(file: str) -> Path:
     package, _, path = file.partition("/")
+    if package == "own":
+        return ROOT / path
     root = folder(package)
     assert root is not None, f"{package} is not installed: pip install --no-deps"
     return root / path
@@ -84,6 +96,13 @@ class Zoo:
     @property
     def sim(self) -> Simulation:
         return self.scene.sim
+
+    def joint(self, entity: str, joint: str) -> Any:
+        """A joint of an entity, whose addresses are those of the file."""
+        model, kind = self.sim.mj_model, mujoco.mjtObj.mjOBJ_JOINT
+        names = (f"{entity}/{joint}", joint)
+        ids = (mujoco.mj_name2id(model, kind, name) for name in names)
+        return model.joint(next(found for found in ids if found >= 0))
 
     def state(self, data: list[mujoco.MjData]) -> None:
         """Give both sides the same random states, of numbers that float32 has."""

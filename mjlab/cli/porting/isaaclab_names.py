@@ -238,8 +238,8 @@ _OTHERWISE |= {
     # isaaclab.terrains
     "TerrainImporterCfg": ("mjlab.terrain.TerrainCfg", ""),
     "ROUGH_TERRAINS_CFG": (
-        "mjlab.terrain.rough_terrains",
-        "a function, so that nothing is shared: `rough_terrains()`",
+        "mjlab.tasks.velocity.terrains.ROUGH_TERRAINS_CFG",
+        "the mix of mjlab 1.6",
     ),
     # isaaclab.sim
     "SimulationCfg": (

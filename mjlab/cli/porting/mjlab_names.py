@@ -341,14 +341,12 @@ _TASK_PACKAGES = {
         "mjlab.tensors",
     ),
     "mjlab.utils.spec_config": Package("CollisionCfg", "mjlab.spec"),
-    "mjlab.terrains.config": Package("ROUGH_TERRAINS_CFG", "mjlab.terrain"),
+    "mjlab.terrains.config": Package(
+        "ROUGH_TERRAINS_CFG", "mjlab.tasks.velocity.terrains"
+    ),
     "mjlab.tasks.registry": Package("register_mjlab_task", "mjlab.registry"),
 }
 _OTHERWISE |= {
-    "ROUGH_TERRAINS_CFG": (
-        "mjlab.terrain.rough_terrains",
-        "a function, so that nothing is shared: `rough_terrains()`",
-    ),
     "register_mjlab_task": (
         "mjlab.registry.Task",
         "an entry point `mjlab.tasks` of your package names one; so does `new`",
