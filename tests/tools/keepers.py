@@ -23,8 +23,8 @@ class Keeper:
     name: str
     callers: tuple[str, ...]
     """Public functions of the class that call it by `self`, itself among them."""
-    follows_scene: bool
-    """True in a class that a scene tells of changes."""
+    stores: frozenset[str]
+    """Attributes in which it keeps what it computes."""
 
     def __str__(self) -> str:
         return f"{self.owner}.{self.name}"
@@ -50,9 +50,9 @@ def keepers_in(source: str, module: str) -> list[Keeper]:
 
 def _in_class(node: ast.ClassDef, module: str) -> Iterator[Keeper]:
     functions = [f for f in node.body if isinstance(f, ast.FunctionDef)]
-    told = {e.split(".")[-1] for e in _attributes(node)} & {"on_change", "caches"}
     for function in functions:
-        if function.name == "__init__" or not _keeps(function):
+        stores = _stores(function)
+        if function.name == "__init__" or not stores:
             continue
         callers = tuple(
             f.name
@@ -60,26 +60,27 @@ def _in_class(node: ast.ClassDef, module: str) -> Iterator[Keeper]:
             if not f.name.startswith("_")
             and (f is function or f"self.{function.name}" in _attributes(f))
         )
-        yield Keeper(f"{module}.{node.name}", function.name, callers, bool(told))
+        yield Keeper(f"{module}.{node.name}", function.name, callers, stores)
 
 
-def _keeps(function: ast.FunctionDef) -> bool:
+def _stores(function: ast.FunctionDef) -> frozenset[str]:
+    """Return the attributes in which a function keeps what it returns, if it does."""
     named = {
         text.split("(")[0].split(".")[-1]
         for text in map(ast.unparse, function.decorator_list)
     }
     if named & {*DECORATORS}:
-        return True
+        return frozenset({function.name})
     nodes = list(ast.walk(function))
     if not any(isinstance(n, ast.Return) and n.value is not None for n in nodes):
-        return False
+        return frozenset()
     asked: set[str] = set()
     for one in nodes:
         if isinstance(one, ast.If | ast.IfExp):
             asked |= _attributes(one.test)
         elif isinstance(one, ast.BoolOp):
             asked |= _attributes(one)
-    return bool(asked & _written(nodes))
+    return frozenset(text.split(".")[-1] for text in asked & _written(nodes))
 
 
 def _written(nodes: Iterable[ast.AST]) -> set[str]:

@@ -43,9 +43,7 @@ def questions(env: ManagerBasedRlEnv, keepers: Iterable[Keeper]) -> dict[str, Qu
     }
     roots = {"env": env, "views": seen, "body": seen.body(body)}
     roots |= {f"view.{name}": seen.view(name) for name in env.scene.entities}
-    walk = _Walk({keeper.owner: [] for keeper in keepers}, arguments)
-    for keeper in keepers:
-        walk.functions[keeper.owner].extend(keeper.callers)
+    walk = _Walk(keepers, arguments)
     for path, root in roots.items():
         walk.visit(root, path)
     return walk.found | {
@@ -95,11 +93,14 @@ def _marks(env: ManagerBasedRlEnv) -> str:
 class _Walk:
     """Goes from object to object by public names."""
 
-    def __init__(
-        self, functions: dict[str, list[str]], arguments: Mapping[str, Any]
-    ) -> None:
-        self.functions = functions
+    def __init__(self, keepers: Iterable[Keeper], arguments: Mapping[str, Any]) -> None:
         self.found: dict[str, Question] = {}
+        self._functions: dict[str, list[str]] = {}
+        # Which answers happen to be kept already is no answer.
+        self._stores: set[str] = set()
+        for keeper in keepers:
+            self._functions.setdefault(keeper.owner, []).extend(keeper.callers)
+            self._stores |= keeper.stores - {keeper.name}
         self._arguments = arguments
         self._seen: set[int] = set()
         self._kept: list[Any] = []  # So that no new object takes the place of one.
@@ -111,6 +112,8 @@ class _Walk:
         self._seen.add(id(owner))
         self._kept.append(owner)
         for name in public_names(owner):
+            if name in self._stores:
+                continue
             question = partial(getattr, owner, name)
             self.found[f"{path}.{name}"] = partial(self._ask, question)
             try:
@@ -121,7 +124,7 @@ class _Walk:
                 self._enter(first, f"{path}.{name}")
         for kind in type(owner).__mro__:
             place = f"{kind.__module__}.{kind.__qualname__}"
-            for name in self.functions.get(place, ()):
+            for name in self._functions.get(place, ()):
                 self._call(owner, name, f"{path}.{name}()")
 
     def _enter(self, value: Any, path: str) -> None:
