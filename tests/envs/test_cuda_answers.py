@@ -1,132 +1,212 @@
 """Answers asked from outside after a replay, which runs no Python, against a twin's.
 
-Whatever computes on request must forget it when a graph has moved the worlds.
+Whatever computes on request must forget it when a graph has moved the worlds. What can
+be asked is found in the objects, and what keeps its answers in the source.
 """
 
-import dataclasses
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 import torch
 
-from mjlab import views
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.muscle.action import MuscleAction
-from mjlab.registry import load_task
-from mjlab.sensor import ContactSensor
-from tests.tools.cuda_stand_in import CudaTensor, StandInError, stand_in, to_host
+from tests.tools.cuda_stand_in import StandInError, stand_in
+from tests.tools.cuda_twins import actions_of, build, config
+from tests.tools.keepers import keepers_in, keepers_of
+from tests.tools.questions import answers, entered, questions
 
-NUM_ENVS = 4
-TASKS = {"Velocity-G1-Flat": 20}
-# Names of properties that a thing of this configuration does not have.
-MISSING = (AttributeError, ValueError)
+NUM_ENVS, STEPS, LENGTH = 4, 300, 40
+TASKS = (
+    "Velocity-G1-Flat",  # Contacts, air times, a command that is drawn.
+    "Velocity-Go1",  # Rays, heights of feet.
+    "Tracking-G1",  # A motion, which is compared with once for many terms.
+    "Muscle-Walk-W18",
+    "Lift-Yam-Depth",  # A camera.
+)
+ROOMS = ("entity", "sensor", "scene", "views", "muscle", "motion", "managers", "mdp")
+OTHERS = {
+    "mjlab.managers.term.BoundTerm.live": "makes a parameter a tensor, when built",
+    "mjlab.motion.evaluation.TrackingMeter.__call__": "follows an evaluation",
+    "mjlab.muscle.original.MuscleLearner.learn": "belongs to a learner",
+    "mjlab.tasks.velocity.env.VelocityCfg.play": "makes a configuration",
+}
+"""Functions that are found and are no answers of an environment, and why."""
+
+FOUND = keepers_of([*(f"mjlab/{room}" for room in ROOMS), "tasks"])
+KEEPERS = [keeper for keeper in FOUND if str(keeper) not in OTHERS]
+ASKED: dict[str, set[str]] = {}
+"""Functions that ran when an environment of a task was asked everything."""
 
 
-def build(name: str, mode: Any) -> ManagerBasedRlEnv:
-    cfg = load_task(name).env()
-    cfg.scene.num_envs, cfg.seed, cfg.sim.backend = NUM_ENVS, 0, "warp"
-    cfg.episode_length_s = 40 * cfg.decimation * cfg.sim.mujoco.timestep
-    cfg.mode = mode
-    env = ManagerBasedRlEnv(cfg, device="cuda:0")
+def make(name: str, mode: str) -> ManagerBasedRlEnv:
+    cfg = config(name, NUM_ENVS, LENGTH)
+    for command in cfg.commands.values():
+        if command is not None:
+            command.debug_vis = True
+    env = build(cfg, mode)
     env.reset(seed=3)
     return env
 
 
-def tensors(value: Any, path: str) -> Iterator[tuple[str, bytes]]:
-    """Tensors within a value, by the way to them."""
-    if isinstance(value, CudaTensor):
-        yield path, to_host(value).contiguous().numpy().tobytes()
-    elif isinstance(value, views.Pose):
-        yield from tensors(value.p, f"{path}.p")
-        yield from tensors(value.q, f"{path}.q")
-    elif dataclasses.is_dataclass(value):
-        for field in dataclasses.fields(value):
-            yield from tensors(getattr(value, field.name), f"{path}.{field.name}")
+@dataclass
+class Found:
+    """Comparison of what a pair of environments answers."""
+
+    ran: set[str]
+    """Functions that ran when everything was asked."""
+    wrong: Counter[str] = field(default_factory=Counter)
+    """Steps after which an answer was another, by question."""
+    count: int = 0
+    """Number of answers."""
 
 
-def properties(owner: Any, path: str) -> Iterator[tuple[str, bytes]]:
-    """Public attributes of an object that are tensors, whatever computes them."""
-    if isinstance(owner, torch.Tensor):
-        yield path, to_host(owner).contiguous().numpy().tobytes()
-        return
-    for name in {*dir(type(owner)), *getattr(owner, "__dict__", ())}:
-        if name.startswith("_") or callable(getattr(type(owner), name, None)):
-            continue
-        try:
-            value = getattr(owner, name)
-        except MISSING:
-            continue
-        yield from tensors(value, f"{path}.{name}")
+def compare(fused: ManagerBasedRlEnv, eager: ManagerBasedRlEnv, steps: int) -> Found:
+    """Take the same steps in both, and ask both after each.
 
-
-def times(sensor: ContactSensor, name: str) -> Iterator[tuple[str, bytes]]:
-    """Answers about times, of a sensor that takes them."""
-    try:
-        touching = sensor.is_in_contact()
-    except AttributeError:
-        return
-    yield from tensors(touching, f"{name}.touching")
-    yield from tensors(sensor.compute_first_contact(0.1), f"{name}.landed")
-    yield from tensors(sensor.compute_first_air(0.1), f"{name}.lifted")
-
-
-def asked(env: ManagerBasedRlEnv) -> dict[str, bytes]:
-    """Everything that can be asked of an environment between two steps."""
-    answers: dict[str, bytes] = {}
-    seen = views.of(env.scene)
-    owners: dict[str, Any] = {"views": seen}
-    for name, entity in env.scene.entities.items():
-        view = seen.view(name)
-        owners |= {f"data.{name}": entity.data, f"view.{name}": view}
-        body = seen.body(next(n for n in seen.body_index if n.startswith(f"{name}/")))
-        owners[f"body.{name}"] = body
-    for name, sensor in env.scene.sensors.items():
-        owners |= {f"sensor.{name}": sensor, f"sensor.{name}.data": sensor.data}
-        if isinstance(sensor, ContactSensor):
-            answers |= dict(times(sensor, name))
-    for name, term in env.command_manager.terms.items():
-        owners[f"command.{name}"] = term
-    for name, action in env.action_manager.terms.items():
-        owners[f"action.{name}"] = action
-        if isinstance(action, MuscleAction):
-            owners[f"muscles.{name}"] = action.present()
-    for path, owner in owners.items():
-        answers |= dict(properties(owner, path))
-    tables = str(env).partition("\n\n")[2]
-    return answers | {"print(env)": tables.encode()}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", TASKS)
-def test_what_is_asked_after_a_replay_is_what_a_twin_answers(name: str) -> None:
-    try:
-        with stand_in():
-            wrong, asked_for = compare(name)
-    except StandInError as error:
-        pytest.skip(f"no CUDA device can be stood in for: {error}")
-    assert len(asked_for) > 40
-    assert wrong == {}
-
-
-def compare(name: str) -> tuple[dict[str, int], set[str]]:
-    """Steps after which answers differ, by what was asked; and all that was asked."""
-    fused, eager = (build(name, mode) for mode in ("fused", "segmented"))
+    Another third of the questions is asked after each step, so that no answer always
+    comes after one that would make it fresh.
+    """
     random = torch.Generator().manual_seed(0)
-    size = (NUM_ENVS, fused.action_manager.total_action_dim)
-    wrong: dict[str, int] = {}
-    names: set[str] = set()
-    for step in range(TASKS[name]):
-        action = torch.randn(size, generator=random).to("cuda:0")
+    with fused.sim.reads.allow_late(), eager.sim.reads.allow_late():
+        with entered() as ran:
+            of_eager = questions(eager, KEEPERS)
+            answers(of_eager)
+        of_fused = questions(fused, KEEPERS)
+        answers(of_fused)  # An answer may have the solver run once more.
+    assert of_fused.keys() == of_eager.keys()
+    found = Found(ran)
+    for step in range(steps):
+        action = actions_of(fused, random)
         mask = torch.rand(NUM_ENVS, generator=random).to("cuda:0") < 0.3
         for env in (fused, eager):
             env.step(action)
             if step % 7 == 3:
                 env.reset(mask=mask)
+        chosen = torch.rand(len(of_fused), generator=random) < 0.34
+        paths = [p for p, is_asked in zip(of_fused, chosen, strict=True) if is_asked]
         with fused.sim.reads.allow_late(), eager.sim.reads.allow_late():
-            ours, theirs = asked(fused), asked(eager)
-        assert ours.keys() == theirs.keys()
-        names |= ours.keys()
-        for key in [key for key in ours if ours[key] != theirs[key]]:
-            wrong[key] = wrong.get(key, 0) + 1
-    return wrong, names
+            ours = answers({path: of_fused[path] for path in paths})
+            theirs = answers({path: of_eager[path] for path in paths})
+        found.wrong.update(path for path in paths if ours[path] != theirs[path])
+        found.count += len(paths)
+    return found
+
+
+def twins(
+    name: str, use: Callable[[ManagerBasedRlEnv, ManagerBasedRlEnv], Found]
+) -> Found:
+    """Use a pair of environments, one graph and as written, on the device."""
+    try:
+        with stand_in():
+            return use(make(name, "fused"), make(name, "segmented"))
+    except StandInError as error:
+        pytest.skip(f"no CUDA device can be stood in for: {error}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TASKS)
+def test_what_is_asked_after_a_replay_is_what_a_twin_answers(
+    name: str, record_property: Any
+) -> None:
+    found = twins(name, lambda fused, eager: compare(fused, eager, STEPS))
+    ASKED[name] = found.ran
+    record_property("summary", f"{name}: {found.count} answers after {STEPS} replays")
+    assert found.count > 50 * STEPS
+    assert found.wrong == {}
+
+
+@pytest.mark.slow
+def test_all_that_keeps_an_answer_was_asked_in_one_of_the_tasks() -> None:
+    if ASKED.keys() != set(TASKS):
+        pytest.skip("not all tasks were asked in this process")
+    ran = set().union(*ASKED.values())
+    assert {str(keeper) for keeper in KEEPERS} - ran == set()
+
+
+def test_no_function_is_excepted_that_is_not_there() -> None:
+    assert OTHERS.keys() <= {str(keeper) for keeper in FOUND}
+
+
+class Kept:
+    """Places of the joints, taken when they are first asked for."""
+
+    def __init__(self, env: ManagerBasedRlEnv) -> None:
+        self._env = env
+        self._place: torch.Tensor | None = None
+
+    @property
+    def place(self) -> torch.Tensor:
+        if self._place is None:
+            self._place = self._env.sim.data.qpos.clone()
+        return self._place
+
+    def forget(self) -> None:
+        self._place = None
+
+
+@pytest.mark.slow
+def test_an_answer_that_nobody_forgets_is_found() -> None:
+    def plant(fused: Any, eager: Any) -> Found:
+        for env in (fused, eager):
+            env.planted = Kept(env)
+        eager.scene.on_change.append(eager.planted.forget)
+        fused.scene.on_change.append(list)  # Does nothing.
+        return compare(fused, eager, 8)
+
+    assert set(twins("Cartpole-Balance", plant).wrong) == {"env.planted.place"}
+
+
+@pytest.mark.slow
+def test_a_scene_that_is_not_told_of_a_replay_is_found() -> None:
+    def plant(fused: Any, eager: Any) -> Found:
+        eager.scene.invalidate = eager.scene.invalidate
+        fused.scene.invalidate = list  # Does nothing.
+        return compare(fused, eager, 12)
+
+    wrong = " ".join(twins("Velocity-G1-Flat", plant).wrong)
+    for part in ("entities[robot].data.", "is_in_contact()", "views.", "marks"):
+        assert part in wrong
+
+
+SOURCE = """
+class Thing:
+    @cached_property
+    def kept(self): return 1
+    def late(self):
+        if self._x is None:
+            self._x = 1
+        return self._x
+    def early(self):
+        if self._x is not None:
+            return self._x
+        self._x = 1
+        return self._x
+    def either(self):
+        self._x = self._x or 1
+        return self._x
+    def by_key(self, key):
+        if key not in self.all.known:
+            self.all.known[key] = 1
+        return self.all.known[key]
+    def through(self): return self._kept()
+    def _kept(self):
+        if self._is_old:
+            self._x, self._is_old = 1, False
+        return self._x
+    def moves_on(self):
+        if self._x:
+            self._y = 1
+        return self._y
+    def acts(self):
+        if self._x:
+            self._x = 1
+"""
+
+
+def test_functions_that_keep_what_they_compute_are_found_in_the_source() -> None:
+    found = {keeper.name: keeper.callers for keeper in keepers_in(SOURCE, "m")}
+    own = {name: (name,) for name in ("kept", "late", "early", "either", "by_key")}
+    assert found == own | {"_kept": ("through",)}

@@ -19,8 +19,17 @@ from mjlab.envs.worlds import When
 from mjlab.managers import RecorderTermCfg
 from mjlab.recording import RecordingCfg
 from mjlab.recording.step_store import CopyStream
-from mjlab.registry import load_task
-from tests.tools.cuda_stand_in import StandIn, StandInError, stand_in, to_host
+from mjlab.registry import OURS, entries, load_task
+from mjlab.rl import TrainingLoop
+from tests.tools.cuda_stand_in import StandIn, StandInError, stand_in
+from tests.tools.cuda_twins import (
+    actions_of,
+    build,
+    config,
+    count_events,
+    differing,
+    equal,
+)
 
 NUM_ENVS, STEPS = 8, 14
 WAYS: list[tuple[When, bool]] = [
@@ -30,10 +39,20 @@ WAYS: list[tuple[When, bool]] = [
     ("never", False),
 ]
 KERNELS = {"Cartpole-Balance": 125}
-"""Kernels of torch and own ones of Warp in a recorded step, at most, by task."""
+"""Kernels of torch and own ones of Warp in a recorded step, at most, by task. Recording
+episodes takes some 40 of them."""
 
-RECORDED = ("Cartpole-Balance",)
-"""Tasks that record episodes, which takes some 40 kernels more."""
+TASKS = [name for name, entry in entries().items() if entry.origin == OURS]
+CASES = [
+    pytest.param("Cartpole-Balance", WAYS, id="Cartpole-Balance"),
+    pytest.param("Velocity-G1-Flat", WAYS[1:2], id="Velocity-G1-Flat-last-seen"),
+    # Of one robot each after the other, since they compile the same kernels.
+    *(
+        pytest.param(name, WAYS, id=name, marks=pytest.mark.slow)
+        for name in TASKS
+        if name != "Cartpole-Balance"
+    ),
+]
 
 
 @pytest.fixture
@@ -46,34 +65,9 @@ def device() -> Iterator[StandIn]:
         pytest.skip(f"no CUDA device can be stood in for: {error}")
 
 
-def config(name: str) -> ManagerBasedRlEnvCfg:
-    cfg = load_task(name).env()
-    cfg.scene.num_envs, cfg.seed, cfg.sim.backend = NUM_ENVS, 0, "warp"
-    # Short episodes, so that some worlds end while others go on.
-    cfg.episode_length_s = 8 * cfg.decimation * cfg.sim.mujoco.timestep
-    return cfg
-
-
-def build(cfg: ManagerBasedRlEnvCfg, mode: Any) -> ManagerBasedRlEnv:
-    cfg.mode = mode
-    return ManagerBasedRlEnv(cfg, device="cuda:0")
-
-
 def begin(env: ManagerBasedRlEnv) -> None:
     env.reset(seed=5)
     env.episode_length_buf.copy_(torch.arange(NUM_ENVS, device="cuda:0"))
-
-
-def differing(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
-    """Names of what is not the same, bit for bit."""
-    assert ours.keys() == theirs.keys()
-    return [name for name in ours if not equal(ours[name], theirs[name])]
-
-
-def equal(one: Any, other: Any) -> bool:
-    if isinstance(one, dict):
-        return not differing(one, other)
-    return to_host(one).numpy().tobytes() == to_host(other).numpy().tobytes()
 
 
 def compare(
@@ -85,8 +79,7 @@ def compare(
     for env in (fused, eager):
         begin(env)
     for _ in range(STEPS):
-        size = (NUM_ENVS, fused.action_manager.total_action_dim)
-        action = torch.randn(size, generator=random).to("cuda:0")
+        action = actions_of(fused, random)
         device.clear()
         ours, theirs = fused.step(action), eager.step(action)
         assert not device.reads and not device.uploads
@@ -121,36 +114,56 @@ def episodes(folder: Path) -> dict[str, bytes]:
     return found
 
 
-@pytest.mark.parametrize("name", KERNELS)
+def collect(device: StandIn, env: ManagerBasedRlEnv, name: str) -> None:
+    """Roll a policy out as a training does; neither reads nor uploads."""
+    make = load_task(name).rl
+    assert make is not None
+    agent = make()
+    agent.num_steps_per_env = 6
+    loop = TrainingLoop(env, agent)
+    device.clear()
+    loop._collect()
+    assert not device.reads and not device.uploads
+
+
+@pytest.mark.parametrize(("name", "ways"), CASES)
 def test_replays_equal_eager_steps_however_worlds_are_reset(
-    name: str, device: StandIn, tmp_path: Path, record_property: Any
+    name: str,
+    ways: list[tuple[When, bool]],
+    device: StandIn,
+    tmp_path: Path,
+    record_property: Any,
 ) -> None:
     def make(mode: str) -> ManagerBasedRlEnv:
-        cfg = config(name)
-        return build(recorded(cfg, tmp_path / mode) if name in RECORDED else cfg, mode)
+        cfg = recorded(config(name, NUM_ENVS), tmp_path / mode)
+        cfg.final_obs = ways[0][1]
+        return build(cfg, mode)
 
     fused, eager = make("fused"), make("segmented")
     assert device.captured is not None
-    kernels = device.captured.kernels
-    record_property("summary", f"{name}: {kernels.total()} kernels in a recorded step")
-    assert kernels.total() <= KERNELS[name]
-    for when, final_obs in WAYS:
+    kernels = device.captured.kernels.total()
+    record_property("summary", f"{name}: {kernels} kernels in a recorded step")
+    assert kernels <= KERNELS.get(name, kernels)
+    happened = count_events(eager)
+    for when, final_obs in ways:
         for env in (fused, eager):
             env.choose_resets(when, final_obs=final_obs)
         assert fused.mode == "fused"
         compare(device, fused, eager)
+    assert all(happened.values()), happened
     device.clear()
     assert fused.take_log() == eager.take_log()
     assert device.reads.total() == 2, "once each"
-    assert len(device.pinned) == 4 * (name in RECORDED)
+    for env in (fused, eager):
+        collect(device, env, name)
+    assert len(device.pinned) == 4
     for env in (fused, eager):
         env.close()
     del env, fused, eager
     gc.collect()
     assert not device.pinned
-    if name in RECORDED:
-        ours, theirs = (episodes(tmp_path / mode) for mode in ("fused", "segmented"))
-        assert len(ours) > STEPS and ours == theirs
+    ours, theirs = (episodes(tmp_path / mode) for mode in ("fused", "segmented"))
+    assert len(ours) > STEPS and ours == theirs
 
 
 def test_memory_that_the_driver_refuses_is_an_error_with_its_number(
@@ -175,9 +188,3 @@ def test_a_figure_of_memory_is_what_was_added(
     monkeypatch.setattr(torch.cuda, "mem_get_info", info, raising=False)
     before = memory(torch.device("cuda:0"))
     assert memory(torch.device("cuda:0")) - before == 3 << 30
-
-
-def test_a_humanoids_replays_equal_eager_steps(device: StandIn) -> None:
-    cfg = config("Velocity-G1-Flat")
-    cfg.final_obs = True
-    compare(device, build(cfg, "fused"), build(cfg, "segmented"))

@@ -376,7 +376,7 @@ def _install_guard() -> None:
         raise StandInError(f"torch's table of device guards: {error}") from error
     if not guards[meta]:
         raise StandInError("torch's table of device guards has another order")
-    guards[cuda] = guards[cuda] or guards[meta]
+    guards[cuda] = guards[meta]
 
 
 def _try_out() -> None:
