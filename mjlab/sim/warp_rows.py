@@ -217,7 +217,10 @@ def _compiled(texts: tuple[str, ...], device: torch.device) -> dict[str, Any]:
     # A fused multiply-add rounds once where torch rounds twice.
     module.options |= {"fuse_fp": False, "enable_backward": False}
     kernels = {text: _kernel(text, f"rows_{k}", module) for k, text in enumerate(texts)}
-    module.load(str(device), block_dim=_BLOCK if device.type == "cuda" else 1)
+    try:
+        module.load(str(device), block_dim=_BLOCK if device.type == "cuda" else 1)
+    except Exception as error:
+        raise RuntimeError(f"kernels of rows do not compile: {error}") from error
     return kernels
 
 
