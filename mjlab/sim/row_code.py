@@ -14,6 +14,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+MOST_NUMBERS = 4096
+"""Numbers of a row, at most. Torch's own kernels have more threads for pictures."""
+
 Operand = Tensor | float | int | bool
 
 C_TYPES = {torch.float32: "float", torch.float64: "double", torch.bool: "bool"}
@@ -134,7 +137,7 @@ class RowCode:
 
     def _add(self, sizes: list[int], body: str) -> None:
         """Add what is in loops, the longest of which the lanes share."""
-        longest = max(range(len(sizes)), key=sizes.__getitem__)
+        longest = max(range(len(sizes)), key=lambda d: (sizes[d], d))
         shared = _loops(sizes, [longest], "lane", "lanes") or "if (lane == 0) "
         others = _loops(sizes, [d for d in range(len(sizes)) if d != longest])
         self.lines.append(f"{shared}{others}{body}")
@@ -148,6 +151,8 @@ class RowCode:
             raise NotByRowsError(f"{tuple(shape)} has no worlds")
         world = list(shape).index(self.num_worlds)
         sizes = [1 if d == world else size for d, size in enumerate(shape)]
+        if math.prod(sizes) > MOST_NUMBERS:
+            raise NotByRowsError(f"{tuple(shape)} has long rows")
         index = [f"i{d}" if size != 1 else "0" for d, size in enumerate(sizes)]
         index[world] = "w"
         return index, sizes

@@ -173,3 +173,11 @@ def test_worlds_as_many_as_numbers_of_a_row_are_not_confused(num_worlds: int) ->
     for _ in range(2):
         assert torch.equal(joined(rows, step), expected)
         rows.compile()
+
+
+def test_long_rows_are_left_to_torch() -> None:
+    rows, pictures = Counted(WORLDS, CPU), torch.ones(WORLDS, 64, 65)
+    for _ in range(2):
+        assert (joined(rows, lambda: pictures * 2.0) == 2.0).all()
+        rows.compile()
+    assert rows.launches == 0
