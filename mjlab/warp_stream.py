@@ -9,13 +9,15 @@ there, and a random draw would end what Warp knows of the capture.
 Imports Warp, so it is imported only where Warp is wanted.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 import warp as wp
 
 _STREAMS: dict[tuple[int, int], wp.Stream] = {}
+_BEFORE: list[Callable[[], None]] = []
 
 
 def warp_stream(stream: torch.cuda.Stream) -> wp.Stream:
@@ -26,8 +28,25 @@ def warp_stream(stream: torch.cuda.Stream) -> wp.Stream:
     return _STREAMS[key]
 
 
+@contextmanager
+def before_launches(call: Callable[[], None]) -> Iterator[None]:
+    """Have something called before the house launches kernels of Warp."""
+    _BEFORE.append(call)
+    try:
+        yield
+    finally:
+        _BEFORE.remove(call)
+
+
+def announce_launches() -> None:
+    """Call what has to come before kernels of Warp."""
+    for call in _BEFORE:
+        call()
+
+
 def current_warp_stream(device: torch.device) -> wp.Stream:
-    """Return Warp's object of torch's current stream of a CUDA device."""
+    """Return Warp's object of torch's current stream of a CUDA device, to launch on."""
+    announce_launches()
     return warp_stream(torch.cuda.current_stream(device))
 
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 OWN = (
     "mjlab.random.kernels",
-    "mjlab.sensor.kernels",
-    "mjlab.managers.kernels",
     "mjlab.mdp.randomize.principal_kernel",
     "mjlab.muscle.kernels",
     "mjlab.tasks.cartpole.classic.step_kernel",

@@ -145,8 +145,10 @@ class GraphRunner(StepRunner):
         observers: list[StepObserver],
         *,
         reason: str,
+        joins_rows: bool,
     ) -> None:
         super().__init__(advance, env.sim, observers, mode="fused", reason=reason)
+        self._joins_rows = joins_rows
         self._sim, self._scene, self._state = env.sim, env.scene, state
         self._engine: Any = env.sim.engine
         self._graph, self._of_warp = self._record()
@@ -178,12 +180,15 @@ class GraphRunner(StepRunner):
         """Record the step. The warm-up really runs it, and is taken back."""
         # Imported here because it needs Warp, which the native engine does without.
         from mjlab.sim.graphs import record_with_torch
+        from mjlab.sim.warp_rows import RowPrograms
 
+        device, num_envs = self._sim.device, self._sim.num_envs
+        rows = RowPrograms(num_envs, device) if self._joins_rows else None
         self._model = self._engine.wp_model
         state = self._state.take()
         try:
             found = record_with_torch(
-                lambda: run_through(self._advance()), self._sim.device
+                lambda: run_through(self._advance()), device, rows=rows
             )
             self._fresh = self._sim.reads.fresh
             return found
@@ -309,24 +314,27 @@ def _try_fused(
     with_ids = [t.label for t in env.managers.bound_terms() if t.needs_ids]
     if with_ids:
         return f"these terms take env_ids: {', '.join(with_ids)}"
-    try:
-        runner = GraphRunner(
-            advance,
-            env,
-            state,
-            observers,
-            reason=f"{SELF_TEST_STEPS} replays equal eager steps",
-        )
-    except RuntimeError as error:
-        # A capture's end says only that something failed before; notes name the term.
-        first = error.__context__ or error
-        said = [str(first), *getattr(first, "__notes__", ())]
-        return f"it could not be recorded: {' '.join(said)}"
-    culprits = self_test(env, state, runner.replay, lambda: run_through(advance()))
-    if culprits:
+    found = ""
+    for joins_rows in (True, False):
+        reason = f"{SELF_TEST_STEPS} replays equal eager steps"
+        if found:
+            reason += f", but not with operations on rows joined: {found}"
+        try:
+            runner = GraphRunner(
+                advance, env, state, observers, reason=reason, joins_rows=joins_rows
+            )
+        except RuntimeError as error:
+            # A capture's end says only that something failed before; notes name terms.
+            first = error.__context__ or error
+            said = [str(first), *getattr(first, "__notes__", ())]
+            found = f"it could not be recorded: {' '.join(said)}"
+            continue
+        culprits = self_test(env, state, runner.replay, lambda: run_through(advance()))
+        if not culprits:
+            return runner
         runner.release()
-        return f"replays differ from eager steps in {'; '.join(culprits[:3])}"
-    return runner
+        found = f"replays differ from eager steps in {'; '.join(culprits[:3])}"
+    return found
 
 
 def self_test(

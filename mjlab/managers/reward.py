@@ -16,7 +16,6 @@ from mjlab.managers.term import (
     try_terms,
 )
 from mjlab.tensors.masks import fill_where
-from mjlab.tensors.operators import one_launch
 
 
 @dataclass(kw_only=True)
@@ -87,11 +86,16 @@ class RewardManager(Manager[BoundTerm]):
         if not self.terms:
             return self.reward
         torch.stack([term() for term in self.terms.values()], dim=-1, out=self.values)
-        lost = torch.zeros_like(self.nonfinite) if lost is None else lost
-        dt = dt if self._scale_by_dt else 1.0
-        written = self.contributions, self.episode_sums, self._counts, self.nonfinite
-        weigh(self.reward, self.values, self.weights, dt, *written, lost)
-        return self.reward
+        parts = torch.mul(self.values, self.weights, out=self.contributions)
+        parts.mul_(dt if self._scale_by_dt else 1.0)
+        # What is finite, and only that, is zero less itself.
+        is_bad = (parts - parts) != 0
+        self._counts.add_(is_bad)
+        torch.any(is_bad, dim=1, out=self.nonfinite)
+        lost = self.nonfinite if lost is None else lost.logical_or_(self.nonfinite)
+        fill_where(parts, lost, 0.0)
+        self.episode_sums.add_(parts)
+        return torch.sum(parts, dim=-1, out=self.reward)
 
     def weight(self, name: str) -> torch.Tensor:
         """Return the live weight of a term, shape (): what is written there counts."""
@@ -140,29 +144,6 @@ class RewardManager(Manager[BoundTerm]):
     def rows(self) -> list[tuple[str, ...]]:
         weights = self.weights.tolist()
         return [(n, f"{w:g}") for n, w in zip(self.terms, weights, strict=True)]
-
-
-@one_launch(
-    "Tensor(a!) reward, Tensor values, Tensor weights, float dt, Tensor(b!) parts,"
-    "Tensor(c!) sums, Tensor(d!) counts, Tensor(e!) nonfinite, Tensor(f!) lost"
-)
-def weigh(
-    reward: torch.Tensor,
-    values: torch.Tensor,
-    weights: torch.Tensor,
-    dt: float,
-    *written: torch.Tensor,
-) -> None:
-    """Weigh values and add them up, by world and in sums; count what is not finite."""
-    parts, sums, counts, nonfinite, lost = written
-    torch.mul(values, weights, out=parts).mul_(dt)
-    # What is finite, and only that, is zero less itself.
-    is_bad = (parts - parts) != 0
-    counts.add_(is_bad)
-    torch.any(is_bad, dim=1, out=nonfinite)
-    fill_where(parts, lost.logical_or_(nonfinite), 0.0)
-    sums.add_(parts)
-    torch.sum(parts, dim=-1, out=reward)
 
 
 def _checked_weight(name: str, cfg: RewardTermCfg) -> float:

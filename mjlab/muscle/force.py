@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import torch
 
-from mjlab.tensors.operators import one_launch
+from mjlab.muscle.operators import one_launch
 
 TINY = 1e-15  # MuJoCo's mjMINVAL.
 

@@ -10,7 +10,7 @@ import torch
 from mjlab.muscle.config import LawKind, TorqueLawCfg
 from mjlab.muscle.map import MuscleMap
 from mjlab.names import suggest
-from mjlab.tensors.operators import one_launch
+from mjlab.muscle.operators import one_launch
 
 
 class JointFields(Protocol):

@@ -9,7 +9,7 @@ import torch
 
 from mjlab.muscle.force import MuscleCurves
 from mjlab.muscle.map import MuscleMap
-from mjlab.tensors.operators import one_launch
+from mjlab.muscle.operators import one_launch
 
 
 class MuscleFields(Protocol):

@@ -15,7 +15,6 @@ import torch
 from mjlab.sim import Simulation
 from mjlab.tensors.buffers import HistoryBuffer
 from mjlab.tensors.masks import fill_where
-from mjlab.tensors.operators import one_launch
 
 ContactField = Literal["found", "force", "torque", "dist", "pos", "normal", "tangent"]
 
@@ -29,8 +28,6 @@ FIELD_SIZES: dict[ContactField, int] = {
     "normal": 3,
     "tangent": 3,
 }
-
-_IS_AIR = torch.tensor([True, False])
 
 
 class AirTime:
@@ -48,6 +45,7 @@ class AirTime:
         # of them is 0), then the last air phase and the last contact phase that ended.
         self._memory, self._steps = memory, memory[..., :4]
         self._times = memory[..., 4:].view(torch.float32)
+        self._is_air = torch.tensor([True, False], device=device)
         air, contact, last_air, last_contact = self._times.unbind(dim=-1)
         self.current_air_time = air
         """Seconds since contact was lost, 0 in contact, shape (num_envs, width)."""
@@ -65,7 +63,14 @@ class AirTime:
             in_contact: Shape (num_envs, width): float32 that is zero in the air.
             dt: Duration of a physics step.
         """
-        count_phases(in_contact, dt, self._steps, self._times)
+        running, ended = self._steps[..., :2], self._steps[..., 2:]
+        goes_on = torch.empty_like(running)
+        torch.logical_xor(in_contact.unsqueeze(-1), self._is_air, out=goes_on)
+        after = torch.addcmul(goes_on, running, goes_on)
+        # What goes on is longer than it was, and what ended is 0.
+        torch.where(running > after, running, ended, out=ended)
+        running.copy_(after)
+        torch.mul(self._steps, dt, out=self._times)
 
     def landed_within(self, steps: int) -> torch.Tensor:
         """Whether an air phase ended within the last `steps` physics steps.
@@ -90,21 +95,6 @@ class AirTime:
     def _began_within(self, steps: int, *, phase: int) -> torch.Tensor:
         running, other_ended = self._steps[..., phase], self._steps[..., 3 - phase]
         return running.logical_and(other_ended).logical_and_(running <= steps)
-
-
-@one_launch("Tensor found, float dt, Tensor(a!) steps, Tensor(b!) times")
-def count_phases(
-    found: torch.Tensor, dt: float, steps: torch.Tensor, times: torch.Tensor
-) -> None:
-    """Count a step of the phase that runs in the steps of `AirTime`, and end others."""
-    running, ended = steps[..., :2], steps[..., 2:]
-    goes_on = torch.empty_like(running)
-    torch.logical_xor(found.unsqueeze(-1), _IS_AIR, out=goes_on)
-    after = torch.addcmul(goes_on, running, goes_on)
-    # What goes on is longer than it was, and what ended is 0.
-    torch.where(running > after, running, ended, out=ended)
-    running.copy_(after)
-    torch.mul(steps, dt, out=times)
 
 
 class ContactFieldError(AttributeError):

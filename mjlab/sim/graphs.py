@@ -9,14 +9,15 @@ arrays it was made with and is made anew when they have changed.
 import gc
 import operator
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 import warp as wp
 
-from mjlab.warp_stream import current_warp_stream, warp_stream
+from mjlab.sim.warp_rows import RowPrograms
+from mjlab.warp_stream import announce_launches, current_warp_stream, warp_stream
 
 
 @dataclass
@@ -118,7 +119,11 @@ _FAILED: list[torch.cuda.CUDAGraph] = []
 
 
 def record_with_torch(
-    run: Callable[[], None], device: torch.device, *, warm_up: int = 3
+    run: Callable[[], None],
+    device: torch.device,
+    *,
+    rows: RowPrograms | None = None,
+    warm_up: int = 3,
 ) -> tuple[torch.cuda.CUDAGraph, Any]:
     """Record what `run` does with torch and with Warp as one CUDA graph.
 
@@ -131,6 +136,7 @@ def record_with_torch(
     Args:
         run: What to record. It must be repeatable; the warm-up really runs it.
         device: The CUDA device.
+        rows: Joins operations of torch to kernels, if given.
         warm_up: How often to run it first.
 
     Returns:
@@ -142,7 +148,10 @@ def record_with_torch(
     stream.wait_stream(torch.cuda.current_stream(device))
     with torch.cuda.stream(stream):
         for _ in range(warm_up):
-            run()
+            with _joined(rows):
+                run()
+            if rows is not None:
+                rows.compile()
     torch.cuda.current_stream(device).wait_stream(stream)
     torch.cuda.synchronize(device)
     name, scoped = str(device), warp_stream(stream)
@@ -152,9 +161,14 @@ def record_with_torch(
         _captured(device) as graph,
         on_torch_stream(name),
         wp.ScopedCapture(name, scoped, force_module_load=False, external=True) as warp,
+        _joined(rows),
     ):
         run()
     return graph, warp.graph
+
+
+def _joined(rows: RowPrograms | None) -> AbstractContextManager[None]:
+    return nullcontext() if rows is None else rows.in_use()
 
 
 @contextmanager
@@ -196,6 +210,7 @@ def _no_garbage_collection() -> Iterator[None]:
 @contextmanager
 def on_torch_stream(device: str) -> Iterator[None]:
     """Launch Warp's kernels on torch's current stream, in order with its operations."""
+    announce_launches()
     with wp.ScopedDevice(device) as scoped:
         if not scoped.is_cuda:
             yield

@@ -11,6 +11,7 @@ import torch
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.envs.runner import self_test
 from mjlab.managers import RewardTermCfg
+from mjlab.sim.warp_rows import RowPrograms
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from tests.tools.cuda_stand_in import StandIn, StandInError, stand_in
 
@@ -165,6 +166,23 @@ def test_what_mixes_host_and_device_fails_when_it_is_built(
     with pytest.raises((RuntimeError, TypeError)) as error:
         planted(plant)
     assert "reward term 'planted'" in "".join(error.value.__notes__)
+
+
+def test_kernels_of_joined_rows_that_differ_from_torch_are_not_used(
+    planted: Callable[[Plant], ManagerBasedRlEnv], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wrong(rows: RowPrograms, kernel: object) -> None:
+        rows._compute()
+        for *_, written in rows._waiting:
+            if written.is_floating_point():
+                written.mul_(1.5)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RowPrograms, "_launch", wrong)
+        env = planted(ages)
+    assert env.mode == "fused"
+    assert "but not with operations on rows joined: replays differ" in env.runner.reason
+    assert "rows joined" not in planted(ages).runner.reason
 
 
 def test_a_capture_that_failed_leaves_no_trace(

@@ -40,7 +40,7 @@ WAITS += ("_linalg_check_errors", "linalg_eig")
 INDEXING = ("index.", "index_put", "_unsafe_index", "_index_put")
 
 # Operations besides views that launch nothing.
-FREE = ("empty", "new_empty", "detach", "alias", "_unsafe_view")
+FREE = ("empty", "new_empty", "detach", "alias", "_unsafe_view", "result_type")
 
 
 class StandInError(RuntimeError):
@@ -106,6 +106,8 @@ class Graph:
     def __init__(self) -> None:
         self.kernels: Counter[str] = Counter()
         """Kernels of torch by operation, and the house's own of Warp by name."""
+        self.counts = True
+        """False while operations are part of a kernel that has been counted."""
         self.is_invalid = False
         self.of_warp: weakref.ref[WarpGraph] | None = None
         """Warp's part, which alone keeps the modules of its kernels loaded."""
@@ -141,7 +143,8 @@ class Graph:
         name = str(func).removeprefix("aten.")
         if func.is_view or name.startswith(FREE):
             return
-        self.kernels[name] += any(t.numel() for t in _tensors(out))
+        written = _tensors(out) or _tensors(args)
+        self.kernels[name] += self.counts and any(t.numel() for t in written)
         self._replays.append(partial(_repeat, func, args, kwargs, _tensors(out)))
 
     def add_launches(self, launch: Callable[[], None]) -> None:
@@ -246,6 +249,9 @@ class CudaTensor(Tensor):
 
     def data_ptr(self) -> int:
         return self.host.data_ptr()
+
+    def untyped_storage(self) -> torch.UntypedStorage:
+        return self.host.untyped_storage()
 
     def new_tensor(self, data: Any, **options: Any) -> Tensor:  # pyright: ignore
         """Upload numbers. Torch's own would ask the guard, which is the meta one's."""
@@ -490,6 +496,7 @@ def _external_capture() -> Iterator[Any]:
 def _patch_warp(patch: pytest.MonkeyPatch) -> None:
     """Have Warp take its CPU device for cuda:0, and graphs hold what it launches."""
     from mjlab.sim.graphs import Graphs
+    from mjlab.sim.warp_rows import RowPrograms
 
     wp.init()
     devices = wp._src.context.runtime.device_map  # pyright: ignore
@@ -519,6 +526,20 @@ def _patch_warp(patch: pytest.MonkeyPatch) -> None:
         else:
             ACTIVE.graph.add_launches(launches)
 
+    def launch_rows(rows: RowPrograms, kernel: object) -> None:
+        # Kernels for the host have tests of their own; here torch has the same bits.
+        graph = ACTIVE.graph
+        if graph is None:
+            rows._compute()
+            return
+        graph.kernels["warp.rows"] += 1
+        graph.counts = False
+        rows._compute()
+        graph.counts = True
+
+    patch.setattr(RowPrograms, "_launch", launch_rows)
+    compiled = "mjlab.sim.warp_rows._compiled"
+    patch.setattr(compiled, lambda texts, device: dict.fromkeys(texts, True))
     patch.setitem(devices, "cuda:0", wp.get_device("cpu"))
     patch.setattr("mjlab.warp_stream._STREAMS", {})
     patch.setattr(wp, "stream_from_torch", lambda stream: SimpleNamespace())

@@ -13,6 +13,7 @@ import torch
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.registry import load_task
 from tests.tools.cuda_stand_in import CudaTensor, to_host
+from tests.worlds.synthetic import SyntheticCfg
 
 LENGTH = 8
 """Steps of an episode."""
@@ -20,7 +21,7 @@ LENGTH = 8
 
 def config(name: str, num_envs: int, length: int = LENGTH) -> ManagerBasedRlEnvCfg:
     """Return a task on Warp, with short episodes in which everything happens."""
-    cfg = load_task(name).env()
+    cfg = SyntheticCfg() if name == "synthetic" else load_task(name).env()
     cfg.scene.num_envs, cfg.seed, cfg.sim.backend = num_envs, 0, "warp"
     step_dt = cfg.decimation * cfg.sim.mujoco.timestep
     # Some worlds end while others go on.

@@ -1,0 +1,314 @@
+"""Operations of torch as code in C, for one world at a time.
+
+A row is what a tensor holds of one world. An operation that makes each row from rows of
+the same world alone is a loop over the numbers of a row, and such loops can follow each
+other in one kernel.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+MOST_NUMBERS = 4096
+"""Numbers of a row, at most. Torch's own kernels have more threads for pictures."""
+
+Operand = Tensor | float | int | bool
+
+C_TYPES = {torch.float32: "float", torch.float64: "double", torch.bool: "bool"}
+C_TYPES |= {torch.int64: "long long", torch.int32: "int", torch.uint8: "unsigned char"}
+
+_SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "bitwise_right_shift": ">>"}
+_SIGNS |= {"bitwise_and": "&", "bitwise_or": "|"}
+_SAME_TYPE = {name: f"{{0}} {sign} {{1}}" for name, sign in _SIGNS.items()}
+_SAME_TYPE |= {
+    name: f"wp::{name}({{0}})" for name in ("exp", "sqrt", "sin", "cos", "tanh")
+}
+_SAME_TYPE |= {name: f"wp::{name}({{0}}, {{1}})" for name in ("atan2", "copysign")}
+_SAME_TYPE |= {name: "{0}" for name in ("clone", "_to_copy")}
+_SAME_TYPE |= {
+    "rsub": "{1} - {0}",
+    "neg": "-{0}",
+    "abs": "{0} < 0 ? -{0} : {0}",
+    "sign": "({0} > 0) - ({0} < 0)",
+    "reciprocal": "1 / {0}",
+    "pow": "{0} * {0}",
+    "log1p": "wp::log(1 + {0})",
+    "addcmul": "{0} + {1} * {2}",
+    "maximum": "({0} > {1} || {0} != {0}) ? {0} : {1}",
+    "minimum": "({0} < {1} || {0} != {0}) ? {0} : {1}",
+    "clamp_min": "{0} < {1} ? {1} : {0}",
+    "clamp_max": "{0} > {1} ? {1} : {0}",
+    "remainder": "{0} - {1} * wp::floor({0} / {1})",
+    "lerp": "{2} < 0.5f ? {0} + {2} * ({1} - {0}) : {1} - ({1} - {0}) * (1 - {2})",
+    "where": "{0} ? {1} : {2}",
+    "masked_fill": "{1} ? {2} : {0}",
+    "fill": "{1}",
+    "copy": "{1}",
+    "zero": "0",
+    "zeros_like": "0",
+    "bitwise_not": "!{0}",
+}
+"""Expressions of numbers that are turned to the result's type."""
+
+_SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_SIGNS |= {"logical_and": "&&", "logical_or": "||", "logical_xor": "? !{1} :"}
+_OWN_TYPE = {name: f"{{0}} {sign} {{1}}" for name, sign in _SIGNS.items()}
+_OWN_TYPE |= {"logical_not": "!{0}", "isnan": "{0} != {0}"}
+"""Expressions of numbers that are turned to a type that is common to them."""
+
+_LARGER = "({0} > {out} || {0} != {0}) ? {0} : {out}"
+_GATHERED = {
+    "sum": ("{out} + {0}", "0", "{out}"),
+    "any": ("{out} || {0}", "0", "{out}"),
+    "amax": (_LARGER, "-1.0f / 0.0f", "{out}"),
+    "mean": ("{out} + {0}", "0", "{out} / {n}"),
+    "norm_2": ("{out} + {0} * {0}", "0", "wp::sqrt({out})"),
+    "norm_inf": (_LARGER.replace("{0}", "wp::abs({0})"), "0", "{out}"),
+}
+"""How numbers of a row are gathered, with what to start, and what is made of it."""
+
+
+class NotByRowsError(Exception):
+    """An operation that is not made row by row, or that is not written down here."""
+
+
+@dataclass
+class RowCode:
+    """What an operation does to one world, and which memory it touches."""
+
+    num_worlds: int
+    lines: list[str] = field(default_factory=list)
+    touched: list[tuple[int, int, bool]] = field(default_factory=list)
+    """Address of a storage, bytes from a world to the next (0 where all worlds read the
+    same), and whether it is written."""
+
+    def assign(
+        self, out: Tensor, text: str, *operands: Operand, dtype: Any = None
+    ) -> None:
+        """Add a loop that writes an expression of operands to each number of a row.
+
+        Args:
+            out: What is written.
+            text: The expression, with the operands' numbers as "{0}", "{1}".
+            operands: Tensors that broadcast to `out`, and numbers.
+            dtype: Type that the operands are turned to. None is that of `out`.
+        """
+        index, sizes = self._along(out.shape, out.ndim)
+        place = self._place(out, index, is_written=True)
+        ctype = _c_type(dtype or out.dtype, text)
+        values = [
+            self._value(o, out.shape, index, ctype) if f"{{{k}}}" in text else ""
+            for k, o in enumerate(operands)
+        ]
+        result = f"({_c_type(out.dtype)})({text.format(*values)})"
+        self._add(sizes, f"{place} = {result};")
+
+    def gather(self, out: Tensor, how: str, tensor: Tensor, dims: list[int]) -> None:
+        """Add a loop that gathers numbers along some dimensions of a tensor."""
+        text, start, end = _GATHERED[how]
+        kept = [d for d in range(tensor.ndim) if d not in dims]
+        moved = tensor.permute(kept + dims)
+        out = out.view([tensor.shape[d] for d in kept])
+        index, sizes = self._along(moved.shape, out.ndim)
+        ctype, n = _c_type(out.dtype, text + end), math.prod(moved.shape[out.ndim :])
+        value = self._value(moved, moved.shape, index, ctype)
+        place = self._place(out, index[: out.ndim], is_written=True)
+        inner = _loops(sizes, range(out.ndim, len(sizes)))
+        step, done = text.format(value, out="x"), end.format(out="x", n=n)
+        gathered = f"{ctype} x = {start}; {inner}x = {step}; {place} = {done};"
+        self._add(sizes[: out.ndim], f"{{ {gathered} }}")
+
+    def pick(
+        self, out: Tensor, source: Tensor, dim: int, ids: Tensor, *, puts: bool = False
+    ) -> None:
+        """Add a loop that copies from indices of a dimension, or to them (`puts`)."""
+        shape = (source if puts else out).shape
+        index, sizes = self._along(shape, len(shape))
+        there = list(index)
+        there[dim] = self._place(ids, index if ids.ndim > 1 else [index[dim]])
+        target, origin = (there, index) if puts else (index, there)
+        place = self._place(out, target, is_written=True)
+        self._add(sizes, f"{place} = {self._place(source, origin)};")
+
+    def _add(self, sizes: list[int], body: str) -> None:
+        """Add what is in loops, the longest of which the lanes share."""
+        longest = max(range(len(sizes)), key=lambda d: (sizes[d], d))
+        shared = _loops(sizes, [longest], "lane", "lanes") or "if (lane == 0) "
+        others = _loops(sizes, [d for d in range(len(sizes)) if d != longest])
+        self.lines.append(f"{shared}{others}{body}")
+
+    def _along(self, shape: Sequence[int], ndim: int) -> tuple[list[str], list[int]]:
+        """Return the index along each dimension, and how often it is looped over.
+
+        The first of the worlds' size, among those of what is written, is the worlds'.
+        """
+        if self.num_worlds not in shape[:ndim]:
+            raise NotByRowsError(f"{tuple(shape)} has no worlds")
+        world = list(shape).index(self.num_worlds)
+        sizes = [1 if d == world else size for d, size in enumerate(shape)]
+        if math.prod(sizes) > MOST_NUMBERS:
+            raise NotByRowsError(f"{tuple(shape)} has long rows")
+        index = [f"i{d}" if size != 1 else "0" for d, size in enumerate(sizes)]
+        index[world] = "w"
+        return index, sizes
+
+    def _value(
+        self, operand: Operand, shape: Sequence[int], index: list[str], ctype: str
+    ) -> str:
+        if not isinstance(operand, Tensor):
+            return f"(({ctype}){_literal(operand)})"
+        # Dimensions along which it is broadcast have a stride of zero.
+        return f"(({ctype}){self._place(operand.expand(shape), index)})"
+
+    def _place(
+        self, tensor: Tensor, index: Sequence[str], *, is_written: bool = False
+    ) -> str:
+        """Return a number of a tensor, by indices along its dimensions, as code."""
+        strides, address = tensor.stride(), tensor.untyped_storage().data_ptr()
+        step = strides[index.index("w")] if "w" in index else 0
+        if is_written and not step:
+            raise NotByRowsError("all worlds write the same")
+        self.touched.append((address, step * tensor.element_size(), is_written))
+        terms = [f"{i} * {s}" for i, s in zip(index, strides, strict=True) if i != "0"]
+        offset = " + ".join([str(tensor.storage_offset()), *terms])
+        return f"(({_c_type(tensor.dtype)}*)p[@{address}@])[{offset}]"
+
+
+def _loops(
+    sizes: Sequence[int], dims: Iterable[int], start: str = "0", step: str = "1"
+) -> str:
+    looped = [d for d in dims if sizes[d] != 1]
+    head = "for (int i{0} = {1}; i{0} < {2}; i{0} += {3}) "
+    return "".join(head.format(d, start, sizes[d], step) for d in looped)
+
+
+def _c_type(dtype: torch.dtype, text: str = "") -> str:
+    """Return C's name of a type, in which an expression can be computed."""
+    if dtype not in C_TYPES or ("wp::" in text and not dtype.is_floating_point):
+        raise NotByRowsError(f"{text} of {dtype}")
+    return C_TYPES[dtype]
+
+
+def _literal(number: float) -> str:
+    if not isinstance(number, float):
+        return f"({int(number)})"
+    if math.isfinite(number):
+        return f"({number!r})"
+    return f"({'-' if number < 0 else ''}{int(number == number)}.0f / 0.0f)"
+
+
+# Operations, by their names. Each is given the code, what it writes, and its arguments.
+
+
+def _pointwise(code: RowCode, out: Tensor, name: str, args: Any, options: Any) -> None:
+    text, dtype = _SAME_TYPE.get(name), None
+    if text is None:
+        text = _OWN_TYPE[name]
+        dtype = args[0].dtype if len(args) == 1 else torch.result_type(*args[:2])
+    # All that can be said of these three is how the last of them is scaled.
+    scale = options.get("alpha", options.get("value", 1))
+    if scale != 1:
+        last = {"rsub": "{0}", "addcmul": "{2}"}.get(name, "{1}")
+        text = text.replace(last, f"{last} * {{{len(args)}}}")
+    is_square = name == "pow" and not isinstance(args[1], Tensor) and args[1] == 2
+    if (name == "pow" and not is_square) or (
+        name == "bitwise_not" and out.dtype != torch.bool
+    ):
+        raise NotByRowsError(name)
+    code.assign(out, text, *args, scale, dtype=dtype)
+
+
+def _clamp(code: RowCode, out: Tensor, x: Tensor, *bounds: Any) -> None:
+    for name, bound in zip(("clamp_min", "clamp_max"), bounds, strict=False):
+        if bound is not None:
+            code.assign(out, _SAME_TYPE[name], x, bound)
+            x = out
+
+
+def _gather(
+    how: str, code: RowCode, out: Tensor, x: Tensor, dims: Any = (), *_: Any
+) -> None:
+    listed = [dims] if isinstance(dims, int) else list(dims or ())
+    if not listed:
+        raise NotByRowsError(f"{how} of everything")
+    code.gather(out, how, x, [d % x.ndim for d in listed])
+
+
+def _norm(code: RowCode, out: Tensor, x: Tensor, order: float = 2, *dims: Any) -> None:
+    if order not in (2, math.inf):
+        raise NotByRowsError(f"a norm of order {order}")
+    _gather(f"norm_{order:g}", code, out, x, *dims)
+
+
+def _cat(code: RowCode, out: Tensor, parts: Sequence[Tensor], dim: int = 0) -> None:
+    start = 0
+    for part in parts:
+        code.assign(out.narrow(dim, start, part.shape[dim]), "{0}", part)
+        start += part.shape[dim]
+
+
+def _stack(code: RowCode, out: Tensor, parts: Sequence[Tensor], dim: int = 0) -> None:
+    _cat(code, out, [part.unsqueeze(dim) for part in parts], dim)
+
+
+def _cross(code: RowCode, out: Tensor, a: Tensor, b: Tensor, dim: int = -1) -> None:
+    for k in range(3):
+        (a1, a2), (b1, b2) = (
+            [x.select(dim, (k + shift) % 3) for shift in (1, 2)] for x in (a, b)
+        )
+        code.assign(out.select(dim, k), "{0} * {1} - {2} * {3}", a1, b2, a2, b1)
+
+
+def _index(code: RowCode, out: Tensor, source: Tensor, ids: list[Any]) -> None:
+    given = [(d, index) for d, index in enumerate(ids) if index is not None]
+    if len(given) != 1 or given[0][1].dtype != torch.int64:
+        raise NotByRowsError("several indices, or a mask")
+    code.pick(out, source, *given[0])
+
+
+def _select(code: RowCode, out: Tensor, source: Tensor, dim: int, ids: Tensor) -> None:
+    code.pick(out, source, dim % source.ndim, ids)
+
+
+def _put(code: RowCode, out: Tensor, _: Any, dim: int, ids: Tensor, x: Tensor) -> None:
+    code.pick(out, x, dim % out.ndim, ids, puts=True)
+
+
+_OTHERS: dict[str, Callable[..., None]] = {
+    "clamp": _clamp,
+    "linalg_vector_norm": _norm,
+    "cat": _cat,
+    "stack": _stack,
+    "linalg_cross": _cross,
+    "index": _index,
+    "index_select": _select,
+    "index_copy": _put,
+}
+_OTHERS |= {how: partial(_gather, how) for how in ("sum", "mean", "any", "amax")}
+
+
+def write_code(
+    name: str, num_worlds: int, out: Tensor, args: Sequence[Any], options: dict
+) -> RowCode:
+    """Write an operation as code for one world, or raise `NotByRowsError`.
+
+    Args:
+        name: The operation's, without marks of what it writes.
+        num_worlds: Size of the dimension of worlds.
+        out: What it writes.
+        args: Its arguments, in their order.
+        options: Its options.
+    """
+    code = RowCode(num_worlds)
+    if name in _SAME_TYPE or name in _OWN_TYPE:
+        _pointwise(code, out, name, args, options)
+    elif name in _OTHERS:
+        _OTHERS[name](code, out, *args)
+    else:
+        raise NotByRowsError(name)
+    return code

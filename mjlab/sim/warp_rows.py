@@ -1,0 +1,238 @@
+# The bodies of kernels are in Warp's language, which only looks like Python's.
+# pyright: reportInvalidTypeForm=false, reportOperatorIssue=false
+"""Operations on rows of worlds, launched together as one kernel.
+
+Imports Warp, so it is imported only where a CUDA device computes.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import torch
+import warp as wp
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map
+
+from mjlab.sim.row_code import NotByRowsError, RowCode, write_code
+from mjlab.warp_stream import before_launches, current_warp_stream
+
+wp.init()
+
+MOST_PLACES = 120
+"""Storages that a kernel is told of, at most: its arguments have 4 kB."""
+
+_BLOCK = 128
+"""Threads that are started together: those of four worlds."""
+
+_Places = wp.types.vector(length=MOST_PLACES, dtype=wp.uint64)
+_NEXT = """
+#ifdef __CUDA_ARCH__
+__syncwarp();
+#endif
+"""
+"""Has the lanes of a world see what the others wrote."""
+
+_FREE = ("empty", "new_empty", "detach", "alias", "_unsafe_view")
+_OPTIONS = {"alpha", "value", "right", "out", "dtype", "memory_format", "pin_memory"}
+_OPTIONS |= {"layout", "non_blocking"}
+
+
+class RowPrograms(TorchDispatchMode):
+    """Holds operations of torch back, to launch those that follow each other as one.
+
+    An operation waits if each world's row of its result follows from rows of the same
+    world alone, or from what no waiting one writes. One launch then does them all, in
+    their order, with as many threads a world as go in step. Others do not wait; where
+    they touch what a waiting one does, that is launched before. It also is before each
+    launch of Warp that torch does not see.
+
+    What has not been compiled is computed by torch, and noted for `compile`. So a run
+    is right from the first one on.
+    """
+
+    def __init__(self, num_worlds: int, device: torch.device) -> None:
+        super().__init__()
+        self._num_worlds, self._device = num_worlds, device
+        self._kernels: dict[str, Any] = {}
+        self._noted: dict[str, None] = {}
+        self._is_busy = False
+        self._clear()
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Hold operations back inside, and launch the last of them at the end."""
+        with before_launches(self.flush), self:
+            yield
+            self.flush()
+
+    def compile(self) -> None:
+        """Compile what was computed by torch, so that from now on it is launched."""
+        self._kernels |= _compiled(tuple(self._noted), self._device)
+        self._noted.clear()
+
+    def flush(self) -> None:
+        """Launch what waits."""
+        if not self._waiting or self._is_busy:
+            return
+        text = _NEXT.join(self._lines)
+        kernel = self._kernels.get(text)
+        self._is_busy = True
+        try:
+            if kernel is None:
+                self._noted[text] = None
+                self._compute()
+            else:
+                self._launch(kernel)
+        finally:
+            self._is_busy = False
+        self._clear()
+
+    def _launch(self, kernel: Any) -> None:
+        places = _Places(*self._slots, *[0] * (MOST_PLACES - len(self._slots)))
+        on_cuda = self._device.type == "cuda"
+        lanes = 32 if on_cuda else 1
+        wp.launch(
+            kernel,
+            self._num_worlds * lanes,
+            [lanes, places],
+            device=str(self._device),
+            stream=current_warp_stream(self._device) if on_cuda else None,
+            block_dim=_BLOCK,
+        )
+
+    def _compute(self) -> None:
+        """Have torch compute what waits."""
+        for func, args, options, out in self._waiting:
+            result = func(*args, **options)
+            if result is not out:
+                out.copy_(result)
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        options = kwargs or {}
+        name = func.overloadpacket.__name__
+        if self._is_busy or func.is_view or name.startswith(_FREE):
+            return func(*args, **options)
+        tensors = [t for t in tree_leaves((args, options)) if isinstance(t, Tensor)]
+        try:
+            out = self._out(func, args, options, tensors)
+            if not out.numel():
+                return out
+            kind = name.removesuffix("_")
+            code = write_code(kind, self._num_worlds, out, args, options)
+            self._wait(code, (func, args, options, out))
+            return out
+        except NotByRowsError:
+            return self._at_once(func, args, options, tensors)
+
+    def _at_once(
+        self, func: Any, args: Any, options: Any, tensors: list[Tensor]
+    ) -> Any:
+        """Compute what does not wait, after what waits if the two touch the same."""
+        touched = {t.untyped_storage().data_ptr() for t in tensors}
+        if touched & (self._seen if func._schema.is_mutable else self._written).keys():
+            self.flush()
+        self._is_busy = True
+        try:
+            return func(*args, **options)
+        finally:
+            self._is_busy = False
+
+    def _out(self, func: Any, args: Any, options: Any, tensors: list[Tensor]) -> Tensor:
+        """Return what an operation writes to, new memory if it returns such."""
+        returns = func._schema.returns
+        if func.namespace != "aten" or len(returns) != 1 or not tensors:
+            raise NotByRowsError(str(func))
+        if any(t.device != self._device for t in tensors) or not (
+            options.keys() <= _OPTIONS or options.get("device") == self._device
+        ):
+            raise NotByRowsError("another device")
+        if "out" in options:
+            return options["out"]
+        if func._schema.is_mutable:
+            return args[0]
+        shown: Any = func(*tree_map(_shape_of, args), **tree_map(_shape_of, options))
+        return torch.empty_strided(
+            shown.shape, shown.stride(), dtype=shown.dtype, device=self._device
+        )
+
+    def _wait(self, code: RowCode, operation: tuple[Any, ...]) -> None:
+        """Have an operation wait behind the others, or for itself where they meet."""
+        steps = {(address, step) for address, step, _ in code.touched}
+        written = {address for address, _, is_written in code.touched if is_written}
+        if sum(address in written for address, _ in steps) > len(written):
+            raise NotByRowsError("a world writes what another one reads")
+        new = {address for address, *_ in code.touched} - self._slots.keys()
+        if len(self._slots) + len(new) > MOST_PLACES or self._meets(code):
+            self.flush()
+        for address, step, is_written in code.touched:
+            self._slots.setdefault(address, len(self._slots))
+            self._seen.setdefault(address, set()).add(step)
+            if is_written:
+                self._written.setdefault(address, set()).add(step)
+        slot = lambda found: str(self._slots[int(found[1])])  # noqa: E731
+        self._lines += [re.sub("@([0-9]+)@", slot, line) for line in code.lines]
+        self._waiting.append(operation)
+
+    def _meets(self, code: RowCode) -> bool:
+        """Return True if a world would touch what another one writes, or the reverse.
+
+        It does where worlds lie otherwise in memory than for what waits.
+        """
+        return any(
+            (self._seen if is_written else self._written).get(address, set()) - {step}
+            for address, step, is_written in code.touched
+        )
+
+    def _clear(self) -> None:
+        self._waiting: list[tuple[Any, ...]] = []
+        self._lines: list[str] = []
+        self._slots: dict[int, int] = {}
+        self._seen: dict[int, set[int]] = {}
+        self._written: dict[int, set[int]] = {}
+
+
+def _shape_of(value: Any) -> Any:
+    """Return a tensor without memory in place of one, for its shape and type."""
+    if not isinstance(value, Tensor):
+        return torch.device("meta") if isinstance(value, torch.device) else value
+    return torch.empty_strided(
+        value.shape, value.stride(), dtype=value.dtype, device="meta"
+    )
+
+
+@cache
+def _compiled(texts: tuple[str, ...], device: torch.device) -> dict[str, Any]:
+    """Return kernels of programs by their code, all in one module."""
+    if not texts:
+        return {}
+    name = hashlib.sha256("".join(texts).encode()).hexdigest()[:12]
+    module = wp.get_module(f"mjlab.rows.{name}")
+    # A fused multiply-add rounds once where torch rounds twice.
+    module.options |= {"fuse_fp": False, "enable_backward": False}
+    kernels = {text: _kernel(text, f"rows_{k}", module) for k, text in enumerate(texts)}
+    try:
+        module.load(str(device), block_dim=_BLOCK if device.type == "cuda" else 1)
+    except Exception as error:
+        raise RuntimeError(f"kernels of rows do not compile: {error}") from error
+    return kernels
+
+
+def _kernel(text: str, key: str, module: Any) -> Any:
+    """Return a kernel that runs code, with all lanes for each world."""
+
+    def program(w: wp.int32, lane: wp.int32, lanes: wp.int32, p: _Places) -> None: ...
+
+    program.__name__ = program.__qualname__ = f"{key}_program"
+    native = wp.func_native(text)(program)
+
+    def run(lanes: wp.int32, p: _Places) -> None:
+        native(wp.tid() // lanes, wp.tid() % lanes, lanes, p)
+
+    return wp.Kernel(run, key=key, module=module)

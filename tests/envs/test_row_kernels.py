@@ -1,0 +1,76 @@
+"""Steps whose operations are joined to kernels, against steps of torch alone.
+
+Kernels run on Warp's CPU device, with the native engine, so that nothing else differs.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.envs.runner import run_through
+from mjlab.sim.warp_rows import RowPrograms
+from mjlab.threads import torch_threads
+from tests.golden.runs import NUM_ENVS, actions, build
+
+STEPS = 40
+"""Episodes end in them, which have 30 at most."""
+
+
+def flush_before(rows: RowPrograms, call: Callable[..., Any]) -> Callable[..., Any]:
+    def flushed(*args: Any, **kwargs: Any) -> Any:
+        rows.flush()
+        return call(*args, **kwargs)
+
+    return flushed
+
+
+def watched(env: ManagerBasedRlEnv, monkeypatch: pytest.MonkeyPatch) -> RowPrograms:
+    """Return programs that are launched before the engine, as before Warp's kernels."""
+    rows, engine = RowPrograms(NUM_ENVS, torch.device("cpu")), env.sim.engine
+    for verb in ("step", "forward", "reset", "recompute_constants"):
+        monkeypatch.setattr(engine, verb, flush_before(rows, getattr(engine, verb)))
+    for sense_pass in env.sim._sense_passes:
+        launch = flush_before(rows, sense_pass.launch)
+        monkeypatch.setattr(sense_pass, "launch", launch)
+    return rows
+
+
+def differing(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, float]:
+    """Largest differences of what is not the same, relative to a tensor's scale."""
+    found = {}
+    for name, value in ours.items():
+        there, here = (t.double().nan_to_num(7.0) for t in (theirs[name], value))
+        if value.numel():
+            scale = 1.0 if not value.is_floating_point() else here.abs().max() + 1e-3
+            found[name] = float((there - here).abs().max() / scale)
+    return {name: error for name, error in found.items() if error > 2e-5}
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        pytest.param(task, marks=pytest.mark.slow)
+        for task in ("Cartpole-Balance", "Velocity-G1-Flat", "Velocity-G1", "synthetic")
+    ],
+)
+def test_kernels_of_a_whole_step_compute_what_torch_does(
+    task: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with torch_threads(1):
+        plain, env = build(f"native/{task}"), build(f"native/{task}")
+        rows = watched(env, monkeypatch)
+        for step, action in enumerate(actions(env)[:STEPS]):
+            # Rounding does not add up: both go on from the same state.
+            env.set_state(plain.get_state())
+            plain.action_manager.take(action)
+            env.action_manager.take(action)
+            run_through(plain.program.advance())
+            with rows.in_use():
+                run_through(env.program.advance())
+            if step == 0:
+                rows.compile()
+            assert differing(plain.get_state(), env.get_state()) == {}, step
+    assert not rows._noted, "all of it was compiled after the first step"
