@@ -9,8 +9,8 @@ import torch
 
 from mjlab.muscle.config import LawKind, TorqueLawCfg
 from mjlab.muscle.map import MuscleMap
-from mjlab.names import suggest
 from mjlab.muscle.operators import one_launch
+from mjlab.names import suggest
 
 
 class JointFields(Protocol):

@@ -18,6 +18,10 @@ MOST_NUMBERS = 4096
 """Numbers of a row, at most. Torch's own kernels have more threads for pictures."""
 
 Operand = Tensor | float | int | bool
+Lay = tuple[int, int]
+"""Bytes from a world to the next, 0 where all read the same; and the row of the first
+world, by which views of one storage can be a world apart. Whole turns do not count:
+rows that lie that far on are nobody else's."""
 
 C_TYPES = {torch.float32: "float", torch.float64: "double", torch.bool: "bool"}
 C_TYPES |= {torch.int64: "long long", torch.int32: "int", torch.uint8: "unsigned char"}
@@ -83,9 +87,8 @@ class RowCode:
 
     num_worlds: int
     lines: list[str] = field(default_factory=list)
-    touched: list[tuple[int, int, bool]] = field(default_factory=list)
-    """Address of a storage, bytes from a world to the next (0 where all worlds read the
-    same), and whether it is written."""
+    touched: list[tuple[int, Lay, bool]] = field(default_factory=list)
+    """Address of a storage, how worlds lie in it, and whether it is written."""
 
     def assign(
         self, out: Tensor, text: str, *operands: Operand, dtype: Any = None
@@ -173,7 +176,9 @@ class RowCode:
         step = strides[index.index("w")] if "w" in index else 0
         if is_written and not step:
             raise NotByRowsError("all worlds write the same")
-        self.touched.append((address, step * tensor.element_size(), is_written))
+        first = tensor.storage_offset() // step % self.num_worlds if step else 0
+        lay = (step * tensor.element_size(), first)
+        self.touched.append((address, lay, is_written))
         terms = [f"{i} * {s}" for i, s in zip(index, strides, strict=True) if i != "0"]
         offset = " + ".join([str(tensor.storage_offset()), *terms])
         return f"(({_c_type(tensor.dtype)}*)p[@{address}@])[{offset}]"

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
-from mjlab.sim.row_code import NotByRowsError, RowCode, write_code
+from mjlab.sim.row_code import Lay, NotByRowsError, RowCode, write_code
 from mjlab.warp_stream import before_launches, current_warp_stream
 
 wp.init()
@@ -164,18 +164,18 @@ class RowPrograms(TorchDispatchMode):
 
     def _wait(self, code: RowCode, operation: tuple[Any, ...]) -> None:
         """Have an operation wait behind the others, or for itself where they meet."""
-        steps = {(address, step) for address, step, _ in code.touched}
+        lies = {(address, lay) for address, lay, _ in code.touched}
         written = {address for address, _, is_written in code.touched if is_written}
-        if sum(address in written for address, _ in steps) > len(written):
+        if sum(address in written for address, _ in lies) > len(written):
             raise NotByRowsError("a world writes what another one reads")
         new = {address for address, *_ in code.touched} - self._slots.keys()
         if len(self._slots) + len(new) > MOST_PLACES or self._meets(code):
             self.flush()
-        for address, step, is_written in code.touched:
+        for address, lay, is_written in code.touched:
             self._slots.setdefault(address, len(self._slots))
-            self._seen.setdefault(address, set()).add(step)
+            self._seen.setdefault(address, set()).add(lay)
             if is_written:
-                self._written.setdefault(address, set()).add(step)
+                self._written.setdefault(address, set()).add(lay)
         slot = lambda found: str(self._slots[int(found[1])])  # noqa: E731
         self._lines += [re.sub("@([0-9]+)@", slot, line) for line in code.lines]
         self._waiting.append(operation)
@@ -186,16 +186,16 @@ class RowPrograms(TorchDispatchMode):
         It does where worlds lie otherwise in memory than for what waits.
         """
         return any(
-            (self._seen if is_written else self._written).get(address, set()) - {step}
-            for address, step, is_written in code.touched
+            (self._seen if is_written else self._written).get(address, set()) - {lay}
+            for address, lay, is_written in code.touched
         )
 
     def _clear(self) -> None:
         self._waiting: list[tuple[Any, ...]] = []
         self._lines: list[str] = []
         self._slots: dict[int, int] = {}
-        self._seen: dict[int, set[int]] = {}
-        self._written: dict[int, set[int]] = {}
+        self._seen: dict[int, set[Lay]] = {}
+        self._written: dict[int, set[Lay]] = {}
 
 
 def _shape_of(value: Any) -> Any:

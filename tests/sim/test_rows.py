@@ -144,6 +144,19 @@ def test_a_world_that_reads_another_one_waits_for_it() -> None:
         rows.compile()
 
 
+def test_rows_of_one_storage_that_lie_a_world_apart_wait_for_each_other() -> None:
+    table = torch.arange(WORLDS + 1.0)
+
+    by_hand = [0.0, 2.0, 4.0, 6.0, 8.0, 0.0, 11.0, 12.0, 13.0, 14.0]
+    rows = RowPrograms(WORLDS, CPU)
+    for _ in range(2):
+        found = joined(rows, lambda: (table[:-1] * 2.0, table[1:].add_(10.0), table))
+        rows.compile()
+        assert found[0].tolist() == by_hand[:WORLDS]
+        assert (found[2][:-1]).tolist() == by_hand[WORLDS:]
+        table.copy_(torch.arange(WORLDS + 1.0))
+
+
 def test_launches_of_warp_come_after_what_waits() -> None:
     state, seen = torch.zeros(WORLDS), []
     memory = state.numpy()
