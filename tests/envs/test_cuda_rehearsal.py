@@ -42,8 +42,8 @@ KERNELS = {
     "Cartpole-Balance": 30,
     "Velocity-G1-Flat": 55,
     "Velocity-Go1-Flat": 50,
-    "Velocity-G1": 90,
-    "Velocity-Go1": 90,
+    "Velocity-G1": 60,
+    "Velocity-Go1": 60,
     "synthetic": 130,
 }
 """Kernels of torch and own ones of Warp in a recorded step, at most, by task."""
