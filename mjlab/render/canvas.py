@@ -10,6 +10,7 @@ import numpy as np
 
 from mjlab.render.edges import smooth_edges
 from mjlab.render.gl import open_context
+from mjlab.render.ground import Ground
 from mjlab.render.overlays import Marks
 
 _MAX_GEOMS = 5_000
@@ -18,7 +19,7 @@ _HORIZON = (188, 200, 212)
 _ZENITH = (62, 92, 128)
 _FONT = mujoco.mjtFontScale.mjFONTSCALE_100
 _LINE = 24  # Height of a line of text, in pixels.
-_SHADOWS, _SLICES, _STACKS = 1024, 20, 10
+_SHADOWS, _SLICES, _STACKS = 1024, 16, 8
 """Greatest width of the picture that shadows are made with, in pixels, and the greatest
 number of sides and rings of what is round: MuJoCo's 4096, 28 and 16 take a processor
 half as long again (docs/decisions.md)."""
@@ -47,8 +48,9 @@ class Canvas:
         sized = copy.copy(model)
         sized.vis.global_.offwidth = width
         sized.vis.global_.offheight = height
+        self._ground = Ground(sized)
         # What lies at the edge of a light's view would be speckled with shadow.
-        sized.vis.map.shadowclip *= 4.0
+        sized.vis.map.shadowclip *= 3.5
         quality = sized.vis.quality
         quality.shadowsize = min(quality.shadowsize, _SHADOWS)
         quality.numslices = min(quality.numslices, _SLICES)
@@ -83,8 +85,8 @@ class Canvas:
         """Draw one world, and return a new picture, shape (height, width, 3), uint8.
 
         Args:
-            model: A copy of the world's own model. Its lights are written to.
-            data: A copy of its state, with kinematics. Its lights are written to.
+            model: A copy of the world's own model. Lights and planes are written to.
+            data: A copy of its state, with kinematics. Those are written to as well.
             camera: Where to look from.
             marks: What else is drawn.
             world: Whose marks these are.
@@ -94,6 +96,7 @@ class Canvas:
             raise RuntimeError("The canvas is closed.")
         self._gl.make_current()
         _light(model, data, camera.lookat)
+        self._ground.put_under(model, data, camera.lookat)
         everything = mujoco.mjtCatBit.mjCAT_ALL.value
         option = mujoco.MjvOption()
         mujoco.mjv_updateScene(
@@ -115,11 +118,7 @@ class Canvas:
         depth = None if self._sky is None else self._depth
         mujoco.mjr_readPixels(self._pixels, depth, self._rect, self._context)
         if self._sky is not None:
-            pixels = self._pixels.reshape(-1, 3)
-            bare = np.flatnonzero(self._depth == 0.0)
-            # Labels have no depth either, but they are bright.
-            bare = bare[(pixels[bare] < _BRIGHT).all(axis=-1)]
-            pixels[bare] = self._sky.reshape(-1, 3)[bare]
+            _fill(self._pixels, self._depth == 0.0, self._sky)
         self._pixels = smooth_edges(self._pixels)
         if lines:
             self._write(lines)
@@ -139,6 +138,19 @@ class Canvas:
         mujoco.mjr_drawPixels(upper.reshape(-1), None, rect, self._context)
         mujoco.mjr_overlay(font, corner, rect, text, "", self._context)
         mujoco.mjr_readPixels(upper, None, rect, self._context)
+
+
+def _fill(pixels: np.ndarray, bare: np.ndarray, sky: np.ndarray) -> None:
+    """Put a sky where nothing was drawn, between the first such row and the last."""
+    rows = np.flatnonzero(bare.any(axis=1))
+    if not rows.size:
+        return
+    part = slice(rows[0], rows[-1] + 1)
+    pixels, bare, sky = pixels[part], bare[part], sky[part]
+    for channel in range(3):  # Labels have no depth either, but they are bright.
+        bare &= pixels[..., channel] < _BRIGHT
+    for channel in range(3):
+        np.copyto(pixels[..., channel], sky[..., channel], where=bare)
 
 
 def _light(model: mujoco.MjModel, data: mujoco.MjData, lookat: np.ndarray) -> None:

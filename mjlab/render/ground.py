@@ -1,0 +1,87 @@
+"""Infinite planes, drawn as a few large squares.
+
+MuJoCo draws an infinite plane as 200 by 200 squares, three times where there are
+shadows: a third of the time of a film's frame went into their corners.
+"""
+
+import mujoco
+import numpy as np
+
+_SQUARES = 40
+"""Squares along each side of a plane: light is computed at their corners."""
+
+_BEYOND = 1.5
+"""Half of a plane's side, as a multiple of how far the camera sees."""
+
+_PLANE = mujoco.mjtGeom.mjGEOM_PLANE.value
+_DIRECTIONAL = mujoco.mjtLightType.mjLIGHT_DIRECTIONAL.value
+_SKY = mujoco.mjtTexture.mjTEXTURE_SKYBOX.value
+_FLAT = mujoco.mjtTexture.mjTEXTURE_2D.value
+_COLOR = mujoco.mjtTextureRole.mjTEXROLE_RGB.value
+
+
+class Ground:
+    """The infinite planes of a model that look the same when they end out of sight."""
+
+    def __init__(self, model: mujoco.MjModel) -> None:
+        """Have them end in the model that a context of OpenGL is made from.
+
+        Args:
+            model: A copy. The sizes of planes are written to.
+        """
+        self._reach = _BEYOND * model.vis.map.zfar * model.stat.extent
+        is_endless = (model.geom_type == _PLANE) & ~model.geom_size[:, :2].any(axis=1)
+        # A large square has the light of its corners, which a lamp nearby would not
+        # reach, and MuJoCo has only what is infinite fade into a sky.
+        has_lamp = (model.light_type != _DIRECTIONAL).any()
+        may_end = not has_lamp and not (model.tex_type == _SKY).any()
+        self._planes = [
+            plane
+            for plane in np.flatnonzero(is_endless & may_end)
+            if _repeats(model, model.geom_matid[plane])
+        ]
+        self._end(model)
+
+    def put_under(
+        self, model: mujoco.MjModel, data: mujoco.MjData, lookat: np.ndarray
+    ) -> None:
+        """Have them end in the model of a world, far from where the camera looks.
+
+        They move by whole periods of their textures, which nobody can see.
+
+        Args:
+            model: A copy of the world's model. The sizes of planes are written to.
+            data: A copy of its state. The positions of planes are written to.
+            lookat: Where the camera looks, world frame, m.
+        """
+        self._end(model)
+        for plane in self._planes:
+            along = data.geom_xmat[plane].reshape(3, 3)[:, :2]
+            period = _period(model, model.geom_matid[plane])
+            away = (lookat - data.geom_xpos[plane]) @ along
+            data.geom_xpos[plane] += along @ (np.round(away / period) * period)
+
+    def _end(self, model: mujoco.MjModel) -> None:
+        square = 2.0 * self._reach / _SQUARES
+        model.geom_size[self._planes] = (self._reach, self._reach, square)
+
+
+def _is_plain(model: mujoco.MjModel, material: int) -> bool:
+    return material < 0 or bool((model.mat_texid[material] < 0).all())
+
+
+def _repeats(model: mujoco.MjModel, material: int) -> bool:
+    """Return whether what a plane shows is the same again after some m."""
+    if _is_plain(model, material):
+        return True
+    texture = model.mat_texid[material, _COLOR]
+    is_alone = (np.delete(model.mat_texid[material], _COLOR) < 0).all()
+    is_flat = texture >= 0 and model.tex_type[texture] == _FLAT
+    return bool(is_alone and is_flat and model.mat_texuniform[material])
+
+
+def _period(model: mujoco.MjModel, material: int) -> np.ndarray:
+    """Return after how many m along its axes what a plane shows is the same again."""
+    if _is_plain(model, material):
+        return np.ones(2)
+    return 2.0 / model.mat_texrepeat[material]  # MuJoCo counts per half of a size.
