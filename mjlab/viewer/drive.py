@@ -28,6 +28,10 @@ class VelocityDrive:
         self.world: int | None = None
         """The world that is driven. None drives all."""
 
+    def present(self, world: int) -> list[float]:
+        """Return what a world is told now, in the order of the axes."""
+        return self._term.state()["command"][world, :3].tolist()
+
     def release(self) -> None:
         """Have chance draw the commands again, in the next step."""
         if self.is_active:

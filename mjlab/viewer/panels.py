@@ -100,7 +100,8 @@ class ControlPanel:
         player, world = self._page.player, self._page.world
         env = player.env
         seconds = float(env.episode_length_buf[world]) * env.step_dt
-        state = "paused" if player.is_paused else f"{player.real_time_factor:.2f}x"
+        pace = f"{player.real_time_factor:.2f} of real time"
+        state = "paused" if player.is_paused else pace
         rows = {
             "State": state,
             "World": f"{world} of {env.num_envs}",
@@ -191,6 +192,13 @@ class CommandPanel:
         self.drives.value = True
         self._tell()
 
+    def update(self) -> None:
+        """Show what the chosen world is told, unless a hand tells it."""
+        if not self.drives.value:
+            told = self._drive.present(self._page.world)
+            for slider, value in zip(self.sliders, told, strict=True):
+                slider.value = round(min(max(value, slider.min), slider.max), 2)
+
     def follow(self) -> None:
         """Drive the world that is chosen now, if it is another one."""
         if self.drives.value and not self.drives_all.value:
@@ -199,7 +207,8 @@ class CommandPanel:
     def _tell(self) -> None:
         player = self._page.player
         if not self.drives.value:
-            player.ask(self._drive.release)
+            if self._drive.is_active:
+                player.ask(self._drive.release)
             return
         x, y, yaw = (float(slider.value) for slider in self.sliders)
         world = None if self.drives_all.value else self._page.world

@@ -134,6 +134,7 @@ class WebViewer:
             self._told_at = now
             self.controls.update()
             several = (*self.policies, *self.terms.values(), *self.clips)
+            several += (*self.commands.values(),)
             for panel in (*several, *self.cameras):
                 panel.update()
 

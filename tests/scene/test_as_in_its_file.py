@@ -467,17 +467,26 @@ CONFLICT = """
 import logging, sys
 from mjlab.entity import EntityCfg
 from mjlab.scene import SceneCfg, build_scene
+from mjlab.sim import Simulation, SimulationCfg, compile_model
 logging.basicConfig(format="%(name)s %(message)s")
-build_scene(SceneCfg(entities={"it": EntityCfg(source=sys.argv[1])}))
+built = build_scene(SceneCfg(entities={"it": EntityCfg(source=sys.argv[1])}))
+logging.getLogger("mjlab.mujoco").setLevel(logging.DEBUG)  # What a step warns of.
+cfg = SimulationCfg(backend="native")
+sim = Simulation(compile_model(built.spec, cfg), 1, cfg)
+sim.data.qvel.fill_(1e12)
+sim.step()
 """
 
 
 def test_warnings_of_mujoco_are_lines_of_the_log_and_no_file(tmp_path: Path) -> None:
     path = tmp_path / "legged.xml"
     path.write_text(LEGGED)
-    command = [sys.executable, "-c", CONFLICT, str(path)]
+    command = [sys.executable, "-W", "ignore", "-c", CONFLICT, str(path)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["legged.xml"]
-    (line,) = done.stderr.splitlines()
+    line, *of_steps = done.stderr.splitlines()
     assert line.startswith("mjlab.mujoco MuJoCo: compiler attribute 'settotalmass' is")
+    assert of_steps
+    for each in of_steps:
+        assert each.startswith("mjlab.mujoco MuJoCo: Nan, Inf or huge value in Q")

@@ -342,6 +342,27 @@ def test_sliders_and_joystick_drive_the_chosen_world(page):
     assert not drive.is_active
 
 
+def test_sliders_show_what_the_chosen_world_is_told_until_a_hand_tells_it(page):
+    player, (name, panel) = page.player, next(iter(page.commands.items()))
+    command = player.env.command_manager.get_command(name)
+    player.pause()
+    for world in (2, 1):
+        told = torch.tensor([0.25, -0.5, 0.125 * world])
+        player.env.command_manager.term(name).state()["command"][world] = told
+        page.scene.env_idx = world
+        page.update()
+        panel.update()
+        shown = [slider.value for slider in panel.sliders]
+        assert shown == pytest.approx(command[world].tolist(), abs=0.006)
+    assert not any(drive.is_active for drive in player.drives.values())
+    panel.drives.value = True
+    panel.sliders[0].value = 0.75
+    panel.update()
+    assert panel.sliders[0].value == 0.75
+    panel.drives.value = False
+    page.update()
+
+
 def test_bars_and_plot_show_what_each_term_added(page):
     player = page.player
     player.pause()
