@@ -14,6 +14,8 @@ from typing import Any
 from websockets.sync.client import connect
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+_ANSWER_S = 300.0
+"""Longest that an answer may take: pages are drawn without a GPU, on busy cores."""
 
 
 def find_browser() -> str | None:
@@ -65,7 +67,7 @@ class Browser:
         message = {"id": number, "method": method, "params": params}
         self._socket.send(json.dumps(message))
         while True:
-            answer = json.loads(self._socket.recv(timeout=60))
+            answer = json.loads(self._socket.recv(timeout=_ANSWER_S))
             self._note(answer)
             if answer.get("id") == number:
                 if "navigated" in answer.get("error", {}).get("message", ""):

@@ -21,9 +21,9 @@ Models of {versions}, as they are, each in a scene with its own options
 engine, against MuJoCo {mujoco} stepping the file alone. "Equal" is to the last bit of
 float64. Files of several roots are whole scenes (`SceneCfg(source=file)`).
 
-{readable} of {total} files can be read by MuJoCo; {equal} of these are equal, the
-others to the number given. `tests/zoo` also tests resets, defaults, snapshots, values
-per world and contacts of each.
+{readable} of {total} files can be read by MuJoCo, and {equal} of these are equal.
+`tests/zoo` also tests resets, defaults, writers, snapshots, values per world and
+contacts of each, and of the models of this project.
 
 | File | Roots | {steps} steps |
 | --- | --- | --- |
