@@ -145,7 +145,7 @@ class GraphRunner(StepRunner):
         observers: list[StepObserver],
         *,
         reason: str,
-        joins_rows: bool,
+        joins_rows: bool = False,
     ) -> None:
         super().__init__(advance, env.sim, observers, mode="fused", reason=reason)
         self._joins_rows = joins_rows

@@ -10,7 +10,7 @@ import numpy as np
 
 from mjlab.render.edges import smooth_edges
 from mjlab.render.gl import open_context
-from mjlab.render.ground import Ground
+from mjlab.render.ground import EndingPlanes
 from mjlab.render.overlays import Marks
 
 _MAX_GEOMS = 5_000
@@ -48,7 +48,7 @@ class Canvas:
         sized = copy.copy(model)
         sized.vis.global_.offwidth = width
         sized.vis.global_.offheight = height
-        self._ground = Ground(sized)
+        self._ground = EndingPlanes(sized)
         # What lies at the edge of a light's view would be speckled with shadow.
         sized.vis.map.shadowclip *= 3.5
         quality = sized.vis.quality

@@ -20,7 +20,7 @@ _FLAT = mujoco.mjtTexture.mjTEXTURE_2D.value
 _COLOR = mujoco.mjtTextureRole.mjTEXROLE_RGB.value
 
 
-class Ground:
+class EndingPlanes:
     """The infinite planes of a model that look the same when they end out of sight."""
 
     def __init__(self, model: mujoco.MjModel) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from mjlab.envs import ViewerCfg
 from mjlab.render import Canvas
-from mjlab.render.ground import Ground
+from mjlab.render.ground import EndingPlanes
 from mjlab.render.offscreen import make_camera
 
 SCENE = """
@@ -91,7 +91,7 @@ def test_planes_that_would_look_different_are_left_as_they_are(kind):
     """
     model, data = scene(**kind)
     sized, placed = copy.copy(model), copy.copy(data)
-    ground = Ground(sized)
+    ground = EndingPlanes(sized)
     ground.put_under(sized, placed, np.array([500.0, 0.0, 0.0]))
     np.testing.assert_array_equal(sized.geom_size, model.geom_size)
     np.testing.assert_array_equal(placed.geom_xpos, data.geom_xpos)

@@ -148,7 +148,7 @@ def test_steps_are_finite_and_need_no_second_solve(
     assert bool(env.reward_manager.values.isfinite().all())
 
 
-@pytest.mark.parametrize(("name", "limit"), [("G1-Flat", 340), ("G1", 349)])
+@pytest.mark.parametrize(("name", "limit"), [("G1-Flat", 369), ("G1", 378)])
 def test_a_step_takes_few_operations(
     name: str, limit: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
