@@ -88,7 +88,7 @@ def replayed(
 ) -> ManagerBasedRlEnv:
     """Have the steps of `env` be replays."""
 
-    def record(run: object, device: torch.device) -> tuple[Replay, None]:
+    def record(run: object, device: torch.device, rows: None) -> tuple[Replay, None]:
         run_through(env.program.advance())
         return Replay(env, twin), None
 
