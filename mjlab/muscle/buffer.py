@@ -91,7 +91,7 @@ class MuscleTupleBuffer:
         self._ring = torch.zeros(num_steps, num_envs, layout.width, device=device)
         self._row = torch.zeros(num_envs, layout.width, device=device)
         self._chosen = torch.zeros(num_envs, dtype=torch.long, device=device)
-        self._substep = torch.zeros(1, dtype=torch.long, device=device)
+        self._substep = torch.zeros_like(self._chosen)
         self._step = torch.zeros(1, dtype=torch.long, device=device)
 
     def begin(self, draws: torch.Tensor) -> None:

@@ -47,8 +47,8 @@ class NetworkCoordinator:
         """
         self.network = network
         weight = network.muscle_scale
+        block = num_envs if weight.device.type == "cuda" else block
         size = num_envs + -num_envs % block
-        block = size if weight.device.type == "cuda" else block
         entries = network.num_entries
         inputs = weight.new_zeros(size, entries + network.num_dofs)
         self._red = inputs[:num_envs, :entries]

@@ -9,13 +9,7 @@ from __future__ import annotations
 
 import torch
 
-from mjlab.muscle.operators import one_launch
-
 TINY = 1e-15  # MuJoCo's mjMINVAL.
-
-CONSTANTS = ("_per_length", "_offset", "_shorter", "_longer", "_per_speed", "_bend")
-CONSTANTS += ("_per_bend", "_active", "_passive_rate", "_passive_offset", "_passive")
-"""Constants of the curves, in the order in which a kernel takes them."""
 
 
 class MuscleCurves:
@@ -56,9 +50,6 @@ class MuscleCurves:
         start = length_range[..., 0] / passive_fibre
         self._passive_offset = steep * (bias_prm[..., 0] - 1.0 - start)
         self._passive = -0.5 * _peak_force(acc0, bias_prm) * bias_prm[..., 7]
-        self._packed: torch.Tensor | None = None
-        if gain_prm.is_cuda:
-            self._packed = torch.stack([vars(self)[name] for name in CONSTANTS])
 
     def write_forces(
         self,
@@ -71,9 +62,6 @@ class MuscleCurves:
 
         All four of shape (num_envs, muscles).
         """
-        if self._packed is not None:
-            muscle_forces(gain, bias, length, velocity, self._packed)
-            return
         gain.copy_(self.gain(length, velocity))
         bias.copy_(self.bias(length))
 
@@ -97,24 +85,6 @@ class MuscleCurves:
         # A parabola, then a line: what is beyond 1 takes its own square off again.
         beyond = (x - 1.0).clamp_min_(0.0)
         return x.square_().addcmul_(beyond, beyond, value=-1.0).mul_(self._passive)
-
-
-@one_launch(
-    "Tensor(a!) gain, Tensor(b!) bias, Tensor length, Tensor velocity, Tensor constants"
-)
-def muscle_forces(
-    gain: torch.Tensor,
-    bias: torch.Tensor,
-    length: torch.Tensor,
-    velocity: torch.Tensor,
-    constants: torch.Tensor,
-) -> None:
-    """Write the forces of curves whose constants are stacked."""
-    curves = MuscleCurves.__new__(MuscleCurves)
-    for name, value in zip(CONSTANTS, constants, strict=True):
-        vars(curves)[name] = value
-    gain.copy_(curves.gain(length, velocity))
-    bias.copy_(curves.bias(length))
 
 
 def muscle_act_rate(

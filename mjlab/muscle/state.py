@@ -9,7 +9,6 @@ import torch
 
 from mjlab.muscle.force import MuscleCurves
 from mjlab.muscle.map import MuscleMap
-from mjlab.muscle.operators import one_launch
 
 
 class MuscleFields(Protocol):
@@ -127,7 +126,6 @@ class MuscleState:
         self.red = zeros(muscle_map.num_entries)
         """Torque of each entry per unit of activation, in N m, shape (num_envs,
         num_entries)."""
-        self._passive = zeros(muscle_map.num_entries)
         self.passive_torque = zeros(muscle_map.num_dofs)
         """Torque without activation, in N m, shape (num_envs, num_dofs)."""
         self.length = zeros(muscle_map.num_muscles)
@@ -174,14 +172,9 @@ class MuscleState:
         self.length.copy_(fields.actuator_length.index_select(1, of_muscles))
         self.velocity.copy_(fields.actuator_velocity.index_select(1, of_muscles))
         self._curves.write_forces(self.length, self.velocity, self.gain, self.bias)
-        if self.red.is_cuda:
-            passive, muscle = self._passive, self.torque_map.muscle
-            entries = fields.ten_J, self._address, self._gear, muscle
-            entry_torques(self.red, passive, *entries, self.gain, self.bias)
-        else:
-            arms = fields.ten_J.index_select(1, self._address) * self._gear
-            self.red.copy_(arms * self.torque_map.muscle_to_entries(self.gain))
-            passive = arms * self.torque_map.muscle_to_entries(self.bias)
+        arms = fields.ten_J.index_select(1, self._address) * self._gear
+        self.red.copy_(arms * self.torque_map.muscle_to_entries(self.gain))
+        passive = arms * self.torque_map.muscle_to_entries(self.bias)
         self.passive_torque.copy_(self.torque_map.sum_by_dof(passive))
 
     def force(self, activation: torch.Tensor) -> torch.Tensor:
@@ -199,35 +192,6 @@ class MuscleState:
         """
         low, high = self.capacity()
         return torch.cat((0.5 * low, 0.5 * high, self.passive_torque), dim=-1)
-
-
-@one_launch(
-    "Tensor(a!) active, Tensor(b!) passive, Tensor jacobian, Tensor address, "
-    "Tensor gear, Tensor muscle, Tensor gain, Tensor bias"
-)
-def entry_torques(
-    active: torch.Tensor,
-    passive: torch.Tensor,
-    jacobian: torch.Tensor,
-    address: torch.Tensor,
-    gear: torch.Tensor,
-    muscle: torch.Tensor,
-    gain: torch.Tensor,
-    bias: torch.Tensor,
-) -> None:
-    """Write the torques of entries at full activation, and without."""
-    arms = jacobian.index_select(1, address) * gear
-    active.copy_(arms * gain.index_select(-1, muscle))
-    passive.copy_(arms * bias.index_select(-1, muscle))
-
-
-@one_launch("Tensor(a!) out, Tensor entries, Tensor index, Tensor shares")
-def gathered_sum(
-    out: torch.Tensor, entries: torch.Tensor, index: torch.Tensor, shares: torch.Tensor
-) -> None:
-    """Write sums of entries with shares, shape (rows, targets)."""
-    gathered = entries.index_select(-1, index).view(-1, *shares.shape)
-    torch.sum(gathered * shares, dim=-1, out=out)
 
 
 def _is_same(one: torch.Tensor, other: torch.Tensor) -> bool:
@@ -255,9 +219,5 @@ class _Gather:
 
     def sum(self, entries: torch.Tensor) -> torch.Tensor:
         shares = self._shares[entries.dtype]
-        if entries.is_cuda:
-            out = entries.new_empty(len(entries), self._shape[1])
-            gathered_sum(out, entries, self._index, shares)
-            return out
         gathered = entries.index_select(-1, self._index).view(self._shape)
         return (gathered * shares).sum(-1)

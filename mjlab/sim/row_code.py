@@ -30,13 +30,16 @@ _SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "bitwise_right_shift":
 _SIGNS |= {"bitwise_and": "&", "bitwise_or": "|"}
 _SAME_TYPE = {name: f"{{0}} {sign} {{1}}" for name, sign in _SIGNS.items()}
 _SAME_TYPE |= {
-    name: f"wp::{name}({{0}})" for name in ("exp", "sqrt", "sin", "cos", "tanh")
+    name: f"wp::{name}({{0}})"
+    for name in ("exp", "sqrt", "sin", "cos", "tanh", "floor")
 }
 _SAME_TYPE |= {name: f"wp::{name}({{0}}, {{1}})" for name in ("atan2", "copysign")}
 _SAME_TYPE |= {name: "{0}" for name in ("clone", "_to_copy")}
 _SAME_TYPE |= {
     "rsub": "{1} - {0}",
     "neg": "-{0}",
+    "relu": "{0} < 0 ? 0 : {0}",
+    "leaky_relu": "{0} > 0 ? {0} : {1} * {0}",
     "abs": "{0} < 0 ? -{0} : {0}",
     "sign": "({0} > 0) - ({0} < 0)",
     "reciprocal": "1 / {0}",
@@ -220,10 +223,11 @@ def _pointwise(code: RowCode, out: Tensor, name: str, args: Any, options: Any) -
     if scale != 1:
         last = {"rsub": "{0}", "addcmul": "{2}"}.get(name, "{1}")
         text = text.replace(last, f"{last} * {{{len(args)}}}")
-    is_square = name == "pow" and not isinstance(args[1], Tensor) and args[1] == 2
-    if (name == "pow" and not is_square) or (
-        name == "bitwise_not" and out.dtype != torch.bool
-    ):
+    if name == "pow" and (isinstance(args[1], Tensor) or args[1] != 2):
+        text = "wp::pow({0}, {1})"
+    if name == "remainder" and not out.is_floating_point():
+        text = "({0} % {1} + {1}) % {1}"
+    if name == "bitwise_not" and out.dtype != torch.bool:
         raise NotByRowsError(name)
     code.assign(out, text, *args, scale, dtype=dtype)
 

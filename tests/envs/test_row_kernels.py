@@ -30,7 +30,7 @@ def flush_before(rows: RowPrograms, call: Callable[..., Any]) -> Callable[..., A
 def watched(env: ManagerBasedRlEnv, monkeypatch: pytest.MonkeyPatch) -> RowPrograms:
     """Return programs that are launched before the engine, as before Warp's kernels."""
     rows, engine = RowPrograms(NUM_ENVS, torch.device("cpu")), env.sim.engine
-    for verb in ("step", "forward", "reset", "recompute_constants"):
+    for verb in ("step", "forward", "reset", "recompute_constants", "_collect"):
         monkeypatch.setattr(engine, verb, flush_before(rows, getattr(engine, verb)))
     for sense_pass in env.sim._sense_passes:
         launch = flush_before(rows, sense_pass.launch)
@@ -38,7 +38,9 @@ def watched(env: ManagerBasedRlEnv, monkeypatch: pytest.MonkeyPatch) -> RowProgr
     return rows
 
 
-def differing(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, float]:
+def differing(
+    ours: dict[str, Any], theirs: dict[str, Any], most: float
+) -> dict[str, float]:
     """Largest differences of what is not the same, relative to a tensor's scale."""
     found = {}
     for name, value in ours.items():
@@ -46,14 +48,24 @@ def differing(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, float]:
         if value.numel():
             scale = 1.0 if not value.is_floating_point() else here.abs().max() + 1e-3
             found[name] = float((there - here).abs().max() / scale)
-    return {name: error for name, error in found.items() if error > 2e-5}
+    return {name: error for name, error in found.items() if error > most}
+
+
+MOST = {"Muscle-Walk-W18": 1e-4}
+"""What may differ, if not 2e-5: rounding goes through twenty physics steps."""
 
 
 @pytest.mark.parametrize(
     "task",
     [
         pytest.param(task, marks=pytest.mark.slow)
-        for task in ("Cartpole-Balance", "Velocity-G1-Flat", "Velocity-G1", "synthetic")
+        for task in (
+            "Cartpole-Balance",
+            "Velocity-G1-Flat",
+            "Velocity-G1",
+            "Muscle-Walk-W18",
+            "synthetic",
+        )
     ],
 )
 def test_kernels_of_a_whole_step_compute_what_torch_does(
@@ -72,5 +84,6 @@ def test_kernels_of_a_whole_step_compute_what_torch_does(
                 run_through(env.program.advance())
             if step == 0:
                 rows.compile()
-            assert differing(plain.get_state(), env.get_state()) == {}, step
+            found = differing(plain.get_state(), env.get_state(), MOST.get(task, 2e-5))
+            assert found == {}, step
     assert not rows._noted, "all of it was compiled after the first step"
