@@ -54,7 +54,9 @@ class Browser:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        self._socket = connect(_page_address(port), max_size=None)
+        self._socket = connect(
+            _page_address(port), max_size=None, open_timeout=_ANSWER_S
+        )
         self._number = 0
         self.requested: list[str] = []
         for domain in ("Network", "Page", "Runtime"):
@@ -80,7 +82,7 @@ class Browser:
         found = self.call("Runtime.evaluate", expression=script, returnByValue=True)
         return found["result"].get("value")
 
-    def wait(self, script: str, seconds: float = 60.0) -> None:
+    def wait(self, script: str, seconds: float = _ANSWER_S) -> None:
         """Wait until a JavaScript expression is true."""
         limit = time.monotonic() + seconds
         while not self._answers(script):
@@ -120,7 +122,7 @@ class Browser:
     def close(self) -> None:
         self._socket.close()
         self._process.terminate()
-        self._process.wait(timeout=20)
+        self._process.wait(timeout=_ANSWER_S)
         self._profile.cleanup()
 
     def _note(self, message: dict[str, Any]) -> None:
@@ -141,7 +143,7 @@ _FIND = (
 )
 
 
-def _page_address(port: int, seconds: float = 60.0) -> str:
+def _page_address(port: int, seconds: float = _ANSWER_S) -> str:
     """Where the browser's page is driven from, once the browser is up."""
     limit = time.monotonic() + seconds
     while True:

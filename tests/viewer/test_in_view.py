@@ -37,7 +37,7 @@ def painted(picture: Path) -> np.ndarray:
     return np.stack((x / pixels.shape[1], y / pixels.shape[0]), axis=1)
 
 
-def look(browser: Browser, file: Path, *, least: int, seconds: float = 60.0):
+def look(browser: Browser, file: Path, *, least: int, seconds: float = 300.0):
     """The robot's pixels, as soon as the page shows as many, or after some seconds."""
     limit = time.monotonic() + seconds
     while True:
