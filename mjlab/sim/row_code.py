@@ -179,7 +179,7 @@ class RowCode:
         step = strides[index.index("w")] if "w" in index else 0
         if is_written and not step:
             raise NotByRowsError("all worlds write the same")
-        first = tensor.storage_offset() // step % self.num_worlds if step else 0
+        first = int(tensor.storage_offset()) // step % self.num_worlds if step else 0
         lay = (step * tensor.element_size(), first)
         self.touched.append((address, lay, is_written))
         terms = [f"{i} * {s}" for i, s in zip(index, strides, strict=True) if i != "0"]
