@@ -17,6 +17,7 @@ GO1 = ROOT / "tasks/velocity/trained/Velocity-Go1-Flat/metrics.jsonl"
 GO1_ROUGH = ROOT / "tasks/velocity/trained/Velocity-Go1/metrics.jsonl"
 G1_ROUGH = ROOT / "tasks/velocity/trained/Velocity-G1/metrics.jsonl"
 G1 = ROOT / "bench/results/learning_g1_flat.json"
+OFF_POLICY = ROOT / "bench/results/off_policy.json"
 IMAGES = ROOT / "docs/images"
 
 Rows = list[dict[str, float]]
@@ -73,6 +74,7 @@ def main() -> None:
     draw(read_metrics(W18), MUSCLES, IMAGES / "w18_learning.svg")
     draw(read_metrics(WAVE), TRACKING, IMAGES / "tracking_learning.svg")
     draw(read_metrics(CLIPS), TRACKING, IMAGES / "clips_learning.svg")
+    draw_off_policy(IMAGES / "off_policy.svg")
 
 
 def read_metrics(path: Path) -> Rows:
@@ -101,6 +103,36 @@ def draw(rows: Rows, panels: Sequence[Panel], to: Path) -> None:
         chart = Chart(title=title, lines=[line], across="minutes", with_zero=True)
         charts.append(chart)
     to.write_text(svg(charts, width=300, height=230), "utf-8")
+    print(f"Wrote {to}")
+
+
+def draw_off_policy(to: Path) -> None:
+    """Write the curves of the off-policy attempts beside PPO's, over samples."""
+    runs = json.loads(OFF_POLICY.read_text("utf-8"))["runs"]
+    ppo = read_metrics(GO1)
+    curves = {"PPO": [row for row in ppo if row["Train/env_steps"] < 2.6e6]}
+    for name, run in runs.items():
+        columns = run["curve"]
+        rows = zip(*columns.values(), strict=True)
+        curves[name] = [dict(zip(columns, row, strict=True)) for row in rows]
+    charts = []
+    for title, figure, factor, _ in ROBOT[:3]:
+        lines = []
+        for colour, (name, rows) in enumerate(curves.items()):
+            shown = [row for row in rows if row.get(figure) is not None]
+            lines.append(
+                ChartLine(
+                    x=[row["Train/env_steps"] / 1e6 for row in shown],
+                    y=[factor * row[figure] for row in shown],
+                    label=name,
+                    colour=colour,
+                    dashed=name == "PPO",
+                )
+            )
+        charts.append(
+            Chart(title=title, lines=lines, across="million samples", with_zero=True)
+        )
+    to.write_text(svg(charts, width=400, height=300), "utf-8")
     print(f"Wrote {to}")
 
 
