@@ -30,7 +30,8 @@ class Lines(LogWriter):
         Lines.kept = {}
 
     def add_scalar(self, tag: str, scalar_value: float, global_step: int) -> None:
-        Lines.kept.setdefault(global_step, {})[tag] = float(scalar_value)
+        if not tag.endswith("/time"):  # Those are by seconds, not by iterations.
+            Lines.kept.setdefault(global_step, {})[tag] = float(scalar_value)
 
 
 class level(ManagerTermBase):
