@@ -303,15 +303,13 @@ class MuscleAction(ActionTerm):
     def state(self) -> dict[str, torch.Tensor]:
         """Return the live tensors that change."""
         rows = self.buffer.state_dict()
-        of_worlds = {name: rows.pop(name) for name in ("row", "chosen")}
-        of_worlds["ring"] = rows.pop("ring").transpose(0, 1)
         return {
             "target": self.target,
             "wanted_torque": self.wanted_torque,
             "activation": self.activation,
-            **{f"rows.{name}": tensor for name, tensor in of_worlds.items()},
-            # Counters, of one number whatever the number of worlds is.
-            **{f"shared.{name}": tensor for name, tensor in rows.items()},
+            "rows.row": rows["row"],
+            "rows.ring": rows["ring"].transpose(0, 1),
+            "shared.step": rows["step"],
         }
 
     # Parts.

@@ -152,14 +152,8 @@ class MuscleTupleBuffer:
         self._step.zero_()
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that the buffer's future depends on."""
-        return {
-            "ring": self._ring,
-            "row": self._row,
-            "chosen": self._chosen,
-            "substep": self._substep,
-            "step": self._step,
-        }
+        """Return the live tensors that what comes after a control step depends on."""
+        return {"ring": self._ring, "row": self._row, "step": self._step}
 
     def load_state_dict(self, state: dict[str, torch.Tensor]) -> None:
         """Continue from what `state_dict` gave."""

@@ -135,8 +135,9 @@ class RowCode:
         """Add a loop that copies from indices of a dimension, or to them (`puts`)."""
         shape = (source if puts else out).shape
         index, sizes = self._along(shape, len(shape))
-        there = list(index)
-        there[dim] = self._place(ids, index if ids.ndim > 1 else [index[dim]])
+        after, size = dim + ids.ndim, (out if puts else source).shape[dim]
+        row = self._place(ids, index[dim:after])
+        there = [*index[:dim], f"({row} < 0 ? {row} + {size} : {row})", *index[after:]]
         target, origin = (there, index) if puts else (index, there)
         place = self._place(out, target, is_written=True)
         self._add(sizes, f"{place} = {self._place(source, origin)};")

@@ -28,6 +28,7 @@ def each_operation() -> dict[str, Any]:
     mask, table = torch.arange(WORLDS) % 2 == 0, torch.tensor([[0.5, 2.0], [1.0, 3.0]])
     ints, ids = torch.arange(WORLDS * 3).view(WORLDS, 3), torch.tensor([2, 0, 3])
     limit, wide = torch.tensor(0.3), mask.view(-1, 1, 1)
+    limits = torch.tensor([0.5, 1.5, 2.5])
     flags = torch.zeros(3, WORLDS, dtype=torch.bool)
     flags[1:].logical_or_(mask)
     torch.any(ints > 7, dim=1, out=flags[0])
@@ -67,6 +68,9 @@ def each_operation() -> dict[str, Any]:
             x[:, ids],
             x.index_select(1, ids),
             table.index_select(0, mask.long()),
+            table[ints % 2],
+            table[:, ints % 2 - 1],
+            limits[ints % 3 - 3],
         ),
         "joined": (torch.stack((x, y), dim=1), torch.cat((x, y), dim=-1), history),
         "worlds": (x.sum(dim=0), ints.float().mean(dim=0), ints.flip(0) + ints),
