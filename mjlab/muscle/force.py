@@ -51,22 +51,16 @@ class MuscleCurves:
         self._passive_offset = steep * (bias_prm[..., 0] - 1.0 - start)
         self._passive = -0.5 * _peak_force(acc0, bias_prm) * bias_prm[..., 7]
 
-    def write_forces(
+    def gain(
         self,
         length: torch.Tensor,
         velocity: torch.Tensor,
-        gain: torch.Tensor,
-        bias: torch.Tensor,
-    ) -> None:
-        """Write active forces at full activation, and passive ones.
+        out: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Return the active force at full activation, in N, at most 0.
 
-        All four of shape (num_envs, muscles).
+        All of shape (num_envs, muscles).
         """
-        gain.copy_(self.gain(length, velocity))
-        bias.copy_(self.bias(length))
-
-    def gain(self, length: torch.Tensor, velocity: torch.Tensor) -> torch.Tensor:
-        """Return the active force at full activation, in N, at most 0."""
         away = torch.addcmul(self._offset, length, self._per_length)
         x = torch.maximum(away * self._shorter, away * self._longer).clamp_max_(2.0)
         # 1 - x²/2 near the optimum, (2 - x)²/2 away from it: one subtraction apart.
@@ -76,15 +70,18 @@ class MuscleCurves:
         falling = speed.clamp(-1.0, 0.0).add_(1.0).square_()
         rising = torch.minimum(speed.clamp_min_(0.0), self._bend)
         factor = (rising * self._per_bend).add_(2.0).mul_(rising).add_(falling)
-        return shape.mul_(factor).mul_(self._active)
+        return torch.mul(shape.mul_(factor), self._active, out=out)
 
-    def bias(self, length: torch.Tensor) -> torch.Tensor:
-        """Return the passive force, in N, at most 0."""
+    def bias(
+        self, length: torch.Tensor, out: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """Return the passive force, in N, at most 0, shape (num_envs, muscles)."""
         x = torch.addcmul(self._passive_offset, length, self._passive_rate)
         x.clamp_min_(0.0)
         # A parabola, then a line: what is beyond 1 takes its own square off again.
         beyond = (x - 1.0).clamp_min_(0.0)
-        return x.square_().addcmul_(beyond, beyond, value=-1.0).mul_(self._passive)
+        x.square_().addcmul_(beyond, beyond, value=-1.0)
+        return torch.mul(x, self._passive, out=out)
 
 
 def muscle_act_rate(

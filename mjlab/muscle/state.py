@@ -169,11 +169,12 @@ class MuscleState:
             self.set_constants(constants)
         assert self._curves is not None, "set_constants() comes first."
         of_muscles = self._actuators
-        self.length.copy_(fields.actuator_length.index_select(1, of_muscles))
-        self.velocity.copy_(fields.actuator_velocity.index_select(1, of_muscles))
-        self._curves.write_forces(self.length, self.velocity, self.gain, self.bias)
+        torch.index_select(fields.actuator_length, 1, of_muscles, out=self.length)
+        torch.index_select(fields.actuator_velocity, 1, of_muscles, out=self.velocity)
+        self._curves.gain(self.length, self.velocity, out=self.gain)
+        self._curves.bias(self.length, out=self.bias)
         arms = fields.ten_J.index_select(1, self._address) * self._gear
-        self.red.copy_(arms * self.torque_map.muscle_to_entries(self.gain))
+        torch.mul(arms, self.torque_map.muscle_to_entries(self.gain), out=self.red)
         passive = arms * self.torque_map.muscle_to_entries(self.bias)
         self.passive_torque.copy_(self.torque_map.sum_by_dof(passive))
 
