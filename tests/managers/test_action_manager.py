@@ -284,6 +284,19 @@ def test_position_is_default_plus_scaled_action_less_encoder_bias() -> None:
     torch.testing.assert_close(robot.data.targets.joint_pos[:, :4], wanted)
 
 
+def test_the_encoder_bias_is_left_off_wherever_the_joints_stand() -> None:
+    names = ("left_hip", "left_knee", "right_knee")
+    env = make_env({"some": JointPositionActionCfg(joint_names=names)})
+    robot = env.scene.entity("robot")
+    bias = uniform(WORLDS, len(robot.index.joints))
+    robot.write_encoder_bias(env.everyone, bias)
+    action = uniform(WORLDS, 3)
+    env.action_manager.process_action(action)
+    places = [0, 1, 3]
+    wanted = torch.tensor([0.1, 0.2, 0.4]) + action - bias[:, places]
+    torch.testing.assert_close(robot.data.targets.joint_pos[:, places], wanted)
+
+
 def test_position_follows_default_positions_that_change() -> None:
     env = make_env({"hips": JointPositionActionCfg(joint_names=".*_hip")})
     robot = env.scene.entity("robot")
