@@ -41,7 +41,8 @@ class NetworkCoordinator:
 
         Args:
             network: The network, on the worlds' device. It is used as it is at each
-                call, so that weights written in place count at once.
+                call, so that weights written in place count at once. Their memory is
+                laid out anew here.
             num_envs: The number of worlds.
             block: Rows that go through the network together on a CPU.
         """

@@ -1,4 +1,4 @@
-"""Operators: one launch each on a CUDA device, plain operations of torch elsewhere."""
+"""Operators: one launch each on a CUDA device, plain operations elsewhere."""
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
