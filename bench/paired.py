@@ -8,7 +8,7 @@ Each checkout steps the same task in a process of its own, from the same seed an
 the same actions; one waits while the other runs, and each begins every other pair. The
 ratio of a pair is the speed of the second checkout by that of the first, so what else
 the machine does for minutes falls out of it. The points are those of `bench/env.py` and
-`bench/velocity.py`.
+`bench/velocity.py`; any registered task is one.
 """
 
 import argparse

@@ -62,6 +62,10 @@ class ActionTerm(TermObject, ABC):
     is_late: ClassVar[bool] = False
     """True for a term whose `apply_late` acts inside each physics step."""
 
+    sets_controls: ClassVar[bool] = False
+    """True for such a term that writes all of its controls in each physics step, and no
+    targets there, so that what these controls were before it does not matter."""
+
     def __init__(self, name: str, cfg: ActionTermCfg, env: Env) -> None:
         super().__init__(env)
         self.name = name
@@ -134,8 +138,10 @@ class ActionManager(Manager[ActionTerm]):
         self._parts = dict(zip(self.terms, parts, strict=True))
         self._late = [term for term in self.terms.values() if term.is_late]
         acts = {type(term).apply_actions for term in self.terms.values()}
-        self.acts_once = not self._late and acts <= {ActionTerm.apply_actions}
-        """True if no term acts again before or inside the physics steps."""
+        self.acts_once = acts <= {ActionTerm.apply_actions} and all(
+            term.sets_controls for term in self._late
+        )
+        """True if no term sets targets again before or inside the physics steps."""
         self.late_control: Control | None = self._apply_late if self._late else None
         """Acts of terms inside the physics step; see `Simulation.step`."""
 

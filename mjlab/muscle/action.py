@@ -133,6 +133,7 @@ class MuscleAction(ActionTerm):
     """
 
     is_late: ClassVar[bool] = True
+    sets_controls: ClassVar[bool] = True
 
     def __init__(self, name: str, cfg: MuscleActionCfg, env: Env) -> None:
         super().__init__(name, cfg, env)

@@ -90,6 +90,7 @@ class MuscleTupleBuffer:
         self.num_substeps = num_substeps
         self._ring = torch.zeros(num_steps, num_envs, layout.width, device=device)
         self._row = torch.zeros(num_envs, layout.width, device=device)
+        self._offered = torch.zeros_like(self._row)
         self._chosen = torch.zeros(num_envs, dtype=torch.long, device=device)
         self._substep = torch.zeros_like(self._chosen)
         self._step = torch.zeros(1, dtype=torch.long, device=device)
@@ -106,20 +107,23 @@ class MuscleTupleBuffer:
         self._substep.zero_()
 
     def record(self, **parts: torch.Tensor) -> None:
-        """Offer the present substep; worlds that chose it keep it.
-
-        A world whose numbers are not finite keeps the row that it had.
+        """Offer the present substep; worlds that chose it take it.
 
         Args:
             parts: The parts of the layout by name, each of shape (num_envs, width).
         """
         row = torch.cat([parts[name] for name in self.layout.widths], dim=-1)
-        is_chosen = (self._chosen == self._substep) & row.sum(-1).isfinite()
-        self._row.copy_(torch.where(is_chosen.unsqueeze(-1), row, self._row))
+        is_chosen = (self._chosen == self._substep).unsqueeze(-1)
+        torch.where(is_chosen, row, self._offered, out=self._offered)
         self._substep += 1
 
     def end(self) -> None:
-        """Store the rows of the control step."""
+        """Store the rows of the control step.
+
+        A world whose numbers are not finite keeps the row that it had.
+        """
+        is_finite = self._offered.sum(-1, keepdim=True).isfinite()
+        torch.where(is_finite, self._offered, self._row, out=self._row)
         place = self._step % self._ring.shape[0]
         self._ring.index_copy_(0, place, self._row.unsqueeze(0))
         self._step += 1

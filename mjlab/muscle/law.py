@@ -144,7 +144,7 @@ class StablePdLaw(PlainPdLaw):
         self._tree = torch.tensor(tree_dofs, device=like.device)
         address, present = _dense_addresses(model, tree_dofs)
         self._address = torch.tensor(address, device=like.device)
-        self._present = like.new_tensor(present)[:, None]
+        self._present = like.new_tensor(present).view(self._size, self._size, 1)
         places = [tree_dofs.index(dof) for dof in dofs]
         self._places = torch.tensor(places, device=like.device)
         damped = [self.damping if d in dofs else 0.0 for d in tree_dofs]
@@ -161,8 +161,9 @@ class StablePdLaw(PlainPdLaw):
         force = others.index_select(1, self._tree)
         force = force.index_add(1, self._places, torque)
         # Worlds last, where elementwise operations are quick.
-        inertia = fields.M.t().index_select(0, self._address) * self._present
-        inertia = inertia.view(self._size, self._size, -1) + self._extra
+        inertia = fields.M.t().index_select(0, self._address)
+        inertia = inertia.view(self._size, self._size, -1)
+        inertia = torch.addcmul(self._extra, inertia, self._present)
         solution = solve_positive(inertia, force.t())
         acceleration = solution.index_select(0, self._places).t()
         return torque - h * self.damping * acceleration

@@ -87,10 +87,8 @@ class TorqueMap:
 
     def capacity(self, red: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the lowest and highest active torques, each (rows, num_dofs), N m."""
-        return (
-            self._of_dof.sum(red.clamp_max(0.0)),
-            self._of_dof.sum(red.clamp_min(0.0)),
-        )
+        terms = self._of_dof.terms(red)
+        return terms.clamp_max(0.0).sum(-1), terms.clamp_min(0.0).sum(-1)
 
     def dense(self, red: torch.Tensor) -> torch.Tensor:
         """Return the whole matrix, shape (rows, num_dofs, num_muscles)."""
@@ -218,7 +216,11 @@ class _Gather:
         }
         self._shape = (-1, count, width)
 
-    def sum(self, entries: torch.Tensor) -> torch.Tensor:
-        shares = self._shares[entries.dtype]
+    def terms(self, entries: torch.Tensor) -> torch.Tensor:
+        """Return what is summed, shape (rows, targets, terms)."""
         gathered = entries.index_select(-1, self._index).view(self._shape)
-        return (gathered * shares).sum(-1)
+        return gathered * self._shares[entries.dtype]
+
+    def sum(self, entries: torch.Tensor) -> torch.Tensor:
+        """Return the sums, shape (rows, targets)."""
+        return self.terms(entries).sum(-1)

@@ -11,7 +11,7 @@ from mujoco import batch as mj_batch
 
 from mjlab.mujoco_log import relay_warnings
 from mjlab.sim.engine import Control, EngineError, SensePass, Use
-from mjlab.sim.fields import INPUT_FIELDS, STATE_FIELDS, ModelTable, Stage
+from mjlab.sim.fields import INPUT_FIELDS, STAGE_OF, STATE_FIELDS, ModelTable, Stage
 from mjlab.sim.sizes import data_size
 from mjlab.sim.surface import Surface
 
@@ -58,6 +58,9 @@ class NativeEngine:
         self._overflow = {
             kind: torch.zeros(num_envs, dtype=torch.int64) for kind in _OVERFLOWS
         }
+        integrator = self.mj_model.opt.integrator
+        # One that computes all stages only at the start of a step.
+        self._steps_once = integrator != mujoco.mjtIntegrator.mjINT_RK4
         self._warned = np.zeros((num_envs, len(_OVERFLOWS)), np.int64)
 
     # Fields.
@@ -90,6 +93,7 @@ class NativeEngine:
 
     def _show(self, names: Collection[str]) -> list[str]:
         """Make tensors of those model fields that have none, and return their names."""
+        self._steps_once &= "opt.integrator" not in names
         new = sorted(set(names) - set(self._model_tensors))
         if new:
             surface = Surface({n: self.batch.expand(n) for n in new}, writable=True)
@@ -108,17 +112,20 @@ class NativeEngine:
         self._collect()
         if control is not None:
             self._advance(self.batch.forward, int(Stage.VELOCITY))
-            self._publish()
+            self._publish_derived()
             control()
             self._collect()
-        finite = np.isfinite(self.batch.bind("ctrl"))
-        bad_control = np.logical_not(np.all(finite, axis=1, keepdims=True)[:, 0])
+        # Controls have been float32: no sum of finite ones is infinite.
+        bad_control = np.logical_not(np.isfinite(self.batch.bind("ctrl").sum(axis=1)))
         self._advance(self.batch.step, int(Stage.NONE))
         if bad_control.any():
             self._poison(bad_control)
             # MuJoCo has set these controls to zero.
             self._inputs.publish()
-        self._publish()
+        self._state.publish()
+        # What the stages before a control law computed is as it was published for it.
+        is_shown = control is not None and self._steps_once
+        self._publish_derived(Stage.ACCELERATION if is_shown else Stage.NONE)
         self._count_warnings()
 
     def forward(self, stage: Stage) -> None:
@@ -220,13 +227,12 @@ class NativeEngine:
             raise EngineError(f"{error}{hint}", worlds) from error
 
     def _warnings(self) -> np.ndarray:
-        columns = [self.batch.warning[:, int(w), 1] for w in _OVERFLOWS.values()]
-        return np.stack(columns, axis=1)
+        return self.batch.warning[:, list(map(int, _OVERFLOWS.values())), 1]
 
     def _count_warnings(self) -> None:
-        counts = self._warnings()
-        if not counts.any():
+        if not self.batch.warning.any():
             return
+        counts = self._warnings()
         new = counts - self._warned
         for column, total in enumerate(self._overflow.values()):
             total += torch.from_numpy(new[:, column])
@@ -305,8 +311,12 @@ class NativeEngine:
 
     def _publish(self) -> None:
         self._state.publish()
-        for surface in self._derived.values():
-            surface.publish()
+        self._publish_derived()
+
+    def _publish_derived(self, since: Stage = Stage.NONE) -> None:
+        for name, surface in self._derived.items():
+            if STAGE_OF[name] >= since:
+                surface.publish()
 
 
 def _expanded(batch: mj_batch.Batch) -> list[str]:

@@ -1,13 +1,16 @@
 """The step as a device program: no host reads, the same operations at every step."""
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import pytest
 import torch
 
+from mjlab import mdp
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.managers import ManagerTermBase, RewardTermCfg
+from mjlab.mdp.actions import AffineAction
 from mjlab.registry import entries, load_task
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from tests.tools.reachable import reachable_tensors
@@ -346,3 +349,38 @@ def test_planted_memory_that_moves_is_found(func: Any) -> None:
         env.step(action)
     found = moved(before, tensors_of(env))
     assert found and all("planted" in name for name in found)
+
+
+# Acts inside the physics steps.
+
+
+@dataclass(kw_only=True)
+class RisingCfg(mdp.JointEffortActionCfg):
+    """An effort that is 1 more from one physics step to the next."""
+
+    def bind(self, name: str, env: Any) -> "Rising":
+        return Rising(name, self, env)
+
+
+class Rising(AffineAction):
+    """Notes the controls that it finds in each physics step."""
+
+    is_late = True
+
+    def __init__(self, name: str, cfg: RisingCfg, env: Any) -> None:
+        super().__init__(name, cfg, env)
+        self.seen: list[float] = []
+
+    def apply_late(self) -> None:
+        self.seen += self._env.sim.data.ctrl[:1, 0].tolist()
+        self.entity.data.targets.joint_effort.add_(1.0)
+
+
+def test_targets_that_a_late_term_sets_count_in_the_next_physics_step() -> None:
+    cfg = CartpoleBalanceCfg(decimation=4)
+    force = RisingCfg(entity_name="cartpole", joint_names=("slider",))
+    env = make(replace(cfg, actions={"force": force}))
+    term = cast(Rising, env.action_manager.term("force"))
+    term.seen.clear()  # Building has rehearsed steps.
+    env.step(torch.full((NUM_ENVS, 1), 5.0))
+    assert term.seen == [5.0, 6.0, 7.0, 8.0]

@@ -359,6 +359,27 @@ def test_a_law_in_the_step_sees_the_velocity_stage_of_that_step(
     assert torch.equal(seen[0], height)
 
 
+@pytest.mark.parametrize("whose", ["Euler's", "Runge and Kutta's", "a world's own"])
+def test_after_a_law_in_the_step_all_fields_are_those_of_the_engine(whose: str) -> None:
+    """Runge and Kutta compute positions and velocities four times in a step."""
+    model, integrators = g1_model(), mujoco.mjtIntegrator
+    model.opt.integrator = integrators.mjINT_EULER
+    if whose == "Runge and Kutta's":
+        model.opt.integrator = integrators.mjINT_RK4
+    sim = Simulation(model, 2, cfg_for("native"))
+    if whose == "a world's own":
+        sim.expand("opt.integrator")
+        sim.model.opt.integrator[1] = int(integrators.mjINT_RK4)
+    start_bent(sim)
+    everything(sim)  # A field that was read is published from then on.
+    for _ in range(3):
+        sim.step(control=lambda: None)
+    for name in set(STAGE_OF) - set(STATE_FIELDS):
+        ours = getattr(sim.data, name).numpy()
+        theirs = sim.engine.batch.bind(name).reshape(ours.shape).astype(ours.dtype)
+        np.testing.assert_array_equal(ours, theirs, err_msg=name)
+
+
 # Fields per world.
 
 
