@@ -58,9 +58,6 @@ class NativeEngine:
         self._overflow = {
             kind: torch.zeros(num_envs, dtype=torch.int64) for kind in _OVERFLOWS
         }
-        integrator = self.mj_model.opt.integrator
-        # One that computes all stages only at the start of a step.
-        self._steps_once = integrator != mujoco.mjtIntegrator.mjINT_RK4
         self._warned = np.zeros((num_envs, len(_OVERFLOWS)), np.int64)
 
     # Fields.
@@ -93,7 +90,6 @@ class NativeEngine:
 
     def _show(self, names: Collection[str]) -> list[str]:
         """Make tensors of those model fields that have none, and return their names."""
-        self._steps_once &= "opt.integrator" not in names
         new = sorted(set(names) - set(self._model_tensors))
         if new:
             surface = Surface({n: self.batch.expand(n) for n in new}, writable=True)
@@ -124,7 +120,7 @@ class NativeEngine:
             self._inputs.publish()
         self._state.publish()
         # What the stages before a control law computed is as it was published for it.
-        is_shown = control is not None and self._steps_once
+        is_shown = control is not None and self._computes_once()
         self._publish_derived(Stage.ACCELERATION if is_shown else Stage.NONE)
         self._count_warnings()
 
@@ -217,6 +213,12 @@ class NativeEngine:
     def use(self) -> dict[str, Use]:
         """Nothing: a world's memory serves all kinds, and MuJoCo hands it out."""
         return {}
+
+    def _computes_once(self) -> bool:
+        """Return True if a step computes all stages at its start, and not again."""
+        integrator = self.mj_model.opt.integrator
+        is_shared = self.batch.expanded("opt.integrator") is None
+        return is_shared and integrator != mujoco.mjtIntegrator.mjINT_RK4
 
     def _advance(self, call: Callable[..., None], stage: int) -> None:
         try:
