@@ -260,9 +260,11 @@ def learn(
     weights: Path | None,
 ) -> None:
     """Train, and say where the results are."""
+    from mjlab.cli.memory import keep_freed_memory
     from mjlab.cli.train import train
     from mjlab.rl import Ranks
 
+    keep_freed_memory()
     placement = find_place(line)
     device = choose_device(line, configs) if placement is None else placement.physics
     env_cfg, reason = settle_worlds(line, entry, run, configs["env"], device)

@@ -1,13 +1,15 @@
-"""A check that the worlds fit into memory, before they are built.
+"""Memory of a training: whether its worlds fit, and what becomes of what it frees.
 
 What a world takes is measured on a few worlds of the same environment and engine; what
 the learner takes follows from its settings. Too many worlds are refused with how many
 fit, because a machine without memory ends a run without a word.
 """
 
+import ctypes
 import dataclasses
 import os
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +36,24 @@ _ACTIVATION_COPIES = 3
 
 _FIXED = 200 * 2**20
 """Bytes that do not depend on the number of worlds: model, networks, libraries."""
+
+# Of glibc's mallopt; the second is as high as it takes.
+_TRIM_THRESHOLD, _KEPT = -1, 2**31 - 1
+_MMAP_THRESHOLD, _FROM_HEAP = -3, 2**25
+
+
+def keep_freed_memory() -> None:
+    """Have the C library keep what tensors free for the next, until the process ends.
+
+    Otherwise it gives the memory of a minibatch back to the system again and again, and
+    each page that returns is cleared first (docs/decisions.md). It is for a process
+    that only trains: in one that goes on with something else, the most that an update
+    ever took stays taken. Only glibc can be told so.
+    """
+    library = ctypes.CDLL(None) if sys.platform == "linux" else None
+    if mallopt := getattr(library, "mallopt", None):
+        mallopt(_TRIM_THRESHOLD, _KEPT)
+        mallopt(_MMAP_THRESHOLD, _FROM_HEAP)
 
 
 class NotEnoughMemoryError(RuntimeError):

@@ -24,7 +24,6 @@ from mjlab.rl.config import (
 from mjlab.rl.dagger import Dagger
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.distributions import PartCfg
-from mjlab.rl.memory import keep_freed_memory
 from mjlab.rl.parts import ScheduleCfg
 from mjlab.rl.vecenv import RslRlVecEnv, terms_of, to_tensordict
 
@@ -86,7 +85,6 @@ class Learner:
 
     def __init__(self, env: RslRlVecEnv, cfg: AgentCfg, ranks: Ranks) -> None:
         """Build networks, storage and optimiser; the first rank's weights count."""
-        keep_freed_memory()
         self._names = network_names(cfg)
         self.critic_first = 0
         """Iterations at the beginning of the run in which the critic alone learns. A

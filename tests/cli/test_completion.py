@@ -4,6 +4,7 @@ import os
 import pty
 import select
 import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -18,6 +19,12 @@ SHELLS = {
     "bash": ["bash", "--norc", "--noprofile", "-i"],
     "zsh": ["zsh", "-f", "-i"],
 }
+OF_ITS_OWN = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execvp(sys.argv[1], sys.argv[1:])
+"""
+"""Gives a command the terminal that it reads from."""
 
 
 def test_verbs_stand_first_and_options_only_where_they_are_asked_for():
@@ -68,10 +75,19 @@ def typed(request, tmp_path):
     }
 
     def write(keys: str) -> str:
-        child, terminal = pty.fork()
-        if child == 0:
-            os.chdir(tmp_path)
-            os.execvpe(shell, SHELLS[shell], environ)
+        # Without a fork, for which the memory of all tests before would be too much.
+        terminal, inside = pty.openpty()
+        command = [sys.executable, "-c", OF_ITS_OWN, *SHELLS[shell]]
+        child = subprocess.Popen(
+            command,
+            stdin=inside,
+            stdout=inside,
+            stderr=inside,
+            cwd=tmp_path,
+            env=environ,
+            start_new_session=True,
+        )
+        os.close(inside)
         try:
             os.write(
                 terminal, f'eval "$(mjlab completion {shell})"; :> {calls}\n'.encode()
@@ -87,8 +103,8 @@ def typed(request, tmp_path):
             wait_for(calls, terminal, size=1)
             return calls.read_text().rstrip()
         finally:
-            os.kill(child, 9)
-            os.waitpid(child, 0)
+            child.kill()
+            child.wait()
             os.close(terminal)
 
     return write

@@ -1,5 +1,6 @@
 """Worlds that do not fit into memory are refused before they are built."""
 
+import ctypes
 import re
 import subprocess
 import sys
@@ -172,3 +173,38 @@ def test_a_record_takes_two_keyframes_and_the_rows_of_two_roll_outs() -> None:
     rows = [takes[True, n] - takes[False, n] for n in (10, 30)]
     assert rows[1] - rows[0] == 2 * 20 * 4 * (2 + 2 + 1)
     assert takes[False, 10] == takes[False, 30]
+
+
+FREED = """
+import ctypes
+from mjlab.cli.memory import keep_freed_memory
+
+class Info(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in "heap b c d e f g h i j".split()]
+
+libc = ctypes.CDLL(None)
+libc.mallinfo2.restype, libc.malloc.restype = Info, ctypes.c_void_p
+libc.free.argtypes = [ctypes.c_void_p]
+
+def grown():
+    "Megabytes by which the heap has grown when a large block is freed again."
+    before = libc.mallinfo2().heap
+    libc.free(libc.malloc(30 * 2**20))
+    return libc.mallinfo2().heap - before >> 20
+
+given_back = grown()
+keep_freed_memory()
+print(given_back, grown())
+"""
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "mallinfo2"),
+    reason="this C library does not say",
+)
+def test_memory_that_is_freed_while_training_stays_with_the_process() -> None:
+    program = [sys.executable, "-c", FREED]
+    done = subprocess.run(program, capture_output=True, text=True, check=True)
+    given_back, kept = map(int, done.stdout.split())
+    assert given_back < 5
+    assert kept >= 29
