@@ -66,6 +66,63 @@ class Symmetrised(nn.Module):
         return 0.5 * (here + self.done(there))
 
 
+class TiedLinear(nn.Linear):
+    """A layer whose output for the image of an input is the image of its output.
+
+    It is a plain layer to compute; only its weights are fewer than it has entries.
+    """
+
+    def __init__(
+        self, inputs: int, outputs: int, seen: Image, done: Image | None
+    ) -> None:
+        """Begin with weights as torch draws them.
+
+        Args:
+            inputs: Columns of its input.
+            outputs: Columns of its output.
+            seen: Reflection of its input.
+            done: Reflection of its output. None has features in the first half of its
+                columns and, in the other half, what they are for the image: so a
+                reflection exchanges the halves.
+        """
+        super().__init__(inputs, outputs if done is not None else outputs // 2)
+        self.seen, self.done = seen, done
+
+    def whole(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the weight and the bias of the plain layer that it is."""
+        image = self.seen(self.weight)
+        if self.done is None:
+            return torch.cat((self.weight, image)), self.bias.repeat(2)
+        weight = 0.5 * (self.weight + self.done(image.t()).t())
+        return weight, 0.5 * (self.bias + self.done(self.bias))
+
+    def forward(self, input: torch.Tensor) -> torch.Tensor:
+        """Return its output."""
+        return nn.functional.linear(input, *self.whole())
+
+
+def tie_layers(mlp: nn.Sequential, seen: SignedColumns, done: SignedColumns) -> None:
+    """Replace the layers of a perceptron by tied ones, in place.
+
+    Args:
+        mlp: The perceptron.
+        seen: Reflection of its input.
+        done: Reflection of its output.
+    """
+    layers = {i: part for i, part in enumerate(mlp) if isinstance(part, nn.Linear)}
+    for place, layer in layers.items():
+        size, is_last = layer.out_features, layer is layers[max(layers)]
+        if size % 2 and not is_last:
+            raise ValueError(
+                f"hidden_dims has a layer of {size}; layers that are tied have halves, "
+                f"so that it has to be even, such as {size + 1}."
+            )
+        output = Image(done) if is_last else None
+        mlp[place] = TiedLinear(layer.in_features, size, Image(seen), output)
+        halves = [*range(size // 2, size), *range(size // 2)]
+        seen = SignedColumns(halves, [1.0] * size)
+
+
 class EquivariantModel(MLPModel):
     """A perceptron that, for the image of observations, puts out the image of actions.
 
@@ -80,6 +137,7 @@ class EquivariantModel(MLPModel):
         output_dim: int,
         *,
         columns: MirroredColumns,
+        tied: bool = False,
         output_gain: float | None = None,
         **options: Any,
     ) -> None:
@@ -91,6 +149,8 @@ class EquivariantModel(MLPModel):
             obs_set: The network: "actor", "critic", "student" or "teacher".
             output_dim: Numbers that it puts out.
             columns: Reflections of all groups and of the action.
+            tied: Its layers are tied, each by itself. Otherwise it is the mean of a
+                network and of its image, which takes twice the time.
             output_gain: Factor of the first weights of its last layer, whose biases
                 then begin at 0. None leaves them as RSL-RL makes them.
             options: Those of RSL-RL's perceptron.
@@ -99,7 +159,7 @@ class EquivariantModel(MLPModel):
         seen = SignedColumns([], [])
         for group in self.obs_groups:
             seen = seen.then(columns.observed[group])
-        last = [part for part in self.mlp.modules() if isinstance(part, nn.Linear)][-1]
+        last = _last_layer(self.mlp)
         acts = obs_set != "critic"
         if acts and last.out_features != len(columns.acted.places):
             raise ValueError(
@@ -107,16 +167,26 @@ class EquivariantModel(MLPModel):
                 f"{len(columns.acted.places)} actions; an equivariant one puts out one "
                 "for each, and a distribution whose spread is the same in all states."
             )
+        self._seen = Image(seen)
+        done = columns.acted if acts else SignedColumns([0], [1.0])
+        if tied:
+            assert isinstance(self.mlp, nn.Sequential)
+            tie_layers(self.mlp, seen, done)
+        else:
+            self.mlp = Symmetrised(self.mlp, Image(seen), Image(done))
         if output_gain is not None:
+            last = _last_layer(self.mlp)
             with torch.no_grad():
                 last.weight.mul_(output_gain)
                 last.bias.zero_()
-        done = Image(columns.acted) if acts else nn.Identity()
-        self.mlp = Symmetrised(self.mlp, Image(seen), done)
 
     def update_normalization(self, obs: TensorDict) -> None:
         """Update the statistics of observations with these and their images."""
         if self.obs_normalization:
             seen = torch.cat([obs[group] for group in self.obs_groups], dim=-1)
-            both = torch.cat((seen, self.mlp.seen(seen)))
+            both = torch.cat((seen, self._seen(seen)))
             self.obs_normalizer.update(both)  # pyright: ignore[reportCallIssue]
+
+
+def _last_layer(network: nn.Module) -> nn.Linear:
+    return [part for part in network.modules() if isinstance(part, nn.Linear)][-1]

@@ -17,7 +17,7 @@ import torch
 from mjlab.rl.checkpoint import CheckpointError, find_checkpoint, load_model
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.learners import Learner, network_names
-from mjlab.rl.state import policy_layout
+from mjlab.rl.state import policy_layout, saved_layout
 from mjlab.rl.vecenv import RslRlVecEnv
 
 _LAYER = re.compile(r"mlp\.(?:mlp\.)?(\d+)\.(weight|bias)")
@@ -76,7 +76,7 @@ def take_weights(
     """
     path = find_checkpoint(place)
     model = load_model(path, worlds.env.device)
-    before, now = model["layout"], policy_layout(worlds.env, cfg)
+    before, now = saved_layout(model, cfg), policy_layout(worlds.env, cfg)
     acts = _match(_targets(before["action"]), _targets(now["action"]))
     if not acts.taken:
         there, here = (_few(_targets(side["action"])) for side in (before, now))

@@ -13,7 +13,7 @@ from mjlab.rl.checkpoint import check_layout, find_checkpoint, load_model
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.hook import Hook
 from mjlab.rl.learners import InferencePolicy, network_names, to_rsl_rl
-from mjlab.rl.state import policy_layout
+from mjlab.rl.state import policy_layout, saved_layout
 from mjlab.rl.vecenv import RslRlVecEnv, to_tensordict
 
 
@@ -52,7 +52,8 @@ def load_network(
     model = load_model(path, env.device)
     name = network_names(cfg)[0]
     present = policy_layout(env, cfg, parts=(name,))
-    check_layout(_part(model["layout"], present, name), present, path)
+    saved = _part(saved_layout(model, cfg), present, name)
+    check_layout(saved, present, path)
     options = to_rsl_rl(cfg, env)
     build, arguments = resolve_class(options[name])
     network: Any = build(

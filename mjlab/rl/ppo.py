@@ -7,6 +7,8 @@ from rsl_rl.algorithms import PPO
 from rsl_rl.storage import RolloutStorage
 from torch import nn
 
+from mjlab.rl.equivariant import TiedLinear
+
 
 class _Rounded(torch.autograd.Function):
     """A linear layer with gradients, and perhaps an output, of bfloat16 products."""
@@ -40,13 +42,28 @@ class RoundedLinear(nn.Linear):
     rounds_output: bool
     """Whether its output is rounded too while it learns."""
 
+    def whole(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return its weight and its bias."""
+        return self.weight, self.bias
+
     def forward(self, input: torch.Tensor) -> torch.Tensor:
         """Return its output."""
         if not torch.is_grad_enabled():
             return super().forward(input)
-        out = _Rounded.apply(input, self.weight, self.bias, self.rounds_output)
+        out = _Rounded.apply(input, *self.whole(), self.rounds_output)
         assert isinstance(out, torch.Tensor)
         return out
+
+
+class RoundedTiedLinear(RoundedLinear, TiedLinear):
+    """Such a layer whose weights are tied."""
+
+    def whole(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return its weight and its bias."""
+        return TiedLinear.whole(self)
+
+
+_ROUNDED = {nn.Linear: RoundedLinear, TiedLinear: RoundedTiedLinear}
 
 
 def round_layers(network: nn.Module, *, outputs: bool) -> None:
@@ -56,9 +73,9 @@ def round_layers(network: nn.Module, *, outputs: bool) -> None:
         network: A perceptron, whose last layer's output stays in float32.
         outputs: Whether outputs of the others are rounded too.
     """
-    layers = [layer for layer in network.modules() if type(layer) is nn.Linear]
+    layers = [layer for layer in network.modules() if type(layer) in _ROUNDED]
     for layer in layers:
-        layer.__class__ = RoundedLinear
+        layer.__class__ = _ROUNDED[type(layer)]
         layer.rounds_output = outputs and layer is not layers[-1]  # type: ignore
 
 

@@ -1,5 +1,6 @@
 """The state of a run that a checkpoint holds, and what it has to agree with."""
 
+import dataclasses
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -72,7 +73,8 @@ class RunState:
         """
         device = self.worlds.env.device
         model = load_model(path, device)
-        check_layout(model["layout"], policy_layout(self.worlds.env, self.cfg), path)
+        saved = saved_layout(model, self.cfg)
+        check_layout(saved, policy_layout(self.worlds.env, self.cfg), path)
         own = self._load_own(path) if exact else None
         self.learner.load_shared_state(model["learner"])
         for hook in self.hooks:
@@ -158,6 +160,38 @@ def policy_layout(
             for name in names
         },
     }
+
+
+def saved_layout(model: Mapping[str, Any], cfg: AgentCfg) -> dict[str, Any]:
+    """Return the layout that a policy was saved with, with all fields of today.
+
+    A field that is newer than the file has its default, as in a configuration's file.
+
+    Args:
+        model: What all processes have in common, from a checkpoint.
+        cfg: The learner here.
+    """
+    saved = model["layout"]
+    networks = {}
+    for name, network in saved["agent"].items():
+        here, said = getattr(cfg, name, None), network["model"]
+        if here is not None and to_data(here)["$type"] == said["$type"]:
+            known = _defaults(type(here)) | said
+            order = dict.fromkeys([*to_data(here), *known])
+            said = {key: known[key] for key in order if key in known}
+        networks[name] = network | {"model": said}
+    return saved | {"agent": networks}
+
+
+def _defaults(kind: type) -> dict[str, Any]:
+    """Return the fields of a configuration that have a default, as plain values."""
+    missing, found = dataclasses.MISSING, {}
+    for field in dataclasses.fields(kind):
+        if field.default_factory is not missing:
+            found[field.name] = to_data(field.default_factory())
+        elif field.default is not missing:
+            found[field.name] = to_data(field.default)
+    return found
 
 
 def worlds_layout(env: TrainingEnv) -> dict[str, Any]:

@@ -66,7 +66,11 @@ def go1_rl() -> PpoAgentCfg:
 
 
 def mirrored_rl_on_cpu(
-    model: type[EquivariantModelCfg], *, max_iterations: int, entropy_coef: float
+    model: type[EquivariantModelCfg],
+    *,
+    max_iterations: int,
+    entropy_coef: float,
+    tied: bool = True,
 ) -> PpoAgentCfg:
     """Return PPO with networks that are the same in a mirror, and learn from few steps.
 
@@ -74,6 +78,7 @@ def mirrored_rl_on_cpu(
         model: The networks of a robot.
         max_iterations: Iterations of a whole run.
         entropy_coef: What exploration is worth.
+        tied: Which form networks have; see `EquivariantModelCfg`.
     """
     agent = velocity_rl(max_iterations=max_iterations, entropy_coef=entropy_coef)
     agent.actor = model(
@@ -81,10 +86,14 @@ def mirrored_rl_on_cpu(
         activation="elu",
         obs_normalization=True,
         distribution_cfg=GaussianCfg(init_std=1.0, std_type="scalar"),
+        tied=tied,
         output_gain=0.5,
     )
     agent.critic = model(
-        hidden_dims=HIDDEN_DIMS_ON_CPU, activation="elu", obs_normalization=True
+        hidden_dims=HIDDEN_DIMS_ON_CPU,
+        activation="elu",
+        obs_normalization=True,
+        tied=tied,
     )
     agent.algorithm.desired_kl = 0.02
     agent.algorithm.gamma = 0.985
@@ -121,7 +130,7 @@ GAIT_WORLDS_ON_CPU = 256
 def g1_gait_rl() -> PpoAgentCfg:
     """Return settings for the G1 about its gait."""
     return mirrored_rl_on_cpu(
-        G1EquivariantModelCfg, max_iterations=1200, entropy_coef=0.001
+        G1EquivariantModelCfg, max_iterations=1200, entropy_coef=0.001, tied=False
     )
 
 
@@ -145,7 +154,9 @@ def rough_rl_on_cpu(
     Args:
         model: The networks of a robot.
     """
-    agent = mirrored_rl_on_cpu(model, max_iterations=600, entropy_coef=0.001)
+    agent = mirrored_rl_on_cpu(
+        model, max_iterations=600, entropy_coef=0.001, tied=False
+    )
     agent.num_steps_per_env = 48
     agent.algorithm.num_learning_epochs = 4
     agent.algorithm.gamma = 0.99

@@ -277,6 +277,11 @@ class EquivariantModelCfg(MlpModelCfg):
     mirror: ClassVar[Mirror]
     """Mirror of the robot, which a subclass names."""
 
+    tied: bool = False
+    """Whether its layers are tied, each by itself, so that half of the features of a
+    layer are the images of the other half. Otherwise it is the mean of a perceptron and
+    of its image, which takes twice the time."""
+
     output_gain: float | None = None
     """Factor of the last layer's first weights, whose biases then begin at 0. None
     leaves them."""

@@ -1,5 +1,7 @@
 """Checkpoints: whole or passed over, safe to open, and of the right layout."""
 
+import contextlib
+import copy
 import io
 import json
 import os
@@ -10,6 +12,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,12 +31,19 @@ from mjlab.rl import (
     TrainingLoop,
 )
 from mjlab.rl.checkpoint import (
+    check_layout,
     find_checkpoint,
     load_model,
     load_own,
     read_manifest,
 )
-from mjlab.rl.state import random_state, seed_everything, set_random_state
+from mjlab.rl.state import (
+    policy_layout,
+    random_state,
+    saved_layout,
+    seed_everything,
+    set_random_state,
+)
 from tests.worlds.rl_runs import agent_cfg, env_cfg, make_loop, network
 
 ALONE = Ranks()
@@ -379,6 +389,20 @@ def test_another_network_is_refused_by_naming_the_field_that_changed(saved):
     with pytest.raises(CheckpointError) as caught:
         resume(saved, cfg=agent_cfg(2, actor=actor))
     assert "agent/actor/model/hidden_dims: [8], [16] here" in str(caught.value)
+
+
+def test_a_field_that_is_newer_than_a_file_has_its_default():
+    cfg = agent_cfg(1)
+    with contextlib.closing(ManagerBasedRlEnv(env_cfg())) as env:
+        present = policy_layout(env, cfg)
+    older = copy.deepcopy(present)
+    del older["agent"]["actor"]["model"]["activation"]
+    filled = saved_layout({"layout": older}, cfg)
+    check_layout(filled, present, Path("model.pt"))
+    del older["agent"]["actor"]["model"]["obs_normalization"]
+    assert present["agent"]["actor"]["model"]["obs_normalization"]
+    with pytest.raises(CheckpointError, match="obs_normalization: False, True here"):
+        check_layout(saved_layout({"layout": older}, cfg), present, Path("model.pt"))
 
 
 def test_what_the_policy_does_not_see_may_change_when_new_episodes_start(saved):

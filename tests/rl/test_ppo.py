@@ -3,6 +3,7 @@
 import copy
 from typing import Any
 
+import pytest
 import torch
 from rsl_rl.algorithms import PPO
 from rsl_rl.models import MLPModel
@@ -10,7 +11,8 @@ from rsl_rl.storage import RolloutStorage
 from tensordict import TensorDict
 from torch import nn
 
-from mjlab.rl.ppo import Ppo, RoundedLinear
+from mjlab.rl.equivariant import Image, SignedColumns, TiedLinear
+from mjlab.rl.ppo import Ppo, round_layers
 
 WORLDS, STEPS = 64, 8
 
@@ -81,12 +83,20 @@ def test_ratios_of_a_policy_to_itself_are_one_with_mixed_precision():
         assert off(learner(PPO), batch) > 1e-3
 
 
-def test_gradients_of_a_rounded_layer_are_those_of_float32_to_eight_bits():
+def tied() -> TiedLinear:
+    seen = SignedColumns([*range(12, 24), *range(12)], [-1.0] * 24)
+    return TiedLinear(24, 8, Image(seen), None)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: nn.Linear(24, 8), tied], ids=["plain", "tied"]
+)
+def test_gradients_of_a_rounded_layer_are_those_of_float32_to_eight_bits(make):
     torch.manual_seed(0)
     x = torch.randn(256, 24, requires_grad=True)
-    plain = nn.Linear(24, 8)
+    plain = make()
     layer = copy.deepcopy(plain)
-    layer.__class__ = RoundedLinear
+    round_layers(layer, outputs=False)
     target, found = torch.randn(256, 8), []
     for rounds, one in ((False, plain), (False, layer), (True, layer)):
         vars(one)["rounds_output"] = rounds

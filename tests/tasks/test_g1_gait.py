@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import onnxruntime
@@ -35,9 +36,15 @@ def env():
     made.close()
 
 
-def learner_of(env: ManagerBasedRlEnv) -> Learner:
+FORMS = pytest.mark.parametrize("tied", [False, True], ids=["mean", "tied"])
+
+
+def learner_of(env: ManagerBasedRlEnv, tied: bool) -> Learner:
     torch.manual_seed(0)
-    return Learner(RslRlVecEnv(env), g1_gait_rl(), Ranks())
+    cfg = g1_gait_rl()
+    cfg.actor = replace(cfg.actor, tied=tied)
+    cfg.critic = replace(cfg.critic, tied=tied)
+    return Learner(RslRlVecEnv(env), cfg, Ranks())
 
 
 # Networks.
@@ -59,8 +66,9 @@ def most_asymmetric(network: torch.nn.Module, env: ManagerBasedRlEnv) -> float:
     return float((image - expected).abs().max())
 
 
-def test_a_policy_does_in_the_mirror_what_the_mirror_shows(env):
-    learner = learner_of(env)
+@FORMS
+def test_a_policy_does_in_the_mirror_what_the_mirror_shows(env, tied):
+    learner = learner_of(env, tied)
     assert isinstance(learner.algorithm, PPO)
     policy = learner.algorithm.actor
     # The normaliser has seen something that is not symmetric.
@@ -72,23 +80,34 @@ def test_a_policy_does_in_the_mirror_what_the_mirror_shows(env):
     assert most_asymmetric(learner.algorithm.critic, env) < 1e-6
 
 
-def test_one_wrong_sign_would_be_found(env):
-    policy = learner_of(env).policy
+@FORMS
+def test_one_wrong_sign_would_be_found(env, tied):
+    policy = learner_of(env, tied).policy
     assert isinstance(policy, EquivariantModel)
     signs = [*Reflection(env, MIRROR).columns.acted.signs]
     signs[0] = -signs[0]
     places = Reflection(env, MIRROR).columns.acted.places
-    policy.mlp.done = Image(SignedColumns(places, signs))
+    mlp: Any = policy.mlp
+    last = mlp[-1] if tied else mlp
+    last.done = Image(SignedColumns(places, signs))
     assert most_asymmetric(policy, env) > 1e-3
 
 
-def test_reflections_are_no_part_of_what_is_saved(env):
-    keys = learner_of(env).policy.state_dict()
+@FORMS
+def test_reflections_are_no_part_of_what_is_saved(env, tied):
+    keys = learner_of(env, tied).policy.state_dict()
     assert {key for key in keys if key.startswith("mlp.")} == {
-        f"mlp.mlp.{layer}.{part}"
+        f"mlp.{'' if tied else 'mlp.'}{layer}.{part}"
         for layer in (0, 2, 4, 6)
         for part in ("weight", "bias")
     }
+
+
+def test_layers_that_cannot_be_halved_are_refused(env):
+    cfg = g1_gait_rl()
+    cfg.actor = replace(cfg.actor, tied=True, hidden_dims=(64, 33))
+    with pytest.raises(ValueError, match=r"has a layer of 33; .* such as 34"):
+        Learner(RslRlVecEnv(env), cfg, Ranks())
 
 
 def test_a_network_that_puts_out_more_than_actions_is_refused(env):
@@ -101,8 +120,9 @@ def test_a_network_that_puts_out_more_than_actions_is_refused(env):
         EquivariantModel(seen, groups, "actor", 15, columns=columns)
 
 
-def test_the_network_as_onnx_does_what_torch_does(env):
-    policy = learner_of(env).policy.eval()
+@FORMS
+def test_the_network_as_onnx_does_what_torch_does(env, tied):
+    policy = learner_of(env, tied).policy.eval()
     seen = torch.randn(1, 87, generator=torch.Generator().manual_seed(2))
     graph = Graph()
     value = add_network(graph, policy, {"actor": graph.input("actor", (87,))})
