@@ -3,12 +3,14 @@
     git worktree add ../before main~1
     python bench/paired.py ../before .
     python bench/paired.py ../before . --points Velocity-G1-Flat:256 --pairs 30
+    python bench/paired.py ../before . --points Velocity-G1-Flat:2048:update --steps 1
 
 Each checkout steps the same task in a process of its own, from the same seed and with
 the same actions; one waits while the other runs, and each begins every other pair. The
 ratio of a pair is the speed of the second checkout by that of the first, so what else
 the machine does for minutes falls out of it. The points are those of `bench/env.py` and
-`bench/velocity.py`; any registered task is one.
+`bench/velocity.py`; any registered task is one. With `:update` it is the update of the
+learner that the task takes on CPUs, as often from the same rollout as there are steps.
 """
 
 import argparse
@@ -43,11 +45,15 @@ THREADS = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT
 class Side:
     """A checkout's worlds, stepped in a process of its own."""
 
-    def __init__(
-        self, checkout: Path, task: str, num_envs: int, threads: int | None
-    ) -> None:
-        """Build the worlds."""
-        settings = {"task": task, "num_envs": num_envs, "threads": threads}
+    def __init__(self, checkout: Path, point: str, threads: int | None) -> None:
+        """Build the worlds of a point."""
+        task, number, *more = point.split(":")
+        settings = {
+            "task": task,
+            "num_envs": int(number),
+            "threads": threads,
+            "updates": more == ["update"],
+        }
         self._process = subprocess.Popen(
             [sys.executable, str(WORKER), json.dumps(settings)],
             cwd=checkout,
@@ -88,8 +94,7 @@ def compare(
     threads: int | None = None,
 ) -> dict[str, Any]:
     """Time pairs of blocks of a task in two checkouts, after a pair to warm up."""
-    task, _, number = point.partition(":")
-    sides = [Side(place, task, int(number), threads) for place in (before, after)]
+    sides = [Side(place, point, threads) for place in (before, after)]
     times: list[list[tuple[float, float]]] = []
     for pair in range(pairs + 1):
         order = (0, 1) if pair % 2 else (1, 0)
@@ -99,7 +104,7 @@ def compare(
     for side in sides:
         side.close()
     return {
-        "num_envs": int(number),
+        "num_envs": int(point.split(":")[1]),
         "before_step_ms": 1e3 * statistics.median(a[0] for a, _ in times[1:]),
         "after_step_ms": 1e3 * statistics.median(b[0] for _, b in times[1:]),
         "speed": ratio_figures([a[0] / b[0] for a, b in times[1:]]),
@@ -160,7 +165,7 @@ def main() -> None:
     parser.add_argument("before", type=Path, help="folder of a checkout")
     parser.add_argument("after", type=Path, help="folder of another")
     parser.add_argument(
-        "--points", nargs="+", default=list(POINTS), metavar="TASK:WORLDS"
+        "--points", nargs="+", default=list(POINTS), metavar="TASK:WORLDS[:update]"
     )
     parser.add_argument("--pairs", type=int, default=30, help="of blocks")
     parser.add_argument("--steps", type=int, default=10, help="of a block")

@@ -1,13 +1,15 @@
-"""One side of `paired.py`: steps worlds of the checkout in which it is started.
+"""One side of `paired.py`: steps worlds, or learns, in the checkout it is started in.
 
 It imports no more of the checkout than it has to, since that may be of any age.
 """
 
+import contextlib
 import importlib
 import json
 import os
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,24 +25,59 @@ from mjlab.envs import ManagerBasedRlEnv
 
 
 def main() -> None:
-    """Build worlds, then step as often as each line of the input says."""
+    """Build worlds, then do as many steps or updates as each line of the input says."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # What libraries print is no answer.
     settings = json.loads(sys.argv[1])
     torch.set_num_threads(1)
     env = build(settings)
+    does = updates(env, settings) if settings["updates"] else stepping(env)
     print("[]", file=answers, flush=True)
-    random = torch.Generator().manual_seed(0)
     for line in sys.stdin:
-        size = (int(line), env.num_envs, env.action_manager.total_action_dim)
-        actions = torch.randn(size, generator=random)
+        once = does(int(line))
         start = time.perf_counter(), time.process_time()
-        for action in actions:
-            env.step(action)
+        for _ in once:
+            pass
         end = time.perf_counter(), time.process_time()
         print(json.dumps([end[0] - start[0], end[1] - start[1]]), file=answers)
         answers.flush()
     env.close()
+
+
+def stepping(env: ManagerBasedRlEnv) -> Callable[[int], Iterator[None]]:
+    """Steps with random actions, which are drawn beforehand."""
+    random = torch.Generator().manual_seed(0)
+
+    def steps(number: int) -> Iterator[None]:
+        size = (number, env.num_envs, env.action_manager.total_action_dim)
+        actions = torch.randn(size, generator=random)
+        return (env.step(action) and None for action in actions)
+
+    return steps
+
+
+class Filled(Exception):
+    """A rollout waits for its update."""
+
+
+def updates(
+    env: ManagerBasedRlEnv, settings: dict[str, Any]
+) -> Callable[[int], Iterator[None]]:
+    """Updates of the learner that the task takes on CPUs, from one rollout."""
+    agent = load_task(settings["task"]).on_cpu.rl()
+    agent.evaluation.every = 0
+    loop = importlib.import_module("mjlab.rl").TrainingLoop(env, agent, writers=[])
+    algorithm = loop.learner.algorithm
+    update = algorithm.update
+
+    def stop(*_: Any) -> None:
+        raise Filled
+
+    algorithm.update = stop
+    with contextlib.suppress(Filled):
+        loop.run()
+    torch.set_num_threads(settings["threads"] or os.cpu_count() or 1)
+    return lambda number: (update() and None for _ in range(number))
 
 
 def build(settings: dict[str, Any]) -> ManagerBasedRlEnv:
@@ -57,11 +94,15 @@ def task_cfg(task: str) -> Any:
     """The configuration of a registered task, or of the synthetic one of the tests."""
     if task == "synthetic":
         return importlib.import_module("tests.worlds.synthetic").SyntheticCfg()
-    # The table of tasks has not always been where it is.
+    return load_task(task).env()
+
+
+def load_task(task: str) -> Any:
+    """A registered task, whose table has not always been where it is."""
     places = ("mjlab/registry.py", "tasks/registry.py")
     place = next(place for place in places if Path(place).exists())
     module = place.removesuffix(".py").replace("/", ".")
-    return importlib.import_module(module).load_task(task).env()
+    return importlib.import_module(module).load_task(task)
 
 
 if __name__ == "__main__":

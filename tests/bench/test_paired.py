@@ -43,6 +43,16 @@ def test_each_side_steps_the_code_of_its_own_checkout(tmp_path: Path) -> None:
     assert "synthetic:64: 0." in described("synthetic:64", found)
 
 
+@pytest.mark.slow
+def test_an_update_is_timed_whose_batch_is_that_of_the_worlds() -> None:
+    few, many = (
+        compare(ROOT, ROOT, f"Velocity-Go1-Flat:{worlds}:update", pairs=2, steps=1)
+        for worlds in (4, 1024)
+    )
+    for side in ("before_step_ms", "after_step_ms"):
+        assert many[side] > 2.0 * few[side] > 0.0
+
+
 def test_a_side_with_code_from_elsewhere_is_an_error(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
