@@ -180,12 +180,30 @@ class EquivariantModel(MLPModel):
                 last.weight.mul_(output_gain)
                 last.bias.zero_()
 
+    def get_latent(
+        self, obs: TensorDict, masks: Any = None, hidden_state: Any = None
+    ) -> torch.Tensor:
+        """Return normalised observations, with as little work as it takes."""
+        groups = [obs[group] for group in self.obs_groups]
+        seen = groups[0] if len(groups) == 1 else torch.cat(groups, dim=-1)
+        if not self.obs_normalization:
+            return seen
+        known: Any = self.obs_normalizer
+        return (seen - known._mean).mul_(1.0 / (known._std + known.eps))
+
     def update_normalization(self, obs: TensorDict) -> None:
-        """Update the statistics of observations with these and their images."""
+        """Update the statistics of observations as if it saw their images too.
+
+        Half of what is seen then has the mean that a mirror shows, and its variance.
+        """
+        super().update_normalization(obs)
         if self.obs_normalization:
-            seen = torch.cat([obs[group] for group in self.obs_groups], dim=-1)
-            both = torch.cat((seen, self._seen(seen)))
-            self.obs_normalizer.update(both)  # pyright: ignore[reportCallIssue]
+            known: Any = self.obs_normalizer
+            mean, image = known._mean, self._seen(known._mean)
+            var = 0.5 * (known._var + self._seen(known._var).abs())
+            known._var.copy_(var + 0.25 * (mean - image).square())
+            known._mean.copy_(0.5 * (mean + image))
+            known._std.copy_(known._var.sqrt())
 
 
 def _last_layer(network: nn.Module) -> nn.Linear:

@@ -101,3 +101,15 @@ class Ppo(PPO):
             round_layers(actor.mlp, outputs=False)
             round_layers(critic.mlp, outputs=True)
         super().__init__(actor, critic, storage, **options)
+
+    def update(self) -> dict[str, float]:
+        """Learn from what was collected, and draw no actions that nobody takes.
+
+        RSL-RL has the policy draw them for each minibatch, for its distribution alone.
+        """
+        distribution: Any = self.actor.distribution
+        distribution.sample = lambda: distribution.mean
+        try:
+            return super().update()
+        finally:
+            del distribution.sample

@@ -7,6 +7,7 @@ import pytest
 import torch
 from rsl_rl.algorithms import PPO
 from rsl_rl.models import MLPModel
+from rsl_rl.modules.distribution import GaussianDistribution
 from rsl_rl.storage import RolloutStorage
 from tensordict import TensorDict
 from torch import nn
@@ -72,6 +73,21 @@ def test_mixed_precision_learns_what_float32_learns_and_acts_the_same():
     away = (ways[0] - ways[1]).norm() / ways[0].norm()
     assert 0.0 < away < 0.1
     assert exact.learning_rate == rounded.learning_rate
+
+
+def test_float32_is_rsl_rls_update_to_the_last_bit_without_its_draws():
+    kind, draws = GaussianDistribution, []
+    sample, found = kind.sample, []
+    for made in (learner(PPO), learner(Ppo)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(kind, "sample", lambda one: draws.append(1) or sample(one))
+            found.append((updated(made), len(draws)))
+    (theirs, drawn), (ours, drawn_then) = found
+    assert all(torch.equal(theirs[key], ours[key]) for key in theirs)
+    assert drawn_then == drawn > 0
+    obs = TensorDict({"actor": torch.randn(4, 10)}, batch_size=[4])
+    first, second = (made.actor(obs, stochastic_output=True) for _ in range(2))
+    assert not torch.equal(first, second)
 
 
 def test_ratios_of_a_policy_to_itself_are_one_with_mixed_precision():

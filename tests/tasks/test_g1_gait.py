@@ -9,6 +9,7 @@ import onnxruntime
 import pytest
 import torch
 from rsl_rl.algorithms import PPO
+from rsl_rl.modules import EmpiricalNormalization
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.export.graph import Graph
@@ -76,8 +77,25 @@ def test_a_policy_does_in_the_mirror_what_the_mirror_shows(env, tied):
     for _ in range(3):
         stepped = worlds.step(torch.full((WORLDS, 15), 0.3))[0]
         policy.update_normalization(stepped)
-    assert most_asymmetric(policy, env) < 1e-6
-    assert most_asymmetric(learner.algorithm.critic, env) < 1e-6
+    assert most_asymmetric(policy, env) < 5e-6
+    assert most_asymmetric(learner.algorithm.critic, env) < 5e-6
+
+
+def test_statistics_are_those_of_one_who_sees_the_images_too(env):
+    learner = learner_of(env, tied=True)
+    worlds, reflection = RslRlVecEnv(env), Reflection(env, MIRROR)
+    policy: Any = learner.policy
+    expected = EmpiricalNormalization(policy.obs_dim)
+    for force in (0.3, -0.1, 0.2):
+        seen = worlds.step(torch.full((WORLDS, 15), force))[0]
+        policy.update_normalization(seen)
+        image = reflection.group("actor", seen["actor"])
+        expected.update(torch.cat((seen["actor"], image)))
+    torch.testing.assert_close(policy.obs_normalizer.mean, expected.mean)
+    torch.testing.assert_close(policy.obs_normalizer.std, expected.std)
+    found = policy.get_latent(seen)
+    torch.testing.assert_close(found, policy.obs_normalizer(seen["actor"]))
+    assert found.std() > 0.1
 
 
 @FORMS
