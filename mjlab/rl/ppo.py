@@ -1,5 +1,6 @@
 """RSL-RL's PPO with a mixed precision that learns as much as float32."""
 
+import math
 from typing import Any
 
 import torch
@@ -106,10 +107,21 @@ class Ppo(PPO):
         """Learn from what was collected, and draw no actions that nobody takes.
 
         RSL-RL has the policy draw them for each minibatch, for its distribution alone.
+
+        Raises:
+            RuntimeError: If the networks are no numbers any more.
         """
         distribution: Any = self.actor.distribution
         distribution.sample = lambda: distribution.mean
         try:
-            return super().update()
+            losses = super().update()
         finally:
             del distribution.sample
+        if lost := [name for name, loss in losses.items() if not math.isfinite(loss)]:
+            raise RuntimeError(
+                f"Losses of the update are not finite ({', '.join(lost)}), so the "
+                "networks are lost; the newest checkpoint is from before. Either an "
+                "observation or a reward was not finite, or steps of the learner are "
+                "too large: try a smaller agent.algorithm.learning_rate."
+            )
+        return losses

@@ -358,14 +358,14 @@ def test_a_policy_learns_with_its_mirror_images(robot: Robot) -> None:
     cfg.scene.num_envs, cfg.seed = 16, 1
     agent = go1_rl()
     agent.actor.hidden_dims = agent.critic.hidden_dims = (32,)
-    agent.num_steps_per_env, agent.max_iterations, agent.evaluation.every = 8, 1, 0
+    agent.num_steps_per_env, agent.max_iterations, agent.evaluation.every = 8, 0, 0
     agent.algorithm.symmetry_cfg, agent.algorithm.schedule = symmetry, "fixed"
     losses = []
     loop = TrainingLoop(ManagerBasedRlEnv(cfg, device="cpu"), agent)
-    for _ in range(2):
-        agent.max_iterations += 4
+    for iterations in (1, 15):
+        agent.max_iterations += iterations
         losses.append(loop.run().figures["Loss/symmetry"])
-    assert losses[1] < 0.5 * losses[0]
+    assert losses[1] < 0.1 * losses[0]
 
 
 def test_it_is_turned_on_by_the_name_of_its_configuration() -> None:
