@@ -101,7 +101,8 @@ def take_weights(
                 _begin_normaliser(network, sees, worlds)
             lines.append(_story(name, sees, does))
         elif name == names[0]:
-            raise CheckpointError(f"{path} does not fit: {fault}.")
+            remedy = _remedy(before["agent"], now["agent"], names)
+            raise CheckpointError(f"{path} does not fit: {fault}.{remedy}")
         else:
             lines.append(f"  {name}: all new, because {fault}")
     hooks = dict.fromkeys([*model["hooks"], *cfg.hooks])
@@ -195,6 +196,24 @@ def _find_fault(
     if "rnn_type" in here or "cnn_cfg" in here:
         return "it observes something else, and is no perceptron"
     return None
+
+
+def _remedy(
+    before: Mapping[str, Any], now: Mapping[str, Any], names: tuple[str, ...]
+) -> str:
+    """Return the options that give networks the form that they have there."""
+    options = []
+    for name in names:
+        there, here = (side.get(name, {}).get("model", {}) for side in (before, now))
+        for field in there.keys() & here.keys() - {*_FREE, "$type"}:
+            value = there[field]
+            if value != here[field] and not isinstance(value, dict):
+                values = value if isinstance(value, list) else [value]
+                option = f"--agent.{name}.{field}".replace("_", "-")
+                options.append(" ".join([option, *map(str, values)]))
+    return (
+        f" Networks as they are there: {' '.join(sorted(options))}" if options else ""
+    )
 
 
 def _take(

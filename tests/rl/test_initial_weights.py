@@ -142,7 +142,10 @@ def test_a_policy_of_another_form_is_refused_with_the_setting_that_differs(old):
     loop = make_loop(agent_cfg(actor=bigger))
     with pytest.raises(CheckpointError) as error:
         taken(old, loop)
-    assert "agent.actor.hidden_dims is [8] there and [16] here" in str(error.value)
+    assert str(error.value).endswith(
+        "agent.actor.hidden_dims is [8] there and [16] here. "
+        "Networks as they are there: --agent.actor.hidden-dims 8"
+    )
 
 
 def test_a_critic_that_does_not_fit_is_new_and_the_line_says_why(old):
