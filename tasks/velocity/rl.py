@@ -70,7 +70,7 @@ def mirrored_rl_on_cpu(
     *,
     max_iterations: int,
     entropy_coef: float,
-    tied: bool = True,
+    tied: bool = False,
 ) -> PpoAgentCfg:
     """Return PPO with networks that are the same in a mirror, and learn from few steps.
 
@@ -108,7 +108,7 @@ settled on standing still (docs/decisions.md)."""
 def go1_flat_rl_on_cpu() -> PpoAgentCfg:
     """Return settings with which a Go1 walks as told after 2 to 3 million steps."""
     return mirrored_rl_on_cpu(
-        Go1EquivariantModelCfg, max_iterations=300, entropy_coef=0.005
+        Go1EquivariantModelCfg, max_iterations=300, entropy_coef=0.005, tied=True
     )
 
 
@@ -130,7 +130,7 @@ GAIT_WORLDS_ON_CPU = 256
 def g1_gait_rl() -> PpoAgentCfg:
     """Return settings for the G1 about its gait."""
     return mirrored_rl_on_cpu(
-        G1EquivariantModelCfg, max_iterations=1200, entropy_coef=0.001, tied=False
+        G1EquivariantModelCfg, max_iterations=1200, entropy_coef=0.001
     )
 
 
@@ -154,9 +154,7 @@ def rough_rl_on_cpu(
     Args:
         model: The networks of a robot.
     """
-    agent = mirrored_rl_on_cpu(
-        model, max_iterations=600, entropy_coef=0.001, tied=False
-    )
+    agent = mirrored_rl_on_cpu(model, max_iterations=600, entropy_coef=0.001)
     agent.num_steps_per_env = 48
     agent.algorithm.num_learning_epochs = 4
     agent.algorithm.gamma = 0.99
