@@ -183,13 +183,13 @@ class EquivariantModel(MLPModel):
     def get_latent(
         self, obs: TensorDict, masks: Any = None, hidden_state: Any = None
     ) -> torch.Tensor:
-        """Return normalised observations, with as little work as it takes."""
+        """Return observations normalised as RSL-RL does, without copies of them."""
         groups = [obs[group] for group in self.obs_groups]
         seen = groups[0] if len(groups) == 1 else torch.cat(groups, dim=-1)
         if not self.obs_normalization:
             return seen
         known: Any = self.obs_normalizer
-        return (seen - known._mean).mul_(1.0 / (known._std + known.eps))
+        return (seen - known._mean).div_(known._std + known.eps)
 
     def update_normalization(self, obs: TensorDict) -> None:
         """Update the statistics of observations as if it saw their images too.
