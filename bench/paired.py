@@ -48,6 +48,8 @@ class Side:
     def __init__(self, checkout: Path, point: str, threads: int | None) -> None:
         """Build the worlds of a point."""
         task, number, *more = point.split(":")
+        if more not in ([], ["update"]):
+            raise ValueError(f"{point!r} has to be TASK:WORLDS or TASK:WORLDS:update.")
         settings = {
             "task": task,
             "num_envs": int(number),

@@ -61,6 +61,11 @@ def test_a_side_with_code_from_elsewhere_is_an_error(
     assert f"not from {tmp_path}" in capfd.readouterr().err
 
 
+def test_a_point_of_another_form_is_refused() -> None:
+    with pytest.raises(ValueError, match="'Velocity-Go1:4:updates' has to be TASK:"):
+        compare(ROOT, ROOT, "Velocity-Go1:4:updates", pairs=1, steps=1)
+
+
 # Values of the published table of the sign test's intervals, e.g. Conover (1999), A3.
 @pytest.mark.parametrize(
     ("number", "rank"), [(5, 1), (6, 1), (9, 2), (10, 2), (15, 4), (20, 6), (30, 10)]
