@@ -77,6 +77,8 @@ class ActuatorSet:
             *self._build_native([binding for binding, _ in native]),
             *self._build_explicit(explicit, parts),
         ]
+        self.only_passes_on = all(group.only_passes_on for group in self._groups)
+        """True if controls depend on nothing but the targets of now."""
         self._quantities = {
             quantity: ActuatorQuantity(quantity, self.names, some, sim)
             for quantity, some in parts.items()

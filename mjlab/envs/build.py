@@ -2,6 +2,7 @@
 
 import secrets
 from dataclasses import dataclass
+from typing import Any
 
 import mujoco
 
@@ -76,21 +77,10 @@ def collect_state(env: ManagedEnv, guard: NonfiniteGuard) -> EnvState:
         "episode_length": env.episode_length_buf,
         "step_counter": env.common_step_counter,
     }
-    owners = {
-        "rng": env.rng,
-        "scene": env.scene,
-        "event": env.event_manager,
-        "command": env.command_manager,
-        "action": env.action_manager,
-        "observation": env.observation_manager,
-        "termination": env.termination_manager,
-        "reward": env.reward_manager,
-        "curriculum": env.curriculum_manager,
-        "metrics": env.metrics_manager,
-        "outcome": env.outcome_manager,
-        "log": env.episode_log,
-        "quarantine": guard,
-    }
+    names = [name for name in Managers._fields if name != "recorder"]
+    owners: dict[str, Any] = {"rng": env.rng, "scene": env.scene}
+    owners |= {name: getattr(env, f"{name}_manager") for name in names}
+    owners |= {"log": env.episode_log, "quarantine": guard}
     return EnvState(env.sim, env.scene, counters, owners)
 
 

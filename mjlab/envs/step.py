@@ -11,8 +11,7 @@ from torch import Tensor
 from mjlab.envs.autoreset import AutoReset
 from mjlab.envs.nonfinite import NonfiniteGuard
 from mjlab.envs.runner import Phases
-from mjlab.managers import ManagedEnv, in_use
-from mjlab.sim import in_turn
+from mjlab.managers import ManagedEnv, in_use, inside_steps
 
 
 class StepProgram:
@@ -27,7 +26,7 @@ class StepProgram:
             m.event.apply, "reset", None
         )
         """Writes where episodes start, in worlds that have the model's defaults."""
-        self.late_control = in_turn(m.action.late_control, env.scene.late_control)
+        self.late_control, self.looks_once = inside_steps(env)
         self.rewards, self.outcomes = in_use(m.reward), in_use(m.outcome)
         self.metrics, self.curricula = in_use(m.metrics), in_use(m.curriculum)
         self.commands, self.recorders = in_use(m.command), in_use(m.recorder)
@@ -56,7 +55,8 @@ class StepProgram:
             m.action.apply_action()
             env.scene.apply(again=resume and substep > 0 and m.action.acts_once)
             yield "apply_targets"
-            env.sim.step(self.late_control, resume=resume and substep == 0)
+            more = self.decimation - substep - 1 if resume and self.looks_once else 0
+            env.sim.step(self.late_control, resume=resume and substep == 0, more=more)
             env.scene.update(env.physics_dt)
             for metrics in self.metrics:
                 metrics.compute_substep()

@@ -63,6 +63,8 @@ class MetricsManager(Manager[BoundTerm]):
         self._step = self._episodes(per_substep=False)
         self._substep = self._episodes(per_substep=True)
         self._parts = {"step": self._step, "substep": self._substep}
+        self.sees_substeps = any(term.per_substep for term in self._cfgs.values())
+        """True if some metric is taken after each physics step."""
 
     def compute(self) -> None:
         """Take the values of this step."""

@@ -109,10 +109,6 @@ class RewardManager(Manager[BoundTerm]):
         else:
             weight.fill_(value)
 
-    def episode_sum(self, name: str) -> torch.Tensor:
-        """Return the live sums of a term since the reset, shape (num_envs,)."""
-        return self.episode_sums[:, self.column(name)]
-
     def reset(self, mask: torch.Tensor) -> None:
         # Log the sums of the episodes that end, and clear them.
         super().reset(mask)

@@ -255,14 +255,14 @@ C = TypeVar("C")
 T = TypeVar("T", bound=Term)
 
 
-class Manager(ABC, Generic[T]):
+class Manager(TermObject, ABC, Generic[T]):
     """Terms of one kind, in the order of their configuration."""
 
     kind: ClassVar[str]
     """The name of such a term, in the singular: "reward"."""
 
     def __init__(self, terms: Mapping[str, T], env: Env) -> None:
-        self._env = env
+        super().__init__(env)
         self.terms: dict[str, T] = dict(terms)
         """Terms by name."""
         self.columns = list(self.terms)
@@ -272,16 +272,6 @@ class Manager(ABC, Generic[T]):
     def active_terms(self) -> list[str]:
         """Names of the terms."""
         return list(self.terms)
-
-    @property
-    def num_envs(self) -> int:
-        """Number of worlds."""
-        return self._env.num_envs
-
-    @property
-    def device(self) -> torch.device:
-        """Device of all tensors."""
-        return self._env.device
 
     def term(self, name: str) -> T:
         """Return the term called `name`."""

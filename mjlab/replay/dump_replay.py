@@ -178,7 +178,8 @@ class DumpReplay:
         report = DumpReport()
         search = _NonfiniteSearch(self.env, report.findings)
         self.env.observers.append(search)
-        engine = self.env.sim.engine
+        engine, program = self.env.sim.engine, self.env.program
+        looks_once, program.looks_once = program.looks_once, False
         try:
             for step in range(self.world.length):
                 here = {name: engine.data(name)[0].numpy() for name in STATE}
@@ -189,6 +190,7 @@ class DumpReplay:
                     self.env.step(self(None))
         finally:
             self.env.observers.remove(search)
+            program.looks_once = looks_once
         self.restart()
         return report
 

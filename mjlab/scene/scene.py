@@ -167,6 +167,11 @@ class Scene:
 
         Explicit actuators of tendons read lengths that the step itself computes.
         """
+        self.only_looks_on = all(
+            s.updates_from_readings or type(s).update is Sensor.update
+            for s in self.sensors.values()
+        ) and all(e.actuators.only_passes_on for e in self.entities.values())
+        """True if physics steps with the same targets may be taken all at once."""
         self._zero_origins = torch.zeros(self.num_envs, 3, device=sim.device)
         self._grid = _square_grid(self.num_envs, cfg.env_spacing, sim.device)
 

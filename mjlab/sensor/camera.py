@@ -176,6 +176,8 @@ class CameraData:
 class CameraSensor(Sensor, SensePass):
     """Draws in `sim.sense()`; it is a sense pass of the simulation."""
 
+    updates_from_readings = True
+
     def __init__(self, cfg: CameraSensorCfg, context: SensorContext) -> None:
         """Allocate the pictures."""
         self.name, self.cfg = cfg.name, cfg

@@ -213,6 +213,8 @@ class ContactSensorCfg(SensorCfg):
 class ContactSensor(Sensor):
     """Reads MuJoCo's contact sensors of all primaries in one operation."""
 
+    updates_from_readings = True
+
     def __init__(self, cfg: ContactSensorCfg, context: SensorContext) -> None:
         """Find the MuJoCo sensors that `cfg.edit_spec` added."""
         self.name = cfg.name

@@ -32,6 +32,10 @@ class Sensor(ABC):
     name: str
     """The name under which the scene finds it."""
 
+    updates_from_readings = False
+    """True if `update` reads nothing but what MuJoCo's own sensors read, so that
+    physics may be steps ahead of it."""
+
     notes: tuple[str, ...] = ()
     """What a user should know before training with it, for the start-up report."""
 

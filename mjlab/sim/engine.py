@@ -92,8 +92,8 @@ class Engine(Protocol):
         """Return the live tensor of a per-world model field, None while shared."""
         ...
 
-    def step(self, control: Control | None, resume: bool) -> None:
-        """Advance every world by one timestep."""
+    def step(self, control: Control | None, resume: bool, more: int = 0) -> None:
+        """Advance every world by one timestep; see `Simulation.step`."""
 
     def forward(self, stage: Stage) -> None:
         """Compute derived quantities up to `stage`."""

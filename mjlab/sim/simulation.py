@@ -77,7 +77,9 @@ class Simulation:
         """Duration of a physics step as compiled, in seconds."""
         return float(self.mj_model.opt.timestep)
 
-    def step(self, control: Control | None = None, *, resume: bool = False) -> None:
+    def step(
+        self, control: Control | None = None, *, resume: bool = False, more: int = 0
+    ) -> None:
         """Advance every world by one timestep.
 
         Args:
@@ -86,9 +88,12 @@ class Simulation:
                 `sim.data.ctrl`.
             resume: Promises that no state was written since `forward()`, so that its
                 stages need not be computed again.
+            more: Promises that so many steps follow, without a control law or a write
+                before the last of them, nor a look at anything but MuJoCo's sensors:
+                an engine may take them all now.
         """
         self.model.check_shared()
-        self._engine.step(control, resume and self._is_forward)
+        self._engine.step(control, resume and self._is_forward, more)
         self.reads.fresh = Stage.ACCELERATION
         self._is_forward = False
 

@@ -82,8 +82,8 @@ class WarpEngine:
 
     # Verbs.
 
-    def step(self, control: Control | None, resume: bool) -> None:
-        """Advance every world by one timestep.
+    def step(self, control: Control | None, resume: bool, more: int = 0) -> None:
+        """Advance every world by one timestep; `more` changes nothing.
 
         With sleep enabled a step always starts afresh, since trees fall asleep and
         wake at its beginning; and with sensors that have a history, to sample them.

@@ -42,12 +42,8 @@ class KeptMemory:
         assert source is not None
         self._source = source
         self._free: dict[int, list[int]] = {}
-        self._taken: list[tuple[int, int]] = []
-
-    @property
-    def num_blocks(self) -> int:
-        """Number of blocks that have been taken from the device."""
-        return len(self._taken)
+        self.taken: list[tuple[int, int]] = []
+        """Blocks that have been taken from the device."""
 
     def allocate(self, size_in_bytes: int) -> int:
         """Return memory of this size, new only where none is free."""
@@ -55,7 +51,7 @@ class KeptMemory:
         if free:
             return free.pop()
         block = self._source.allocate(size_in_bytes)
-        self._taken.append((block, size_in_bytes))
+        self.taken.append((block, size_in_bytes))
         return block
 
     def deallocate(self, ptr: int, size_in_bytes: int) -> None:
@@ -69,11 +65,11 @@ class KeptMemory:
         return wp.ScopedAllocator(self._device, self)
 
     def __del__(self) -> None:
-        if not self._taken:
+        if not self.taken:
             return
         try:
             with self._device.context_guard:
-                for block, size in self._taken:
+                for block, size in self.taken:
                     self._source.deallocate(block, size)
         except (TypeError, AttributeError):
             pass  # Python ends, and parts of Warp have gone before us.

@@ -52,6 +52,8 @@ class FootHeightSensorCfg(RayCastSensorCfg):
 class FootHeightSensor(Sensor, SensePass):
     """Heights above what rays met, computed at most once between two moments."""
 
+    updates_from_readings = True
+
     def __init__(self, cfg: FootHeightSensorCfg, context: SensorContext) -> None:
         """Allocate rays and heights."""
         self.name, sim = cfg.name, context.sim

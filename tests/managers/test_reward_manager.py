@@ -82,7 +82,7 @@ def test_a_world_with_a_bad_term_gets_no_reward_and_the_term_is_counted(value):
     for _ in range(2):
         assert manager.compute(1.0).tolist() == [11.0, 0.0, 11.0]
     assert manager.nonfinite.tolist() == [False, True, False]
-    assert manager.episode_sum("r0").tolist() == [2.0, 0.0, 2.0]
+    assert manager.episode_sums[:, 0].tolist() == [2.0, 0.0, 2.0]
     assert manager.take_nonfinite() == {"reward/r0": 0, "reward/r1": 2}
     assert manager.take_nonfinite() == {"reward/r0": 0, "reward/r1": 0}
 
@@ -92,7 +92,7 @@ def test_a_world_whose_state_is_lost_gets_no_reward_whatever_its_terms_say():
     manager = RewardManager(terms(1.0, 10.0), env, scale_by_dt=False)
     env.values.fill_(1.0)
     assert manager.compute(1.0, lost=env.mask(1)).tolist() == [11.0, 0.0, 11.0]
-    assert manager.episode_sum("r1").tolist() == [10.0, 0.0, 10.0]
+    assert manager.episode_sums[:, 1].tolist() == [10.0, 0.0, 10.0]
     assert not manager.nonfinite.any()
 
 

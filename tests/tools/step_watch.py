@@ -116,14 +116,14 @@ def _unwatched(verb: Callable[..., Any], seen: StepWatch) -> Callable[..., Any]:
 def _watched_control(step: Callable[..., Any], seen: StepWatch) -> Callable[..., Any]:
     """Look away from a physics step, but not from the control law inside it."""
 
-    def call(control: Callable[[], None] | None, resume: bool) -> None:
+    def call(control: Callable[[], None] | None, *options: Any) -> None:
         def watched() -> None:
             assert control is not None
             with seen.resume():
                 control()
 
         with seen.pause():
-            step(None if control is None else watched, resume)
+            step(None if control is None else watched, *options)
 
     return call
 

@@ -1,0 +1,208 @@
+"""Physics steps that an engine takes in one call, where nobody looks between them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import pytest
+import torch
+
+from mjlab.actuator import IdealPdActuatorCfg
+from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, mdp
+from mjlab.managers import Env, MetricsTermCfg
+from mjlab.registry import load_task
+from mjlab.sensor import Sensor, SensorCfg, SensorContext
+from mjlab.sim import MujocoCfg, Simulation, SimulationCfg, compile_model
+from tests.sim.test_errors import BALL
+
+STEPS = 4
+
+
+def pile(memory: str, boxes: int = 40) -> Simulation:
+    """Boxes that overlap, one of them driven and measured."""
+    spec = mujoco.MjSpec.from_string(BALL)
+    for i in range(boxes):
+        body = spec.worldbody.add_body(name=f"box{i}", pos=[0.05 * i, 0, 0.05])
+        body.add_freejoint()
+        body.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.05, 0.05, 0.05])
+    site = spec.body("box0").add_site(name="s")
+    spec.add_actuator(trntype=mujoco.mjtTrn.mjTRN_SITE, target=site.name).gear = [
+        *(1.0, 2.0, 3.0),
+        *(0.0, 0.0, 0.0),
+    ]
+    for kind in (mujoco.mjtSensor.mjSENS_ACCELEROMETER, mujoco.mjtSensor.mjSENS_GYRO):
+        spec.add_sensor(
+            name=kind.name, type=kind, objtype=mujoco.mjtObj.mjOBJ_SITE, objname="s"
+        )
+    cfg = SimulationCfg(backend="native", mujoco=MujocoCfg(memory=memory))
+    sim = Simulation(compile_model(spec, cfg), 3, cfg)
+    sim.data.qpos[1, 2] += 0.3
+    sim.data.ctrl[:] = torch.tensor([[1.0], [2.0], [3.0]])
+    sim.forward()
+    assert sim.data.sensordata.shape == (3, 6)
+    return sim
+
+
+def run(sim: Simulation, *, at_once: bool) -> list[torch.Tensor]:
+    """Some steps, and what sensors read after each."""
+    readings = []
+    for step in range(STEPS):
+        sim.step(more=STEPS - 1 - step if at_once else 0)
+        readings.append(sim.data.sensordata.clone())
+    return readings
+
+
+def assert_same(ours: Any, theirs: Any) -> None:
+    if isinstance(ours, list):
+        ours, theirs = dict(enumerate(ours)), dict(enumerate(theirs))
+    assert ours.keys() == theirs.keys()
+    for name, value in ours.items():
+        assert torch.equal(value.nan_to_num(7.0), theirs[name].nan_to_num(7.0)), name
+
+
+@pytest.mark.parametrize("memory", ["4M", "250K"])
+def test_steps_at_once_are_those_steps_and_show_each_one_s_readings(
+    memory: str,
+) -> None:
+    """Also where worlds have no room for contacts: MuJoCo ends a rollout there."""
+    together, apart = pile(memory), pile(memory)
+    for _ in range(3):
+        ours, theirs = run(together, at_once=True), run(apart, at_once=False)
+        assert_same(ours, theirs)
+        assert not torch.equal(ours[0], ours[-1])
+        for sim in (together, apart):
+            sim.forward()
+    assert_same(together.snapshot(), apart.snapshot())
+    assert (together.health.read().overflow["contacts"] > 0) == (memory == "250K")
+
+
+def test_a_control_that_is_not_finite_spoils_its_world_as_in_single_steps() -> None:
+    together, apart = pile("1M", boxes=2), pile("1M", boxes=2)
+    for sim in (together, apart):
+        sim.data.ctrl[1] = torch.nan
+    assert_same(run(together, at_once=True), run(apart, at_once=False))
+    assert_same(together.snapshot(), apart.snapshot())
+    assert (
+        together.data.qpos[1].isnan().all() and together.data.qpos[2].isfinite().all()
+    )
+
+
+def test_who_breaks_off_between_the_steps_begins_anew() -> None:
+    sim, other = pile("1M", boxes=2), pile("1M", boxes=2)
+    sim.step(more=STEPS - 1)
+    # As in a step that an error ended; all its physics steps are taken.
+    ours = run(sim, at_once=True)
+    run(other, at_once=False)
+    assert_same(ours, run(other, at_once=False))
+    sim.step(more=1)
+    sim.forward()
+    sim.step()
+    for _ in range(3):
+        other.step()
+    assert torch.equal(sim.data.qpos, other.data.qpos)
+
+
+# In an environment.
+
+
+def built(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnv:
+    cfg.scene.num_envs, cfg.seed, cfg.sim.backend = 4, 3, "native"
+    cfg.episode_length_s = 12 * cfg.decimation * cfg.sim.mujoco.timestep
+    env = ManagerBasedRlEnv(cfg)
+    env.reset()
+    env.episode_length_buf.copy_(torch.arange(4) * 3)
+    return env
+
+
+@pytest.mark.parametrize(
+    "task", ["Velocity-G1-Flat", "Velocity-Go1", "Cartpole-Balance"]
+)
+def test_an_environment_steps_to_the_same_bits(task: str) -> None:
+    together, apart = (built(load_task(task).env()) for _ in range(2))
+    assert together.program.looks_once
+    apart.program.looks_once = False
+    generator = torch.Generator().manual_seed(0)
+    width = together.action_manager.total_action_dim
+    for step in range(16):
+        action = torch.randn(4, width, generator=generator)
+        if step == 9:
+            action[2, 0] = torch.nan
+        for env in (together, apart):
+            env.step(action)
+        assert_same(together.get_state(), apart.get_state())
+
+
+@dataclass(kw_only=True)
+class HeightCfg(SensorCfg):
+    """A user's own sensor, of the highest that a body has been in physics steps."""
+
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
+        """Add nothing."""
+
+    def bind(self, context: SensorContext) -> "Height":
+        return Height(self.name, context)
+
+
+class Height(Sensor):
+    def __init__(self, name: str, context: SensorContext) -> None:
+        self.name, self._sim = name, context.sim
+        self._data = torch.zeros(context.sim.num_envs)
+
+    @property
+    def data(self) -> torch.Tensor:
+        return self._data
+
+    def update(self, dt: float) -> None:
+        torch.maximum(self._data, self._sim.data.qpos[:, 2], out=self._data)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        return {"data": self._data}
+
+
+def with_own_sensor(cfg: ManagerBasedRlEnvCfg) -> None:
+    cfg.scene.sensors = (*cfg.scene.sensors, HeightCfg(name="height"))
+
+
+def with_metric_of_substeps(cfg: ManagerBasedRlEnvCfg) -> None:
+    term = MetricsTermCfg(func=lambda env: env.sim.data.qpos[:, 2], per_substep=True)
+    cfg.metrics["height"] = term
+
+
+def with_explicit_actuators(cfg: ManagerBasedRlEnvCfg) -> None:
+    robot: Any = cfg.scene.entities["robot"]
+    pd = IdealPdActuatorCfg(target_names=(".*",), stiffness=20.0, damping=0.5)
+    robot.articulation.actuators = (pd,)
+
+
+class ActsOften(mdp.JointPositionAction):
+    def apply_actions(self) -> None:
+        """Set the targets again."""
+
+
+class ActsOftenCfg(mdp.JointPositionActionCfg):
+    def bind(self, name: str, env: Env) -> ActsOften:
+        return ActsOften(name, self, env)
+
+
+def with_action_each_substep(cfg: ManagerBasedRlEnvCfg) -> None:
+    cfg.actions["joint_pos"] = ActsOftenCfg()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        with_own_sensor,
+        with_metric_of_substeps,
+        with_explicit_actuators,
+        with_action_each_substep,
+    ],
+)
+def test_who_looks_or_acts_between_physics_steps_has_them_one_by_one(
+    change: Callable[[ManagerBasedRlEnvCfg], None],
+) -> None:
+    cfg = load_task("Velocity-Go1-Flat").env()
+    change(cfg)
+    env = built(cfg)
+    assert not env.program.looks_once
+    env.step(torch.zeros(4, env.action_manager.total_action_dim))
