@@ -144,6 +144,10 @@ class SimulationCfg(Config):
     num_threads: int | None = None
     """Threads of the native engine. None takes all the processors there are."""
 
+    native_jacobian: Literal["auto", "dense", "sparse"] = "auto"
+    """Native: the Jacobian's representation where `mujoco.jacobian` is "auto", for
+    speed. "auto" is sparse above 32 degrees of freedom, as Warp has it by itself."""
+
     nconmax: int | None = None
     """Warp: contacts per world on average; the pool is shared by all worlds."""
 

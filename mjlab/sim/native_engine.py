@@ -1,7 +1,6 @@
 """The native engine: MuJoCo C, many worlds on a pool of threads."""
 
 import contextlib
-import copy
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
@@ -37,11 +36,11 @@ class NativeEngine:
     name = "native"
 
     def __init__(
-        self, model: mujoco.MjModel, num_envs: int, *, num_threads: int | None
+        self, model: mujoco.MjModel, num_envs: int, num_threads: int | None
     ) -> None:
         self.device = torch.device("cpu")
         self.num_envs = num_envs
-        self.mj_model = _without_auto_reset(model)
+        self.mj_model = model
         self.variable_fields = mj_batch.MODEL_FIELDS
         relay_warnings()
         self.batch = mj_batch.Batch(
@@ -387,14 +386,3 @@ def _expand_constants(
             compiled = np.ravel(getattr(model, name))[: row.size]
             kept[name] = compiled.reshape(row.shape)
         row[...] = kept[name]
-
-
-def _without_auto_reset(model: mujoco.MjModel) -> mujoco.MjModel:
-    """A copy of `model` that MuJoCo C does not reset when its state is not finite.
-
-    The framework has to see such a world. With the automatic reset it would find a
-    healthy one at time zero.
-    """
-    model = copy.copy(model)
-    model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
-    return model

@@ -7,7 +7,7 @@ import torch
 
 from mjlab.names import suggest
 from mjlab.sim.backend import Backend, resolve_backend
-from mjlab.sim.compile import require_warp_support
+from mjlab.sim.compile import native_model, require_warp_support
 from mjlab.sim.config import SimulationCfg
 from mjlab.sim.engine import Control, Engine, SensePass
 from mjlab.sim.fields import ModelTable, Stage
@@ -50,15 +50,18 @@ class Simulation:
             raise ValueError(f"num_envs={num_envs} has to be 1 or more.")
         self.backend = resolve_backend(self.cfg.backend, device)
         self.num_envs = num_envs
-        self._engine = _build_engine(model, num_envs, self.cfg, self.backend)
-        self.mj_model = self._engine.mj_model
+        self.engine: Engine = _build_engine(model, num_envs, self.cfg, self.backend)
+        """The engine itself, for the rooms that have a part in each engine."""
+        self.mj_model = self.engine.mj_model
         """The compiled model that the worlds started from."""
-        self.device = self._engine.device
+        self.timestep = float(self.mj_model.opt.timestep)
+        """Duration of a physics step as compiled, in seconds."""
+        self.device = self.engine.device
         self.reads = Reads()
         """What has been read so far."""
-        self.data = DataView(self._engine, self.reads)
-        self.model = ModelView(self._engine)
-        self.health = Health(self._engine)
+        self.data = DataView(self.engine, self.reads)
+        self.model = ModelView(self.engine)
+        self.health = Health(self.engine)
         self._sense_passes: list[SensePass] = []
         self._owners: dict[str, dict[int, str]] = {}
         # Whether the last verb was a `forward()` that a step can continue from.
@@ -66,16 +69,6 @@ class Simulation:
         self._everyone = torch.ones(num_envs, dtype=torch.bool, device=self.device)
         self.expand(*vary)
         self.forward(Stage.ACCELERATION)
-
-    @property
-    def engine(self) -> Engine:
-        """The engine itself, for the rooms that have a part in each engine."""
-        return self._engine
-
-    @property
-    def timestep(self) -> float:
-        """Duration of a physics step as compiled, in seconds."""
-        return float(self.mj_model.opt.timestep)
 
     def step(
         self, control: Control | None = None, *, resume: bool = False, more: int = 0
@@ -93,7 +86,7 @@ class Simulation:
                 an engine may take them all now.
         """
         self.model.check_shared()
-        self._engine.step(control, resume and self._is_forward, more)
+        self.engine.step(control, resume and self._is_forward, more)
         self.reads.fresh = Stage.ACCELERATION
         self._is_forward = False
 
@@ -106,7 +99,7 @@ class Simulation:
         """
         self.model.check_shared()
         stage = self.forward_stage if stage is None else stage
-        self._engine.forward(stage)
+        self.engine.forward(stage)
         self.reads.fresh = stage
         self._is_forward = stage >= Stage.VELOCITY
 
@@ -118,12 +111,12 @@ class Simulation:
         Args:
             mask: The worlds, shape (num_envs,). None means all.
         """
-        self._engine.reset(self._everyone if mask is None else self.check_mask(mask))
+        self.engine.reset(self._everyone if mask is None else self.check_mask(mask))
         self._is_forward = False
 
     def sense(self) -> None:
         """Refresh the sensors that look at the world: rays and cameras."""
-        self._engine.sense(self._sense_passes)
+        self.engine.sense(self._sense_passes)
 
     def expand(self, *fields: str) -> None:
         """Give model fields a value per world, equal to the shared one at first.
@@ -132,13 +125,13 @@ class Simulation:
         expansion drops recorded graphs.
         """
         for field in fields:
-            if field not in self._engine.variable_fields:
+            if field not in self.engine.variable_fields:
                 raise FieldError(
                     f"Model field {field!r} cannot vary per world on the "
-                    f"{self._engine.name} engine. "
-                    + suggest(field, sorted(self._engine.variable_fields))
+                    f"{self.engine.name} engine. "
+                    + suggest(field, sorted(self.engine.variable_fields))
                 )
-        self._engine.expand(fields)
+        self.engine.expand(fields)
 
     def write_model(
         self, tables: Sequence[ModelTable], choice: torch.Tensor, mask: torch.Tensor
@@ -153,7 +146,7 @@ class Simulation:
         for table in tables:
             owners = self._owners.setdefault(table.field, {})
             owners.update(dict.fromkeys(table.rows.tolist(), table.owner))
-        self._engine.write_model(tables, choice, self.check_mask(mask))
+        self.engine.write_model(tables, choice, self.check_mask(mask))
         self._is_forward = False
 
     def chosen_by(self, field: str, row: int) -> str | None:
@@ -173,7 +166,7 @@ class Simulation:
             mask: The worlds, shape (num_envs,). None means all.
         """
         mask = self._everyone if mask is None else self.check_mask(mask)
-        self._engine.recompute_constants(mask)
+        self.engine.recompute_constants(mask)
         # What `forward()` computed follows from the fields that were written.
         self._is_forward = False
 
@@ -212,7 +205,7 @@ class Simulation:
         Args:
             model: Whether the model's fields, which seldom change, are among it.
         """
-        return self._engine.snapshot(model=model)
+        return self.engine.snapshot(model=model)
 
     def restore(
         self, snapshot: Mapping[str, torch.Tensor], mask: torch.Tensor | None = None
@@ -224,16 +217,16 @@ class Simulation:
             mask: The worlds, shape (num_envs,), bool; no bit of the others changes.
                 None means all.
         """
-        kept = None if mask is None else self._engine.snapshot()
-        self._engine.restore(snapshot, mask)
+        kept = None if mask is None else self.engine.snapshot()
+        self.engine.restore(snapshot, mask)
         # A snapshot has the derived fields that somebody had read. The others become
         # those of its state, and not of what went on before.
-        self._engine.forward(Stage.ACCELERATION)
+        self.engine.forward(Stage.ACCELERATION)
         if mask is not None and kept is not None:
-            self._engine.restore(kept, ~mask)
+            self.engine.restore(kept, ~mask)
         else:
             self.reads.fresh = Stage.ACCELERATION
-        self._engine.restore(snapshot, mask)
+        self.engine.restore(snapshot, mask)
         self._is_forward = False
 
     def copy_rows(
@@ -247,7 +240,7 @@ class Simulation:
             snapshot: State and model fields as of `snapshot`, without the rest.
             mask: The worlds, shape (num_envs,), bool.
         """
-        self._engine.restore(snapshot, mask)
+        self.engine.restore(snapshot, mask)
         self._is_forward = False
 
     def check_mask(self, mask: torch.Tensor) -> torch.Tensor:
@@ -266,7 +259,7 @@ def _build_engine(
     if backend.engine == "native":
         from mjlab.sim.native_engine import NativeEngine
 
-        return NativeEngine(model, num_envs, num_threads=cfg.num_threads)
+        return NativeEngine(native_model(model, cfg), num_envs, cfg.num_threads)
     require_warp_support(model)
     # Imported only here, so that the native engine works where Warp is not wanted.
     from mjlab.sim.warp_engine import WarpEngine

@@ -73,9 +73,10 @@ def c_data(model: mujoco.MjModel) -> mujoco.MjData:
 
 @pytest.mark.parametrize("num_threads", [1, 2])
 def test_native_is_bit_identical_to_a_loop_over_mj_step(num_threads: int) -> None:
-    model, worlds, steps = g1_model(), 8, 200
+    worlds, steps = 8, 200
     cfg = cfg_for("native", num_threads=num_threads)
-    sim = Simulation(model, worlds, cfg)
+    sim = Simulation(g1_model(), worlds, cfg)
+    model = sim.mj_model
     sim.data.qpos[:] = torch.from_numpy(model.key_qpos[0]).float()
     targets = g1_targets(model, worlds, steps)
     rows = []
