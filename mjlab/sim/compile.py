@@ -88,8 +88,11 @@ def native_model(model: mujoco.MjModel, cfg: SimulationCfg) -> mujoco.MjModel:
     model = copy.copy(model)
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
     if model.opt.jacobian == mujoco.mjtJacobian.mjJAC_AUTO:
-        is_sparse = {"auto": model.nv > 32, "dense": False, "sparse": True}
-        model.opt.jacobian = int(is_sparse[cfg.native_jacobian])
+        forms = {"auto": model.nv > 32, "dense": False, "sparse": True}
+        if (form := cfg.native_jacobian) not in forms:
+            hint = suggest(form, forms)
+            raise OptionError(f"sim.native_jacobian={form!r} is unknown. {hint}")
+        model.opt.jacobian = int(forms[form])
     return model
 
 

@@ -114,6 +114,15 @@ def test_options_without_meaning(option: MujocoCfg, text: str) -> None:
     assert message(OptionError, lambda: ball(SimulationCfg(mujoco=option))) == text
 
 
+def test_a_jacobian_that_is_none_of_the_three() -> None:
+    cfg = SimulationCfg(backend="native", native_jacobian="spare")  # pyright: ignore[reportArgumentType]
+    text = message(OptionError, lambda: Simulation(ball(), 1, cfg))
+    assert text == (
+        "sim.native_jacobian='spare' is unknown. "
+        "Valid names, nearest first: 'sparse', 'auto', 'dense'."
+    )
+
+
 def test_an_unknown_flag_names_its_nearest() -> None:
     cfg = SimulationCfg(mujoco=MujocoCfg(disable=("contacts",)))
     text = message(OptionError, lambda: ball(cfg))

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -98,6 +99,31 @@ def test_native_is_bit_identical_to_a_loop_over_mj_step(num_threads: int) -> Non
     assert (ours == np.array(rows)).all()
     assert (sensordata.numpy() == ours[:, -model.nsensordata :].astype("f4")).all()
     assert (batch.bind("ncon") > 0).any()
+
+
+@pytest.mark.parametrize(
+    "balls, option, own, is_sparse",
+    [
+        (5, "auto", "auto", False),  # 30 degrees of freedom.
+        (6, "auto", "auto", True),
+        (5, "auto", "sparse", True),
+        (6, "auto", "dense", False),
+        (6, "dense", "sparse", False),  # What the options say comes first.
+        (5, "sparse", "dense", True),
+    ],
+)
+def test_the_native_engine_has_its_own_bound_of_a_sparse_jacobian(
+    balls: int, option: Any, own: Any, is_sparse: bool
+) -> None:
+    spec = mujoco.MjSpec()
+    for _ in range(balls):
+        body = spec.worldbody.add_body()
+        body.add_freejoint()
+        body.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[0.1, 0, 0])
+    options = MujocoCfg(jacobian=option)
+    cfg = SimulationCfg(backend="native", mujoco=options, native_jacobian=own)
+    sim = Simulation(compile_model(spec, cfg), 1, cfg)
+    assert sim.engine.batch.model.opt.jacobian == is_sparse
 
 
 def test_twenty_steps_stay_within_1e_4_of_mujoco_c(g1: Simulation) -> None:
