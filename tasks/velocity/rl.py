@@ -117,10 +117,15 @@ G1_FLAT_WORLDS_ON_CPU = 512
 
 
 def g1_flat_rl_on_cpu() -> PpoAgentCfg:
-    """Return settings with which a G1 stands after 2 million steps, and then walks."""
-    return mirrored_rl_on_cpu(
+    """Return settings with which a G1 stands after 2 million steps, and then walks.
+
+    Three epochs an update: two more take half as long again, and gain nothing.
+    """
+    agent = mirrored_rl_on_cpu(
         G1EquivariantModelCfg, max_iterations=1000, entropy_coef=0.001
     )
+    agent.algorithm.num_learning_epochs = 3
+    return agent
 
 
 GAIT_WORLDS_ON_CPU = 256
