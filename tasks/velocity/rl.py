@@ -119,7 +119,7 @@ G1_FLAT_WORLDS_ON_CPU = 512
 def g1_flat_rl_on_cpu() -> PpoAgentCfg:
     """Return settings with which a G1 stands after 2 million steps, and then walks.
 
-    Three epochs an update: two more take half as long again, and gain nothing.
+    Three epochs an update; with five it learned no sooner (docs/decisions.md).
     """
     agent = mirrored_rl_on_cpu(
         G1EquivariantModelCfg, max_iterations=1000, entropy_coef=0.001
