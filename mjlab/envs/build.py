@@ -2,7 +2,6 @@
 
 import secrets
 from dataclasses import dataclass
-from typing import Any
 
 import mujoco
 
@@ -78,9 +77,8 @@ def collect_state(env: ManagedEnv, guard: NonfiniteGuard) -> EnvState:
         "step_counter": env.common_step_counter,
     }
     names = [name for name in Managers._fields if name != "recorder"]
-    owners: dict[str, Any] = {"rng": env.rng, "scene": env.scene}
-    owners |= {name: getattr(env, f"{name}_manager") for name in names}
-    owners |= {"log": env.episode_log, "quarantine": guard}
+    owners = {name: getattr(env, f"{name}_manager") for name in names}
+    owners |= dict(rng=env.rng, scene=env.scene, log=env.episode_log, quarantine=guard)
     return EnvState(env.sim, env.scene, counters, owners)
 
 

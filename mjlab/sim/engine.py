@@ -1,10 +1,11 @@
 """The interface of an engine, as a simulation asks it."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import mujoco
 import torch
+from mujoco import batch as mj_batch
 
 from mjlab.sim.fields import ModelTable, Stage
 
@@ -78,8 +79,10 @@ class Engine(Protocol):
     variable_fields: frozenset[str]
     """Model fields that can differ between worlds."""
 
-    batch: Any
-    """MuJoCo C's worlds, a `mujoco.batch.Batch`, or None where others compute."""
+    @property
+    def batch(self) -> mj_batch.Batch | None:
+        """MuJoCo C's worlds, where these compute; None where there are none."""
+        ...
 
     def data(self, name: str) -> torch.Tensor:
         """Return the live tensor of a data field, shape (num_envs, ...)."""

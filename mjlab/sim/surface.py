@@ -41,10 +41,6 @@ class Surface:
         for block in self._blocks:
             block.publish(self._writable)
 
-    def show(self, name: str, values: np.ndarray) -> None:
-        """Show other values of a field until the next `publish`."""
-        np.copyto(self.tensors[name].numpy(), values, casting="unsafe")
-
     def collect(self) -> bool:
         """Copy what was written since `publish` into the engine's arrays."""
         return any([block.collect() for block in self._blocks])
