@@ -54,11 +54,13 @@ class NetworkCoordinator:
         inputs = weight.new_zeros(size, entries + network.num_dofs)
         self._red = inputs[:num_envs, :entries]
         self._torque = inputs[:num_envs, entries:]
-        outputs = weight.new_zeros(size, network.num_muscles)
-        self._outputs = outputs
-        self._num_envs = num_envs
+        # MKL gives rows of few columns other bits where they begin elsewhere in a cache
+        # line (six columns, by turns: torch 2.13 on an AMD EPYC). So each begins one.
+        muscles = network.num_muscles
+        self._outputs = weight.new_zeros(size, muscles + -muscles % 16)
         self._blocks = [
-            (inputs[rows], outputs[rows]) for rows in in_blocks(size, block)
+            (inputs[rows], self._outputs[rows, :muscles])
+            for rows in in_blocks(size, block)
         ]
         linear = [layer for layer in network.fc if isinstance(layer, nn.Linear)]
         for layer in linear:
@@ -77,7 +79,8 @@ class NetworkCoordinator:
             torch.div(torque, self.network.torque_scale, out=self._torque)
             for inputs, outputs in self._blocks:
                 self._run(inputs, outputs)
-            return self.network.activation(self._outputs)[: self._num_envs]
+            activation = self.network.activation(self._outputs)
+            return activation[: len(self._red), : self.network.num_muscles]
 
     def reset(self, mask: torch.Tensor) -> None:
         """Do nothing: a network has no past."""

@@ -220,3 +220,19 @@ def test_cascade_weights_are_the_published_formula():
         )
         expected = 1 / (1 + np.exp(-1000 * (d - thresholds[:, j])))
         assert np.allclose(found[:, j].numpy(), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("muscles", [5, 6, 7, 9, 11, 18])
+def test_a_world_has_the_same_activations_wherever_it_stands(muscles: int):
+    network = MuscleNetwork(7, 3, muscles)
+    random = torch.Generator().manual_seed(0)
+    red, torque = (torch.randn(9, n, generator=random) * 100.0 for n in (7, 3))
+    coordinator = NetworkCoordinator(network, 9, block=16)
+    first = coordinator.act(red, torque).clone()
+    assert first.shape == (9, muscles)
+    for shift in range(1, 9):
+        found = coordinator.act(red.roll(shift, 0), torque.roll(shift, 0))
+        assert torch.equal(found, first.roll(shift, 0))
+    with torch.no_grad():
+        expected = network.activation(network(red, torque))
+    torch.testing.assert_close(first, expected)

@@ -155,6 +155,9 @@ def worlds(file: str, backend: Literal["native", "warp"] = "native") -> Zoo:
     sim = Simulation(model, NUM_ENVS, sim_cfg, device="cpu")
     scene = Scene(cfg, built, sim, WorldRng(NUM_ENVS, 0, sim.device))
     alone = mujoco.MjModel.from_xml_path(str(path))
+    if alone.opt.jacobian == mujoco.mjtJacobian.mjJAC_AUTO:
+        # Where a file leaves it open, this and not the physics is the engine's choice.
+        alone.opt.jacobian = sim.mj_model.opt.jacobian
     return Zoo(file, scene, alone, np.random.default_rng(0))
 
 
