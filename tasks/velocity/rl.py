@@ -145,7 +145,7 @@ def g1_gait_rl() -> PpoAgentCfg:
 
 def g1_rough_rl_on_cpu() -> PpoAgentCfg:
     """Return those settings for the G1."""
-    return rough_rl_on_cpu(G1EquivariantModelCfg)
+    return rough_rl_on_cpu(G1EquivariantModelCfg, tied=False)
 
 
 ROUGH_WORLDS_ON_CPU = 256
@@ -153,7 +153,7 @@ ROUGH_WORLDS_ON_CPU = 256
 
 
 def rough_rl_on_cpu(
-    model: type[EquivariantModelCfg] = Go1EquivariantModelCfg,
+    model: type[EquivariantModelCfg] = Go1EquivariantModelCfg, *, tied: bool = True
 ) -> PpoAgentCfg:
     """Return settings that teach what walks on flat ground to walk on rough ground.
 
@@ -162,8 +162,9 @@ def rough_rl_on_cpu(
 
     Args:
         model: The networks of a robot.
+        tied: Which form they have: that of the actor on flat ground, to begin with it.
     """
-    agent = mirrored_rl_on_cpu(model, max_iterations=600, entropy_coef=0.001)
+    agent = mirrored_rl_on_cpu(model, max_iterations=600, entropy_coef=0.001, tied=tied)
     agent.num_steps_per_env = 48
     agent.algorithm.num_learning_epochs = 4
     agent.algorithm.gamma = 0.99
