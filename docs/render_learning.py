@@ -108,10 +108,9 @@ def draw(rows: Rows, panels: Sequence[Panel], to: Path) -> None:
 
 def draw_off_policy(to: Path) -> None:
     """Write the curves of the off-policy attempts beside PPO's, over samples."""
-    runs = json.loads(OFF_POLICY.read_text("utf-8"))["runs"]
-    ppo = read_metrics(GO1)
-    curves = {"PPO": [row for row in ppo if row["Train/env_steps"] < 2.6e6]}
-    for name, run in runs.items():
+    study = json.loads(OFF_POLICY.read_text("utf-8"))
+    curves: dict[str, Rows] = {}
+    for name, run in {"PPO": study["ppo"], **study["runs"]}.items():
         columns = run["curve"]
         rows = zip(*columns.values(), strict=True)
         curves[name] = [dict(zip(columns, row, strict=True)) for row in rows]
