@@ -55,7 +55,8 @@ class NetworkCoordinator:
         self._red = inputs[:num_envs, :entries]
         self._torque = inputs[:num_envs, entries:]
         # MKL gives rows of few columns other bits where they begin elsewhere in a cache
-        # line (six columns, by turns: torch 2.13 on an AMD EPYC). So each begins one.
+        # line (six columns, by turns: torch 2.13 on an AMD EPYC). So each begins one,
+        # of 16 numbers.
         muscles = network.num_muscles
         self._outputs = weight.new_zeros(size, muscles + -muscles % 16)
         self._blocks = [

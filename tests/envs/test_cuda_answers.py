@@ -164,7 +164,7 @@ def test_a_scene_that_is_not_told_of_a_replay_is_found() -> None:
     def plant(fused: Any, eager: Any) -> Found:
         eager.scene.invalidate = eager.scene.invalidate
         fused.scene.invalidate = list  # Does nothing.
-        return compare(fused, eager, 30)
+        return compare(fused, eager, 30)  # Each is asked in a third of the steps.
 
     wrong = " ".join(twins("Velocity-G1-Flat", plant).wrong)
     for part in ("entities[robot].data.", "is_in_contact()", "views.", "marks"):
