@@ -54,11 +54,8 @@ class NetworkCoordinator:
         inputs = weight.new_zeros(size, entries + network.num_dofs)
         self._red = inputs[:num_envs, :entries]
         self._torque = inputs[:num_envs, entries:]
-        # MKL gives rows of few columns other bits where they begin elsewhere in a cache
-        # line (six columns, by turns: torch 2.13 on an AMD EPYC). So each begins one,
-        # of 16 numbers.
         muscles = network.num_muscles
-        self._outputs = weight.new_zeros(size, muscles + -muscles % 16)
+        self._outputs = _rows_of_lines(weight, size, muscles)
         self._blocks = [
             (inputs[rows], self._outputs[rows, :muscles])
             for rows in in_blocks(size, block)
@@ -69,8 +66,9 @@ class NetworkCoordinator:
             layer.weight.data = layer.weight.data.t().contiguous().t()
         self._layers = [(layer.weight.t(), layer.bias) for layer in linear]
         # Blocks come one after the other, so that one set of these serves all.
+        widths = [bias.shape[0] for _, bias in self._layers[:-1]]
         self._hidden = [
-            weight.new_zeros(block, bias.shape[0]) for _, bias in self._layers[:-1]
+            _rows_of_lines(weight, block, width)[:, :width] for width in widths
         ]
 
     def act(self, red: torch.Tensor, torque: torch.Tensor) -> torch.Tensor:
@@ -94,6 +92,15 @@ class NetworkCoordinator:
             x = nn.functional.leaky_relu_(hidden, LEAK)
         weight, bias = self._layers[-1]
         torch.addmm(bias, x, weight, out=outputs)
+
+
+def _rows_of_lines(like: torch.Tensor, rows: int, columns: int) -> torch.Tensor:
+    """Return zeros, at least so wide that each row begins a cache line of 16 numbers.
+
+    MKL gives rows of few columns other bits where they begin elsewhere in a line (six
+    columns, by turns: torch 2.13 on an AMD EPYC).
+    """
+    return like.new_zeros(rows, columns + -columns % 16)
 
 
 class CascadeCoordinator:

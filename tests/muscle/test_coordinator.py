@@ -222,9 +222,14 @@ def test_cascade_weights_are_the_published_formula():
         assert np.allclose(found[:, j].numpy(), expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("muscles", [5, 6, 7, 9, 11, 18])
-def test_a_world_has_the_same_activations_wherever_it_stands(muscles: int):
-    network = MuscleNetwork(7, 3, muscles)
+@pytest.mark.parametrize(
+    ("muscles", "hidden"),
+    [*((n, (256, 256)) for n in (5, 6, 7, 9, 11, 18)), (18, (6,)), (18, (11, 11))],
+)
+def test_a_world_has_the_same_activations_wherever_it_stands(
+    muscles: int, hidden: tuple[int, ...]
+):
+    network = MuscleNetwork(7, 3, muscles, hidden=hidden)
     random = torch.Generator().manual_seed(0)
     red, torque = (torch.randn(9, n, generator=random) * 100.0 for n in (7, 3))
     coordinator = NetworkCoordinator(network, 9, block=16)
