@@ -1,7 +1,5 @@
 """Learning of walking."""
 
-from dataclasses import replace
-
 from mjlab.rl import CheckpointCfg, GaussianCfg, MlpModelCfg, PpoAgentCfg, PpoCfg
 from mjlab.tasks.velocity.symmetry import (
     EquivariantModelCfg,
@@ -72,7 +70,8 @@ def mirrored_rl_on_cpu(
     *,
     max_iterations: int,
     entropy_coef: float,
-    tied: bool = False,
+    tied_actor: bool = False,
+    tied_critic: bool = True,
 ) -> PpoAgentCfg:
     """Return PPO with networks that are the same in a mirror, and learn from few steps.
 
@@ -80,7 +79,8 @@ def mirrored_rl_on_cpu(
         model: The networks of a robot.
         max_iterations: Iterations of a whole run.
         entropy_coef: What exploration is worth.
-        tied: Which form networks have; see `EquivariantModelCfg`.
+        tied_actor: Which form the actor has; see `EquivariantModelCfg`.
+        tied_critic: Which form the critic has.
     """
     agent = velocity_rl(max_iterations=max_iterations, entropy_coef=entropy_coef)
     agent.actor = model(
@@ -88,14 +88,14 @@ def mirrored_rl_on_cpu(
         activation="elu",
         obs_normalization=True,
         distribution_cfg=GaussianCfg(init_std=1.0, std_type="scalar"),
-        tied=tied,
+        tied=tied_actor,
         output_gain=0.5,
     )
     agent.critic = model(
         hidden_dims=HIDDEN_DIMS_ON_CPU,
         activation="elu",
         obs_normalization=True,
-        tied=tied,
+        tied=tied_critic,
     )
     agent.algorithm.desired_kl = 0.02
     agent.algorithm.gamma = 0.985
@@ -110,7 +110,7 @@ settled on standing still (docs/decisions.md)."""
 def go1_flat_rl_on_cpu() -> PpoAgentCfg:
     """Return settings with which a Go1 walks as told after 2 to 3 million steps."""
     return mirrored_rl_on_cpu(
-        Go1EquivariantModelCfg, max_iterations=300, entropy_coef=0.005, tied=True
+        Go1EquivariantModelCfg, max_iterations=300, entropy_coef=0.005, tied_actor=True
     )
 
 
@@ -127,7 +127,6 @@ def g1_flat_rl_on_cpu() -> PpoAgentCfg:
     agent = mirrored_rl_on_cpu(
         G1EquivariantModelCfg, max_iterations=1000, entropy_coef=0.001
     )
-    agent.critic = replace(agent.critic, tied=True)
     agent.algorithm.num_learning_epochs = 3
     return agent
 
@@ -139,13 +138,11 @@ GAIT_WORLDS_ON_CPU = 256
 def g1_gait_rl() -> PpoAgentCfg:
     """Return settings for the G1 about its gait."""
     return mirrored_rl_on_cpu(
-        G1EquivariantModelCfg, max_iterations=1200, entropy_coef=0.001
+        G1EquivariantModelCfg,
+        max_iterations=1200,
+        entropy_coef=0.001,
+        tied_critic=False,
     )
-
-
-def g1_rough_rl_on_cpu() -> PpoAgentCfg:
-    """Return those settings for the G1."""
-    return rough_rl_on_cpu(G1EquivariantModelCfg, tied=False)
 
 
 ROUGH_WORLDS_ON_CPU = 256
@@ -153,7 +150,9 @@ ROUGH_WORLDS_ON_CPU = 256
 
 
 def rough_rl_on_cpu(
-    model: type[EquivariantModelCfg] = Go1EquivariantModelCfg, *, tied: bool = True
+    model: type[EquivariantModelCfg] = Go1EquivariantModelCfg,
+    *,
+    tied_actor: bool = True,
 ) -> PpoAgentCfg:
     """Return settings that teach what walks on flat ground to walk on rough ground.
 
@@ -162,10 +161,17 @@ def rough_rl_on_cpu(
 
     Args:
         model: The networks of a robot.
-        tied: Which form they have: that of the actor on flat ground, to begin with it.
+        tied_actor: Which form the actor has: that on flat ground, to begin with it.
     """
-    agent = mirrored_rl_on_cpu(model, max_iterations=600, entropy_coef=0.001, tied=tied)
+    agent = mirrored_rl_on_cpu(
+        model, max_iterations=600, entropy_coef=0.001, tied_actor=tied_actor
+    )
     agent.num_steps_per_env = 48
     agent.algorithm.num_learning_epochs = 4
     agent.algorithm.gamma = 0.99
     return agent
+
+
+def g1_rough_rl_on_cpu() -> PpoAgentCfg:
+    """Return those settings for the G1."""
+    return rough_rl_on_cpu(G1EquivariantModelCfg, tied_actor=False)
