@@ -15,8 +15,8 @@ from mjlab.report.chart import Chart, ChartLine, svg
 
 GO1 = ROOT / "tasks/velocity/trained/Velocity-Go1-Flat/metrics.jsonl"
 GO1_ROUGH = ROOT / "tasks/velocity/trained/Velocity-Go1/metrics.jsonl"
+G1 = ROOT / "tasks/velocity/trained/Velocity-G1-Flat/metrics.jsonl"
 G1_ROUGH = ROOT / "tasks/velocity/trained/Velocity-G1/metrics.jsonl"
-G1 = ROOT / "bench/results/learning_g1_flat.json"
 OFF_POLICY = ROOT / "bench/results/off_policy.json"
 IMAGES = ROOT / "docs/images"
 
@@ -70,7 +70,7 @@ def main() -> None:
     draw(read_metrics(GO1), ROBOT, IMAGES / "go1_learning.svg")
     draw(read_metrics(GO1_ROUGH), ROUGH, IMAGES / "go1_rough_learning.svg")
     draw(read_metrics(G1_ROUGH), HUMANOID_ROUGH, IMAGES / "g1_rough_learning.svg")
-    draw(read_curve(G1), ROBOT, IMAGES / "g1_learning.svg")
+    draw(read_metrics(G1), ROBOT, IMAGES / "g1_learning.svg")
     draw(read_metrics(W18), MUSCLES, IMAGES / "w18_learning.svg")
     draw(read_metrics(WAVE), TRACKING, IMAGES / "tracking_learning.svg")
     draw(read_metrics(CLIPS), TRACKING, IMAGES / "clips_learning.svg")
@@ -80,14 +80,6 @@ def main() -> None:
 def read_metrics(path: Path) -> Rows:
     """The rows that a run kept."""
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-
-def read_curve(path: Path) -> Rows:
-    """The rows of a curve that `bench/learning.py` kept."""
-    curve = json.loads(path.read_text("utf-8"))["curve"]
-    length = len(curve["iteration"])
-    rows = [{name: values[i] for name, values in curve.items()} for i in range(length)]
-    return [{k: v for k, v in row.items() if v is not None} for row in rows]
 
 
 def draw(rows: Rows, panels: Sequence[Panel], to: Path) -> None:
