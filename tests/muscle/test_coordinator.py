@@ -224,7 +224,7 @@ def test_cascade_weights_are_the_published_formula():
 
 @pytest.mark.parametrize(
     ("muscles", "hidden"),
-    [*((n, (256, 256)) for n in (5, 6, 7, 9, 11, 18)), (18, (6,)), (18, (11, 11))],
+    [*((n, (256,) * 3) for n in (5, 6, 7, 9, 11, 18)), (18, (6,)), (18, (11, 11))],
 )
 def test_a_world_has_the_same_activations_wherever_it_stands(
     muscles: int, hidden: tuple[int, ...]
