@@ -284,6 +284,7 @@ def learn(
         device=device,
         resume=resume,
         exact=line.options.exact,
+        chosen=[setting.name for setting in line.settings],
         init_from=weights,
         critic_first=line.options.critic_first,
         defaults=None if run is not None else find_defaults(line, entry),

@@ -7,7 +7,7 @@ import contextlib
 import dataclasses
 import logging
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,7 @@ def train(
     device: str | None = None,
     resume: Path | None = None,
     exact: bool = True,
+    chosen: Collection[str] = (),
     init_from: Path | None = None,
     critic_first: int = 0,
     defaults: Mapping[str, Any] | None = None,
@@ -72,6 +73,7 @@ def train(
         device: Where to train. None takes a GPU of its own where there is one.
         resume: Run or checkpoint to go on from, in the same folder.
         exact: Go on exactly; see `TrainingLoop.resume`.
+        chosen: Paths of the settings that the user typed; see `TrainingLoop.resume`.
         init_from: Run or checkpoint to take first weights from; see `take_weights`.
         critic_first: Iterations in which the critic alone learns from there.
         defaults: The task's configurations as they were before the user changed any,
@@ -119,14 +121,16 @@ def train(
             config_text=text,
         )
         if resume is not None:
-            loop.resume(resume, exact=exact)
+            loop.resume(resume, exact=exact, chosen=chosen)
             if ranks.is_first:
-                run.reopen(loop.iteration, text)
+                changes, seed = loop.changes, env_cfg.seed
+                run.reopen(loop.iteration, text, seed=seed, changes=changes)
             stack.enter_context(record)
         taken = _take_weights(loop, init_from, critic_first)
         stack.enter_context(_recorder(loop, run, task, text, display))
         if ranks.is_first and display is not None:
-            for line in [f"Run folder {run.path}.", *taken, *_start(loop, placement)]:
+            lines = [*taken, *_changed(loop), *_start(loop, placement)]
+            for line in [f"Run folder {run.path}.", *lines]:
                 display.say(line)
             loop.writers = stack.enter_context(
                 writing(run.path, agent_cfg.logging, start=loop.iteration, config=plain)
@@ -150,6 +154,11 @@ def _take_weights(
         return []
     loop.learner.critic_first = critic_first
     return take_weights(place, loop.learner, loop.worlds, loop.cfg)
+
+
+def _changed(loop: TrainingLoop) -> list[str]:
+    """Return the line about settings that changed when the run was resumed."""
+    return [f"Changed: {', '.join(loop.changes)}."] if loop.changes else []
 
 
 def _hooks(

@@ -16,7 +16,7 @@ import json
 import os
 import re
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -146,13 +146,22 @@ class RunFolder:
         """Change entries of `run.json`."""
         self._write(self.info() | changes)
 
-    def reopen(self, iteration: int, config: str) -> None:
+    def reopen(
+        self,
+        iteration: int,
+        config: str,
+        *,
+        seed: int | None = None,
+        changes: Sequence[str] = (),
+    ) -> None:
         """Note that the run goes on after an iteration, since when, and by what.
 
         Args:
             iteration: Iterations that are done.
             config: The configuration from now on, as text. One that was another stays
                 as `config_until_<iteration>.json`.
+            seed: The seed in use from now on. None keeps the seed.
+            changes: Settings that changed, each as "path before -> after".
         """
         file = self.path / "config.json"
         before = file.read_text("utf-8")
@@ -161,9 +170,16 @@ class RunFolder:
             write_text(file, config)
         now = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
         entry = {"iteration": iteration, "time": now, "command": command()}
-        resumed = [*self.info().get("resumed", []), entry]
-        changes = {"status": "running", "pid": os.getpid(), "resumed": resumed}
-        self.update(**changes, reason="", finished=None)
+        entry |= {"changes": list(changes)} if changes else {}
+        info = self.info()
+        self.update(
+            status="running",
+            pid=os.getpid(),
+            resumed=[*info.get("resumed", []), entry],
+            seed=info.get("seed") if seed is None else seed,
+            reason="",
+            finished=None,
+        )
         self.point_latest()
 
     def point_latest(self) -> None:
