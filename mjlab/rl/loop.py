@@ -253,7 +253,7 @@ class TrainingLoop:
         """Return why to stop now, from what all processes know alike."""
         stop = self.cfg.stop
         if self._interrupts.agreed:
-            return f"a signal ({self._interrupts.name}) asked for it"
+            return self._interrupts.reason
         if self.iteration >= self.cfg.max_iterations:
             return f"all {self.cfg.max_iterations} iterations are done"
         if stop.max_env_steps is not None and self.env_steps >= stop.max_env_steps:

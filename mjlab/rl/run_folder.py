@@ -207,7 +207,8 @@ class RunFolder:
         try:
             yield
         except BaseException as error:
-            was_asked = isinstance(error, KeyboardInterrupt | SystemExit)
+            asked = (KeyboardInterrupt, SystemExit, BrokenPipeError)
+            was_asked = isinstance(error, asked)
             status = "stopped" if was_asked else "failed"
             reason = "".join(traceback.format_exception_only(error)).strip()
             text = "".join(traceback.format_exception(error))
