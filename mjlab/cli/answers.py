@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
+from mjlab.memory import describe_out_of_memory, is_out_of_memory
+
 FAULT_OF_USER = 2
 """Exit code for a command line or a configuration that cannot work."""
 
@@ -155,6 +157,8 @@ class _Ending:
 
 def _is_answer(error: Exception) -> bool:
     """Return whether the message is for the user: ours, or of a disk or a name."""
+    if is_out_of_memory(error):
+        return True
     return _is_ours(error) or _is_worded_here(error) or _is_of_a_file(error)
 
 
@@ -182,6 +186,8 @@ def _is_worded_here(error: Exception) -> bool:
 
 def _said(error: Exception) -> str:
     """Return the message of an error, as it was worded."""
+    if is_out_of_memory(error):
+        return describe_out_of_memory(error)
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return f"{error.strerror}: {str(error.filename)!r}."
     return str(error.args[0]) if type(error) is KeyError else str(error)

@@ -208,10 +208,16 @@ def test_what_an_exact_resume_cannot_change_is_refused_in_one_line(
     assert second.iteration == 2
 
 
-def test_the_best_score_of_another_metric_is_forgotten(tmp_path):
-    trained(tmp_path)
-    cfg = agent(2)
-    cfg.stop.metric = "Train/mean_episode_length"
+@pytest.mark.parametrize(
+    ("metric", "expected"), [("Train/mean_reward", 7.0), ("Loss/value", None)]
+)
+def test_the_best_score_of_another_metric_is_forgotten(tmp_path, metric, expected):
+    first = loop_of(agent(1), tmp_path)
+    first.run()
+    first._scores.best = 7.0
+    first.save()
+    cfg = agent(1)
+    cfg.stop.metric = metric
     second = loop_of(cfg, tmp_path)
     second.resume(tmp_path)
-    assert second._scores.best is None
+    assert second._scores.best == expected
