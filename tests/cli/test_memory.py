@@ -149,8 +149,8 @@ def test_a_limit_of_the_shell_is_named_where_worlds_exceed_it() -> None:
     )
     limit, said = done.stdout.splitlines()
     assert said == (
-        f"10000 worlds do not fit into memory (ulimit -v allows {limit} GB). Take fewer "
-        "worlds: scene.num_envs in Python, --num-envs on the command line."
+        f"10000 worlds do not fit into memory (ulimit -v allows {limit} GB). Take "
+        "fewer worlds: scene.num_envs in Python, --num-envs on the command line."
     )
 
 
