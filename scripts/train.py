@@ -12,6 +12,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
+from mjlab.cli.answers import as_called
 from mjlab.cli.hardware import (
     choose_learner,
     choose_worlds,
@@ -69,6 +70,9 @@ class Options:
     critic_first: int = 0
     """Iterations in which the critic alone learns, for --init-from a policy without
     one, such as a cloned one."""
+
+    video: bool = False
+    """Record a film of the policy at the end, for the run's folder and its report."""
 
     logs: Path = Path("logs")
     """Folder of all runs."""
@@ -261,7 +265,7 @@ def learn(
 ) -> None:
     """Train, and say where the results are."""
     from mjlab.cli.memory import keep_freed_memory
-    from mjlab.cli.train import train
+    from mjlab.cli.train import next_commands, record_film, train
     from mjlab.rl import Ranks
 
     keep_freed_memory()
@@ -290,8 +294,12 @@ def learn(
         defaults=None if run is not None else find_defaults(line, entry),
         placement=placement,
     )
-    if is_first:
-        print(f"Stopped because {outcome.reason}. The run is in {folder.path}")
+    if not is_first:
+        return
+    if line.options.video and not outcome.interrupted:
+        print(record_film(folder), flush=True)
+    print(f"{'Stopped' if outcome.interrupted else 'Done'}: {outcome.reason}.")
+    print(as_called(next_commands(folder)))
 
 
 if __name__ == "__main__":

@@ -255,11 +255,11 @@ class TrainingLoop:
         if self._interrupts.agreed:
             return self._interrupts.reason
         if self.iteration >= self.cfg.max_iterations:
-            return f"all {self.cfg.max_iterations} iterations are done"
+            return f"{self.iteration} of {self.cfg.max_iterations} iterations"
         if stop.max_env_steps is not None and self.env_steps >= stop.max_env_steps:
-            return f"{self.env_steps} steps are done, of stop.max_env_steps"
+            return f"stop.max_env_steps reached, with {self.env_steps} steps"
         if stop.max_seconds is not None and self._seconds >= stop.max_seconds:
-            return f"{self._seconds:.0f} s have gone, of stop.max_seconds"
+            return f"stop.max_seconds reached, after {self._seconds:.0f} s"
         return self._scores.reason_to_stop(self.figures)
 
     @property

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -21,11 +22,19 @@ from mjlab.cli.help import field_texts, reference
 from mjlab.cli.listing import find_summary
 from mjlab.cli.overrides import Setting, apply, find_part
 from mjlab.cli.static_imports import ImportFaultError, check_imports
+from mjlab.cli.train import record_film
 from mjlab.entity import EntityCfg, build_entity
 from mjlab.motion.bvh import read_bvh
 from mjlab.names import suggest
 from mjlab.registry import entries, find_entry, load_task
-from mjlab.rl import BetaCfg, MlpModelCfg, PpoAgentCfg, RndCfg, RnnModelCfg
+from mjlab.rl import (
+    BetaCfg,
+    MlpModelCfg,
+    PpoAgentCfg,
+    RndCfg,
+    RnnModelCfg,
+    RunFolder,
+)
 from mjlab.tasks.cartpole import CartpoleAgentCfg, CartpoleBalanceCfg
 from mjlab.tasks.velocity import VelocityG1FlatCfg
 from scripts import evaluate, list_tasks, new_task, train
@@ -635,7 +644,35 @@ def test_a_run_goes_on_where_it_was(logs, capsys):
     run = logs / TASK / "latest"
     lines = (run / "metrics.jsonl").read_text().splitlines()
     assert [json.loads(line)["iteration"] for line in lines] == [1, 2, 3]
-    assert "all 3 iterations are done" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "Done: 3 of 3 iterations.\nNext:\n" in said
+    there = run.resolve()
+    for program in (
+        f"play.py {there}",
+        f"report.py {there} --open",
+        f"doctor.py {there}",
+    ):
+        assert f"python scripts/{program}\n" in said
+
+
+@pytest.mark.slow
+def test_a_training_with_a_film_has_it_in_its_report(logs, tmp_path, capsys):
+    shutil.copytree(logs, tmp_path / "logs")
+    more = ["--agent.max-iterations", "3", "--logs", str(tmp_path / "logs"), "--video"]
+    assert run_program(train.main, [TASK, "--resume", "latest", *more]) == 0
+    run = (tmp_path / "logs" / TASK / "latest").resolve()
+    assert f"Film {run / 'videos' / 'policy.mp4'}.\n" in capsys.readouterr().out
+    # The box "ftyp" is the first of an MP4 file.
+    assert (run / "videos" / "policy.mp4").read_bytes()[4:8] == b"ftyp"
+    assert "data:video/mp4;base64," in (run / "report.html").read_text()
+
+
+@pytest.mark.slow
+def test_a_film_that_cannot_be_recorded_is_one_line(tmp_path):
+    (tmp_path / "run.json").write_text('{"task": "Cartpole-Balance"}')
+    said = record_film(RunFolder(tmp_path))
+    assert said.startswith("No film was recorded. ")
+    assert "config.json" in said and "\n" not in said
 
 
 def test_a_run_of_another_task_is_refused(logs, capsys):

@@ -71,7 +71,7 @@ def test_a_run_leaves_everything_in_its_folder_and_its_policy_plays(tmp_path):
     assert RunFolder.find("latest", tmp_path).path == folder.path
     info = folder.info()
     assert (info["status"], info["seed"]) == ("finished", 3)
-    assert info["reason"] == outcome.reason == "all 2 iterations are done"
+    assert info["reason"] == outcome.reason == "2 of 2 iterations"
     lines = read_metrics(folder.path / "metrics.jsonl")
     assert "Eval/mean_reward" in lines[1]
     assert Checkpoints(folder.path / "checkpoints").best() is not None

@@ -70,7 +70,7 @@ def test_the_files_of_the_page_make_a_task_that_is_listed(folder):
 def test_the_task_of_the_page_is_trained_and_played(folder):
     small = ["--env.scene.num-envs", "64", "--agent.evaluation.every", "0"]
     said = run(folder, "train.py", "Pendulum", "--agent.max-iterations", "2", *small)
-    assert "all 2 iterations are done" in said
+    assert "2 of 2 iterations" in said
     said = run(folder, "play.py", "Pendulum", "--viewer", "none", "--steps", "5")
     assert "Mean reward of a step, over 5 steps" in said
 
