@@ -119,8 +119,15 @@ def find_run(line: Line, entry: Entry) -> "RunFolder | None":
     place = line.options.resume
     if place is None:
         return None
-    place = f"{entry.id}/latest" if place == "latest" else place
-    run = RunFolder.find(place, line.options.logs)
+    logs = line.options.logs
+    if place == "latest" and not (logs / entry.id / place / "run.json").is_file():
+        raise UsageError(
+            f"There is no run of {entry.id!r} in {logs} to resume. "
+            f"Train one with train.py {entry.id}."
+        )
+    # A run is named as it is below its task's folder, or by a path.
+    own = logs / entry.id / place
+    run = RunFolder.find(own if own.is_dir() else place, logs)
     task = run.info()["task"]
     if task != entry.id:
         raise UsageError(f"{run.path} is a run of {task!r}, not of {entry.id!r}.")

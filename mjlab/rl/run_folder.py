@@ -27,7 +27,7 @@ from mjlab.files import (
     sync,
     write_text,
 )
-from mjlab.names import UnknownNameError, suggest
+from mjlab.names import AmbiguousNameError, UnknownNameError, suggest
 from mjlab.provenance import (
     arguments,
     command,
@@ -255,18 +255,32 @@ def find_run(place: str | Path, root: Path = Path("logs")) -> Path:
 
     Args:
         place: A run's folder, a task's folder or a folder of runs, each of which
-            stands for its newest run, a file in a run's folder, "latest",
-            "<task>/latest", or "<task>".
+            stands for its newest run, a file in a run's folder, the name of a run's
+            folder, "latest", "<task>/latest", or "<task>".
         root: Folder of all runs, for names that are no path.
     """
-    for start in (Path(place), Path(root) / place):
+    root = Path(root)
+    tasks = sorted(root.iterdir()) if root.is_dir() else []
+    is_name = Path(place).name == str(place) != LATEST
+    named = [run for t in tasks if _is_run(run := t / place)] if is_name else []
+    if len(named) > 1:
+        listed = ", ".join(str(run) for run in named)
+        raise AmbiguousNameError(f"{str(place)!r} names several runs: {listed}.")
+    for start in (Path(place), root / place, *named):
         for folder in (start, start / LATEST, *start.parents[:2]):
             if (folder / "run.json").is_file():
                 return folder.resolve()
-    root = Path(root)
-    known = [task.name for task in root.iterdir()] if root.is_dir() else []
+    known = [task.name for task in tasks if _is_run(task) or _has_runs(task)]
     hint = suggest(str(place), known) if known else f"There are no runs in {root}."
     raise UnknownNameError(f"There is no run {str(place)!r}. {hint}")
+
+
+def _is_run(folder: Path) -> bool:
+    return (folder / "run.json").is_file()
+
+
+def _has_runs(folder: Path) -> bool:
+    return folder.is_dir() and any(_is_run(below) for below in folder.iterdir())
 
 
 def save_config(path: Path, **parts: Any) -> None:

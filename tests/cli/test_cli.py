@@ -21,6 +21,7 @@ from mjlab.cli.hardware import choose_worlds
 from mjlab.cli.help import field_texts, reference
 from mjlab.cli.listing import find_summary
 from mjlab.cli.overrides import Setting, apply, find_part
+from mjlab.cli.runs import find_run
 from mjlab.cli.static_imports import ImportFaultError, check_imports
 from mjlab.cli.train import record_film
 from mjlab.entity import EntityCfg, build_entity
@@ -91,7 +92,7 @@ def test_help_is_short_and_comes_at_once_without_torch(script):
 def test_tasks_are_listed_at_once_without_torch():
     done, seconds = blocked("scripts/list_tasks.py")
     assert done.returncode == 0, done.stderr
-    row = r"^Velocity-G1 +mjlab-fused  Unitree G1 walks as told on rough"
+    row = r"^Velocity-G1 +mjlab-fused  Unitree G1 follows velocity commands"
     assert re.search(row, done.stdout, re.MULTILINE)
     assert seconds < 0.5
 
@@ -115,15 +116,16 @@ WRONG = {
     "is one too many. Options begin with two dashes.",
     "--evn.decimation 4": "There is no option '--evn.decimation'. What is in "
     "the configuration begins with --env. or --agent.",
-    "--sed 1": "There is no option '--sed'. Valid names, nearest first: '--seed', ",
+    "--sed 1": "There is no option '--sed'. Valid names, nearest first: '--seed' "
+    "and 15 more.",
     "--seed": "--seed needs a value: a whole number or None.",
     "--seed one": "--seed takes a whole number or None, not 'one'. It is None now.",
     "--logs a b": "--logs takes a path, not 'a b'. It is logs now.",
     "--device gpu": '--device cannot be \'gpu\'. Valid: "cpu", "cuda", '
     '"cuda:0", "cuda:1" and so on.',
     "--gpus 99": "There is no GPU 99. Valid: ",
-    "--resume latest --logs /nowhere": "There is no run 'Cartpole-Balance/"
-    "latest'. There are no runs in /nowhere.",
+    "--resume latest --logs /nowhere": "There is no run of 'Cartpole-Balance' in "
+    "/nowhere to resume. Train one with train.py Cartpole-Balance.",
     "--help-config env.rewrds": "--help-config env.rewrds: env has no part "
     "'rewrds'. Valid names, nearest first: 'rewards', ",
     "--env.decimatoin 4": "--env.decimatoin: env has no part 'decimatoin'. "
@@ -149,8 +151,8 @@ WRONG = {
     "--env.rewards x": "--env.rewards is set by its parts: --env.rewards.PART.",
     "--env.rewards.smoth.weight 1": "--env.rewards.smoth.weight: env.rewards "
     "has no part 'smoth'. Valid names, nearest first: 'smooth'.",
-    "--env.rewards.smooth 1": "--env.rewards.smooth cannot be '1'. Valid names, "
-    "nearest first: 'RewardTermCfg'. To change a part of it, write "
+    "--env.rewards.smooth 1": "--env.rewards.smooth cannot be '1'. Valid names: "
+    "'RewardTermCfg'. To change a part of it, write "
     "--env.rewards.smooth.PART.",
     "--env.rewards.smooth.func f": "--env.rewards.smooth.func cannot be set on "
     "the command line: it is smooth_reward. Subclass the configuration instead.",
@@ -653,6 +655,20 @@ def test_a_run_goes_on_where_it_was(logs, capsys):
         f"doctor.py {there}",
     ):
         assert f"python scripts/{program}\n" in said
+
+
+def test_a_run_is_resumed_by_its_name_among_those_of_the_task(logs):
+    name = (logs / TASK / "latest").resolve().name
+    line = read_line(train.PROGRAM, [TASK, "--resume", name, "--logs", str(logs)])
+    run = train.find_run(line, find_entry(TASK))
+    assert run is not None and run.path.name == name
+
+
+def test_a_folder_without_runs_is_not_suggested_as_one(tmp_path):
+    (tmp_path / "sweeps").mkdir()
+    with pytest.raises(UsageError) as refusal:
+        find_run("sweeps", tmp_path)
+    assert "'sweeps'," not in str(refusal.value).partition(". ")[2]
 
 
 @pytest.mark.slow

@@ -18,9 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 # are not named here stand above its robots, and are blind to each other.
 FLOORS = {
     **dict.fromkeys(["mjlab.warp_stream", "mjlab.names"], -2),
-    **dict.fromkeys(
-        ["mjlab.config", "mjlab.files", "mjlab.threads", "mjlab.memory"], -1
-    ),
+    **dict.fromkeys(["mjlab.config", "mjlab.files", "mjlab.threads"], -1),
+    **dict.fromkeys(["mjlab.memory", "mjlab.watched"], -1),
     **dict.fromkeys(["mjlab.provenance", "mjlab.mujoco_log"], -1),
     "mjlab.random": -1,
     **dict.fromkeys(["mjlab.tensors", "mjlab.schema", "mjlab.parallel"], 0),
