@@ -14,7 +14,6 @@ import contextlib
 import datetime
 import json
 import os
-import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -36,6 +35,7 @@ from mjlab.provenance import (
     versions,
     without_places,
 )
+from mjlab.safe_names import plain_name
 from mjlab.schema import (
     ConfigFileError,
     Trust,
@@ -296,11 +296,6 @@ def make_folder(parent: Path, now: datetime.datetime, name: str) -> Path:
             return path
         except FileExistsError:
             number += 1
-
-
-def plain_name(name: str) -> str:
-    """Return a name that every file system takes, and that leads nowhere else."""
-    return re.sub(r"[^\w.-]+", "-", name).strip(".-") or "unnamed"
 
 
 def _git(folder: Path) -> dict[str, Any]:

@@ -15,7 +15,8 @@ from typing import Any, Literal
 from mjlab.files import folder_beside, move_durably
 from mjlab.rl.checkpoint import BEST, Checkpoints
 from mjlab.rl.config import LoggingCfg
-from mjlab.rl.run_folder import RunFolder, plain_name
+from mjlab.rl.run_folder import RunFolder
+from mjlab.safe_names import plain_name
 
 Mode = Literal["online", "offline"] | None
 """Send at once, keep for `wandb sync`, or what wandb's own settings say."""

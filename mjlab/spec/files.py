@@ -11,6 +11,7 @@ import mujoco
 from mjlab.files import one_line
 from mjlab.mujoco_log import ModelFileError, relay_warnings
 from mjlab.names import suggest
+from mjlab.safe_names import plain_name
 
 SpecSource = str | Path | mujoco.MjSpec | Callable[[], mujoco.MjSpec]
 
@@ -166,7 +167,7 @@ def _collect(spec: mujoco.MjSpec) -> dict[str, bytes]:
     copy = spec.copy()
     files: dict[str, bytes] = {}
     for asset, contents in [(a, _asset_bytes(spec, a)) for a in asset_files(copy)]:
-        name = _free_name(Path(asset.file).name, contents, files)
+        name = _free_name(plain_name(Path(asset.file).name), contents, files)
         files[f"{_ASSETS}/{name}"] = contents
         asset.write(name)
         # An attached element has the compiler settings of the spec that it came from.

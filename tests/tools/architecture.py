@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # A room imports only from rooms with a smaller number. The rooms of `mjlab.tasks` that
 # are not named here stand above its robots, and are blind to each other.
 FLOORS = {
-    **dict.fromkeys(["mjlab.warp_stream", "mjlab.names"], -2),
+    **dict.fromkeys(["mjlab.warp_stream", "mjlab.names", "mjlab.safe_names"], -2),
     **dict.fromkeys(["mjlab.config", "mjlab.files", "mjlab.threads"], -1),
     **dict.fromkeys(["mjlab.provenance", "mjlab.mujoco_log"], -1),
     "mjlab.random": -1,
