@@ -9,6 +9,7 @@ import hashlib
 import io
 import os
 import shutil
+import stat
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -63,14 +64,31 @@ def write_atomic(path: Path, write: Callable[[BinaryIO], object]) -> None:
     # `torch.save` hides the reason of a disk that refuses; memory refuses nothing.
     data = io.BytesIO()
     write(data)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY}")
     with saying_why(path, data.getbuffer().nbytes):
         make_folders(path.parent)
+        temporary, file = create_beside(path)
         try:
-            temporary.write_bytes(data.getbuffer())
+            with file:
+                file.write(data.getbuffer())
             move_durably(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def create_beside(path: Path) -> tuple[Path, BinaryIO]:
+    """Create a file to fill and rename to `path`; return its path and the open file.
+
+    Nobody can guess its name, and what lies at that name is neither opened nor
+    followed, so that a link planted in a shared folder leads nowhere. Its permissions
+    are those of any new file.
+    """
+    temporary = temporary_beside(path)
+    return temporary, temporary.open("xb")
+
+
+def temporary_beside(path: Path) -> Path:
+    """Return a name beside `path` that nobody can guess, with TEMPORARY at its end."""
+    return path.with_name(f"{path.name}.{os.urandom(8).hex()}{TEMPORARY}")
 
 
 def make_folders(folder: Path) -> None:
@@ -132,8 +150,7 @@ def folder_beside(path: Path) -> Iterator[Path]:
 
     Whoever fills it moves it. A folder that is there already is never touched.
     """
-    # After a power cut another process can have the number of the one that began it.
-    unfinished = path.with_name(f"{path.name}.{os.urandom(4).hex()}{TEMPORARY}")
+    unfinished = temporary_beside(path)
     make_folders(path.parent)
     unfinished.mkdir()
     try:
@@ -141,6 +158,34 @@ def folder_beside(path: Path) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise
+
+
+def check_contained(folder: Path, kind: type[Exception]) -> None:
+    """Raise if a link in a folder leads out of it, or a file in it is special.
+
+    Pipes and devices can block for ever, and links read, write or delete what is not
+    the folder's. The folder itself may be reached through a link.
+
+    Args:
+        folder: A folder that another person can have made.
+        kind: The type of the error.
+    """
+    root = folder.resolve()
+    for parent, folders, names in os.walk(root):
+        for name in (*folders, *names):
+            path = Path(parent, name)
+            try:
+                mode = path.lstat().st_mode
+            except FileNotFoundError:  # Deleted meanwhile, by a run that goes on.
+                continue
+            if stat.S_ISLNK(mode):
+                if not Path(os.path.realpath(path)).is_relative_to(root):
+                    raise kind(
+                        f"{path} is a link that leaves {folder}: it is not followed. "
+                        "Put a copy of what it leads to in its place, or delete it."
+                    )
+            elif not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                raise kind(f"{path} is no plain file: delete it, or move it away.")
 
 
 def append_text(path: Path, text: str) -> None:

@@ -21,13 +21,23 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mjlab.files import append_text, move_durably, sync, write_atomic, write_text
+from mjlab.files import (
+    append_text,
+    move_durably,
+    sync,
+    temporary_beside,
+    write_atomic,
+    write_text,
+)
 from mjlab.recording.config import RecordingError
 from mjlab.recording.hdf5 import (
     LIBVER,
+    PART,
     EpisodeEncoder,
     FileInMemory,
     RawEpisode,
+    is_recording,
+    open_episode,
     read_attributes,
     require_h5py,
     write_attributes,
@@ -48,7 +58,7 @@ _LINE = {"episode_id": int, "elapsed_steps": int}
 _ABOUT = {"env_info": {"env_id": str | None, "env_kwargs": dict[str, Any] | None}}
 
 _RESERVE_BYTES = 2**18
-_PART = re.compile(r"\d{8}\.h5(\.\d+\.tmp)?")
+_BEGUN_PART = re.compile(r"\d+\.h5(\.[0-9a-f]+\.tmp)?")
 _ERRORS = (OSError, RuntimeError)  # HDF5 says by either that a disk is full.
 
 Say = Callable[[str], None]
@@ -66,7 +76,7 @@ class EpisodeFile:
         about: Mapping[str, Any],
         say: Say,
     ) -> None:
-        """Begin a file. One of this name, and what belongs to it, is replaced.
+        """Begin a file. A recording of this name is replaced.
 
         Args:
             path: The file, `<folder>/<name>.h5`.
@@ -74,6 +84,9 @@ class EpisodeFile:
             attributes: Attributes of the file.
             about: Content of the sidecar besides the episodes.
             say: Tells the user, once, that the disk is full.
+
+        Raises:
+            RecordingError: If a file of this name is no recording's.
         """
         self.path = path
         """The file."""
@@ -91,14 +104,16 @@ class EpisodeFile:
         self._has_said = False
         self._is_published = False
         self._published_at = self._cost = 0.0
-        # The files of an earlier recording of this name.
+        # The files of an earlier recording of this name. Its .h5, which says that the
+        # others are a recording's, is there until an empty one replaces it.
+        check_replaceable(path)
         remove_parts(self._parts)
-        for suffix in (".h5", ".json", ".jsonl", ".reserve"):
-            path.with_suffix(suffix).unlink(missing_ok=True)
+        for file in (path.with_suffix(".json"), self._lines, self._reserve):
+            file.unlink(missing_ok=True)
         self._links = FileInMemory(attributes)
-        write_text(self._lines, json.dumps(self._about) + "\n")
-        self._reserve.write_bytes(bytes(_RESERVE_BYTES))
         self.publish()
+        write_text(self._lines, json.dumps(self._about) + "\n")
+        write_atomic(self._reserve, lambda file: file.write(bytes(_RESERVE_BYTES)))
 
     def add(self, episodes: Sequence[RawEpisode]) -> None:
         """Write episodes. A full disk loses them, and nothing else."""
@@ -203,14 +218,20 @@ def merge(path: Path, *, clean: bool = True, say: Say = lambda text: None) -> bo
 
     Returns:
         Whether there is one. If not, the parts stay, with links to them.
+
+    Raises:
+        RecordingError: If a part holds data that lie in another file.
     """
     parts, lines = path.with_suffix(".parts"), path.with_suffix(".jsonl")
     about, found = read_lines(lines)
-    found = [entry for entry in found if (parts / entry["part"]).exists()]
+    found = [entry for entry in found if _has_part(parts, entry)]
     chosen = [e for e in found if e["elapsed_steps"] > 0] if clean else found
-    unfinished = path.with_suffix(".h5.tmp")
+    unfinished = temporary_beside(path)
     try:
         merged = _merged(path, parts, chosen, unfinished)
+    except RecordingError:
+        unfinished.unlink(missing_ok=True)
+        raise
     except _ERRORS as error:
         unfinished.unlink(missing_ok=True)
         say(
@@ -250,7 +271,13 @@ def remove_parts(folder: Path) -> None:
 
 def check_parts(folder: Path) -> None:
     """Raise if a folder has anything but parts, so that it is not ours to delete."""
-    foreign = [f.name for f in folder.glob("*") if not _PART.fullmatch(f.name)]
+    if folder.is_symlink():
+        raise RecordingError(
+            f"{folder} is not deleted: it is a link. Move it away, or record under "
+            "another name."
+        )
+    inside = (file.name for file in folder.glob("*"))
+    foreign = [name for name in inside if not _BEGUN_PART.fullmatch(name)]
     if foreign:
         raise RecordingError(
             f"{folder} is not deleted: {min(foreign)!r} in it is no part of a "
@@ -264,16 +291,29 @@ def read_index(path: Path) -> dict[str, Any]:
     Args:
         path: The file, `<folder>/<name>.h5`.
     """
-    sidecar = Path(path).with_suffix(".json")
-    if sidecar.exists():
+    sidecar = _beside(path, ".json")
+    if sidecar.is_file():
         kinds = {"episodes": list[dict[str, Any]]}
         return read_object(
             sidecar, kinds, RecordingError, remedy=REMEDY, optional=_ABOUT
         )
-    parts = Path(path).with_suffix(".parts")
-    about, found = read_lines(Path(path).with_suffix(".jsonl"))
-    episodes = [e for e in found if "part" not in e or (parts / e["part"]).exists()]
+    parts = _beside(path, ".parts")
+    about, found = read_lines(_beside(path, ".jsonl"))
+    episodes = [e for e in found if "part" not in e or _has_part(parts, e)]
     return about | {"episodes": [_without_part(entry) for entry in episodes]}
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    """Return a sidecar, which no link may lead away from the recording."""
+    file = Path(path).with_suffix(suffix)
+    if os.path.dirname(os.path.realpath(file)) != os.path.dirname(
+        os.path.realpath(path)
+    ):
+        raise RecordingError(
+            f"{file} is a link that leaves the folder of {path}: it is not followed. "
+            "Put a copy in its place, or delete it."
+        )
+    return file
 
 
 def read_lines(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -299,6 +339,51 @@ def read_lines(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     return (found[0], found[1:]) if found else ({}, [])
 
 
+def _has_part(parts: Path, entry: Mapping[str, Any]) -> bool:
+    """Return True if the part of an episode is there."""
+    return bool(PART.fullmatch(entry["part"])) and (parts / entry["part"]).exists()
+
+
+def check_replaceable(path: Path) -> None:
+    """Raise unless all files of a recording's name are those of a recording.
+
+    Args:
+        path: The file, `<folder>/<name>.h5`.
+    """
+    check_parts(path.with_suffix(".parts"))
+    sidecars = [path.with_suffix(suffix) for suffix in (".json", ".jsonl", ".reserve")]
+    foreign = next((file for file in sidecars if not _is_sidecar(file)), None)
+    if is_recording(path):
+        if foreign is None:
+            return
+    elif path.is_symlink() or path.exists():
+        foreign = path
+    else:
+        # A recording has its .h5 before anything else, and for as long.
+        foreign = next((f for f in sidecars if f.is_symlink() or f.exists()), None)
+    if foreign is not None:
+        raise RecordingError(
+            f"{foreign} is not replaced: it is no file of a recording. Move it away, "
+            "or record under another name."
+        )
+
+
+def _is_sidecar(file: Path) -> bool:
+    """Return True for a file that a recording writes beside itself, or for none."""
+    if not file.exists():
+        return not file.is_symlink()
+    if file.is_symlink() or not file.is_file():
+        return False
+    if file.suffix == ".reserve":
+        return file.stat().st_size == _RESERVE_BYTES and not any(file.read_bytes())
+    text = file.read_text("utf-8", "replace")
+    try:
+        about = json.loads(text.partition("\n")[0] if file.suffix == ".jsonl" else text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(about, dict) and "source_type" in about
+
+
 def _merged(
     path: Path, parts: Path, chosen: Sequence[Mapping[str, Any]], unfinished: Path
 ) -> bool:
@@ -309,11 +394,12 @@ def _merged(
     h5py = require_h5py()
     with (
         h5py.File(path, "r", locking=False) as links,
-        h5py.File(unfinished, "w", libver=LIBVER, locking=False) as target,
+        h5py.File(unfinished, "x", libver=LIBVER, locking=False) as target,
     ):
         write_attributes(target, read_attributes(links))
         for index, (entry, source) in enumerate(_opened(h5py, parts, chosen)):
             old, new = (f"traj_{i}".encode() for i in (entry["episode_id"], index))
+            open_episode(source, old.decode(), parts / entry["part"])
             h5py.h5o.copy(source.id, old, target.id, new)
             if old != new:
                 target[new.decode()].attrs["episode_id"] = index

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from mjlab.files import make_folders, move_durably, saying_why
+from mjlab.files import make_folders, move_durably, saying_why, temporary_beside
 from mjlab.render.closing import Closing
 
 SUFFIXES = (".mp4", ".mkv", ".mov")
@@ -55,7 +55,9 @@ class Video(Closing):
             raise VideoError(f"fps={fps} has to be above 0.")
         self._ffmpeg = _require_ffmpeg()
         self._fps = fps
-        self._part = self.path.with_name(f".{self.path.stem}.part{self.path.suffix}")
+        # ffmpeg tells the kind of a file by its suffix.
+        name = temporary_beside(self.path).name
+        self._part = self.path.with_name(f".{name}{self.path.suffix}")
         self._sink: subprocess.Popen[bytes] | None = None
         self._said: IO[bytes]
         self._shape: tuple[int, ...] = ()
@@ -107,7 +109,7 @@ class Video(Closing):
         # ffmpeg's own words would be several lines, and come when all is simulated.
         with saying_why(self.path):
             make_folders(self.path.parent)
-            self._part.touch()
+            self._part.touch(exist_ok=False)
         source = f"-f rawvideo -pix_fmt rgb24 -s {shape[1]}x{shape[0]} -r {self._fps}"
         codec = f"-an -vcodec libx264 -preset superfast -qp {_QUANTIZER}"
         codec += " -pix_fmt yuv420p -v error"

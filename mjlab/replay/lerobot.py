@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mjlab.files import move_durably, write_text
+from mjlab.files import move_durably, temporary_beside, write_text
 from mjlab.names import UnknownNameError, suggest
 from mjlab.replay.replay import Replay, Replayed, ReplayError
 
@@ -63,8 +63,7 @@ class LeRobotFolder:
         self._parquet = _require("pyarrow.parquet")
         self._replay = replay
         self._groups = groups or present
-        self._draft = self.path.with_name(f"{self.path.name}.tmp")
-        shutil.rmtree(self._draft, ignore_errors=True)
+        self._draft = temporary_beside(self.path)
         self._features: dict[str, Any] = {}
         self._writer: Any = None
         self._episodes: list[dict[str, Any]] = []
