@@ -36,6 +36,10 @@ class CannotWriteError(OSError):
     """A disk that is full, or a folder that nothing can be written to."""
 
 
+_UNREAD = "wandb"
+"""Folder of Weights & Biases in a run. It has links to logs, and is never read here."""
+
+
 @contextmanager
 def reading(place: str, kind: type[Exception], remedy: str) -> Iterator[None]:
     """Answer what a damaged file causes with one line that names the place.
@@ -172,6 +176,9 @@ def check_contained(folder: Path, kind: type[Exception]) -> None:
     """
     root = folder.resolve()
     for parent, folders, names in os.walk(root):
+        if _UNREAD in folders and "run.json" in names:
+            if not Path(parent, _UNREAD).is_symlink():
+                folders.remove(_UNREAD)
         for name in (*folders, *names):
             path = Path(parent, name)
             try:

@@ -91,6 +91,7 @@ def main(arguments: Sequence[str]) -> None:
     env = build_env(line, configs["env"])
     policy, source = find_policy(line, run, env, configs["agent"])
     episodes = roll(line, env, policy)
+    env.close()
     task = run.info()["task"]
     folder = line.options.logs / task if runs.ships(run) else run.path
     report(line, task, folder / "evaluation.json", source, episodes)
@@ -110,6 +111,7 @@ def evaluate_file(line: Line, path: Path) -> None:
         raise Answer(reference(configs, line.reference))
     env = build_env(line, configs["env"])
     episodes = roll(line, env, FilePolicy(env, file))
+    env.close()
     to = path.with_suffix(".evaluation.json")
     report(line, file.task, to, str(path), episodes)
 
@@ -123,6 +125,8 @@ def read_configs(line: Line, run: "RunFolder") -> dict[str, Any]:
         outcomes = load_task(task).env().outcomes
         configs["env"] = dataclasses.replace(configs["env"], outcomes=outcomes)
     configs["env"] = from_the_first_frame(configs["env"])
+    if not line.sets_recorders:
+        configs["env"] = dataclasses.replace(configs["env"], recorders={})
     return apply(configs, line.settings, line.disabled)
 
 

@@ -139,6 +139,7 @@ def main(arguments: Sequence[str]) -> None:
         policy=options.policy,
         as_trained=options.as_trained,
         logs=options.logs,
+        records=line.sets_recorders,
     )
     cfg = source.env
     if options.policy == "teleop" and not options.as_trained:

@@ -85,7 +85,7 @@ def examine(
 
 def _small(cfg: Any, worlds: int) -> Any:
     scene = dataclasses.replace(cfg.scene, num_envs=worlds)
-    return dataclasses.replace(cfg, scene=scene, seed=0)
+    return dataclasses.replace(cfg, scene=scene, seed=0, recorders={})
 
 
 def try_remedy(
@@ -121,7 +121,8 @@ def _train_on(
     configs: Mapping[str, Any], place: Path, iterations: int
 ) -> dict[str, float]:
     """Go on from a checkpoint with new episodes; return the last figures."""
-    env = ManagerBasedRlEnv(configs["env"], device="cpu")
+    cfg = dataclasses.replace(configs["env"], recorders={})
+    env = ManagerBasedRlEnv(cfg, device="cpu")
     agent = configs["agent"]
     agent = dataclasses.replace(
         agent, evaluation=dataclasses.replace(agent.evaluation, every=0)

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from mjlab.safe_names import check_name
+from mjlab.sweep.folder import SweepError
 from mjlab.sweep.ranges import Range
 from mjlab.sweep.trial import TrialEnd, TrialProcess, Trials
 
@@ -52,8 +54,13 @@ optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 
 def trial_name(trial: optuna.Trial | FrozenTrial) -> str:
-    """Return the name of a trial, by which its run is found."""
-    return trial.user_attrs.get(NAME, f"trial-{trial.number:03d}")
+    """Return the name of a trial, by which its run is found.
+
+    Raises:
+        SweepError: If the study holds a name that is no safe file name.
+    """
+    name = trial.user_attrs.get(NAME, f"trial-{trial.number:03d}")
+    return check_name(name, f"{DATABASE} names trial {trial.number}", SweepError)
 
 
 def distribution_of(one: Range) -> BaseDistribution:
