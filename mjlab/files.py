@@ -180,19 +180,22 @@ def check_contained(folder: Path, kind: type[Exception]) -> None:
             if not Path(parent, _UNREAD).is_symlink():
                 folders.remove(_UNREAD)
         for name in (*folders, *names):
-            path = Path(parent, name)
-            try:
-                mode = path.lstat().st_mode
-            except FileNotFoundError:  # Deleted meanwhile, by a run that goes on.
-                continue
-            if stat.S_ISLNK(mode):
-                if not Path(os.path.realpath(path)).is_relative_to(root):
-                    raise kind(
-                        f"{path} is a link that leaves {folder}: it is not followed. "
-                        "Put a copy of what it leads to in its place, or delete it."
-                    )
-            elif not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-                raise kind(f"{path} is no plain file: delete it, or move it away.")
+            _check_entry(Path(parent, name), folder, kind)
+
+
+def _check_entry(path: Path, folder: Path, kind: type[Exception]) -> None:
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:  # Deleted meanwhile, by a run that goes on.
+        return
+    if stat.S_ISLNK(mode):
+        if not Path(os.path.realpath(path)).is_relative_to(folder.resolve()):
+            raise kind(
+                f"{path} is a link that leaves {folder}: it is not followed. Put a "
+                "copy of what it leads to in its place, or delete it."
+            )
+    elif not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise kind(f"{path} is no plain file: delete it, or move it away.")
 
 
 def append_text(path: Path, text: str) -> None:

@@ -16,9 +16,9 @@ import torch
 from mjlab.files import create_beside, make_folders
 from mjlab.parallel.memory import SharedArrays, spec_of
 from mjlab.recording.config import RecordingCfg, RecordingError, files_of
-from mjlab.recording.episode_store import check_replaceable
 from mjlab.recording.hdf5 import FORMAT, FORMAT_VERSION, require_h5py
 from mjlab.recording.layout import CONTROL, Layout, RecordedField, WriterPlan
+from mjlab.recording.overwriting import check_replaceable
 from mjlab.recording.step_store import (
     Beginning,
     CopyStream,

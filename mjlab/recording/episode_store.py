@@ -14,7 +14,6 @@ what stands for it is on disk, too.
 import itertools
 import json
 import os
-import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,11 +35,15 @@ from mjlab.recording.hdf5 import (
     EpisodeEncoder,
     FileInMemory,
     RawEpisode,
-    is_recording,
     open_episode,
     read_attributes,
     require_h5py,
     write_attributes,
+)
+from mjlab.recording.overwriting import (
+    RESERVE_BYTES,
+    check_replaceable,
+    remove_parts,
 )
 from mjlab.schema import check_object, read_object
 
@@ -57,8 +60,6 @@ REMEDY = "Copy it once more from where it was recorded, or record it again."
 _LINE = {"episode_id": int, "elapsed_steps": int}
 _ABOUT = {"env_info": {"env_id": str | None, "env_kwargs": dict[str, Any] | None}}
 
-_RESERVE_BYTES = 2**18
-_BEGUN_PART = re.compile(r"\d+\.h5(\.[0-9a-f]+\.tmp)?")
 _ERRORS = (OSError, RuntimeError)  # HDF5 says by either that a disk is full.
 
 Say = Callable[[str], None]
@@ -113,7 +114,7 @@ class EpisodeFile:
         self._links = FileInMemory(attributes)
         self.publish()
         write_text(self._lines, json.dumps(self._about) + "\n")
-        write_atomic(self._reserve, lambda file: file.write(bytes(_RESERVE_BYTES)))
+        write_atomic(self._reserve, lambda file: file.write(bytes(RESERVE_BYTES)))
 
     def add(self, episodes: Sequence[RawEpisode]) -> None:
         """Write episodes. A full disk loses them, and nothing else."""
@@ -255,36 +256,6 @@ def merge(path: Path, *, clean: bool = True, say: Say = lambda text: None) -> bo
     return merged
 
 
-def remove_parts(folder: Path) -> None:
-    """Delete a folder of parts.
-
-    Raises:
-        RecordingError: If anything else is in it; then nothing is deleted.
-    """
-    if not folder.is_dir():
-        return
-    check_parts(folder)
-    for file in folder.iterdir():
-        file.unlink(missing_ok=True)
-    folder.rmdir()
-
-
-def check_parts(folder: Path) -> None:
-    """Raise if a folder has anything but parts, so that it is not ours to delete."""
-    if folder.is_symlink():
-        raise RecordingError(
-            f"{folder} is not deleted: it is a link. Move it away, or record under "
-            "another name."
-        )
-    inside = (file.name for file in folder.glob("*"))
-    foreign = [name for name in inside if not _BEGUN_PART.fullmatch(name)]
-    if foreign:
-        raise RecordingError(
-            f"{folder} is not deleted: {min(foreign)!r} in it is no part of a "
-            "recording. Move it away, or record under another name."
-        )
-
-
 def read_index(path: Path) -> dict[str, Any]:
     """Return the sidecar's content: all about the episodes of a file, finished or not.
 
@@ -342,46 +313,6 @@ def read_lines(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
 def _has_part(parts: Path, entry: Mapping[str, Any]) -> bool:
     """Return True if the part of an episode is there."""
     return bool(PART.fullmatch(entry["part"])) and (parts / entry["part"]).exists()
-
-
-def check_replaceable(path: Path) -> None:
-    """Raise unless all files of a recording's name are those of a recording.
-
-    Args:
-        path: The file, `<folder>/<name>.h5`.
-    """
-    check_parts(path.with_suffix(".parts"))
-    sidecars = [path.with_suffix(suffix) for suffix in (".json", ".jsonl", ".reserve")]
-    foreign = next((file for file in sidecars if not _is_sidecar(file)), None)
-    if is_recording(path):
-        if foreign is None:
-            return
-    elif path.is_symlink() or path.exists():
-        foreign = path
-    else:
-        # A recording has its .h5 before anything else, and for as long.
-        foreign = next((f for f in sidecars if f.is_symlink() or f.exists()), None)
-    if foreign is not None:
-        raise RecordingError(
-            f"{foreign} is not replaced: it is no file of a recording. Move it away, "
-            "or record under another name."
-        )
-
-
-def _is_sidecar(file: Path) -> bool:
-    """Return True for a file that a recording writes beside itself, or for none."""
-    if not file.exists():
-        return not file.is_symlink()
-    if file.is_symlink() or not file.is_file():
-        return False
-    if file.suffix == ".reserve":
-        return file.stat().st_size == _RESERVE_BYTES and not any(file.read_bytes())
-    text = file.read_text("utf-8", "replace")
-    try:
-        about = json.loads(text.partition("\n")[0] if file.suffix == ".jsonl" else text)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(about, dict) and "source_type" in about
 
 
 def _merged(
