@@ -61,13 +61,16 @@ def one_line(error: Exception) -> str:
 def write_atomic(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Write a file under another name, make sure it is on disk, then rename it."""
     # `torch.save` hides the reason of a disk that refuses; memory refuses nothing.
-    data = io.BytesIO()
-    write(data)
+    memory = io.BytesIO()
+    write(memory)
+    # Bytes, not `getbuffer()`: the traceback of a failed write keeps a view alive, and
+    # collecting a view of a BytesIO crashes Python 3.12.1 (python/cpython#111049).
+    data = memory.getvalue()
     temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY}")
-    with saying_why(path, data.getbuffer().nbytes):
+    with saying_why(path, len(data)):
         make_folders(path.parent)
         try:
-            temporary.write_bytes(data.getbuffer())
+            temporary.write_bytes(data)
             move_durably(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)

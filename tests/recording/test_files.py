@@ -200,6 +200,37 @@ def test_a_full_disk_is_said_once_and_what_was_written_stays(small_disk: Path) -
     assert "stays a file of links" in said[1]
 
 
+REFUSED_WRITE = """
+import gc, os, pathlib, sys
+from mjlab.files import write_atomic
+
+path = pathlib.Path(sys.argv[1])
+path.with_name(f"{path.name}.{os.getpid()}.tmp").symlink_to("/dev/full")
+kept = []
+try:
+    write_atomic(path, lambda file: file.write(b"data"))
+except OSError as error:
+    kept += [kept, error]
+else:
+    raise SystemExit("The write was not refused.")
+del kept
+gc.collect()
+"""
+"""Write to a file of a full disk, and have the collector free the error. The kernel
+refuses what is written to /dev/full."""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="There is no /dev/full.")
+def test_the_error_of_a_full_disk_can_be_garbage_collected(tmp_path: Path) -> None:
+    # A view of a BytesIO in the traceback crashes the collector of Python 3.12.1, and
+    # Python 3.13 reports a BufferError on stderr. A crash would end this process.
+    command = [sys.executable, "-c", REFUSED_WRITE, str(tmp_path / "run.h5")]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_room_that_comes_back_is_used(small_disk: Path) -> None:
     path = small_disk / "run.h5"
     file = a_file(path)
