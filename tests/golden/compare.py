@@ -55,14 +55,6 @@ def operations(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]
     return found
 
 
-def policies(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """The first step whose actions are others."""
-    index = first_other(before["by_step"].split(), after["by_step"].split())
-    if index is not None:
-        return [f"the actions of step {index} are others"]
-    return [] if before["all"] == after["all"] else ["some action is another"]
-
-
 def first_other(before: Sequence[str], after: Sequence[str]) -> int | None:
     """Index of the first item that is another or missing."""
     pairs = zip(before, after, strict=False)
