@@ -179,16 +179,21 @@ def kind(value: torch.Tensor) -> str:
     return f"{str(value.dtype).removeprefix('torch.')}{list(value.shape)}"
 
 
-def sample(values: list[torch.Tensor]) -> str | list[float]:
-    """A hash of integers. Of other numbers a few, and the mean size in each window."""
-    if not values[0].is_floating_point():
-        return digest(b"".join(map(bytes_of, values)))
-    flat = values[0].double().flatten()
-    if not len(flat):
-        return []
-    few = flat[torch.linspace(0, len(flat) - 1, min(SAMPLES, len(flat))).long()]
-    sizes = [float(value.double().abs().mean()) for value in values]
-    return [float(f"{x:.9g}") for x in (*few.tolist(), *sizes)]
+def sample(values: list[torch.Tensor]) -> str | list[float] | dict[str, list[float]]:
+    """A hash of integers. Of other numbers a few, and the mean size in each window.
+
+    Of pictures the mean alone: a ray along an edge meets either of two surfaces.
+    """
+    sizes = [float(f"{value.double().abs().mean():.9g}") for value in values]
+    if values[0].is_floating_point():
+        flat = values[0].double().flatten()
+        if not len(flat):
+            return []
+        few = flat[torch.linspace(0, len(flat) - 1, min(SAMPLES, len(flat))).long()]
+        return [*(float(f"{x:.9g}") for x in few.tolist()), *sizes]
+    if values[0].dtype == torch.uint8 or values[0].ndim > 3:
+        return {"picture": sizes}
+    return digest(b"".join(map(bytes_of, values)))
 
 
 def digest(data: bytes) -> str:

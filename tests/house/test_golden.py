@@ -63,7 +63,8 @@ def test_a_step_is_made_of_the_same_operations(case: str) -> None:
 @pytest.mark.parametrize("task", params(list(TRAINED), QUICK_POLICIES))
 def test_a_shipped_policy_takes_the_same_actions(task: str) -> None:
     before, after = recorded("policies")[task], policy_actions(task)
-    check(compare.entries(by_step(before), by_step(after), compare.close))
+    close = partial(compare.close, tolerance=compare.TOLERANCES["policies"])
+    check(compare.entries(by_step(before), by_step(after), close))
 
 
 def by_step(taken: dict[str, list[list[float]]]) -> dict[str, list[float]]:
