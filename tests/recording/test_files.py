@@ -18,6 +18,7 @@ import torch
 
 from mjlab.parallel.memory import SharedArrays
 from mjlab.recording import RecordingCfg, episode_store, hdf5, merge, read_index
+from mjlab.recording.config import RecordingError
 from mjlab.recording.episode_recording import EpisodeRecording, field_of
 from mjlab.recording.episode_store import EpisodeFile
 from mjlab.recording.hdf5 import EpisodeEncoder, RawEpisode, read_attributes
@@ -30,6 +31,7 @@ from mjlab.recording.layout import (
     RecordedField,
     WriterPlan,
 )
+from mjlab.recording.reader import Recording
 from mjlab.recording.step_store import CopyStream, DeviceStore, HostStore
 from mjlab.recording.writer import Cutter, StreamWriter
 
@@ -158,6 +160,22 @@ def test_many_episodes_are_several_parts(
         for world in range(6):
             rewards = np.arange(50) + 100 * world
             np.testing.assert_array_equal(plain[f"traj_{world}/rewards"], rewards)
+
+
+# --- A damaged file -------------------------------------------------------------------
+
+
+def test_a_recording_that_is_refused_is_not_left_open(tmp_path: Path) -> None:
+    path = tmp_path / "run.h5"
+    with h5py.File(path, "w") as file:
+        file.attrs["format"], file.attrs["format_version"] = hdf5.FORMAT, "none"
+    files = (h5py.h5f.OBJ_ALL, h5py.h5f.OBJ_FILE)
+    before = h5py.h5f.get_obj_count(*files)
+    # The error keeps what it came from alive.
+    with pytest.raises(RecordingError, match="is damaged") as refused:
+        Recording(path)
+    assert refused.tb is not None
+    assert h5py.h5f.get_obj_count(*files) == before
 
 
 # --- A full disk ----------------------------------------------------------------------
