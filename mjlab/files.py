@@ -65,15 +65,13 @@ def one_line(error: Exception) -> str:
 
 def write_atomic(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Write a file under another name, make sure it is on disk, then rename it."""
-    # `torch.save` hides the reason of a disk that refuses; memory refuses nothing.
-    data = io.BytesIO()
-    write(data)
-    with saying_why(path, data.getbuffer().nbytes):
+    data = in_memory(path, write)
+    with saying_why(path, len(data)):
         make_folders(path.parent)
         temporary, file = create_beside(path)
         try:
             with file:
-                file.write(data.getbuffer())
+                file.write(data)
             move_durably(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)
@@ -93,6 +91,24 @@ def create_beside(path: Path) -> tuple[Path, BinaryIO]:
 def temporary_beside(path: Path) -> Path:
     """Return a name beside `path` that nobody can guess, with TEMPORARY at its end."""
     return path.with_name(f"{path.name}.{os.urandom(8).hex()}{TEMPORARY}")
+
+
+def in_memory(path: Path, write: Callable[[BinaryIO], object]) -> bytes:
+    """Write a file in memory, since `torch.save` hides why a disk refuses.
+
+    Raises:
+        MemoryError: If memory runs out, which `torch.save` hides too (torch 2.13).
+    """
+    memory = io.BytesIO()
+    try:
+        write(memory)
+    except RuntimeError as error:
+        if isinstance(error.__context__, MemoryError):
+            raise MemoryError(f"Out of memory while writing {path}.") from error
+        raise
+    # Bytes, not `getbuffer()`: the traceback of a failed write keeps a view alive, and
+    # collecting a view of a BytesIO crashes Python 3.12.1 (python/cpython#111049).
+    return memory.getvalue()
 
 
 def make_folders(folder: Path) -> None:

@@ -231,14 +231,15 @@ def write_model(
     A file that is there is whole until the new one is. The manifest of the new one lies
     beside its own until then, and each holds for the file that has its checksum.
     """
-    data = io.BytesIO()
-    torch.save({"format": FORMAT, **model}, data)
-    files = {path.name: hashlib.sha256(data.getbuffer()).hexdigest()}
+    memory = io.BytesIO()
+    torch.save({"format": FORMAT, **model}, memory)
+    data = memory.getvalue()
+    files = {path.name: hashlib.sha256(data).hexdigest()}
     manifest = {"format": FORMAT, "iteration": iteration, "files": files} | more
     coming = path.with_suffix(_COMING)
     _write_manifest(coming, manifest)
     try:
-        write_atomic(path, lambda file: file.write(data.getbuffer()))
+        write_atomic(path, lambda file: file.write(data))
     except OSError:
         if not path.is_file() or sha256(path) != files[path.name]:
             coming.unlink()

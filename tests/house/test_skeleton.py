@@ -19,7 +19,8 @@ import mjlab
 ROOT = Path(__file__).resolve().parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT, TOOLS = PYPROJECT["project"], PYPROJECT["tool"]
-MAKE_EXTRAS = ("dev", "viewer", "video", "gym", "export")
+MAKE_EXTRAS = ("dev", "viewer", "video", "gym", "export", "sweep", "wandb")
+PINNED = (*MAKE_EXTRAS, "zoo", "myo-sim")
 needs_make = pytest.mark.skipif(not shutil.which("make"), reason="make is absent")
 
 
@@ -100,7 +101,7 @@ def pinned_versions() -> dict[str, str]:
 
 def make_requirements() -> list[Requirement]:
     extras = PROJECT["optional-dependencies"]
-    lists = [PROJECT["dependencies"], *(extras[name] for name in (*MAKE_EXTRAS, "zoo"))]
+    lists = [PROJECT["dependencies"], *(extras[name] for name in PINNED)]
     return [Requirement(line) for lines in lists for line in lines]
 
 

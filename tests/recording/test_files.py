@@ -18,6 +18,7 @@ import torch
 
 from mjlab.parallel.memory import SharedArrays
 from mjlab.recording import RecordingCfg, episode_store, hdf5, merge, read_index
+from mjlab.recording.config import RecordingError
 from mjlab.recording.episode_recording import EpisodeRecording, field_of
 from mjlab.recording.episode_store import EpisodeFile
 from mjlab.recording.hdf5 import EpisodeEncoder, RawEpisode, read_attributes
@@ -30,6 +31,7 @@ from mjlab.recording.layout import (
     RecordedField,
     WriterPlan,
 )
+from mjlab.recording.reader import Recording
 from mjlab.recording.step_store import CopyStream, DeviceStore, HostStore
 from mjlab.recording.writer import Cutter, StreamWriter
 
@@ -204,6 +206,22 @@ def test_many_episodes_are_several_parts(
             np.testing.assert_array_equal(plain[f"traj_{world}/rewards"], rewards)
 
 
+# --- A damaged file -------------------------------------------------------------------
+
+
+def test_a_recording_that_is_refused_is_not_left_open(tmp_path: Path) -> None:
+    path = tmp_path / "run.h5"
+    with h5py.File(path, "w") as file:
+        file.attrs["format"], file.attrs["format_version"] = hdf5.FORMAT, "none"
+    files = (h5py.h5f.OBJ_ALL, h5py.h5f.OBJ_FILE)
+    before = h5py.h5f.get_obj_count(*files)
+    # The error keeps what it came from alive.
+    with pytest.raises(RecordingError, match="is damaged") as refused:
+        Recording(path)
+    assert refused.tb is not None
+    assert h5py.h5f.get_obj_count(*files) == before
+
+
 # --- A full disk ----------------------------------------------------------------------
 
 
@@ -242,6 +260,37 @@ def test_a_full_disk_is_said_once_and_what_was_written_stays(small_disk: Path) -
     assert len(read_index(path)["episodes"]) == kept
     assert len(said) == 2
     assert "stays a file of links" in said[1]
+
+
+REFUSED_WRITE = """
+import gc, os, pathlib, sys
+from mjlab.files import write_atomic
+
+path = pathlib.Path(sys.argv[1])
+path.with_name(f"{path.name}.{os.getpid()}.tmp").symlink_to("/dev/full")
+kept = []
+try:
+    write_atomic(path, lambda file: file.write(b"data"))
+except OSError as error:
+    kept += [kept, error]
+else:
+    raise SystemExit("The write was not refused.")
+del kept
+gc.collect()
+"""
+"""Write to a file of a full disk, and have the collector free the error. The kernel
+refuses what is written to /dev/full."""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="There is no /dev/full.")
+def test_the_error_of_a_full_disk_can_be_garbage_collected(tmp_path: Path) -> None:
+    # A view of a BytesIO in the traceback crashes the collector of Python 3.12.1, and
+    # Python 3.13 reports a BufferError on stderr. A crash would end this process.
+    command = [sys.executable, "-c", REFUSED_WRITE, str(tmp_path / "run.h5")]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_room_that_comes_back_is_used(small_disk: Path) -> None:

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FLOORS = {
     **dict.fromkeys(["mjlab.warp_stream", "mjlab.names", "mjlab.safe_names"], -2),
     **dict.fromkeys(["mjlab.config", "mjlab.files", "mjlab.threads"], -1),
-    **dict.fromkeys(["mjlab.provenance", "mjlab.mujoco_log"], -1),
+    **dict.fromkeys(["mjlab.provenance", "mjlab.mujoco_log", "mjlab.opengl"], -1),
     "mjlab.random": -1,
     **dict.fromkeys(["mjlab.tensors", "mjlab.schema", "mjlab.parallel"], 0),
     **dict.fromkeys(["mjlab.spec", "mjlab.sim"], 1),
