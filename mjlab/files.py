@@ -21,8 +21,6 @@ TEMPORARY = ".tmp"
 
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-_CLOSED = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR)
-
 
 _DAMAGE = (
     *(OSError, RuntimeError, LookupError, ValueError, TypeError, AttributeError),
@@ -32,7 +30,7 @@ _DAMAGE = (
 
 
 class CannotWriteError(OSError):
-    """A disk that is full, or a folder that nothing can be written to."""
+    """A write that failed: a full disk, a folder without permission, a bad device."""
 
 
 @contextmanager
@@ -60,9 +58,7 @@ def one_line(error: Exception) -> str:
 
 def write_atomic(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Write a file under another name, make sure it is on disk, then rename it."""
-    # `torch.save` hides the reason of a disk that refuses; memory refuses nothing.
-    data = io.BytesIO()
-    write(data)
+    data = in_memory(path, write)
     temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY}")
     with saying_why(path, data.getbuffer().nbytes):
         make_folders(path.parent)
@@ -71,6 +67,22 @@ def write_atomic(path: Path, write: Callable[[BinaryIO], object]) -> None:
             move_durably(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def in_memory(path: Path, write: Callable[[BinaryIO], object]) -> io.BytesIO:
+    """Write a file in memory, since `torch.save` hides why a disk refuses.
+
+    Raises:
+        MemoryError: If memory runs out, which `torch.save` hides too (torch 2.13).
+    """
+    data = io.BytesIO()
+    try:
+        write(data)
+    except RuntimeError as error:
+        if isinstance(error.__context__, MemoryError):
+            raise MemoryError(f"Out of memory while writing {path}.") from error
+        raise
+    return data
 
 
 def make_folders(folder: Path) -> None:
@@ -99,10 +111,10 @@ def saying_why(path: Path, size: int = 0) -> Iterator[None]:
                 f"No space left in {folder}: {path.name} needs {_size(size)}, and "
                 f"{_size(free)} are free."
             ) from error
-        if error.errno in _CLOSED:
-            reason = os.strerror(error.errno).lower()
-            raise CannotWriteError(f"Cannot write to {path} ({reason}).") from error
-        raise
+        if error.errno is None:  # It is worded already.
+            raise
+        reason = os.strerror(error.errno).lower()
+        raise CannotWriteError(f"Cannot write to {path} ({reason}).") from error
 
 
 def _size(count: int) -> str:
@@ -160,8 +172,9 @@ def sync(path: Path) -> None:
     """Have a file on disk, or the names in a folder."""
     is_windows = os.name == "nt"  # It opens no folders.
     if path.is_file() or not is_windows:
-        handle = os.open(path, os.O_RDWR if is_windows else os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        with saying_why(path):
+            handle = os.open(path, os.O_RDWR if is_windows else os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)

@@ -21,7 +21,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mjlab.files import append_text, move_durably, sync, write_atomic, write_text
+from mjlab.files import (
+    append_text,
+    move_durably,
+    one_line,
+    sync,
+    write_atomic,
+    write_text,
+)
 from mjlab.recording.config import RecordingError
 from mjlab.recording.hdf5 import (
     LIBVER,
@@ -215,7 +222,7 @@ def merge(path: Path, *, clean: bool = True, say: Say = lambda text: None) -> bo
         unfinished.unlink(missing_ok=True)
         say(
             f"{path} stays a file of links to {parts}: there is no room for one file "
-            f"of all ({error})."
+            f"of all ({one_line(error)})."
         )
         merged = False
     episodes = [
