@@ -22,8 +22,6 @@ TEMPORARY = ".tmp"
 
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-_CLOSED = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR)
-
 
 _DAMAGE = (
     *(OSError, RuntimeError, LookupError, ValueError, TypeError, AttributeError),
@@ -33,7 +31,7 @@ _DAMAGE = (
 
 
 class CannotWriteError(OSError):
-    """A disk that is full, or a folder that nothing can be written to."""
+    """A write that failed: a full disk, a folder without permission, a bad device."""
 
 
 _UNREAD = "wandb"
@@ -137,10 +135,10 @@ def saying_why(path: Path, size: int = 0) -> Iterator[None]:
                 f"No space left in {folder}: {path.name} needs {_size(size)}, and "
                 f"{_size(free)} are free."
             ) from error
-        if error.errno in _CLOSED:
-            reason = os.strerror(error.errno).lower()
-            raise CannotWriteError(f"Cannot write to {path} ({reason}).") from error
-        raise
+        if error.errno is None:  # It is worded already.
+            raise
+        reason = os.strerror(error.errno).lower()
+        raise CannotWriteError(f"Cannot write to {path} ({reason}).") from error
 
 
 def _size(count: int) -> str:
@@ -231,8 +229,9 @@ def sync(path: Path) -> None:
     """Have a file on disk, or the names in a folder."""
     is_windows = os.name == "nt"  # It opens no folders.
     if path.is_file() or not is_windows:
-        handle = os.open(path, os.O_RDWR if is_windows else os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        with saying_why(path):
+            handle = os.open(path, os.O_RDWR if is_windows else os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)

@@ -23,6 +23,7 @@ from typing import Any
 from mjlab.files import (
     append_text,
     move_durably,
+    one_line,
     sync,
     temporary_beside,
     write_atomic,
@@ -237,7 +238,7 @@ def merge(path: Path, *, clean: bool = True, say: Say = lambda text: None) -> bo
         unfinished.unlink(missing_ok=True)
         say(
             f"{path} stays a file of links to {parts}: there is no room for one file "
-            f"of all ({error})."
+            f"of all ({one_line(error)})."
         )
         merged = False
     episodes = [
