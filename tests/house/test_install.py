@@ -123,6 +123,25 @@ def test_programs_run_by_one_command(python, elsewhere):
         assert text.startswith("usage: mjlab train TASK [options]\n")
 
 
+SWEEP = (
+    *("sweep", "Cartpole-Balance", "--trials", "3", "--processes", "3", "--device"),
+    *("cpu", "--tune", "env.rewards.smooth.weight:log:0.1..10"),
+    *("--env.scene.num-envs", "8", "--agent.max-iterations", "2"),
+    *("--agent.num-steps-per-env", "8", "--agent.evaluation.every", "1"),
+    *("--agent.evaluation.num-envs", "4", "--env.episode-length-s", "2"),
+    *("--agent.logging.tensorboard", "False"),
+)
+
+
+@pytest.mark.slow
+def test_a_sweep_of_three_trials_writes_into_the_current_folder(python, elsewhere):
+    pytest.importorskip("optuna", reason="Optuna is not installed")
+    run(*python, "-m", "mjlab", *SWEEP, cwd=elsewhere)
+    (page,) = elsewhere.glob("logs/sweeps/*/sweep.html")
+    assert len([*page.parent.glob("Cartpole-Balance/2*/checkpoints")]) == 3
+    assert page.read_text().count("./Cartpole-Balance/") == 4  # The best has two.
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("by_sdist", [False, True], ids=["checkout", "sdist"])
 def test_a_wheel_holds_every_file_below_mjlab_and_nothing_beside(tmp_path, by_sdist):
