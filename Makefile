@@ -2,7 +2,7 @@
 # (macOS) and BSD make both read.
 
 VENV = .venv
-EXTRAS = dev,viewer,video,gym,export
+EXTRAS = dev,viewer,video,gym,export,sweep
 # The interpreter that creates VENV; empty: the first python3 that is new enough.
 PYTHON =
 # Options for `make train`, as in: make train ARGS="--env.scene.num-envs 4096"

@@ -135,7 +135,6 @@ SWEEP = (
 
 @pytest.mark.slow
 def test_a_sweep_of_three_trials_writes_into_the_current_folder(python, elsewhere):
-    pytest.importorskip("optuna", reason="Optuna is not installed")
     run(*python, "-m", "mjlab", *SWEEP, cwd=elsewhere)
     (page,) = elsewhere.glob("logs/sweeps/*/sweep.html")
     assert len([*page.parent.glob("Cartpole-Balance/2*/checkpoints")]) == 3

@@ -19,7 +19,7 @@ import mjlab
 ROOT = Path(__file__).resolve().parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT, TOOLS = PYPROJECT["project"], PYPROJECT["tool"]
-MAKE_EXTRAS = ("dev", "viewer", "video", "gym", "export")
+MAKE_EXTRAS = ("dev", "viewer", "video", "gym", "export", "sweep")
 needs_make = pytest.mark.skipif(not shutil.which("make"), reason="make is absent")
 
 

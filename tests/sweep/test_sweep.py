@@ -16,25 +16,21 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
+from optuna.trial import TrialState
 
 from mjlab.report.record import read_info
 from mjlab.rl.metrics_file import read_metrics
 from mjlab.rl.run_folder import LOCK, RunFolderError, locked
+from mjlab.sweep import study as study_module
+from mjlab.sweep import trial as trial_module
 from mjlab.sweep.folder import Search, SweepError, find_sweep, lock_sweep
+from mjlab.sweep.page import write_page
 from mjlab.sweep.ranges import read_ranges
+from mjlab.sweep.study import SweepRunner, open_study
+from mjlab.sweep.trial import TrialEnd
 from scripts import sweep as script
 from tests.report.test_report import Listening, make_run
 from tests.tools.browser import find_browser
-
-optuna = pytest.importorskip("optuna", reason="Optuna is not installed")
-
-from optuna.trial import TrialState  # noqa: E402
-
-from mjlab.sweep import study as study_module  # noqa: E402
-from mjlab.sweep import trial as trial_module  # noqa: E402
-from mjlab.sweep.page import write_page  # noqa: E402
-from mjlab.sweep.study import SweepRunner, open_study  # noqa: E402
-from mjlab.sweep.trial import TrialEnd  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 WEIGHT = "env.rewards.smooth.weight"
