@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests.house.test_other_mjlab import install_theirs
 from tests.tools.installed import build, build_wheel_of_sdist, copy_checkout, run
 
 PACKAGES = Path(torch.__file__).parents[1]
@@ -147,7 +148,8 @@ def test_a_wheel_holds_every_file_below_mjlab_and_nothing_beside(tmp_path, by_sd
     source = copy_checkout(tmp_path / "source")
     expected = {
         (Path(folder) / name).relative_to(source).as_posix()
-        for folder, _, names in os.walk(source / "mjlab", followlinks=True)
+        for package in ("mjlab", "mjlab_fused")
+        for folder, _, names in os.walk(source / package, followlinks=True)
         for name in names
         if not name.endswith(".sh")  # `make` alone uses it.
     }
@@ -161,13 +163,14 @@ def test_a_wheel_holds_every_file_below_mjlab_and_nothing_beside(tmp_path, by_sd
 
 
 @pytest.mark.slow
-def test_what_is_said_of_another_mjlab_mends_it(tmp_path):
+@pytest.mark.parametrize("last", ["theirs", "ours"])
+def test_what_is_said_of_another_mjlab_mends_it(tmp_path, last):
     other = tmp_path / "other"
-    (other / "mjlab").mkdir(parents=True)
-    (other / "mjlab/__init__.py").write_text("OTHER = True\n")
+    install_theirs(other)
+    shutil.rmtree(other / "mjlab-1.6.0.dist-info")
     (other / "pyproject.toml").write_text(
         '[project]\nname = "mjlab"\nversion = "1.6.0"\n'
-        '[tool.setuptools]\npackages = ["mjlab"]\n'
+        '[tool.setuptools.packages.find]\ninclude = ["mjlab*"]\n'
     )
     theirs = build("wheel", other, tmp_path / "theirs")
     ours = build_wheel_of_sdist(copy_checkout(tmp_path / "source"), tmp_path)
@@ -175,14 +178,22 @@ def test_what_is_said_of_another_mjlab_mends_it(tmp_path):
     python = tmp_path / "environment/bin/python"
     pip = (sys.executable, "-m", "pip", "--python", python)
     install = (*pip, "install", "--quiet", "--no-deps", "--no-index")
-    for wheel in (theirs, ours):
+    for wheel in (ours, theirs) if last == "theirs" else (theirs, ours):
         run(*install, wheel)
+    command = tmp_path / "environment/bin/mjlab"
+    environ = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     refused = subprocess.run(
+        [command, "list"], env=environ, capture_output=True, text=True
+    )
+    (line,) = refused.stderr.splitlines()
+    assert line.startswith("error: the distribution 'mjlab' is installed beside")
+    imported = subprocess.run(
         [python, "-I", "-c", "import mjlab"], capture_output=True, text=True
     )
-    assert "ImportError: the distribution 'mjlab' is installed beside" in refused.stderr
-    uninstall, reinstall = re.findall(r"`pip ([^`]*)`", refused.stderr)[-2:]
+    assert line.removeprefix("error: ") in imported.stderr
+    uninstall, reinstall = re.findall(r"`pip ([^`]*)`", line)
     run(*pip, *uninstall.split(), "--yes")
     words = [ours if word == "mjlab-fused" else word for word in reinstall.split()]
     run(*pip, *words, "--quiet", "--no-index")
+    assert run(command, "--version", env=environ).startswith("mjlab-fused ")
     assert run(python, "-I", "-m", "mjlab", "--version").startswith("mjlab-fused ")
