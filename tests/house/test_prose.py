@@ -7,7 +7,7 @@ from bench.house import house, is_core
 from tests.tools.architecture import Source, read_sources
 from tests.tools.prose import clauses, defined_twice, undocumented
 
-OURS = ("mjlab", "tasks")
+OURS = ("mjlab", "mjlab_fused", "tasks")
 
 
 def sources() -> list[Source]:

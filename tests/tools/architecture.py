@@ -42,7 +42,7 @@ FLOORS = {
     "mjlab": 10,
     # It alone joins wings, such as a run and the task that it is of.
     "mjlab.cli": 11,
-    **dict.fromkeys(["mjlab.__main__", "scripts", "bench"], 12),
+    **dict.fromkeys(["mjlab.__main__", "mjlab_fused", "scripts", "bench"], 12),
 }
 
 # (file, room it may import though the floors forbid it) -> why.
@@ -154,7 +154,7 @@ def imported_names(source: Source) -> Iterator[tuple[str, int]]:
 def room_of(module: str) -> str:
     """`mjlab.sim.fields` -> `mjlab.sim`; `scripts.train` -> `scripts`."""
     parts = module.split(".")
-    if parts[0] in ("scripts", "bench"):
+    if parts[0] in ("mjlab_fused", "scripts", "bench"):
         return parts[0]
     parts = parts[: 3 if parts[:2] == ["mjlab", "tasks"] else 2]
     # A kernel file beside a room of one file belongs to that room.
