@@ -98,6 +98,12 @@ class ContractPolicy:
     def __init__(self, path: str | Path) -> None:
         """Load a file; raise `ContractError` for one that is not whole, or not ours."""
         content = Path(path).read_bytes()
+        if content.lstrip()[:1] == b"{":
+            named = str(path).removesuffix(".json").removesuffix(".contract")
+            raise ContractError(
+                f"{path} is JSON, not ONNX: name the ONNX file that it belongs to, "
+                f"such as {named.removesuffix('.onnx')}.onnx"
+            )
         try:
             has_checksum = is_whole(content)
         except ValueError as error:
