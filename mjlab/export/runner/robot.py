@@ -328,6 +328,16 @@ _COMMANDS = {
 }
 
 
+def refuse_gains(entity: dict[str, Any], robot: RobotInterface) -> Gains:
+    """Return the gains of a robot; raise for one that differs from the contract."""
+    gains = robot.gains()
+    faults = gain_faults(entity, gains, "on the robot")
+    if faults:
+        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        raise ContractError(faults[0] + more)
+    return gains
+
+
 def gain_faults(entity: dict[str, Any], gains: Gains, where: str) -> list[str]:
     """Return the gains that differ from those of a contract, in words.
 
