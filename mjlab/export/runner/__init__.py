@@ -13,7 +13,7 @@ from mjlab.files import write_text
 
 HEADER = "mjlab_runner.hpp"
 """The header that does the same in C++."""
-PARTS = ("policy", "reach", "robot", "commands", "loop")
+PARTS = ("policy", "checks", "reach", "robot", "commands", "loop")
 """The files, in the order in which they need each other."""
 
 

@@ -37,6 +37,8 @@ MOST_FILES, MOST_BYTES = 1000, 256 * 2**20
 """Limits of what is unpacked: files of a scene, and bytes of a scene or a record."""
 _ASSET_TAGS, _FOLDER_KEYS = ("mesh", "hfield", "skin"), ("meshdir", "assetdir")
 """MJCF elements that may name a file, and the attributes that name its folder."""
+LAST_ACTION = "state_last_action"
+"""The state that is the action of the last call."""
 
 Arrays = dict[str, np.ndarray]
 
@@ -164,6 +166,44 @@ def digest_of(files: Mapping[str, bytes]) -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
+def checked(inputs: list[dict[str, Any]], measured: Mapping[str, Any]) -> Arrays:
+    """Return readings as the policy takes them.
+
+    Args:
+        inputs: The inputs of a contract.
+        measured: The readings, by name.
+
+    Raises:
+        ContractError: For an input that is missing, or of another shape.
+    """
+    found = {}
+    for entry in inputs:
+        name = entry["name"]
+        if name not in measured:
+            raise ContractError(
+                f"{name} is missing from the readings: the policy takes {takes(entry)}"
+            )
+        found[name] = np.asarray(measured[name], entry["dtype"])
+        if list(found[name].shape) != entry["shape"]:
+            raise ContractError(
+                f"{name} has the shape {found[name].shape}: the policy takes "
+                f"{takes(entry)}"
+            )
+    return found
+
+
+def takes(entry: Mapping[str, Any]) -> str:
+    """Return the shape, elements, unit and frame of an input, for a message."""
+    unit, names = entry["unit"], entry["elements"] or []
+    units = [unit] if isinstance(unit, str) else list(dict.fromkeys(unit or []))
+    shape = entry["shape"]
+    parts = [str(shape[0]) if len(shape) == 1 else f"the shape {tuple(shape)}"]
+    parts[0] += f" numbers ({', '.join(names)})" if names else " numbers"
+    parts += [f"in {' and '.join(units)}"] if units and units != ["1"] else []
+    parts += [f"in the axes of {entry['frame']}"] if entry["frame"] else []
+    return ", ".join(parts)
+
+
 def _session(content: bytes, path: str | Path) -> Any:
     """Return the session of a file, on one thread: the network is small."""
     onnxruntime = importlib.import_module("onnxruntime")
@@ -183,6 +223,12 @@ class ContractPolicy:
     def __init__(self, path: str | Path) -> None:
         """Load a file; raise `ContractError` for one that is not whole, or not ours."""
         content = Path(path).read_bytes()
+        if content.lstrip()[:1] == b"{":
+            named = str(path).removesuffix(".json").removesuffix(".contract")
+            raise ContractError(
+                f"{path} is JSON, not ONNX: name the ONNX file that it belongs to, "
+                f"such as {named.removesuffix('.onnx')}.onnx"
+            )
         try:
             has_checksum = is_whole(content)
         except ValueError as error:
@@ -215,14 +261,7 @@ class ContractPolicy:
 
     def __call__(self, measured: Mapping[str, Any]) -> Arrays:
         """Return targets by the names of outputs, for one control period."""
-        fed = {}
-        for entry in self.contract["inputs"]:
-            fed[entry["name"]] = np.asarray(measured[entry["name"]], entry["dtype"])
-            if list(fed[entry["name"]].shape) != entry["shape"]:
-                raise ContractError(
-                    f"{entry['name']} has the shape {fed[entry['name']].shape}, and "
-                    f"the policy takes {tuple(entry['shape'])}"
-                )
+        fed = checked(self.contract["inputs"], measured)
         names = [o["name"] for o in self.contract["outputs"]]
         nexts = [s["next"] for s in self.contract["states"]]
         found = self.session.run(names + nexts, fed | self.state)
