@@ -8,7 +8,7 @@ import viser
 from mjviser import ViserMujocoScene
 
 from mjlab.render import color_muscles, has_muscles
-from mjlab.render.offscreen import followed_body
+from mjlab.render.offscreen import followed_body, view_distance
 from mjlab.viewer.backdrop import add_backdrop
 from mjlab.viewer.browser_marks import BrowserMarks
 from mjlab.viewer.cameras import CameraPanel
@@ -167,9 +167,11 @@ class WebViewer:
             with tabs.add_tab("Cameras", icon=viser.Icon.CAMERA):
                 self.cameras.append(CameraPanel(self.page))
         view = env.cfg.viewer
+        model = env.sim.engine.mj_model_of(view.world)
+        data = env.sim.engine.mj_data_of(view.world)
         with tabs.add_tab("Scene", icon=viser.Icon.VIDEO):
             self.scene.create_scene_gui(
-                camera_distance=view.distance,
+                camera_distance=view_distance(model, data, env.scene, view),
                 camera_azimuth=view.azimuth,
                 camera_elevation=-view.elevation,
             )
