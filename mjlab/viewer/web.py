@@ -11,7 +11,7 @@ from mjlab.render import color_muscles, has_muscles
 from mjlab.render.offscreen import followed_body, view_distance
 from mjlab.viewer.backdrop import add_backdrop
 from mjlab.viewer.browser_marks import BrowserMarks
-from mjlab.viewer.cameras import CameraPanel
+from mjlab.viewer.cameras import CameraPanel, find_camera_sensors
 from mjlab.viewer.drag import DragPanel, find_free
 from mjlab.viewer.local_server import HOST, LocalServer
 from mjlab.viewer.panels import (
@@ -162,8 +162,8 @@ class WebViewer:
             self._add_controls(policies)
         self._add_figures(tabs)
         self.cameras: list[CameraPanel] = []
-        """Pictures and places of cameras, if there are any."""
-        if env.sim.mj_model.ncam:
+        """Pictures and places of cameras, if the scene has camera sensors."""
+        if find_camera_sensors(env):
             with tabs.add_tab("Cameras", icon=viser.Icon.CAMERA):
                 self.cameras.append(CameraPanel(self.page))
         view = env.cfg.viewer

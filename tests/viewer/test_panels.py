@@ -253,8 +253,8 @@ def test_the_figures_of_the_episode_are_those_that_it_logs(page):
         distances.append(float(goal.distance()[world]))
     panel.update()
     shown = dict(re.findall(r">([\w/]+)</span><span>([-+.\d]+)<", panel.bars.content))
-    names = ["success", "success_once", "fail", "fail_once"]
-    names += [f"goal/{name}" for name in ("distance", "reach_distance", "there")]
+    names = [f"goal/{name}" for name in ("distance", "reach_distance", "there")]
+    names += ["success", "success_once", "fail", "fail_once"]
     assert list(shown) == names
     mean = sum(distances) / 3
     assert float(shown["goal/distance"]) == pytest.approx(mean, abs=1e-4)

@@ -426,7 +426,7 @@ def test_a_browser_shows_the_page_and_asks_no_other_host(page, tmp_path):
     thread = threading.Thread(target=loop)
     thread.start()
     try:
-        browser.wait("document.body.innerText.includes('State')")
+        browser.wait("document.body.innerText.includes('Episode')")
         browser.click("Pause / play")
         browser.wait("document.body.innerText.includes('paused')")
         steps = page.player.steps
