@@ -181,7 +181,7 @@ def size_of_world(line: Line, cfg: "ManagerBasedRlEnvCfg") -> tuple[int, int]:
     sets = ("env.viewer.width", "env.viewer.height")
     if options.size is None and any(line.sets(path) for path in sets):
         return width, height
-    from mjlab.render import grid
+    from mjlab.render.offscreen import grid
 
     rows, columns, gap = grid(min(options.num_envs or 1, MOST_PICTURES))
     return (width + gap) // columns - gap, (height + gap) // rows - gap

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from mjlab.render.observations import camera_mask as camera_mask
     from mjlab.render.offscreen import Offscreen as Offscreen
     from mjlab.render.offscreen import OrbitView as OrbitView
-    from mjlab.render.offscreen import grid as grid
     from mjlab.render.offscreen import tile as tile
     from mjlab.render.overlays import Arrow as Arrow
     from mjlab.render.overlays import Marks as Marks
@@ -35,7 +34,7 @@ _LAZY = {
     "canvas": ("Canvas", "color_muscles", "has_muscles", "sky_gradient"),
     "film": ("Film",),
     "observations": ("camera_bytes", "camera_depth", "camera_mask"),
-    "offscreen": ("OrbitView", "Offscreen", "grid", "tile"),
+    "offscreen": ("OrbitView", "Offscreen", "tile"),
     "overlays": ("Arrow", "Marks", "Sphere", "add_contacts"),
     "rays": ("RayRendererCfg",),
     "video": ("Video", "VideoError"),

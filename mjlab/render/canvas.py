@@ -193,7 +193,7 @@ def sky_gradient(height: int, width: int) -> np.ndarray:
     It has one colour up to where cameras that look down a little see the horizon, so
     that haze fades into it.
     """
-    share = np.linspace(-2.0, 1.0, height).clip(min=0.0)[:, None]
+    share = np.linspace(-3.0, 1.0, height).clip(min=0.0)[:, None]
     rows = (1.0 - share) * np.array(_HORIZON) + share * np.array(_ZENITH)
     return np.repeat(rows.astype(np.uint8)[:, None], width, axis=1)
 

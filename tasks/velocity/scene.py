@@ -131,5 +131,5 @@ def viewer(robot: Robot) -> ViewerCfg:
         entity="robot",
         body=robot.torso_body,
         elevation=-12.0,
-        azimuth=125.0,
+        azimuth=235.0,
     )
