@@ -15,7 +15,7 @@ from mjlab.render.closing import Closing
 SUFFIXES = (".mp4", ".mkv", ".mov")
 """Kinds of files that can be written."""
 
-_QUANTIZER = 15
+_QUALITY = 21
 """Coarseness of x264, from 0, which is exact, to 51, which is small."""
 
 _INSTALL = "pip install 'mjlab-fused[video]'"
@@ -111,7 +111,7 @@ class Video(Closing):
             make_folders(self.path.parent)
             self._part.touch(exist_ok=False)
         source = f"-f rawvideo -pix_fmt rgb24 -s {shape[1]}x{shape[0]} -r {self._fps}"
-        codec = f"-an -vcodec libx264 -preset superfast -qp {_QUANTIZER}"
+        codec = f"-an -vcodec libx264 -preset veryfast -crf {_QUALITY}"
         codec += " -pix_fmt yuv420p -v error"
         self._said = tempfile.TemporaryFile()
         line = [self._ffmpeg.get_ffmpeg_exe(), "-y", *source.split(), "-i", "-"]

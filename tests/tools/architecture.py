@@ -20,7 +20,7 @@ FLOORS = {
     **dict.fromkeys(["mjlab.warp_stream", "mjlab.names", "mjlab.safe_names"], -2),
     **dict.fromkeys(["mjlab.config", "mjlab.files", "mjlab.threads"], -1),
     **dict.fromkeys(["mjlab.provenance", "mjlab.mujoco_log", "mjlab.opengl"], -1),
-    "mjlab.random": -1,
+    **dict.fromkeys(["mjlab.random", "mjlab.png"], -1),
     **dict.fromkeys(["mjlab.tensors", "mjlab.schema", "mjlab.parallel"], 0),
     **dict.fromkeys(["mjlab.spec", "mjlab.sim"], 1),
     **dict.fromkeys(["mjlab.actuator", "mjlab.terrain"], 2),
