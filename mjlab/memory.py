@@ -36,6 +36,8 @@ def describe_out_of_memory(error: BaseException) -> str:
     """Return the size that was asked for, if the error says so, and the remedy."""
     if isinstance(error, NotEnoughMemoryError):
         return str(error)
+    if type(error) is MemoryError and str(error).startswith("Out of memory"):
+        return f"{error} {_FEWER}"
     return f"Out of memory{_details(error)}. {_FEWER}"
 
 
