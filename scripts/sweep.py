@@ -51,10 +51,10 @@ class Options:
     """What chooses and runs the trials: Optuna, or Ray Tune with Optuna's search."""
 
     seed: int | None = None
-    """Seed of what is drawn, and of each training. None draws one."""
+    """Random seed of the search and of each training. Default: drawn at random."""
 
     device: str | None = None
-    """Where to train, such as "cpu" or "cuda:1". None takes a GPU if there is one."""
+    """Where to train, such as "cpu" or "cuda:1". Default: a GPU if available."""
 
     name: str = ""
     """What to call the sweep, after its time."""

@@ -344,9 +344,10 @@ class ManagerBasedRlEnv:
 
     def startup_lines(self) -> list[str]:
         """Return how it runs: engine, mode and why, sizes, memory, exceptions."""
-        mode, reason = self.runner.mode, self.runner.reason
-        run = f"{mode}, because {reason}. {self.cfg.decimation} physics steps"
-        return inspect.startup_lines(self, run, self.seed)
+        steps = self.cfg.decimation
+        physics = f"{steps} steps of {1000 * self.physics_dt:g} ms per action"
+        mode = f"{self.runner.mode}, because {self.runner.reason}"
+        return inspect.startup_lines(self, physics, mode, self.seed)
 
     def debug_vis(self, visualizer: Any) -> None:
         """Have terms and sensors draw into a viewer's collection of shapes."""
