@@ -16,7 +16,7 @@ JOBS = auto
 
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
-SOURCES = mjlab tasks scripts bench tests
+SOURCES = mjlab mjlab_fused tasks scripts bench tests
 
 .PHONY: test slow train docs format style type check setup
 

@@ -1,4 +1,4 @@
-"""What a process loads before it opens OpenGL."""
+"""Libraries that must be loaded before OpenGL is opened."""
 
 import importlib
 import importlib.util

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Creates the virtual environment and installs the project into it, with the versions
-# of constraints.txt. `make` calls it whenever pyproject.toml or constraints.txt changed.
+# of constraints.txt. `make` calls it whenever pyproject.toml or constraints.txt changed,
+# with the extras that the tests need (EXTRAS in the Makefile).
 #
 #   sh scripts/setup_venv.sh VENV EXTRAS [PYTHON]
 set -eu

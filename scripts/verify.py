@@ -53,7 +53,7 @@ def main(arguments: Sequence[str]) -> None:
     try:
         verdict = verify(Path(line.subject), robot)
     except ContractError as error:
-        sys.stderr.write(f"{line.subject} cannot be read: {error}.\n")
+        sys.stderr.write(f"error: {str(error).rstrip('.')}\n")
         sys.exit(UNREADABLE)
     print(verdict.text)
     sys.exit(DEPARTS if verdict.departures else EQUAL)

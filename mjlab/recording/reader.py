@@ -15,6 +15,7 @@ from mjlab.recording.episode_store import REMEDY, read_index
 from mjlab.recording.hdf5 import (
     FORMAT,
     FORMAT_VERSION,
+    open_episode,
     read_attributes,
     require_h5py,
 )
@@ -238,7 +239,9 @@ class Recording(Sequence[RecordedEpisode]):
                 f"{self.path} has no episode {number}. {self._range()}"
             )
         with reading(f"{self.path}, episode {number},"):
-            return RecordedEpisode(self._file[f"traj_{number}"])
+            return RecordedEpisode(
+                open_episode(self._file, f"traj_{number}", self.path)
+            )
 
     def close(self) -> None:
         """Close the file. Closing twice is harmless."""

@@ -113,6 +113,7 @@ struct Scripted : RobotInterface {
   std::string fault;
   std::vector<Json> recorded = moments();
   PacketSource* source = nullptr;
+  Policy* policy = nullptr;
   long period = -1, damped = -1;
   double time = 0.0;
 
@@ -127,6 +128,31 @@ struct Scripted : RobotInterface {
     Arrays found = arrays(recorded.at(static_cast<std::size_t>(period))["inputs"]);
     // In one period alone: the robot stays let go.
     if (is("nan") && period == kFault) found.at("joint_vel")[3] = std::nanf("");
+    if (is("fall")) found.at("projected_gravity") = {0, -std::sin(1.22f), -std::cos(1.22f)};
+    if (is("up")) found.at("projected_gravity") = {0, 0, 1};
+    if (is("long")) found.at("projected_gravity") = {0, 0, -9.81f};
+    if (is("degrees"))
+      for (float& each : found.at("joint_pos")) each *= 180.0f / static_cast<float>(kPi);
+    if (is("input")) found.at("joint_pos")[2] = 0.0f;
+    if (is("beyond")) found.at("joint_pos")[2] = contract.joints[2].high + 0.05f;
+    if (is("apart")) found.at("joint_pos")[0] = 0.9f;
+    if (is("no_velocity")) found.erase("base_lin_vel");
+    if (is("narrow")) found.at("joint_pos").pop_back();
+    if (is("forgets")) policy->reset();
+    if (fault == "speed") found.at("joint_vel").assign(12, 0.5f * 57.29578f);
+    if (fault == "backwards") found.at("joint_vel").assign(12, -0.5f);
+    if (fault == "gyro") {
+      found.at("projected_gravity") = {0, -std::sin(angle()), -std::cos(angle())};
+      found.at("base_ang_vel") = {0.5f * 57.29578f, 0, 0};
+    }
+    return found;
+  }
+  // The robot turns, and its joints do, by 0.5 rad/s.
+  float angle() const { return 0.5f * static_cast<float>(contract.dt * period); }
+  std::map<std::string, Gains> gains() override {
+    std::map<std::string, Gains> found;
+    if (fault == "gains") found["FL_calf_joint"].damping = 0.0;
+    if (fault == "weak") found["FL_calf_joint"].effort_limit = 30.0;
     return found;
   }
   void write(const std::vector<Target>& targets) override {
@@ -148,9 +174,15 @@ struct Scripted : RobotInterface {
     if (is("limit")) found[2] = 0.0;  // A calf ends at -0.888.
     if (is("beyond")) found[2] = contract.joints[2].high + 0.05;
     if (is("missing")) found.pop_back();
+    if (is("nan_joint")) found[2] = std::nan("");
+    if (fault == "speed" || fault == "backwards")
+      for (double& each : found) each += angle();
     return found;
   }
-  double upright() override { return is("fall") ? std::cos(1.22) : 1.0; }
+  double upright() override {
+    if (fault == "gyro") return std::cos(angle());
+    return is("fall") ? std::cos(1.22) : 1.0;
+  }
 };
 
 struct Key : CommandSource {
@@ -163,11 +195,14 @@ struct Key : CommandSource {
 
 static void loop(const Contract& contract, const std::string& fault) {
   Scripted robot(contract, fault);
-  std::size_t answers = 0;
+  std::size_t answers = 0, states = 0;
   for (const Field& each : contract.outputs) answers += each.size();
+  for (const Field& each : contract.states) states += each.size();
   FilePolicy policy(contract, [&](const float*, float* out) {
-    std::fill_n(out, answers, robot.is("answer") ? std::nanf("") : 0.0f);
+    std::fill_n(out, answers, robot.is("answer") ? std::nanf("") : 0.01f);
+    if (fault != "stateless") std::fill_n(out + answers, states, 0.01f);
   });
+  robot.policy = &policy;
   PacketSource packets(contract, [&] { return robot.time; });
   Key key(contract);
   Safety safety(contract);

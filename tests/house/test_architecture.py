@@ -31,7 +31,7 @@ from tests.tools.architecture import (
 
 # --- The house ----------------------------------------------------------------------
 
-SOURCES = read_sources("mjlab", "tasks", "scripts", "bench")
+SOURCES = read_sources("mjlab", "mjlab_fused", "tasks", "scripts", "bench")
 
 
 def test_nobody_above_the_simulation_asks_which_engine_runs():
