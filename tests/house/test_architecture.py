@@ -289,7 +289,7 @@ class A:
 @pytest.mark.parametrize("extra", [0, 1])
 def test_an_excess_begins_one_above_the_limit(extra):
     functions = {
-        "lines": "x = 1\n" * (400 + extra),
+        "lines": "x = 1\n" * (LIMITS["lines"] + extra),
         "body": "def f():\n" + " x = 1\n" * (60 + extra),
         "class": "class A:\n" + " x = 1\n" * (299 + extra),
         "complexity": "def f():\n" + " if x: y\n" * (9 + extra),
