@@ -203,7 +203,7 @@ def import_faults(sources: list[Source]) -> list[str]:
 def imports_at_load(source: Source, *packages: str) -> bool:
     """Whether the file's own top level imports one of the packages."""
     top = ast.Module([n for n in source.tree.body if is_import(n)], type_ignores=[])
-    names = imported_names(Source(source.path, top, 0))
+    names = imported_names(Source(source.path, top))
     return any(name.split(".")[0] in packages for name, _ in names)
 
 
