@@ -247,7 +247,7 @@ def brighten(model: mujoco.MjModel) -> None:
     light = model.vis.headlight
     is_default = np.allclose((light.ambient, light.diffuse), ((0.1,) * 3, (0.4,) * 3))
     if is_default and model.nlight:
-        light.ambient[:], light.diffuse[:], light.specular[:] = 0.2, 0.75, 0.2
+        light.ambient[:], light.diffuse[:], light.specular[:] = 0.3, 0.65, 0.2
 
 
 def _check_worlds(worlds: Sequence[int], num_envs: int) -> None:
