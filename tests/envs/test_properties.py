@@ -26,9 +26,9 @@ TASKS |= {task_id: registered(task_id) for task_id in entries()}
 
 # Warp compiles kernels for each model, 45 s the first time; by default tests take four.
 CARTPOLE_ON_WARP = pytest.param("warp", "Cartpole-Balance", marks=pytest.mark.slow)
-# Muscles take seconds for a few steps. Tasks that share their terms have one that stands
-# for the others: Lift-Yam for the arm's, Velocity-G1 (rough ground) for walking,
-# Tracking-Go1 for clips and the Go1, Cartpole-Balance for the cartpole's.
+# Muscles take seconds for a few steps. Of tasks that share their terms, one is fast:
+# Lift-Yam for the arm, Velocity-G1 (rough ground) for walking, Tracking-Go1 for clips
+# and the Go1, Cartpole-Balance for the cartpole.
 HEAVY = (
     "Cartpole-Swingup",
     "Lift-Yam-Depth",
