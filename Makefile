@@ -2,7 +2,7 @@
 # (macOS) and BSD make both read.
 
 VENV = .venv
-EXTRAS = dev,viewer,video,gym,export
+EXTRAS = dev,viewer,video,gym,export,sweep,wandb
 # The interpreter that creates VENV; empty: the first python3 that is new enough.
 PYTHON =
 # Options for `make train`, as in: make train ARGS="--env.scene.num-envs 4096"
@@ -16,7 +16,7 @@ JOBS = auto
 
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
-SOURCES = mjlab tasks scripts bench tests
+SOURCES = mjlab mjlab_fused tasks scripts bench tests
 
 .PHONY: test slow train docs format style type check setup
 

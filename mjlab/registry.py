@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 GROUP = "mjlab.tasks"
 
+GUARD = "mjlab_fused.guard"
+"""Entry of the group that is no task; the module says what it is for."""
+
 OURS = "mjlab-fused"
 """Distribution of the tasks that ship with mjlab."""
 
@@ -91,6 +94,7 @@ def entries() -> dict[str, Entry]:
     found = [
         Entry(point.name, point.value, point.dist.name if point.dist else "unknown")
         for point in importlib.metadata.entry_points(group=GROUP)
+        if point.value != GUARD
     ]
     ours = [entry for entry in found if entry.origin == OURS] or _of_checkout()
     table: dict[str, Entry] = {}
@@ -105,7 +109,7 @@ def _of_checkout() -> list[Entry]:
     if not file.is_file():
         return []
     points = tomllib.loads(file.read_text("utf-8"))["project"]["entry-points"][GROUP]
-    return [Entry(name, place, OURS) for name, place in points.items()]
+    return [Entry(n, place, OURS) for n, place in points.items() if place != GUARD]
 
 
 def find_entry(task_id: str) -> Entry:

@@ -19,7 +19,7 @@ FAULT_OF_USER = 2
 """Exit code for a command line or a configuration that cannot work."""
 
 
-_OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)
+_OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO)
 _OF_A_NAME = (errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.EEXIST)
 _OF_A_NAME += (errno.ENAMETOOLONG, errno.ELOOP)
 

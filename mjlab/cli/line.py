@@ -72,6 +72,16 @@ class Line:
         """Return whether the line gives a value to a part of a configuration."""
         return any(setting.name == name for setting in self.settings)
 
+    @property
+    def sets_recorders(self) -> bool:
+        """True if the line sets what recorders write, or where.
+
+        Otherwise nothing but training follows the recorders of a run, which can be
+        another person's.
+        """
+        parts = ("env.recorders.", "env.recording.")
+        return any(f"{setting.name}.".startswith(parts) for setting in self.settings)
+
 
 def read_line(
     program: Program, arguments: Sequence[str], closing: Sequence[str] = ()

@@ -31,7 +31,7 @@ def recorded(place: str, options: RecordOptions, robots: Mapping[str, Robot]) ->
     run = find_run(place, options.logs)
     task = run.info()["task"]
     configs = run.configs(trusted(task))
-    cfg = watched(configs["env"])
+    cfg = replace(watched(configs["env"]), recorders={})
     cfg = replace(cfg, scene=replace(cfg.scene, num_envs=1), seed=options.seed)
     if ENTITY not in cfg.scene.entities:
         raise UsageError(f"{task} has no entity {ENTITY!r} whose motion could be kept.")

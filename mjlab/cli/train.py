@@ -94,8 +94,6 @@ def train(
     first_world = ranks.index * env_cfg.scene.num_envs
     env = _build(env_cfg, placement, device, first_world)
     run = _open_folder(env_cfg, agent_cfg, ranks, task, name, root, resume)
-    if ranks.is_first and resume is None and defaults is not None:
-        save_config(run.path / KEPT_DEFAULTS, **defaults)
     record = _recording(run) if ranks.is_first else contextlib.nullcontext()
     with contextlib.ExitStack() as stack:
         stack.callback(env.close)
@@ -103,6 +101,8 @@ def train(
         # A run that cannot be resumed stays as it was.
         if resume is None:
             stack.enter_context(record)
+            if ranks.is_first and defaults is not None:
+                save_config(run.path / KEPT_DEFAULTS, **defaults)
         if ranks.is_first:
             shown = display or open_display(f"{task}  {run.path}")
             display = WatchedDisplay(shown, plain)

@@ -37,6 +37,7 @@ from mjlab.rl.policy import load_network
 from mjlab.rl.run_folder import RunFolder
 from mjlab.rl.spatial import SpatialCnnModel
 from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.safe_names import plain_name
 from mjlab.tensors.math import (
     quat_box_minus,
     quat_conjugate,
@@ -114,7 +115,7 @@ def export_run(
     git = {Path(top).name: found for top, found in info["git"].items()}
     return export_policy(
         checkpoint or find_checkpoint(run.path, best=best),
-        to or run.path / "export" / f"{info['task']}.onnx",
+        to or run.path / "export" / f"{plain_name(info['task'])}.onnx",
         env_cfg=configs["env"],
         agent_cfg=configs["agent"],
         task=info["task"],
@@ -215,6 +216,7 @@ def _nominal(
         sim=dataclasses.replace(cfg.sim, backend="native"),
         events=starts(cfg.events),
         curriculum={},
+        recorders={},
         seed=0,
         mode="eager",
     )

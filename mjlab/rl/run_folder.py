@@ -14,7 +14,6 @@ import contextlib
 import datetime
 import json
 import os
-import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -22,9 +21,11 @@ from typing import Any
 
 from mjlab.files import (
     CannotWriteError,
+    check_contained,
     make_folders,
     saying_why,
     sync,
+    temporary_beside,
     write_text,
 )
 from mjlab.names import UnknownNameError, suggest
@@ -36,6 +37,7 @@ from mjlab.provenance import (
     versions,
     without_places,
 )
+from mjlab.safe_names import plain_name
 from mjlab.schema import (
     ConfigFileError,
     Trust,
@@ -169,7 +171,7 @@ class RunFolder:
     def point_latest(self) -> None:
         """Have the links called "latest" lead here."""
         for folder in (self.path.parent, self.path.parent.parent):
-            link = folder / f".{LATEST}.{os.getpid()}"
+            link = temporary_beside(folder / f".{LATEST}")
             with contextlib.suppress(OSError):  # Where there are no links, do without.
                 link.symlink_to(os.path.relpath(self.path, folder))
                 os.replace(link, folder / LATEST)
@@ -241,10 +243,14 @@ def find_run(place: str | Path, root: Path = Path("logs")) -> Path:
             stands for its newest run, a file in a run's folder, "latest",
             "<task>/latest", or "<task>".
         root: Folder of all runs, for names that are no path.
+
+    Raises:
+        RunFolderError: If a link in the run's folder leads out of it.
     """
     for start in (Path(place), Path(root) / place):
         for folder in (start, start / LATEST, *start.parents[:2]):
             if (folder / "run.json").is_file():
+                check_contained(folder, RunFolderError)
                 return folder.resolve()
     root = Path(root)
     known = [task.name for task in root.iterdir()] if root.is_dir() else []
@@ -296,11 +302,6 @@ def make_folder(parent: Path, now: datetime.datetime, name: str) -> Path:
             return path
         except FileExistsError:
             number += 1
-
-
-def plain_name(name: str) -> str:
-    """Return a name that every file system takes, and that leads nowhere else."""
-    return re.sub(r"[^\w.-]+", "-", name).strip(".-") or "unnamed"
 
 
 def _git(folder: Path) -> dict[str, Any]:

@@ -11,10 +11,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 import torch
 
+from mjlab import files
 from mjlab.cli import read_line, run_program
 from mjlab.cli.runs import find_run
 from mjlab.cli.sources import find_source
@@ -242,10 +244,17 @@ def test_a_gpu_beyond_the_last_is_one_line(capsys, monkeypatch, tmp_path):
     assert said == "error: There is no GPU 2. Valid: 0, 1.\n"
 
 
-def test_a_full_disk_is_one_line_that_names_folder_and_space(tmp_path, capsys):
+def test_a_full_disk_is_one_line_that_names_folder_and_space(
+    tmp_path, capsys, monkeypatch
+):
     """The kernel refuses what is written to /dev/full as a full disk does."""
     path = tmp_path / "model_000004.pt"
-    path.with_name(f"{path.name}.{os.getpid()}.tmp").symlink_to("/dev/full")
+    create = files.create_beside
+
+    def full(place: Path) -> tuple[Path, BinaryIO]:
+        return (place, open("/dev/full", "wb")) if place == path else create(place)
+
+    monkeypatch.setattr(files, "create_beside", full)
     model = {"weights": torch.zeros(50_000)}
 
     def main(arguments: object) -> None:

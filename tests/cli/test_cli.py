@@ -8,6 +8,7 @@ import re
 import resource
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -463,6 +464,16 @@ def test_the_summary_of_a_task_is_read_without_importing_it(tmp_path, monkeypatc
     assert find_summary("outside_tasks.walk:RUN") == ""
     assert find_summary("outside_tasks.gone:WALK") == ""
     assert find_summary("nowhere_at_all:WALK") == ""
+
+
+def test_every_task_that_ships_has_its_summary_in_the_list(capsys):
+    assert run_program(list_tasks.main, []) == 0
+    rows = [line.split(maxsplit=2) for line in capsys.readouterr().out.splitlines()]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    shipped = project["entry-points"]["mjlab.tasks"].keys() - {"0-guard"}
+    listed = {row[0]: row[2:] for row in rows if row[1] == "mjlab-fused"}
+    assert listed == {task: [load_task(task).summary] for task in shipped}
+    assert all(summary.endswith(".") for (summary,) in listed.values())
 
 
 def plug_in(folder: Path, monkeypatch: pytest.MonkeyPatch, task: str) -> None:

@@ -752,6 +752,19 @@ def test_a_command_that_is_none_is_refused(policy):
             source.set("twist", wrong)
 
 
+def test_packets_come_from_this_machine_alone(policy):
+    """127.0.0.2 is another address of this machine, as that of its network is."""
+    source = UdpSource(policy.contract, 0, lambda: 0.0)
+    sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    packet = json.dumps({"twist": [0.5, 0.0, 0.0]}).encode()
+    sender.sendto(packet, ("127.0.0.2", source.port))
+    source.read()
+    assert not source.values["twist"].any()
+    sender.sendto(packet, ("127.0.0.1", source.port))
+    source.read()
+    assert source.values["twist"][0] == 0.5
+
+
 def test_packets_that_are_none_count_as_none(policy):
     clock = [0.0]
     source = UdpSource(policy.contract, 0, lambda: clock[0])

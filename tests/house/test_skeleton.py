@@ -1,4 +1,4 @@
-"""Set-up, packaging, and the other distribution that is called mjlab."""
+"""Set-up and packaging."""
 
 import os
 import pty
@@ -19,7 +19,8 @@ import mjlab
 ROOT = Path(__file__).resolve().parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT, TOOLS = PYPROJECT["project"], PYPROJECT["tool"]
-MAKE_EXTRAS = ("dev", "viewer", "video", "gym", "export")
+MAKE_EXTRAS = ("dev", "viewer", "video", "gym", "export", "sweep", "wandb")
+PINNED = (*MAKE_EXTRAS, "zoo", "myo-sim")
 needs_make = pytest.mark.skipif(not shutil.which("make"), reason="make is absent")
 
 
@@ -44,36 +45,12 @@ def test_import_is_silent_where_no_other_mjlab_is_installed():
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("metadata", ["mjlab-1.6.0.dist-info", "mjlab-1.6.0.egg-info"])
-def test_another_mjlab_elsewhere_on_the_path_is_named_in_a_warning(tmp_path, metadata):
-    (tmp_path / metadata).mkdir()
-    done = import_mjlab(ROOT, tmp_path, then="print('went on')")
-    assert done.stdout == "went on\n"
-    assert str(tmp_path / metadata) in done.stderr
-    assert "pip uninstall mjlab" in done.stderr
-
-
-def test_another_mjlab_in_the_same_folder_is_an_error(tmp_path):
-    shutil.copytree(ROOT / "mjlab", tmp_path / "mjlab")
-    (tmp_path / "mjlab-1.6.0.dist-info").mkdir()
-    done = import_mjlab(tmp_path)
-    assert done.returncode != 0
-    assert "ImportError: the distribution 'mjlab' is installed" in done.stderr
-    assert str(tmp_path / "mjlab-1.6.0.dist-info") in done.stderr
-
-
 def test_tasks_are_refused_under_the_name_of_their_folder():
     done = import_mjlab(ROOT, then="import mjlab.tasks, tasks")
     assert done.returncode != 0
     assert done.stderr.endswith(
         "\nImportError: These are mjlab's tasks: import them as `mjlab.tasks`.\n"
     )
-
-
-def test_our_own_metadata_is_not_taken_for_another_mjlab(tmp_path):
-    (tmp_path / "mjlab_fused-0.1.0.dist-info").mkdir()
-    (tmp_path / "mjlab_extras-1.0.dist-info").mkdir()
-    assert import_mjlab(ROOT, tmp_path).stderr == ""
 
 
 def test_importing_mjlab_takes_milliseconds_and_loads_nothing_heavy():
@@ -100,7 +77,7 @@ def pinned_versions() -> dict[str, str]:
 
 def make_requirements() -> list[Requirement]:
     extras = PROJECT["optional-dependencies"]
-    lists = [PROJECT["dependencies"], *(extras[name] for name in (*MAKE_EXTRAS, "zoo"))]
+    lists = [PROJECT["dependencies"], *(extras[name] for name in PINNED)]
     return [Requirement(line) for lines in lists for line in lines]
 
 

@@ -144,7 +144,10 @@ class GamepadSource(CommandSource):
 
 
 class UdpSource(CommandSource):
-    """Commands of packets such as {"twist": [0.5, 0, 0]}, from this machine alone."""
+    """Commands of packets such as {"twist": [0.5, 0, 0]}, from this machine alone.
+
+    Any program and any user of the machine can send them: packets carry no password.
+    """
 
     def __init__(self, contract: dict[str, Any], port: int, clock: Any) -> None:
         super().__init__(contract)

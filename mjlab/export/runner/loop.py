@@ -32,6 +32,7 @@ from mjlab.export.runner.commands import (
 )
 from mjlab.export.runner.policy import (
     LAST_ACTION,
+    SCENE_FILE,
     Arrays,
     ContractError,
     ContractPolicy,
@@ -254,6 +255,27 @@ def check(policy: ContractPolicy, robot: MujocoRobot) -> tuple[float, float]:
     return by_answer, by_joint
 
 
+def write_scene(files: dict[str, bytes], path: Path) -> None:
+    """Write a recorded scene to a file, and its other files beside it.
+
+    Only the file itself is replaced.
+    """
+    beside = {path.parent / name: c for name, c in files.items() if name != SCENE_FILE}
+    for place, content in beside.items():
+        if place.exists() and place.read_bytes() != content:
+            raise ContractError(
+                f"{place} exists with other content and is not replaced: name a "
+                "--scene in another folder."
+            )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(files[SCENE_FILE])
+    for place, content in beside.items():
+        if not place.exists():
+            place.parent.mkdir(exist_ok=True)
+            with place.open("xb") as file:
+                file.write(content)
+
+
 # The program.
 
 
@@ -301,11 +323,7 @@ def _main(arguments: list[str] | None) -> int:
     options = parser.parse_args(arguments)
     policy = ContractPolicy(options.policy)
     if options.scene is not None:
-        for name, content in policy.scene().items():
-            named = options.scene.name if name == "scene.xml" else name
-            path = options.scene.parent / named
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+        write_scene(policy.scene(), options.scene)
     robot = MujocoRobot(policy, options.robot)
     if options.check:
         by_answer, by_joint = check(policy, robot)
