@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mjlab.names import UnknownNameError, suggest
+from mjlab.watched import watched
 
 if TYPE_CHECKING:
     from mjlab.schema import Trust
@@ -45,8 +46,10 @@ class Task:
     env: Callable[[], Any]
     """Makes the configuration to train with."""
 
-    play: Callable[[], Any]
-    """Makes the one to watch with: no noise, no pushes, endless episodes."""
+    play: Callable[[], Any] = None  # type: ignore[assignment]
+    """Makes the one to watch with: no noise, no pushes, endless episodes. By default
+    the one to train with, without observation noise and time limit, or what its method
+    `play` returns."""
 
     rl: Callable[[], Any] | None = None
     """Makes the settings of the learner."""
@@ -64,6 +67,14 @@ class Task:
 
     script: Callable[[Any], Any] | None = None
     """Makes a controller by hand of an environment, to be recorded or watched."""
+
+    def __post_init__(self) -> None:
+        """Fill `play` in."""
+        if self.play is None:
+            object.__setattr__(self, "play", self._watched)
+
+    def _watched(self) -> Any:
+        return watched(self.env())
 
 
 @dataclass(frozen=True)

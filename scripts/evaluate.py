@@ -17,7 +17,7 @@ from mjlab.cli.help import reference
 from mjlab.cli.overrides import apply
 from mjlab.registry import trusted
 from mjlab.threads import prepare_threads, torch_threads
-from mjlab.viewer.watched import watched
+from mjlab.watched import watched
 
 prepare_threads()
 

@@ -128,7 +128,10 @@ def main(arguments: Sequence[str]) -> None:
     line = read_line(PROGRAM, arguments, [f"tasks: {', '.join(entries())}"])
     options: Options = line.options
     if line.subject is not None and options.task is not None:
-        raise UsageError(f"Name {line.subject!r} or --task {options.task}, not both.")
+        own = " An ONNX file names its task." if line.subject.endswith(".onnx") else ""
+        raise UsageError(
+            f"Name {line.subject!r} or --task {options.task}, not both.{own}"
+        )
     viewer = options.viewer or ("none" if options.video else "web")
     check(options, viewer)
     if viewer != "native":

@@ -212,7 +212,8 @@ def _check_options(program: Program, settings: Sequence[Setting]) -> None:
         short = SHORT if "env" in program.configs else ()
         known = (name.rstrip("_") for name in (*own, *special, *short, "help"))
         names = [f"--{name}".replace("_", "-") for name in known]
-        hint = suggest(f"--{setting.option}", names)
+        everything = f"{program.name} --help lists the options."
+        hint = suggest(f"--{setting.option}", names, otherwise=everything)
         if program.configs and "." in setting.name:
             roots = " or ".join(f"--{config}." for config in program.configs)
             hint = f"What is in the configuration begins with {roots}"

@@ -14,7 +14,7 @@ from mjlab.registry import trusted
 from mjlab.rl import load_policy
 from mjlab.tasks.robots.robot import Robot
 from mjlab.viewer import Player
-from mjlab.viewer.watched import watched
+from mjlab.watched import watched
 
 ENTITY = "robot"
 """Name of the robot in scenes of tasks."""

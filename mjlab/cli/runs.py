@@ -62,7 +62,8 @@ def no_run(
         return UsageError(
             f"There is no run of {task!r} in {logs}. Train one with {train}."
         )
-    hint = suggest(task, list(entries()))
+    all_tasks = "list_tasks.py lists the tasks."
+    hint = suggest(task, list(entries()), otherwise=all_tasks)
     return UsageError(f"{error} There is no task {task!r} either. {hint}")
 
 

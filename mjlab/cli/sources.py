@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mjlab.cli.answers import UsageError
 from mjlab.registry import entries, load_task, trusted
-from mjlab.viewer.watched import watched
+from mjlab.watched import watched
 
 if TYPE_CHECKING:
     from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, Policy

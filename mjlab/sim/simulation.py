@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 import mujoco
 import torch
 
+from mjlab.memory import require_room
 from mjlab.names import suggest
 from mjlab.sim.backend import Backend, resolve_backend
 from mjlab.sim.compile import native_model, require_warp_support
@@ -12,6 +13,7 @@ from mjlab.sim.config import SimulationCfg
 from mjlab.sim.engine import Control, Engine, SensePass
 from mjlab.sim.fields import ModelTable, Stage
 from mjlab.sim.health import Health
+from mjlab.sim.sizes import least_data_size
 from mjlab.sim.views import DataView, ModelView, Reads, compiled_value
 
 
@@ -259,6 +261,7 @@ def _build_engine(
     if backend.engine == "native":
         from mjlab.sim.native_engine import NativeEngine
 
+        require_room(num_envs, least_data_size(model))
         return NativeEngine(native_model(model, cfg), num_envs, cfg.num_threads)
     require_warp_support(model)
     # Imported only here, so that the native engine works where Warp is not wanted.

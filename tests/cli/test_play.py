@@ -16,7 +16,7 @@ from mjlab.rl import RunFolder
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from mjlab.viewer import ViewerError
-from mjlab.viewer.watched import watched as play_of
+from mjlab.watched import watched as play_of
 from scripts import play
 from tests.tools.film_reader import read_film
 from tests.worlds.rl_runs import agent_cfg, env_cfg

@@ -162,17 +162,27 @@ def test_set_up_runs_again_only_when_what_it_installs_has_changed(checkout):
 
 
 @needs_make
-def test_make_train_without_its_script_says_so_and_fails(checkout):
-    done = run("make", "train", cwd=checkout)
-    assert done.returncode != 0
-    assert "scripts/train.py does not exist yet" in done.stderr
-
-
-@needs_make
-def test_make_train_passes_args_to_the_velocity_task(checkout):
-    (checkout / "scripts/train.py").touch()
-    done = run("make", "-n", "train", "ARGS=--seed 3", cwd=checkout)
-    assert ".venv/bin/python scripts/train.py Velocity-G1 --seed 3\n" in done.stdout
+@pytest.mark.parametrize(
+    ("has_cuda", "more", "expected"),
+    [
+        (False, [], "Velocity-Go1-Flat --video --seed 3"),
+        (True, [], "Velocity-G1 --video --seed 3"),
+        (True, ["TASK=Cartpole-Balance"], "Cartpole-Balance --video --seed 3"),
+    ],
+)
+def test_make_train_chooses_a_task_that_the_machine_can_learn(
+    checkout, has_cuda, more, expected
+):
+    """A Python that only says whether there is CUDA, and prints its line."""
+    python = checkout / ".venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text(
+        f'#!/bin/sh\n[ "$1" = -c ] && exit {int(not has_cuda)}\necho "$@"\n'
+    )
+    python.chmod(0o755)
+    done = run("make", "train", "ARGS=--seed 3", *more, cwd=checkout, check=True)
+    line = f"scripts/train.py {expected}"
+    assert done.stdout.splitlines()[-2:] == [f".venv/bin/python {line}", line]
 
 
 @pytest.mark.parametrize("at_terminal", [False, True])

@@ -17,7 +17,7 @@ from mjlab.motion.evaluation import TrackingMeter, table
 from mjlab.registry import load_task
 from mjlab.rl import RunFolder, load_policy
 from mjlab.rl.checkpoint import find_checkpoint
-from mjlab.viewer.watched import watched
+from mjlab.watched import watched
 from scripts import evaluate
 from tests.worlds.motions import g1_robot, saved, standing, tracking_env
 

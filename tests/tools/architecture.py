@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FLOORS = {
     **dict.fromkeys(["mjlab.warp_stream", "mjlab.names", "mjlab.safe_names"], -2),
     **dict.fromkeys(["mjlab.config", "mjlab.files", "mjlab.threads"], -1),
+    **dict.fromkeys(["mjlab.memory", "mjlab.watched"], -1),
     **dict.fromkeys(["mjlab.provenance", "mjlab.mujoco_log", "mjlab.opengl"], -1),
     **dict.fromkeys(["mjlab.random", "mjlab.png"], -1),
     **dict.fromkeys(["mjlab.tensors", "mjlab.schema", "mjlab.parallel"], 0),
@@ -203,7 +204,7 @@ def import_faults(sources: list[Source]) -> list[str]:
 def imports_at_load(source: Source, *packages: str) -> bool:
     """Whether the file's own top level imports one of the packages."""
     top = ast.Module([n for n in source.tree.body if is_import(n)], type_ignores=[])
-    names = imported_names(Source(source.path, top, 0))
+    names = imported_names(Source(source.path, top))
     return any(name.split(".")[0] in packages for name, _ in names)
 
 
