@@ -211,6 +211,10 @@ class WorkerEnv:
         nonfinite, overflow = zip(*self._pool.call("health"), strict=True)
         return sum(nonfinite), sum(overflow)
 
+    def begin_share(self) -> None:
+        """Count world steps for `max_nonfinite_share` from here on."""
+        self._steps_then = self._steps
+
     def close(self) -> None:
         """End the workers, and let go of what is shared. Twice is harmless."""
         self._pool.close()
@@ -309,7 +313,7 @@ class WorkerEnv:
     def _check_nonfinite(self, health: dict[str, float]) -> None:
         """Raise if too many world steps were not finite since the last account."""
         steps = (self._steps - self._steps_then) * self.num_envs
-        self._steps_then = self._steps
+        self.begin_share()
         start = "Health/nonfinite/"
         by_term = {
             name.removeprefix(start): int(number)
