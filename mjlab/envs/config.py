@@ -18,6 +18,7 @@ from mjlab.managers import (
     TermCfg,
     TerminationTermCfg,
 )
+from mjlab.mdp.events import reset_scene_to_default
 from mjlab.recording.config import RecordingCfg
 from mjlab.scene import SceneCfg
 from mjlab.sim import SimulationCfg
@@ -89,8 +90,16 @@ class ManagerBasedRlEnvCfg(Config):
     terminations: dict[str, TerminationTermCfg | None] = field(default_factory=dict)
     """Conditions that end an episode."""
 
-    events: dict[str, EventTermCfg | None] = field(default_factory=dict)
-    """Changes of worlds at start, at resets and in between."""
+    events: dict[str, EventTermCfg | None] = field(
+        default_factory=lambda: {
+            "reset_scene_to_default": EventTermCfg(
+                func=reset_scene_to_default, mode="reset"
+            )
+        }
+    )
+    """Changes of worlds at start, at resets and in between. By default, as in mjlab, a
+    reset writes the `init_state` of every entity. A task that replaces this dictionary
+    resets by events of its own; building it warns if these leave out `init_state`."""
 
     commands: dict[str, CommandTermCfg | None] = field(default_factory=dict)
     """Goals, drawn anew from time to time."""

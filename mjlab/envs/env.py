@@ -1,5 +1,6 @@
 """The environment: physics and managers, stepped as one function of tensors."""
 
+import logging
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -23,6 +24,7 @@ from mjlab.envs.runner import StepObserver, StepRunner, build_runner
 from mjlab.envs.spaces import Box, Dict, action_space, observation_space
 from mjlab.envs.state import Row, StateDict, state_dict_tensors, write_state_dict
 from mjlab.envs.step import StepProgram
+from mjlab.envs.unset_states import find_unset_states
 from mjlab.envs.worlds import Step, When
 from mjlab.managers import (
     ActionManager,
@@ -42,6 +44,8 @@ from mjlab.managers import (
 from mjlab.random import WorldRng
 from mjlab.scene import Scene
 from mjlab.sim import Simulation
+
+_log = logging.getLogger(__name__)
 
 
 class ManagerBasedRlEnv:
@@ -119,6 +123,10 @@ class ManagerBasedRlEnv:
         """Observers that are called around every step."""
         self.event_manager.apply("startup")
         self.event_manager.recompute_constants(startup=True)
+        self.unset_states = find_unset_states(self.program, self.state)
+        """Parts of entities that resets leave out although `init_state` sets them."""
+        if self.unset_states.is_grave:
+            _log.warning("%s", self.unset_states)
         self.sim.forward()
         self.scene.refresh()
         self.runner: StepRunner = self._build_runner()
@@ -335,7 +343,8 @@ class ManagerBasedRlEnv:
         """Return how it runs: engine, mode and why, sizes, memory, exceptions."""
         mode, reason = self.runner.mode, self.runner.reason
         run = f"{mode}, because {reason}. {self.cfg.decimation} physics steps"
-        return inspect.startup_lines(self, run, self.seed)
+        unset = [str(self.unset_states)] if self.unset_states.parts else []
+        return [*inspect.startup_lines(self, run, self.seed), *unset]
 
     def debug_vis(self, visualizer: Any) -> None:
         """Have terms and sensors draw into a viewer's collection of shapes."""
