@@ -19,9 +19,10 @@ from mjlab.managers import (
     TerminationTermCfg,
 )
 from mjlab.mdp.events import reset_scene_to_default
+from mjlab.random.seeds import check_seed
 from mjlab.recording.config import RecordingCfg
 from mjlab.scene import SceneCfg
-from mjlab.sim import SimulationCfg
+from mjlab.sim import SimulationCfg, check_num_envs
 
 ModeName = Literal["auto", "fused", "segmented", "eager"]
 
@@ -152,6 +153,12 @@ class ConfigError(ValueError):
 def check_config(cfg: ManagerBasedRlEnvCfg) -> None:
     """Raise for what has no meaning, before anything is built."""
     _check_terms(cfg)
+    try:
+        check_num_envs(cfg.scene.num_envs, "scene.num_envs")
+        if cfg.seed is not None:
+            check_seed(cfg.seed, "seed")
+    except (TypeError, ValueError) as error:
+        raise ConfigError(str(error)) from None
     if cfg.decimation < 1:
         raise ConfigError(f"decimation={cfg.decimation} has to be 1 or more.")
     step = cfg.decimation * cfg.sim.mujoco.timestep
