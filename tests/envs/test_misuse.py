@@ -202,10 +202,8 @@ def test_a_seed_that_is_none_says_what_it_has_to_be(
 
 
 def test_seeds_of_numpy_are_those_of_python(env: ManagerBasedRlEnv) -> None:
-    seen = [
-        env.reset(seed=seed)[0]["actor"]
-        for seed in (5, np.int64(5), np.uint8(5), [5, 6, 7, 8], np.arange(5, 9))
-    ]
+    seeds: list[Any] = [5, np.int64(5), np.uint8(5), [5, 6, 7, 8], np.arange(5, 9)]
+    seen = [env.reset(seed=seed)[0]["actor"] for seed in seeds]
     others: Any = seen[1:]
     assert all(torch.equal(each, seen[0]) for each in others)  # pyright: ignore
 

@@ -290,8 +290,8 @@ class A:
 def test_an_excess_begins_one_above_the_limit(extra):
     functions = {
         "lines": "x = 1\n" * (400 + extra),
-        "body": "def f():\n" + " x = 1\n" * (60 + extra),
-        "class": "class A:\n" + " x = 1\n" * (299 + extra),
+        "body": "def f():\n" + " x = 1\n" * (80 + extra),
+        "class": "class A:\n" + " x = 1\n" * (359 + extra),
         "complexity": "def f():\n" + " if x: y\n" * (9 + extra),
         "nesting": "def f():\n"
         + "".join(f"{' ' * depth}if x:\n" for depth in range(1, 4 + extra))
