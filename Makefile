@@ -2,9 +2,12 @@
 # (macOS) and BSD make both read.
 
 VENV = .venv
-EXTRAS = dev,viewer,video,gym,export
+EXTRAS = dev,viewer,video,gym,export,sweep,wandb
 # The interpreter that creates VENV; empty: the first python3 that is new enough.
 PYTHON =
+# The task of `make train`; empty: the humanoid Velocity-G1 on a machine with CUDA, and
+# Velocity-Go1-Flat, which a laptop learns in minutes, elsewhere.
+TASK =
 # Options for `make train`, as in: make train ARGS="--env.scene.num-envs 4096"
 ARGS =
 # Options for pytest, as in: make test PYTEST_ARGS="-k contact"
@@ -16,7 +19,7 @@ JOBS = auto
 
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
-SOURCES = mjlab tasks scripts bench tests
+SOURCES = mjlab mjlab_fused tasks scripts bench tests
 
 .PHONY: test slow train docs format style type check setup
 
@@ -40,10 +43,15 @@ slow: $(READY)
 	  $(PYTEST_ARGS)
 
 train: $(READY)
-	@test -f scripts/train.py || { \
-	  echo "make train: scripts/train.py does not exist yet, so there is nothing to train with; see README.md for what works" >&2; \
-	  exit 1; }
-	$(BIN)/python scripts/train.py Velocity-G1 $(ARGS)
+	@task="$(TASK)"; \
+	if [ -z "$$task" ]; then \
+	  task=Velocity-Go1-Flat; \
+	  if $(BIN)/python -c 'import sys, torch; sys.exit(not torch.cuda.is_available())'; \
+	  then task=Velocity-G1; fi; \
+	fi; \
+	set -- "$$task" --video $(ARGS); \
+	echo "$(BIN)/python scripts/train.py $$*"; \
+	exec $(BIN)/python scripts/train.py "$$@"
 
 # The documentation as a site, in build/site; with VERSION=0.1.0 in build/versions/0.1.0,
 # beside other versions.

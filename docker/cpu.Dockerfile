@@ -25,6 +25,6 @@ ENV PIP_NO_CACHE_DIR=1
 ARG TORCH_INDEX=
 RUN pip install ${TORCH_INDEX:+--index-url "$TORCH_INDEX"} \
         "$(grep '^torch==' constraints.txt)"
-RUN pip install -c constraints.txt -e ".[dev,viewer,video,gym,export]"
+RUN pip install -c constraints.txt -e ".[dev,viewer,video,gym,export,sweep,wandb]"
 
 CMD ["mjlab"]

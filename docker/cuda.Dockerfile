@@ -27,6 +27,6 @@ COPY --chown=mjlab . .
 RUN python3 -m venv .venv
 ENV PATH=/mjlab/.venv/bin:$PATH
 ENV PIP_NO_CACHE_DIR=1
-RUN pip install -c constraints.txt -e ".[dev,viewer,video,gym,export]"
+RUN pip install -c constraints.txt -e ".[dev,viewer,video,gym,export,sweep,wandb]"
 
 CMD ["mjlab"]

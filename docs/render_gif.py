@@ -10,7 +10,7 @@ from pathlib import Path
 import imageio.v3 as iio
 from PIL import Image
 
-SIZE = (320, 240)
+SIZE = (480, 270)
 COLORS = 128
 
 

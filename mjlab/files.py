@@ -9,6 +9,7 @@ import hashlib
 import io
 import os
 import shutil
+import stat
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -21,8 +22,6 @@ TEMPORARY = ".tmp"
 
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-_CLOSED = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR)
-
 
 _DAMAGE = (
     *(OSError, RuntimeError, LookupError, ValueError, TypeError, AttributeError),
@@ -32,7 +31,11 @@ _DAMAGE = (
 
 
 class CannotWriteError(OSError):
-    """A disk that is full, or a folder that nothing can be written to."""
+    """A write that failed: a full disk, a folder without permission, a bad device."""
+
+
+_UNREAD = "wandb"
+"""Folder of Weights & Biases in a run. It has links to logs, and is never read here."""
 
 
 @contextmanager
@@ -60,17 +63,50 @@ def one_line(error: Exception) -> str:
 
 def write_atomic(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Write a file under another name, make sure it is on disk, then rename it."""
-    # `torch.save` hides the reason of a disk that refuses; memory refuses nothing.
-    data = io.BytesIO()
-    write(data)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY}")
-    with saying_why(path, data.getbuffer().nbytes):
+    data = in_memory(path, write)
+    with saying_why(path, len(data)):
         make_folders(path.parent)
+        temporary, file = create_beside(path)
         try:
-            temporary.write_bytes(data.getbuffer())
+            with file:
+                file.write(data)
             move_durably(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def create_beside(path: Path) -> tuple[Path, BinaryIO]:
+    """Create a file to fill and rename to `path`; return its path and the open file.
+
+    Nobody can guess its name, and what lies at that name is neither opened nor
+    followed, so that a link planted in a shared folder leads nowhere. Its permissions
+    are those of any new file.
+    """
+    temporary = temporary_beside(path)
+    return temporary, temporary.open("xb")
+
+
+def temporary_beside(path: Path) -> Path:
+    """Return a name beside `path` that nobody can guess, with TEMPORARY at its end."""
+    return path.with_name(f"{path.name}.{os.urandom(8).hex()}{TEMPORARY}")
+
+
+def in_memory(path: Path, write: Callable[[BinaryIO], object]) -> bytes:
+    """Write a file in memory, since `torch.save` hides why a disk refuses.
+
+    Raises:
+        MemoryError: If memory runs out, which `torch.save` hides too (torch 2.13).
+    """
+    memory = io.BytesIO()
+    try:
+        write(memory)
+    except RuntimeError as error:
+        if isinstance(error.__context__, MemoryError):
+            raise MemoryError(f"Out of memory while writing {path}.") from error
+        raise
+    # Bytes, not `getbuffer()`: the traceback of a failed write keeps a view alive, and
+    # collecting a view of a BytesIO crashes Python 3.12.1 (python/cpython#111049).
+    return memory.getvalue()
 
 
 def make_folders(folder: Path) -> None:
@@ -99,10 +135,10 @@ def saying_why(path: Path, size: int = 0) -> Iterator[None]:
                 f"No space left in {folder}: {path.name} needs {_size(size)}, and "
                 f"{_size(free)} are free."
             ) from error
-        if error.errno in _CLOSED:
-            reason = os.strerror(error.errno).lower()
-            raise CannotWriteError(f"Cannot write to {path} ({reason}).") from error
-        raise
+        if error.errno is None:  # It is worded already.
+            raise
+        reason = os.strerror(error.errno).lower()
+        raise CannotWriteError(f"Cannot write to {path} ({reason}).") from error
 
 
 def _size(count: int) -> str:
@@ -132,8 +168,7 @@ def folder_beside(path: Path) -> Iterator[Path]:
 
     Whoever fills it moves it. A folder that is there already is never touched.
     """
-    # After a power cut another process can have the number of the one that began it.
-    unfinished = path.with_name(f"{path.name}.{os.urandom(4).hex()}{TEMPORARY}")
+    unfinished = temporary_beside(path)
     make_folders(path.parent)
     unfinished.mkdir()
     try:
@@ -141,6 +176,40 @@ def folder_beside(path: Path) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise
+
+
+def check_contained(folder: Path, kind: type[Exception]) -> None:
+    """Raise if a link in a folder leads out of it, or a file in it is special.
+
+    Pipes and devices can block for ever, and links read, write or delete what is not
+    the folder's. The folder itself may be reached through a link.
+
+    Args:
+        folder: A folder that another person can have made.
+        kind: The type of the error.
+    """
+    root = folder.resolve()
+    for parent, folders, names in os.walk(root):
+        if _UNREAD in folders and "run.json" in names:
+            if not Path(parent, _UNREAD).is_symlink():
+                folders.remove(_UNREAD)
+        for name in (*folders, *names):
+            _check_entry(Path(parent, name), folder, kind)
+
+
+def _check_entry(path: Path, folder: Path, kind: type[Exception]) -> None:
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:  # Deleted meanwhile, by a run that goes on.
+        return
+    if stat.S_ISLNK(mode):
+        if not Path(os.path.realpath(path)).is_relative_to(folder.resolve()):
+            raise kind(
+                f"{path} is a link that leaves {folder}: it is not followed. Put a "
+                "copy of what it leads to in its place, or delete it."
+            )
+    elif not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise kind(f"{path} is no plain file: delete it, or move it away.")
 
 
 def append_text(path: Path, text: str) -> None:
@@ -160,8 +229,9 @@ def sync(path: Path) -> None:
     """Have a file on disk, or the names in a folder."""
     is_windows = os.name == "nt"  # It opens no folders.
     if path.is_file() or not is_windows:
-        handle = os.open(path, os.O_RDWR if is_windows else os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        with saying_why(path):
+            handle = os.open(path, os.O_RDWR if is_windows else os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)

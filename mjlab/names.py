@@ -14,7 +14,7 @@ T = TypeVar("T")
 _SHOWN_NAMES = 8
 
 _LIKE = 0.5
-"""Likeness, from 0 to 1, from which on one name of many may be meant by another."""
+"""Likeness, from 0 to 1, from which on a name may be meant by another."""
 
 
 class UnknownNameError(ValueError):
@@ -29,10 +29,15 @@ class InvalidPatternError(ValueError):
     """A pattern that is not a regular expression."""
 
 
-def suggest(name: str, names: Iterable[str]) -> str:
+def suggest(name: str, names: Iterable[str], *, otherwise: str = "") -> str:
     """Return a sentence that lists the valid names, the nearest to `name` first.
 
-    Of many names, it lists only what is like the name, if anything is.
+    Of many names, it lists only those that are like the name, if there are any.
+
+    Args:
+        name: The name that does not exist.
+        names: The names that exist.
+        otherwise: Sentence to return if no name is like it. Empty lists the names.
     """
     # Things without a name cannot be suggested.
     candidates = [candidate for candidate in dict.fromkeys(names) if candidate]
@@ -41,11 +46,16 @@ def suggest(name: str, names: Iterable[str]) -> str:
     likeness = _likeness(name, candidates)
     ranked = sorted(candidates, key=lambda candidate: -likeness[candidate])
     near = [candidate for candidate in ranked if likeness[candidate] >= _LIKE]
+    if not near and otherwise:
+        return otherwise
+    # Of names that are not like it, none is the nearest.
+    ranked = ranked if near else candidates
     chosen = near if near and len(ranked) > _SHOWN_NAMES else ranked
     shown = [repr(candidate) for candidate in chosen[:_SHOWN_NAMES]]
     hidden = len(ranked) - len(shown)
     more = f" and {hidden} more" if hidden else ""
-    return f"Valid names, nearest first: {', '.join(shown)}{more}."
+    order = ", nearest first" if near else ""
+    return f"Valid names{order}: {', '.join(shown)}{more}."
 
 
 def find_name(
@@ -153,12 +163,15 @@ def _likeness(name: str, candidates: list[str]) -> dict[str, float]:
     """Return for each candidate how like the name it is, from 0 to 1."""
     # What a pattern spells out is compared, not its operators.
     spelled = re.sub(r"\\.|[^\w/ .-]|\.(?=[*+?{])|\.$", "", name).lower()
+    spelled = spelled.lstrip("-")
     matcher = difflib.SequenceMatcher(autojunk=False)
     matcher.set_seq2(spelled)
 
     def ratio(candidate: str) -> float:
-        matcher.set_seq1(candidate.lower())
-        return matcher.ratio()
+        text = candidate.lower().lstrip("-")
+        matcher.set_seq1(text)
+        is_part = len(spelled) > 1 and spelled in text
+        return max(matcher.ratio(), _LIKE if is_part else 0.0)
 
     return {candidate: ratio(candidate) for candidate in candidates}
 

@@ -14,11 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mjlab.names import UnknownNameError, suggest
+from mjlab.watched import watched
 
 if TYPE_CHECKING:
     from mjlab.schema import Trust
 
 GROUP = "mjlab.tasks"
+
+GUARD = "mjlab_fused.guard"
+"""Entry of the group that is no task; the module says what it is for."""
 
 OURS = "mjlab-fused"
 """Distribution of the tasks that ship with mjlab."""
@@ -42,8 +46,10 @@ class Task:
     env: Callable[[], Any]
     """Makes the configuration to train with."""
 
-    play: Callable[[], Any]
-    """Makes the one to watch with: no noise, no pushes, endless episodes."""
+    play: Callable[[], Any] = None  # type: ignore[assignment]
+    """Makes the one to watch with: no noise, no pushes, endless episodes. By default
+    the one to train with, without observation noise and time limit, or what its method
+    `play` returns."""
 
     rl: Callable[[], Any] | None = None
     """Makes the settings of the learner."""
@@ -61,6 +67,14 @@ class Task:
 
     script: Callable[[Any], Any] | None = None
     """Makes a controller by hand of an environment, to be recorded or watched."""
+
+    def __post_init__(self) -> None:
+        """Fill `play` in."""
+        if self.play is None:
+            object.__setattr__(self, "play", self._watched)
+
+    def _watched(self) -> Any:
+        return watched(self.env())
 
 
 @dataclass(frozen=True)
@@ -91,6 +105,7 @@ def entries() -> dict[str, Entry]:
     found = [
         Entry(point.name, point.value, point.dist.name if point.dist else "unknown")
         for point in importlib.metadata.entry_points(group=GROUP)
+        if point.value != GUARD
     ]
     ours = [entry for entry in found if entry.origin == OURS] or _of_checkout()
     table: dict[str, Entry] = {}
@@ -105,7 +120,7 @@ def _of_checkout() -> list[Entry]:
     if not file.is_file():
         return []
     points = tomllib.loads(file.read_text("utf-8"))["project"]["entry-points"][GROUP]
-    return [Entry(name, place, OURS) for name, place in points.items()]
+    return [Entry(n, place, OURS) for n, place in points.items() if place != GUARD]
 
 
 def find_entry(task_id: str) -> Entry:

@@ -93,7 +93,8 @@ def main(arguments: Sequence[str]) -> None:
         root=line.options.logs,
         device=Ranks().device(line.options.device),
     )
-    print(f"Stopped because {outcome.reason}. The run is in {run.path}")
+    said = "Stopped" if outcome.interrupted else "Done"
+    print(f"{said}: {outcome.reason}. The run is in {run.path}")
 
 
 def read_configs(line: Line, task_id: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import dataclasses
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,9 +15,9 @@ from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.hardware import choose_worlds, processors
 from mjlab.cli.help import reference
 from mjlab.cli.overrides import apply
-from mjlab.registry import entries, load_task, trusted
+from mjlab.registry import trusted
 from mjlab.threads import prepare_threads, torch_threads
-from mjlab.viewer.watched import watched
+from mjlab.watched import watched
 
 prepare_threads()
 
@@ -46,8 +47,8 @@ class Options:
     """Where to simulate, such as "cpu" or "cuda:1". None takes a GPU if there is."""
 
     json: Path | None = None
-    """File for the figures. None writes evaluation.json in the run's folder, or beside
-    an ONNX file."""
+    """File for the figures. By default evaluation.json in the folder of your run, and
+    none for an ONNX file or a policy that ships."""
 
     logs: Path = Path("logs")
     """Folder of all runs."""
@@ -55,9 +56,11 @@ class Options:
 
 PROGRAM = Program(
     name="evaluate.py",
-    summary="Run episodes of a policy with the configuration of its run, or of an ONNX "
-    "file in its task, and write "
-    "return, length, falls, success and what else is logged, as a table and JSON.",
+    summary=(
+        "Run episodes of a policy with the configuration of its run, or of an ONNX "
+        "file in its task, and show a table of return, length, falls, success and "
+        "logged figures. --json writes them to a file."
+    ),
     subject="RUN",
     options=Options,
     configs=("env", "agent"),
@@ -88,12 +91,12 @@ def main(arguments: Sequence[str]) -> None:
     configs = read_configs(line, run)
     if line.reference is not None:
         raise Answer(reference(configs, line.reference))
-    env = build_env(line, configs["env"])
-    policy, source = find_policy(line, run, env, configs["agent"])
-    episodes = roll(line, env, policy)
-    task = run.info()["task"]
-    folder = line.options.logs / task if runs.ships(run) else run.path
-    report(line, task, folder / "evaluation.json", source, episodes)
+    with closing(build_env(line, configs["env"])) as env:
+        policy, source = find_policy(line, run, env, configs["agent"])
+        episodes = roll(line, env, policy)
+    # The report of a run shows its evaluation.
+    own = None if runs.ships(run) else run.path / "evaluation.json"
+    report(line, run.info()["task"], own, source, episodes)
 
 
 def evaluate_file(line: Line, path: Path) -> None:
@@ -108,21 +111,18 @@ def evaluate_file(line: Line, path: Path) -> None:
     configs = apply({"env": env_cfg}, line.settings, line.disabled)
     if line.reference is not None:
         raise Answer(reference(configs, line.reference))
-    env = build_env(line, configs["env"])
-    episodes = roll(line, env, FilePolicy(env, file))
-    to = path.with_suffix(".evaluation.json")
-    report(line, file.task, to, str(path), episodes)
+    with closing(build_env(line, configs["env"])) as env:
+        episodes = roll(line, env, FilePolicy(env, file))
+    report(line, file.task, None, str(path), episodes)
 
 
 def read_configs(line: Line, run: "RunFolder") -> dict[str, Any]:
     """The run's configurations with the user's settings."""
     task = run.info()["task"]
     configs = run.configs(trusted(task))
-    if task in entries() and not configs["env"].outcomes:
-        # An older run says nothing of success; the task does, and no policy sees it.
-        outcomes = load_task(task).env().outcomes
-        configs["env"] = dataclasses.replace(configs["env"], outcomes=outcomes)
     configs["env"] = from_the_first_frame(configs["env"])
+    if not line.sets_recorders:
+        configs["env"] = dataclasses.replace(configs["env"], recorders={})
     return apply(configs, line.settings, line.disabled)
 
 
@@ -196,16 +196,16 @@ def roll(
 def report(
     line: Line,
     task: str,
-    path: Path,
+    own: Path | None,
     source: str,
     found: "tuple[list[EpisodeResult], dict[str, Any]]",
 ) -> None:
-    """Show the table and write the file, to `path` if the user says nothing."""
-    from mjlab.cli.episodes import save, table
+    """Show the table, and write the figures to the user's file or to `own`."""
+    from mjlab.cli.episodes import save, summary, table
     from mjlab.motion import evaluation
 
     episodes, clips = found
-    path = line.options.json or path
+    path = line.options.json or own
     about = {
         "task": task,
         "policy": source,
@@ -214,12 +214,14 @@ def report(
         "seed": line.options.seed,
         **({"clips": clips} if clips else {}),
     }
-    figures = save(path, about, episodes)
+    figures = summary(episodes)
     print(f"{len(episodes)} episodes of {about['task']} with {source}")
     print(table(figures))
     if clips:
         print(evaluation.table(clips))
-    print(f"Written to {path}")
+    if path is not None:
+        save(path, about, episodes)
+        print(f"Written to {path}")
 
 
 if __name__ == "__main__":

@@ -67,9 +67,13 @@ class Options:
     seconds: float | None = None
     """The same as --steps, in seconds of the world's time."""
 
+    commands: Literal["scheduled", "random"] | None = None
+    """Velocity commands: a schedule (forward, turn, sideways, stop), or drawn as in
+    training. Default: scheduled for videos and `mjlab demo`, else random."""
+
     size: tuple[int, int] | None = None
-    """Width and height of a video in pixels, such as 1280,720; short for
-    --env.viewer.width and --env.viewer.height."""
+    """Width and height of a video in pixels, such as 640,360. Default: 1280,720.
+    Several worlds share it. --env.viewer.width and .height are those of one world."""
 
     num_envs: int | None = None
     """Worlds. None is 9 in the browser (teleop: 1), else 1. A video shows up to 9."""
@@ -124,7 +128,10 @@ def main(arguments: Sequence[str]) -> None:
     line = read_line(PROGRAM, arguments, [f"tasks: {', '.join(entries())}"])
     options: Options = line.options
     if line.subject is not None and options.task is not None:
-        raise UsageError(f"Name {line.subject!r} or --task {options.task}, not both.")
+        own = " An ONNX file names its task." if line.subject.endswith(".onnx") else ""
+        raise UsageError(
+            f"Name {line.subject!r} or --task {options.task}, not both.{own}"
+        )
     viewer = options.viewer or ("none" if options.video else "web")
     check(options, viewer)
     if viewer != "native":
@@ -139,6 +146,7 @@ def main(arguments: Sequence[str]) -> None:
         policy=options.policy,
         as_trained=options.as_trained,
         logs=options.logs,
+        records=line.sets_recorders,
     )
     cfg = source.env
     if options.policy == "teleop" and not options.as_trained:
@@ -153,6 +161,7 @@ def main(arguments: Sequence[str]) -> None:
         export(source, configs["env"], options)
         if options.viewer is None and options.video is None:
             return
+    options = dataclasses.replace(options, size=size_of_world(line, configs["env"]))
     env = build(configs["env"], options, viewer)
     policy = source.make_policy(env, seed=options.seed, best=options.best)
     show(source.title, env, policy, options, viewer, menu(source, env, options))
@@ -167,6 +176,19 @@ def menu(
     from mjlab.cli.watching import list_checkpoints
 
     return list_checkpoints(source.place, env, source.agent, best=options.best)
+
+
+def size_of_world(line: Line, cfg: "ManagerBasedRlEnvCfg") -> tuple[int, int]:
+    """Size of the picture of one world, so that several worlds share a video's size."""
+    options: Options = line.options
+    width, height = options.size or (cfg.viewer.width, cfg.viewer.height)
+    sets = ("env.viewer.width", "env.viewer.height")
+    if options.size is None and any(line.sets(path) for path in sets):
+        return width, height
+    from mjlab.render.offscreen import grid
+
+    rows, columns, gap = grid(min(options.num_envs or 1, MOST_PICTURES))
+    return (width + gap) // columns - gap, (height + gap) // rows - gap
 
 
 def check(options: Options, viewer: str) -> None:
@@ -243,7 +265,14 @@ def show(
     """Show it where it was asked for, with `policies` to choose from."""
     from mjlab.viewer import Player
 
-    player = Player(env, policy, seed=options.seed, speed=options.speed)
+    is_shown = options.video is not None and options.commands is None
+    player = Player(
+        env,
+        policy,
+        seed=options.seed,
+        speed=options.speed,
+        scheduled=is_shown or options.commands == "scheduled",
+    )
     steps, seconds = options.steps, options.seconds
     if viewer == "none" and steps is None:
         seconds = SECONDS if seconds is None else seconds
@@ -274,7 +303,7 @@ def replay(line: Line, place: Path, viewer: str) -> None:
     cfg = apply({"env": cfg}, line.settings, line.disabled)["env"]
     again = DumpReplay(build_env(cfg, world), world)
     print(*again.run().lines(world), sep="\n", flush=True)
-    options: Options = line.options
+    options: Options = dataclasses.replace(line.options, commands="random")
     if viewer != "web" and options.steps is options.seconds is None:
         options = dataclasses.replace(options, steps=world.length)
     show(place.name, again.env, again, options, viewer)

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Creates the virtual environment and installs the project into it, with the versions
-# of constraints.txt. `make` calls it whenever pyproject.toml or constraints.txt changed.
+# of constraints.txt. `make` calls it whenever pyproject.toml or constraints.txt changed,
+# with the extras that the tests need (EXTRAS in the Makefile).
 #
 #   sh scripts/setup_venv.sh VENV EXTRAS [PYTHON]
 set -eu
@@ -53,9 +54,9 @@ torch=$(grep '^torch==' constraints.txt)
 echo "make: installing $torch and mjlab-fused[$extras]; the first time takes minutes"
 $pip install $quiet --constraint constraints.txt "$torch"
 $pip install $quiet --constraint constraints.txt --editable ".[$extras]"
-# The extras zoo, of which only the models are read, and compat, 38 MB, whose libraries
-# run with what is there. Without one of them, its tests skip with the reason.
-for name in dm_control robosuite skrl stable_baselines3 torchrl; do
+# The extras zoo and myo-sim, of which only the models are read, and compat, 38 MB, whose
+# libraries run with what is there. Without one of them, its tests skip with the reason.
+for name in dm_control robosuite myo-sim skrl stable_baselines3 torchrl; do
   $pip install $quiet --no-deps "$(grep "^$name==" constraints.txt)" ||
     echo "make: $name could not be installed; its tests skip"
 done

@@ -12,6 +12,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
+from mjlab.cli.answers import as_called
 from mjlab.cli.hardware import (
     choose_learner,
     choose_worlds,
@@ -70,6 +71,9 @@ class Options:
     """Iterations in which the critic alone learns, for --init-from a policy without
     one, such as a cloned one."""
 
+    video: bool = False
+    """Record a film of the policy at the end, for the run's folder and its report."""
+
     logs: Path = Path("logs")
     """Folder of all runs."""
 
@@ -115,8 +119,15 @@ def find_run(line: Line, entry: Entry) -> "RunFolder | None":
     place = line.options.resume
     if place is None:
         return None
-    place = f"{entry.id}/latest" if place == "latest" else place
-    run = RunFolder.find(place, line.options.logs)
+    logs = line.options.logs
+    if place == "latest" and not (logs / entry.id / place / "run.json").is_file():
+        raise UsageError(
+            f"There is no run of {entry.id!r} in {logs} to resume. "
+            f"Train one with train.py {entry.id}."
+        )
+    # A run is named as it is below its task's folder, or by a path.
+    own = logs / entry.id / place
+    run = RunFolder.find(own if own.is_dir() else place, logs)
     task = run.info()["task"]
     if task != entry.id:
         raise UsageError(f"{run.path} is a run of {task!r}, not of {entry.id!r}.")
@@ -261,7 +272,7 @@ def learn(
 ) -> None:
     """Train, and say where the results are."""
     from mjlab.cli.memory import keep_freed_memory
-    from mjlab.cli.train import train
+    from mjlab.cli.train import next_commands, record_film, train
     from mjlab.rl import Ranks
 
     keep_freed_memory()
@@ -284,13 +295,18 @@ def learn(
         device=device,
         resume=resume,
         exact=line.options.exact,
+        chosen=[setting.name for setting in line.settings],
         init_from=weights,
         critic_first=line.options.critic_first,
         defaults=None if run is not None else find_defaults(line, entry),
         placement=placement,
     )
-    if is_first:
-        print(f"Stopped because {outcome.reason}. The run is in {folder.path}")
+    if not is_first:
+        return
+    if line.options.video and not outcome.interrupted:
+        print(record_film(folder), flush=True)
+    print(f"{'Stopped' if outcome.interrupted else 'Done'}: {outcome.reason}.")
+    print(as_called(next_commands(folder)))
 
 
 if __name__ == "__main__":

@@ -71,6 +71,9 @@ class _AddressSpace:
 
 def pytest_collection_finish() -> None:
     """Have the collector leave alone what was imported, so that it is quick."""
+    from mjlab.opengl import load_triton
+
+    load_triton()
     gc.collect()
     gc.freeze()
 

@@ -64,6 +64,23 @@ def test_an_error_shortens_a_long_list_of_names():
     assert text.endswith(" and 92 more.")
 
 
+def test_names_that_are_not_alike_are_not_called_near():
+    names = ["name", "seed", "device", "resume"]
+    assert suggest("xyz", names) == ("Valid names: 'name', 'seed', 'device', 'resume'.")
+    assert suggest("xyz", names, otherwise="See --help.") == "See --help."
+    # Dashes that all options begin with make nothing alike.
+    options = [f"--{name}" for name in (*names, "disable")]
+    assert suggest("--wandb", options, otherwise="See --help.") == "See --help."
+    assert suggest("--sed", options, otherwise="no").startswith(
+        "Valid names, nearest first: '--seed'"
+    )
+
+
+def test_a_part_of_a_name_is_near_it():
+    text = suggest("g1", ["Lift-Yam", "Velocity-G1-Flat"], otherwise="no")
+    assert text.startswith("Valid names, nearest first: 'Velocity-G1-Flat'")
+
+
 def test_suggestions_for_a_pattern_ignore_its_operators():
     text = suggest(r".*_(knee|kneee)\b", JOINTS)
     assert text.index("left_knee") < text.index("left_hip")

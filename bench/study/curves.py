@@ -13,6 +13,9 @@ from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
 SOLVED = 475.0
 """Mean return from which Gymnasium calls CartPole-v1 solved; the most is 500."""
 
+ENOUGH = 0.9
+"""Share of the compared samples or seconds from which a shorter run counts too."""
+
 JUDGES = 32
 """Episodes of an evaluation."""
 
@@ -83,10 +86,10 @@ class Curve:
     def at(self, name: str, limit: float) -> float | None:
         """The last score at most at `limit` samples or seconds.
 
-        None if the run ended before it came near: there would be nothing to compare.
+        None if the run ended before `ENOUGH` of the limit.
         """
         places = getattr(self, name)
-        if not places or places[-1] < 0.9 * limit:
+        if not places or places[-1] < ENOUGH * limit:
             return None
         index = sum(place <= limit for place in places) - 1
         return self.scores[max(index, 0)]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bench.study import page
-from bench.study.curves import SOLVED, Curve, mean_and_spread
+from bench.study.curves import ENOUGH, SOLVED, Curve, mean_and_spread
 from bench.study.store import Store
 from mjlab.report.chart import Chart, ChartLine
 
@@ -145,7 +145,7 @@ def conclude(curves: Curves, samples: int, seconds: float) -> list[str]:
     """Sentences that the figures support, and no others."""
     found = [*_at_equal_samples(curves, samples), *_at_equal_time(curves, seconds)]
     found += _replay(curves, samples)
-    found.append(recommend(curves))
+    found.append(recommend(curves, seconds))
     seeds = min(
         (len(runs) for by in curves.values() for runs in by.values()), default=0
     )
@@ -194,7 +194,8 @@ def _at_equal_samples(curves: Curves, samples: int) -> list[str]:
     elif share >= 0.25:
         cause = (
             "so too few steps of the optimiser are a part of the cause, and not all of "
-            "it: with more worlds, the samples also come from fewer policies."
+            "it. No arm tests the rest; that the samples come from fewer policies is "
+            "one guess."
         )
     else:
         cause = (
@@ -213,14 +214,21 @@ def _at_equal_time(curves: Curves, seconds: float) -> list[str]:
         found = _mean_at(curves, learner, "seconds", seconds)
         if len(found) < 2:
             continue
-        best = max(found, key=lambda count: found[count])
-        fewest, most = min(found), max(found)
-        told.append(
-            f"With {words}, {best:,} worlds are best after {seconds:g} s "
-            f"({found[best]:.0f}; {fewest:,} worlds {found[fewest]:.0f}, {most:,} "
-            f"worlds {found[most]:.0f})"
-        )
-    return [". ".join(told) + "."] if told else []
+        top = max(found.values())
+        near = [count for count in sorted(found) if top - found[count] < CLEAR * MOST]
+        rest = [count for count in sorted(found) if count not in near]
+        text = f"With {words}, after {seconds:g} s, "
+        if len(near) > 1:
+            text += f"{_each(found, near)} differ too little to rank"
+        else:
+            text += f"{_each(found, near)} is clearly best"
+        told.append(text + (f"; below are {_each(found, rest)}." if rest else "."))
+    return [" ".join(told)] if told else []
+
+
+def _each(found: Mapping[int, float], counts: Sequence[int]) -> str:
+    """Scores of numbers of worlds, such as "8 worlds (331), 32 worlds (377)"."""
+    return ", ".join(f"{count:,} worlds ({found[count]:.0f})" for count in counts)
 
 
 def _replay(curves: Curves, samples: int) -> list[str]:
@@ -245,8 +253,13 @@ def _replay(curves: Curves, samples: int) -> list[str]:
     return told
 
 
-def recommend(curves: Curves) -> str:
-    """Recommend a number of worlds on this machine for this task."""
+def recommend(curves: Curves, seconds: float) -> str:
+    """Recommend a number of worlds, and say whether its runs stayed solved.
+
+    Args:
+        curves: All runs.
+        seconds: Seconds after which runs are looked at again.
+    """
     times = {
         (learner, count): statistics.median(run.first("seconds") for run in runs)
         for learner, by in curves.items()
@@ -269,6 +282,35 @@ def recommend(curves: Curves) -> str:
         f"which takes {solved[learner, count]:.1f} s to a score of {SOLVED:g}"
         + (others if len(near) > 1 else "")
         + "."
+        + _unsteady(curves, learner, count, seconds)
+    )
+
+
+def _unsteady(curves: Curves, learner: str, count: int, seconds: float) -> str:
+    """Return a sentence on seeds that fell back, with a steady choice if any."""
+    runs = curves[learner][count]
+    later = scores(runs, "seconds", seconds)
+    bound = SOLVED - CLEAR * MOST
+    fallen = [score for score in later if score < bound]
+    if not fallen:
+        return ""
+    text = (
+        f" After {seconds:g} s, {len(fallen)} of its {len(runs)} seeds scored below "
+        f"{bound:g} (lowest {min(fallen):.0f})."
+    )
+    steady = {
+        (name, number): statistics.median(run.first("seconds") for run in each)
+        for name, by in curves.items()
+        for number, each in by.items()
+        if len(kept := scores(each, "seconds", seconds)) == len(each)
+        and min(kept) >= SOLVED
+    }
+    if not steady:
+        return text
+    name, number = min(steady, key=lambda key: steady[key])
+    return (
+        f"{text} With {number:,} worlds and {name}, which takes "
+        f"{steady[name, number]:.1f} s, no seed was below {SOLVED:g} then."
     )
 
 
@@ -374,5 +416,6 @@ def _about(store: Store) -> str:
         f"arm and of {settings['minibatch_size']} samples in the other. The learner "
         f"that replays acts {settings['acting']}. A score is the mean return of 32 "
         "episodes without exploration, in worlds of their own; seconds are those of "
-        "acting and learning."
+        f"acting and learning. A run that ended early counts from {ENOUGH:.0%} of the "
+        "samples or seconds on, with its last score."
     )

@@ -68,6 +68,8 @@ class Agent(nn.Module):
 
 def read_scalars(path: Path) -> Scalars:
     """Values by name; a safe loader makes plain values and no objects."""
+    if not path.is_file():
+        raise SystemExit(f"--env_file {path}: there is no such file")
     found = yaml.safe_load(path.read_text()) or {}
     if not isinstance(found, dict):
         raise SystemExit(f"{path}: there have to be lines of the form name: value")

@@ -5,21 +5,25 @@ import contextlib
 import errno
 import gc
 import linecache
+import math
 import os
 import re
 import signal
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
+from mjlab.memory import describe_out_of_memory, is_out_of_memory
+
 FAULT_OF_USER = 2
 """Exit code for a command line or a configuration that cannot work."""
 
 
-_OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)
+_OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO)
 _OF_A_NAME = (errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.EEXIST)
 _OF_A_NAME += (errno.ENAMETOOLONG, errno.ELOOP)
 
@@ -108,25 +112,53 @@ def _answer(main: Callable[[Sequence[str]], None], arguments: Sequence[str]) -> 
 
 @contextlib.contextmanager
 def _ending_in_order() -> Iterator[None]:
-    """Have SIGTERM and a closed terminal end the program by way of its clean-up."""
+    """Have signals and a closed terminal end the program by way of its clean-up."""
     before: dict[int, Any] = {}
+    ending = _Ending()
     if threading.current_thread() is threading.main_thread():
-        numbers = (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM))
+        numbers = {signal.SIGINT, signal.SIGTERM}
+        numbers.add(getattr(signal, "SIGHUP", signal.SIGTERM))
         heeded = {n for n in numbers if signal.getsignal(n) is not signal.SIG_IGN}
-        before = {number: signal.signal(number, _leave) for number in heeded}
+        before = {number: signal.signal(number, ending) for number in heeded}
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        # The interpreter ends after a signal, and more of them would interrupt that.
+        if not ending.is_over:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
-def _leave(number: int, frame: FrameType | None) -> None:
-    raise SystemExit(_BY_SIGNAL + number)
+_IMPATIENCE_S = 2.0
+"""Seconds after a signal in which more of them do not interrupt the clean-up."""
+
+
+class _Ending:
+    """Ends the program at a signal, and lets it clean up."""
+
+    def __init__(self) -> None:
+        self._latest = -math.inf
+
+    @property
+    def is_over(self) -> bool:
+        """True if a signal ended the program."""
+        return math.isfinite(self._latest)
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        """Raise, unless another signal came a moment ago."""
+        now = time.monotonic()
+        if now - self._latest < _IMPATIENCE_S:
+            return
+        self._latest = now
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        raise SystemExit(_BY_SIGNAL + number)
 
 
 def _is_answer(error: Exception) -> bool:
     """Return whether the message is for the user: ours, or of a disk or a name."""
+    if is_out_of_memory(error):
+        return True
     return _is_ours(error) or _is_worded_here(error) or _is_of_a_file(error)
 
 
@@ -154,6 +186,8 @@ def _is_worded_here(error: Exception) -> bool:
 
 def _said(error: Exception) -> str:
     """Return the message of an error, as it was worded."""
+    if is_out_of_memory(error):
+        return describe_out_of_memory(error)
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return f"{error.strerror}: {str(error.filename)!r}."
     return str(error.args[0]) if type(error) is KeyError else str(error)

@@ -17,6 +17,8 @@ def line_of_demo(arguments: Sequence[str]) -> list[str]:
     """Return the line of `play`: a page in a browser that is opened, or a film."""
     is_named = bool(arguments) and not arguments[0].startswith("-")
     line = [*(() if is_named else (SHOWN,)), *arguments]
+    if not any(option.startswith(("--commands", "--help", "-h")) for option in line):
+        line += ["--commands", "scheduled"]
     if any(option.startswith(_SAYS_WHERE) for option in arguments):
         return line
     needs_display = sys.platform.startswith("linux")

@@ -9,11 +9,13 @@ from typing import Any
 
 from mjlab.cli.answers import UsageError
 from mjlab.cli.episodes import columns
+from mjlab.cli.hardware import choose_learner
 from mjlab.cli.overrides import Setting, apply
 from mjlab.doctor import Diagnosis, ordered
 from mjlab.doctor.acting import STEPS, examine_acting, examine_weights, roll
-from mjlab.doctor.training import Course, examine_training
+from mjlab.doctor.training import Course, examine_training, judged, too_early
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.registry import entries, load_task
 from mjlab.rl import Checkpoints, RunFolder, TrainingLoop, load_policy
 from mjlab.rl.checkpoint import find_checkpoint, load_model
 from mjlab.rl.learners import network_names
@@ -30,12 +32,25 @@ _SHOWN = ("Train", "Policy", "Metrics", "Episode_Reward", "Curriculum")
 def course_of(run: RunFolder) -> Course:
     """The figures of a run, and its settings as plain data."""
     config = json.loads((run.path / "config.json").read_text("utf-8"))
-    return Course(read_metrics(run.path / METRICS), config)
+    return Course(read_metrics(run.path / METRICS), config, planned=_planned(run))
+
+
+def _planned(run: RunFolder) -> int:
+    """Return the iterations that the task's own settings ask for; 0 if unknown."""
+    info = run.info()
+    if info["task"] not in entries():
+        return 0
+    task = load_task(info["task"])
+    if task.rl is None:
+        return 0
+    on_gpu = bool(info.get("hardware", {}).get("gpus"))
+    return choose_learner(task, on_gpu=on_gpu)().max_iterations
 
 
 def examine_figures(run: RunFolder) -> list[Diagnosis]:
     """Findings from the figures of a run, without its checkpoint."""
-    return ordered(examine_training(course_of(run)))
+    course = course_of(run)
+    return ordered(examine_training(course) + too_early(course))
 
 
 def examine(
@@ -49,7 +64,7 @@ def examine(
         worlds: Worlds of the rollout.
     """
     course = course_of(run)
-    found = examine_training(course)
+    found = examine_training(course) + too_early(course)
     looked = f"{run.path.name}: {len(course.metrics.iterations)} recorded iterations"
     path = Checkpoints(run.path / "checkpoints").newest()
     if path is None:
@@ -77,7 +92,7 @@ def examine(
         with torch_threads(1):
             acting = roll(env, policy, groups)
         normalises = getattr(getattr(agent, name), "obs_normalization", False)
-        found += examine_acting(acting, is_normalised=normalises)
+        found += judged(course, examine_acting(acting, is_normalised=normalises))
     finally:
         env.close()
     return ordered(found), f"{looked}, {STEPS} steps of {worlds} worlds"
@@ -85,7 +100,7 @@ def examine(
 
 def _small(cfg: Any, worlds: int) -> Any:
     scene = dataclasses.replace(cfg.scene, num_envs=worlds)
-    return dataclasses.replace(cfg, scene=scene, seed=0)
+    return dataclasses.replace(cfg, scene=scene, seed=0, recorders={})
 
 
 def try_remedy(
@@ -121,7 +136,8 @@ def _train_on(
     configs: Mapping[str, Any], place: Path, iterations: int
 ) -> dict[str, float]:
     """Go on from a checkpoint with new episodes; return the last figures."""
-    env = ManagerBasedRlEnv(configs["env"], device="cpu")
+    cfg = dataclasses.replace(configs["env"], recorders={})
+    env = ManagerBasedRlEnv(cfg, device="cpu")
     agent = configs["agent"]
     agent = dataclasses.replace(
         agent, evaluation=dataclasses.replace(agent.evaluation, every=0)

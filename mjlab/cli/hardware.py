@@ -9,10 +9,10 @@ from mjlab.cli.overrides import Setting
 from mjlab.registry import Task
 
 WORLDS_PER_PROCESSOR = 128
-"""WorldCount that keep one processor busy, and still leave an iteration short."""
+"""Worlds that keep one processor busy and an iteration short."""
 
 WORLDS_ON_GPU = 4096
-"""WorldCount that keep a GPU busy."""
+"""Worlds that keep a GPU busy."""
 
 WARP_WORLDS_PER_PROCESSOR = 4
 """MuJoCo Warp's CPU device is there to test with, and slow."""
@@ -58,7 +58,7 @@ def choose_worlds(
         on_gpu: Whether there is a GPU.
         cores: Processors of this process.
         backend: The engine that is asked for.
-        on_cpu: WorldCount with which the task is known to learn well on a CPU, if any.
+        on_cpu: Worlds with which the task learns well on a CPU, if known.
     """
     if on_gpu:
         number = wanted if wanted > 1 else WORLDS_ON_GPU

@@ -72,6 +72,16 @@ class Line:
         """Return whether the line gives a value to a part of a configuration."""
         return any(setting.name == name for setting in self.settings)
 
+    @property
+    def sets_recorders(self) -> bool:
+        """True if the line sets what recorders write, or where.
+
+        Otherwise nothing but training follows the recorders of a run, which can be
+        another person's.
+        """
+        parts = ("env.recorders.", "env.recording.")
+        return any(f"{setting.name}.".startswith(parts) for setting in self.settings)
+
 
 def read_line(
     program: Program, arguments: Sequence[str], closing: Sequence[str] = ()
@@ -202,7 +212,8 @@ def _check_options(program: Program, settings: Sequence[Setting]) -> None:
         short = SHORT if "env" in program.configs else ()
         known = (name.rstrip("_") for name in (*own, *special, *short, "help"))
         names = [f"--{name}".replace("_", "-") for name in known]
-        hint = suggest(f"--{setting.option}", names)
+        everything = f"{program.name} --help lists the options."
+        hint = suggest(f"--{setting.option}", names, otherwise=everything)
         if program.configs and "." in setting.name:
             roots = " or ".join(f"--{config}." for config in program.configs)
             hint = f"What is in the configuration begins with {roots}"

@@ -40,10 +40,11 @@ def find_summary(place: str) -> str:
     """The summary of a task as its source says it, without importing that.
 
     Args:
-        place: `module:attribute` of a task that is made by `attribute = Task(...)`.
+        place: `module:attribute` of a task that is made by `attribute = Task(...)`, or
+            by another call with a keyword argument `summary`.
 
     Returns:
-        The text given as `summary`; empty if it cannot be read there.
+        The text given as `summary`; empty if it is not a literal there.
     """
     module, _, attribute = place.partition(":")
     source = source_of(module)

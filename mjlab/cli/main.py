@@ -28,7 +28,8 @@ def _answer(word: str) -> None:
     if word == "--version":
         raise Answer(f"{OURS} {_version()}")
     if word not in ("--help", "-h", "help"):
-        raise UsageError(f"There is no 'mjlab {word}'. {suggest(word, list(VERBS))}")
+        hint = suggest(word, list(VERBS), otherwise="mjlab --help lists the verbs.")
+        raise UsageError(f"There is no 'mjlab {word}'. {hint}")
     raise Answer(
         short_help(
             usage="mjlab VERB [options]",

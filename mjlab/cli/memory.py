@@ -7,15 +7,13 @@ fit, because a machine without memory ends a run without a word.
 
 import ctypes
 import dataclasses
-import os
-import re
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.memory import NotEnoughMemoryError, free_memory
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.learners import network_names
 from mjlab.rl.parts import MlpModelCfg
@@ -54,10 +52,6 @@ def keep_freed_memory() -> None:
     if mallopt := getattr(library, "mallopt", None):
         mallopt(_TRIM_THRESHOLD, _KEPT)
         mallopt(_MMAP_THRESHOLD, _FROM_HEAP)
-
-
-class NotEnoughMemoryError(RuntimeError):
-    """More worlds than fit into memory."""
 
 
 @dataclass(frozen=True)
@@ -205,40 +199,4 @@ def available_memory(device: str) -> int:
     """Return the bytes that are free where a device's tensors live."""
     if torch.device(device).type == "cuda":
         return torch.cuda.mem_get_info(torch.device(device))[0]
-    return min(_free_on_machine(), _free_in_group())
-
-
-def _free_on_machine() -> int:
-    """Return what the system could give without swapping, or all there is."""
-    meminfo = Path("/proc/meminfo")
-    if meminfo.exists():
-        found = re.search(r"MemAvailable:\s+(\d+) kB", meminfo.read_text())
-        if found:
-            return int(found[1]) * 1024
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return 2**63
-
-
-def _free_in_group(root: Path = Path("/sys/fs/cgroup")) -> int:
-    """Return what a container may still take, by control groups of version 2 or 1."""
-    places = [
-        (root / "memory.max", root / "memory.current", root / "memory.stat"),
-        (
-            root / "memory" / "memory.limit_in_bytes",
-            root / "memory" / "memory.usage_in_bytes",
-            root / "memory" / "memory.stat",
-        ),
-    ]
-    for limit, used, stat in places:
-        try:
-            most, now = int(limit.read_text()), int(used.read_text())
-            # The cache of files is given back when it is needed.
-            cached = re.search(
-                r"^(?:total_)?inactive_file (\d+)", stat.read_text(), re.M
-            )
-        except (OSError, ValueError):
-            continue
-        return max(0, most - now + (int(cached[1]) if cached else 0))
-    return 2**63
+    return free_memory()

@@ -14,7 +14,7 @@ from mjlab.registry import trusted
 from mjlab.rl import load_policy
 from mjlab.tasks.robots.robot import Robot
 from mjlab.viewer import Player
-from mjlab.viewer.watched import watched
+from mjlab.watched import watched
 
 ENTITY = "robot"
 """Name of the robot in scenes of tasks."""
@@ -31,7 +31,7 @@ def recorded(place: str, options: RecordOptions, robots: Mapping[str, Robot]) ->
     run = find_run(place, options.logs)
     task = run.info()["task"]
     configs = run.configs(trusted(task))
-    cfg = watched(configs["env"])
+    cfg = replace(watched(configs["env"]), recorders={})
     cfg = replace(cfg, scene=replace(cfg.scene, num_envs=1), seed=options.seed)
     if ENTITY not in cfg.scene.entities:
         raise UsageError(f"{task} has no entity {ENTITY!r} whose motion could be kept.")

@@ -25,6 +25,7 @@ from mjlab.motion.importers import read_csv, read_npz
 from mjlab.motion.retarget import HumanoidParts, retargeted
 from mjlab.motion.simulate import simulated
 from mjlab.names import find_name, suggest
+from mjlab.safe_names import plain_name
 from mjlab.tasks.robots.g1 import G1
 from mjlab.tasks.robots.go1 import GO1
 from mjlab.tasks.robots.robot import Robot
@@ -79,7 +80,7 @@ def record(line: Line) -> None:
     facts = ROBOTS[motion.info.robot]
     robot = MotionRobot(facts.entity_cfg(), facts.name)
     motion = _with_contacts(robot.completed(motion), facts)
-    out = save_motion(motion, options.out or Path(f"{motion.name}.npz"))
+    out = save_motion(motion, options.out or Path(f"{plain_name(motion.name)}.npz"))
     _say(f"{out}: {_summary(motion)}")
     _say(_report(motion, robot, facts)[0])
 

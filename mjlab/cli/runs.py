@@ -13,6 +13,7 @@ from mjlab.export import OnnxPolicy
 from mjlab.names import UnknownNameError, suggest
 from mjlab.registry import entries, load_task
 from mjlab.rl import RunFolder
+from mjlab.safe_names import plain_name
 
 if TYPE_CHECKING:
     from mjlab.envs import ManagerBasedRlEnvCfg
@@ -61,7 +62,8 @@ def no_run(
         return UsageError(
             f"There is no run of {task!r} in {logs}. Train one with {train}."
         )
-    hint = suggest(task, list(entries()))
+    all_tasks = "list_tasks.py lists the tasks."
+    hint = suggest(task, list(entries()), otherwise=all_tasks)
     return UsageError(f"{error} There is no task {task!r} either. {hint}")
 
 
@@ -131,5 +133,5 @@ def write_file(
     own = (logs / task if ships(run) else run.path) / "export"
     file = own if to is None else to
     if file.suffix != ".onnx":
-        file = file / f"{task}.onnx"
+        file = file / f"{plain_name(task)}.onnx"
     return export_run(run, configs, checkpoint=checkpoint, best=best, to=file)

@@ -1,5 +1,6 @@
 """A policy and its worlds, from what a user names: a task, a run, a checkpoint."""
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mjlab.cli.answers import UsageError
 from mjlab.registry import entries, load_task, trusted
-from mjlab.viewer.watched import watched
+from mjlab.watched import watched
 
 if TYPE_CHECKING:
     from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, Policy
@@ -78,7 +79,12 @@ class Source:
 
 
 def find_source(
-    place: str | None, *, policy: Actors, as_trained: bool, logs: Path
+    place: str | None,
+    *,
+    policy: Actors,
+    as_trained: bool,
+    logs: Path,
+    records: bool = False,
 ) -> Source:
     """Find what is to act from a task, a run, a checkpoint or an ONNX file.
 
@@ -87,6 +93,7 @@ def find_source(
         policy: Who is to act.
         as_trained: Whether worlds are as in training, or to be watched.
         logs: Folder of all runs.
+        records: Whether a run's recorders write files, as in training.
     """
     if place is not None and place.endswith(".onnx"):
         return _of_file(place, policy, as_trained)
@@ -104,7 +111,8 @@ def find_source(
             known = ", ".join(entries())
             raise UsageError(f"--policy {policy} needs a task. Tasks: {known}.")
     place = "latest" if place is None else place
-    return _of_run(f"{place}/latest" if is_task else place, policy, as_trained, logs)
+    place = f"{place}/latest" if is_task else place
+    return _of_run(place, policy, as_trained, logs, records)
 
 
 _ACTIONS = {
@@ -138,7 +146,9 @@ def _of_file(place: str, policy: Actors, as_trained: bool) -> Source:
     return Source(title=f"{place}, {file.task}", task=file.task, env=env, file=file)
 
 
-def _of_run(place: str, policy: Actors, as_trained: bool, logs: Path) -> Source:
+def _of_run(
+    place: str, policy: Actors, as_trained: bool, logs: Path, records: bool
+) -> Source:
     """A run, or a checkpoint by itself, with the configuration that it brings."""
     from mjlab.cli import runs
     from mjlab.rl.checkpoint import load_model
@@ -159,6 +169,8 @@ def _of_run(place: str, policy: Actors, as_trained: bool, logs: Path) -> Source:
         # What ships with a task lies in a folder of its name.
         title = task if run.path.name == task else f"{task}, {run.path.name}"
     env = configs["env"] if as_trained else watched(configs["env"])
+    if not records:
+        env = dataclasses.replace(env, recorders={})
     if policy != "trained":
         title = f"{title}, {_ACTIONS[policy]}"
         return Source(title=title, task=task, env=env, policy=policy)

@@ -6,13 +6,17 @@ Here alone learning meets what is made of it: reports, exports, dumps and placem
 import contextlib
 import dataclasses
 import logging
+import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import subprocess
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
+import mjlab
 from mjlab.cli.answers import as_called
 from mjlab.cli.doctor import examine_figures
 from mjlab.cli.memory import require_memory
@@ -20,7 +24,7 @@ from mjlab.doctor import save as save_findings
 from mjlab.doctor.watch import WatchedDisplay
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.export import INSTALL, ExportError, is_installed
-from mjlab.files import CannotWriteError, saying_why
+from mjlab.files import CannotWriteError, make_folders, saying_why
 from mjlab.provenance import versions
 from mjlab.replay.dump_files import DumpFolder
 from mjlab.replay.flight_recorder import FlightRecorder
@@ -52,6 +56,7 @@ def train(
     device: str | None = None,
     resume: Path | None = None,
     exact: bool = True,
+    chosen: Collection[str] = (),
     init_from: Path | None = None,
     critic_first: int = 0,
     defaults: Mapping[str, Any] | None = None,
@@ -72,6 +77,7 @@ def train(
         device: Where to train. None takes a GPU of its own where there is one.
         resume: Run or checkpoint to go on from, in the same folder.
         exact: Go on exactly; see `TrainingLoop.resume`.
+        chosen: Paths of the settings that the user typed; see `TrainingLoop.resume`.
         init_from: Run or checkpoint to take first weights from; see `take_weights`.
         critic_first: Iterations in which the critic alone learns from there.
         defaults: The task's configurations as they were before the user changed any,
@@ -94,8 +100,6 @@ def train(
     first_world = ranks.index * env_cfg.scene.num_envs
     env = _build(env_cfg, placement, device, first_world)
     run = _open_folder(env_cfg, agent_cfg, ranks, task, name, root, resume)
-    if ranks.is_first and resume is None and defaults is not None:
-        save_config(run.path / KEPT_DEFAULTS, **defaults)
     record = _recording(run) if ranks.is_first else contextlib.nullcontext()
     with contextlib.ExitStack() as stack:
         stack.callback(env.close)
@@ -103,6 +107,8 @@ def train(
         # A run that cannot be resumed stays as it was.
         if resume is None:
             stack.enter_context(record)
+            if ranks.is_first and defaults is not None:
+                save_config(run.path / KEPT_DEFAULTS, **defaults)
         if ranks.is_first:
             shown = display or open_display(f"{task}  {run.path}")
             display = WatchedDisplay(shown, plain)
@@ -119,14 +125,16 @@ def train(
             config_text=text,
         )
         if resume is not None:
-            loop.resume(resume, exact=exact)
+            loop.resume(resume, exact=exact, chosen=chosen)
             if ranks.is_first:
-                run.reopen(loop.iteration, text)
+                changes, seed = loop.changes, env_cfg.seed
+                run.reopen(loop.iteration, text, seed=seed, changes=changes)
             stack.enter_context(record)
         taken = _take_weights(loop, init_from, critic_first)
         stack.enter_context(_recorder(loop, run, task, text, display))
         if ranks.is_first and display is not None:
-            for line in [f"Run folder {run.path}.", *taken, *_start(loop, placement)]:
+            lines = [*taken, *_changed(loop), *_start(loop, placement)]
+            for line in [f"Run folder {run.path}.", *lines]:
                 display.say(line)
             loop.writers = stack.enter_context(
                 writing(run.path, agent_cfg.logging, start=loop.iteration, config=plain)
@@ -142,6 +150,49 @@ def train(
     return run, outcome
 
 
+FILM = Path("videos/policy.mp4")
+"""Film of the policy at the end of training, in the run's folder."""
+
+
+def record_film(run: RunFolder) -> str:
+    """Film the policy of a run, write the report with the film, and say where it is.
+
+    The film is recorded in a process of its own: rendering wants other settings of the
+    libraries, and a training keeps memory that it has freed.
+    """
+    film = run.path / FILM
+    make_folders(film.parent)
+    paths = [str(Path(mjlab.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    done = subprocess.run(
+        [sys.executable, "-m", "mjlab", "play", str(run.path), "--video", str(film)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        return f"No film was recorded. {said[-1].removeprefix('error: ')}"
+    write_report(run.path)
+    return f"Film {shown_path(film)}."
+
+
+def next_commands(run: RunFolder) -> str:
+    """Return the commands to look at a run with."""
+    place = shown_path(run.path)
+    return (
+        "Next:\n"
+        f"  watch it           python scripts/play.py {place}\n"
+        f"  see all curves     python scripts/report.py {place} --open\n"
+        f"  ask what is wrong  python scripts/doctor.py {place}"
+    )
+
+
+def shown_path(path: Path) -> Path:
+    """Return a path as a user types it: relative, where it is below this folder."""
+    here, there = Path.cwd().resolve(), path.resolve()
+    return there.relative_to(here) if there.is_relative_to(here) else there
+
+
 def _take_weights(
     loop: TrainingLoop, place: Path | None, critic_first: int
 ) -> list[str]:
@@ -150,6 +201,11 @@ def _take_weights(
         return []
     loop.learner.critic_first = critic_first
     return take_weights(place, loop.learner, loop.worlds, loop.cfg)
+
+
+def _changed(loop: TrainingLoop) -> list[str]:
+    """Return the line about settings that changed when the run was resumed."""
+    return [f"Changed: {', '.join(loop.changes)}."] if loop.changes else []
 
 
 def _hooks(

@@ -31,17 +31,20 @@ ModeName = Literal["auto", "fused", "segmented", "eager"]
 class ViewerCfg(Config):
     """Camera of viewers and videos."""
 
-    width: int = 640
+    width: int = 1280
     """Width of a frame, in pixels."""
 
-    height: int = 480
+    height: int = 720
     """Height of a frame, in pixels."""
 
-    distance: float = 3.0
-    """Distance of the camera from what it looks at, in metres."""
+    distance: float | None = None
+    """Distance of the camera from what it looks at, in metres. None fits what it
+    follows, or else all that can move, into half of the picture's height."""
 
     azimuth: float = 135.0
-    """Direction of the camera around the vertical, in degrees."""
+    """Direction of the camera around the vertical, in degrees. In pictures and videos
+    that follow an entity, it is from the entity's heading when it is first seen: 90
+    shows its right side, 135 its front from the right."""
 
     elevation: float = -15.0
     """Angle of the camera above the horizon, in degrees; negative looks down."""

@@ -43,6 +43,7 @@ from mjlab.managers import (
     TerminationManager,
     copied,
 )
+from mjlab.memory import naming_worlds
 from mjlab.random import WorldRng
 from mjlab.scene import Scene
 from mjlab.sim import Simulation
@@ -76,6 +77,16 @@ class ManagerBasedRlEnv:
             task: The id that the task is registered by, which recordings then name.
         """
         loaded = cfg if isinstance(cfg, LoadedScene) else load(cfg)
+        with naming_worlds(loaded.cfg.scene.num_envs):
+            self._build(loaded, device, first_world, task)
+
+    def _build(
+        self,
+        loaded: LoadedScene,
+        device: str | None,
+        first_world: int,
+        task: str | None,
+    ) -> None:
         self.cfg = cfg = loaded.cfg
         self.seed = loaded.seed
         """The seed in use."""

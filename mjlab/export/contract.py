@@ -24,6 +24,7 @@ from mjlab.export.motion import MEASURED as CLIP_TERMS
 from mjlab.export.motion import ClipConstants
 from mjlab.export.plan import OnnxInput
 from mjlab.export.quantities import root_frame
+from mjlab.export.recipes import upright_reading
 from mjlab.export.runner.policy import FORMAT, NO_CHECKSUM, PD
 from mjlab.export.targets import ACTION
 from mjlab.provenance import versions
@@ -65,6 +66,7 @@ def contract(
         clips: The clips that it follows, if it does.
     """
     references = [] if clips is None else clips.outputs
+    robot = actions[0]["entity"]
     whole = {
         "format": FORMAT,
         "checksum": NO_CHECKSUM,
@@ -81,10 +83,13 @@ def contract(
             "control_dt": env.step_dt,
             "control_hz": 1.0 / env.step_dt,
         },
-        "robot": actions[0]["entity"],
+        "robot": robot,
         **more,
         "commands": list(commands),
-        "inputs": list(inputs),
+        "inputs": [
+            {**entry, "upright": upright_reading(env, robot, entry["measured"])}
+            for entry in inputs
+        ],
         "states": [dataclasses.asdict(state) for state in states],
         "outputs": [*_outputs(env, actions), *references],
         **({} if clips is None else {"motion": clips.described()}),

@@ -11,6 +11,7 @@ from mjlab.envs import ManagerBasedRlEnv
 from mjlab.export.graph import Graph
 from mjlab.export.reader import ExportError, OnnxPolicy
 from mjlab.motion import Motion, MotionCommand, MotionInfo
+from mjlab.safe_names import check_name
 from mjlab.schema import from_data, to_data
 
 TIME_STEP = "time_step"
@@ -147,6 +148,7 @@ class ClipConstants:
 def clips_of(policy: OnnxPolicy) -> list[Motion]:
     """Return the clips that a file brings, as it puts them out row by row."""
     about = policy.contract["motion"]
+    _check_names(policy)
     inputs: dict[str, Any] = {
         entry["name"]: np.zeros(entry["shape"], entry["dtype"])
         for entry in policy.contract["inputs"]
@@ -177,6 +179,16 @@ def clips_of(policy: OnnxPolicy) -> list[Motion]:
         )
         for clip in about["clips"]
     ]
+
+
+def _check_names(policy: OnnxPolicy) -> None:
+    """Raise unless the clips can be saved as files of their names."""
+    seen: set[str] = set()
+    for clip in policy.contract["motion"]["clips"]:
+        name = check_name(clip["name"], f"{policy.path} names a clip", ExportError)
+        if name.casefold() in seen:
+            raise ExportError(f"{policy.path} brings two clips of the name {name!r}.")
+        seen.add(name.casefold())
 
 
 def clip_constants(

@@ -148,8 +148,9 @@ def _read_contract(session: Any, path: Path, *, is_whole: bool) -> dict[str, Any
     text = session.get_modelmeta().custom_metadata_map.get(runner.CONTRACT)
     if text is None:
         raise ExportError(
-            f"{path} says nothing about its inputs and outputs: it was not written by "
-            "export.py."
+            f"{path} was not written by export.py, so it does not say what its inputs "
+            "and outputs mean. Play it from Python, as the section 'A policy from "
+            "elsewhere' of docs/play_and_export.md shows."
         )
     contract = json.loads(text)
     if contract["format"] > runner.FORMAT:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import mujoco
 import torch
 
 from mjlab import mdp, motion
@@ -31,6 +32,52 @@ def recipe(env: ManagedEnv, term: BoundTerm, value: torch.Tensor) -> Recipe:
         sign = 1.0 if torch.equal(sensor, value) else -1.0
         return {"op": "sensor", "name": term.params["sensor_name"], "sign": sign}
     return {"op": "given"}
+
+
+def upright_reading(env: ManagedEnv, entity: str, how: Recipe) -> list[float] | None:
+    """Return the reading of an upright root; None for what is no direction of gravity.
+
+    Args:
+        env: The environment.
+        entity: The robot.
+        how: The recipe of the input.
+    """
+    robot, model = env.scene.entity(entity), env.sim.mj_model
+    if robot.is_fixed_base:
+        return None
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    root = model.body(root_frame(env, robot)).id
+    if how["op"] == "gravity":
+        body, axes, sign = model.body(how["body"]).id, None, -1.0
+    elif how["op"] == "sensor":
+        body, axes = _up_sensor(model, data, model.sensor(how["name"]))
+        sign = how["sign"]
+    else:
+        return None
+    if model.body_weldid[body] != root:
+        return None
+    turn = data.xmat[body] if axes is None else axes
+    # The root's upward axis, in the axes of what measures.
+    up = data.xmat[root].reshape(3, 3)[:, 2] @ turn.reshape(3, 3)
+    return (sign * up + 0.0).tolist()
+
+
+def _up_sensor(model: Any, data: Any, sensor: Any) -> tuple[int, Any]:
+    """Return the body that a sensor of the vertical is on, and its axes there.
+
+    The body is that of the world for any other sensor.
+    """
+    objects = mujoco.mjtObj
+    of_world = int(sensor.objtype[0]) in (objects.mjOBJ_BODY, objects.mjOBJ_XBODY)
+    of_world = of_world and int(sensor.objid[0]) == 0
+    is_up = int(sensor.type[0]) == int(mujoco.mjtSensor.mjSENS_FRAMEZAXIS)
+    kind, index = int(sensor.reftype[0]), int(sensor.refid[0])
+    if is_up and of_world and kind == int(objects.mjOBJ_SITE):
+        return int(model.site_bodyid[index]), data.site_xmat[index]
+    if is_up and of_world and kind == int(objects.mjOBJ_XBODY):
+        return index, data.xmat[index]
+    return 0, None
 
 
 def described_commands(

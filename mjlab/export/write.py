@@ -37,6 +37,7 @@ from mjlab.rl.policy import load_network
 from mjlab.rl.run_folder import RunFolder
 from mjlab.rl.spatial import SpatialCnnModel
 from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.safe_names import plain_name
 from mjlab.tensors.math import (
     quat_box_minus,
     quat_conjugate,
@@ -82,12 +83,14 @@ class Exported:
             for kind, entries in self.contract.items()
             if kind in ("inputs", "outputs", "states")
         }
-        remembers = f"\nIt remembers {sizes['states']}." if sizes["states"] else ""
+        state = f"\nState: {sizes['states']}" if sizes["states"] else ""
+        rate = f"{self.contract['rates']['control_hz']:g} Hz"
         return (
             f"Wrote {self.path} and {self.contract_path.name}.\n"
-            f"It takes {sizes['inputs']}.{remembers}\n"
-            f"It gives {sizes['outputs']}, at {self.contract['rates']['control_hz']:g} "
-            f"Hz.\nIn simulation it differs from the network by {self.error:.1g}."
+            f"Inputs: {sizes['inputs']}{state}\n"
+            f"Outputs: {sizes['outputs']} at {rate}\n"
+            f"Largest difference from the network in {CHECKED_STEPS} steps: "
+            f"{self.error:.1g}"
         )
 
 
@@ -112,7 +115,7 @@ def export_run(
     git = {Path(top).name: found for top, found in info["git"].items()}
     return export_policy(
         checkpoint or find_checkpoint(run.path, best=best),
-        to or run.path / "export" / f"{info['task']}.onnx",
+        to or run.path / "export" / f"{plain_name(info['task'])}.onnx",
         env_cfg=configs["env"],
         agent_cfg=configs["agent"],
         task=info["task"],
@@ -213,6 +216,7 @@ def _nominal(
         sim=dataclasses.replace(cfg.sim, backend="native"),
         events=starts(cfg.events),
         curriculum={},
+        recorders={},
         seed=0,
         mode="eager",
     )

@@ -48,6 +48,10 @@ class CommandTerm(TermObject, ABC):
     metric_names: ClassVar[tuple[str, ...]] = ()
     """Names of the figures in `metrics`."""
 
+    labels: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """Name and unit of the first numbers of the command, for captions of videos. Empty
+    shows all numbers by the term's name."""
+
     writes_state: bool = False
     """True for a command whose `_resample` writes the state of physics. It then runs
     before `forward()`, where derived quantities of the step that just ended are not

@@ -82,6 +82,7 @@ class UniformVelocityCommand(CommandTerm):
     """Draws velocities, and keeps those current that depend on the heading."""
 
     metric_names: ClassVar[tuple[str, ...]] = ("error_vel_xy", "error_vel_yaw")
+    labels = (("forward", "m/s"), ("left", "m/s"), ("turn", "rad/s"))
 
     cfg: UniformVelocityCommandCfg
 

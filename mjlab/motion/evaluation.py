@@ -116,7 +116,7 @@ class TrackingMeter:
             episodes: Results of the episodes that were measured.
         """
         ended = [
-            (clip, bool(episode.success_at_end))
+            (clip, episode.success_at_end)
             for clip, episode in zip(self.clips, episodes, strict=False)
         ]
         return {
@@ -124,7 +124,7 @@ class TrackingMeter:
             for number, name in enumerate(self._command.table.names)
         }
 
-    def _clip(self, number: int, ended: list[bool]) -> dict[str, Any]:
+    def _clip(self, number: int, ended: list[bool | None]) -> dict[str, Any]:
         frames = float(self._frames[number])
         means = (self._sums[number] / max(frames, 1.0)).cpu()
         bodies = {
@@ -135,9 +135,11 @@ class TrackingMeter:
         }
         whole = dict(zip(FIGURES, means.mean(dim=1).tolist(), strict=True))
         speed = float(self._joint_vel[number] / max(frames, 1.0)) ** 0.5
+        # An episode without the outcome is neither a success nor a failure.
+        known = [good for good in ended if good is not None]
         return {
             "episodes": len(ended),
-            "success": sum(ended) / len(ended) if ended else None,
+            "success": sum(known) / len(known) if known else None,
             **whole,
             "joint_vel_rms": speed,
             "bodies": bodies,
@@ -154,7 +156,8 @@ def table(figures: Mapping[str, Mapping[str, Any]]) -> str:
     rows: list[tuple[str, ...]] = [heads]
     drawn = {name: clip for name, clip in figures.items() if clip["episodes"]}
     for name, clip in drawn.items():
-        rows.append((name, f"{clip['success']:.1%}", *_cells(clip)))
+        share = clip["success"]
+        rows.append((name, "-" if share is None else f"{share:.1%}", *_cells(clip)))
     weight = sum(clip["episodes"] for clip in drawn.values())
     for body in next(iter(drawn.values()))["bodies"] if drawn else ():
         means = {

@@ -134,6 +134,11 @@ class MuscleLearner:
         """
         self.device = torch.device(device)
         """Device of the network."""
+        if self.device.type == "cuda" and not torch.cuda.is_available():
+            raise LearnerError(
+                f"device={str(device)!r}, but PyTorch sees no CUDA device. "
+                "Leave the device out, or use device='cpu'."
+            )
         sizes = (num_muscle_dofs, num_actuator_action, num_muscles)
         self.model = OriginalMuscleNetwork(*sizes, is_cascaded=is_cascaded)
         """The network that learns."""

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 from mjlab.config import Config
 from mjlab.names import suggest
+from mjlab.safe_names import check_name
 
 Export = Literal["none", "all", "succeeded", "failed", "separate"]
 EXPORTS: tuple[Export, ...] = get_args(Export)
@@ -30,8 +31,8 @@ class RecordingCfg(Config):
     """Name of the files, without a suffix. None takes the date and the time."""
 
     overwrite: bool = False
-    """Leave to replace files of this name. Without it, a number is added to the name
-    where there are some."""
+    """Replace a recording of this name. Other files of this name are never replaced.
+    Without it, a number is added to the name where any file has it."""
 
     export: Export = "all"
     """Which episodes are written: "none", "all", those that "succeeded", those that
@@ -56,11 +57,8 @@ def check_recording(cfg: RecordingCfg, has_success: bool) -> None:
             "not declare. Add OutcomeTermCfg(func=...) to cfg.outcomes['success'], or "
             "use export='all'."
         )
-    if cfg.name is not None and Path(cfg.name).name != cfg.name:
-        raise RecordingError(
-            f"name={cfg.name!r} has to be the name of a file; the folder goes into "
-            "`folder`."
-        )
+    if cfg.name is not None:
+        check_name(cfg.name, "The name of a recording is", RecordingError)
 
 
 def files_of(cfg: RecordingCfg) -> dict[str, Path]:

@@ -13,12 +13,12 @@ from typing import Any
 
 import torch
 
-from mjlab.files import make_folders
+from mjlab.files import create_beside, make_folders
 from mjlab.parallel.memory import SharedArrays, spec_of
 from mjlab.recording.config import RecordingCfg, RecordingError, files_of
-from mjlab.recording.episode_store import check_parts
 from mjlab.recording.hdf5 import FORMAT, FORMAT_VERSION, require_h5py
 from mjlab.recording.layout import CONTROL, Layout, RecordedField, WriterPlan
+from mjlab.recording.overwriting import check_replaceable
 from mjlab.recording.step_store import (
     Beginning,
     CopyStream,
@@ -140,11 +140,11 @@ class EpisodeRecording:
     def _check_folders(self) -> None:
         """Make the folders, and see now whether they can be written to."""
         for path in self.files.values():
-            check_parts(path.with_suffix(".parts"))
+            check_replaceable(path)
             try:
                 make_folders(path.parent)
-                probe = path.with_suffix(".tmp")
-                probe.touch()
+                probe, file = create_beside(path)
+                file.close()
                 probe.unlink()
             except OSError as error:
                 raise RecordingError(

@@ -14,23 +14,37 @@ what stands for it is on disk, too.
 import itertools
 import json
 import os
-import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mjlab.files import append_text, move_durably, sync, write_atomic, write_text
+from mjlab.files import (
+    append_text,
+    move_durably,
+    one_line,
+    sync,
+    temporary_beside,
+    write_atomic,
+    write_text,
+)
 from mjlab.recording.config import RecordingError
 from mjlab.recording.hdf5 import (
     LIBVER,
+    PART,
     EpisodeEncoder,
     FileInMemory,
     RawEpisode,
+    open_episode,
     read_attributes,
     require_h5py,
     write_attributes,
+)
+from mjlab.recording.overwriting import (
+    RESERVE_BYTES,
+    check_replaceable,
+    remove_parts,
 )
 from mjlab.schema import check_object, read_object
 
@@ -47,8 +61,6 @@ REMEDY = "Copy it once more from where it was recorded, or record it again."
 _LINE = {"episode_id": int, "elapsed_steps": int}
 _ABOUT = {"env_info": {"env_id": str | None, "env_kwargs": dict[str, Any] | None}}
 
-_RESERVE_BYTES = 2**18
-_PART = re.compile(r"\d{8}\.h5(\.\d+\.tmp)?")
 _ERRORS = (OSError, RuntimeError)  # HDF5 says by either that a disk is full.
 
 Say = Callable[[str], None]
@@ -66,7 +78,7 @@ class EpisodeFile:
         about: Mapping[str, Any],
         say: Say,
     ) -> None:
-        """Begin a file. One of this name, and what belongs to it, is replaced.
+        """Begin a file. A recording of this name is replaced.
 
         Args:
             path: The file, `<folder>/<name>.h5`.
@@ -74,6 +86,9 @@ class EpisodeFile:
             attributes: Attributes of the file.
             about: Content of the sidecar besides the episodes.
             say: Tells the user, once, that the disk is full.
+
+        Raises:
+            RecordingError: If a file of this name is no recording's.
         """
         self.path = path
         """The file."""
@@ -91,14 +106,16 @@ class EpisodeFile:
         self._has_said = False
         self._is_published = False
         self._published_at = self._cost = 0.0
-        # The files of an earlier recording of this name.
+        # The files of an earlier recording of this name. Its .h5, which says that the
+        # others are a recording's, is there until an empty one replaces it.
+        check_replaceable(path)
         remove_parts(self._parts)
-        for suffix in (".h5", ".json", ".jsonl", ".reserve"):
-            path.with_suffix(suffix).unlink(missing_ok=True)
+        for file in (path.with_suffix(".json"), self._lines, self._reserve):
+            file.unlink(missing_ok=True)
         self._links = FileInMemory(attributes)
-        write_text(self._lines, json.dumps(self._about) + "\n")
-        self._reserve.write_bytes(bytes(_RESERVE_BYTES))
         self.publish()
+        write_text(self._lines, json.dumps(self._about) + "\n")
+        write_atomic(self._reserve, lambda file: file.write(bytes(RESERVE_BYTES)))
 
     def add(self, episodes: Sequence[RawEpisode]) -> None:
         """Write episodes. A full disk loses them, and nothing else."""
@@ -203,19 +220,25 @@ def merge(path: Path, *, clean: bool = True, say: Say = lambda text: None) -> bo
 
     Returns:
         Whether there is one. If not, the parts stay, with links to them.
+
+    Raises:
+        RecordingError: If a part holds data that lie in another file.
     """
     parts, lines = path.with_suffix(".parts"), path.with_suffix(".jsonl")
     about, found = read_lines(lines)
-    found = [entry for entry in found if (parts / entry["part"]).exists()]
+    found = [entry for entry in found if _has_part(parts, entry)]
     chosen = [e for e in found if e["elapsed_steps"] > 0] if clean else found
-    unfinished = path.with_suffix(".h5.tmp")
+    unfinished = temporary_beside(path)
     try:
         merged = _merged(path, parts, chosen, unfinished)
+    except RecordingError:
+        unfinished.unlink(missing_ok=True)
+        raise
     except _ERRORS as error:
         unfinished.unlink(missing_ok=True)
         say(
             f"{path} stays a file of links to {parts}: there is no room for one file "
-            f"of all ({error})."
+            f"of all ({one_line(error)})."
         )
         merged = False
     episodes = [
@@ -234,46 +257,35 @@ def merge(path: Path, *, clean: bool = True, say: Say = lambda text: None) -> bo
     return merged
 
 
-def remove_parts(folder: Path) -> None:
-    """Delete a folder of parts.
-
-    Raises:
-        RecordingError: If anything else is in it; then nothing is deleted.
-    """
-    if not folder.is_dir():
-        return
-    check_parts(folder)
-    for file in folder.iterdir():
-        file.unlink(missing_ok=True)
-    folder.rmdir()
-
-
-def check_parts(folder: Path) -> None:
-    """Raise if a folder has anything but parts, so that it is not ours to delete."""
-    foreign = [f.name for f in folder.glob("*") if not _PART.fullmatch(f.name)]
-    if foreign:
-        raise RecordingError(
-            f"{folder} is not deleted: {min(foreign)!r} in it is no part of a "
-            "recording. Move it away, or record under another name."
-        )
-
-
 def read_index(path: Path) -> dict[str, Any]:
     """Return the sidecar's content: all about the episodes of a file, finished or not.
 
     Args:
         path: The file, `<folder>/<name>.h5`.
     """
-    sidecar = Path(path).with_suffix(".json")
-    if sidecar.exists():
+    sidecar = _beside(path, ".json")
+    if sidecar.is_file():
         kinds = {"episodes": list[dict[str, Any]]}
         return read_object(
             sidecar, kinds, RecordingError, remedy=REMEDY, optional=_ABOUT
         )
-    parts = Path(path).with_suffix(".parts")
-    about, found = read_lines(Path(path).with_suffix(".jsonl"))
-    episodes = [e for e in found if "part" not in e or (parts / e["part"]).exists()]
+    parts = _beside(path, ".parts")
+    about, found = read_lines(_beside(path, ".jsonl"))
+    episodes = [e for e in found if "part" not in e or _has_part(parts, e)]
     return about | {"episodes": [_without_part(entry) for entry in episodes]}
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    """Return a sidecar, which no link may lead away from the recording."""
+    file = Path(path).with_suffix(suffix)
+    if os.path.dirname(os.path.realpath(file)) != os.path.dirname(
+        os.path.realpath(path)
+    ):
+        raise RecordingError(
+            f"{file} is a link that leaves the folder of {path}: it is not followed. "
+            "Put a copy in its place, or delete it."
+        )
+    return file
 
 
 def read_lines(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -299,6 +311,11 @@ def read_lines(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     return (found[0], found[1:]) if found else ({}, [])
 
 
+def _has_part(parts: Path, entry: Mapping[str, Any]) -> bool:
+    """Return True if the part of an episode is there."""
+    return bool(PART.fullmatch(entry["part"])) and (parts / entry["part"]).exists()
+
+
 def _merged(
     path: Path, parts: Path, chosen: Sequence[Mapping[str, Any]], unfinished: Path
 ) -> bool:
@@ -309,11 +326,12 @@ def _merged(
     h5py = require_h5py()
     with (
         h5py.File(path, "r", locking=False) as links,
-        h5py.File(unfinished, "w", libver=LIBVER, locking=False) as target,
+        h5py.File(unfinished, "x", libver=LIBVER, locking=False) as target,
     ):
         write_attributes(target, read_attributes(links))
         for index, (entry, source) in enumerate(_opened(h5py, parts, chosen)):
             old, new = (f"traj_{i}".encode() for i in (entry["episode_id"], index))
+            open_episode(source, old.decode(), parts / entry["part"])
             h5py.h5o.copy(source.id, old, target.id, new)
             if old != new:
                 target[new.decode()].attrs["episode_id"] = index

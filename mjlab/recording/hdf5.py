@@ -8,12 +8,17 @@ episode begins with is one record: each array of its own took 33 microseconds.
 import dataclasses
 import importlib
 import itertools
+import os
+import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from mjlab.recording.config import RecordingError
 from mjlab.recording.layout import CONTROL, Layout, RecordedField
+from mjlab.safe_names import name_fault
 
 FORMAT = "mjlab-episodes"
 FORMAT_VERSION = 1
@@ -30,6 +35,9 @@ _MOST_OF_HEADER = 60_000
 
 _CHUNK_BYTES = 2**24
 """About how large a chunk with a checksum of its own is."""
+
+PART = re.compile(r"\d+\.h5")
+"""Names of the parts of a recording that goes on."""
 
 _NUMBERS = itertools.count()
 
@@ -70,6 +78,90 @@ def read_attributes(group: Any) -> dict[str, Any]:
         name: value.decode() if isinstance(value, bytes) else value
         for name, value in group.attrs.items()
     }
+
+
+def is_recording(path: Path) -> bool:
+    """Return True for an HDF5 file that carries the mark of a recording."""
+    if path.is_symlink() or not path.is_file():
+        return False
+    try:
+        with require_h5py().File(path, "r", locking=False) as file:
+            return read_attributes(file).get("format") == FORMAT
+    except (OSError, RuntimeError):  # HDF5 says by either that a file is damaged.
+        return False
+
+
+def open_episode(file: Any, name: str, path: Path) -> Any:
+    """Open the group of an episode whose data all lie in the recording.
+
+    HDF5 reads any file of the machine for a link or a dataset that names one, and waits
+    for ever on a pipe. So links and storage are looked at before they are followed.
+
+    Args:
+        file: h5py's file, open for reading.
+        name: The group's name, `traj_<number>`.
+        path: The file's path. It may link to `<name>.parts/<number>.h5` beside it.
+
+    Raises:
+        RecordingError: If any of the data lie elsewhere.
+    """
+    h5py = require_h5py()
+    link = file.get(name, getlink=True)
+    if isinstance(link, h5py.ExternalLink) and link.path == f"/{name}":
+        part = _part_of(link.filename, path)
+        with h5py.File(part, "r", locking=False) as inner:
+            link = inner.get(name, getlink=True)
+    if not isinstance(link, h5py.HardLink):
+        raise _elsewhere(path, name)
+    group = file[name]
+    if not isinstance(group, h5py.Group):
+        raise RecordingError(f"{path}: {name} is no group, and so no episode.")
+    _check_data(group, path)
+    return group
+
+
+def _part_of(named: str, path: Path) -> Path:
+    """Return the part that a recording links to, in the folder of parts beside it."""
+    folder, _, name = named.partition("/")
+    part = path.parent / folder / name
+    is_ours = name_fault(folder) is None and folder.endswith(".parts")
+    is_ours &= PART.fullmatch(name) is not None and part.is_file()
+    if not is_ours or os.path.realpath(part) != os.path.join(
+        os.path.realpath(path.parent), folder, name
+    ):
+        raise RecordingError(
+            f"{path} links to {named!r}, which is no part of a recording beside it. It "
+            "is not read."
+        )
+    return part
+
+
+def _check_data(group: Any, path: Path) -> None:
+    """Raise if a link or a dataset below a group leads to another place."""
+    h5py = require_h5py()
+    names: list[bytes] = []
+
+    def look(name: bytes, info: Any) -> bytes | None:
+        names.append(name)
+        return None if info.type == h5py.h5l.TYPE_HARD else name
+
+    link = group.id.links.visit(look, info=True)
+    if link is not None:
+        raise _elsewhere(path, f"{group.name}/{os.fsdecode(link)}")
+    for name in names:
+        found = h5py.h5o.open(group.id, name)
+        if isinstance(found, h5py.h5d.DatasetID):
+            storage = found.get_create_plist()
+            is_virtual = storage.get_layout() == h5py.h5d.VIRTUAL
+            if is_virtual or storage.get_external_count():
+                raise _elsewhere(path, f"{group.name}/{os.fsdecode(name)}")
+
+
+def _elsewhere(path: Path, name: str) -> RecordingError:
+    return RecordingError(
+        f"{path}: the data of {name!r} are a link, virtual or stored in another file. "
+        "A recording holds its data itself; it is not read."
+    )
 
 
 def as_record(arrays: Mapping[str, np.ndarray]) -> np.ndarray:

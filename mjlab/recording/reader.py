@@ -15,6 +15,7 @@ from mjlab.recording.episode_store import REMEDY, read_index
 from mjlab.recording.hdf5 import (
     FORMAT,
     FORMAT_VERSION,
+    open_episode,
     read_attributes,
     require_h5py,
 )
@@ -156,19 +157,23 @@ class Recording(Sequence[RecordedEpisode]):
             raise RecordingError(
                 f"{self.path} is no recording: it is not an HDF5 file ({error})."
             ) from error
-        with reading(str(self.path)):
-            self.attributes: dict[str, Any] = read_attributes(self._file)
-            """Attributes of the file."""
-            self._check_format()
-            self.numbers = _numbers(self._file)
-            """Numbers of the episodes that there are."""
+        try:
+            with reading(str(self.path)):
+                self.attributes: dict[str, Any] = read_attributes(self._file)
+                """Attributes of the file."""
+                self._check_format()
+                self.numbers = _numbers(self._file)
+                """Numbers of the episodes that there are."""
+        except BaseException:
+            # HDF5 answers from a file that is open, whatever the disk has by then.
+            self.close()
+            raise
 
     def _check_format(self) -> None:
         given = self.attributes.get("format")
         version = int(self.attributes.get("format_version", 0))
         if given == FORMAT and version <= FORMAT_VERSION:
             return
-        self.close()
         if given == FORMAT:
             raise RecordingError(
                 f"{self.path} is of version {version} of its format; this program "
@@ -234,7 +239,9 @@ class Recording(Sequence[RecordedEpisode]):
                 f"{self.path} has no episode {number}. {self._range()}"
             )
         with reading(f"{self.path}, episode {number},"):
-            return RecordedEpisode(self._file[f"traj_{number}"])
+            return RecordedEpisode(
+                open_episode(self._file, f"traj_{number}", self.path)
+            )
 
     def close(self) -> None:
         """Close the file. Closing twice is harmless."""

@@ -15,11 +15,18 @@ from mjlab.render.overlays import Marks
 
 _MAX_GEOMS = 5_000
 _BRIGHT = 64
-_HORIZON = (188, 200, 212)
-_ZENITH = (62, 92, 128)
-_FONT = mujoco.mjtFontScale.mjFONTSCALE_100
-_LINE = 24  # Height of a line of text, in pixels.
-_SHADOWS, _SLICES, _STACKS = 1024, 16, 8
+_HORIZON = (206, 217, 227)
+_ZENITH = (112, 150, 192)
+_SMALL, _LARGE = (
+    mujoco.mjtFontScale.mjFONTSCALE_100,
+    mujoco.mjtFontScale.mjFONTSCALE_150,
+)
+_LARGE_FROM = 600  # Height of a picture, in pixels.
+_LINE = 24  # Height of a line of small text, in pixels.
+_HAZE = (4.0, 16.0)
+"""Distances at which haze begins and hides the ground, as multiples of the extent."""
+
+_SHADOWS, _SLICES, _STACKS = 2048, 16, 8
 """Greatest width of the picture that shadows are made with, in pixels, and the greatest
 number of sides and rings of what is round: MuJoCo's 4096, 28 and 16 take a processor
 half as long again (docs/decisions.md)."""
@@ -32,13 +39,16 @@ class Canvas:
     differ from world to world. It belongs to the thread that made it.
     """
 
-    def __init__(self, model: mujoco.MjModel, width: int, height: int) -> None:
+    def __init__(
+        self, model: mujoco.MjModel, width: int, height: int, *, haze: bool = False
+    ) -> None:
         """Open a context.
 
         Args:
             model: The compiled model, which is not written to.
             width: Width of a picture, in pixels.
             height: Height of a picture, in pixels.
+            haze: Whether the ground fades into the sky, where the model has no sky.
 
         Raises:
             GlError: Where nothing can be drawn.
@@ -56,8 +66,14 @@ class Canvas:
         quality.numslices = min(quality.numslices, _SLICES)
         quality.numstacks = min(quality.numstacks, _STACKS)
         quality.offsamples = 0  # `smooth_edges` looks better, and takes less.
+        is_large = height >= _LARGE_FROM
+        font = _LARGE if is_large else _SMALL
+        self._line = _LINE * font.value // _SMALL.value
+        if haze:
+            sized.vis.map.fogstart, sized.vis.map.fogend = _HAZE
+            sized.vis.rgba.fog[:3] = np.array(_HORIZON) / 255.0
         self._gl, self._context = open_context(
-            width, height, lambda: mujoco.MjrContext(sized, _FONT.value)
+            width, height, lambda: mujoco.MjrContext(sized, font.value)
         )
         offscreen = mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value
         mujoco.mjr_setBuffer(offscreen, self._context)
@@ -67,6 +83,8 @@ class Canvas:
         self._pixels = np.empty((height, width, 3), np.uint8)
         self._depth = np.empty((height, width), np.float32)
         self._sky = None if _has_sky(model) else sky_gradient(height, width)
+        is_hazy = haze and self._sky is not None
+        self._scene.flags[mujoco.mjtRndFlag.mjRND_FOG.value] = is_hazy
         self._finalizer = weakref.finalize(self, _free, self._gl, self._context)
         # OpenGL has to be let go while its binding still works. What is registered last
         # is called first, so this comes before the binding's own end.
@@ -126,7 +144,7 @@ class Canvas:
     def _write(self, lines: Sequence[str]) -> None:
         """Put text over the upper rows, which alone go to OpenGL and back."""
         height, width = self._pixels.shape[:2]
-        start = max(0, height - _LINE * len(lines) - _LINE)
+        start = max(0, height - self._line * (len(lines) + 1))
         upper, rect = (
             self._pixels[start:],
             mujoco.MjrRect(0, start, width, height - start),
@@ -170,8 +188,12 @@ def _has_sky(model: mujoco.MjModel) -> bool:
 
 
 def sky_gradient(height: int, width: int) -> np.ndarray:
-    """Return a sky, bottom row first, shape (height, width, 3), uint8."""
-    share = np.linspace(0.0, 1.0, height)[:, None]
+    """Return a sky, bottom row first, shape (height, width, 3), uint8.
+
+    It has one colour up to where cameras that look down a little see the horizon, so
+    that haze fades into it.
+    """
+    share = np.linspace(-3.0, 1.0, height).clip(min=0.0)[:, None]
     rows = (1.0 - share) * np.array(_HORIZON) + share * np.array(_ZENITH)
     return np.repeat(rows.astype(np.uint8)[:, None], width, axis=1)
 

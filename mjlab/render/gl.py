@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from mjlab.opengl import load_triton
+
 VARIABLE = "MUJOCO_GL"
 """The environment variable by which MuJoCo is told."""
 
@@ -54,6 +56,7 @@ def open_context(
         GlError: Where nothing can be drawn, with the reason.
     """
     chosen = prepare_gl()
+    load_triton()
     try:
         context = _context_class(chosen)(width, height)
         context.make_current()

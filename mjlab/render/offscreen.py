@@ -10,9 +10,13 @@ import numpy as np
 from mjlab.names import UnknownNameError, suggest
 from mjlab.render.canvas import Canvas, color_muscles
 from mjlab.render.closing import Closing
+from mjlab.render.framing import FollowingCamera, Subject, fitting_distance
 from mjlab.render.overlays import Marks, add_contacts
 from mjlab.scene import Scene
 from mjlab.sim import Simulation
+
+_GAP = 2
+"""Pixels between the pictures of a grid."""
 
 
 class OrbitView(Protocol):
@@ -20,7 +24,7 @@ class OrbitView(Protocol):
 
     width: int
     height: int
-    distance: float
+    distance: float | None
     azimuth: float
     elevation: float
     lookat: tuple[float, float, float]
@@ -63,9 +67,18 @@ class Offscreen(Closing):
         _check_worlds(self.worlds, sim.num_envs)
         self._sim = sim
         self._contacts = contacts
-        self._body = followed_body(sim.mj_model, scene, view)
-        self._view = view
-        self._canvas = Canvas(sim.mj_model, view.width, view.height)
+        model = sim.mj_model
+        self._cameras = {
+            world: FollowingCamera(
+                find_subject(model, scene, view),
+                followed_body(model, scene, view),
+                make_camera(view),
+                distance=view.distance,
+                aspect=view.width / view.height,
+            )
+            for world in self.worlds
+        }
+        self._canvas = Canvas(model, view.width, view.height, haze=True)
 
     def frame(
         self,
@@ -133,9 +146,8 @@ class Offscreen(Closing):
             mujoco.mj_forward(model, data)
             add_contacts(marks, world, model, data)
         color_muscles(model, data)
-        camera = make_camera(self._view)
-        if self._body is not None:
-            camera.lookat[:] = data.xpos[self._body]
+        brighten(model)
+        camera = self._cameras[world].look(model, data)
         return Shot(world, model, data, camera, marks, lines)
 
 
@@ -155,7 +167,13 @@ def join(pictures: Sequence[np.ndarray]) -> np.ndarray:
     return pictures[0] if len(pictures) == 1 else tile(pictures)
 
 
-def tile(frames: Sequence[np.ndarray], *, gap: int = 2) -> np.ndarray:
+def grid(number: int) -> tuple[int, int, int]:
+    """Return rows, columns and pixels between the pictures of a grid."""
+    columns = math.ceil(math.sqrt(number))
+    return math.ceil(number / columns), columns, _GAP
+
+
+def tile(frames: Sequence[np.ndarray], *, gap: int = _GAP) -> np.ndarray:
     """Put pictures of one size into a grid as square as it can be; the rest is black.
 
     Args:
@@ -164,8 +182,7 @@ def tile(frames: Sequence[np.ndarray], *, gap: int = 2) -> np.ndarray:
     """
     if not frames:
         raise ValueError("A grid of 0 pictures shows nothing.")
-    columns = math.ceil(math.sqrt(len(frames)))
-    rows = math.ceil(len(frames) / columns)
+    rows, columns, _ = grid(len(frames))
     height, width = frames[0].shape[:2]
     size = (rows * (height + gap) - gap, columns * (width + gap) - gap, 3)
     picture = np.zeros(size, np.uint8)
@@ -187,7 +204,7 @@ def make_camera(view: OrbitView) -> mujoco.MjvCamera:
 def aim(camera: mujoco.MjvCamera, view: OrbitView) -> None:
     """Have a camera look from where a view says."""
     camera.lookat[:] = view.lookat
-    camera.distance = view.distance
+    camera.distance = view.distance or camera.distance
     camera.azimuth = view.azimuth
     camera.elevation = view.elevation
 
@@ -204,6 +221,29 @@ def followed_body(model: mujoco.MjModel, scene: Scene, view: OrbitView) -> int |
             f"viewer.body: {view.entity!r} has no body {body!r}. {suggest(body, names)}"
         )
     return model.body(entity.index.prefix + body).id
+
+
+def find_subject(model: mujoco.MjModel, scene: Scene, view: OrbitView) -> Subject:
+    """Return what a view shows: the entity that it follows, or all that can move."""
+    if view.entity is None:
+        return Subject(model)
+    return Subject(model, scene.entity(view.entity).index.prefix)
+
+
+def view_distance(
+    model: mujoco.MjModel, data: mujoco.MjData, scene: Scene, view: OrbitView
+) -> float:
+    """Return the distance of a view, m; one of None fits the picture."""
+    low, high = find_subject(model, scene, view).box(model, data)
+    return view.distance or fitting_distance(model, low, high, view.width / view.height)
+
+
+def brighten(model: mujoco.MjModel) -> None:
+    """Give a model's copy daylight, unless the model sets a headlight of its own."""
+    light = model.vis.headlight
+    is_default = np.allclose((light.ambient, light.diffuse), ((0.1,) * 3, (0.4,) * 3))
+    if is_default and model.nlight:
+        light.ambient[:], light.diffuse[:], light.specular[:] = 0.5, 0.3, 0.2
 
 
 def _check_worlds(worlds: Sequence[int], num_envs: int) -> None:

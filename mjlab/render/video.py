@@ -9,13 +9,13 @@ from typing import IO, Any
 
 import numpy as np
 
-from mjlab.files import make_folders, move_durably, saying_why
+from mjlab.files import make_folders, move_durably, saying_why, temporary_beside
 from mjlab.render.closing import Closing
 
 SUFFIXES = (".mp4", ".mkv", ".mov")
 """Kinds of files that can be written."""
 
-_QUANTIZER = 15
+_QUALITY = 21
 """Coarseness of x264, from 0, which is exact, to 51, which is small."""
 
 _INSTALL = "pip install 'mjlab-fused[video]'"
@@ -55,7 +55,9 @@ class Video(Closing):
             raise VideoError(f"fps={fps} has to be above 0.")
         self._ffmpeg = _require_ffmpeg()
         self._fps = fps
-        self._part = self.path.with_name(f".{self.path.stem}.part{self.path.suffix}")
+        # ffmpeg tells the kind of a file by its suffix.
+        name = temporary_beside(self.path).name
+        self._part = self.path.with_name(f".{name}{self.path.suffix}")
         self._sink: subprocess.Popen[bytes] | None = None
         self._said: IO[bytes]
         self._shape: tuple[int, ...] = ()
@@ -107,9 +109,9 @@ class Video(Closing):
         # ffmpeg's own words would be several lines, and come when all is simulated.
         with saying_why(self.path):
             make_folders(self.path.parent)
-            self._part.touch()
+            self._part.touch(exist_ok=False)
         source = f"-f rawvideo -pix_fmt rgb24 -s {shape[1]}x{shape[0]} -r {self._fps}"
-        codec = f"-an -vcodec libx264 -preset superfast -qp {_QUANTIZER}"
+        codec = f"-an -vcodec libx264 -preset veryfast -crf {_QUALITY}"
         codec += " -pix_fmt yuv420p -v error"
         self._said = tempfile.TemporaryFile()
         line = [self._ffmpeg.get_ffmpeg_exe(), "-y", *source.split(), "-i", "-"]

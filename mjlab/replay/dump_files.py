@@ -28,7 +28,7 @@ import numpy as np
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.files import folder_beside, move_durably
+from mjlab.files import check_contained, folder_beside, move_durably
 from mjlab.rl.config import DumpCfg
 from mjlab.schema import read_object
 
@@ -339,6 +339,7 @@ def load_dump(place: Path) -> DumpedWorld:
     file = folder / "dump.json"
     if not file.is_file():
         raise DumpError(f"{folder} is no dump: it has no dump.json.")
+    check_contained(folder, DumpError)
     record = read_object(file, _RECORD, DumpError, remedy=_REMEDY)
     if record["format"] > FORMAT:
         raise DumpError(

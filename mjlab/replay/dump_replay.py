@@ -42,6 +42,7 @@ def build_env(cfg: ManagerBasedRlEnvCfg, world: DumpedWorld) -> ManagerBasedRlEn
         scene=dataclasses.replace(cfg.scene, num_envs=1),
         sim=dataclasses.replace(cfg.sim, backend="native"),
         seed=world.record["seed"],
+        recorders={},
         mode="auto",
     )
     first_world = world.about["global_world"]

@@ -3,16 +3,15 @@
 import importlib
 import json
 import shutil
-import struct
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mjlab.files import move_durably, write_text
+from mjlab.files import move_durably, temporary_beside, write_text
 from mjlab.names import UnknownNameError, suggest
+from mjlab.png import png
 from mjlab.replay.replay import Replay, Replayed, ReplayError
 
 LEROBOT_VERSION = "v3.0"
@@ -63,8 +62,7 @@ class LeRobotFolder:
         self._parquet = _require("pyarrow.parquet")
         self._replay = replay
         self._groups = groups or present
-        self._draft = self.path.with_name(f"{self.path.name}.tmp")
-        shutil.rmtree(self._draft, ignore_errors=True)
+        self._draft = temporary_beside(self.path)
         self._features: dict[str, Any] = {}
         self._writer: Any = None
         self._episodes: list[dict[str, Any]] = []
@@ -272,25 +270,3 @@ def _stats(rows: np.ndarray) -> dict[str, list[Any]]:
     }
     plain = {k: (v[0] if is_picture else v).tolist() for k, v in found.items()}
     return {**plain, "count": [len(rows)]}
-
-
-def png(image: np.ndarray) -> bytes:
-    """Return a picture as PNG.
-
-    Args:
-        image: Grey or red, green and blue, uint8, shape (channels, height, width).
-    """
-    channels, height, width = image.shape
-    colors = 2 if channels == 3 else 0
-    head = struct.pack(">2I5B", width, height, 8, colors, 0, 0, 0)
-    rows = image.transpose(1, 2, 0).reshape(height, width * channels)
-    # Each row begins with the number of its filter, none.
-    lines = np.pad(rows, ((0, 0), (1, 0))).tobytes()
-    parts = ((b"IHDR", head), (b"IDAT", zlib.compress(lines)), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data))
-        + kind
-        + data
-        + struct.pack(">I", zlib.crc32(kind + data))
-        for kind, data in parts
-    )

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from mjlab.files import move_durably, write_text
+from mjlab.files import move_durably, temporary_beside, write_text
 from mjlab.names import UnknownNameError, suggest
 from mjlab.recording.hdf5 import (
     LIBVER,
@@ -51,9 +51,9 @@ class _ReplayFile:
         self.groups = groups or present
         """Observation groups in the file."""
         self._replay = replay
-        self._unfinished = self.path.with_name(f"{self.path.name}.tmp")
+        self._unfinished = temporary_beside(self.path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = require_h5py().File(self._unfinished, "w", libver=LIBVER)
+        self._file = require_h5py().File(self._unfinished, "x", libver=LIBVER)
 
     def close(self) -> None:
         """Finish the file."""

@@ -295,7 +295,8 @@ def files(record: Record) -> Section:
     rows: list[list[str]] = []
     for file in sorted(folder.rglob("*")):
         inside = file.relative_to(folder).as_posix()
-        if file.is_file() and inside != REPORT and not inside.endswith(".tmp"):
+        is_plain = file.is_file() and not file.is_symlink()
+        if is_plain and inside != REPORT and not inside.endswith(".tmp"):
             rows.append([link(file, folder), file_size(file.stat().st_size)])
     exports = [row for row in rows if "./export/" in row[0]]
     listed = table(["file", "size"], rows, class_="files")

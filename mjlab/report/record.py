@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mjlab.files import check_contained
 from mjlab.rl.metrics_file import Metrics, read_metrics
 from mjlab.rl.run_folder import KEPT_DEFAULTS, LOCK, RUN_ENTRIES, RUN_REMEDY
 from mjlab.schema import read_object
@@ -114,6 +115,7 @@ def read_record(folder: Path, defaults: dict[str, Any] | None = None) -> Record:
     """
     faults: list[str] = []
     info = read_info(folder)
+    check_contained(folder, NoRunError)
     if info.get("status") == "running" and _is_left(folder / LOCK):
         info = {**info, "status": "died"}
     metrics_file = folder / "metrics.jsonl"

@@ -7,7 +7,6 @@ is written last, and holds the checksums; without it the others do not count.
 """
 
 import hashlib
-import io
 import json
 import logging
 import pickle
@@ -21,7 +20,7 @@ from typing import Any
 
 import torch
 
-from mjlab.files import TEMPORARY, sha256, write_atomic, write_text
+from mjlab.files import TEMPORARY, in_memory, sha256, write_atomic, write_text
 from mjlab.rl.distributed import Ranks
 from mjlab.schema import read_object
 
@@ -231,14 +230,14 @@ def write_model(
     A file that is there is whole until the new one is. The manifest of the new one lies
     beside its own until then, and each holds for the file that has its checksum.
     """
-    data = io.BytesIO()
-    torch.save({"format": FORMAT, **model}, data)
-    files = {path.name: hashlib.sha256(data.getbuffer()).hexdigest()}
+    whole = {"format": FORMAT, **model}
+    data = in_memory(path, lambda file: torch.save(whole, file))
+    files = {path.name: hashlib.sha256(data).hexdigest()}
     manifest = {"format": FORMAT, "iteration": iteration, "files": files} | more
     coming = path.with_suffix(_COMING)
     _write_manifest(coming, manifest)
     try:
-        write_atomic(path, lambda file: file.write(data.getbuffer()))
+        write_atomic(path, lambda file: file.write(data))
     except OSError:
         if not path.is_file() or sha256(path) != files[path.name]:
             coming.unlink()

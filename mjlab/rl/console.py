@@ -135,9 +135,17 @@ class LivePanel:
         self._live.console.print(text, highlight=False, markup=False)
 
 
+class _Output(Console):
+    """Standard output, whose reader may go."""
+
+    def on_broken_pipe(self) -> None:
+        """Go on if the output leads elsewhere by now, and raise otherwise."""
+        self.file.flush()
+
+
 def open_display(title: str, console: Console | None = None) -> Display:
     """Open a panel on a terminal, and lines anywhere else."""
-    console = console or Console()
+    console = console or _Output()
     if console.is_terminal and not console.is_dumb_terminal:
         return LivePanel(console, title)
     return PlainLines(console)

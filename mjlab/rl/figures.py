@@ -253,11 +253,12 @@ class Scores:
 
     def state(self) -> dict[str, Any]:
         """Return what it remembers, as plain values."""
-        return {"best": self.best, "worse": self._worse}
+        return {"metric": self.metric, "best": self.best, "worse": self._worse}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Remember that again."""
-        self.best, self._worse = state["best"], state["worse"]
+        """Remember that again, unless it is of another metric."""
+        if state.get("metric", self.metric) == self.metric:  # Older runs have none.
+            self.best, self._worse = state["best"], state["worse"]
 
 
 class Stopwatch:

@@ -127,6 +127,13 @@ class Learner:
         """The step size in force."""
         return float(self.algorithm.optimizer.param_groups[0]["lr"])
 
+    def set_learning_rate(self, rate: float) -> None:
+        """Set the step size; an adaptive schedule continues from it."""
+        if isinstance(self.algorithm, PPO | Distillation):
+            self.algorithm.learning_rate = rate
+        for group in self.algorithm.optimizer.param_groups:
+            group["lr"] = rate
+
     def update(self, iteration: int) -> dict[str, float]:
         """Learn from what was collected; return the losses.
 
@@ -148,9 +155,7 @@ class Learner:
         for weights in self.policy.parameters():
             algorithm.optimizer.state.pop(weights, None)
         if iteration + 1 == self.critic_first and schedule == "adaptive":
-            algorithm.learning_rate = _SMALLEST_RATE
-            for group in algorithm.optimizer.param_groups:
-                group["lr"] = _SMALLEST_RATE
+            self.set_learning_rate(_SMALLEST_RATE)
         return losses
 
     def load_teacher(self, algorithm_state: dict[str, Any]) -> None:
@@ -168,9 +173,21 @@ class Learner:
             state["rnd_steps"] = self.algorithm.rnd.update_counter
         return state
 
-    def load_shared_state(self, state: dict[str, Any]) -> None:
-        """Restore networks, normalisers and optimiser."""
+    def load_shared_state(
+        self, state: dict[str, Any], *, optimizer: bool = True
+    ) -> None:
+        """Restore networks, normalisers and optimiser.
+
+        Args:
+            state: What `shared_state` returned.
+            optimizer: Whether to restore the optimiser; if not, it stays as built.
+        """
+        built = copy.deepcopy(self.algorithm.optimizer.state_dict())
+        rate = self.learning_rate
         self.algorithm.load(state["algorithm"], None, strict=True)
+        if not optimizer:
+            self.algorithm.optimizer.load_state_dict(built)
+            self.set_learning_rate(rate)
         self.critic_first = state.get("critic_first", 0)  # Older runs have none.
         if isinstance(self.algorithm, PPO) and self.algorithm.rnd is not None:
             self.algorithm.rnd.update_counter = state["rnd_steps"]

@@ -4,7 +4,9 @@ import importlib
 import json
 import logging
 import math
-from collections.abc import Iterator, Mapping
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -81,22 +83,58 @@ def _iteration(line: str) -> int:
 
 
 class TensorboardWriter:
-    """Writes TensorBoard's event files."""
+    """Writes TensorBoard's event files; a disk error ends these, not the training."""
 
     def __init__(self, folder: Path, *, start: int = 0) -> None:
         module = importlib.import_module("torch.utils.tensorboard")
         # What an earlier process wrote beyond its last checkpoint is hidden.
         purge = start + 1 if start else None
-        self._writer = module.SummaryWriter(str(folder), purge_step=purge)
+        self._is_failed = False
+        threading.excepthook = _without_tensorboard(threading.excepthook)
+        with self._warning_of_disk():
+            self._writer = module.SummaryWriter(str(folder), purge_step=purge)
 
     def write(self, iteration: int, figures: Mapping[str, float]) -> None:
         """Write each figure as a scalar."""
-        for name, value in figures.items():
-            self._writer.add_scalar(name, value, iteration)
+        with self._warning_of_disk():
+            for name, value in figures.items():
+                self._writer.add_scalar(name, value, iteration)
 
     def close(self, *, failed: bool = False) -> None:
         """Flush and close."""
-        self._writer.close()
+        with self._warning_of_disk():
+            self._writer.close()
+
+    @contextmanager
+    def _warning_of_disk(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            if self._is_failed:
+                return
+            self._is_failed = True
+            _log.warning(
+                "TensorBoard's files are incomplete (%s); %s has all figures.",
+                error.strerror or error,
+                METRICS,
+            )
+
+
+def _without_tensorboard(hook: Callable[[Any], object]) -> Callable[[Any], object]:
+    """Wrap a hook for errors of threads to leave out a disk error of TensorBoard.
+
+    Its thread raises the error again in the next call of the writer, which reports it
+    (TensorBoard 2.21).
+    """
+
+    def report(arguments: Any) -> None:
+        frames = traceback.walk_tb(arguments.exc_traceback)
+        modules = {frame.f_globals.get("__name__", "") for frame, _ in frames}
+        is_its = any(name.startswith("tensorboard.") for name in modules)
+        if not (is_its and isinstance(arguments.exc_value, OSError)):
+            hook(arguments)
+
+    return report
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -125,6 +125,8 @@ class TrainingLoop:
         self._saved: Path | None = None
         self._first = 0
         self._needs_spread = cfg.init_at_random_ep_len
+        self.changes: list[str] = []
+        """Settings that changed in `resume`, each as "path before -> after"."""
 
     # The main path.
 
@@ -251,13 +253,13 @@ class TrainingLoop:
         """Return why to stop now, from what all processes know alike."""
         stop = self.cfg.stop
         if self._interrupts.agreed:
-            return f"a signal ({self._interrupts.name}) asked for it"
+            return self._interrupts.reason
         if self.iteration >= self.cfg.max_iterations:
-            return f"all {self.cfg.max_iterations} iterations are done"
+            return f"{self.iteration} of {self.cfg.max_iterations} iterations"
         if stop.max_env_steps is not None and self.env_steps >= stop.max_env_steps:
-            return f"{self.env_steps} steps are done, of stop.max_env_steps"
+            return f"stop.max_env_steps reached, with {self.env_steps} steps"
         if stop.max_seconds is not None and self._seconds >= stop.max_seconds:
-            return f"{self._seconds:.0f} s have gone, of stop.max_seconds"
+            return f"stop.max_seconds reached, after {self._seconds:.0f} s"
         return self._scores.reason_to_stop(self.figures)
 
     @property
@@ -319,8 +321,13 @@ class TrainingLoop:
         )
         return self._saved
 
-    def resume(self, place: Path, *, exact: bool = True) -> Path:
-        """Go on from a checkpoint.
+    def resume(
+        self, place: Path, *, exact: bool = True, chosen: Collection[str] = ()
+    ) -> Path:
+        """Go on from a checkpoint, with the settings that changed since.
+
+        `changes` says which did. A learning rate, for example, that differs from the
+        checkpoint's configuration replaces the rate in the optimiser.
 
         Args:
             place: A checkpoint, or a folder of a run, whose newest one is taken.
@@ -328,12 +335,18 @@ class TrainingLoop:
                 is the one that was interrupted, bit for bit on the CPU. If not, new
                 episodes start, and the environment may differ in what the policy does
                 not see.
+            chosen: Paths of settings that count as changed even where their value is
+                that of the checkpoint's configuration, such as
+                "agent.algorithm.learning_rate".
 
         Returns:
             The checkpoint.
         """
         path = find_checkpoint(place)
-        progress = self._state.restore(path, exact=exact)
+        restored = self._state.restore(
+            path, exact=exact, config_text=self._config_text, chosen=chosen
+        )
+        progress, self.changes = restored.progress, restored.changes
         self.iteration = progress["iteration"]
         self.figures = progress["figures"]
         self._seconds_before = progress["seconds"]

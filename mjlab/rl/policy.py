@@ -8,23 +8,35 @@ import torch
 from rsl_rl.utils import resolve_class
 
 from mjlab.envs import ManagerBasedRlEnv, Policy, Rollout
-from mjlab.registry import entries, load_task
-from mjlab.rl.checkpoint import check_layout, find_checkpoint, load_model
+from mjlab.registry import entries, load_task, trusted
+from mjlab.rl.checkpoint import (
+    CheckpointError,
+    check_layout,
+    find_checkpoint,
+    load_model,
+)
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.hook import Hook
 from mjlab.rl.learners import InferencePolicy, network_names, to_rsl_rl
+from mjlab.rl.run_folder import RunFolder
 from mjlab.rl.state import policy_layout, saved_layout
 from mjlab.rl.vecenv import RslRlVecEnv, to_tensordict
+from mjlab.schema import parse_config
 
 
 def load_policy(
     place: Path,
     worlds: ManagerBasedRlEnv | RslRlVecEnv,
-    cfg: AgentCfg,
+    cfg: AgentCfg | None = None,
     *,
     best: bool = False,
 ) -> InferencePolicy:
-    """Load the policy of a checkpoint; see `load_network`."""
+    """Load the policy of a checkpoint; see `load_network`.
+
+    Without `cfg`, the learner is the one that the checkpoint or its run names.
+    """
+    if cfg is None:
+        cfg = find_agent(place, best=best)
     network = load_network(place, worlds, cfg, best=best)
     return InferencePolicy(network, clip=cfg.clip_actions)
 
@@ -68,6 +80,27 @@ def load_network(
         if hook is not None:
             hook.equip(env, model["hooks"].get(key, {}))
     return network.to(env.device)
+
+
+def find_agent(place: Path, *, best: bool = False) -> AgentCfg:
+    """Return the learner that a checkpoint was trained with.
+
+    Args:
+        place: A checkpoint, or a folder of a run.
+        best: Whether to take a run's best checkpoint rather than its newest.
+    """
+    path = find_checkpoint(place, best=best)
+    folder = path.parent.parent
+    is_in_run = (folder / "run.json").is_file()
+    task = RunFolder(folder).info()["task"] if is_in_run else None
+    if text := load_model(path)["config"]:
+        return parse_config(text, trusted(task), where=str(path))["agent"]
+    if is_in_run:
+        return RunFolder(folder).configs(trusted(task))["agent"]
+    raise CheckpointError(
+        f"{path} does not hold the learner's configuration, and it lies in no run: "
+        "give it as cfg."
+    )
 
 
 def find_teacher(place: str) -> Path:

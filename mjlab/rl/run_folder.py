@@ -14,20 +14,21 @@ import contextlib
 import datetime
 import json
 import os
-import re
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from mjlab.files import (
     CannotWriteError,
+    check_contained,
     make_folders,
     saying_why,
     sync,
+    temporary_beside,
     write_text,
 )
-from mjlab.names import UnknownNameError, suggest
+from mjlab.names import AmbiguousNameError, UnknownNameError, suggest
 from mjlab.provenance import (
     arguments,
     command,
@@ -36,6 +37,7 @@ from mjlab.provenance import (
     versions,
     without_places,
 )
+from mjlab.safe_names import plain_name
 from mjlab.schema import (
     ConfigFileError,
     Trust,
@@ -146,13 +148,22 @@ class RunFolder:
         """Change entries of `run.json`."""
         self._write(self.info() | changes)
 
-    def reopen(self, iteration: int, config: str) -> None:
+    def reopen(
+        self,
+        iteration: int,
+        config: str,
+        *,
+        seed: int | None = None,
+        changes: Sequence[str] = (),
+    ) -> None:
         """Note that the run goes on after an iteration, since when, and by what.
 
         Args:
             iteration: Iterations that are done.
             config: The configuration from now on, as text. One that was another stays
                 as `config_until_<iteration>.json`.
+            seed: The seed in use from now on. None keeps the seed.
+            changes: Settings that changed, each as "path before -> after".
         """
         file = self.path / "config.json"
         before = file.read_text("utf-8")
@@ -161,15 +172,22 @@ class RunFolder:
             write_text(file, config)
         now = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
         entry = {"iteration": iteration, "time": now, "command": command()}
-        resumed = [*self.info().get("resumed", []), entry]
-        changes = {"status": "running", "pid": os.getpid(), "resumed": resumed}
-        self.update(**changes, reason="", finished=None)
+        entry |= {"changes": list(changes)} if changes else {}
+        info = self.info()
+        self.update(
+            status="running",
+            pid=os.getpid(),
+            resumed=[*info.get("resumed", []), entry],
+            seed=info.get("seed") if seed is None else seed,
+            reason="",
+            finished=None,
+        )
         self.point_latest()
 
     def point_latest(self) -> None:
         """Have the links called "latest" lead here."""
         for folder in (self.path.parent, self.path.parent.parent):
-            link = folder / f".{LATEST}.{os.getpid()}"
+            link = temporary_beside(folder / f".{LATEST}")
             with contextlib.suppress(OSError):  # Where there are no links, do without.
                 link.symlink_to(os.path.relpath(self.path, folder))
                 os.replace(link, folder / LATEST)
@@ -191,7 +209,8 @@ class RunFolder:
         try:
             yield
         except BaseException as error:
-            was_asked = isinstance(error, KeyboardInterrupt | SystemExit)
+            asked = (KeyboardInterrupt, SystemExit, BrokenPipeError)
+            was_asked = isinstance(error, asked)
             status = "stopped" if was_asked else "failed"
             reason = "".join(traceback.format_exception_only(error)).strip()
             text = "".join(traceback.format_exception(error))
@@ -238,18 +257,36 @@ def find_run(place: str | Path, root: Path = Path("logs")) -> Path:
 
     Args:
         place: A run's folder, a task's folder or a folder of runs, each of which
-            stands for its newest run, a file in a run's folder, "latest",
-            "<task>/latest", or "<task>".
+            stands for its newest run, a file in a run's folder, the name of a run's
+            folder, "latest", "<task>/latest", or "<task>".
         root: Folder of all runs, for names that are no path.
+
+    Raises:
+        RunFolderError: If a link in the run's folder leads out of it.
     """
-    for start in (Path(place), Path(root) / place):
+    root = Path(root)
+    tasks = sorted(root.iterdir()) if root.is_dir() else []
+    is_name = Path(place).name == str(place) != LATEST
+    named = [run for t in tasks if _is_run(run := t / place)] if is_name else []
+    if len(named) > 1:
+        listed = ", ".join(str(run) for run in named)
+        raise AmbiguousNameError(f"{str(place)!r} names several runs: {listed}.")
+    for start in (Path(place), root / place, *named):
         for folder in (start, start / LATEST, *start.parents[:2]):
             if (folder / "run.json").is_file():
+                check_contained(folder, RunFolderError)
                 return folder.resolve()
-    root = Path(root)
-    known = [task.name for task in root.iterdir()] if root.is_dir() else []
+    known = [task.name for task in tasks if _is_run(task) or _has_runs(task)]
     hint = suggest(str(place), known) if known else f"There are no runs in {root}."
     raise UnknownNameError(f"There is no run {str(place)!r}. {hint}")
+
+
+def _is_run(folder: Path) -> bool:
+    return (folder / "run.json").is_file()
+
+
+def _has_runs(folder: Path) -> bool:
+    return folder.is_dir() and any(_is_run(below) for below in folder.iterdir())
 
 
 def save_config(path: Path, **parts: Any) -> None:
@@ -296,11 +333,6 @@ def make_folder(parent: Path, now: datetime.datetime, name: str) -> Path:
             return path
         except FileExistsError:
             number += 1
-
-
-def plain_name(name: str) -> str:
-    """Return a name that every file system takes, and that leads nowhere else."""
-    return re.sub(r"[^\w.-]+", "-", name).strip(".-") or "unnamed"
 
 
 def _git(folder: Path) -> dict[str, Any]:

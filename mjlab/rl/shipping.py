@@ -5,6 +5,7 @@ came from. What is left out is what only training needs: the optimiser, the crit
 state of the worlds, and most lines of the metrics.
 """
 
+import glob
 import os
 import re
 import shutil
@@ -76,7 +77,7 @@ def ship(run: RunFolder, to: Path, *, best: bool = False) -> RunFolder:
 
 def _put_back(folder: Path) -> None:
     """Return what was shipped before to its name, if a kill came before the new one."""
-    for aside in folder.parent.glob(f"{folder.name}.*{_ASIDE}"):
+    for aside in folder.parent.glob(f"{glob.escape(folder.name)}.*{_ASIDE}"):
         _check_shipped(aside)
         if folder.exists():
             shutil.rmtree(aside)

@@ -2,7 +2,7 @@
 
 import dataclasses
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,14 @@ from typing import Any
 import numpy as np
 import torch
 
+from mjlab.rl.changed_settings import (
+    apply_to_learner,
+    apply_to_worlds,
+    changes_optimizer,
+    describe,
+    find_changes,
+    find_fixed,
+)
 from mjlab.rl.checkpoint import (
     CheckpointError,
     check_layout,
@@ -18,6 +26,7 @@ from mjlab.rl.checkpoint import (
 )
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.distributed import Ranks
+from mjlab.rl.distributions import GaussianCfg
 from mjlab.rl.figures import IterationFigures, Scores
 from mjlab.rl.hook import Hook
 from mjlab.rl.learners import Learner, network_names
@@ -29,6 +38,19 @@ _INEXACT = (
     "learned, which does not need that."
 )
 """The way out, where a run cannot go on bit for bit."""
+
+_NEW = "--no-exact (in Python exact=False) starts new episodes with the new value."
+
+
+@dataclass(frozen=True)
+class Restored:
+    """The part of a checkpoint that concerns the loop."""
+
+    progress: dict[str, Any]
+    """The loop's own progress."""
+
+    changes: list[str]
+    """Settings that the user changed, each as "path before -> after"."""
 
 
 @dataclass(frozen=True)
@@ -66,24 +88,52 @@ class RunState:
             "worlds": self.worlds.state() if saves_worlds else None,
         }
 
-    def restore(self, path: Path, *, exact: bool) -> dict[str, Any]:
-        """Restore everything from a checkpoint, and return the loop's `progress`.
+    def restore(
+        self,
+        path: Path,
+        *,
+        exact: bool,
+        config_text: str = "",
+        chosen: Collection[str] = (),
+    ) -> Restored:
+        """Restore everything from a checkpoint, but for the settings that changed.
 
         Nothing is changed before it is known that all of it fits.
+
+        Args:
+            path: The checkpoint.
+            exact: Whether to restore the worlds too.
+            config_text: The present configuration.
+            chosen: Paths of the settings that the user typed.
         """
-        device = self.worlds.env.device
-        model = load_model(path, device)
+        env = self.worlds.env
+        model = load_model(path, env.device)
+        saved_text = str(model.get("config", ""))
+        changes = find_changes(saved_text, config_text, chosen)
+        fixed = find_fixed(changes, env) if exact else None
+        if fixed is not None:
+            change = changes[fixed]
+            said = describe(fixed, change.before, change.after)
+            raise CheckpointError(f"{said} cannot change in an exact resume. {_NEW}")
         saved = saved_layout(model, self.cfg)
-        check_layout(saved, policy_layout(self.worlds.env, self.cfg), path)
+        check_layout(saved, policy_layout(env, self.cfg), path)
         own = self._load_own(path) if exact else None
-        self.learner.load_shared_state(model["learner"])
+        keeps_optimizer = not changes_optimizer(changes)
+        self.learner.load_shared_state(model["learner"], optimizer=keeps_optimizer)
         for hook in self.hooks:
             hook.load_state(model["hooks"].get(hook.name, {}))
         self.scores.load_state(model["scores"])
         self.figures.window.load_state(model["window"])
+        lines = {
+            name: describe(name, change.before, change.after)
+            for name, change in changes.items()
+            if change.before != change.after
+        }
+        lines |= apply_to_learner(changes, self.learner, self.cfg)
         if own is not None:
+            lines |= apply_to_worlds(changes, own["worlds"]["env"], env)
             self._restore_own(own)
-        return model["progress"]
+        return Restored(model["progress"], list(lines.values()))
 
     def _load_own(self, path: Path) -> dict[str, Any]:
         own = load_own(path, self.ranks)
@@ -176,11 +226,23 @@ def saved_layout(model: Mapping[str, Any], cfg: AgentCfg) -> dict[str, Any]:
     for name, network in saved["agent"].items():
         here, said = getattr(cfg, name, None), network["model"]
         if here is not None and to_data(here)["$type"] == said["$type"]:
-            known = _defaults(type(here)) | said
+            known = _defaults(type(here)) | said | _initial_noise(here, said)
             order = dict.fromkeys([*to_data(here), *known])
             said = {key: known[key] for key in order if key in known}
         networks[name] = network | {"model": said}
     return saved | {"agent": networks}
+
+
+def _initial_noise(here: Any, saved: dict[str, Any]) -> dict[str, Any]:
+    """Return the saved distribution with the initial deviation of the present one.
+
+    The deviation itself is in the checkpoint, so its initial value need not agree.
+    """
+    present = getattr(here, "distribution_cfg", None)
+    distribution = saved.get("distribution_cfg")
+    if not isinstance(present, GaussianCfg) or not distribution:
+        return {}
+    return {"distribution_cfg": distribution | {"init_std": present.init_std}}
 
 
 def _defaults(kind: type) -> dict[str, Any]:

@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from mjlab.files import folder_beside, move_durably
+from mjlab.files import check_contained, folder_beside, move_durably
 from mjlab.rl.checkpoint import BEST, Checkpoints
 from mjlab.rl.config import LoggingCfg
-from mjlab.rl.run_folder import RunFolder, plain_name
+from mjlab.rl.run_folder import RunFolder
+from mjlab.safe_names import name_fault, plain_name
 
 Mode = Literal["online", "offline"] | None
 """Send at once, keep for `wandb sync`, or what wandb's own settings say."""
@@ -156,6 +157,8 @@ class WandbWriter:
 
 def artifact_of(path: Path) -> Any:
     """Return the artifact of a run's folder, of a file, or of a folder of motions."""
+    if path.is_dir():
+        check_contained(path, WandbError)
     if (path / RUN).is_file():
         task = RunFolder(path).info()["task"]
         files = {f.relative_to(path).as_posix(): f for f in _files_of_run(path)}
@@ -207,7 +210,7 @@ def fetch(place: str, logs: Path) -> Path:
         logs: Folder of all runs.
     """
     match = _PLACE.fullmatch(place)
-    if match is None:
+    if match is None or any(name_fault(part) for part in match[1].split("/")):
         raise WandbError(
             f"{place!r} is no artifact: wandb:ENTITY/PROJECT/NAME, and :VERSION "
             "behind it for one that is not the latest."
@@ -217,11 +220,11 @@ def fetch(place: str, logs: Path) -> Path:
     try:
         artifact = wandb.Api().artifact(f"{path}:{version or 'latest'}")
         digests = {key: e.digest for key, e in artifact.manifest.entries.items()}
-        if not all(_stays_inside(Path(key)) for key in digests):
+        if any(name_fault(part) for key in digests for part in key.split("/")):
             raise WandbError(f"{place} is refused: a file in it leads elsewhere.")
         task = artifact.metadata.get("task")
         above = f"wandb/{Path(path).parent}" if task is None else plain_name(task)
-        home = logs / above / f"{name}-{artifact.version}"
+        home = logs / above / plain_name(f"{name}-{artifact.version}")
         if not home.exists():
             with folder_beside(home) as arrived:
                 artifact.download(root=str(arrived))
@@ -236,10 +239,6 @@ def fetch(place: str, logs: Path) -> Path:
     # What a run has made of itself since says so in its run.json.
     _check(home, digests if task is None else {RUN: digests.get(RUN, "")})
     return home / next(iter(digests)) if len(digests) == 1 else home
-
-
-def _stays_inside(path: Path) -> bool:
-    return not path.is_absolute() and ".." not in path.parts
 
 
 def _check(folder: Path, digests: Mapping[str, str]) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from mujoco import batch as mj_batch
 
+from mjlab.opengl import load_triton
 from mjlab.sensor.ground_map import GroundMap
 from mjlab.sensor.vision import (
     CameraView,
@@ -168,6 +169,7 @@ class NativeRays:
 
 
 def _open_renderer(model: mujoco.MjModel, view: CameraView) -> mujoco.Renderer:
+    load_triton()
     try:
         renderer = mujoco.Renderer(model, height=view.height, width=view.width)
     except Exception as error:  # Each OpenGL binding raises errors of its own.

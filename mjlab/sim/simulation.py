@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import mujoco
 import torch
 
+from mjlab.memory import require_room
 from mjlab.names import suggest
 from mjlab.sim.backend import Backend, resolve_backend
 from mjlab.sim.compile import native_model, require_warp_support
@@ -15,6 +16,7 @@ from mjlab.sim.config import SimulationCfg
 from mjlab.sim.engine import Control, Engine, SensePass
 from mjlab.sim.fields import ModelTable, Stage
 from mjlab.sim.health import Health
+from mjlab.sim.sizes import least_data_size
 from mjlab.sim.views import DataView, ModelView, Reads, compiled_value
 
 
@@ -315,6 +317,7 @@ def _build_engine(
     if backend.engine == "native":
         from mjlab.sim.native_engine import NativeEngine
 
+        require_room(num_envs, least_data_size(model))
         return NativeEngine(native_model(model, cfg), num_envs, cfg.num_threads)
     require_warp_support(model)
     # Imported only here, so that the native engine works where Warp is not wanted.

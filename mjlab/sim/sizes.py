@@ -103,6 +103,11 @@ def data_size(model: mujoco.MjModel, *, steps: int = 100, seed: int = 0) -> int:
     return _STRUCT + data.nbuffer + int(1.25 * data.maxuse_arena)
 
 
+def least_data_size(model: mujoco.MjModel) -> int:
+    """Memory in bytes that one MjData takes before its first step."""
+    return _STRUCT + mujoco.MjData(model).nbuffer
+
+
 def choose_sizes(model: mujoco.MjModel, cfg: SimulationCfg) -> Sizes:
     """The sizes of `cfg`, with what it leaves open taken from a calibration."""
     nconmax, njmax = cfg.nconmax, cfg.njmax

@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import mujoco
+import numpy as np
 
 from mjlab.files import one_line
 from mjlab.mujoco_log import ModelFileError, relay_warnings
 from mjlab.names import suggest
+from mjlab.png import png
+from mjlab.safe_names import plain_name
 
 SpecSource = str | Path | mujoco.MjSpec | Callable[[], mujoco.MjSpec]
 
@@ -179,16 +182,33 @@ def _collect(spec: mujoco.MjSpec) -> dict[str, bytes]:
     copy = spec.copy()
     files: dict[str, bytes] = {}
     for asset, contents in [(a, _asset_bytes(spec, a)) for a in asset_files(copy)]:
-        name = _free_name(Path(asset.file).name, contents, files)
+        name = _free_name(plain_name(Path(asset.file).name), contents, files)
         files[f"{_ASSETS}/{name}"] = contents
         asset.write(name)
         # An attached element has the compiler settings of the spec that it came from.
         asset.element.compiler.meshdir = asset.element.compiler.texturedir = _ASSETS
+    for texture in copy.textures:
+        if texture.data:
+            _to_file(texture, files)
     copy.meshdir = copy.texturedir = _ASSETS
     # MuJoCo compiles what it writes, so it must find the files under their new names.
     copy.assets = files
     copy.compile()
     return {"scene.xml": copy.to_xml().encode(), **files}
+
+
+def _to_file(texture: mujoco.MjsTexture, files: dict[str, bytes]) -> None:
+    """Replace a texture's pixels, which MJCF cannot hold, by a PNG file of them."""
+    shape = (texture.height, texture.width, texture.nchannel)
+    pixels = np.frombuffer(texture.data, np.uint8).reshape(shape)
+    contents = png(pixels.transpose(2, 0, 1))
+    name = _free_name(f"{texture.name.replace('/', '_')}.png", contents, files)
+    files[f"{_ASSETS}/{name}"] = contents
+    texture.file, texture.data = name, b""
+    texture.compiler.meshdir = texture.compiler.texturedir = _ASSETS
+    if texture.type != mujoco.mjtTexture.mjTEXTURE_2D:
+        # The faces lie one below the other, as MuJoCo keeps them.
+        texture.gridsize, texture.gridlayout = (6, 1), "RLUDFB"
 
 
 def _free_name(name: str, contents: bytes, files: dict[str, bytes]) -> str:

@@ -19,10 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from mjlab.files import write_text
+from mjlab.files import check_contained, write_text
 from mjlab.provenance import command
 from mjlab.rl.metrics_file import read_metrics
 from mjlab.rl.run_folder import RunFolder, RunFolderError, locked, make_folder
+from mjlab.safe_names import plain_name
 from mjlab.schema import read_object
 from mjlab.sweep.ranges import Range, read_ranges
 
@@ -60,8 +61,12 @@ class Trials:
 
     def find(self, name: str) -> RunFolder | None:
         """Return the run folder of a trial, if it got that far."""
-        found = sorted(self.folder.glob(f"*/*_{name}/run.json"))
-        return RunFolder(found[-1].parent) if found else None
+        found = sorted(
+            file.parent
+            for file in (self.folder / plain_name(self.task)).glob("*/run.json")
+            if file.parent.name.endswith(f"_{name}")
+        )
+        return RunFolder(found[-1]) if found else None
 
     def scores(self, name: str) -> dict[int, float]:
         """Return the scores of a trial by iteration."""
@@ -186,7 +191,12 @@ def find_sweep(root: Path, task: str, place: str = "latest") -> Path:
 
 
 def lock_sweep(folder: Path) -> contextlib.AbstractContextManager[None]:
-    """Keep other processes from going on with a sweep, until this block ends."""
+    """Keep other processes from going on with a sweep, until this block ends.
+
+    Raises:
+        SweepError: If a link in the folder leads out of it.
+    """
+    check_contained(folder, SweepError)
     return locked(
         folder,
         lambda: RunFolderError(

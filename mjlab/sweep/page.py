@@ -1,5 +1,6 @@
 """The page of a sweep: what was tried, what came of it, and which settings mattered."""
 
+import os
 import shlex
 import time
 from collections import Counter
@@ -81,7 +82,8 @@ def write_page(folder: Path, search: Search, study: Study) -> Path:
     start = time.perf_counter()
     # One that was begun a moment ago may have no values yet.
     drawn = [t for t in study.get_trials() if len(t.params) == len(search.ranges)]
-    sweep = _Sweep(folder, search, study, drawn)
+    # Run folders of trials are absolute, and links are relative to this folder.
+    sweep = _Sweep(folder.resolve(), search, study, drawn)
     sections = [_best(sweep), _settings(sweep), _scores(sweep), _table(sweep)]
     links = [element("a", part.title, href=f"#{part.name}") for part in sections]
     bodies = [part.html for part in sections]
@@ -147,7 +149,7 @@ def _best(sweep: _Sweep) -> Section:
     ]
     if run is not None:
         report = element("a", "its report", href=address(run / REPORT, sweep.folder))
-        watch = f"mjlab play {run.relative_to(sweep.folder.parent.parent.parent)}"
+        watch = f"mjlab play {os.path.relpath(run)}"
         commands += [("Watch it", code(watch)), ("More", report)]
     lead = (
         f"{trial_name(best)} scores {number(best.value)}: its best value of "

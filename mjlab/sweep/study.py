@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from mjlab.safe_names import check_name
+from mjlab.sweep.folder import SweepError
 from mjlab.sweep.ranges import Range
 from mjlab.sweep.trial import TrialEnd, TrialProcess, Trials
 
@@ -27,8 +29,9 @@ try:
     )
     from optuna.trial import FrozenTrial as FrozenTrial
     from optuna.trial import TrialState as TrialState
+    from sqlalchemy.exc import SQLAlchemyError
 except ModuleNotFoundError as error:
-    if (error.name or "").split(".")[0] != "optuna":
+    if (error.name or "").split(".")[0] not in ("optuna", "sqlalchemy"):
         raise  # It is there, and misses something itself.
     raise ModuleNotFoundError(
         "mjlab.sweep.study needs Optuna, which is not installed: "
@@ -52,8 +55,13 @@ optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 
 def trial_name(trial: optuna.Trial | FrozenTrial) -> str:
-    """Return the name of a trial, by which its run is found."""
-    return trial.user_attrs.get(NAME, f"trial-{trial.number:03d}")
+    """Return the name of a trial, by which its run is found.
+
+    Raises:
+        SweepError: If the study holds a name that is no safe file name.
+    """
+    name = trial.user_attrs.get(NAME, f"trial-{trial.number:03d}")
+    return check_name(name, f"{DATABASE} names trial {trial.number}", SweepError)
 
 
 def distribution_of(one: Range) -> BaseDistribution:
@@ -84,21 +92,41 @@ def open_study(folder: Path, *, seed: int, prunes: bool) -> Study:
         seed: Seed of what is drawn.
         prunes: Give trials up that are below the median of those before them.
     """
-    storage = optuna.storages.RDBStorage(
-        f"sqlite:///{folder / DATABASE}",
-        engine_kwargs={"connect_args": {"timeout": _LOCK_S}},
-    )
     pruner = optuna.pruners.MedianPruner() if prunes else optuna.pruners.NopPruner()
-    study = optuna.create_study(
-        storage=storage,
-        study_name="sweep",
-        direction="maximize",
-        pruner=pruner,
-        load_if_exists=True,
-    )
-    # A sweep that goes on draws what it has not drawn yet.
-    study.sampler = optuna.samplers.TPESampler(seed=seed + len(study.trials))
+    with using_database(folder):
+        storage = optuna.storages.RDBStorage(
+            f"sqlite:///{folder / DATABASE}",
+            engine_kwargs={"connect_args": {"timeout": _LOCK_S}},
+        )
+        study = optuna.create_study(
+            storage=storage,
+            study_name="sweep",
+            direction="maximize",
+            pruner=pruner,
+            load_if_exists=True,
+        )
+        # A sweep that goes on draws what it has not drawn yet.
+        study.sampler = optuna.samplers.TPESampler(seed=seed + len(study.trials))
     return study
+
+
+@contextlib.contextmanager
+def using_database(folder: Path) -> Iterator[None]:
+    """Report an error of the study's database in one line.
+
+    Args:
+        folder: The sweep's folder.
+    """
+    try:
+        yield
+    except (optuna.exceptions.StorageInternalError, SQLAlchemyError) as error:
+        # SQLite says what is wrong, such as a full disk; Optuna guesses at the data.
+        found = error if isinstance(error, SQLAlchemyError) else error.__cause__
+        cause = " ".join(str(getattr(found, "orig", None) or found or error).split())
+        raise SweepError(
+            f"{folder / DATABASE} cannot be used: {cause}. Finished trials are kept; "
+            "continue with --resume once the disk works again."
+        ) from error
 
 
 class SweepRunner:
@@ -129,7 +157,7 @@ class SweepRunner:
 
     def run(self, count: int, *, processes: int) -> None:
         """Run trials until there are `count`, first those that were cut off."""
-        with self._ending_processes():
+        with using_database(self._trials.folder), self._ending_processes():
             for trial in self._next(count):
                 self._start(trial)
                 while len(self._running) >= processes:

@@ -18,7 +18,8 @@ from typing import Literal
 from mjlab.parallel.process import end_with_parent, lasting_parent
 from mjlab.rl.checkpoint import Checkpoints
 from mjlab.rl.run_folder import LOCK, RunFolder, RunFolderError, locked
-from mjlab.sweep.folder import Trials
+from mjlab.safe_names import check_name
+from mjlab.sweep.folder import SweepError, Trials
 
 PATIENCE_S = 120.0
 """Time that an earlier process of a trial has to finish its iteration and save."""
@@ -48,6 +49,7 @@ class TrialProcess:
             name: Its name, which its run has.
             settings: Values of its own, by dotted names.
         """
+        check_name(name, "The name of a trial is", SweepError)
         self._trials, self.name = trials, name
         run = _left(trials, name)
         words = [word for n, text in settings.items() for word in (f"--{n}", text)]

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 import viser
 
+from mjlab.envs import ManagerBasedRlEnv
 from mjlab.sensor import CameraSensor
 from mjlab.tensors.math import quat_from_matrix
 from mjlab.viewer.panels import Page
@@ -31,16 +32,10 @@ class CameraPanel:
         """Add the switches to the present part of the page."""
         self._page = page
         env, gui = page.player.env, page.server.gui
-        self._sensors = {
-            name: sensor
-            for name, sensor in env.scene.sensors.items()
-            if isinstance(sensor, CameraSensor)
-        }
-        self.shows_frusta = gui.add_checkbox("Where they look", False)
+        self._sensors = find_camera_sensors(env)
+        self.shows_frusta = gui.add_checkbox("Show camera views", False)
         """Switch of the frusta of all cameras of the model."""
-        self.shows_pictures = gui.add_checkbox(
-            "Pictures", False, visible=bool(self._sensors)
-        )
+        self.shows_pictures = gui.add_checkbox("Pictures", False)
         """Switch of what camera sensors see."""
         nothing = np.zeros((1, 1, 3), np.uint8)
         self.pictures = {
@@ -99,6 +94,12 @@ class CameraPanel:
                 color=(240, 160, 40),
                 cast_shadow=False,
             )
+
+
+def find_camera_sensors(env: ManagerBasedRlEnv) -> dict[str, CameraSensor]:
+    """Return the camera sensors of a scene, by name."""
+    sensors = env.scene.sensors.items()
+    return {name: each for name, each in sensors if isinstance(each, CameraSensor)}
 
 
 def as_colors(

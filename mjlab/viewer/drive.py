@@ -1,4 +1,6 @@
-"""A velocity command that a hand sets instead of chance."""
+"""A velocity command that a hand or a schedule sets instead of chance."""
+
+from collections.abc import Callable
 
 import torch
 
@@ -10,6 +12,19 @@ NEVER = 2**53
 
 AXES = ("lin_vel_x", "lin_vel_y", "ang_vel_z")
 """Axes of the command: forward and left velocity, m/s, yaw rate, rad/s."""
+
+
+SCHEDULE = (
+    (0.0, (0.8, 0.0, 0.0)),
+    (3.5, (0.5, 0.0, 0.5)),
+    (6.0, (0.0, 0.4, 0.0)),
+    (8.5, (0.0, 0.0, 0.0)),
+)
+"""Commands to show a policy with: forward, turn, sideways, stop. Each has the time of
+the episode from which it holds, s, and a value for each of `AXES`."""
+
+ROUND_S = 10.0
+"""Time after which the schedule begins again, s."""
 
 
 class VelocityDrive:
@@ -27,6 +42,12 @@ class VelocityDrive:
         """Forward and left velocity, m/s, and yaw rate, rad/s."""
         self.world: int | None = None
         """The world that is driven. None drives all."""
+        self._seconds: Callable[[], torch.Tensor] | None = None
+        device = term.device
+        self._starts = torch.tensor([start for start, _ in SCHEDULE], device=device)
+        low, high = torch.tensor(self.limits, device=device).unbind(dim=1)
+        commands = torch.tensor([command for _, command in SCHEDULE], device=device)
+        self._scheduled = torch.clamp(commands, low, high)
 
     def present(self, world: int) -> list[float]:
         """Return what a world is told now, in the order of the axes."""
@@ -48,6 +69,17 @@ class VelocityDrive:
         self.target = target
         self.world = world
         self.is_active = True
+        self._seconds = None
+
+    def follow_schedule(self, seconds: Callable[[], torch.Tensor]) -> None:
+        """Hold the commands of `SCHEDULE` in all worlds, within the command's ranges.
+
+        Args:
+            seconds: Returns each world's time in its episode, s, shape (num_envs,).
+        """
+        self.world = None
+        self.is_active = True
+        self._seconds = seconds
 
     def apply(self) -> None:
         """Hold the command for a step, if it is driven.
@@ -62,10 +94,19 @@ class VelocityDrive:
             driven[self.world] = True
         self._hold(driven)
         state = self._term.state()
-        target = torch.tensor(self.target, device=self._term.device)
+        target = self._present_target()[driven]
         state["drawn"][driven, :3] = target
         state["command"][driven] = target
         state["classes"][driven] = False
+
+    def _present_target(self) -> torch.Tensor:
+        """Return the target of each world, shape (num_envs, 3)."""
+        if self._seconds is None:
+            target = torch.tensor(self.target, device=self._term.device)
+            return target.expand(self._term.num_envs, 3)
+        seconds = self._seconds() % ROUND_S
+        number = torch.searchsorted(self._starts, seconds, right=True)
+        return self._scheduled[number - 1]
 
     def _hold(self, driven: torch.Tensor) -> None:
         """Have the worlds of `driven` never draw, and others that were held draw."""

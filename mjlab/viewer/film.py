@@ -9,8 +9,8 @@ from mjlab.render import Film
 from mjlab.viewer.marks import collect_marks
 from mjlab.viewer.player import Player
 
-MAX_FPS = 60.0
-"""Frames in a second that are worth drawing."""
+MAX_FPS = 30.0
+"""Most frames in a second: each takes as long to draw as some steps to simulate."""
 
 
 def record_video(
@@ -65,10 +65,17 @@ def caption(player: Player, title: str, world: int) -> list[str]:
     """Return lines for one world: what it is, its time, commands and reward."""
     env = player.env
     seconds = float(env.episode_length_buf[world]) * env.step_dt
-    lines = [title, f"world {world}   {seconds:.2f} s"]
+    place = "" if env.num_envs == 1 else f"world {world}, "
+    lines = [title, f"{place}{seconds:.1f} s"]
     for name, term in env.command_manager.terms.items():
-        # A command of many numbers, such as a motion, is not for reading.
-        if term.command.shape[1] <= 4:
-            numbers = (f"{value:+.2f}" for value in term.command[world].tolist())
-            lines.append(f"{name}: {' '.join(numbers)}")
+        numbers = term.command[world].tolist()
+        if term.labels:
+            pairs = zip(term.labels, numbers, strict=False)
+            words = (
+                f"{word} {round(value, 1) + 0.0:.1f} {unit}"  # No minus zero.
+                for (word, unit), value in pairs
+            )
+            lines.append(", ".join(words))
+        elif len(numbers) <= 4:  # More, such as a motion, are not for reading.
+            lines.append(f"{name}: {' '.join(f'{value:+.2f}' for value in numbers)}")
     return [*lines, f"reward {float(player.reward[world]):+.4f}"]

@@ -13,7 +13,9 @@ COMMAND_COLOR: Color = (0.15, 0.75, 0.3, 1.0)
 ACTUAL_COLOR: Color = (0.2, 0.45, 0.95, 1.0)
 """Colour of the velocity that a robot has."""
 
-_ABOVE = 0.35
+_ABOVE = 0.12
+"""Height of arrows above the middle of the highest geom, m."""
+
 _SCALE = 0.6
 
 
@@ -45,7 +47,8 @@ def add_velocities(marks: Marks, term: UniformVelocityCommand) -> None:
     upward = torch.tensor([0.0, 0.0, 1.0], device=term.device)
     actual = data.root_lin_vel_w[worlds] * (1.0 - upward)
     turning = data.root_ang_vel_w[worlds] * upward
-    start = data.root_pos_w[worlds] + _ABOVE * upward
+    start = data.root_pos_w[worlds].clone()
+    start[:, 2] = data.geom_pos_w[worlds, :, 2].amax(dim=1) + _ABOVE
     beside = start + 0.02 * upward
     arrows = (
         (start, wanted, COMMAND_COLOR),

@@ -9,7 +9,7 @@ from typing import Any
 import mujoco
 
 from mjlab.render import add_contacts, color_muscles
-from mjlab.render.offscreen import aim, followed_body
+from mjlab.render.offscreen import aim, followed_body, view_distance
 from mjlab.viewer.marks import collect_marks
 from mjlab.viewer.player import SPEEDS, Player, ViewerError
 
@@ -112,6 +112,9 @@ class NativeViewer:
         """Look from where the configuration says."""
         env, camera = self.player.env, self._window.cam
         aim(camera, env.cfg.viewer)
+        camera.distance = view_distance(
+            self._model, self._data, env.scene, env.cfg.viewer
+        )
         body = followed_body(self._model, env.scene, env.cfg.viewer)
         if body is not None:
             camera.type = mujoco.mjtCamera.mjCAMERA_TRACKING.value

@@ -100,10 +100,9 @@ class ControlPanel:
         player, world = self._page.player, self._page.world
         env = player.env
         seconds = float(env.episode_length_buf[world]) * env.step_dt
-        pace = f"{player.real_time_factor:.2f} of real time"
-        state = "paused" if player.is_paused else pace
+        pace = "paused" if player.is_paused else f"{player.real_time_factor:.2f}x"
         rows = {
-            "State": state,
+            "Speed": pace,
             "World": f"{world} of {env.num_envs}",
             "Episode": f"{seconds:.2f} s",
             "Steps": f"{player.steps}",
@@ -332,16 +331,17 @@ def add_buttons(
 def find_figures(env: ManagerBasedRlEnv) -> dict[str, Callable[[], torch.Tensor]]:
     """Return what reads each figure of the running episodes, shape (num_envs,).
 
-    Metrics are those of the last step; those of commands, of the episode so far.
+    Metrics are those of the last step; those of commands, of the episode so far. The
+    first one is plotted at first, so outcomes, which are 0 most of the time, come last.
     """
     metrics, outcomes = env.metrics_manager, env.outcome_manager
     found = {name: partial(metrics.now, name) for name in metrics.terms}
-    for name in outcomes.terms:
-        found[name] = partial(outcomes.now, name)
-        found[f"{name}_once"] = partial(outcomes.once, name)
     for name, term in env.command_manager.terms.items():
         for metric in term.metric_names:
             found[f"{name}/{metric}"] = partial(term.metrics.__getitem__, metric)
+    for name in outcomes.terms:
+        found[name] = partial(outcomes.now, name)
+        found[f"{name}_once"] = partial(outcomes.once, name)
     return found
 
 

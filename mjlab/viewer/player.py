@@ -52,6 +52,7 @@ class Player:
         *,
         seed: int | None = None,
         speed: float = 1.0,
+        scheduled: bool = False,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         """Start new episodes.
@@ -61,6 +62,8 @@ class Player:
             policy: What acts in them.
             seed: Seed of the worlds' random numbers. None goes on with the present.
             speed: How fast time passes, as a multiple of real time.
+            scheduled: Whether velocity commands follow a schedule (forward, turn,
+                sideways, stop) instead of chance, until a drive is steered or released.
             clock: Seconds since some moment.
         """
         self.env = env
@@ -74,6 +77,9 @@ class Player:
         """Steps so far."""
         self.drives: dict[str, VelocityDrive] = find_drives(env)
         """Velocity commands by name, to be set by hand."""
+        if scheduled:
+            for drive in self.drives.values():
+                drive.follow_schedule(lambda: env.episode_length_buf * env.step_dt)
         self._clock = clock
         self._requests: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._owed = 0.0

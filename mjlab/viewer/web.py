@@ -1,6 +1,5 @@
 """The worlds in a browser of this machine."""
 
-import logging
 import time
 from typing import Any
 
@@ -9,11 +8,12 @@ import viser
 from mjviser import ViserMujocoScene
 
 from mjlab.render import color_muscles, has_muscles
-from mjlab.render.offscreen import followed_body
+from mjlab.render.offscreen import followed_body, view_distance
 from mjlab.viewer.backdrop import add_backdrop
 from mjlab.viewer.browser_marks import BrowserMarks
-from mjlab.viewer.cameras import CameraPanel
+from mjlab.viewer.cameras import CameraPanel, find_camera_sensors
 from mjlab.viewer.drag import DragPanel, find_free
+from mjlab.viewer.local_server import HOST, LocalServer
 from mjlab.viewer.panels import (
     CommandPanel,
     ControlPanel,
@@ -27,23 +27,8 @@ from mjlab.viewer.player import Player, PolicyMenu
 from mjlab.viewer.scrub import ClipPanel, find_clips
 from mjlab.viewer.teleop import TeleopPolicy
 
-_log = logging.getLogger(__name__)
-
-HOST = "127.0.0.1"
-"""Address that the viewer listens at. viser has no passwords, so nobody else may reach
-it; from another machine, `ssh -L` leads there."""
-
 _FRAME_S = 1.0 / 30.0
 _PANEL_S = 1.0 / 8.0
-
-
-class LocalServer(viser.ViserServer):
-    """A server that no visitor can open to the internet."""
-
-    def request_share_url(self, verbose: bool = True) -> str | None:
-        """Refuse: viser would let any visitor open a public tunnel to this machine."""
-        _log.warning("A visitor asked for a public address, which is refused.")
-        return None
 
 
 class WebViewer:
@@ -72,7 +57,7 @@ class WebViewer:
         env = player.env
         self.num_shown = min(env.num_envs, max_worlds)
         """Worlds that are shown."""
-        self.server = LocalServer(host=HOST, port=port, label=title, verbose=False)
+        self.server = LocalServer(port=port, label=title)
         """The server of the page."""
         self.server.gui.configure_theme(
             show_logo=False, show_share_button=False, control_width="large"
@@ -177,14 +162,16 @@ class WebViewer:
             self._add_controls(policies)
         self._add_figures(tabs)
         self.cameras: list[CameraPanel] = []
-        """Pictures and places of cameras, if there are any."""
-        if env.sim.mj_model.ncam:
+        """Pictures and places of cameras, if the scene has camera sensors."""
+        if find_camera_sensors(env):
             with tabs.add_tab("Cameras", icon=viser.Icon.CAMERA):
                 self.cameras.append(CameraPanel(self.page))
         view = env.cfg.viewer
+        model = env.sim.engine.mj_model_of(view.world)
+        data = env.sim.engine.mj_data_of(view.world)
         with tabs.add_tab("Scene", icon=viser.Icon.VIDEO):
             self.scene.create_scene_gui(
-                camera_distance=view.distance,
+                camera_distance=view_distance(model, data, env.scene, view),
                 camera_azimuth=view.azimuth,
                 camera_elevation=-view.elevation,
             )

@@ -46,6 +46,7 @@ def _task(
     env: Callable[[], TableCfg],
     rl: Callable[[], AgentCfg],
     worlds: int,
+    *,
     summary: str,
     **more: Any,
 ) -> Task:
@@ -64,60 +65,60 @@ REACH = _task(
     ReachYamCfg,
     reach_rl,
     WORLDS_ON_CPU,
-    "I2RT YAM brings its gripper to a place.",
+    summary="I2RT YAM arm moves its gripper to a target position.",
     trained=TRAINED / "Reach-Yam",
 )
 REACH_DEPTH = _task(
     ReachYamDepthCfg,
     reach_depth_rl,
     TAUGHT_WORLDS_ON_CPU,
-    "I2RT YAM brings its gripper to a ball that a depth camera shows.",
+    summary="I2RT YAM arm moves its gripper to a ball seen by a depth camera.",
     trained=TRAINED / "Reach-Yam-Depth",
 )
 LIFT = _task(
     LiftYamCfg,
     lift_rl,
     WORLDS_ON_CPU,
-    "I2RT YAM lifts a cube to a place and holds it there.",
+    summary="I2RT YAM arm lifts a cube to a target position and holds it.",
     trained=TRAINED / "Lift-Yam",
 )
 LIFT_IK = _task(
     LiftYamIKCfg,
     manipulation_rl,
     WORLDS_ON_CPU,
-    "I2RT YAM lifts a cube; actions move the gripper, open it or close it.",
+    summary="I2RT YAM arm lifts a cube with differential-IK actions.",
     script=ScriptedPolicy,
 )
 LIFT_MIXED = _task(
     LiftYamMixedCfg,
     manipulation_rl,
     WORLDS_ON_CPU,
-    "I2RT YAM lifts things that are others in each world.",
+    summary="I2RT YAM arm lifts objects of different shapes, one per world.",
     script=ScriptedPolicy,
 )
 LIFT_TAUGHT = _task(
     LiftYamTaughtCfg,
     taught_rl,
     TAUGHT_WORLDS_ON_CPU,
-    "I2RT YAM lifts a cube as a controller by hand does, which it imitates.",
+    summary="I2RT YAM arm learns to lift a cube by imitating a scripted controller.",
     trained=TRAINED / "Lift-Yam-Taught",
 )
 LIFT_DEPTH = _task(
     LiftYamDepthCfg,
     lift_seeing_rl,
     TAUGHT_WORLDS_ON_CPU,
-    "I2RT YAM lifts a cube that a depth camera at its wrist shows.",
+    summary="I2RT YAM arm lifts a cube seen by a depth camera at its wrist.",
     trained=TRAINED / "Lift-Yam-Depth",
 )
 LIFT_RGB = _task(
     LiftYamRgbCfg,
     lift_seeing_rl,
     TAUGHT_WORLDS_ON_CPU,
-    "I2RT YAM lifts a cube that a colour camera at its wrist shows.",
+    summary="I2RT YAM arm lifts a cube seen by a colour camera at its wrist.",
 )
 LIFT_PICK = _task(
     LiftYamPickCfg,
     lift_seeing_rl,
     TAUGHT_WORLDS_ON_CPU,
-    "I2RT YAM lifts the one of three cubes that a mask of its camera shows.",
+    summary="I2RT YAM arm lifts the cube marked by a camera mask, out of three.",
 )

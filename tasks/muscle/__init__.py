@@ -24,24 +24,21 @@ TRACK_ON_CPU = OnCpu(num_envs=WORLDS_ON_CPU, rl=track_rl)
 
 WALK_W18 = Task(
     env=WalkW18Cfg,
-    play=lambda: WalkW18Cfg().play(),
     rl=walk_rl,
     on_cpu=ON_CPU,
     trained=TRAINED / "Muscle-Walk-W18",
-    summary="A walker in the plane goes forward by its 18 muscles.",
+    summary="Planar walker with 18 muscles walks forward.",
 )
 
 WALK_W54 = Task(
     env=WalkW54Cfg,
-    play=lambda: WalkW54Cfg().play(),
     rl=walk_rl,
     on_cpu=ON_CPU,
-    summary="A walker in space goes forward by its 54 muscles.",
+    summary="Three-dimensional walker with 54 muscles walks forward.",
 )
 TRACK_ARM6 = Task(
     env=TrackArm6Cfg,
-    play=lambda: TrackArm6Cfg().play(),
     rl=track_rl,
     on_cpu=TRACK_ON_CPU,
-    summary="An arm goes to joint angles by its six muscles.",
+    summary="Arm with six muscles reaches joint angles.",
 )

@@ -62,6 +62,7 @@ class GaitCommand(CommandTerm):
     """Draws speeds, moves the phase on, and knows the pose of each phase."""
 
     metric_names: ClassVar[tuple[str, ...]] = ("speed", "error_speed", "error_pose")
+    labels = (("speed", "m/s"),)
     writes_state = True
 
     cfg: GaitCommandCfg

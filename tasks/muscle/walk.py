@@ -251,9 +251,7 @@ class WalkW18Cfg(ManagerBasedRlEnvCfg):
     metrics: dict[str, MetricsTermCfg | None] = field(default_factory=metrics)
     outcomes: dict[str, OutcomeTermCfg | None] = field(default_factory=outcomes)
     viewer: ViewerCfg = field(
-        default_factory=lambda: ViewerCfg(
-            entity="robot", distance=3.5, azimuth=90.0, elevation=-8.0
-        )
+        default_factory=lambda: ViewerCfg(entity="robot", azimuth=110.0, elevation=-8.0)
     )
 
     def play(self) -> Self:
@@ -293,6 +291,6 @@ class WalkW54Cfg(WalkW18Cfg):
     )
     viewer: ViewerCfg = field(
         default_factory=lambda: ViewerCfg(
-            entity="robot", distance=3.5, azimuth=120.0, elevation=-10.0
+            entity="robot", azimuth=120.0, elevation=-10.0
         )
     )

@@ -18,31 +18,27 @@ ON_CPU = OnCpu(num_envs=WORLDS_ON_CPU, rl=tracking_rl_on_cpu)
 
 G1 = Task(
     env=TrackingG1Cfg,
-    play=lambda: TrackingG1Cfg().play(),
     rl=tracking_rl,
     on_cpu=ON_CPU,
     trained=Path(__file__).parent / "trained" / "Tracking-G1",
-    summary="Unitree G1 moves as a clip does.",
+    summary="Unitree G1 imitates a motion clip.",
 )
 G1_NO_STATE_ESTIMATION = Task(
     env=TrackingG1NoStateEstimationCfg,
-    play=lambda: TrackingG1NoStateEstimationCfg().play(),
     rl=tracking_rl,
     on_cpu=ON_CPU,
-    summary="Unitree G1 moves as a clip does, by what its own sensors tell.",
+    summary="Unitree G1 imitates a motion clip, from on-board sensors only.",
 )
 G1_CLIPS = Task(
     env=TrackingG1ClipsCfg,
-    play=lambda: TrackingG1ClipsCfg().play(),
     rl=tracking_rl,
     on_cpu=ON_CPU,
     trained=Path(__file__).parent / "trained" / "Tracking-G1-Clips",
-    summary="Unitree G1 moves as many clips do, with one policy.",
+    summary="Unitree G1 imitates many motion clips with one policy.",
 )
 GO1 = Task(
     env=TrackingGo1Cfg,
-    play=lambda: TrackingGo1Cfg().play(),
     rl=tracking_rl,
     on_cpu=ON_CPU,
-    summary="Unitree Go1 moves as a clip does.",
+    summary="Unitree Go1 imitates a motion clip.",
 )

@@ -57,9 +57,8 @@ def viewer(robot: Robot) -> ViewerCfg:
     return ViewerCfg(
         entity="robot",
         body=robot.torso_body,
-        distance=3.0,
-        elevation=-5.0,
-        azimuth=120.0,
+        elevation=-12.0,
+        azimuth=125.0,
     )
 
 

@@ -45,44 +45,38 @@ from mjlab.tasks.velocity.terrains import walking_terrains as walking_terrains
 
 G1 = Task(
     env=VelocityG1Cfg,
-    play=lambda: VelocityG1Cfg().play(),
     rl=g1_rl,
     on_cpu=OnCpu(num_envs=ROUGH_WORLDS_ON_CPU, rl=g1_rough_rl_on_cpu),
-    summary="Unitree G1 walks as told on rough ground.",
+    summary="Unitree G1 follows velocity commands on rough ground.",
     trained=Path(__file__).parent / "trained" / "Velocity-G1",
 )
 G1_FLAT = Task(
     env=VelocityG1FlatCfg,
-    play=lambda: VelocityG1FlatCfg().play(),
     rl=g1_rl,
     on_cpu=OnCpu(num_envs=G1_FLAT_WORLDS_ON_CPU, rl=g1_flat_rl_on_cpu),
-    summary="Unitree G1 walks as told on a plane.",
+    summary="Unitree G1 follows velocity commands on flat ground.",
     trained=Path(__file__).parent / "trained" / "Velocity-G1-Flat",
 )
 G1_GAIT = Task(
     env=VelocityG1GaitCfg,
-    play=lambda: VelocityG1GaitCfg().play(),
     rl=g1_gait_rl,
     on_cpu=OnCpu(num_envs=GAIT_WORLDS_ON_CPU, rl=g1_gait_rl),
     summary=(
-        "Unitree G1 walks as told, about a clocked stepping gait, and learns on a "
-        "laptop."
+        "Unitree G1 follows velocity commands with a clocked gait; trains on a laptop."
     ),
     trained=Path(__file__).parent / "trained" / "Velocity-G1-Gait",
 )
 GO1 = Task(
     env=VelocityGo1Cfg,
-    play=lambda: VelocityGo1Cfg().play(),
     rl=go1_rl,
     on_cpu=OnCpu(num_envs=ROUGH_WORLDS_ON_CPU, rl=rough_rl_on_cpu),
-    summary="Unitree Go1 walks as told on rough ground.",
+    summary="Unitree Go1 follows velocity commands on rough ground.",
     trained=Path(__file__).parent / "trained" / "Velocity-Go1",
 )
 GO1_FLAT = Task(
     env=VelocityGo1FlatCfg,
-    play=lambda: VelocityGo1FlatCfg().play(),
     rl=go1_rl,
     on_cpu=OnCpu(num_envs=GO1_FLAT_WORLDS_ON_CPU, rl=go1_flat_rl_on_cpu),
-    summary="Unitree Go1 walks as told on a plane.",
+    summary="Unitree Go1 follows velocity commands on flat ground.",
     trained=Path(__file__).parent / "trained" / "Velocity-Go1-Flat",
 )

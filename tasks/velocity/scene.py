@@ -130,7 +130,6 @@ def viewer(robot: Robot) -> ViewerCfg:
     return ViewerCfg(
         entity="robot",
         body=robot.torso_body,
-        distance=3.0,
-        elevation=-5.0,
-        azimuth=90.0,
+        elevation=-12.0,
+        azimuth=235.0,
     )

@@ -383,6 +383,40 @@ def test_the_conclusion_follows_the_figures(scaled, said):
     assert "too few for more than a hint" not in told
 
 
+def at_ten_seconds(score: float) -> Curve:
+    """A run that was solved after 3 seconds and has a score after 10."""
+    return Curve([0, 500, 1000], [0.0, 3.0, 10.0], [9.0, 480.0, score], [0, 5, 10])
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (451.0, "8 worlds (500), 32 worlds (451) differ too little to rank."),
+        (449.0, "8 worlds (500) is clearly best; below are 32 worlds (449)."),
+    ],
+)
+def test_scores_less_than_a_tenth_of_the_most_apart_are_not_ranked(other, said):
+    runs = {8: [at_ten_seconds(500.0)] * 3, 32: [at_ten_seconds(other)] * 3}
+    told = " ".join(conclude({"ppo-fixed": runs}, 1000, 10.0))
+    start = "With a fixed number of minibatches, after 10 s, "
+    assert start + said in told
+
+
+def test_a_recommendation_names_seeds_that_fell_back_and_a_steady_choice():
+    slow = Curve([0, 900, 1000], [0.0, 5.0, 10.0], [9.0, 490.0, 500.0], [0, 5, 10])
+    fast = [at_ten_seconds(500.0), at_ten_seconds(500.0)]
+    curves = {
+        "ppo-fixed": {8: [*fast, at_ten_seconds(317.0)]},
+        "ppo-scaled": {8: [slow] * 3},
+    }
+    told = conclude(curves, 1000, 10.0)[-1]
+    assert "8 worlds with ppo-fixed, which takes 3.0 s" in told
+    assert "After 10 s, 1 of its 3 seeds scored below 425 (lowest 317)." in told
+    assert "With 8 worlds and ppo-scaled, which takes 5.0 s, no seed was" in told
+    steady = conclude({"ppo-fixed": {8: fast}}, 1000, 10.0)
+    assert not any("scored below" in line for line in steady)
+
+
 def test_a_table_says_of_how_many_seeds_a_figure_is():
     short = Curve(samples=[0], seconds=[0.0], scores=[9.0], updates=[0])
     runs = {8: [curve(400.0), curve(420.0)], 32: [curve(100.0), short], 128: [short]}

@@ -2,19 +2,24 @@
 
 import contextlib
 import errno
+import json
 import os
 import pty
 import re
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 import torch
 
+from mjlab import files
 from mjlab.cli import read_line, run_program
 from mjlab.cli.runs import find_run
 from mjlab.cli.sources import find_source
@@ -25,8 +30,9 @@ from mjlab.managers import EventTermCfg, RewardTermCfg
 from mjlab.mdp import JointEffortActionCfg, joint_vel_l2
 from mjlab.registry import entries, load_task
 from mjlab.report import render
-from mjlab.rl import PpoAgentCfg, RunFolder
+from mjlab.rl import Checkpoints, PpoAgentCfg, RunFolder
 from mjlab.rl.checkpoint import write_model
+from mjlab.rl.console import open_display
 from mjlab.rl.run_folder import RunFolderError
 from mjlab.rl.signals import Interrupts
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
@@ -106,12 +112,12 @@ def test_a_closed_terminal_ends_training_like_sigterm(tmp_path):
             wait_for(lambda: bool(interrupts.received))
             os.write(1, b"4/9  23,456 steps/s\n")
             os.write(2, b"a warning\n")
-            saved.write_text(interrupts.name)
+            saved.write_text(interrupts.reason)
         os._exit(0)
     wait_for(ready.exists)
     os.close(terminal)
     assert os.waitpid(child, 0)[1] == 0
-    assert saved.read_text() == "SIGHUP"
+    assert saved.read_text() == "SIGHUP received"
 
 
 def test_a_hangup_that_nohup_ignores_stays_ignored():
@@ -142,6 +148,94 @@ def test_a_program_that_is_ended_cleans_up(tmp_path, number):
     os.kill(child, number)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 128 + number
     assert (tmp_path / "clean").exists()
+
+
+def test_a_closed_pipe_asks_training_to_end_and_drops_its_output(tmp_path):
+    """The kernel fails each write to a pipe that nobody reads."""
+    saved, (reader, writer) = tmp_path / "saved", os.pipe()
+
+    def work() -> None:
+        os.dup2(writer, 1)
+        sys.stdout = os.fdopen(1, "w")
+        with Interrupts() as interrupts, open_display("title") as display:
+            display.say("before")
+            assert not interrupts.received
+            os.close(reader)
+            display.say("during")
+            assert interrupts.received == signal.SIGPIPE
+            display.say("after")
+            os.write(1, b"what a term prints")
+            saved.write_text(interrupts.reason)
+
+    child = forked(work)
+    os.close(reader)
+    os.close(writer)
+    assert os.waitpid(child, 0)[1] == 0
+    assert saved.read_text() == "the reader of the output has gone (SIGPIPE)"
+
+
+def test_a_broken_socket_does_not_end_training():
+    ours, theirs = socket.socketpair()
+    theirs.close()
+    with ours, Interrupts() as interrupts, pytest.raises(BrokenPipeError):
+        ours.send(b"a figure for a server")
+    assert not interrupts.received
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_five_signals_at_once_interrupt_no_clean_up(tmp_path, number):
+    said = tmp_path / "said"
+
+    def main(arguments: object) -> None:
+        try:
+            (tmp_path / "ready").touch()
+            time.sleep(20.0)
+        finally:
+            time.sleep(0.3)
+            (tmp_path / "clean").touch()
+
+    def work() -> None:
+        os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT), 2)
+        sys.stderr = os.fdopen(2, "w")
+        signal.signal(number, signal.default_int_handler)
+        code = run_program(main, [])
+        time.sleep(0.3)
+        sys.stderr.flush()
+        raise SystemExit(code)
+
+    child = forked(work)
+    wait_for((tmp_path / "ready").exists)
+    for _ in range(5):
+        os.kill(child, number)
+        time.sleep(0.1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 128 + number
+    assert (tmp_path / "clean").exists()
+    by_hand = number == signal.SIGINT
+    assert said.read_text() == ("Stopped by Ctrl-C.\n" if by_hand else "")
+
+
+def test_a_run_whose_output_is_closed_counts_as_stopped(tmp_path):
+    configs = {"env": env_cfg(), "agent": PpoAgentCfg()}
+    run = RunFolder.create(tmp_path, TASK, configs=configs, seed=3)
+    with pytest.raises(BrokenPipeError), run.recording():
+        raise BrokenPipeError
+    assert run.info()["status"] == "stopped"
+
+
+@pytest.mark.slow
+def test_a_training_in_a_closed_pipe_is_saved_and_says_so(tmp_path):
+    line = [*small("--num-envs", "8"), "--agent.max-iterations", "100000"]
+    script = [sys.executable, "scripts/train.py", *line, "--logs", str(tmp_path)]
+    with subprocess.Popen(script, cwd=ROOT, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        while not process.stdout.readline().startswith(b"2/"):
+            assert process.poll() is None
+        process.stdout.close()
+    assert process.returncode == 0
+    run = RunFolder.find(TASK, tmp_path)
+    assert run.info()["status"] == "stopped"
+    assert "SIGPIPE" in run.info()["reason"]
+    assert Checkpoints(run.path / "checkpoints").newest() is not None
 
 
 def test_ctrl_c_ends_a_program_without_a_traceback(capsys):
@@ -214,9 +308,43 @@ def test_a_run_is_resumed_by_one_process_at_a_time(logs, tmp_path, capsys):
 def test_a_run_resumed_with_other_worlds_names_the_way_out(logs, capsys):
     line = [*small(), "--resume", "latest", "--logs", str(logs), "--num-envs", "4"]
     said = answer(capsys, train.main, *line)
-    assert "num_envs: 8, 4 here" in said
-    assert "With --no-exact (in Python exact=False) it begins new episodes" in said
+    assert said == (
+        "error: env.scene.num_envs 8 -> 4 cannot change in an exact resume. --no-exact "
+        "(in Python exact=False) starts new episodes with the new value.\n"
+    )
     assert run_program(train.main, [*line, "--no-exact"]) == 0
+
+
+def test_a_learning_rate_that_is_typed_wins_over_the_checkpoint(tmp_path, capsys):
+    line = [*small(), "--logs", str(tmp_path), "--agent.max-iterations"]
+    worlds = ["--num-envs", "8"]
+    assert run_program(train.main, [*line, "1", *worlds]) == 0
+    capsys.readouterr()
+    line += ["2", "--resume", "latest", "--agent.algorithm.schedule", "fixed"]
+    line += ["--agent.algorithm.learning-rate", "3e-4"]
+    assert run_program(train.main, line) == 0
+    said = r"Changed: .*agent\.algorithm\.learning_rate \S+ -> 0\.0003"
+    assert re.search(said, capsys.readouterr().out)
+    run = RunFolder.find(TASK, tmp_path)
+    config = json.loads((run.path / "config.json").read_text())
+    assert config["agent"]["algorithm"]["learning_rate"] == 3e-4
+    checkpoint = torch.load(run.path / "checkpoints" / "model_000002.pt")
+    optimizer = checkpoint["learner"]["algorithm"]["optimizer_state_dict"]
+    assert optimizer["param_groups"][0]["lr"] == 3e-4
+    (resumed,) = run.info()["resumed"]
+    assert any(each.endswith(" -> 0.0003") for each in resumed["changes"])
+
+
+def test_another_seed_is_refused_on_an_exact_resume(logs, tmp_path, capsys):
+    shutil.copytree(logs, tmp_path / "logs")
+    before = RunFolder.find(TASK, tmp_path / "logs").info()["seed"]
+    line = [*small(), "--resume", "latest", "--logs", str(tmp_path / "logs")]
+    line += ["--seed", "5"]
+    said = answer(capsys, train.main, *line)
+    assert said.startswith(f"error: env.seed {before} -> 5 cannot change in an exact")
+    assert said.count("\n") == 1 and "--no-exact" in said
+    assert run_program(train.main, [*line, "--no-exact"]) == 0
+    assert RunFolder.find(TASK, tmp_path / "logs").info()["seed"] == 5
 
 
 # --- Devices, disks and folders ------------------------------------------------------
@@ -242,10 +370,17 @@ def test_a_gpu_beyond_the_last_is_one_line(capsys, monkeypatch, tmp_path):
     assert said == "error: There is no GPU 2. Valid: 0, 1.\n"
 
 
-def test_a_full_disk_is_one_line_that_names_folder_and_space(tmp_path, capsys):
+def test_a_full_disk_is_one_line_that_names_folder_and_space(
+    tmp_path, capsys, monkeypatch
+):
     """The kernel refuses what is written to /dev/full as a full disk does."""
     path = tmp_path / "model_000004.pt"
-    path.with_name(f"{path.name}.{os.getpid()}.tmp").symlink_to("/dev/full")
+    create = files.create_beside
+
+    def full(place: Path) -> tuple[Path, BinaryIO]:
+        return (place, open("/dev/full", "wb")) if place == path else create(place)
+
+    monkeypatch.setattr(files, "create_beside", full)
     model = {"weights": torch.zeros(50_000)}
 
     def main(arguments: object) -> None:

@@ -6,8 +6,10 @@ import json
 import os
 import re
 import resource
+import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,12 +22,21 @@ from mjlab.cli.hardware import choose_worlds
 from mjlab.cli.help import field_texts, reference
 from mjlab.cli.listing import find_summary
 from mjlab.cli.overrides import Setting, apply, find_part
+from mjlab.cli.runs import find_run
 from mjlab.cli.static_imports import ImportFaultError, check_imports
+from mjlab.cli.train import record_film
 from mjlab.entity import EntityCfg, build_entity
 from mjlab.motion.bvh import read_bvh
 from mjlab.names import suggest
 from mjlab.registry import entries, find_entry, load_task
-from mjlab.rl import BetaCfg, MlpModelCfg, PpoAgentCfg, RndCfg, RnnModelCfg
+from mjlab.rl import (
+    BetaCfg,
+    MlpModelCfg,
+    PpoAgentCfg,
+    RndCfg,
+    RnnModelCfg,
+    RunFolder,
+)
 from mjlab.tasks.cartpole import CartpoleAgentCfg, CartpoleBalanceCfg
 from mjlab.tasks.velocity import VelocityG1FlatCfg
 from scripts import evaluate, list_tasks, new_task, train
@@ -82,7 +93,7 @@ def test_help_is_short_and_comes_at_once_without_torch(script):
 def test_tasks_are_listed_at_once_without_torch():
     done, seconds = blocked("scripts/list_tasks.py")
     assert done.returncode == 0, done.stderr
-    row = r"^Velocity-G1 +mjlab-fused  Unitree G1 walks as told on rough"
+    row = r"^Velocity-G1 +mjlab-fused  Unitree G1 follows velocity commands"
     assert re.search(row, done.stdout, re.MULTILINE)
     assert seconds < 0.5
 
@@ -106,15 +117,16 @@ WRONG = {
     "is one too many. Options begin with two dashes.",
     "--evn.decimation 4": "There is no option '--evn.decimation'. What is in "
     "the configuration begins with --env. or --agent.",
-    "--sed 1": "There is no option '--sed'. Valid names, nearest first: '--seed', ",
+    "--sed 1": "There is no option '--sed'. Valid names, nearest first: '--seed' "
+    "and 15 more.",
     "--seed": "--seed needs a value: a whole number or None.",
     "--seed one": "--seed takes a whole number or None, not 'one'. It is None now.",
     "--logs a b": "--logs takes a path, not 'a b'. It is logs now.",
     "--device gpu": '--device cannot be \'gpu\'. Valid: "cpu", "cuda", '
     '"cuda:0", "cuda:1" and so on.',
     "--gpus 99": "There is no GPU 99. Valid: ",
-    "--resume latest --logs /nowhere": "There is no run 'Cartpole-Balance/"
-    "latest'. There are no runs in /nowhere.",
+    "--resume latest --logs /nowhere": "There is no run of 'Cartpole-Balance' in "
+    "/nowhere to resume. Train one with train.py Cartpole-Balance.",
     "--help-config env.rewrds": "--help-config env.rewrds: env has no part "
     "'rewrds'. Valid names, nearest first: 'rewards', ",
     "--env.decimatoin 4": "--env.decimatoin: env has no part 'decimatoin'. "
@@ -140,8 +152,8 @@ WRONG = {
     "--env.rewards x": "--env.rewards is set by its parts: --env.rewards.PART.",
     "--env.rewards.smoth.weight 1": "--env.rewards.smoth.weight: env.rewards "
     "has no part 'smoth'. Valid names, nearest first: 'smooth'.",
-    "--env.rewards.smooth 1": "--env.rewards.smooth cannot be '1'. Valid names, "
-    "nearest first: 'RewardTermCfg'. To change a part of it, write "
+    "--env.rewards.smooth 1": "--env.rewards.smooth cannot be '1'. Valid names: "
+    "'RewardTermCfg'. To change a part of it, write "
     "--env.rewards.smooth.PART.",
     "--env.rewards.smooth.func f": "--env.rewards.smooth.func cannot be set on "
     "the command line: it is smooth_reward. Subclass the configuration instead.",
@@ -465,6 +477,16 @@ def test_the_summary_of_a_task_is_read_without_importing_it(tmp_path, monkeypatc
     assert find_summary("nowhere_at_all:WALK") == ""
 
 
+def test_every_task_that_ships_has_its_summary_in_the_list(capsys):
+    assert run_program(list_tasks.main, []) == 0
+    rows = [line.split(maxsplit=2) for line in capsys.readouterr().out.splitlines()]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    shipped = project["entry-points"]["mjlab.tasks"].keys() - {"0-guard"}
+    listed = {row[0]: row[2:] for row in rows if row[1] == "mjlab-fused"}
+    assert listed == {task: [load_task(task).summary] for task in shipped}
+    assert all(summary.endswith(".") for (summary,) in listed.values())
+
+
 def plug_in(folder: Path, monkeypatch: pytest.MonkeyPatch, task: str) -> None:
     """Install a distribution, found before ours, whose module cannot be imported."""
     (folder / "broken_plugin.py").write_text("import no_such_module\n")
@@ -635,7 +657,49 @@ def test_a_run_goes_on_where_it_was(logs, capsys):
     run = logs / TASK / "latest"
     lines = (run / "metrics.jsonl").read_text().splitlines()
     assert [json.loads(line)["iteration"] for line in lines] == [1, 2, 3]
-    assert "all 3 iterations are done" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "Done: 3 of 3 iterations.\nNext:\n" in said
+    there = run.resolve()
+    for program in (
+        f"play.py {there}",
+        f"report.py {there} --open",
+        f"doctor.py {there}",
+    ):
+        assert f"python scripts/{program}\n" in said
+
+
+def test_a_run_is_resumed_by_its_name_among_those_of_the_task(logs):
+    name = (logs / TASK / "latest").resolve().name
+    line = read_line(train.PROGRAM, [TASK, "--resume", name, "--logs", str(logs)])
+    run = train.find_run(line, find_entry(TASK))
+    assert run is not None and run.path.name == name
+
+
+def test_a_folder_without_runs_is_not_suggested_as_one(tmp_path):
+    (tmp_path / "sweeps").mkdir()
+    with pytest.raises(UsageError) as refusal:
+        find_run("sweeps", tmp_path)
+    assert "'sweeps'," not in str(refusal.value).partition(". ")[2]
+
+
+@pytest.mark.slow
+def test_a_training_with_a_film_has_it_in_its_report(logs, tmp_path, capsys):
+    shutil.copytree(logs, tmp_path / "logs")
+    more = ["--agent.max-iterations", "3", "--logs", str(tmp_path / "logs"), "--video"]
+    assert run_program(train.main, [TASK, "--resume", "latest", *more]) == 0
+    run = (tmp_path / "logs" / TASK / "latest").resolve()
+    assert f"Film {run / 'videos' / 'policy.mp4'}.\n" in capsys.readouterr().out
+    # The box "ftyp" is the first of an MP4 file.
+    assert (run / "videos" / "policy.mp4").read_bytes()[4:8] == b"ftyp"
+    assert "data:video/mp4;base64," in (run / "report.html").read_text()
+
+
+@pytest.mark.slow
+def test_a_film_that_cannot_be_recorded_is_one_line(tmp_path):
+    (tmp_path / "run.json").write_text('{"task": "Cartpole-Balance"}')
+    said = record_film(RunFolder(tmp_path))
+    assert said.startswith("No film was recorded. ")
+    assert "config.json" in said and "\n" not in said
 
 
 def test_a_run_of_another_task_is_refused(logs, capsys):

@@ -16,6 +16,7 @@ from mjlab.cli.verbs import VERBS
 from mjlab.registry import load_task
 
 ROOT = Path(__file__).resolve().parents[2]
+SCHEDULED = ("--commands", "scheduled")
 
 
 @pytest.fixture
@@ -104,8 +105,8 @@ def test_a_demo_shows_what_ships_where_nothing_is_named(call, played):
     assert call("demo", "--viewer", "none")[0] == 0
     assert call("demo", "Muscle-Walk-W18", "--video=x.mp4")[0] == 0
     assert played == [
-        ["Velocity-Go1-Flat", "--viewer", "none"],
-        ["Muscle-Walk-W18", "--video=x.mp4"],
+        ["Velocity-Go1-Flat", "--viewer", "none", *SCHEDULED],
+        ["Muscle-Walk-W18", "--video=x.mp4", *SCHEDULED],
     ]
     assert load_task(SHOWN).trained is not None
 
@@ -120,8 +121,8 @@ def test_a_demo_opens_a_page_where_there_is_a_display_and_else_is_a_film(
     monkeypatch.delenv("DISPLAY")
     assert "no display for a browser" in call("demo", "--seconds", "3")[1]
     assert played == [
-        ["Velocity-Go1-Flat", "--open"],
-        ["Velocity-Go1-Flat", "--seconds", "3", "--video", "demo.mp4"],
+        ["Velocity-Go1-Flat", *SCHEDULED, "--open"],
+        ["Velocity-Go1-Flat", "--seconds", "3", *SCHEDULED, "--video", "demo.mp4"],
     ]
 
 

@@ -1,16 +1,22 @@
 """Worlds that do not fit into memory are refused before they are built."""
 
 import ctypes
+import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import mujoco
 import pytest
+import torch
 
 from mjlab.cli import memory, run_program
-from mjlab.cli.memory import Need, NotEnoughMemoryError, available_memory, measure
+from mjlab.cli.memory import Need, available_memory, measure
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.memory import NotEnoughMemoryError
+from mjlab.memory import _free_in_group as free_in_group
 from mjlab.registry import load_task
 from mjlab.sim.sizes import data_size
 from scripts import train
@@ -102,9 +108,88 @@ def test_the_size_of_a_world_holds_mujocos_own_figures() -> None:
     assert expected < data_size(model) < expected + 2**18
 
 
-def test_memory_that_is_free_is_some_of_what_there_is() -> None:
-    import os
+@pytest.mark.parametrize("worlds", [10**9, 10**8, 3 * 10**12])
+def test_too_many_worlds_in_python_are_one_line_with_how_many_fit(worlds: int) -> None:
+    with pytest.raises(MemoryError) as caught:
+        ManagerBasedRlEnv(env_cfg(worlds=worlds), device="cpu")
+    said = str(caught.value)
+    assert said.startswith(f"{worlds} worlds take at least ")
+    assert said.endswith("scene.num_envs in Python, --num-envs on the command line.")
+    fitting = re.search(r"enough for (\d+) at most", said)
+    # Each world holds an MjData, whose size without buffers is above 160 kB.
+    assert fitting is not None
+    assert 0 < int(fitting[1]) * 160_000 < os.sysconf("SC_PHYS_PAGES") * 2**12
 
+
+LIMITED = """
+import resource
+from mjlab.envs import ManagerBasedRlEnv
+from tests.worlds.rl_runs import env_cfg
+ManagerBasedRlEnv(env_cfg(), device="cpu")
+pages = int(open("/proc/self/statm").read().split()[0])
+limit = pages * resource.getpagesize() + 2**28
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+print(f"{limit / 2**30:.1f}")
+try:
+    ManagerBasedRlEnv(env_cfg(worlds=10_000), device="cpu")
+except MemoryError as error:
+    print(error)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux alone limits addresses")
+def test_a_limit_of_the_shell_is_named_where_worlds_exceed_it() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parents[2],
+    )
+    limit, said = done.stdout.splitlines()
+    assert said == (
+        f"10000 worlds do not fit into memory (ulimit -v allows {limit} GB). Take "
+        "fewer worlds: scene.num_envs in Python, --num-envs on the command line."
+    )
+
+
+def fail_to_allocate() -> None:
+    torch.empty(2**55, dtype=torch.uint8)
+
+
+def fail_as_cpp() -> None:
+    raise ValueError("std::bad_alloc")
+
+
+def fail_as_python() -> None:
+    bytearray(2**62)
+
+
+def fail_as_cuda() -> None:
+    raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB.")
+
+
+@pytest.mark.parametrize(
+    ("fail", "size"),
+    [
+        (fail_to_allocate, f" (an allocation of {2**55 / 2**30:.2f} GB failed)"),
+        (fail_as_cpp, ""),
+        (fail_as_python, ""),
+        (fail_as_cuda, " (an allocation of 20.00 MiB failed)"),
+    ],
+)
+def test_memory_that_runs_out_anywhere_is_one_line_of_the_command_line(
+    fail: Callable[[], None], size: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_program(lambda arguments: fail(), []) == 2
+    assert capsys.readouterr().err == (
+        f"error: Out of memory{size}. Take fewer worlds: scene.num_envs in Python, "
+        "--num-envs on the command line.\n"
+    )
+
+
+def test_memory_that_is_free_is_some_of_what_there_is() -> None:
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     assert 0 < available_memory("cpu") <= there
 
@@ -120,9 +205,9 @@ def test_a_container_has_what_its_group_may_take(tmp_path: Path, version: int) -
     (folder / names[0]).write_text("1000\n")
     (folder / names[1]).write_text("700\n")
     (folder / "memory.stat").write_text(f"anon 5\n{names[2]} 50\n")
-    assert memory._free_in_group(tmp_path) == 350
+    assert free_in_group(tmp_path) == 350
     (folder / names[0]).write_text("max\n")
-    assert memory._free_in_group(tmp_path) == 2**63
+    assert free_in_group(tmp_path) == 2**63
 
 
 GROWTH = """

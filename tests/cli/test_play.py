@@ -16,7 +16,7 @@ from mjlab.rl import RunFolder
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from mjlab.viewer import ViewerError
-from mjlab.viewer.watched import watched as play_of
+from mjlab.watched import watched as play_of
 from scripts import play
 from tests.tools.film_reader import read_film
 from tests.worlds.rl_runs import agent_cfg, env_cfg
@@ -54,7 +54,7 @@ def test_a_video_of_random_actions_is_written_and_its_frames_move(
     frames = read_film(path).frames
     assert frames.shape == (12, 64 * 96 * 3)
     moved = np.abs(np.diff(frames.astype(int), axis=0)).max(axis=1)
-    assert (moved > 30).all()
+    assert (moved > 10).all()  # A pole that moves little changes few pixels.
     assert capsys.readouterr().out.endswith(f"Wrote {path}: 12 frames, 0.6 s.\n")
 
 

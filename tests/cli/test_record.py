@@ -2,11 +2,17 @@
 
 import json
 from collections import Counter
+from typing import Any
 
 import h5py
+import numpy as np
 import pytest
+import torch
 
 from mjlab.cli.answers import UsageError, run_program
+from mjlab.cli.recorded import record as record_episodes
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from scripts import record, replay
 
 TASK = "Cartpole-Balance"
@@ -42,6 +48,42 @@ def test_what_a_trained_policy_did_is_replayed_bit_for_bit(tmp_path, capsys):
     assert "All 4 episodes are exact" in capsys.readouterr().out
 
 
+def test_worlds_are_seeded_by_the_line_and_not_by_the_training(tmp_path):
+    file = recorded(tmp_path, "--seed", "7", "--episodes", "3", *SHORT)
+    with h5py.File(file) as found:
+        seeds = {int(e.attrs["episode_seed"]) for e in found.values()}
+    assert seeds == {7, 8, 9}
+
+
+class Counting:
+    """A policy with memory: its action is a tenth of the steps that it remembers."""
+
+    def __init__(self, num_envs: int, remembered: float) -> None:
+        self._steps = torch.full((num_envs, 1), remembered)
+
+    def __call__(self, observations: Any) -> torch.Tensor:
+        self._steps += 1.0
+        return 0.1 * self._steps
+
+    def reset(self, dones: torch.Tensor | None = None) -> None:
+        self._steps[... if dones is None else dones] = 0.0
+
+
+def test_a_policy_with_memory_starts_each_episode_without_it(tmp_path):
+    cfg = CartpoleBalanceCfg(episode_length_s=0.4)
+    cfg.scene.num_envs = 2
+    env = ManagerBasedRlEnv(cfg, device="cpu")
+    file = tmp_path / "a.h5"
+    policy = Counting(2, remembered=5.0)
+    line = {"episodes": 4, "keep": "all", "groups": None, "about": ""}
+    assert record_episodes(env, policy, file, **line) == 4
+    with h5py.File(file) as found:
+        for episode in found.values():
+            actions = episode["actions"][:, 0]
+            assert len(actions) == 8
+            assert actions == pytest.approx(0.1 * np.arange(1, 9))
+
+
 def test_episodes_that_are_not_to_be_kept_are_run_and_not_written(tmp_path, capsys):
     # Hanging, the pole neither stands nor is up in the end: nothing succeeds.
     line = ("--policy", "zero", "--episodes", "3", *SHORT)
@@ -75,7 +117,10 @@ def test_a_controller_by_hand_is_recorded(tmp_path):
         ),
         (["--episodes", "0"], "has to be 1 or more"),
         (["--out", "a.hdf5"], "has to end in .h5"),
-        (["--keep", "failed"], "does not say what success is"),
+        (
+            ["--keep", "failed", "--disable", "outcomes.success"],
+            "does not say what success is",
+        ),
     ],
 )
 def test_what_cannot_be_recorded_is_refused(options, said, tmp_path, monkeypatch):

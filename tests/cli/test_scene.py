@@ -1,11 +1,14 @@
 """`scene.py`: what it writes is what the task compiles."""
 
+from pathlib import Path
+
 import mujoco
+import numpy as np
 import pytest
 
 from mjlab.cli import UsageError
 from mjlab.envs.build import load
-from mjlab.registry import load_task
+from mjlab.registry import entries, load_task
 from scripts.scene import main
 
 
@@ -28,6 +31,28 @@ def test_mujoco_opens_the_scene_that_was_written(tmp_path, monkeypatch, capsys):
         assert names[0] == names[1]
     assert (model.body_mass == of_task.body_mass).all()
     assert model.opt.timestep == of_task.opt.timestep
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", entries())
+def test_mujoco_opens_the_scene_of_every_task(task: str, tmp_path: Path):
+    """Sizes, masses, heights of the ground and pixels are those of the task's model."""
+    out = tmp_path / "scene"
+    main([task, "--out", str(out), "--env.seed", "3"])
+    model = mujoco.MjModel.from_xml_path(str(out / "scene.xml"))
+    cfg = load_task(task).env()
+    cfg.seed = 3
+    of_task = load(cfg).model
+    for size in ("nbody", "ngeom", "nq", "nv", "nu", "nsensor", "ntex", "nhfield"):
+        assert getattr(model, size) == getattr(of_task, size), size
+    # MJCF is decimal text of 6 to 8 digits.
+    for field in ("body_mass", "geom_pos", "hfield_data"):
+        expected = getattr(of_task, field)
+        np.testing.assert_allclose(
+            getattr(model, field), expected, rtol=1e-4, atol=1e-5
+        )
+    np.testing.assert_array_equal(model.tex_data, of_task.tex_data)
+    mujoco.mj_step(model, mujoco.MjData(model))
 
 
 def test_a_scene_is_asked_for_by_a_task():

@@ -18,7 +18,7 @@ from mjlab.doctor.acting import (
     examine_weights,
     roll,
 )
-from mjlab.doctor.training import Course, examine_training
+from mjlab.doctor.training import Course, examine_training, too_early
 from mjlab.doctor.watch import WatchedDisplay
 from mjlab.envs import ManagerBasedRlEnv, Policy
 from mjlab.mdp import UniformVelocityCommand
@@ -29,6 +29,8 @@ from mjlab.rl.console import Progress
 from mjlab.rl.logging import METRICS, JsonlWriter
 from mjlab.rl.metrics_file import Metrics, Series, read_metrics
 from scripts import doctor
+from scripts import train as train_script
+from tests.report.test_report import make_run
 from tests.rl.test_train import Quiet
 from tests.worlds import doctor_runs
 from tests.worlds.doctor_runs import Does, planted, train_course
@@ -153,20 +155,39 @@ def test_actuators_at_the_end_of_their_range_are_found() -> None:
     assert one.kind == "saturated_actions"
 
 
-def test_who_is_asked_to_go_slowly_may_stand() -> None:
+def walking(asked: Any, moved: Any, height: float = 0.3) -> list[Diagnosis]:
+    """Findings where a robot is asked for (x, y) m/s and moves at (x, y) m/s."""
     robot = SimpleNamespace(default_root_state=torch.tensor([[0.0, 0.0, 0.3]]))
     term = object.__new__(UniformVelocityCommand)
     term.entity = SimpleNamespace(data=robot)  # pyright: ignore
     manager = SimpleNamespace(term=lambda name: term)
-    moved = torch.tensor([0.0, 0.0, 0.0, 0.3]).expand(40, 2, 4)
-    found = []
-    for speed in (0.2, 0.4):
-        asked = torch.tensor([speed, 0.0, 0.0]).expand(40, 2, 3)
-        ages = torch.full((40, 2), 1000)
-        env: Any = SimpleNamespace(command_manager=manager)
-        acting = Acting(env, {}, moved, moved, {"go": asked}, {"go": moved}, ages)
-        found.append([one.kind for one in _walks(acting)])
-    assert found == [[], ["stands_still"]]
+    env: Any = SimpleNamespace(command_manager=manager)
+    command = torch.tensor([*asked, 0.0]).expand(40, 2, 3)
+    went = torch.tensor([*moved, 0.0, height]).expand(40, 2, 4)
+    ages = torch.full((40, 2), 1000)
+    acting = Acting(env, {}, went, went, {"go": command}, {"go": went}, ages)
+    return [*_walks(acting)]
+
+
+def test_a_robot_may_stand_where_the_command_is_slow() -> None:
+    assert walking((0.2, 0.0), (0.0, 0.0)) == []
+    assert kinds(walking((0.4, 0.0), (0.0, 0.0))) == {"stands_still"}
+
+
+@pytest.mark.parametrize("asked", [(0.8, 0.0), (-0.8, 0.0), (0.0, 0.8), (0.6, -0.6)])
+def test_only_movement_along_the_command_follows_it(asked: Any) -> None:
+    x, y = asked
+    assert walking(asked, asked) == []
+    assert walking(asked, (0.5 * x, 0.5 * y)) == []
+    backwards, across = walking(asked, (-x, -y)), walking(asked, (-y, x))
+    assert kinds(backwards) == kinds(across) == {"command_not_followed"}
+    speed = (x * x + y * y) ** 0.5
+    assert f"{speed:.2f} m/s are asked for, and {-speed:.2f} m/s" in backwards[0].what
+
+
+def test_a_robot_lies_below_six_tenths_of_its_height() -> None:
+    assert walking((0.8, 0.0), (0.8, 0.0), height=0.19) == []
+    assert kinds(walking((0.8, 0.0), (0.8, 0.0), height=0.17)) == {"lies"}
 
 
 def go1(**command: Any) -> ManagerBasedRlEnv:
@@ -248,6 +269,197 @@ def earned(**rates: float) -> Course:
     }
     rewards = {name: {"weight": 1.0} for name in rates}
     return Course(Metrics(series, iterations, [], 0), {"env": {"rewards": rewards}})
+
+
+def course(config: Any, count: int = 40, **figures: Any) -> Course:
+    """A course of figures, each a number or a function of the share done so far.
+
+    In their names, "__" stands for "/".
+    """
+    iterations = list(range(1, count + 1))
+    series = {}
+    for key, figure in figures.items():
+        name = key.replace("__", "/")
+        of = figure if callable(figure) else lambda share, value=figure: value
+        values = [of(i / count) for i in iterations]
+        series[name] = Series(name, iterations, values)
+    return Course(Metrics(series, iterations, [], 0), config)
+
+
+def learner(**algorithm: Any) -> dict[str, Any]:
+    given = {"desired_kl": 0.01, "entropy_coef": 0.005, "num_learning_epochs": 4}
+    return {"agent": {"algorithm": given | algorithm, "num_steps_per_env": 24}}
+
+
+def rewarded(name: str, weight: float) -> dict[str, Any]:
+    term = {"func": {"$callable": f"mjlab.mdp.rewards:{name}"}, "weight": weight}
+    return {"env": {"rewards": {"mine": term}}}
+
+
+KL, ENTROPY, EPOCHS, WEIGHT, VALUE = (
+    "agent.algorithm.desired-kl",
+    "agent.algorithm.entropy-coef",
+    "agent.algorithm.num-learning-epochs",
+    "env.rewards.mine.weight",
+    "agent.algorithm.value-loss-coef",
+)
+ADAPTIVE = learner(schedule="adaptive")
+GROWING, FADING = (lambda share: 0.5 + 2.0 * share), (lambda share: 0.04 - 0.03 * share)
+CRITIC = {"Train__mean_step_reward": 1.0, "Train__mean_episode_length": 100.0}
+ADVICE = {
+    # RSL-RL lowers the rate where the policy moves by more than desired_kl.
+    "rate at its lower bound": (
+        course(ADAPTIVE, Policy__learning_rate=1e-5),
+        ("rate_at_bound", {KL: "0.02"}),
+    ),
+    "rate at its upper bound": (
+        course(ADAPTIVE, Policy__learning_rate=1e-2),
+        ("rate_at_bound", {KL: "0.005"}),
+    ),
+    "noise explodes": (
+        course(learner(), Policy__mean_std=GROWING),
+        ("noise_explodes", {ENTROPY: "0.0005"}),
+    ),
+    "noise gone": (
+        course(learner(), Policy__mean_std=FADING, Train__mean_step_reward=1.0),
+        ("noise_gone", {ENTROPY: "0.05"}),
+    ),
+    "noise gone without entropy": (
+        course(
+            learner(entropy_coef=0.0),
+            Policy__mean_std=FADING,
+            Train__mean_step_reward=1.0,
+        ),
+        ("noise_gone", {ENTROPY: "0.01"}),
+    ),
+    "a cost is rewarded": (
+        course(rewarded("action_rate_l2", 0.1)),
+        ("sign", {WEIGHT: "-0.1"}),
+    ),
+    "a gain costs": (
+        course(rewarded("track_linear_velocity", -2.0)),
+        ("sign", {WEIGHT: "2"}),
+    ),
+    "critic without its loss": (
+        course(learner(value_loss_coef=0.0), Loss__value=100.0, **CRITIC),
+        ("value_loss", {VALUE: "1.0"}),
+    ),
+    "critic with its loss": (
+        course(learner(value_loss_coef=1.0), Loss__value=100.0, **CRITIC),
+        ("value_loss", {}),
+    ),
+    "mostly learning": (
+        course(learner(), Perf__collect_s=1.0, Perf__learn_s=4.0),
+        ("mostly_learning", {EPOCHS: "2"}),
+    ),
+    "mostly acting": (
+        course(learner(), Perf__collect_s=50.0, Perf__learn_s=1.0),
+        ("mostly_acting", {EPOCHS: "8"}),
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", ADVICE)
+def test_advice_turns_the_setting_the_right_way(fault: str) -> None:
+    seen_course, (kind, settings) = ADVICE[fault]
+    (one,) = examine_training(seen_course)
+    assert (one.kind, one.settings) == (kind, settings)
+
+
+@pytest.mark.parametrize(
+    "quiet",
+    [
+        course(ADAPTIVE, Policy__learning_rate=1e-3),
+        course(learner(schedule="fixed"), Policy__learning_rate=1e-5),
+        course(learner(), Policy__mean_std=1.0, Train__mean_step_reward=1.0),
+        course(rewarded("action_rate_l2", -0.1)),
+        course(rewarded("track_linear_velocity", 2.0)),
+        course(learner(value_loss_coef=1.0), Loss__value=1.0, **CRITIC),
+        course(learner(), Perf__collect_s=4.0, Perf__learn_s=4.0),
+    ],
+)
+def test_figures_between_the_two_faults_show_nothing(quiet: Course) -> None:
+    assert examine_training(quiet) == []
+
+
+# Too early.
+
+
+SCRATCH = ["Velocity-Go1-Flat", "Velocity-G1-Flat", "Velocity-G1-Gait"]
+
+
+@pytest.mark.parametrize("task", SCRATCH)
+def test_a_policy_is_judged_after_it_tracks_half_as_well_as_in_the_end(
+    task: str,
+) -> None:
+    shipped = course_of(RunFolder(TASKS / "velocity/trained" / task))
+    tracked = shipped.metrics.series["Episode_Reward/track_linear_velocity"]
+    pairs = [*zip(tracked.iterations, tracked.finite, strict=True)]
+    last = [value for _, value in pairs[-len(pairs) // 10 :]]
+    end = sum(last) / len(last)
+    half = next(i for i, value in pairs if value > 0.5 * end)
+    assert 0.5 * shipped.judged_from < half < shipped.judged_from
+
+
+ENDS = {
+    "env": {
+        "episode_length_s": 20.0,
+        "decimation": 4,
+        "sim": {"mujoco": {"timestep": 0.005}},
+        "terminations": {"fell_over": {}},
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("limit", "count", "is_early"),
+    [(600, 119, True), (600, 120, False), (4000, 199, True), (4000, 200, False)],
+)
+def test_falls_are_normal_early_in_a_training(
+    limit: int, count: int, is_early: bool
+) -> None:
+    falls = course(
+        ENDS | {"agent": {"max_iterations": limit}},
+        count,
+        Train__mean_episode_length=20.0,
+        Episode_Termination__fell_over=1.0,
+    )
+    assert kinds(examine_training(falls)) == (set() if is_early else {"one_end"})
+    said = [one.what for one in too_early(falls)]
+    assert said == [f"Too early to judge: {count} of {limit} iterations."] * is_early
+
+
+def test_what_no_training_mends_is_found_early() -> None:
+    early = course(rewarded("action_rate_l2", 0.1) | {"agent": {"max_iterations": 600}})
+    assert early.early
+    assert kinds(examine_training(early)) == {"sign"}
+
+
+def test_a_run_that_is_set_to_few_iterations_is_early_by_its_task(
+    tmp_path: Path,
+) -> None:
+    lines = [{"iteration": i, "Train/mean_step_reward": 0.1} for i in range(1, 6)]
+    run = make_run(tmp_path / "run", lines, task="Velocity-Go1-Flat")
+    config = {"agent": {"max_iterations": 5}}
+    (run / "config.json").write_text(json.dumps(config))
+    found, looked_at = examine(RunFolder(run), {})
+    said = listing(found, looked_at)
+    assert " 1. sure    Too early to judge: 5 of 300 iterations." in said
+    assert "Try: ask again after iteration 60;" in said
+
+
+@pytest.mark.slow
+def test_a_robot_that_has_begun_to_learn_gets_no_advice_on_its_walk(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """After three iterations it stands; `command_not_followed` would be found."""
+    line = ["Velocity-Go1-Flat", "--env.scene.num-envs", "16", "--device", "cpu"]
+    line += ["--agent.max-iterations", "3", "--logs", str(tmp_path)]
+    train_script.main(line)
+    doctor.main(["latest", "--logs", str(tmp_path)])
+    said = capsys.readouterr().out
+    assert "Too early to judge: 3 of 300 iterations." in said
+    assert "is not followed" not in said and "lies" not in said
 
 
 @pytest.mark.parametrize("scale", [0.01, 100.0])

@@ -215,7 +215,7 @@ def test_a_state_that_was_got_never_changes(env: ManagerBasedRlEnv) -> None:
         (
             {},
             "A state is a tensor for each entity, by name, and this one has none. "
-            "Valid names, nearest first: 'creature', 'table'.",
+            "Valid names: 'creature', 'table'.",
         ),
     ],
 )

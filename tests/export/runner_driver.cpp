@@ -113,6 +113,7 @@ struct Scripted : RobotInterface {
   std::string fault;
   std::vector<Json> recorded = moments();
   PacketSource* source = nullptr;
+  Policy* policy = nullptr;
   long period = -1, damped = -1;
   double time = 0.0;
 
@@ -127,6 +128,32 @@ struct Scripted : RobotInterface {
     Arrays found = arrays(recorded.at(static_cast<std::size_t>(period))["inputs"]);
     // In one period alone: the robot stays let go.
     if (is("nan") && period == kFault) found.at("joint_vel")[3] = std::nanf("");
+    if (is("fall"))
+      found.at("projected_gravity") = {0, -std::sin(1.22f), -std::cos(1.22f)};
+    if (is("up")) found.at("projected_gravity") = {0, 0, 1};
+    if (is("long")) found.at("projected_gravity") = {0, 0, -9.81f};
+    if (is("degrees"))
+      for (float& each : found.at("joint_pos")) each *= 57.29578f;
+    if (is("input")) found.at("joint_pos")[2] = 0.0f;
+    if (is("beyond")) found.at("joint_pos")[2] = contract.joints[2].high + 0.05f;
+    if (is("apart")) found.at("joint_pos")[0] = 0.9f;
+    if (is("no_velocity")) found.erase("base_lin_vel");
+    if (is("narrow")) found.at("joint_pos").pop_back();
+    if (is("forgets")) policy->reset();
+    if (fault == "speed") found.at("joint_vel").assign(12, 0.5f * 57.29578f);
+    if (fault == "backwards") found.at("joint_vel").assign(12, -0.5f);
+    if (fault == "gyro") {
+      found.at("projected_gravity") = {0, -std::sin(angle()), -std::cos(angle())};
+      found.at("base_ang_vel") = {0.5f * 57.29578f, 0, 0};
+    }
+    return found;
+  }
+  // The robot turns, and its joints do, by 0.5 rad/s.
+  float angle() const { return 0.5f * static_cast<float>(contract.dt * period); }
+  std::map<std::string, Gains> gains() override {
+    std::map<std::string, Gains> found;
+    if (fault == "gains") found["FL_calf_joint"].damping = 0.0;
+    if (fault == "weak") found["FL_calf_joint"].effort_limit = 30.0;
     return found;
   }
   void write(const std::vector<Target>& targets) override {
@@ -148,9 +175,15 @@ struct Scripted : RobotInterface {
     if (is("limit")) found[2] = 0.0;  // A calf ends at -0.888.
     if (is("beyond")) found[2] = contract.joints[2].high + 0.05;
     if (is("missing")) found.pop_back();
+    if (is("nan_joint")) found[2] = std::nan("");
+    if (fault == "speed" || fault == "backwards")
+      for (double& each : found) each += angle();
     return found;
   }
-  double upright() override { return is("fall") ? std::cos(1.22) : 1.0; }
+  double upright() override {
+    if (fault == "gyro") return std::cos(angle());
+    return is("fall") ? std::cos(1.22) : 1.0;
+  }
 };
 
 struct Key : CommandSource {
@@ -163,11 +196,14 @@ struct Key : CommandSource {
 
 static void loop(const Contract& contract, const std::string& fault) {
   Scripted robot(contract, fault);
-  std::size_t answers = 0;
+  std::size_t answers = 0, states = 0;
   for (const Field& each : contract.outputs) answers += each.size();
+  for (const Field& each : contract.states) states += each.size();
   FilePolicy policy(contract, [&](const float*, float* out) {
-    std::fill_n(out, answers, robot.is("answer") ? std::nanf("") : 0.0f);
+    std::fill_n(out, answers, robot.is("answer") ? std::nanf("") : 0.01f);
+    if (fault != "stateless") std::fill_n(out + answers, states, 0.01f);
   });
+  robot.policy = &policy;
   PacketSource packets(contract, [&] { return robot.time; });
   Key key(contract);
   Safety safety(contract);
@@ -185,6 +221,42 @@ static void loop(const Contract& contract, const std::string& fault) {
     reason = std::string("error: ") + error.what();
   }
   std::cout << "damped " << robot.damped << '\n' << "reason " << reason << '\n';
+}
+
+// A robot that reads what was recorded, and stands where it says.
+struct Recorded : RobotInterface {
+  std::vector<Json> recorded = moments();
+  std::size_t period = 0;
+  double dt;
+
+  explicit Recorded(double period_s) : dt(period_s) {}
+
+  Arrays inputs() const { return arrays(recorded.at(period)["inputs"]); }
+  Arrays read(const Arrays&) override { return inputs(); }
+  void write(const std::vector<Target>&) override {}
+  void damp() override {}
+  void wait() override { ++period; }
+  double now() override { return dt * static_cast<double>(period); }
+  std::vector<double> joint_pos() override {
+    const Numbers found = inputs().at("joint_pos");
+    return {found.begin(), found.end()};
+  }
+  double upright() override { return -inputs().at("projected_gravity")[2]; }
+};
+
+// Print the log of a run in which the file answers what was recorded.
+static void logged(const Contract& contract) {
+  Recorded robot(contract.dt);
+  FilePolicy policy(contract, [&](const float*, float* out) {
+    const Numbers answer = robot.recorded.at(robot.period)["answer"].numbers();
+    std::copy(answer.begin(), answer.end(), out);
+  });
+  CommandSource source(contract);
+  source.set("twist", arrays(robot.recorded.at(0)["inputs"]).at("command"));
+  Safety safety(contract);
+  const long steps = static_cast<long>(robot.recorded.size());
+  run(policy, robot, source, safety, steps,
+      [](const Period& period) { std::cout << log_line(period) << '\n'; });
 }
 
 // Print why each contract, one a line in JSON or not, is refused.
@@ -216,6 +288,7 @@ int main(int count, char** words) {
     if (mode == "file") file(Contract::read(path));
     if (mode == "measure") measured(Contract::read(path));
     if (mode == "loop") loop(Contract::read(path), words[3]);
+    if (mode == "log") logged(Contract::read(path));
     if (mode == "refuse") refused();
     if (mode == "check") Contract::read(path).check_file(read_file(words[3]));
     if (mode == "hash") std::cout << sha256(read_file(path)) << '\n';

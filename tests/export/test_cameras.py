@@ -150,14 +150,18 @@ def measured(
 def test_in_plain_mujoco_it_moves_as_in_the_environment_by_what_rays_see(
     seeing: tuple[ManagerBasedRlEnv, Policy, OnnxPolicy],
 ) -> None:
-    """Twenty steps of both loops, each by its own physics and its own pictures."""
+    """Twenty control steps, each from the environment's state and picture.
+
+    A ray along an edge meets either of two surfaces, as the processor rounds: one such
+    pixel moves joints by 2e-4 rad in a step, and contacts multiply that. Without one
+    the largest difference is 3e-6 rad on three instruction sets, and joints move by
+    5e-3 to 0.1 rad.
+    """
     env, network, file = seeing
     said = file.contract
     camera = camera_of(said)
     seen, _ = env.reset(seed=4)
     model, data = env.sim.mj_model, mujoco.MjData(env.sim.mj_model)
-    for name in ("qpos", "qvel", "mocap_pos", "mocap_quat"):
-        getattr(data, name)[:] = getattr(env.sim.data, name)[0].numpy()
     (term,) = said["actions"]
     driven = {model.joint(model.actuator_trnid[i, 0]).name: i for i in range(model.nu)}
     # What the policy does not move is held where the contract says.
@@ -167,23 +171,32 @@ def test_in_plain_mujoco_it_moves_as_in_the_environment_by_what_rays_see(
     goal = goal_command(env, GOAL).goal_pos_w[0].numpy().astype(float)
     file.reset()
     for _ in range(20):
-        seen = env.step(network(seen))[0]
+        for name in ("qpos", "qvel", "mocap_pos", "mocap_quat"):
+            getattr(data, name)[:] = getattr(env.sim.data, name)[0].numpy()
         mujoco.mj_forward(model, data)
         picture = cast_by_mujoco(model, data, camera)
-        found = file(measured(said, data, goal) | {"depth": picture})
+        own = env.observation_manager.output[CAMERA]
+        assert isinstance(own, torch.Tensor)
+        levels = np.abs(own[0].numpy().astype(int) - picture.astype(int))
+        assert np.mean(levels <= 1) > 0.995
+        found = file(measured(said, data, goal) | {"depth": own[0].numpy()})
         for name, target in zip(term["targets"], found[term["output"]], strict=True):
             data.ctrl[driven[f"robot/{name}"]] = target
         for _ in range(said["rates"]["decimation"]):
             mujoco.mj_step(model, data)
+        seen = env.step(network(seen))[0]
         ours = env.sim.data.qpos[0].numpy()
-        np.testing.assert_allclose(ours, data.qpos, rtol=0, atol=1e-4)
+        np.testing.assert_allclose(ours, data.qpos, rtol=0, atol=3e-5)
 
 
 @pytest.mark.slow
 def test_fed_what_was_seen_the_file_acts_as_the_network_does(
     seeing: tuple[ManagerBasedRlEnv, Policy, OnnxPolicy],
 ) -> None:
-    """Over 200 steps. A sharp softmax over a picture multiplies what rounding does."""
+    """Over 200 steps; relative to the largest action where that is above 1.
+
+    A sharp softmax over a picture multiplies what rounding does.
+    """
     env, network, file = seeing
     most = {"Reach-Yam-Depth": 1e-5 / 0.03, "Lift-Yam-Depth": 1e-5}
     seen, _ = env.reset(seed=4)
@@ -194,7 +207,9 @@ def test_fed_what_was_seen_the_file_acts_as_the_network_does(
         assert isinstance(told, dict)
         action = network(seen)
         found = file({name: value[0].numpy() for name, value in told.items()})
-        error = max(error, np.abs(found["action"] - action[0].numpy()).max())
+        expected = action[0].numpy()
+        size = max(1.0, np.abs(expected).max())
+        error = max(error, np.abs(found["action"] - expected).max() / size)
         seen, _, terminated, truncated, _ = env.step(action)
         if terminated or truncated:
             file.reset()

@@ -6,8 +6,10 @@ import struct
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import mujoco
 import numpy as np
 import pytest
 import torch
@@ -16,7 +18,8 @@ from mjlab.entity import EntityCfg
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.export import ExportError, FilePolicy, OnnxPolicy, driven_by
 from mjlab.export.forms import TIMED
-from mjlab.export.runner.loop import check
+from mjlab.export.recipes import upright_reading
+from mjlab.export.runner.loop import check, fed
 from mjlab.export.runner.policy import ContractPolicy
 from mjlab.export.runner.robot import MujocoRobot
 from mjlab.export.verify import verify
@@ -192,6 +195,60 @@ def test_other_ways_of_reaching_are_the_same_in_plain_mujoco(
     by_answer, by_joint = check(policy, MujocoRobot(policy))
     assert by_answer < 1e-5 and by_joint < 1e-4
     assert np.ptp(policy.record()["qpos"][:21], axis=0).max() > 0.2
+
+
+def test_the_quaternion_of_an_absolute_pose_is_normalised_and_not_clipped(tmp_path):
+    cfg = LiftYamIKCfg(seed=3)
+    cfg.actions["arm"] = replace(
+        cfg.actions["arm"],
+        command_type="pose",
+        use_relative_mode=False,
+        clip=(-0.1, 0.2),
+    )
+    _, exported = write(tmp_path, cfg, agent_cfg(1, actor=small()))
+    policy = ContractPolicy(exported.path)
+    term = next(t for t in policy.contract["actions"] if "reach" in t)
+    assert term["clip"] == [[-0.1, 0.2]] * 3 + [[None, None]] * 4
+    start, stop = term["action"]
+    scale, record = cfg.actions["arm"].position_scale, policy.record()
+    told = np.array([answer[term["output"]] for _, answer in fed(policy)])
+    raw = record["output action"][:, start:stop].astype(float)
+    # By hand: three clipped numbers, and four divided by their length.
+    place = np.clip(scale * raw[:, :3], -0.1, 0.2)
+    quat = raw[:, 3:] / np.sqrt((raw[:, 3:] ** 2).sum(axis=1, keepdims=True))
+    assert told == pytest.approx(np.concatenate((place, quat), axis=1), abs=1e-5)
+    assert record[f"output {term['output']}"] == pytest.approx(told, abs=1e-5)
+    # Clipped before or after its division, it would be another.
+    assert np.abs(raw[:, 3:]).max() > 0.25 and np.abs(quat).max() > 0.25
+
+
+@pytest.mark.parametrize("turn", [(1.0, 0.0, 0.0, 0.0), (0.5, 0.5, -0.5, 0.5)])
+def test_the_reading_of_an_upright_root_is_that_of_mujoco(turn, go1):
+    policy = ContractPolicy(go1)
+    spec = mujoco.MjSpec.from_string(policy.scene()["scene.xml"].decode())
+    spec.site("robot/imu").quat = turn
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    data.qpos[3:7] = np.cos(0.3), 0.0, 0.0, np.sin(0.3)  # Upright, with any yaw.
+    mujoco.mj_forward(model, data)
+    root = SimpleNamespace(root_body_id=model.body("robot/trunk").id)
+    robot = SimpleNamespace(is_fixed_base=False, index=root)
+    env: Any = SimpleNamespace(
+        sim=SimpleNamespace(mj_model=model),
+        scene=SimpleNamespace(entity=lambda name: robot),
+    )
+    for sign in (1.0, -1.0):
+        how = {"op": "sensor", "name": "robot/imu_upvector", "sign": sign}
+        found = upright_reading(env, "robot", how)
+        wanted = sign * data.sensor("robot/imu_upvector").data
+        assert found == pytest.approx(wanted, abs=1e-6)
+    other = {"op": "sensor", "name": "robot/imu_ang_vel", "sign": 1.0}
+    assert upright_reading(env, "robot", other) is None
+    trunk, calf = (
+        upright_reading(env, "robot", {"op": "gravity", "body": body})
+        for body in ("robot/trunk", "robot/FL_calf")
+    )
+    assert trunk == [0.0, 0.0, -1.0] and calf is None
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,11 @@
 import io
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -258,12 +260,11 @@ class BendsTooFar(Faulty):
 
 class Falls(Faulty):
     def read(self, commands):
-        found = super().read(commands)
-        if self.is_faulty:
+        if self.period >= FAULT - 1:
             half = np.radians(70.0) / 2.0
             self.data.qpos[3:7] = np.cos(half), np.sin(half), 0.0, 0.0
-            mujoco.mj_kinematics(self.model, self.data)
-        return found
+            mujoco.mj_forward(self.model, self.data)
+        return super().read(commands)
 
 
 class Stalls(Faulty):
@@ -274,9 +275,12 @@ class Stalls(Faulty):
 @pytest.mark.parametrize(
     ("kind", "reason"),
     [
-        (SeesNothing, "joint_vel is not a finite number"),
-        (BendsTooFar, "FR_calf_joint is beyond its limit"),
-        (Falls, "the robot fell"),
+        (SeesNothing, "joint_vel of FL_hip_joint is not a finite number"),
+        (
+            BendsTooFar,
+            "joint_pos() of FR_calf_joint is 0, beyond its limits -2.818 to -0.888 rad",
+        ),
+        (Falls, "the robot fell: it leans by 70 degrees, more than 60"),
         (Stalls, "the last step is 0.050 s ago"),
         (Faulty, None),
     ],
@@ -295,6 +299,240 @@ def test_what_goes_wrong_lets_the_robot_go_within_two_periods(kind, reason, poli
     assert FAULT <= robot.damped <= FAULT + 2
     assert is_damped == [False] * robot.damped + [True] * (10 - robot.damped)
     assert not any(row["targets"] for row in rows[robot.damped :])
+
+
+# --- Readings that cannot be right ----------------------------------------------------
+
+
+def misread(change: Callable[[dict], dict | None]) -> type[Faulty]:
+    """Return a robot whose driver changes what it reads."""
+
+    class Misread(Faulty):
+        def read(self, commands):
+            found = super().read(commands)
+            return change(found) or found
+
+    return Misread
+
+
+def scaled(name: str, factor: float) -> type[Faulty]:
+    return misread(lambda found: found | {name: factor * found[name]})
+
+
+def other_joints(change: Callable[[np.ndarray], np.ndarray]) -> type[Faulty]:
+    """Return a robot whose driver changes what `joint_pos` says."""
+
+    class Other(Faulty):
+        def joint_pos(self):
+            return change(super().joint_pos())
+
+    return Other
+
+
+class Forgets(Faulty):
+    """Begins anew in each period."""
+
+    policy: ContractPolicy
+
+    def read(self, commands):
+        self.policy.reset()
+        return super().read(commands)
+
+
+PER_RADIAN = 180.0 / np.pi
+THIRD_IS_NAN = np.array([0.0, 0.0, np.nan] + [0.0] * 9)
+MISREAD = {
+    "joint positions in degrees": (
+        scaled("joint_pos", PER_RADIAN),
+        # The first joint stands at 0.1 rad.
+        r"joint_pos of FR_hip_joint is 5.73, beyond its limits -0.863 to 0.863 rad; 5\."
+        r"73 degrees are 0.1 rad",
+        0,
+    ),
+    "joint velocities in degrees": (
+        scaled("joint_vel", PER_RADIAN),
+        r"joint_vel is [4-6]\d.* times the change of the joint positions: it is in "
+        r"degrees per second, expected rad/s",
+        4,
+    ),
+    "a gyro in degrees": (
+        scaled("base_ang_vel", PER_RADIAN),
+        r"base_ang_vel is [3-6]\d.* times the turning of projected_gravity: it is in "
+        r"degrees per second, expected rad/s",
+        4,
+    ),
+    "joint velocities of the other sign": (
+        scaled("joint_vel", -1.0),
+        r"joint_vel is the negative of the change of the joint positions",
+        15,
+    ),
+    "gravity that points up": (
+        scaled("projected_gravity", -1.0),
+        r"projected_gravity says that the root leans by 180 degrees, and upright\(\) "
+        r"by 0",
+        0,
+    ),
+    "gravity in m/s^2": (
+        scaled("projected_gravity", 9.81),
+        r"projected_gravity has the length 9.81, expected 1",
+        0,
+    ),
+    "a joint beyond its limit in the input alone": (
+        misread(lambda found: found["joint_pos"].__setitem__(2, 0.0)),
+        r"joint_pos of FR_calf_joint is 0, beyond its limits -2.818 to -0.888 rad",
+        0,
+    ),
+    "joints in another order": (
+        misread(
+            lambda found: (
+                found | {"joint_pos": found["joint_pos"][[1, 0, *range(2, 12)]]}
+            )
+        ),
+        r"joint_pos of FR_hip_joint is 0.9, and joint_pos\(\) says 0.1 rad",
+        0,
+    ),
+    "a joint that reads NaN": (
+        other_joints(lambda found: found + THIRD_IS_NAN),
+        r"joint_pos\(\) of FR_calf_joint is not a finite number",
+        0,
+    ),
+    "a forgotten last action": (
+        Forgets,
+        r"state_last_action is not the action of the last period: the policy was reset",
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", MISREAD)
+def test_a_reading_that_cannot_be_right_is_named(kind, policy):
+    driver, said, latest = MISREAD[kind]
+    robot = begun(policy, driver)
+    vars(robot)["policy"] = policy
+    source = CommandSource(policy.contract)
+    source.set("twist", [0.5, 0.0, 0.0])
+    log = io.StringIO()
+    reason = run(policy, robot, source, Safety(policy), steps=20, log=log)
+    assert re.match(said, reason or ""), reason
+    assert isinstance(robot, Faulty) and robot.damped is not None
+    assert robot.damped <= latest
+    rows = [json.loads(row) for row in log.getvalue().splitlines()]
+    assert rows[robot.damped]["damped"] == reason
+
+
+NUMBERS_OF_JOINTS = r"12 numbers \(FR_hip_joint, FR_thigh_joint, .*\), in rad$"
+
+
+@pytest.mark.parametrize(
+    ("driver", "said"),
+    [
+        (
+            misread(lambda found: {n: found[n] for n in found if n != "base_lin_vel"}),
+            r"^base_lin_vel is missing from the readings: the policy takes 3 numbers "
+            r"\(x, y, z\), in m/s, in the axes of robot/imu$",
+        ),
+        (
+            misread(lambda found: found | {"joint_pos": found["joint_pos"][:11]}),
+            r"^joint_pos has the shape \(11,\): the policy takes " + NUMBERS_OF_JOINTS,
+        ),
+        (
+            other_joints(lambda found: found[:11]),
+            r"^joint_pos\(\) gives 11 numbers, and the contract has 12 joints$",
+        ),
+    ],
+)
+def test_readings_of_another_shape_are_refused_by_name(driver, said, policy):
+    robot, source = begun(policy, driver), CommandSource(policy.contract)
+    log = io.StringIO()
+    with pytest.raises(ContractError, match=said) as error:
+        run(policy, robot, source, Safety(policy), steps=3, log=log)
+    assert isinstance(robot, Faulty) and robot.damped == 0
+    (row,) = [json.loads(row) for row in log.getvalue().splitlines()]
+    assert row["damped"] == str(error.value) and row["targets"] == {}
+
+
+def test_a_missing_reading_is_named_by_the_policy_too(policy):
+    with pytest.raises(ContractError, match=r"^base_lin_vel is missing from the read"):
+        policy({})
+
+
+def test_a_slide_is_let_go_a_centimetre_beyond_its_limit(cartpole):
+    """A hinge has ten times that, in rad."""
+    policy = ContractPolicy(cartpole)
+    limit = policy.entity["joints"][0]["limits"][1]
+    assert policy.entity["joints"][0]["unit"] == "m"
+    for beyond, is_fault in ((0.02, True), (0.005, False)):
+        robot = begun(policy, Faulty)
+        robot.data.qpos[robot.joints[0][0]] = limit + beyond
+        mujoco.mj_forward(robot.model, robot.data)
+        source = CommandSource(policy.contract)
+        reason = run(policy, robot, source, Safety(policy), steps=1)
+        said = f"cart_pos of slider is {limit + beyond:.4g}, beyond its limits"
+        assert (reason or "").startswith(said) == is_fault
+        assert (reason is not None) == is_fault
+
+
+def test_a_mounting_of_the_imu_is_part_of_the_tilt(policy):
+    """The vector of an upright root is that of the contract, in the axes of the IMU."""
+    entry = next(
+        e for e in policy.contract["inputs"] if e["name"] == "projected_gravity"
+    )
+    assert entry["upright"] == [0.0, 0.0, -1.0]
+    # Turned by a quarter about x, where up is along -y and down along +y.
+    entry["upright"] = [0.0, 1.0, 0.0]
+
+    def turned(found):
+        x, y, z = found["projected_gravity"]
+        return found | {"projected_gravity": np.array([x, -z, y])}
+
+    source = CommandSource(policy.contract)
+    robot = begun(policy, misread(turned))
+    assert run(policy, robot, source, Safety(policy), steps=3) is None
+    policy.reset()
+    found = run(policy, begun(policy), source, Safety(policy), steps=3)
+    assert found and found.startswith("projected_gravity says that the root leans by")
+
+
+# --- Gains ----------------------------------------------------------------------------
+
+
+def with_stiffness(policy: ContractPolicy, factor: float) -> str:
+    spec = mujoco.MjSpec.from_string(text_of(policy))
+    for actuator in spec.actuators:
+        actuator.gainprm[0] *= factor
+        actuator.biasprm[1] *= factor
+    spec.compile()
+    return spec.to_xml()
+
+
+OTHER_GAINS = "gains of FR_hip_joint: stiffness is 19.07 on the robot, and 15.9 in the "
+
+
+def test_a_robot_with_other_gains_is_refused(policy, go1, tmp_path, capsys):
+    path = tmp_path / "robot.xml"
+    path.write_text(with_stiffness(policy, 1.2))
+    for more in ([], ["--check"]):
+        assert main([str(go1), "--robot", str(path), "--seconds", "0.1", *more]) == 2
+        said = capsys.readouterr()
+        assert said.out == ""
+        assert said.err == f"error: {OTHER_GAINS}contract (and 11 more)\n"
+    path.write_text(with_stiffness(policy, 1.0))
+    assert main([str(go1), "--robot", str(path), "--seconds", "0.1"]) == 0
+
+
+def test_gains_that_a_driver_reads_out_are_compared(policy):
+    class Told(Faulty):
+        def gains(self):
+            return {"FL_calf_joint": {"damping": 0.0}}
+
+    robot, source = begun(policy, Told), CommandSource(policy.contract)
+    said = "gains of FL_calf_joint: damping is 0 on the robot, and 2.277 in the contra"
+    with pytest.raises(ContractError, match=said):
+        run(policy, robot, source, Safety(policy), steps=1)
+    assert robot.damped == -1  # Before the first period.
+
+
+# --- Packets and drivers --------------------------------------------------------------
 
 
 def test_a_late_packet_lets_the_robot_go_within_two_periods(policy):
@@ -514,6 +752,19 @@ def test_a_command_that_is_none_is_refused(policy):
             source.set("twist", wrong)
 
 
+def test_packets_come_from_this_machine_alone(policy):
+    """127.0.0.2 is another address of this machine, as that of its network is."""
+    source = UdpSource(policy.contract, 0, lambda: 0.0)
+    sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    packet = json.dumps({"twist": [0.5, 0.0, 0.0]}).encode()
+    sender.sendto(packet, ("127.0.0.2", source.port))
+    source.read()
+    assert not source.values["twist"].any()
+    sender.sendto(packet, ("127.0.0.1", source.port))
+    source.read()
+    assert source.values["twist"][0] == 0.5
+
+
 def test_packets_that_are_none_count_as_none(policy):
     clock = [0.0]
     source = UdpSource(policy.contract, 0, lambda: clock[0])
@@ -538,6 +789,37 @@ def test_a_file_that_was_changed_is_refused(go1, tmp_path):
     path.write_bytes(b"no policy")
     with pytest.raises(ContractError, match="has no checksum"):
         ContractPolicy(path)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{none}", "{none}: No such file or directory"),
+        ("{go1} --seconds -1", "argument --seconds: -1 is not a time above 0 s"),
+        ("{go1} --seconds nan", "argument --seconds: nan is not a time above 0 s"),
+        ("{go1} --udp 99999", "argument --udp: 99999 is not a port from 0 to 65535"),
+        ("{go1} --command 1 2", "twist takes 3 numbers"),
+        ("{cartpole} --command 1", "The policy takes no command"),
+        ("{go1} --fast", "unrecognized arguments: --fast"),
+        ("{go1} --keyboard", "The keyboard is read from a terminal: this is none"),
+        ("{go1} --log {none}/a.jsonl", "{none}/a.jsonl: No such file or directory"),
+        ("{go1} --robot {none}", "MuJoCo cannot load {none}: "),
+        ("{json}", "{json} is JSON, not ONNX: name the ONNX file that it belongs to, "),
+    ],
+)
+def test_an_error_of_the_command_line_is_one_line(
+    line, said, go1, cartpole, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    names = {"go1": go1, "cartpole": cartpole, "none": tmp_path / "none"}
+    names["json"] = go1.with_suffix(".contract.json")
+    try:
+        code = main(line.format(**names).split())
+    except SystemExit as end:
+        code = end.code
+    assert code == 2
+    (found,) = capsys.readouterr().err.splitlines()
+    assert found.startswith(f"error: {said.format(**names)}")
 
 
 def test_a_robot_without_a_joint_is_refused_by_its_name(policy):

@@ -5,10 +5,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-TOLERANCES = {"native": 5e-6, "warp": 1e-4}
-"""How much a number may differ on another processor, and what share of the largest one
+TOLERANCES = {"native": 5e-6, "warp": 1e-4, "policies": 1e-4, "picture": 2e-3}
+"""How much a number can differ on another processor, and what share of the largest one
 of its entry. Without vector instructions it is 1.2e-6 after ten steps, in muscles, and
-1.4e-5 on Warp, where physics is in float32."""
+1.4e-5 on Warp, where physics is in float32. A policy's network is in float32 and acts
+on its own effects: 6e-6 after three steps. Of a picture, an edge moves by a pixel."""
 
 Same = Callable[[Any, Any], bool]
 
@@ -33,6 +34,9 @@ def entries(
 
 def close(before: Any, after: Any, tolerance: float = TOLERANCES["native"]) -> bool:
     """Whether hashes are equal, or numbers close."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        pictures = before["picture"], after["picture"]
+        return close(*pictures, tolerance=TOLERANCES["picture"])
     if isinstance(before, str) or isinstance(after, str):
         return before == after
     if len(before) != len(after):
@@ -53,14 +57,6 @@ def operations(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]
     if index is not None:
         found.append(f"operation {index} of {after['number']} is another")
     return found
-
-
-def policies(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """The first step whose actions are others."""
-    index = first_other(before["by_step"].split(), after["by_step"].split())
-    if index is not None:
-        return [f"the actions of step {index} are others"]
-    return [] if before["all"] == after["all"] else ["some action is another"]
 
 
 def first_other(before: Sequence[str], after: Sequence[str]) -> int | None:

@@ -1,7 +1,7 @@
 """Rewrites what is written down of the project: `python -m tests.golden.make`.
 
     python -m tests.golden.make --only operations
-    python -m tests.golden.make --only state values --cases native/Velocity-G1
+    python -m tests.golden.make --only values --cases native/Velocity-G1
 
 Each part is a file of its own, so that a diff says which truth has changed.
 """
@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
+
 import tests.conftest  # noqa: F401  Before torch: how its threads wait.
-from tests.golden.machine import made_on
 from tests.golden.runs import CASES, observe
 from tests.golden.surface import (
     SCRIPTS,
@@ -32,7 +33,6 @@ def of_runs(part: str) -> Callable[[str], Any]:
 
 
 PARTS: dict[str, tuple[list[str], Callable[[str], Any]]] = {
-    "state": (CASES, of_runs("state")),
     "values": (CASES, of_runs("values")),
     "names": (CASES, of_runs("names")),
     "operations": (CASES, of_runs("operations")),
@@ -41,13 +41,18 @@ PARTS: dict[str, tuple[list[str], Callable[[str], Any]]] = {
     "public": (list(public_names()), lambda package: public_names()[package]),
 }
 """Of each part: its cases, and what is written down of one."""
-EXACT = ("state", "operations", "policies")
-"""Parts that hold on the machine that made them; the file says which."""
+OF_TORCH = ("operations",)
+"""Parts that hold with the version of torch that made them; the file says which."""
 
 
 def recorded(part: str) -> dict[str, Any]:
     """What is written down of a part, by case."""
     return json.loads((DATA / f"{part}.json").read_text("utf-8"))
+
+
+def made_with() -> dict[str, str]:
+    """The library that decides which operations a step is made of."""
+    return {"torch": torch.__version__.partition("+")[0]}
 
 
 def written(record: dict[str, Any]) -> str:
@@ -72,10 +77,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for part in args.only:
         cases, look = PARTS[part]
         chosen = [case for case in cases if not args.cases or case in args.cases]
-        header = {"made_on": made_on()} if part in EXACT else {}
+        header = {"made_with": made_with()} if part in OF_TORCH else {}
         kept = recorded(part) if args.cases else {}
-        if kept and header and kept["made_on"] != header["made_on"]:
-            parser.error(f"{part} was made on another machine: rewrite all cases.")
+        if kept and header and kept["made_with"] != header["made_with"]:
+            parser.error(f"{part} was made with another torch: rewrite all cases.")
         found = kept | {case: look(case) for case in chosen}
         record = header | {case: found[case] for case in cases if case in found}
         (DATA / f"{part}.json").write_text(written(record), "utf-8")

@@ -46,7 +46,8 @@ BY_ANOTHER_TEST = {
         "test_a_new_task_that_pip_installed_is_listed_trained_and_played"
     ),
     "make train": (
-        "tests/house/test_skeleton.py::test_make_train_passes_args_to_the_velocity_task"
+        "tests/house/test_skeleton.py::"
+        "test_make_train_chooses_a_task_that_the_machine_can_learn"
     ),
     "make setup": (
         "tests/house/test_skeleton.py::"

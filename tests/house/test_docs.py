@@ -390,9 +390,16 @@ def unknown_flags(text: str, script: str | None) -> list[str]:
             ok = is_setting(flag.rstrip("."))
         else:
             ok = any(flag in flags_of(each) for each in scripts)
+            ok |= script is None and flag in flags_of_runner()
         if not ok:
             unknown.append(flag)
     return unknown
+
+
+@functools.cache
+def flags_of_runner() -> frozenset[str]:
+    text = (ROOT / "mjlab/export/runner/loop.py").read_text("utf-8")
+    return frozenset(re.findall(r'add_argument\(\s*"(--[a-z-]+)"', text))
 
 
 @functools.cache

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests.house.test_other_mjlab import install_theirs
 from tests.tools.installed import build, build_wheel_of_sdist, copy_checkout, run
 
 PACKAGES = Path(torch.__file__).parents[1]
@@ -123,13 +124,32 @@ def test_programs_run_by_one_command(python, elsewhere):
         assert text.startswith("usage: mjlab train TASK [options]\n")
 
 
+SWEEP = (
+    *("sweep", "Cartpole-Balance", "--trials", "3", "--processes", "3", "--device"),
+    *("cpu", "--tune", "env.rewards.smooth.weight:log:0.1..10"),
+    *("--env.scene.num-envs", "8", "--agent.max-iterations", "2"),
+    *("--agent.num-steps-per-env", "8", "--agent.evaluation.every", "1"),
+    *("--agent.evaluation.num-envs", "4", "--env.episode-length-s", "2"),
+    *("--agent.logging.tensorboard", "False"),
+)
+
+
+@pytest.mark.slow
+def test_a_sweep_of_three_trials_writes_into_the_current_folder(python, elsewhere):
+    run(*python, "-m", "mjlab", *SWEEP, cwd=elsewhere)
+    (page,) = elsewhere.glob("logs/sweeps/*/sweep.html")
+    assert len([*page.parent.glob("Cartpole-Balance/2*/checkpoints")]) == 3
+    assert page.read_text().count("./Cartpole-Balance/") == 4  # The best has two.
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("by_sdist", [False, True], ids=["checkout", "sdist"])
 def test_a_wheel_holds_every_file_below_mjlab_and_nothing_beside(tmp_path, by_sdist):
     source = copy_checkout(tmp_path / "source")
     expected = {
         (Path(folder) / name).relative_to(source).as_posix()
-        for folder, _, names in os.walk(source / "mjlab", followlinks=True)
+        for package in ("mjlab", "mjlab_fused")
+        for folder, _, names in os.walk(source / package, followlinks=True)
         for name in names
         if not name.endswith(".sh")  # `make` alone uses it.
     }
@@ -143,13 +163,14 @@ def test_a_wheel_holds_every_file_below_mjlab_and_nothing_beside(tmp_path, by_sd
 
 
 @pytest.mark.slow
-def test_what_is_said_of_another_mjlab_mends_it(tmp_path):
+@pytest.mark.parametrize("last", ["theirs", "ours"])
+def test_what_is_said_of_another_mjlab_mends_it(tmp_path, last):
     other = tmp_path / "other"
-    (other / "mjlab").mkdir(parents=True)
-    (other / "mjlab/__init__.py").write_text("OTHER = True\n")
+    install_theirs(other)
+    shutil.rmtree(other / "mjlab-1.6.0.dist-info")
     (other / "pyproject.toml").write_text(
         '[project]\nname = "mjlab"\nversion = "1.6.0"\n'
-        '[tool.setuptools]\npackages = ["mjlab"]\n'
+        '[tool.setuptools.packages.find]\ninclude = ["mjlab*"]\n'
     )
     theirs = build("wheel", other, tmp_path / "theirs")
     ours = build_wheel_of_sdist(copy_checkout(tmp_path / "source"), tmp_path)
@@ -157,14 +178,22 @@ def test_what_is_said_of_another_mjlab_mends_it(tmp_path):
     python = tmp_path / "environment/bin/python"
     pip = (sys.executable, "-m", "pip", "--python", python)
     install = (*pip, "install", "--quiet", "--no-deps", "--no-index")
-    for wheel in (theirs, ours):
+    for wheel in (ours, theirs) if last == "theirs" else (theirs, ours):
         run(*install, wheel)
+    command = tmp_path / "environment/bin/mjlab"
+    environ = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     refused = subprocess.run(
+        [command, "list"], env=environ, capture_output=True, text=True
+    )
+    (line,) = refused.stderr.splitlines()
+    assert line.startswith("error: the distribution 'mjlab' is installed beside")
+    imported = subprocess.run(
         [python, "-I", "-c", "import mjlab"], capture_output=True, text=True
     )
-    assert "ImportError: the distribution 'mjlab' is installed beside" in refused.stderr
-    uninstall, reinstall = re.findall(r"`pip ([^`]*)`", refused.stderr)[-2:]
+    assert line.removeprefix("error: ") in imported.stderr
+    uninstall, reinstall = re.findall(r"`pip ([^`]*)`", line)
     run(*pip, *uninstall.split(), "--yes")
     words = [ours if word == "mjlab-fused" else word for word in reinstall.split()]
     run(*pip, *words, "--quiet", "--no-index")
+    assert run(command, "--version", env=environ).startswith("mjlab-fused ")
     assert run(python, "-I", "-m", "mjlab", "--version").startswith("mjlab-fused ")

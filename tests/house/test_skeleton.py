@@ -1,4 +1,4 @@
-"""Set-up, packaging, and the other distribution that is called mjlab."""
+"""Set-up and packaging."""
 
 import os
 import pty
@@ -19,7 +19,8 @@ import mjlab
 ROOT = Path(__file__).resolve().parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT, TOOLS = PYPROJECT["project"], PYPROJECT["tool"]
-MAKE_EXTRAS = ("dev", "viewer", "video", "gym", "export")
+MAKE_EXTRAS = ("dev", "viewer", "video", "gym", "export", "sweep", "wandb")
+PINNED = (*MAKE_EXTRAS, "zoo", "myo-sim")
 needs_make = pytest.mark.skipif(not shutil.which("make"), reason="make is absent")
 
 
@@ -44,36 +45,12 @@ def test_import_is_silent_where_no_other_mjlab_is_installed():
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("metadata", ["mjlab-1.6.0.dist-info", "mjlab-1.6.0.egg-info"])
-def test_another_mjlab_elsewhere_on_the_path_is_named_in_a_warning(tmp_path, metadata):
-    (tmp_path / metadata).mkdir()
-    done = import_mjlab(ROOT, tmp_path, then="print('went on')")
-    assert done.stdout == "went on\n"
-    assert str(tmp_path / metadata) in done.stderr
-    assert "pip uninstall mjlab" in done.stderr
-
-
-def test_another_mjlab_in_the_same_folder_is_an_error(tmp_path):
-    shutil.copytree(ROOT / "mjlab", tmp_path / "mjlab")
-    (tmp_path / "mjlab-1.6.0.dist-info").mkdir()
-    done = import_mjlab(tmp_path)
-    assert done.returncode != 0
-    assert "ImportError: the distribution 'mjlab' is installed" in done.stderr
-    assert str(tmp_path / "mjlab-1.6.0.dist-info") in done.stderr
-
-
 def test_tasks_are_refused_under_the_name_of_their_folder():
     done = import_mjlab(ROOT, then="import mjlab.tasks, tasks")
     assert done.returncode != 0
     assert done.stderr.endswith(
         "\nImportError: These are mjlab's tasks: import them as `mjlab.tasks`.\n"
     )
-
-
-def test_our_own_metadata_is_not_taken_for_another_mjlab(tmp_path):
-    (tmp_path / "mjlab_fused-0.1.0.dist-info").mkdir()
-    (tmp_path / "mjlab_extras-1.0.dist-info").mkdir()
-    assert import_mjlab(ROOT, tmp_path).stderr == ""
 
 
 def test_importing_mjlab_takes_milliseconds_and_loads_nothing_heavy():
@@ -100,7 +77,7 @@ def pinned_versions() -> dict[str, str]:
 
 def make_requirements() -> list[Requirement]:
     extras = PROJECT["optional-dependencies"]
-    lists = [PROJECT["dependencies"], *(extras[name] for name in (*MAKE_EXTRAS, "zoo"))]
+    lists = [PROJECT["dependencies"], *(extras[name] for name in PINNED)]
     return [Requirement(line) for lines in lists for line in lines]
 
 
@@ -185,17 +162,27 @@ def test_set_up_runs_again_only_when_what_it_installs_has_changed(checkout):
 
 
 @needs_make
-def test_make_train_without_its_script_says_so_and_fails(checkout):
-    done = run("make", "train", cwd=checkout)
-    assert done.returncode != 0
-    assert "scripts/train.py does not exist yet" in done.stderr
-
-
-@needs_make
-def test_make_train_passes_args_to_the_velocity_task(checkout):
-    (checkout / "scripts/train.py").touch()
-    done = run("make", "-n", "train", "ARGS=--seed 3", cwd=checkout)
-    assert ".venv/bin/python scripts/train.py Velocity-G1 --seed 3\n" in done.stdout
+@pytest.mark.parametrize(
+    ("has_cuda", "more", "expected"),
+    [
+        (False, [], "Velocity-Go1-Flat --video --seed 3"),
+        (True, [], "Velocity-G1 --video --seed 3"),
+        (True, ["TASK=Cartpole-Balance"], "Cartpole-Balance --video --seed 3"),
+    ],
+)
+def test_make_train_chooses_a_task_that_the_machine_can_learn(
+    checkout, has_cuda, more, expected
+):
+    """A Python that only says whether there is CUDA, and prints its line."""
+    python = checkout / ".venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text(
+        f'#!/bin/sh\n[ "$1" = -c ] && exit {int(not has_cuda)}\necho "$@"\n'
+    )
+    python.chmod(0o755)
+    done = run("make", "train", "ARGS=--seed 3", *more, cwd=checkout, check=True)
+    line = f"scripts/train.py {expected}"
+    assert done.stdout.splitlines()[-2:] == [f".venv/bin/python {line}", line]
 
 
 @pytest.mark.parametrize("at_terminal", [False, True])

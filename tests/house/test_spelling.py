@@ -12,7 +12,7 @@ import pytest
 from tests.tools.architecture import ROOT
 
 PLACES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs", "mjlab", "tasks")
-PLACES += ("scripts", "bench", "docker", "pyproject.toml", "Makefile")
+PLACES += ("mjlab_fused", "scripts", "bench", "docker", "pyproject.toml", "Makefile")
 
 
 def slips_in(*places: str) -> list[str]:

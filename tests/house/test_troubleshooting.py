@@ -21,7 +21,7 @@ def messages(text: str) -> list[str]:
 def said() -> str:
     """All texts of the source, a line each; what is put into one is a gap."""
     texts = []
-    for folder in ("mjlab", "scripts"):
+    for folder in ("mjlab", "mjlab_fused", "scripts"):
         for file in sorted((ROOT / folder).rglob("*.py")):
             tree = ast.parse(file.read_text("utf-8"))
             parts = [node for node in ast.walk(tree) if isinstance(node, ast.expr)]

@@ -57,7 +57,7 @@ def test_it_runs_from_top_to_bottom(tmp_path, record_property, renderer_works):
         "".join(out.get("text", out.get("data", {}).get("text/html", "")))
         for out in outputs_of(done)
     )
-    assert "all 120 iterations are done" in said
+    assert "120 of 120 iterations" in said
     assert "Largest departures in" in said
     assert "<video" in said
     names = {file.name for file in (tmp_path / "work").iterdir()}

@@ -217,6 +217,22 @@ def test_an_absolute_pose_is_reached_within_a_millimetre(command_frame: str) -> 
     assert turned < 5e-3
 
 
+def test_goals_in_the_world_are_counted_from_the_spawn_origin_of_each_world() -> None:
+    """As on generated terrain, whose tiles stand metres apart."""
+    env = make_env(use_relative_mode=False, command_frame="world")
+    origins = torch.tensor([[8.0 * i, -16.0 + i, 0.5 * i] for i in range(WORLDS)])
+    env.scene.spawn_origins.copy_(origins)
+    assert env.scene.spawn_origins.equal(origins)
+    action = torch.zeros(WORLDS, 7)
+    action[:, :3] = torch.tensor([0.3, -0.2, 0.4])
+    action[:, 3] = 1.0
+    env.action_manager.process_action(action)
+    # By hand: the origin and the goal, added.
+    wanted = [[8.0 * i + 0.3, -16.2 + i, 0.5 * i + 0.4] for i in range(WORLDS)]
+    goals = env.action_manager.term("ik").goal_pos_w
+    np.testing.assert_allclose(goals.numpy(), wanted, rtol=1e-6)
+
+
 def test_a_position_alone_leaves_joints_to_the_posture() -> None:
     def settle(weight: float) -> tuple[Any, float]:
         env = make_env(

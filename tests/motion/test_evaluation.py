@@ -1,5 +1,7 @@
 """Figures of how well clips are followed, by policies whose errors are known."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from mjlab.motion.evaluation import TrackingMeter, table
 from mjlab.registry import load_task
 from mjlab.rl import RunFolder, load_policy
 from mjlab.rl.checkpoint import find_checkpoint
-from mjlab.viewer.watched import watched
+from mjlab.watched import watched
 from scripts import evaluate
 from tests.worlds.motions import g1_robot, saved, standing, tracking_env
 
@@ -52,7 +54,10 @@ class Copying:
         """Nothing is remembered."""
 
 
-def measured(folder: Path, shift: float) -> dict[str, Any]:
+def measured(
+    folder: Path, shift: float, ends: Sequence[bool | None] = ()
+) -> dict[str, Any]:
+    """Figures of eight episodes; `ends` replaces their success at the end."""
     robot = g1_robot()
     clips = saved(
         folder, standing(robot, "a", 0.3, 2.0), standing(robot, "b", 0.5, 5.0)
@@ -60,7 +65,20 @@ def measured(folder: Path, shift: float) -> dict[str, Any]:
     env = tracking_env(4, clips, sampling="start", pose_range={}, velocity_range={})
     meter = TrackingMeter(env, Copying(env, shift))
     found = run_episodes(env, meter, number=8, seed=0)
+    for i, end in enumerate(ends):
+        found[i] = replace(found[i], success_at_end=end)
     return meter.figures(found)
+
+
+def test_episodes_without_the_outcome_are_left_out_of_the_success_of_a_clip(
+    tmp_path: Path,
+) -> None:
+    silent = measured(tmp_path, 0.0, [None] * 8)
+    assert {clip["success"] for clip in silent.values()} == {None}
+    rows = table(silent).splitlines()[1:3]
+    assert [row.split()[1] for row in rows] == ["-", "-"]
+    half = measured(tmp_path, 0.0, [None] * 4 + [True] * 4)
+    assert {clip["success"] for clip in half.values()} <= {None, 1.0}
 
 
 def test_a_copy_has_no_error_and_always_succeeds(tmp_path: Path) -> None:

@@ -495,6 +495,14 @@ def published(**changed: Any) -> MuscleLearner:
     )
 
 
+def test_a_learner_on_a_gpu_that_is_not_there_is_refused_in_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(LearnerError, match=r"^device='cuda', but .* device='cpu'\.$"):
+        published(device="cuda")
+
+
 def missed(state: dict[str, torch.Tensor], tuples: MuscleTuples) -> float:
     """Root mean square of the torque that is missed, by plain arithmetic."""
     rows, w18 = torch.as_tensor(tuples.rows), tuples.map

@@ -18,6 +18,7 @@ import torch
 
 from mjlab.parallel.memory import SharedArrays
 from mjlab.recording import RecordingCfg, episode_store, hdf5, merge, read_index
+from mjlab.recording.config import RecordingError
 from mjlab.recording.episode_recording import EpisodeRecording, field_of
 from mjlab.recording.episode_store import EpisodeFile
 from mjlab.recording.hdf5 import EpisodeEncoder, RawEpisode, read_attributes
@@ -30,6 +31,7 @@ from mjlab.recording.layout import (
     RecordedField,
     WriterPlan,
 )
+from mjlab.recording.reader import Recording
 from mjlab.recording.step_store import CopyStream, DeviceStore, HostStore
 from mjlab.recording.writer import Cutter, StreamWriter
 
@@ -109,6 +111,50 @@ def test_while_a_recording_goes_on_its_file_links_to_parts(tmp_path: Path) -> No
     assert sorted(each.name for each in tmp_path.iterdir()) == ["run.h5", "run.json"]
 
 
+def test_a_reader_beside_the_writer_sees_every_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    path = tmp_path / "run.h5"
+    file = a_file(path)
+    for number in range(4):
+        file.add([an_episode(number, number + 1)])
+        now += 60.0
+        file.publish_when_due()
+        with h5py.File(path) as links:
+            steps = [len(links[f"traj_{i}"]["rewards"]) for i in range(len(links))]
+        assert steps == list(range(1, number + 2))
+        listed = read_index(path)["episodes"]
+        assert [entry["elapsed_steps"] for entry in listed] == steps
+    file.finish(clean=True)
+
+
+def test_a_batch_that_could_not_be_published_is_published_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    path = tmp_path / "run.h5"
+    file = a_file(path)
+    file.add([an_episode(0, 4)])
+    file.publish_when_due()  # Too soon after the file began.
+    with h5py.File(path) as links:
+        assert len(links) == 0
+    write, now = episode_store.write_atomic, now + 60.0
+
+    def full(path: Path, data: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(episode_store, "write_atomic", full)
+    file.publish_when_due()
+    monkeypatch.setattr(episode_store, "write_atomic", write)
+    now += 60.0
+    file.publish_when_due()
+    check_first(path, 4)
+    file.finish(clean=True)
+
+
 def test_links_are_written_seldom_enough_to_take_a_fifth_of_the_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,6 +206,22 @@ def test_many_episodes_are_several_parts(
             np.testing.assert_array_equal(plain[f"traj_{world}/rewards"], rewards)
 
 
+# --- A damaged file -------------------------------------------------------------------
+
+
+def test_a_recording_that_is_refused_is_not_left_open(tmp_path: Path) -> None:
+    path = tmp_path / "run.h5"
+    with h5py.File(path, "w") as file:
+        file.attrs["format"], file.attrs["format_version"] = hdf5.FORMAT, "none"
+    files = (h5py.h5f.OBJ_ALL, h5py.h5f.OBJ_FILE)
+    before = h5py.h5f.get_obj_count(*files)
+    # The error keeps what it came from alive.
+    with pytest.raises(RecordingError, match="is damaged") as refused:
+        Recording(path)
+    assert refused.tb is not None
+    assert h5py.h5f.get_obj_count(*files) == before
+
+
 # --- A full disk ----------------------------------------------------------------------
 
 
@@ -198,6 +260,37 @@ def test_a_full_disk_is_said_once_and_what_was_written_stays(small_disk: Path) -
     assert len(read_index(path)["episodes"]) == kept
     assert len(said) == 2
     assert "stays a file of links" in said[1]
+
+
+REFUSED_WRITE = """
+import gc, os, pathlib, sys
+from mjlab.files import write_atomic
+
+path = pathlib.Path(sys.argv[1])
+path.with_name(f"{path.name}.{os.getpid()}.tmp").symlink_to("/dev/full")
+kept = []
+try:
+    write_atomic(path, lambda file: file.write(b"data"))
+except OSError as error:
+    kept += [kept, error]
+else:
+    raise SystemExit("The write was not refused.")
+del kept
+gc.collect()
+"""
+"""Write to a file of a full disk, and have the collector free the error. The kernel
+refuses what is written to /dev/full."""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="There is no /dev/full.")
+def test_the_error_of_a_full_disk_can_be_garbage_collected(tmp_path: Path) -> None:
+    # A view of a BytesIO in the traceback crashes the collector of Python 3.12.1, and
+    # Python 3.13 reports a BufferError on stderr. A crash would end this process.
+    command = [sys.executable, "-c", REFUSED_WRITE, str(tmp_path / "run.h5")]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_room_that_comes_back_is_used(small_disk: Path) -> None:
@@ -426,6 +519,30 @@ def test_a_stream_is_cut_as_its_rows_say() -> None:
         assert values == [[11, 12], [14], [15, 16], [17]]
         assert [int(e.beginning[0]) for e in found] == [0, 2, 3, 5]
         assert [int(e.shared[0]) for e in found] == [1, 5, 6, 10]
+
+
+def test_an_episode_longer_than_its_chunk_keeps_how_it_began() -> None:
+    """The memory of a chunk is used again while the episode goes on."""
+    layout = Layout(
+        [
+            *[RecordedField(name, (), "uint8") for name in CONTROL],
+            RecordedField("a", (), "uint8"),
+        ]
+    )
+    rows = np.zeros((2, 1, layout.row_bytes), np.uint8)
+    beginnings, shared = np.zeros((2, 3), np.uint8), np.zeros((2, 4), np.uint8)
+    cutter, found = Cutter(1, layout), []
+    for chunk in range(6):
+        rows[:, 0, :4] = [[1, 0, 0, 10 * chunk], [1, 0, 0, 10 * chunk + 1]]
+        beginnings[:], shared[:] = 100 + chunk, 200 + chunk
+        rows[0, 0, 2] = chunk == 1  # It begins after step 10, and ends with step 50.
+        rows[0, 0, 1] = Ending.KEPT if chunk == 5 else Ending.GOES_ON
+        found += cutter.cut(rows, beginnings, shared)
+        rows[:], beginnings[:], shared[:] = 255, 255, 255
+    (episode,) = found
+    assert episode.rows()[:, 3].tolist() == [11, 20, 21, 30, 31, 40, 41, 50]
+    assert episode.beginning.tolist() == [101] * 3
+    assert episode.shared.tolist() == [201] * 4
 
 
 def test_episodes_are_written_in_the_order_in_which_they_end() -> None:

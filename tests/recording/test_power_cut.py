@@ -47,7 +47,7 @@ def test_a_recording_and_its_merge_lose_nothing(
     file = a_file(path)
     file.add([an_episode(0, 4), an_episode(1, 5)])
     file.publish()
-    assert disk.unsynced(tmp_path) == ["run.reserve"]
+    assert disk.unsynced(tmp_path) == []
     file.leave()
     assert merge(path)
     assert disk.unsynced(tmp_path) == disk.faults == []

@@ -208,6 +208,139 @@ def test_a_world_that_is_not_finite_leaves_the_others_as_they_are():
     assert torch.isfinite(sensor.data.depth).all()
 
 
+# --- One camera over a plane, against the formula of OpenGL's lights ------------------
+
+HIGH = 2.0
+"""Height of the camera that looks down at a plane, m."""
+
+LIT = """
+<mujoco>
+  <visual><headlight ambient="0 0 0" diffuse="0 0 0" specular="0 0 0"/></visual>
+  <worldbody>
+    <light {light} ambient=".1 .05 0" diffuse=".6 .5 .4" specular="0 0 0"/>
+    <geom type="plane" size="0 0 1" rgba=".8 .7 .6 1"/>
+    <body><freejoint/><geom size=".001" pos="9 9 9"/></body>
+    <camera name="corner" pos="0 0 2" fovy="60"/>
+  </worldbody>
+</mujoco>
+"""
+
+
+def seen_by_rays(text: str, kind: str) -> np.ndarray:
+    """One picture of one world."""
+    cfg = CameraSensorCfg(
+        name="eye",
+        camera="corner",
+        width=SIZE[0],
+        height=SIZE[1],
+        data_types=(kind,),  # pyright: ignore[reportArgumentType]
+        max_distance=50.0,
+        renderer=RayRendererCfg(),
+    )
+    sim_cfg = SimulationCfg(backend="native", mujoco=MujocoCfg())
+    sim = Simulation(mujoco.MjModel.from_xml_string(text), 1, sim_cfg, device="cpu")
+    sensor = bind_sensors([cfg], sim)["eye"]
+    sim.forward()
+    sim.sense()
+    return getattr(sensor.data, kind)[0].numpy()
+
+
+@pytest.mark.parametrize(
+    ("kind", "pos", "direction", "cutoff", "exponent", "fade"),
+    [
+        ("spot", (0.0, 0.0, 1.0), (0, 0, -1), 30.0, 0.0, (1, 0, 0)),
+        ("spot", (0.3, -0.2, 0.5), (0, 0, -1), 60.0, 3.0, (1, 0.2, 0.1)),
+        ("spot", (-0.5, 0.0, 0.8), (1, 0, -1), 20.0, 0.0, (1, 0, 0)),
+        ("spot", (0.0, 0.0, 1.0), (0, 0, 1), 30.0, 0.0, (1, 0, 0)),
+        ("point", (0.4, 0.1, 0.7), (0, 0, -1), 20.0, 5.0, (1, 0.5, 0.3)),
+        ("directional", (0.0, 0.0, 1.0), (0.6, 0.0, -0.8), 20.0, 5.0, (1, 0.5, 0.3)),
+    ],
+)
+def test_a_plane_is_lit_as_opengls_formula_says(
+    kind, pos, direction, cutoff, exponent, fade
+):
+    """Spots light a cone of `cutoff` degrees; other kinds have neither cone nor fading.
+
+    A spot at 1 m with a cutoff of 30 degrees lights a disc of tan(30) = 0.577 m.
+    """
+    row = " ".join
+    given = {"type": kind, "pos": pos, "dir": direction, "attenuation": fade}
+    given |= {"cutoff": (cutoff,), "exponent": (exponent,)}
+    words = {n: v if isinstance(v, str) else row(map(str, v)) for n, v in given.items()}
+    picture = seen_by_rays(
+        LIT.format(light=row(f'{n}="{v}"' for n, v in words.items())), "rgb"
+    )
+    up = HIGH * np.tan(np.radians(30.0))
+    columns, rows = np.meshgrid(*((np.arange(n) + 0.5) / n * 2.0 - 1.0 for n in SIZE))
+    place = np.stack((columns * up * SIZE[0] / SIZE[1], -rows * up, 0.0 * rows), -1)
+    axis = np.array(direction) / np.linalg.norm(direction)
+    to_light, share = np.broadcast_to(-axis, place.shape), np.ones(rows.shape)
+    if kind != "directional":
+        away = np.array(pos) - place
+        far = np.linalg.norm(away, axis=-1)
+        to_light = away / far[..., None]
+        share = 1.0 / (fade[0] + fade[1] * far + fade[2] * far**2)
+    angle = np.degrees(np.arccos(np.clip(-to_light @ axis, -1.0, 1.0)))
+    if kind == "spot":
+        inside = angle < cutoff
+        bright = np.cos(np.radians(angle)).clip(min=0.0) ** exponent
+        share = np.where(inside, share * bright, 0.0)
+    facing = np.clip(to_light[..., 2], 0.0, None)[..., None]
+    ambient, diffuse = np.array((0.1, 0.05, 0.0)), np.array((0.6, 0.5, 0.4))
+    light = share[..., None] * (ambient + facing * diffuse)
+    expected = 255.0 * np.array((0.8, 0.7, 0.6)) * light
+    # At the edge of a cone float32 may fall on the other side.
+    sure = np.abs(angle - cutoff) > 0.01 if kind == "spot" else np.isfinite(angle)
+    np.testing.assert_allclose(picture[sure], expected[sure], atol=1.0)
+    if kind != "spot" or direction[2] < 0:
+        assert expected.max() > 40.0, "Something is lit."
+
+
+@pytest.mark.parametrize(
+    "principal", [(0.0008, 0.0), (-0.0008, 0.0), (0.0, 0.0006), (0.0004, -0.0006)]
+)
+def test_a_lens_off_its_middle_shows_what_mujocos_window_shows(principal):
+    """The window is that of MuJoCo's own scene, and its rays say what is in it."""
+    text = f"""
+    <mujoco>
+      <worldbody>
+        <camera name="corner" pos=".1 -.2 2" euler="10 -15 40" resolution="48 32"
+          sensorsize=".006 .004" focal=".004 .0045" principal="{principal[0]}
+          {principal[1]}"/>
+        <geom type="box" size=".5 .1 .1" pos=".3 .4 0" euler="0 0 30"/>
+        <geom type="box" size=".2 .2 .3" pos="-.7 -.4 0"/>
+        <geom type="box" size=".3 .1 .2" pos=".5 -.8 .2"/>
+        <geom type="plane" size="0 0 1" pos="0 0 -.3"/>
+        <body><freejoint/><geom size=".001" pos="9 9 9"/></body>
+      </worldbody>
+    </mujoco>"""
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    camera = mujoco.MjvCamera()
+    camera.type = mujoco.mjtCamera.mjCAMERA_FIXED.value
+    camera.fixedcamid = 0
+    scene, option = mujoco.MjvScene(model, maxgeom=10), mujoco.MjvOption()
+    every = mujoco.mjtCatBit.mjCAT_ALL.value
+    mujoco.mjv_updateScene(model, data, option, None, camera, every, scene)
+    window = scene.camera[0]
+    expected = np.full((SIZE[1], SIZE[0]), -1)
+    turn, geom = data.cam_xmat[0].reshape(3, 3), np.zeros(1, np.int32)
+    for row, column in np.ndindex(expected.shape):
+        across = 2.0 * (column + 0.5) / SIZE[0] - 1.0
+        down = (row + 0.5) / SIZE[1]
+        x = window.frustum_center + across * window.frustum_width
+        y = window.frustum_top + down * (window.frustum_bottom - window.frustum_top)
+        ray = turn @ np.array((x, y, -window.frustum_near))
+        ray /= np.linalg.norm(ray)
+        mujoco.mj_ray(model, data, data.cam_xpos[0], ray, None, 1, -1, geom)
+        expected[row, column] = geom[0]
+    found = seen_by_rays(text, "segmentation")[..., 0]
+    assert len(np.unique(expected)) >= 3, "Several geoms are in view."
+    # A ray through an edge may fall on either side of it.
+    assert (found == expected).mean() > 0.995
+
+
 # --- Bad input ----------------------------------------------------------------------
 
 _FLEX = """<flexcomp name="cloth" type="grid" count="3 3 1" spacing=".1 .1 .1" dim="2"

@@ -16,16 +16,17 @@ from PIL import Image
 
 from mjlab.envs import ManagerBasedRlEnv, mdp
 from mjlab.managers import RecorderTermCfg
+from mjlab.png import png
 from mjlab.recording import RecordingCfg
 from mjlab.recording.reader import Recording
-from mjlab.replay.lerobot import LeRobotFolder, png
+from mjlab.replay.lerobot import LeRobotFolder
 from mjlab.replay.replay import Replay, ReplayError
 from mjlab.tasks.manipulation import ReachYamDepthCfg
 
 EPISODES, STEPS, RATE = 3, 10, 25
 
 
-@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("channels", [1, 3, 4])
 def test_a_picture_written_as_png_is_read_as_it_was(channels: int) -> None:
     values = np.random.default_rng(0).integers(256, size=(channels, 5, 7))
     image = values.astype(np.uint8)

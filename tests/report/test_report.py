@@ -590,7 +590,7 @@ def run_training(root: Path, **more: Any):
 def test_training_leaves_a_report_and_so_does_going_on(tmp_path):
     folder, _ = run_training(tmp_path)
     page = Page(folder.path.joinpath("report.html").read_text("utf-8"))
-    assert "finished" in page.text and "All 2 iterations are done" in page.text
+    assert "finished" in page.text and "2 of 2 iterations" in page.text
     assert len(page.charts["Loss/value"].points()) == 2
     # What `env_cfg` sets.
     usual = CartpoleBalanceCfg().episode_length_s

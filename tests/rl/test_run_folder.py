@@ -5,6 +5,7 @@ import importlib
 import io
 import json
 import logging
+import shutil
 import subprocess
 import sys
 
@@ -41,6 +42,15 @@ def test_a_run_folder_says_what_was_run_on_what(tmp_path, monkeypatch):
     assert run.configs() == {"env": env_cfg(), "agent": PpoAgentCfg()}
 
 
+def test_a_run_is_found_by_the_name_of_its_folder(tmp_path):
+    run = create(tmp_path)
+    assert RunFolder.find(run.path.name, root=tmp_path).path == run.path.resolve()
+    run.path.parent.joinpath("latest").unlink()
+    shutil.copytree(tmp_path / "Cartpole-Balance", tmp_path / "Other")
+    with pytest.raises(ValueError, match=r"names several runs: .*Other"):
+        RunFolder.find(run.path.name, root=tmp_path)
+
+
 def test_git_is_what_git_says(tmp_path, monkeypatch):
     project = tmp_path / "project"
     project.mkdir()
@@ -75,6 +85,9 @@ def test_the_newest_run_is_found_by_latest_and_by_its_task(tmp_path):
         first.path / "checkpoints" / "model_000001.pt": first,
     }.items():
         assert RunFolder.find(place, root=tmp_path).path == run.path.resolve(), place
+    (tmp_path / "sweeps").mkdir()
+    with pytest.raises(ValueError, match=r"no run 'sweps'\. (?!.*'sweeps')"):
+        RunFolder.find("sweps", root=tmp_path)
     with pytest.raises(ValueError, match=r"no run 'Cartpole'.*'Cartpole-Balance'"):
         RunFolder.find("Cartpole", root=tmp_path)
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 from itertools import chain
 from types import ModuleType
@@ -26,7 +27,7 @@ from mjlab.rl.checkpoint import load_model
 from mjlab.rl.logging import read_metrics
 from mjlab.rl.vecenv import RslRlVecEnv
 from mjlab.schema import parse_config
-from tests.worlds.rl_runs import agent_cfg, env_cfg, make_env
+from tests.worlds.rl_runs import agent_cfg, env_cfg, make_env, make_loop
 
 
 class Quiet:
@@ -71,7 +72,7 @@ def test_a_run_leaves_everything_in_its_folder_and_its_policy_plays(tmp_path):
     assert RunFolder.find("latest", tmp_path).path == folder.path
     info = folder.info()
     assert (info["status"], info["seed"]) == ("finished", 3)
-    assert info["reason"] == outcome.reason == "all 2 iterations are done"
+    assert info["reason"] == outcome.reason == "2 of 2 iterations"
     lines = read_metrics(folder.path / "metrics.jsonl")
     assert "Eval/mean_reward" in lines[1]
     assert Checkpoints(folder.path / "checkpoints").best() is not None
@@ -212,6 +213,26 @@ def test_a_seed_that_is_left_open_is_drawn_and_kept(tmp_path):
     folder, _ = train(cfg, agent(1), task="T", root=tmp_path, display=Quiet())
     assert cfg.seed is None
     assert folder.configs()["env"].seed == folder.info()["seed"]
+
+
+def test_a_policy_is_loaded_with_the_learner_that_its_folder_names(tmp_path):
+    folder, outcome = run(tmp_path, iterations=1)
+    assert outcome.checkpoint is not None
+    worlds = RslRlVecEnv(make_env())
+    seen = worlds.get_observations()
+    expected = load_policy(folder.path, worlds, folder.configs()["agent"])(seen)
+    alone = tmp_path / "elsewhere" / "model.pt"
+    alone.parent.mkdir()
+    shutil.copy(outcome.checkpoint, alone)
+    for place in (folder.path, outcome.checkpoint, alone):
+        assert torch.equal(load_policy(place, worlds)(seen), expected)
+
+
+def test_a_policy_without_a_configuration_asks_for_one(tmp_path):
+    loop = make_loop(agent_cfg(1), folder=tmp_path / "some" / "checkpoints")
+    checkpoint = loop.run().checkpoint
+    with pytest.raises(CheckpointError, match="lies in no run: give it as cfg"):
+        load_policy(checkpoint, make_env())
 
 
 def test_a_policy_plays_where_only_what_it_does_not_see_is_different(tmp_path):

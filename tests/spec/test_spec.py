@@ -496,6 +496,39 @@ def test_a_zip_file_holds_the_same_scene(leg, tmp_path):
     np.testing.assert_array_equal(again.body_mass, spec.compile().body_mass)
 
 
+@pytest.mark.parametrize(
+    ("kind", "channels"), [("2D", 1), ("2D", 3), ("2D", 4), ("CUBE", 3), ("SKYBOX", 3)]
+)
+def test_textures_in_memory_are_written_as_files_and_read_as_they_were(
+    kind: str, channels: int, tmp_path: Path
+) -> None:
+    """MJCF has no place for pixels: MuJoCo itself refuses to write such a texture."""
+    height, width = (5, 7) if kind == "2D" else (24, 4)
+    draw = np.random.default_rng(0).integers
+    spec = mujoco.MjSpec()
+    spec.worldbody.add_geom(size=[1.0, 1.0, 1.0])
+    for name in ("robot/skin", "robot_skin"):
+        texture = spec.add_texture(
+            name=name,
+            type=getattr(mujoco.mjtTexture, f"mjTEXTURE_{kind}"),
+            width=width,
+            height=height,
+            nchannel=channels,
+        )
+        pixels = draw(256, size=height * width * channels)
+        texture.data = pixels.astype(np.uint8).tobytes()
+    model = spec.compile()
+    with pytest.raises(mujoco.FatalError, match="buffer textures"):
+        spec.to_xml()
+    written = write_spec(spec, tmp_path / "out")
+    names = sorted(file.name for file in (written / "assets").iterdir())
+    assert names == ["robot_skin.png", "robot_skin_2.png"]
+    again = mujoco.MjModel.from_xml_path(str(written / "scene.xml"))
+    for field in ("tex_type", "tex_height", "tex_width", "tex_nchannel", "tex_data"):
+        np.testing.assert_array_equal(getattr(again, field), getattr(model, field))
+    assert len(spec.textures[0].data) == height * width * channels, "It is unchanged."
+
+
 @pytest.mark.parametrize("zipped", [False, True])
 def test_nothing_that_exists_is_overwritten(leg, tmp_path, zipped):
     target = tmp_path / "mine"

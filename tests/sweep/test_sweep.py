@@ -7,6 +7,7 @@ The slow ones train.
 import collections
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,24 +16,21 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
+from optuna.trial import TrialState
 
 from mjlab.report.record import read_info
 from mjlab.rl.metrics_file import read_metrics
 from mjlab.rl.run_folder import LOCK, RunFolderError, locked
+from mjlab.sweep import study as study_module
+from mjlab.sweep import trial as trial_module
 from mjlab.sweep.folder import Search, SweepError, find_sweep, lock_sweep
+from mjlab.sweep.page import write_page
 from mjlab.sweep.ranges import read_ranges
+from mjlab.sweep.study import SweepRunner, open_study
+from mjlab.sweep.trial import TrialEnd
+from scripts import sweep as script
 from tests.report.test_report import Listening, make_run
 from tests.tools.browser import find_browser
-
-optuna = pytest.importorskip("optuna", reason="Optuna is not installed")
-
-from optuna.trial import TrialState  # noqa: E402
-
-from mjlab.sweep import study as study_module  # noqa: E402
-from mjlab.sweep import trial as trial_module  # noqa: E402
-from mjlab.sweep.page import write_page  # noqa: E402
-from mjlab.sweep.study import SweepRunner, open_study  # noqa: E402
-from mjlab.sweep.trial import TrialEnd  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 WEIGHT = "env.rewards.smooth.weight"
@@ -57,10 +55,12 @@ def make_search(**more) -> Search:
 
 
 class StandIn:
-    """A process of a trial that does an iteration whenever somebody looks."""
+    """Process of a trial that trains for one iteration at each poll."""
 
     begun: ClassVar[collections.Counter[str]] = collections.Counter()
     fails: ClassVar[set[str]] = set()
+    course: ClassVar[tuple[float, ...]] = (1.0,) * ITERATIONS
+    """Score of each iteration, in units of the searched weight."""
     saves_when_stopped = True
 
     def __init__(self, trials, name, settings) -> None:
@@ -80,7 +80,8 @@ class StandIn:
             self._note("failed", "no room")
             return True
         scores = self._trials.scores(self._name)
-        line = {"iteration": len(scores) + 1, "Eval/mean_reward": self._weight}
+        score = self._weight * self.course[len(scores)]
+        line = {"iteration": len(scores) + 1, "Eval/mean_reward": score}
         with (self._folder / "metrics.jsonl").open("a") as file:
             file.write(json.dumps(line) + "\n")
         if len(scores) + 1 == ITERATIONS:
@@ -108,6 +109,7 @@ def stand_in(monkeypatch):
     monkeypatch.setattr(study_module, "_POLL_S", 0.0)
     monkeypatch.setattr(StandIn, "begun", collections.Counter())
     monkeypatch.setattr(StandIn, "fails", set())
+    monkeypatch.setattr(StandIn, "course", (1.0,) * ITERATIONS)
     monkeypatch.setattr(StandIn, "saves_when_stopped", True)
     return StandIn
 
@@ -204,6 +206,31 @@ def test_a_trial_that_fails_says_why_and_the_others_go_on(tmp_path, stand_in):
     states = [trial.state for trial in study.get_trials()]
     assert states == [TrialState.COMPLETE, TrialState.FAIL, TrialState.COMPLETE]
     assert "trial-001 failed: no room" in said
+
+
+def test_a_longer_sweep_draws_values_that_it_has_not_drawn_yet(tmp_path, stand_in):
+    search = make_search(prunes=False)
+    folder = search.begin(tmp_path, "")
+    run_trials(search, folder, 3)
+    study, _ = run_trials(search, folder, 6)
+    drawn = [trial.params[WEIGHT] for trial in study.get_trials()]
+    assert len(drawn) == len(set(drawn)) == 6
+    # One seed draws one sequence.
+    again = search.begin(tmp_path, "again")
+    repeated, _ = run_trials(search, again, 3)
+    assert [trial.params[WEIGHT] for trial in repeated.get_trials()] == drawn[:3]
+
+
+def test_the_score_of_a_trial_is_its_best_evaluation(tmp_path, stand_in):
+    stand_in.course = (1.0, 3.0, 2.0, 2.0)
+    search = make_search(prunes=False)
+    folder = search.begin(tmp_path, "")
+    study, _ = run_trials(search, folder, 1)
+    (trial,) = study.get_trials()
+    weight = trial.params[WEIGHT]
+    assert trial.value == pytest.approx(3 * weight)
+    page = write_page(folder, search, study).read_text()
+    assert f"trial-000 scores {3 * weight:.4g}" in page
 
 
 # --- The folder -----------------------------------------------------------------------
@@ -305,6 +332,33 @@ def test_a_browser_shows_every_trial_and_asks_for_nothing(tmp_path, stand_in):
         browser.close()
 
 
+def places_on(page: Path) -> tuple[set[Path], str]:
+    """Files that a page links to, and the folder in its line of `mjlab play`."""
+    text = page.read_text()
+    links = {page.parent / place for place in re.findall(r'href="\./([^"]+)"', text)}
+    (played,) = re.findall(r"mjlab play ([^<]+)<", text)
+    return links, played
+
+
+@pytest.mark.parametrize("logs", [(), ("--logs", "a/b"), ("--logs", "../beside")])
+def test_the_page_links_runs_below_a_relative_logs_folder(
+    tmp_path, monkeypatch, stand_in, logs
+):
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    tuned = ("--tune", f"{WEIGHT}:log:0.1..10", "--trials", "3", "--seed", "1")
+    settings = ("--agent.evaluation.every", "2", "--agent.max-iterations", "8")
+    script.main(["Cartpole-Balance", *tuned, *settings, *logs])
+    root = here / (logs[1] if logs else "logs")
+    (page,) = root.glob("sweeps/*/sweep.html")
+    links, played = places_on(page)
+    runs = {file.parent.resolve() for file in page.parent.glob("*/*/run.json")}
+    assert len(runs) == 3
+    assert {link.parent.resolve() for link in links} == runs
+    assert (here / played).resolve() in runs
+
+
 # --- Trainings ------------------------------------------------------------------------
 
 SMALL = [
@@ -316,7 +370,7 @@ SMALL = [
 ]
 
 
-def sweep_command(logs: Path, *more: str) -> list[str]:
+def sweep_command(*more: str) -> list[str]:
     return [
         *(sys.executable, str(ROOT / "scripts/sweep.py"), "Cartpole-Balance"),
         *(
@@ -324,7 +378,7 @@ def sweep_command(logs: Path, *more: str) -> list[str]:
             f"{WEIGHT}:log:0.1..10",
             "agent.algorithm.learning-rate:1e-4..1e-3",
         ),
-        *("--seed", "1", "--logs", str(logs), *SMALL, *more),
+        *("--seed", "1", *SMALL, *more),
     ]
 
 
@@ -341,8 +395,24 @@ def is_running(run: Path) -> bool:
 
 
 @pytest.mark.slow
+def test_three_trials_train_in_the_logs_folder_of_the_current_folder(tmp_path):
+    command = sweep_command("--trials", "3", "--processes", "3")
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (page,) = tmp_path.glob("logs/sweeps/*/sweep.html")
+    runs = {run.resolve() for run in trained(page.parent).values()}
+    assert len(runs) == 3
+    links, played = places_on(page)
+    assert {link.parent.resolve() for link in links} == runs
+    assert (tmp_path / played).resolve() in runs
+    assert read_info(tmp_path / played)["status"] == "finished"
+
+
+@pytest.mark.slow
 def test_twelve_trials_in_four_processes_are_killed_and_go_on(tmp_path):
-    command = sweep_command(tmp_path, "--trials", "12", "--processes", "4")
+    command = sweep_command(
+        *("--logs", str(tmp_path), "--trials", "12", "--processes", "4")
+    )
     with (tmp_path / "said.txt").open("w") as said:
         first = subprocess.Popen(
             command, stdout=said, stderr=said, start_new_session=True
@@ -398,8 +468,10 @@ def test_twelve_trials_in_four_processes_are_killed_and_go_on(tmp_path):
 @pytest.mark.slow
 def test_the_same_search_runs_on_ray_tune(tmp_path):
     pytest.importorskip("ray.tune", reason="Ray Tune is not installed")
-    command = sweep_command(tmp_path, "--trials", "4", "--processes", "2")
-    command += ["--engine", "ray"]
+    command = sweep_command(
+        *("--logs", str(tmp_path), "--trials", "4", "--processes", "2"),
+        *("--engine", "ray"),
+    )
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     folder = find_sweep(tmp_path, "Cartpole-Balance")

@@ -7,6 +7,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,7 +71,7 @@ def test_the_files_of_the_page_make_a_task_that_is_listed(folder):
 def test_the_task_of_the_page_is_trained_and_played(folder):
     small = ["--env.scene.num-envs", "64", "--agent.evaluation.every", "0"]
     said = run(folder, "train.py", "Pendulum", "--agent.max-iterations", "2", *small)
-    assert "all 2 iterations are done" in said
+    assert "2 of 2 iterations" in said
     said = run(folder, "play.py", "Pendulum", "--viewer", "none", "--steps", "5")
     assert "Mean reward of a step, over 5 steps" in said
 
@@ -100,7 +101,7 @@ def test_the_variant_of_the_page_builds_and_steps(folder):
 def test_the_program_that_runs_an_exported_policy_works_as_printed(tmp_path):
     pytest.importorskip("onnxruntime")
     page = (ROOT / "docs" / "play_and_export.md").read_text("utf-8")
-    (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    program, _ = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     program += (
         "zeros = {i['name']: np.zeros(i['shape'], i['dtype']) "
         "for i in contract['inputs']}\n"
@@ -111,6 +112,37 @@ def test_the_program_that_runs_an_exported_policy_works_as_printed(tmp_path):
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True
     )
     assert done.stdout == "(1,)\n", done.stderr
+
+
+@pytest.mark.slow
+def test_the_program_that_plays_a_foreign_network_works_as_printed(
+    tmp_path, renderer_works
+):
+    onnx = pytest.importorskip("onnx")
+    weights = onnx.numpy_helper.from_array(np.zeros((5, 1), np.float32), "w")
+    shapes = {"obs": ["n", 5], "actions": ["n", 1]}
+    obs, actions = (
+        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)
+        for name, shape in shapes.items()
+    )
+    node = onnx.helper.make_node("MatMul", ["obs", "w"], ["actions"])
+    graph = onnx.helper.make_graph([node], "linear", [obs], [actions], [weights])
+    opset = [onnx.helper.make_opsetid("", 18)]
+    model = onnx.helper.make_model(graph, opset_imports=opset, ir_version=10)
+    onnx.save(model, tmp_path / "foreign.onnx")
+    page = (ROOT / "docs" / "play_and_export.md").read_text("utf-8")
+    _, program = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    path = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env=path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    # The box "ftyp" is the first of an MP4 file.
+    assert (tmp_path / "foreign.mp4").read_bytes()[4:8] == b"ftyp"
 
 
 @pytest.mark.slow

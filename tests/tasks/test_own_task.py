@@ -145,7 +145,7 @@ def test_a_new_task_that_pip_installed_is_listed_trained_and_played(
     logs = ("--logs", str(tmp_path / "logs"))
     train = ("scripts/train.py", "Pole-On-Ice", "--agent.max-iterations", "1")
     said = _run(sys.executable, *train, *small, *logs, path=target)
-    assert re.search(r"all 1 iterations are done", said)
+    assert re.search(r"1 of 1 iterations", said)
     play = ("scripts/play.py", "Pole-On-Ice", "--viewer", "none", "--steps", "2")
     assert "Pole-On-Ice, " in _run(sys.executable, *play, *logs, path=target)
 

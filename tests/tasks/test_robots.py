@@ -1,5 +1,6 @@
 """The shipped robots against published models and published motor data."""
 
+import hashlib
 import math
 import re
 import sys
@@ -15,32 +16,44 @@ from mjlab.names import UnknownNameError, resolve_values
 from mjlab.tasks.robots import cartpole, g1, go1
 from mjlab.tasks.robots.robot import Motor, reflected_inertia
 from mjlab.tasks.robots.skin import load_with_skin, with_skin
+from tests.worlds.published import (
+    ARCHIVE,
+    FOLDERS,
+    facts,
+    published_spec,
+    write_menagerie,
+)
 
-ARCHIVE = Path(__file__).parents[3] / "shared" / "reference" / "robots.tar.xz"
+SLOW = pytest.mark.slow
+NEEDS = pytest.mark.skipif(
+    not ARCHIVE.is_file(), reason="The archive of published robots is not here."
+)
+
 XML = {"g1": g1.G1_XML, "go1": go1.GO1_XML}
 ROBOTS = pytest.mark.parametrize("robot", ["g1", "go1"])
 RELATIVE = 1e-6
 
 
 @pytest.fixture(scope="module")
-def published(tmp_path_factory) -> Path:
-    """The folder of published models, laid out as a Menagerie checkout is."""
-    if not ARCHIVE.is_file():
-        pytest.skip(f"the published robots are not at {ARCHIVE}")
-    folder = tmp_path_factory.mktemp("published")
-    with tarfile.open(ARCHIVE) as archive:
-        archive.extractall(folder, filter="data")
-    return folder / "robots"
+def reference() -> dict[str, mujoco.MjModel]:
+    return {name: published_spec(name).compile() for name in XML}
+
+
+@pytest.fixture(
+    scope="module", params=["stand-ins", pytest.param("archive", marks=[SLOW, NEEDS])]
+)
+def menagerie(request, tmp_path_factory) -> Path:
+    """A folder as a checkout of Menagerie: with stand-ins for meshes, or its own."""
+    folder = tmp_path_factory.mktemp("menagerie")
+    if request.param == "stand-ins":
+        write_menagerie(folder)
+        return folder
+    return unpacked(folder)
 
 
 @pytest.fixture(scope="module")
-def reference(published) -> dict[str, mujoco.MjModel]:
-    return {
-        name: mujoco.MjModel.from_xml_path(
-            str(published / f"unitree_{name}" / f"{name}.xml")
-        )
-        for name in XML
-    }
+def donors(menagerie) -> dict[str, mujoco.MjModel]:
+    return {name: compiled(menagerie, name) for name in XML}
 
 
 @pytest.fixture(scope="module")
@@ -132,32 +145,48 @@ def test_bodies_and_sites_stand_where_published_at_random_configurations(
 
 
 @ROBOTS
-def test_collision_shapes_and_excluded_pairs_are_published(robot, ours, reference):
-    theirs = [reference[robot].geom(i) for i in range(reference[robot].ngeom)]
-    theirs = [geom for geom in theirs if geom.name.rstrip("123").endswith("_collision")]
+def test_collision_shapes_and_excluded_pairs_are_published(robot, ours):
+    theirs = facts(robot)["collision_geoms"]
     assert len(theirs) == {"g1": 33, "go1": 30}[robot]
     for geom in theirs:
-        own = ours[robot].geom(geom.name)
-        assert own.type == geom.type
+        own = ours[robot].geom(geom["name"])
+        assert mujoco.mjtGeom(own.type[0]).name == f"mjGEOM_{geom['type'].upper()}"
         assert own.group == 3
-        assert ours[robot].body(own.bodyid[0]).name == (
-            reference[robot].body(geom.bodyid[0]).name
-        )
-        np.testing.assert_allclose(own.size, geom.size, atol=1e-6)
-        np.testing.assert_allclose(own.pos, geom.pos, atol=1e-6)
-        np.testing.assert_allclose(abs(own.quat @ geom.quat), 1.0, atol=1e-9)
-    assert set(ours[robot].exclude_signature) == set(reference[robot].exclude_signature)
+        assert ours[robot].body(own.bodyid[0]).name == geom["body"]
+        np.testing.assert_allclose(own.size, geom["size"], atol=1e-6)
+        np.testing.assert_allclose(own.pos, geom["pos"], atol=1e-6)
+        np.testing.assert_allclose(abs(own.quat @ geom["quat"]), 1.0, atol=1e-9)
+    pairs = [(key >> 16, key & 0xFFFF) for key in ours[robot].exclude_signature]
+    named = {frozenset(ours[robot].body(i).name for i in pair) for pair in pairs}
+    assert named == set(map(frozenset, facts(robot)["excluded_pairs"]))
 
 
 @ROBOTS
-def test_sensors_are_published(robot, ours, reference):
-    def listed(model: mujoco.MjModel) -> list[tuple]:
-        return [
-            (model.sensor(i).name, int(model.sensor_type[i]), int(model.sensor_dim[i]))
-            for i in range(model.nsensor)
-        ]
+def test_sensors_are_published(robot, ours):
+    model = ours[robot]
+    theirs = facts(robot)["sensors"]
+    assert [model.sensor(i).name for i in range(model.nsensor)] == [
+        sensor["name"] for sensor in theirs
+    ]
+    for i, sensor in enumerate(theirs):
+        kind = mujoco.mjtSensor(model.sensor_type[i]).name
+        assert kind == f"mjSENS_{sensor['type'].upper()}"
+        assert model.sensor_dim[i] == sensor["dim"]
+        assert (
+            named(model, model.sensor_objtype[i], model.sensor_objid[i])
+            == (sensor["object"])
+        )
+        assert (
+            named(model, model.sensor_reftype[i], model.sensor_refid[i])
+            == (sensor["reference"])
+        )
 
-    assert listed(ours[robot]) == listed(reference[robot])
+
+def named(model: mujoco.MjModel, kind: int, number: int) -> list[str | None]:
+    """Kind and name of an object that a sensor refers to."""
+    if number < 0:
+        return [None, None]
+    return [mujoco.mju_type2Str(kind), mujoco.mj_id2name(model, kind, number)]
 
 
 @ROBOTS
@@ -513,14 +542,14 @@ def trajectory(spec: mujoco.MjSpec, robot: str) -> np.ndarray:
 
 @ROBOTS
 def test_a_skin_changes_the_looks_and_no_bit_of_the_physics(
-    robot, published, reference, monkeypatch
+    robot, menagerie, donors, monkeypatch
 ):
-    monkeypatch.setenv("MENAGERIE_ROOT", str(published))
+    monkeypatch.setenv("MENAGERIE_ROOT", str(menagerie))
     plain = mujoco.MjSpec.from_file(str(XML[robot]))
     skinned = with_skin(plain, robot)
     a, b = plain.copy().compile(), skinned.copy().compile()
     assert a.nmesh == 0
-    assert b.nmesh == reference[robot].nmesh
+    assert b.nmesh == donors[robot].nmesh
     for field in ("body_mass", "body_inertia", "body_ipos", "body_iquat", "body_pos"):
         np.testing.assert_array_equal(getattr(a, field), getattr(b, field))
     np.testing.assert_array_equal(a.body_invweight0, b.body_invweight0)
@@ -530,12 +559,12 @@ def test_a_skin_changes_the_looks_and_no_bit_of_the_physics(
 
 @ROBOTS
 def test_a_skin_sits_where_the_published_meshes_sit(
-    robot, published, reference, monkeypatch
+    robot, menagerie, donors, monkeypatch
 ):
-    monkeypatch.setenv("MENAGERIE_ROOT", str(published))
+    monkeypatch.setenv("MENAGERIE_ROOT", str(menagerie))
     model = load_with_skin(XML[robot], robot).compile()
     meshes = model.geom_type == mujoco.mjtGeom.mjGEOM_MESH
-    theirs = reference[robot].geom_type == mujoco.mjtGeom.mjGEOM_MESH
+    theirs = donors[robot].geom_type == mujoco.mjtGeom.mjGEOM_MESH
     assert meshes.sum() == theirs.sum()
 
     def corners(model: mujoco.MjModel, chosen: np.ndarray) -> np.ndarray:
@@ -552,24 +581,24 @@ def test_a_skin_sits_where_the_published_meshes_sit(
         return np.array(boxes)
 
     np.testing.assert_allclose(
-        corners(model, meshes), corners(reference[robot], theirs), atol=1e-5
+        corners(model, meshes), corners(donors[robot], theirs), atol=1e-5
     )
 
 
 @ROBOTS
 def test_a_config_with_a_skin_builds_the_same_robot(
-    robot, published, reference, monkeypatch
+    robot, menagerie, donors, monkeypatch
 ):
-    monkeypatch.setenv("MENAGERIE_ROOT", str(published))
+    monkeypatch.setenv("MENAGERIE_ROOT", str(menagerie))
     plain = build_entity(ENTITY_CFG[robot](), robot).compile()
     skinned = build_entity(ENTITY_CFG[robot](skin=True), robot).compile()
-    assert (plain.nmesh, skinned.nmesh) == (0, reference[robot].nmesh)
+    assert (plain.nmesh, skinned.nmesh) == (0, donors[robot].nmesh)
     for field in ("body_mass", "body_inertia", "dof_armature", "actuator_gainprm"):
         np.testing.assert_array_equal(getattr(plain, field), getattr(skinned, field))
 
 
-def test_a_skin_of_another_hardware_revision_is_refused(published, monkeypatch):
-    monkeypatch.setenv("MENAGERIE_ROOT", str(published))
+def test_a_skin_of_another_hardware_revision_is_refused(menagerie, monkeypatch):
+    monkeypatch.setenv("MENAGERIE_ROOT", str(menagerie))
     spec = mujoco.MjSpec.from_file(str(g1.G1_XML))
     spec.body("left_knee_link").pos[2] -= 0.01
     with pytest.raises(ValueError, match=r"g1\.xml: body 'left_knee_link' is at"):
@@ -591,3 +620,43 @@ def test_without_meshes_at_hand_the_pip_line_is_named(monkeypatch):
     spec = mujoco.MjSpec.from_file(str(go1.GO1_XML))
     with pytest.raises(ModuleNotFoundError, match="pip install mujoco-menagerie"):
         with_skin(spec, "go1")
+
+
+# ---------------------------------------------------------------- the published files
+
+
+def unpacked(folder: Path) -> Path:
+    with tarfile.open(ARCHIVE) as archive:
+        archive.extractall(folder, filter="data")
+    return folder / "robots"
+
+
+def compiled(folder: Path, robot: str) -> mujoco.MjModel:
+    return mujoco.MjModel.from_xml_path(str(folder / FOLDERS[robot] / f"{robot}.xml"))
+
+
+@NEEDS
+@pytest.mark.slow
+@pytest.mark.parametrize("robot", FOLDERS)
+def test_the_facts_are_those_of_the_published_file(robot, tmp_path):
+    folder, known = unpacked(tmp_path), facts(robot)
+    file = folder / FOLDERS[robot] / f"{robot}.xml"
+    assert hashlib.sha256(file.read_bytes()).hexdigest() == known["source"]["sha256"]
+    theirs, made = compiled(folder, robot), published_spec(robot).compile()
+    assert body_names(made) == body_names(theirs)
+    assert joint_names(made) == joint_names(theirs)
+    for field in (
+        *("body_parentid", "body_pos", "body_quat", "body_mass", "body_ipos"),
+        *("body_iquat", "body_inertia", "jnt_type", "jnt_bodyid", "jnt_axis"),
+        *("jnt_pos", "jnt_limited", "jnt_range", "site_bodyid", "site_pos"),
+        *("site_quat", "exclude_signature"),
+    ):
+        np.testing.assert_allclose(
+            getattr(made, field), getattr(theirs, field), atol=1e-9, err_msg=field
+        )
+    for geom in known["collision_geoms"]:
+        own, other = made.geom(geom["name"]), theirs.geom(geom["name"])
+        for field in ("type", "bodyid", "size", "pos", "quat"):
+            np.testing.assert_allclose(
+                getattr(own, field), getattr(other, field), atol=1e-9
+            )

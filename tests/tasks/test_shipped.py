@@ -9,7 +9,7 @@ import torch
 from mjlab.cli.runs import find_run, ships
 from mjlab.cli.train import train
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.registry import entries, load_task
+from mjlab.registry import entries, load_task, trusted
 from mjlab.rl import Checkpoints, RslRlVecEnv, RunFolder, load_policy, ship
 from mjlab.rl.checkpoint import find_fault, load_model
 from scripts import evaluate, play
@@ -94,9 +94,22 @@ def test_the_shipped_cartpole_is_played_and_balances(tmp_path, capsys):
     assert float(said.split()[-1].rstrip(".")) > 0.9 * 0.05
 
 
-def test_evaluating_what_ships_writes_nothing_into_the_package(tmp_path, capsys):
+def test_evaluating_what_ships_writes_only_the_file_that_is_named(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
     before = sorted(TRAINED[TASK].rglob("*"))
-    line = [TASK, "--logs", str(tmp_path), "--episodes", "2"]
-    evaluate.main([*line, "--env.episode-length-s", "2"])
+    line = [TASK, "--episodes", "2", "--env.episode-length-s", "2"]
+    evaluate.main(line)
     assert sorted(TRAINED[TASK].rglob("*")) == before
-    assert (tmp_path / TASK / "evaluation.json").is_file()
+    assert [*tmp_path.rglob("*")] == []
+    assert "Written to" not in capsys.readouterr().out
+    evaluate.main([*line, "--json", "mine.json"])
+    assert [*tmp_path.rglob("*")] == [tmp_path / "mine.json"]
+    assert "Written to mine.json" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("task_id", TRAINED)
+def test_a_shipped_run_has_the_outcomes_of_its_task(task_id):
+    shipped = RunFolder(TRAINED[task_id]).configs(trusted(task_id))["env"]
+    assert shipped.outcomes.keys() == load_task(task_id).env().outcomes.keys()

@@ -1,8 +1,6 @@
 """The YAM arm against its published model and published motor data."""
 
 import math
-import tarfile
-from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -11,7 +9,10 @@ import pytest
 from mjlab.entity import build_entity
 from mjlab.tasks.robots import yam
 from mjlab.tasks.robots.skin import with_skin
-from tests.tasks.test_robots import ARCHIVE, body_names, inertia_tensor, joint_names
+from tests.tasks.test_robots import body_names, inertia_tensor, joint_names, menagerie
+from tests.worlds.published import facts, published_spec
+
+__all__ = ["menagerie"]  # A fixture.
 
 MOTORS = {
     # Inertia of the loop, armature, natural frequency in Hz, largest force or torque.
@@ -36,19 +37,8 @@ GAINS = {
 
 
 @pytest.fixture(scope="module")
-def published(tmp_path_factory) -> Path:
-    """The folder of published models, laid out as a Menagerie checkout is."""
-    if not ARCHIVE.is_file():
-        pytest.skip(f"the published robots are not at {ARCHIVE}")
-    folder = tmp_path_factory.mktemp("published")
-    with tarfile.open(ARCHIVE) as archive:
-        archive.extractall(folder, filter="data")
-    return folder / "robots"
-
-
-@pytest.fixture(scope="module")
-def theirs(published) -> mujoco.MjModel:
-    return mujoco.MjModel.from_xml_path(str(published / "i2rt_yam" / "yam.xml"))
+def theirs() -> mujoco.MjModel:
+    return published_spec("yam").compile()
 
 
 @pytest.fixture(scope="module")
@@ -80,8 +70,13 @@ def test_joint_axes_types_ranges_and_the_coupling_are_published(ours, theirs):
     np.testing.assert_array_equal(ours.jnt_limited, theirs.jnt_limited)
     np.testing.assert_allclose(ours.jnt_axis, theirs.jnt_axis, atol=1e-9)
     np.testing.assert_allclose(ours.jnt_range, theirs.jnt_range, rtol=1e-6)
-    for field in ("eq_type", "eq_obj1id", "eq_obj2id", "eq_data", "eq_solref"):
-        np.testing.assert_array_equal(getattr(ours, field), getattr(theirs, field))
+    (coupling,) = facts("yam")["equalities"]
+    assert ours.neq == 1
+    assert ours.eq_type[0] == mujoco.mjtEq.mjEQ_JOINT
+    joined = [ours.joint(i[0]).name for i in (ours.eq_obj1id, ours.eq_obj2id)]
+    assert joined == coupling["joints"]
+    np.testing.assert_array_equal(ours.eq_data[0], coupling["data"])
+    np.testing.assert_array_equal(ours.eq_solref[0], coupling["solref"])
 
 
 def test_bodies_sites_and_cameras_stand_where_published_at_100_configurations(
@@ -105,24 +100,25 @@ def test_bodies_sites_and_cameras_stand_where_published_at_100_configurations(
                 np.testing.assert_allclose(own.xmat, other.xmat, rtol=0, atol=1e-6)
 
 
-def test_cameras_see_as_wide_as_published(ours, theirs):
-    np.testing.assert_allclose(ours.cam_fovy, theirs.cam_fovy, rtol=1e-6)
-    np.testing.assert_allclose(ours.cam_intrinsic, theirs.cam_intrinsic, rtol=1e-6)
-    np.testing.assert_array_equal(ours.cam_resolution, theirs.cam_resolution)
+def test_cameras_see_as_wide_as_published(ours):
+    for camera in facts("yam")["cameras"]:
+        own = ours.camera(camera["name"]).id
+        for field in ("fovy", "intrinsic", "resolution"):
+            found = getattr(ours, f"cam_{field}")[own]
+            np.testing.assert_allclose(found, camera[field], rtol=1e-6)
 
 
-def test_contact_shapes_are_published(ours, theirs):
-    named = [theirs.geom(i) for i in range(theirs.ngeom)]
-    named = [geom for geom in named if geom.name]
-    assert len(named) == 37
-    for geom in named:
-        own = ours.geom(geom.name)
-        assert own.type == geom.type
+def test_contact_shapes_are_published(ours):
+    theirs = facts("yam")["collision_geoms"]
+    assert len(theirs) == 37
+    for geom in theirs:
+        own = ours.geom(geom["name"])
+        assert mujoco.mjtGeom(own.type[0]).name == f"mjGEOM_{geom['type'].upper()}"
         assert own.group == 3
-        assert own.bodyid == geom.bodyid
-        np.testing.assert_allclose(own.size, geom.size, atol=1e-9)
-        np.testing.assert_allclose(own.pos, geom.pos, atol=1e-9)
-        np.testing.assert_allclose(abs(own.quat @ geom.quat), 1.0, atol=1e-9)
+        assert ours.body(own.bodyid[0]).name == geom["body"]
+        np.testing.assert_allclose(own.size, geom["size"], atol=1e-9)
+        np.testing.assert_allclose(own.pos, geom["pos"], atol=1e-9)
+        np.testing.assert_allclose(abs(own.quat @ geom["quat"]), 1.0, atol=1e-9)
 
 
 def test_what_is_seen_collides_with_nothing_and_needs_no_mesh(ours):
@@ -212,12 +208,13 @@ def test_a_compensated_arm_stands_still_without_any_force():
     assert np.abs(weight.qfrc_bias[:6]).max() > 5.0
 
 
-def test_the_official_meshes_change_no_physics(published, monkeypatch):
-    monkeypatch.setenv("MENAGERIE_ROOT", str(published))
+def test_the_official_meshes_change_no_physics(menagerie, monkeypatch):
+    monkeypatch.setenv("MENAGERIE_ROOT", str(menagerie))
     plain = mujoco.MjSpec.from_file(str(yam.YAM_XML))
     skinned = with_skin(plain, "yam").compile()
     model = plain.compile()
-    assert skinned.nmesh == 18
+    donor = mujoco.MjModel.from_xml_path(str(menagerie / "i2rt_yam" / "yam.xml"))
+    assert skinned.nmesh == donor.nmesh > 0
     np.testing.assert_array_equal(skinned.body_mass, model.body_mass)
     np.testing.assert_array_equal(skinned.body_inertia, model.body_inertia)
     assert (skinned.geom_conaffinity > 0).sum() == (model.geom_conaffinity > 0).sum()

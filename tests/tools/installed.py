@@ -18,7 +18,7 @@ def run(*command: str | Path, **options) -> str:
 def copy_checkout(to: Path) -> Path:
     """What git has of the packages, with the link from one to the other as a link."""
     ignore = shutil.ignore_patterns("__pycache__")
-    for name in ("mjlab", "tasks", "scripts"):
+    for name in ("mjlab", "mjlab_fused", "tasks", "scripts"):
         shutil.copytree(ROOT / name, to / name, symlinks=True, ignore=ignore)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, to)

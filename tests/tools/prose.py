@@ -4,36 +4,11 @@ Like `architecture.py`, everything is read with `ast`.
 """
 
 import ast
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tests.tools.architecture import Source
-
-# A docstring opens with a noun or an imperative; these open a clause about it.
-CLAUSES = re.compile(r"(What|Whether|Where|Who|Whose|How|When|Why)\b")
-
-Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-
-
-def docstrings(source: Source) -> Iterator[tuple[str, str]]:
-    """Yield (where, text) of the docstrings of modules, classes and functions."""
-    for node in ast.walk(source.tree):
-        if isinstance(node, Documented) and (text := ast.get_docstring(node)):
-            name = getattr(node, "name", "")
-            yield f"{source.path}::{name}".removesuffix("::"), text
-
-
-def clauses(sources: Iterable[Source]) -> tuple[list[str], int]:
-    """Return the docstrings that open with a clause, and how many there are of all."""
-    found, count = [], 0
-    for source in sources:
-        for where, text in docstrings(source):
-            count += 1
-            if CLAUSES.match(text.lstrip()):
-                found.append(f"{where}: {text.strip().splitlines()[0]}")
-    return found, count
 
 
 @dataclass(frozen=True)

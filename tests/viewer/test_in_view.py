@@ -68,7 +68,7 @@ def test_the_page_keeps_the_robot_in_view_for_thirty_seconds(task: str, tmp_path
     viewer.update()
     browser = Browser(viewer.url, width=1000, height=700)
     try:
-        browser.wait("document.body.innerText.includes('State')")
+        browser.wait("document.body.innerText.includes('Episode')")
         for seconds in SECONDS:
             while clock.now < seconds:
                 clock.now += env.step_dt

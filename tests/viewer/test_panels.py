@@ -31,7 +31,7 @@ from viser import TransformControlsEvent
 from mjlab.viewer.cameras import as_colors
 from mjlab.viewer.drag import find_free
 from mjlab.viewer.panels import PolicyPanel, bars
-from mjlab.viewer.teleop import GRIPPER
+from mjlab.viewer.teleop import GRIPPER, MOVES
 from mjlab.viewer.web import WebViewer
 
 WIDE = {"width": 24, "height": 16, "renderer": RayRendererCfg()}
@@ -253,8 +253,8 @@ def test_the_figures_of_the_episode_are_those_that_it_logs(page):
         distances.append(float(goal.distance()[world]))
     panel.update()
     shown = dict(re.findall(r">([\w/]+)</span><span>([-+.\d]+)<", panel.bars.content))
-    names = ["success", "success_once", "fail", "fail_once"]
-    names += [f"goal/{name}" for name in ("distance", "reach_distance", "there")]
+    names = [f"goal/{name}" for name in ("distance", "reach_distance", "there")]
+    names += ["success", "success_once", "fail", "fail_once"]
     assert list(shown) == names
     mean = sum(distances) / 3
     assert float(shown["goal/distance"]) == pytest.approx(mean, abs=1e-4)
@@ -361,6 +361,45 @@ def test_a_target_stays_near_the_gripper_and_goes_with_a_reset(driven):
     assert not policy.closes.any()
     assert policy.target_pos_w[0].numpy() == pytest.approx(place, abs=1e-3)
     assert grasp_pose(env, 0)[0] == pytest.approx(place, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "base",
+    [(0.5**0.5, 0.0, 0.0, 0.5**0.5), (0.5**0.5, 0.5**0.5, 0.0, 0.0)],
+    ids=["turned left by 90 degrees", "rolled by 90 degrees"],
+)
+def test_presses_go_by_the_axes_of_a_base_that_is_turned(base):
+    """Ahead, left and up, and each turn, in the axes of the base, by MuJoCo's maths."""
+    cfg = LiftYamIKCfg(seed=1).play()
+    cfg.scene.num_envs = 1
+    env = ManagerBasedRlEnv(cfg)
+    policy = TeleopPolicy(env)
+    env.reset()
+    pose = torch.tensor([[0.0, 0.0, 0.5, *base]])
+    robot = env.scene.entity("robot")
+    robot.write_root_pose_w(torch.ones(1, dtype=torch.bool), pose)
+    env.sim.forward()
+    env.scene.refresh()
+    x, y, z = np.eye(3)
+    moves = {"forward": x, "back": -x, "left": y, "right": -y, "up": z, "down": -z}
+    turns = {"turn left": z, "turn right": -z, "tilt up": -y, "tilt down": y}
+    turns |= {"roll left": -x, "roll right": x}
+    assert {*moves, *turns} == {*MOVES}
+    for name, axis in {**moves, **turns}.items():
+        policy.reset()
+        policy.hold()
+        place, quat = policy.target_pos_w[0].numpy().copy(), policy.target_quat_w[0]
+        before = quat.double().numpy().copy()
+        policy.push(name, 0, step=0.01)
+        in_world = np.zeros(3)
+        mujoco.mju_rotVecQuat(in_world, axis, np.array(base))
+        moved = policy.target_pos_w[0].numpy() - place
+        assert moved == pytest.approx(0.01 * in_world * (name in moves), abs=1e-6), name
+        press, expected = np.zeros(4), np.zeros(4)
+        mujoco.mju_axisAngle2Quat(press, in_world, 0.1 * (name in turns))
+        mujoco.mju_mulQuat(expected, press, before)
+        same = abs(float(expected @ policy.target_quat_w[0].double().numpy()))
+        assert same == pytest.approx(1.0, abs=1e-6), name
 
 
 def test_what_has_no_inverse_kinematics_is_not_driven_by_hand():

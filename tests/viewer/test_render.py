@@ -346,11 +346,12 @@ def test_frames_of_another_size_and_files_of_another_kind_are_refused(tmp_path):
     video.close()
 
 
-def test_a_video_on_a_full_disk_is_one_line_and_leaves_nothing(tmp_path, capfd):
+def test_a_video_on_a_full_disk_is_one_line_and_leaves_nothing(
+    tmp_path, capfd, monkeypatch
+):
     """The kernel refuses what is written to /dev/full as a full disk does."""
     pytest.importorskip("imageio_ffmpeg")
-    part = tmp_path / ".out.part.mp4"
-    part.symlink_to("/dev/full")
+    monkeypatch.setattr(Path, "touch", lambda part, **_: part.symlink_to("/dev/full"))
     noise = np.random.default_rng(0).integers(0, 255, (60, 480, 640, 3), np.uint8)
 
     def main(arguments: object) -> None:

@@ -81,6 +81,48 @@ def test_a_long_wait_is_not_made_up_for():
     assert player.tick() <= 2
 
 
+@pytest.mark.parametrize("speed", [1.0, 2.0])
+def test_after_a_stall_time_goes_on_at_its_speed(speed: float, monkeypatch):
+    """The machine sleeps for 5 s: 100 steps are due, of which a tick does its budget.
+
+    A step takes 20 ms, and a tick begins none after 33 ms, so it does 2. From then on
+    10 ms pass between two ticks, and a step takes no time.
+    """
+    player, clock = make_player()
+    player.set_speed(speed)
+    player.tick()
+    cost = 0.02
+    done: list[float] = []
+
+    def step() -> None:
+        done.append(clock.now)
+        clock.now += cost
+
+    monkeypatch.setattr(player, "step", step)
+    clock.now += 5.0
+    assert player.tick() == 2
+    cost = 0.0
+    done.clear()
+    for _ in range(100):
+        clock.now += 0.01
+        player.tick()
+    # One step that was due, the time of the two steps, and 1 s.
+    assert len(done) <= 1 + round((1.0 + 2 * 0.02) * speed / STEP) + 1
+    assert len(done) >= round(1.0 * speed / STEP) - 1
+
+
+def test_after_a_pause_time_does_not_rush():
+    player, clock = make_player()
+    player.pause()
+    player.tick()
+    clock.now += 60.0
+    player.tick()
+    player.resume()
+    assert player.tick() == 0
+    clock.now += 1.01 * STEP
+    assert player.tick() == 1
+
+
 def test_time_stands_still_while_it_is_paused_and_single_steps_count():
     player, clock = make_player()
     player.pause()
@@ -293,6 +335,28 @@ def test_no_visitor_opens_a_tunnel(page, monkeypatch):
     assert page.server._share_tunnel is None
 
 
+def test_the_page_says_how_fast_time_passes(page):
+    page.player.real_time_factor = 0.083
+    page.controls.update()
+    assert re.search(r">Speed</td><td>0\.08x<", page.controls.status.content)
+    page.player.pause()
+    page.update()
+    page.controls.update()
+    assert re.search(r">Speed</td><td>paused<", page.controls.status.content)
+
+
+def test_a_scene_without_camera_sensors_has_no_tab_of_cameras(page):
+    """Go1's model has a camera of its own, for viewers, which is no sensor."""
+    assert page.player.env.sim.mj_model.ncam == 1
+    assert page.cameras == []
+
+
+def test_figures_open_with_one_that_changes(page):
+    panel = page.terms["Metrics"]
+    assert panel.term.value == "twist/error_vel_xy"
+    assert "success" in panel.term.options
+
+
 def test_buttons_pause_step_and_reset(page):
     controls, player = page.controls, page.player
     player.step()
@@ -426,7 +490,7 @@ def test_a_browser_shows_the_page_and_asks_no_other_host(page, tmp_path):
     thread = threading.Thread(target=loop)
     thread.start()
     try:
-        browser.wait("document.body.innerText.includes('State')")
+        browser.wait("document.body.innerText.includes('Episode')")
         browser.click("Pause / play")
         browser.wait("document.body.innerText.includes('paused')")
         steps = page.player.steps

@@ -169,7 +169,8 @@ def record(
 def errors(file: OnnxPolicy, moments: list[Moment]) -> tuple[float, float]:
     """Largest error of the file's actions, and of its targets, over a recording.
 
-    The targets of a world that was reset in the step are gone.
+    Relative to the largest number of the answer where that is above 1: float32 rounds
+    to a share of what is summed. The targets of a world that was reset are gone.
     """
     worlds = len(moments[0].begins)
     policies = [file.another() for _ in range(worlds)]
@@ -181,16 +182,19 @@ def errors(file: OnnxPolicy, moments: list[Moment]) -> tuple[float, float]:
                 policy.reset()
             found = policy({k: v[world] for k, v in moment.measured.items()})
             expected = moment.action[world].clip(-clip, clip)
-            by_action = max(by_action, np.abs(found["action"] - expected).max())
+            by_action = max(by_action, _error(found["action"], expected))
             if moment.ends[world]:
                 continue
             for term in file.contract["actions"]:
                 robot = moment.targets[term["quantity"]][world]
                 names = [j["name"] for j in _joints(file, term)]
                 told = robot[[names.index(name) for name in term["targets"]]]
-                error = np.abs(found[term["output"]] - told).max()
-                by_target = max(by_target, error)
-    return float(by_action), float(by_target)
+                by_target = max(by_target, _error(found[term["output"]], told))
+    return by_action, by_target
+
+
+def _error(found: np.ndarray, expected: np.ndarray) -> float:
+    return float(np.abs(found - expected).max() / max(1.0, np.abs(expected).max()))
 
 
 def _joints(file: OnnxPolicy, term: dict[str, Any]) -> list[dict[str, Any]]:

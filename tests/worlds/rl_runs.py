@@ -58,11 +58,13 @@ def make_loop(
     evaluates: bool = False,
     ranks: Ranks | None = None,
     seed: int = 3,
+    env: ManagerBasedRlEnvCfg | None = None,
     **more: Any,
 ) -> TrainingLoop:
     ranks = ranks or Ranks()
+    first = ranks.index * WORLDS
     return TrainingLoop(
-        make_env(seed, first=ranks.index * WORLDS),
+        ManagerBasedRlEnv(env or env_cfg(seed), first_world=first),
         cfg or agent_cfg(),
         checkpoints=None if folder is None else Checkpoints(folder),
         make_eval_env=(lambda: make_env(worlds=4)) if evaluates else None,

@@ -1,17 +1,19 @@
 """The runner: a policy's file on a robot, or in MuJoCo, without this framework.
 
 `runner_text` joins its files into one, which is copied to a robot. So they import
-NumPy, each other, and when they are used onnxruntime and MuJoCo; nothing else.
+NumPy, each other, and when they are used onnxruntime and MuJoCo; nothing else. The
+rule for safe file names comes along from `mjlab.safe_names`.
 """
 
 import ast
 from pathlib import Path
 
+from mjlab import safe_names
 from mjlab.files import write_text
 
 HEADER = "mjlab_runner.hpp"
 """The header that does the same in C++."""
-PARTS = ("policy", "reach", "robot", "commands", "loop")
+PARTS = ("policy", "checks", "reach", "robot", "commands", "loop")
 """The files, in the order in which they need each other."""
 
 
@@ -19,8 +21,9 @@ def runner_text() -> str:
     """Return `mjlab_runner.py`, which needs nothing of mjlab."""
     folder = Path(__file__).parent
     docs, imports, bodies = [], set(), []
-    for part in PARTS:
-        text = (folder / f"{part}.py").read_text("utf-8")
+    paths = [Path(safe_names.__file__), *(folder / f"{part}.py" for part in PARTS)]
+    for path in paths:
+        text = path.read_text("utf-8")
         lines = text.splitlines()
         tree = ast.parse(text)
         docs.append(ast.get_docstring(tree))

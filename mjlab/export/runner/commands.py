@@ -27,11 +27,20 @@ class CommandSource:
 
     def set(self, name: str, values: Any) -> None:
         """Command something, within the range that the policy was trained with."""
+        if name not in self.known:
+            valid = ", ".join(self.known) or "none"
+            raise ContractError(f"There is no command {name!r}. Valid names: {valid}.")
         wanted, range_ = np.array(values, float), self.known[name]["range"]
         if wanted.shape != self.values[name].shape or not np.isfinite(wanted).all():
             raise ContractError(f"{name} takes {self.values[name].size} numbers.")
         low, high = np.array(range_).T if range_ else (-np.inf, np.inf)
         self.values[name] = np.clip(wanted, low, high)
+
+    def first(self) -> str:
+        """Return the name of the first command."""
+        if not self.known:
+            raise ContractError("The policy takes no command.")
+        return next(iter(self.known))
 
     def read(self) -> float:
         """Take what came since the last call; return the age of the newest, s."""
@@ -44,6 +53,8 @@ class KeyboardSource(CommandSource):
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
         """Take keys one by one, as long as this lasts."""
+        if not sys.stdin.isatty():
+            raise ContractError("The keyboard is read from a terminal: this is none.")
         termios, tty = map(importlib.import_module, ("termios", "tty"))
         before = termios.tcgetattr(sys.stdin)
         try:
@@ -62,7 +73,7 @@ class KeyboardSource(CommandSource):
         return 0.0
 
     def _press(self, key: str) -> None:
-        name = next(iter(self.values))
+        name = self.first()
         step = np.zeros_like(self.values[name])
         place, sign = divmod("wsadqe".find(key), 2)
         if 0 <= place < step.size:
@@ -113,7 +124,7 @@ class GamepadSource(CommandSource):
                 return math.inf
         if self._device.active_keys():
             return math.inf
-        name = next(iter(self.values))
+        name = self.first()
         wanted = np.zeros_like(self.values[name])
         range_ = self.known[name]["range"] or [[-1.0, 1.0]] * wanted.size
         for place, axis in enumerate(self.AXES[: wanted.size]):
@@ -133,7 +144,10 @@ class GamepadSource(CommandSource):
 
 
 class UdpSource(CommandSource):
-    """Commands of packets such as {"twist": [0.5, 0, 0]}, from this machine alone."""
+    """Commands of packets such as {"twist": [0.5, 0, 0]}, from this machine alone.
+
+    Any program and any user of the machine can send them: packets carry no password.
+    """
 
     def __init__(self, contract: dict[str, Any], port: int, clock: Any) -> None:
         super().__init__(contract)

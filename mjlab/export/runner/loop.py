@@ -19,18 +19,25 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from mjlab.export.runner.checks import ReadingChecks, tilt_of
 from mjlab.export.runner.commands import (
     CommandSource,
     GamepadSource,
     KeyboardSource,
     UdpSource,
 )
-from mjlab.export.runner.policy import Arrays, ContractPolicy
-from mjlab.export.runner.robot import MujocoRobot, RobotInterface
+from mjlab.export.runner.policy import (
+    LAST_ACTION,
+    SCENE_FILE,
+    Arrays,
+    ContractError,
+    ContractPolicy,
+)
+from mjlab.export.runner.robot import MujocoRobot, RobotInterface, refuse_gains
 
 
 class Safety:
@@ -54,33 +61,32 @@ class Safety:
             periods: Longest time between two steps, in control periods.
             late: Greatest age of a command, s.
         """
-        joints = policy.entity["joints"]
-        self._names = [joint["name"] for joint in joints]
-        limits = [joint["limits"] for joint in joints]
-        low = [-np.inf if pair[0] is None else pair[0] for pair in limits]
-        high = [np.inf if pair[1] is None else pair[1] for pair in limits]
-        ways = [margin if joint["unit"] == "rad" else 0.1 * margin for joint in joints]
-        self._low, self._high = np.array(low) - ways, np.array(high) + ways
-        self._upright, self._late = math.cos(math.radians(tilt)), late
+        self._checks = ReadingChecks(policy.contract, margin)
+        self._tilt, self._late = tilt, late
         self._longest, self._last = periods * policy.dt, -math.inf
+        self.seen: dict[str, Any] = {}
+        """`joint_pos` and `upright` of the last period, as the robot gave them."""
 
     def fault(self, robot: RobotInterface, measured: Arrays, age: float) -> str | None:
-        """Return what is wrong with what was measured, if anything is."""
-        for name, values in measured.items():
-            if not np.isfinite(values).all():
-                return f"{name} is not a finite number"
-        found = robot.joint_pos()
-        beyond = ~((found >= self._low) & (found <= self._high))
-        if beyond.any():
-            return f"{self._names[int(np.argmax(beyond))]} is beyond its limit"
-        if not robot.upright() >= self._upright:
-            return "the robot fell"
+        """Return what is wrong with what was measured, if anything is.
+
+        Raises:
+            ContractError: For readings that do not have the contract's shapes.
+        """
+        now = robot.now()
+        since, self._last = now - self._last, now
+        joints, upright = robot.joint_pos(), robot.upright()
+        self.seen = {"joint_pos": joints, "upright": upright}
+        said = self._checks.fault(measured, joints, upright, since)
+        if said is not None:
+            return said
+        if not upright >= math.cos(math.radians(self._tilt)):
+            leans = f"it leans by {tilt_of(upright):.0f} degrees"
+            return f"the robot fell: {leans}, more than {self._tilt:g}"
         if age == math.inf:
             return "a key stopped it"
         if not age <= self._late:
             return f"the newest command is {age:.2f} s old"
-        now = robot.now()
-        since, self._last = now - self._last, now
         if self._longest < since < math.inf:
             return f"the last step is {since:.3f} s ago"
         return None
@@ -104,45 +110,89 @@ def run(
         safety: What is watched.
         steps: Control periods.
         log: A file for a line of JSON each period.
+
+    Raises:
+        ContractError: For gains, readings or joints that are not the contract's.
     """
-    reason = None
+    periods = _Periods(policy, robot, source, safety, log)
     try:
+        periods.begin()
         for step in range(steps):
-            reason = _period(policy, robot, source, safety, step, reason, log)
+            periods.next(step)
     except BaseException:
         robot.damp()
         raise
-    return reason
+    return periods.reason
 
 
-def _period(
-    policy: ContractPolicy,
-    robot: RobotInterface,
-    source: CommandSource,
-    safety: Safety,
-    step: int,
-    reason: str | None,
-    log: Any,
-) -> str | None:
-    """Do one control period; return the reason why the robot is let go, if it is."""
-    age = source.read()
-    commands = source.values | policy.clock(step)
-    measured, targets = robot.read(commands), {}
-    reason = reason or safety.fault(robot, measured, age)
-    if reason is None:
-        targets = policy(measured)
+class _Periods:
+    """Control periods, one after the other."""
+
+    def __init__(
+        self,
+        policy: ContractPolicy,
+        robot: RobotInterface,
+        source: CommandSource,
+        safety: Safety,
+        log: Any,
+    ) -> None:
+        self.reason: str | None = None
+        """The reason why the robot is let go, if it is."""
+        self._policy, self._robot, self._source = policy, robot, source
+        self._safety, self._log = safety, log
+        self._action: np.ndarray | None = None
+        self._first: dict[str, Any] = {}
+
+    def begin(self) -> None:
+        """Refuse a robot with other gains."""
+        gains = refuse_gains(self._policy.entity, self._robot)
+        checksum = self._policy.contract["checksum"]
+        self._first = {"policy": checksum, "gains": gains}
+
+    def next(self, step: int) -> None:
+        """Do one control period."""
+        age = self._source.read()
+        commands = self._source.values | self._policy.clock(step)
+        measured, targets = self._robot.read(commands), {}
+        row: dict[str, Any] = {"commands": commands, "measured": measured}
+        row |= {"last_action": self._policy.state.get(LAST_ACTION)}
+        try:
+            if self.reason is None:
+                self.reason = self._fault(measured, age)
+                row |= self._safety.seen
+            if self.reason is None:
+                targets = self._policy(measured)
+        except ContractError as error:
+            self._write(row | {"damped": str(error), "targets": {}})
+            raise
         if not all(np.isfinite(values).all() for values in targets.values()):
-            reason = "the policy's answer is not a finite number"
-    if reason is None:
-        robot.write(targets)
-    else:
-        robot.damp()
-    if log is not None:
-        row = {"time": robot.now(), "damped": reason, "commands": commands}
-        row |= {"measured": measured, "targets": {} if reason else targets}
-        log.write(json.dumps(row, default=lambda array: array.tolist()) + "\n")
-    robot.wait()
-    return reason
+            self.reason = "the policy's answer is not a finite number"
+        if self.reason is None:
+            self._action = targets.get("action")
+            self._robot.write(targets)
+        else:
+            self._robot.damp()
+        sent = {} if self.reason else targets
+        self._write(row | {"damped": self.reason, "targets": sent})
+        self._robot.wait()
+
+    def _fault(self, measured: Arrays, age: float) -> str | None:
+        kept, expected = self._policy.state.get(LAST_ACTION), self._action
+        if kept is not None and expected is not None:
+            if not np.array_equal(kept, expected):
+                return (
+                    f"{LAST_ACTION} is not the action of the last period: the policy "
+                    "was reset, or its state was replaced"
+                )
+        return self._safety.fault(self._robot, measured, age)
+
+    def _write(self, row: dict[str, Any]) -> None:
+        if self._log is None:
+            return
+        whole = {"time": self._robot.now()} | row | self._first
+        self._first = {}
+        text = json.dumps(whole, default=lambda array: np.asarray(array).tolist())
+        self._log.write(text + "\n")
 
 
 # The record.
@@ -188,6 +238,7 @@ def fed(policy: ContractPolicy) -> Iterator[tuple[int, Arrays]]:
 
 def check(policy: ContractPolicy, robot: MujocoRobot) -> tuple[float, float]:
     """Return the largest departures: of answers, and of joints in 20 steps."""
+    refuse_gains(policy.entity, robot)
     record = policy.record()
     by_answer = max(
         float(np.abs(values - record[f"output {name}"][step]).max())
@@ -204,21 +255,65 @@ def check(policy: ContractPolicy, robot: MujocoRobot) -> tuple[float, float]:
     return by_answer, by_joint
 
 
+def write_scene(files: dict[str, bytes], path: Path) -> None:
+    """Write a recorded scene to a file, and its other files beside it.
+
+    Only the file itself is replaced.
+    """
+    beside = {path.parent / name: c for name, c in files.items() if name != SCENE_FILE}
+    for place, content in beside.items():
+        if place.exists() and place.read_bytes() != content:
+            raise ContractError(
+                f"{place} exists with other content and is not replaced: name a "
+                "--scene in another folder."
+            )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(files[SCENE_FILE])
+    for place, content in beside.items():
+        if not place.exists():
+            place.parent.mkdir(exist_ok=True)
+            with place.open("xb") as file:
+                file.write(content)
+
+
 # The program.
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"error: {message}\n")
+
+
 def main(arguments: list[str] | None = None) -> int:
-    """Run the program; return 0, or 1 if the robot was let go or departs."""
-    parser = argparse.ArgumentParser(
+    """Run the program; return its exit code.
+
+    It is 0, 1 if the robot was let go or departs, or 2 for what cannot be run.
+    """
+    try:
+        return _main(arguments)
+    except (ContractError, ImportError, OSError) as error:
+        said = " ".join(str(error).split()).rstrip(".")
+        if isinstance(error, OSError) and error.filename is not None:
+            said = f"{error.filename}: {error.strerror}"
+        if isinstance(error, ImportError) and error.name is not None:
+            said += f": pip install {error.name}"
+        sys.stderr.write(f"error: {said}\n")
+        return 2
+
+
+def _main(arguments: list[str] | None) -> int:
+    parser = _Parser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("policy", help="the ONNX file")
     parser.add_argument("--robot", type=Path, help="a model of yours, as MJCF")
-    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--seconds", type=_seconds, default=10.0)
     parser.add_argument("--command", type=float, nargs="+", help="values that stay")
     parser.add_argument("--keyboard", action="store_true", help="w s a d q e, space, x")
     parser.add_argument("--gamepad", action="store_true", help="sticks; buttons stop")
-    parser.add_argument("--udp", type=int, help="port of this machine for packets")
+    parser.add_argument("--udp", type=_port, help="port of this machine for packets")
     parser.add_argument("--log", type=Path, help="file for a line of JSON each period")
     parser.add_argument("--view", action="store_true", help="open MuJoCo's window")
     parser.add_argument(
@@ -228,11 +323,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     policy = ContractPolicy(options.policy)
     if options.scene is not None:
-        for name, content in policy.scene().items():
-            named = options.scene.name if name == "scene.xml" else name
-            path = options.scene.parent / named
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+        write_scene(policy.scene(), options.scene)
     robot = MujocoRobot(policy, options.robot)
     if options.check:
         by_answer, by_joint = check(policy, robot)
@@ -278,13 +369,29 @@ def _run(
     elif options.udp is not None:
         source = UdpSource(policy.contract, options.udp, time.monotonic)
     if options.command:
-        source.set(next(iter(source.values)), options.command)
+        source.set(source.first(), options.command)
     log = None if options.log is None else stack.enter_context(options.log.open("w"))
     steps = round(options.seconds / policy.dt)
     reason = run(policy, robot, source, Safety(policy), steps=steps, log=log)
     end = "" if reason is None else f" It was let go: {reason}."
     sys.stdout.write(f"{steps} steps, {steps * policy.dt:g} s.{end}\n")
     return int(reason is not None)
+
+
+def _seconds(text: str) -> float:
+    """Return a time from the command line."""
+    seconds = float(text)
+    if not 0.0 < seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is not a time above 0 s")
+    return seconds
+
+
+def _port(text: str) -> int:
+    """Return a port from the command line; 0 has the system choose one."""
+    port = int(text)
+    if not 0 <= port < 65536:
+        raise argparse.ArgumentTypeError(f"{text} is not a port from 0 to 65535")
+    return port
 
 
 def _pacer(period: float) -> Any:

@@ -23,6 +23,7 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <iomanip>
 #include <iterator>
 #include <limits>
 #include <locale>
@@ -78,7 +79,7 @@ class Json {
   const Json& operator[](const std::string& name) const {
     expect(Kind::kObject, "an object");
     const Json* found = find(name);
-    if (!found) throw ContractError("The contract lacks " + place + "." + name);
+    if (!found) throw ContractError("The contract has no " + place + "." + name);
     return *found;
   }
   bool is_null() const { return kind == Kind::kNull; }
@@ -119,14 +120,14 @@ class Json {
   }
 };
 
-// Reads JSON by the letter of RFC 8259, and refuses a name that stands twice.
+// Reads JSON as RFC 8259 defines it, and refuses a name that appears twice.
 class JsonReader {
  public:
   static Json read(const std::string& text) {
     JsonReader reader(text);
     Json found = reader.value("", 0);
     reader.space();
-    if (reader.at_ != text.size()) reader.fail("something stands after the end");
+    if (reader.at_ != text.size()) reader.fail("expected the end");
     return found;
   }
 
@@ -137,7 +138,7 @@ class JsonReader {
   std::size_t at_ = 0;
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw ContractError("This is no JSON: " + what + ", at byte " +
+    throw ContractError("Not valid JSON: " + what + ", at byte " +
                         std::to_string(at_));
   }
   int peek() const {
@@ -156,7 +157,7 @@ class JsonReader {
     return take(wanted);
   }
   void expect(char wanted) {
-    if (!take_next(wanted)) fail(std::string("it lacks a ") + wanted);
+    if (!take_next(wanted)) fail(std::string("expected ") + wanted);
   }
   bool take_word(const std::string& wanted) {
     if (text_.compare(at_, wanted.size(), wanted) != 0) return false;
@@ -165,7 +166,7 @@ class JsonReader {
   }
 
   Json value(const std::string& place, int depth) {
-    if (depth > 64) fail("it has more than 64 levels");
+    if (depth > 64) fail("more than 64 levels");
     space();
     Json found;
     found.place = place;
@@ -194,7 +195,7 @@ class JsonReader {
     do {
       space();
       const std::string name = quoted();
-      if (found.find(name)) fail(found.place + "." + name + " stands twice");
+      if (found.find(name)) fail(found.place + "." + name + " appears twice");
       expect(':');
       found.items.push_back(value(found.place + "." + name, depth + 1));
       found.names.push_back(name);
@@ -213,7 +214,7 @@ class JsonReader {
   }
 
   void digits() {
-    if (peek() < '0' || peek() > '9') fail("it lacks a value");
+    if (peek() < '0' || peek() > '9') fail("expected a value");
     while (peek() >= '0' && peek() <= '9') ++at_;
   }
 
@@ -234,10 +235,10 @@ class JsonReader {
   }
 
   std::string quoted() {
-    if (!take('"')) fail("it lacks a \"");
+    if (!take('"')) fail("expected \"");
     std::string found;
     while (!take('"')) {
-      if (peek() < ' ') fail("a text has no end, or holds a control character");
+      if (peek() < ' ') fail("a string without an end, or with a control character");
       if (take('\\')) {
         escaped(found);
       } else {
@@ -258,22 +259,22 @@ class JsonReader {
     std::uint32_t code = unit();
     if (code >= 0xD800 && code < 0xDC00) {
       const std::uint32_t low = take('\\') ? unit() : 0;
-      if (low < 0xDC00 || low > 0xDFFF) fail("half of a letter is missing");
+      if (low < 0xDC00 || low > 0xDFFF) fail("half of a surrogate pair");
       code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
     } else if (code >= 0xDC00 && code < 0xE000) {
-      fail("half of a letter is missing");
+      fail("half of a surrogate pair");
     }
     utf8(found, code);
   }
 
   std::uint32_t unit() {
     static const std::string digits = "0123456789abcdef";
-    if (!take('u')) fail("a \\ begins nothing that is known");
+    if (!take('u')) fail("unknown escape after \\");
     std::uint32_t code = 0;
     for (int place = 0; place < 4; ++place, ++at_) {
       const int letter = peek() >= 'A' && peek() <= 'F' ? peek() + 32 : peek();
       const std::size_t digit = digits.find(static_cast<char>(letter));
-      if (letter < 0 || digit == std::string::npos) fail("a \\u has no four digits");
+      if (letter < 0 || digit == std::string::npos) fail("\\u without four digits");
       code = 16 * code + static_cast<std::uint32_t>(digit);
     }
     return code;
@@ -350,10 +351,19 @@ inline std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-inline std::string joined(const std::vector<std::string>& names) {
+inline std::string joined(const std::vector<std::string>& names,
+                          const std::string& between = ", ") {
   std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  for (const std::string& name : names) all += (all.empty() ? "" : between) + name;
   return all;
+}
+
+// Return a text with numbers in it.
+template <class... Values>
+std::string with_numbers(const char* format, Values... values) {
+  char text[200];
+  std::snprintf(text, sizeof text, format, values...);
+  return text;
 }
 
 // Something with a name and a shape that goes into the file, or comes out of it.
@@ -363,6 +373,7 @@ struct Field {
   std::string unit, frame;            // Empty where there is none, or none is known.
   std::vector<std::string> elements;  // What each number belongs to, if it is known.
   Json measured;                      // Of an input: how.
+  Numbers upright;                    // Of gravity: the value for an upright root.
   std::string next;                   // Of a state: the output that it comes from.
   float initial = 0.0f;               // Of a state.
 
@@ -477,8 +488,15 @@ class Contract {
   static Field described(const Json& json) {
     Field found = field(json);
     const Json& unit = json["unit"];
-    found.unit =
-        unit.kind == Json::Kind::kList ? joined(unit.texts()) : unit.text_or("");
+    if (unit.kind != Json::Kind::kList) {
+      found.unit = unit.text_or("");
+    } else {
+      std::vector<std::string> units;
+      for (const std::string& each : unit.texts())
+        if (std::find(units.begin(), units.end(), each) == units.end())
+          units.push_back(each);
+      found.unit = joined(units, " and ");
+    }
     if (!json["elements"].is_null()) found.elements = json["elements"].texts();
     return found;
   }
@@ -494,6 +512,8 @@ class Contract {
     if (!known.count(op))
       throw ContractError(found.name + " is measured by '" + op +
                           "', which this header does not know");
+    const Json* upright = json.find("upright");
+    if (upright && !upright->is_null()) found.upright = upright->numbers();
     return found;
   }
   static Field state(const Json& json) {
@@ -693,11 +713,23 @@ class Measurer {
     if (found == known.end() && name.compare(0, prefix.size(), prefix) == 0)
       found = known.find(name.substr(prefix.size()));
     if (found == known.end())
-      throw ContractError(std::string("Nobody says what ") + kind + " " + name + " is");
+      throw ContractError(std::string("No reading for ") + kind + " " + name +
+                          missing(known, name));
     return found->second;
   }
+  // Return which key is expected, and which keys there are.
+  template <class Map>
+  std::string missing(const Map& known, const std::string& name) const {
+    const std::string& prefix = contract_.prefix;
+    std::string said = ": set the key '" + name + "'";
+    if (!prefix.empty() && name.compare(0, prefix.size(), prefix) == 0)
+      said = ": set the key '" + name.substr(prefix.size()) + "' or '" + name + "'";
+    std::vector<std::string> keys;
+    for (const auto& each : known) keys.push_back("'" + each.first + "'");
+    return said + (keys.empty() ? ", there are none" : ", there are " + joined(keys));
+  }
   const Body& body(const std::string& name) const {
-    return look(state_.bodies, name, "the body");
+    return look(state_.bodies, name, "body");
   }
   static Numbers single(const Vector& v) {
     return {static_cast<float>(v[0]), static_cast<float>(v[1]),
@@ -707,8 +739,8 @@ class Measurer {
   Numbers one(const Field& input) const {
     const Json& how = input.measured;
     const std::string& op = how["op"].text();
-    if (op == "given") return look(state_.given, input.name, "the input");
-    if (op == "command") return look(commands_, how["command"].text(), "the command");
+    if (op == "given") return look(state_.given, input.name, "input");
+    if (op == "command") return look(commands_, how["command"].text(), "command");
     if (op == "sensor") return sensed(how);
     if (op == "joint_pos" || op == "joint_vel" || op == "cos_sin")
       return jointed(how, op);
@@ -727,7 +759,7 @@ class Measurer {
   }
 
   Numbers sensed(const Json& how) const {
-    Numbers found = look(state_.sensors, how["name"].text(), "the sensor");
+    Numbers found = look(state_.sensors, how["name"].text(), "sensor");
     for (float& each : found) each *= static_cast<float>(how["sign"].number());
     return found;
   }
@@ -736,8 +768,8 @@ class Measurer {
     Numbers found, sines;
     for (const std::string& name : how["joints"].texts()) {
       const double value = op == "joint_vel"
-                               ? look(state_.joint_vel, name, "the speed of the joint")
-                               : look(state_.joint_pos, name, "the joint");
+                               ? look(state_.joint_vel, name, "the velocity of joint")
+                               : look(state_.joint_pos, name, "joint");
       found.push_back(static_cast<float>(op == "cos_sin" ? std::cos(value) : value));
       if (op == "cos_sin") sines.push_back(static_cast<float>(std::sin(value)));
     }
@@ -759,8 +791,8 @@ class Measurer {
   Vector point(const Json& where, const Body& axes) const {
     if (const Json* name = where.find("body")) return body(name->text()).pos;
     if (const Json* name = where.find("site"))
-      return look(state_.sites, name->text(), "the site");
-    const Numbers& asked = look(commands_, where["command"].text(), "the command");
+      return look(state_.sites, name->text(), "site");
+    const Numbers& asked = look(commands_, where["command"].text(), "command");
     if (asked.size() < 3) throw ContractError(where.place + " is no point");
     const Vector way = turned(axes.quat, {asked[0], asked[1], asked[2]});
     return {axes.pos[0] + way[0], axes.pos[1] + way[1], axes.pos[2] + way[2]};
@@ -785,6 +817,27 @@ inline Arrays measure(const Contract& contract, const State& state,
 
 using Call = std::function<void(const float*, float*)>;
 
+// Return the width, elements, unit and frame of an input, for a message.
+inline std::string takes(const Field& input) {
+  return std::to_string(input.size()) + " numbers" +
+         (input.elements.empty() ? "" : " (" + joined(input.elements) + ")") +
+         (input.unit.empty() || input.unit == "1" ? "" : ", in " + input.unit) +
+         (input.frame.empty() ? "" : ", in the axes of " + input.frame);
+}
+
+// Return an input, which has to be there, and of its width.
+inline const Numbers& checked(const Arrays& measured, const Field& input) {
+  const auto found = measured.find(input.name);
+  if (found == measured.end())
+    throw ContractError(input.name +
+                        " is missing from the readings: the policy takes " +
+                        takes(input));
+  if (found->second.size() != input.size())
+    throw ContractError(input.name + " has " + std::to_string(found->second.size()) +
+                        " numbers: the policy takes " + takes(input));
+  return found->second;
+}
+
 // From inputs to outputs, by their names in the contract, once a control period.
 class Policy {
  public:
@@ -792,24 +845,10 @@ class Policy {
   virtual ~Policy() = default;
   virtual Arrays operator()(const Arrays& measured) = 0;
   virtual void reset() = 0;
+  // Return the last action, as the next call is given it; empty if it is given none.
+  virtual Numbers last_action() const { return {}; }
 
   const Contract contract;
-
- protected:
-  // Return an input, which has to be there, and of its width.
-  const Numbers& checked(const Arrays& measured, const Field& input) const {
-    auto found = measured.find(input.name);
-    const std::size_t size = found == measured.end() ? 0 : found->second.size();
-    if (found != measured.end() && size == input.size()) return found->second;
-    throw ContractError(input.name +
-                        (found == measured.end()
-                             ? std::string(" is not measured")
-                             : " has " + std::to_string(size) + " numbers") +
-                        ", and the policy takes " + std::to_string(input.size()) +
-                        (input.elements.empty() ? "" : ": " + joined(input.elements)) +
-                        (input.unit.empty() ? "" : ", in " + input.unit) +
-                        (input.frame.empty() ? "" : ", in the axes of " + input.frame));
-  }
 };
 
 // The ONNX file as a whole. Scales, offsets, clips and histories are inside of it.
@@ -831,6 +870,16 @@ class FilePolicy : public Policy {
     state_.clear();
     for (const Field& each : contract.states)
       state_.insert(state_.end(), each.size(), each.initial);
+  }
+
+  Numbers last_action() const override {
+    auto at = state_.begin();
+    for (const Field& each : contract.states) {
+      const auto end = at + static_cast<long>(each.size());
+      if (each.name == "state_last_action") return {at, end};
+      at = end;
+    }
+    return {};
   }
 
   Arrays operator()(const Arrays& measured) override {
@@ -885,6 +934,12 @@ class NetworkPolicy : public Policy {
   void reset() override {
     std::fill(action_.begin(), action_.end(), 0.0f);
     for (Numbers& each : past_) each.clear();
+  }
+
+  Numbers last_action() const override {
+    for (const Observation& term : contract.observations)
+      if (term.from == "last action") return action_;
+    return {};
   }
 
   // What the network saw last, all terms in their order.
@@ -978,6 +1033,11 @@ inline std::vector<Target> targets_of(const Contract& contract, const Arrays& an
   return found;
 }
 
+// Gains that a motor has; NaN for what is not known, infinite for no limit.
+struct Gains {
+  double stiffness = std::nan(""), damping = std::nan(""), effort_limit = std::nan("");
+};
+
 // A robot, as the loop sees it.
 class RobotInterface {
  public:
@@ -995,6 +1055,9 @@ class RobotInterface {
   virtual std::vector<double> joint_pos() = 0;
   // Return the cosine of the angle between the root's z axis and up.
   virtual double upright() = 0;
+  // Return the gains of its motors by target, as far as they can be read out; `run`
+  // compares them with the contract before the first period.
+  virtual std::map<std::string, Gains> gains() { return {}; }
 };
 
 // Waits until each period is over; one that took too long shifts those that follow.
@@ -1071,11 +1134,269 @@ inline bool is_finite(const Numbers& values) {
                      [](float v) { return std::isfinite(v); });
 }
 
-inline std::string with_seconds(const char* format, double seconds) {
-  char text[80];
-  std::snprintf(text, sizeof text, format, seconds);
-  return text;
+constexpr double kPi = 3.14159265358979323846;
+
+// Return the angle of a cosine, degrees.
+inline double tilt_of(double cosine) {
+  return std::acos(std::clamp(cosine, -1.0, 1.0)) * 180.0 / kPi;
 }
+
+// Compares measured rates with the change of what they are the rates of.
+class RateCheck {
+ public:
+  // Return in words that the rates are in other units, or of the other sign.
+  std::string fault(const std::string& what, const std::vector<double>& values,
+                    const std::vector<double>& rates, double seconds) {
+    const std::vector<double> old = std::exchange(values_, values),
+                              old_rates = std::exchange(rates_, rates);
+    if (old.size() != values.size() || !(seconds > 0.0) || std::isinf(seconds))
+      return "";
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double change = (values[i] - old[i]) / seconds;
+      const double mean = (rates[i] + old_rates[i]) / 2.0;
+      squared_ += change * change;
+      product_ += change * mean;
+      other_ += mean * mean;
+    }
+    ++periods_;
+    const double alike = product_ / std::max(std::sqrt(squared_ * other_), 1e-12);
+    const double factor = product_ / std::max(squared_, 1e-12);
+    if (periods_ >= 2 && alike > 0.9 && factor > 30.0 && factor < 100.0)
+      return with_numbers("is %.3g times ", factor) + what +
+             ": it is in degrees per second, expected rad/s";
+    const double count = static_cast<double>(periods_ * values.size());
+    if (periods_ >= 5 && squared_ > 0.01 * count && alike < -0.9)
+      return "is the negative of " + what;
+    return "";
+  }
+
+ private:
+  std::vector<double> values_, rates_;
+  double squared_ = 0.0, product_ = 0.0, other_ = 0.0;
+  std::size_t periods_ = 0;
+};
+
+// Checks the readings of each period: what cannot be right is named.
+class ReadingChecks {
+ public:
+  // Differences that timing does not explain: of a joint's position, rad (a tenth of
+  // that in m), of the root's tilt, degrees, and of the length of a unit vector.
+  double apart = 0.3, lean = 20.0, length = 0.1;
+
+  explicit ReadingChecks(const Contract& contract)
+      : contract_(contract), rates_(contract.inputs.size()) {
+    for (Field& each : contract_.inputs) {
+      const Json& how = each.measured;
+      if (each.upright.empty() && how["op"].text() == "gravity" &&
+          how["body"].text() == contract.root)
+        each.upright = {0.0f, 0.0f, -1.0f};
+    }
+  }
+
+  // Return the first reading that cannot be right, in words; nothing, if all can.
+  //
+  // `margin` is the way of a joint beyond its limit, rad; a tenth of that in m.
+  std::string fault(const Arrays& measured, const std::vector<double>& joints,
+                    double upright, double since, double margin) {
+    for (const Field& input : contract_.inputs) checked(measured, input);
+    if (joints.size() != contract_.joints.size())
+      throw ContractError("joint_pos() gives " + std::to_string(joints.size()) +
+                          " numbers, and the contract has " +
+                          std::to_string(contract_.joints.size()) + " joints");
+    std::string said = nonfinite(measured, joints);
+    if (said.empty()) said = beyond(measured, joints, margin);
+    if (said.empty()) said = contradicted(measured, joints);
+    if (said.empty()) said = long_or_short(measured);
+    if (said.empty()) said = fast(measured, joints, since);
+    if (said.empty()) said = leaning(measured, upright);
+    return said;
+  }
+
+ private:
+  Contract contract_;
+  std::vector<RateCheck> rates_;
+
+  static const std::string& op(const Field& input) {
+    return input.measured["op"].text();
+  }
+  // Return the name of a number of an input.
+  static std::string element(const Field& input, std::size_t place) {
+    if (input.elements.empty() || input.size() == 1) return input.name;
+    return input.name + " of " + input.elements.at(place);
+  }
+  double way(std::size_t joint, double of_hinge) const {
+    return contract_.joints[joint].unit == "rad" ? of_hinge : 0.1 * of_hinge;
+  }
+
+  // Return the numbers of an input beside the places of their joints.
+  std::vector<std::pair<std::size_t, double>> by_joint(const Arrays& measured,
+                                                       const Field& input) const {
+    std::vector<std::pair<std::size_t, double>> found;
+    const std::vector<std::string> names = input.measured["joints"].texts();
+    const Numbers& values = checked(measured, input);
+    for (std::size_t i = 0; i < names.size() && i < values.size(); ++i)
+      for (std::size_t j = 0; j < contract_.joints.size(); ++j)
+        if (names[i] == contract_.prefix + contract_.joints[j].name)
+          found.emplace_back(j, values[i]);
+    return found;
+  }
+
+  std::string nonfinite(const Arrays& measured,
+                        const std::vector<double>& joints) const {
+    for (const Field& input : contract_.inputs) {
+      const Numbers& values = checked(measured, input);
+      for (std::size_t i = 0; i < values.size(); ++i)
+        if (!std::isfinite(values[i]))
+          return element(input, i) + " is not a finite number";
+    }
+    for (std::size_t i = 0; i < joints.size(); ++i)
+      if (!std::isfinite(joints[i]))
+        return "joint_pos() of " + contract_.joints[i].name + " is not a finite number";
+    return "";
+  }
+
+  bool is_within(std::size_t joint, double value, double margin) const {
+    const double by = way(joint, margin);
+    return value >= contract_.joints[joint].low - by &&
+           value <= contract_.joints[joint].high + by;
+  }
+  std::string beyond_in(const std::string& what,
+                        const std::vector<std::pair<std::size_t, double>>& positions,
+                        double margin) const {
+    for (const auto& [joint, value] : positions) {
+      if (is_within(joint, value, margin)) continue;
+      const Joint& of = contract_.joints[joint];
+      std::string said =
+          what + " of " + of.name +
+          with_numbers(" is %.4g, beyond its limits %.4g to %.4g ", value,
+                       static_cast<double>(of.low), static_cast<double>(of.high)) +
+          of.unit;
+      bool is_large = false, in_degrees = true;
+      for (const auto& [other, found] : positions) {
+        if (contract_.joints[other].unit != "rad") continue;
+        is_large = is_large || std::abs(found) > kPi;
+        in_degrees = in_degrees && is_within(other, found * kPi / 180.0, margin);
+      }
+      if (is_large && in_degrees)
+        said +=
+            with_numbers("; %.4g degrees are %.3g rad", value, value * kPi / 180.0);
+      return said;
+    }
+    return "";
+  }
+  std::string beyond(const Arrays& measured, const std::vector<double>& joints,
+                     double margin) const {
+    for (const Field& input : contract_.inputs) {
+      if (op(input) != "joint_pos") continue;
+      const std::string said =
+          beyond_in(input.name, by_joint(measured, input), margin);
+      if (!said.empty()) return said;
+    }
+    std::vector<std::pair<std::size_t, double>> own;
+    for (std::size_t i = 0; i < joints.size(); ++i) own.emplace_back(i, joints[i]);
+    return beyond_in("joint_pos()", own, margin);
+  }
+
+  std::string contradicted(const Arrays& measured,
+                           const std::vector<double>& joints) const {
+    for (const Field& input : contract_.inputs) {
+      if (op(input) != "joint_pos") continue;
+      for (const auto& [joint, value] : by_joint(measured, input))
+        if (std::abs(value - joints[joint]) > way(joint, apart))
+          return input.name + " of " + contract_.joints[joint].name +
+                 with_numbers(" is %.4g, and joint_pos() says %.4g ", value,
+                              joints[joint]) +
+                 contract_.joints[joint].unit;
+    }
+    return "";
+  }
+
+  // Return the places of numbers whose length is 1 together.
+  static std::vector<std::vector<std::size_t>> units(const Field& input) {
+    const std::size_t size = input.size();
+    std::vector<std::vector<std::size_t>> found;
+    if (!input.upright.empty()) found = {{0, 1, 2}};
+    if (op(input) == "heading") found = {{0, 1}};
+    if (op(input) == "cos_sin")
+      for (std::size_t i = 0; i < size / 2; ++i) found.push_back({i, i + size / 2});
+    if (op(input) == "pose") {
+      const std::vector<Json>& part = input.measured["part"].list();
+      if (part.size() == 2 && part[0].count() <= 3 && part[1].count() == 7)
+        found = {{size - 4, size - 3, size - 2, size - 1}};
+    }
+    return found;
+  }
+  std::string long_or_short(const Arrays& measured) const {
+    for (const Field& input : contract_.inputs) {
+      const Numbers& values = checked(measured, input);
+      for (const std::vector<std::size_t>& places : units(input)) {
+        double squares = 0.0;
+        std::vector<std::string> names;
+        for (std::size_t place : places) {
+          squares += static_cast<double>(values.at(place)) * values.at(place);
+          if (!input.elements.empty()) names.push_back(input.elements.at(place));
+        }
+        if (std::abs(std::sqrt(squares) - 1.0) <= length) continue;
+        const bool is_whole = names.empty() || places.size() == input.size();
+        return input.name + (is_whole ? "" : " of " + joined(names)) +
+               with_numbers(" has the length %.4g, expected 1", std::sqrt(squares));
+      }
+    }
+    return "";
+  }
+
+  // Compare velocities with positions, and gyros with how gravity turns.
+  std::string fast(const Arrays& measured, const std::vector<double>& joints,
+                   double since) {
+    for (std::size_t i = 0; i < contract_.inputs.size(); ++i) {
+      const Field& input = contract_.inputs[i];
+      std::string what = "the change of the joint positions";
+      std::vector<double> values, rates;
+      if (op(input) == "joint_vel") {
+        for (const auto& [joint, rate] : by_joint(measured, input)) {
+          if (contract_.joints[joint].unit != "rad") continue;
+          values.push_back(joints[joint]);
+          rates.push_back(rate);
+        }
+      } else if (input.unit == "rad/s" &&
+                 input.elements == std::vector<std::string>{"x", "y", "z"}) {
+        const Field* gravity = vertical(input.frame);
+        if (!gravity) continue;
+        const Numbers &g = checked(measured, *gravity), &w = checked(measured, input);
+        what = "the turning of " + gravity->name;
+        values.assign(g.begin(), g.end());
+        // What stands still in the world turns the other way in the robot's axes.
+        rates = {g[1] * w[2] - g[2] * w[1], g[2] * w[0] - g[0] * w[2],
+                 g[0] * w[1] - g[1] * w[0]};
+      }
+      if (values.empty()) continue;
+      const std::string said = rates_[i].fault(what, values, rates, since);
+      if (!said.empty()) return input.name + " " + said;
+    }
+    return "";
+  }
+  const Field* vertical(const std::string& frame) const {
+    for (const Field& each : contract_.inputs)
+      if (!each.upright.empty() && each.size() == 3 && each.frame == frame)
+        return &each;
+    return nullptr;
+  }
+
+  std::string leaning(const Arrays& measured, double upright) const {
+    for (const Field& input : contract_.inputs) {
+      if (input.upright.size() != 3) continue;
+      const Numbers& values = checked(measured, input);
+      double cosine = 0.0;
+      for (std::size_t i = 0; i < 3; ++i) cosine += values.at(i) * input.upright[i];
+      if (std::abs(tilt_of(cosine) - tilt_of(upright)) > lean)
+        return input.name +
+               with_numbers(" says that the root leans by %.0f degrees, and "
+                            "upright() by %.0f",
+                            tilt_of(cosine), tilt_of(upright));
+    }
+    return "";
+  }
+};
 
 // Finds reasons to let the robot go.
 class Safety {
@@ -1085,39 +1406,53 @@ class Safety {
   double periods = 1.5;  // Longest time between two steps, in control periods.
   double late = 0.5;     // Greatest age of a command, s.
 
-  explicit Safety(const Contract& contract)
-      : joints_(contract.joints), dt_(contract.dt) {}
+  explicit Safety(const Contract& contract) : checks_(contract), dt_(contract.dt) {}
 
   // Return what is wrong with what was measured; nothing, if nothing is.
   std::string fault(RobotInterface& robot, const Arrays& measured, double age) {
-    for (const auto& [name, values] : measured)
-      if (!is_finite(values)) return name + " is not a finite number";
-    const std::vector<double> found = robot.joint_pos();
-    if (found.size() != joints_.size())
-      throw ContractError("The robot has " + std::to_string(found.size()) +
-                          " joints, and the contract " +
-                          std::to_string(joints_.size()));
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      const double way = joints_[i].unit == "rad" ? margin : 0.1 * margin;
-      if (!(found[i] >= joints_[i].low - way && found[i] <= joints_[i].high + way))
-        return joints_[i].name + " is beyond its limit";
-    }
-    const double pi = std::acos(-1.0);
-    if (!(robot.upright() >= std::cos(tilt * pi / 180.0))) return "the robot fell";
-    if (age == std::numeric_limits<double>::infinity()) return "a key stopped it";
-    if (!(age <= late)) return with_seconds("the newest command is %.2f s old", age);
     const double now = robot.now(), since = now - last_;
-    const bool is_first = std::isinf(last_);
     last_ = now;
-    if (!is_first && !(since <= periods * dt_))
-      return with_seconds("the last step is %.3f s ago", since);
+    const double upright = robot.upright();
+    const std::string said =
+        checks_.fault(measured, robot.joint_pos(), upright, since, margin);
+    if (!said.empty()) return said;
+    if (!(upright >= std::cos(tilt * kPi / 180.0)))
+      return with_numbers("the robot fell: it leans by %.0f degrees, more than %g",
+                          tilt_of(upright), tilt);
+    if (age == std::numeric_limits<double>::infinity()) return "a key stopped it";
+    if (!(age <= late)) return with_numbers("the newest command is %.2f s old", age);
+    if (!std::isinf(since) && !(since <= periods * dt_))
+      return with_numbers("the last step is %.3f s ago", since);
     return "";
   }
 
  private:
-  std::vector<Joint> joints_;
+  ReadingChecks checks_;
   double dt_, last_ = -std::numeric_limits<double>::infinity();
 };
+
+// Raise for a robot with other gains than the contract's.
+inline void refuse_gains(const Contract& contract, RobotInterface& robot) {
+  const std::map<std::string, Gains> known = robot.gains();
+  for (const Actuator& each : contract.actuators) {
+    const auto found = known.find(each.target);
+    if (found == known.end()) continue;
+    const std::pair<double, double> pairs[] = {
+        {found->second.stiffness, each.stiffness},
+        {found->second.damping, each.damping},
+        {found->second.effort_limit, each.effort_limit}};
+    const char* names[] = {"stiffness", "damping", "effort_limit"};
+    for (std::size_t i = 0; i < 3; ++i) {
+      const auto [value, wanted] = pairs[i];
+      if (std::isnan(value) || value == wanted) continue;
+      if (std::abs(value - wanted) <= 1e-3 * std::abs(wanted)) continue;
+      throw ContractError("gains of " + each.target + ": " + names[i] +
+                          with_numbers(" is %.4g on the robot, and %.4g in the "
+                                       "contract",
+                                       value + 0.0, wanted + 0.0));
+    }
+  }
+}
 
 // A control period, for a log.
 struct Period {
@@ -1126,7 +1461,69 @@ struct Period {
   const Arrays& commands;
   const Arrays& measured;
   const Arrays& answer;
+  const Numbers& last_action;  // As the policy was given it; empty if it takes none.
+  const std::string& policy;   // The checksum of the policy's file.
 };
+
+// Return a period as a line of JSON, as `verify --log` reads it.
+inline std::string log_line(const Period& period) {
+  std::ostringstream line;
+  line.imbue(std::locale::classic());
+  line.precision(9);
+  auto quoted = [&](const std::string& text) {
+    line << '"';
+    for (char letter : text) {
+      if (letter == '"' || letter == '\\') line << '\\';
+      line << (letter >= 0 && letter < ' ' ? ' ' : letter);
+    }
+    line << '"';
+  };
+  auto list = [&](const Numbers& values) {
+    const char* before = "[";
+    for (float value : values) {
+      line << before;
+      before = ", ";
+      if (std::isnan(value)) {
+        line << "NaN";
+      } else if (std::isinf(value)) {
+        line << (value < 0.0f ? "-Infinity" : "Infinity");
+      } else {
+        line << value;
+      }
+    }
+    line << (values.empty() ? "[]" : "]");
+  };
+  auto object = [&](const char* name, const Arrays& arrays) {
+    line << ", \"" << name << "\": {";
+    const char* before = "";
+    for (const auto& [key, values] : arrays) {
+      line << before;
+      before = ", ";
+      quoted(key);
+      line << ": ";
+      list(values);
+    }
+    line << '}';
+  };
+  line << std::setprecision(15) << "{\"time\": " << period.time
+       << std::setprecision(9) << ", \"damped\": ";
+  if (period.damped.empty()) {
+    line << "null";
+  } else {
+    quoted(period.damped);
+  }
+  object("commands", period.commands);
+  object("measured", period.measured);
+  object("targets", period.answer);
+  if (!period.last_action.empty()) {
+    line << ", \"last_action\": ";
+    list(period.last_action);
+  }
+  line << ", \"policy\": ";
+  quoted(period.policy);
+  line << '}';
+  return line.str();
+}
 
 // Have a robot do what a policy says; return the reason why it was let go, or nothing.
 //
@@ -1136,10 +1533,12 @@ inline std::string run(Policy& policy, RobotInterface& robot, CommandSource& sou
                        const std::function<void(const Period&)>& log = {},
                        std::size_t first_row = 0) {
   std::string reason;
+  Numbers action;  // The last one.
   std::size_t last_row = first_row;
   for (const auto& [first, rows] : policy.contract.clips)
     if (first <= first_row) last_row = first + rows - 1;
   try {
+    refuse_gains(policy.contract, robot);
     for (long step = 0; step < steps; ++step) {
       const double age = source.read();
       Arrays commands = source.values, answer;
@@ -1147,6 +1546,11 @@ inline std::string run(Policy& policy, RobotInterface& robot, CommandSource& sou
         commands["time_step"] = {static_cast<float>(
             std::min(first_row + static_cast<std::size_t>(step), last_row))};
       const Arrays measured = robot.read(commands);
+      const Numbers kept = policy.last_action();
+      if (reason.empty() && !action.empty() && !kept.empty() && kept != action)
+        reason =
+            "state_last_action is not the action of the last period: the policy was "
+            "reset, or its state was replaced";
       if (reason.empty()) reason = safety.fault(robot, measured, age);
       if (reason.empty()) {
         answer = policy(measured);
@@ -1154,12 +1558,16 @@ inline std::string run(Policy& policy, RobotInterface& robot, CommandSource& sou
           if (!is_finite(values)) reason = "the policy's answer is not a finite number";
       }
       if (reason.empty()) {
+        const auto raw = answer.find("action");
+        action = raw == answer.end() ? Numbers() : raw->second;
         robot.write(targets_of(policy.contract, answer));
       } else {
         answer.clear();
         robot.damp();
       }
-      if (log) log({robot.now(), reason, commands, measured, answer});
+      if (log)
+        log({robot.now(), reason, commands, measured, answer, kept,
+             policy.contract.checksum});
       robot.wait();
     }
   } catch (...) {

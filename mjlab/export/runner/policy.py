@@ -7,13 +7,17 @@ import io
 import json
 import math
 import re
+import stat
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
+
+from mjlab.safe_names import check_name
 
 CONTRACT, RECORD, SCENE = "contract", "record", "scene"
 """Keys of the file's metadata: JSON, and two packed ones."""
@@ -27,6 +31,14 @@ PD = "pd"
 velocity) + effort, within the effort's limit, in each physics step."""
 CLOCK = "time_step"
 """The command that counts the rows of clips by itself."""
+SCENE_FILE, ASSETS = "scene.xml", "assets"
+"""The MJCF file of a recorded scene, and the folder of the files that it names."""
+MOST_FILES, MOST_BYTES = 1000, 256 * 2**20
+"""Limits of what is unpacked: files of a scene, and bytes of a scene or a record."""
+_ASSET_TAGS, _FOLDER_KEYS = ("mesh", "hfield", "skin"), ("meshdir", "assetdir")
+"""MJCF elements that may name a file, and the attributes that name its folder."""
+LAST_ACTION = "state_last_action"
+"""The state that is the action of the last call."""
 
 Arrays = dict[str, np.ndarray]
 
@@ -61,14 +73,89 @@ def pack(content: bytes) -> str:
 
 
 def unpack(text: str) -> bytes:
-    """Return the bytes of a text that `pack` made."""
-    return zlib.decompress(base64.b64decode(text, validate=True))
+    """Return the bytes of a text that `pack` made, at most `MOST_BYTES`."""
+    reader = zlib.decompressobj()
+    content = reader.decompress(base64.b64decode(text, validate=True), MOST_BYTES)
+    if not reader.eof:
+        raise ContractError(
+            f"A packed text of the file is cut off, or has more than {MOST_BYTES} "
+            "bytes."
+        )
+    return content
 
 
 def files_of(content: bytes) -> dict[str, bytes]:
-    """Return the files of a zip file by name."""
+    """Return the files of a packed scene: `scene.xml`, and by `assets/NAME` the others.
+
+    Raises:
+        ContractError: If a name leads elsewhere, or the scene reads other files.
+    """
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
+        entries = archive.infolist()
+        _check_entries(entries)
+        files = {entry.orig_filename: archive.read(entry) for entry in entries}
+    if SCENE_FILE not in files:
+        raise ContractError(f"The packed scene has no file {SCENE_FILE!r}.")
+    _check_references(files)
+    return files
+
+
+def _check_entries(entries: Sequence[zipfile.ZipInfo]) -> None:
+    """Raise unless all entries of a packed scene are plain files with safe names."""
+    size = sum(entry.file_size for entry in entries)
+    if len(entries) > MOST_FILES or size > MOST_BYTES:
+        raise ContractError(
+            f"The packed scene has {len(entries)} files of {size} bytes in all; "
+            f"{MOST_FILES} files of {MOST_BYTES} bytes are accepted."
+        )
+    seen: set[str] = set()
+    for entry in entries:
+        # `filename` ends at the first NUL; the original name does not.
+        name = entry.orig_filename
+        if name != SCENE_FILE:
+            inside = name.removeprefix(f"{ASSETS}/")
+            if inside == name:
+                raise ContractError(
+                    f"The packed scene has a file {name!r}; only {SCENE_FILE!r} and "
+                    f"'{ASSETS}/NAME' are accepted."
+                )
+            check_name(inside, f"The packed scene has in {ASSETS!r}", ContractError)
+        if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG):
+            raise ContractError(f"{name!r} in the packed scene is no plain file.")
+        if name.casefold() in seen:
+            raise ContractError(f"The packed scene has two files {name!r}.")
+        seen.add(name.casefold())
+
+
+def _check_references(files: Mapping[str, bytes]) -> None:
+    """Raise unless a scene reads only files that it brings.
+
+    MuJoCo reads what it does not find among these from the disk.
+    """
+    try:
+        text = files[SCENE_FILE].decode()
+        root = ElementTree.fromstring(text)
+    except (UnicodeDecodeError, ElementTree.ParseError) as error:
+        raise ContractError(f"The packed {SCENE_FILE} is no XML: {error}.") from error
+    # MuJoCo's own parser has no entities, which could hide a name from this one.
+    if root.tag != "mujoco" or "<!DOCTYPE" in text:
+        raise ContractError(f"The packed {SCENE_FILE} is no plain MJCF.")
+    attributes = [
+        (element.tag, key, value)
+        for element in root.iter()
+        for key, value in element.attrib.items()
+    ]
+    folders = {v.rstrip("/") for _, key, v in attributes if key in _FOLDER_KEYS}
+    folder = f"{ASSETS}/" if folders else ""
+    for tag, key, value in attributes:
+        is_file = key.startswith("file")
+        if (is_file and not (tag in _ASSET_TAGS and f"{folder}{value}" in files)) or (
+            key in _FOLDER_KEYS and value.rstrip("/") != ASSETS
+        ):
+            raise ContractError(
+                f"The packed {SCENE_FILE} has {key}={value!r} in <{tag}>; it may read "
+                "only the files that it brings."
+            )
 
 
 def digest_of(files: Mapping[str, bytes]) -> str:
@@ -77,6 +164,44 @@ def digest_of(files: Mapping[str, bytes]) -> str:
     for name in sorted(files):
         digest.update(name.encode() + b"\0" + files[name] + b"\0")
     return f"sha256:{digest.hexdigest()}"
+
+
+def checked(inputs: list[dict[str, Any]], measured: Mapping[str, Any]) -> Arrays:
+    """Return readings as the policy takes them.
+
+    Args:
+        inputs: The inputs of a contract.
+        measured: The readings, by name.
+
+    Raises:
+        ContractError: For an input that is missing, or of another shape.
+    """
+    found = {}
+    for entry in inputs:
+        name = entry["name"]
+        if name not in measured:
+            raise ContractError(
+                f"{name} is missing from the readings: the policy takes {takes(entry)}"
+            )
+        found[name] = np.asarray(measured[name], entry["dtype"])
+        if list(found[name].shape) != entry["shape"]:
+            raise ContractError(
+                f"{name} has the shape {found[name].shape}: the policy takes "
+                f"{takes(entry)}"
+            )
+    return found
+
+
+def takes(entry: Mapping[str, Any]) -> str:
+    """Return the shape, elements, unit and frame of an input, for a message."""
+    unit, names = entry["unit"], entry["elements"] or []
+    units = [unit] if isinstance(unit, str) else list(dict.fromkeys(unit or []))
+    shape = entry["shape"]
+    parts = [str(shape[0]) if len(shape) == 1 else f"the shape {tuple(shape)}"]
+    parts[0] += f" numbers ({', '.join(names)})" if names else " numbers"
+    parts += [f"in {' and '.join(units)}"] if units and units != ["1"] else []
+    parts += [f"in the axes of {entry['frame']}"] if entry["frame"] else []
+    return ", ".join(parts)
 
 
 def _session(content: bytes, path: str | Path) -> Any:
@@ -98,6 +223,12 @@ class ContractPolicy:
     def __init__(self, path: str | Path) -> None:
         """Load a file; raise `ContractError` for one that is not whole, or not ours."""
         content = Path(path).read_bytes()
+        if content.lstrip()[:1] == b"{":
+            named = str(path).removesuffix(".json").removesuffix(".contract")
+            raise ContractError(
+                f"{path} is JSON, not ONNX: name the ONNX file that it belongs to, "
+                f"such as {named.removesuffix('.onnx')}.onnx"
+            )
         try:
             has_checksum = is_whole(content)
         except ValueError as error:
@@ -130,14 +261,7 @@ class ContractPolicy:
 
     def __call__(self, measured: Mapping[str, Any]) -> Arrays:
         """Return targets by the names of outputs, for one control period."""
-        fed = {}
-        for entry in self.contract["inputs"]:
-            fed[entry["name"]] = np.asarray(measured[entry["name"]], entry["dtype"])
-            if list(fed[entry["name"]].shape) != entry["shape"]:
-                raise ContractError(
-                    f"{entry['name']} has the shape {fed[entry['name']].shape}, and "
-                    f"the policy takes {tuple(entry['shape'])}"
-                )
+        fed = checked(self.contract["inputs"], measured)
         names = [o["name"] for o in self.contract["outputs"]]
         nexts = [s["next"] for s in self.contract["states"]]
         found = self.session.run(names + nexts, fed | self.state)

@@ -12,6 +12,9 @@ import numpy as np
 from mjlab.export.runner.policy import PD, Arrays, ContractError, ContractPolicy
 from mjlab.export.runner.reach import Reach
 
+Gains = dict[str, dict[str, float | None]]
+"""By target: `stiffness`, `damping` and `effort_limit`, None for no limit."""
+
 
 class RobotInterface(ABC):
     """A robot, as the loop sees it."""
@@ -44,6 +47,13 @@ class RobotInterface(ABC):
     def upright(self) -> float:
         """Return the cosine of the angle between the root's z axis and up."""
 
+    def gains(self) -> Gains:
+        """Return the gains of its motors by target, as far as they can be read out.
+
+        `run` compares them with the contract before the first period.
+        """
+        return {}
+
 
 class MujocoRobot(RobotInterface):
     """A robot in MuJoCo C, stepped by nothing but its model."""
@@ -53,7 +63,7 @@ class MujocoRobot(RobotInterface):
         self.mj = importlib.import_module("mujoco")
         self.contract, self.entity = policy.contract, policy.entity
         if isinstance(model, Path):
-            self.model = self.mj.MjModel.from_xml_path(str(model))
+            self.model = self.loaded(model)
         else:
             files = {"scene.xml": model.encode()} if model else policy.scene()
             text = files["scene.xml"].decode()
@@ -94,6 +104,14 @@ class MujocoRobot(RobotInterface):
             if "reach" in term
         }
         """Frames that are sent somewhere, by output."""
+
+    def loaded(self, path: Path) -> Any:
+        """Return the model of a file."""
+        try:
+            return self.mj.MjModel.from_xml_path(str(path))
+        except ValueError as error:
+            said = " ".join(str(error).split())
+            raise ContractError(f"MuJoCo cannot load {path}: {said}") from error
 
     def find(self, kind: str, name: str) -> int:
         """Return the id of an element, which may be called without the prefix."""
@@ -184,6 +202,22 @@ class MujocoRobot(RobotInterface):
         root = self.entity["root"]
         return 1.0 if root["is_fixed"] else float(self._turn(root["frame"])[2, 2])
 
+    def gains(self) -> Gains:
+        found: Gains = {}
+        for actuator in self.entity["actuators"]:
+            # Servos of this side take theirs from the contract.
+            if actuator["commands"] != ["position"] or actuator["law"] is not None:
+                continue
+            index = self.find("actuator", actuator["actuator"])
+            is_limited = self.model.actuator_forcelimited[index]
+            limit = float(self.model.actuator_forcerange[index, 1])
+            found[actuator["target"]] = {
+                "stiffness": float(self.model.actuator_gainprm[index, 0]),
+                "damping": float(-self.model.actuator_biasprm[index, 2]),
+                "effort_limit": limit if is_limited else None,
+            }
+        return found
+
     def _control(self, actuator: dict[str, Any], place: int) -> int:
         if actuator["law"] not in (None, PD):
             raise ContractError(
@@ -224,7 +258,7 @@ class MujocoRobot(RobotInterface):
         if op == "given" or op == "command":
             key = name if op == "given" else f"command {recipe['command']}"
             if key not in known:
-                raise ContractError(f"Nobody says what {key} is.")
+                raise ContractError(f"No reading for {key}.")
             return known[key]
         if op in ("joint_pos", "joint_vel", "cos_sin"):
             joints = [self.joint(joint) for joint in recipe["joints"]]
@@ -292,3 +326,50 @@ _COMMANDS = {
     "vel": "velocity",
     "effort": "effort",
 }
+
+
+def refuse_gains(entity: dict[str, Any], robot: RobotInterface) -> Gains:
+    """Return the gains of a robot; raise for one that differs from the contract."""
+    gains = robot.gains()
+    faults = gain_faults(entity, gains, "on the robot")
+    if faults:
+        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        raise ContractError(faults[0] + more)
+    return gains
+
+
+def gain_faults(entity: dict[str, Any], gains: Gains, where: str) -> list[str]:
+    """Return the gains that differ from those of a contract, in words.
+
+    Args:
+        entity: The robot, as the contract has it.
+        gains: The gains.
+        where: Where they are from, such as "in the model".
+    """
+    faults = []
+    for actuator in entity["actuators"]:
+        for name, value in gains.get(actuator["target"], {}).items():
+            if name not in ("stiffness", "damping", "effort_limit"):
+                raise ContractError(
+                    f"gains() has {name!r} of {actuator['target']}: use stiffness, "
+                    "damping and effort_limit"
+                )
+            wanted = actuator[name]
+            both = [each for each in (value, wanted) if each is not None]
+            if len(both) == 1 or (both and not close(both[:1], both[1:])):
+                faults.append(
+                    f"gains of {actuator['target']}: {name} is {number(value)} "
+                    f"{where}, and {number(wanted)} in the contract"
+                )
+    return faults
+
+
+def close(found: Any, wanted: Any) -> bool:
+    """Return whether numbers agree but for how they are written."""
+    return bool(np.allclose(found, wanted, rtol=1e-3, atol=1e-9))
+
+
+def number(value: float | None) -> str:
+    """Return a number for a message."""
+    # Adding zero takes the sign off a negative zero.
+    return "none" if value is None else f"{value + 0.0:.4g}"

@@ -9,6 +9,9 @@ import numpy as np
 Values = np.ndarray
 DEGREES = 180.0 / math.pi
 
+_LEFT = 0.25
+"""Share of the error that a reason may leave."""
+
 
 @dataclass(frozen=True)
 class Departure:
@@ -35,6 +38,10 @@ class Departure:
     most: float = 0.98
     """Share of the numbers that have to agree."""
 
+    spin: Values | None = None
+    """Angular velocity of the root in its own axes, shape (steps, 3), where the numbers
+    are a linear velocity that is measured on it."""
+
     def same(self, found: Values, expected: Values) -> bool:
         """Return whether numbers agree but for roughness."""
         size = self.size + 1e-6
@@ -43,6 +50,18 @@ class Departure:
             bool(np.quantile(away, self.most) <= self.rough * size)
             if away.size
             else True
+        )
+
+    def explains(self, found: Values, expected: Values) -> bool:
+        """Return whether a reason leaves numbers that agree, and little of the error.
+
+        Where the error itself is below the roughness, many wrong reasons agree.
+        """
+        if not self.same(found, expected):
+            return False
+        left, before = np.abs(found - expected), np.abs(self.found - self.expected)
+        return bool(
+            np.quantile(left, self.most) <= _LEFT * np.quantile(before, self.most)
         )
 
     @property
@@ -77,6 +96,9 @@ def likeliest(departure: Departure) -> str | None:
     if ordered is not None:
         return ordered
     if departure.found.shape[1] == 3:
+        shifted = _lever(departure)
+        if shifted is not None:
+            return shifted
         turned = next(_frames(departure), None)
         # Three numbers that are all negative are not turned, but of another sign.
         if turned is not None and _sign(departure.of(wrong)) is None:
@@ -130,7 +152,7 @@ def _centres(d: Departure) -> Iterator[Values]:
 
 def _sign(d: Departure) -> str | None:
     for centre in _centres(d):
-        if d.same(d.found - centre, centre - d.expected):
+        if d.explains(d.found - centre, centre - d.expected):
             return "sign: the negative was found"
     return None
 
@@ -138,9 +160,9 @@ def _sign(d: Departure) -> str | None:
 def _degrees(d: Departure) -> str | None:
     for centre in _centres(d):
         found, expected = d.found - centre, d.expected - centre
-        if d.same(found / DEGREES, expected):
+        if d.explains(found / DEGREES, expected):
             return "degrees were found for radians"
-        if d.same(found, expected / DEGREES):
+        if d.explains(found, expected / DEGREES):
             return "radians were taken for degrees"
     return None
 
@@ -148,9 +170,9 @@ def _degrees(d: Departure) -> str | None:
 def _default(d: Departure) -> str | None:
     if d.default is None or not d.default.any():
         return None
-    if d.same(d.found + d.default, d.expected):
+    if d.explains(d.found + d.default, d.expected):
         return "default offset: the default position is missing"
-    if d.same(d.found - d.default, d.expected):
+    if d.explains(d.found - d.default, d.expected):
         return "default offset: the default position is in it once too often"
     return None
 
@@ -159,9 +181,9 @@ def _delay(d: Departure) -> str | None:
     if np.ptp(d.expected, axis=0).max() < 10.0 * d.rough * d.size:
         return None  # What hardly moves is as late as one likes.
     for late in range(1, 6):
-        if d.same(d.found[late:], d.expected[:-late]):
+        if d.explains(d.found[late:], d.expected[:-late]):
             return f"delay: it is {late} control step{'s' * (late > 1)} late"
-        if d.same(d.found[:-late], d.expected[late:]):
+        if d.explains(d.found[:-late], d.expected[late:]):
             return f"delay: it is {late} control step{'s' * (late > 1)} early"
     return None
 
@@ -171,7 +193,7 @@ def _scale(d: Departure) -> str | None:
         found, expected = d.found - centre, d.expected - centre
         square = (expected * expected).sum(axis=0)
         factors = (found * expected).sum(axis=0) / np.maximum(square, 1e-12)
-        if not d.same(found, factors * expected):
+        if not d.explains(found, factors * expected):
             continue
         low, high = factors.min(), factors.max()
         about = (
@@ -185,7 +207,7 @@ def _scale(d: Departure) -> str | None:
 
 def _offset(d: Departure) -> str | None:
     away = np.median(d.found - d.expected, axis=0)
-    if not d.same(d.found - away, d.expected):
+    if not d.explains(d.found - away, d.expected):
         return None
     return f"offset: it is off by {np.abs(away).max():.4g}, always the same"
 
@@ -204,17 +226,35 @@ def _frames(d: Departure) -> Iterator[str]:
     """Yield frames that three numbers may be in by mistake."""
     if d.turns is not None:
         turned = np.einsum("tij,tj->ti", d.turns, d.expected)
-        if d.same(d.found, turned):
+        if d.explains(d.found, turned):
             yield "frame: it is in the axes of the world, not of the robot"
-        if d.same(np.einsum("tji,tj->ti", d.turns, d.expected), d.found):
+        if d.explains(np.einsum("tji,tj->ti", d.turns, d.expected), d.found):
             yield "frame: it is in the axes of the robot, not of the world"
     left, sizes, right = np.linalg.svd(d.found.T @ d.expected)
     if sizes[1] < 1e-5 * sizes[0]:
         return  # Along one line; any turn about it would do.
     flip = np.diag([1.0, 1.0, np.linalg.det(left @ right)])
     turn = left @ flip @ right
-    if d.same(d.found, d.expected @ turn.T):
+    if d.explains(d.found, d.expected @ turn.T):
         angle = math.degrees(
             math.acos(np.clip((np.trace(turn) - 1.0) / 2.0, -1.0, 1.0))
         )
         yield f"frame: it is in axes that are turned by {angle:.0f} degrees"
+
+
+def _lever(d: Departure) -> str | None:
+    """Return the lever arm between two points on the root that explains the numbers."""
+    if d.spin is None:
+        return None
+    # A point that is r away moves by spin x r more, which is linear in r.
+    x, y, z, none = *d.spin.T, np.zeros(len(d.spin))
+    rows = np.array([[none, -z, y], [z, none, -x], [-y, x, none]])
+    system = rows.transpose(2, 0, 1).reshape(-1, 3)
+    away = np.linalg.lstsq(system, (d.found - d.expected).ravel(), rcond=1e-6)[0]
+    if not d.explains(d.found, d.expected + np.cross(d.spin, away)):
+        return None
+    place = ", ".join(f"{number:.3f}" for number in away + 0.0)
+    return (
+        f"lever arm: it is measured {np.linalg.norm(away):.3g} m away from its place, "
+        f"by ({place}) m in the axes of the root"
+    )

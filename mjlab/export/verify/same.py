@@ -1,7 +1,8 @@
 """Differences between a robot's model and the robot that a contract is about, by name.
 
-What is compared is what a policy cannot bear: joints, limits, gains, efforts, axes,
-widths and the rate. Looks, and how bodies are called, are not.
+Compared are joints, limits, gains, efforts, axes, widths, rate, gravity, masses,
+inertias, friction on the ground and the mounting of sensors: all that decides how a
+policy does. Looks and the names of bodies are not compared.
 """
 
 from collections.abc import Iterator
@@ -11,10 +12,11 @@ import mujoco
 import numpy as np
 
 from mjlab.export.runner.policy import ContractError, ContractPolicy
-from mjlab.export.runner.robot import MujocoRobot
+from mjlab.export.runner.robot import MujocoRobot, close, gain_faults, number
+from mjlab.export.verify.links import Link, Mount, links, mounts
 
-_SHARE = 1e-3
-"""Share by which numbers may differ."""
+_AWAY = 1e-3
+"""Distance by which points may differ, m."""
 
 
 def missing(policy: ContractPolicy, model: Any, scene: Any) -> Iterator[str]:
@@ -41,7 +43,7 @@ def missing(policy: ContractPolicy, model: Any, scene: Any) -> Iterator[str]:
 
 
 def differences(robot: MujocoRobot, scene: MujocoRobot) -> Iterator[str]:
-    """Yield how a robot that has all joints differs from that of the recorded scene.
+    """Yield the differences between a robot with all joints and the recorded scene.
 
     Args:
         robot: The robot.
@@ -54,17 +56,27 @@ def differences(robot: MujocoRobot, scene: MujocoRobot) -> Iterator[str]:
             f"contract says {rates['physics_dt']:g} s, {rates['decimation']} times a "
             "period"
         )
+    pulls = [each.model.opt.gravity for each in (robot, scene)]
+    if not np.allclose(*pulls, rtol=1e-3, atol=1e-3):
+        yield (
+            f"gravity: it is {_vector(pulls[0])} m/s^2 in the model, and "
+            f"{_vector(pulls[1])} in the recorded scene"
+        )
     for name in ("nq", "nv", "nu"):
-        found, wanted = getattr(robot.model, name), getattr(scene.model, name)
-        if found != wanted:
-            yield f"width: {name} is {found}, and {wanted} in the recorded scene"
+        sizes = [getattr(each.model, name) for each in (robot, scene)]
+        if sizes[0] != sizes[1]:
+            yield f"width: {name} is {sizes[0]}, and {sizes[1]} in the recorded scene"
     grounds = [int((each.model.geom_bodyid == 0).sum()) for each in (robot, scene)]
     if grounds[1] and not grounds[0]:
         yield "ground: the model has none; add a plane, as the recorded scene has"
     yield from _joints(robot, scene)
-    yield from _gains(robot)
+    yield from gain_faults(robot.entity, robot.gains(), "in the model")
     yield from _axes(robot, scene)
-    yield from _sensors(robot)
+    found, wanted = links(robot), links(scene)
+    for key in wanted:
+        if key in found:
+            yield from _link(found[key], wanted[key])
+    yield from _sensors(robot, scene)
 
 
 def _joints(robot: MujocoRobot, scene: MujocoRobot) -> Iterator[str]:
@@ -76,7 +88,7 @@ def _joints(robot: MujocoRobot, scene: MujocoRobot) -> Iterator[str]:
             limits = robot.model.jnt_range[index].tolist()
             if not robot.model.jnt_limited[index]:
                 yield f"joint {joint['name']}: it has no limits in the model"
-            elif not _close(limits, joint["limits"]):
+            elif not close(limits, joint["limits"]):
                 yield (
                     f"joint {joint['name']}: its limits are {_said(limits)} in the "
                     f"model, and {_said(joint['limits'])} in the contract"
@@ -84,35 +96,10 @@ def _joints(robot: MujocoRobot, scene: MujocoRobot) -> Iterator[str]:
         for field in ("armature", "damping", "frictionloss"):
             found = float(np.ravel(getattr(robot.model, f"dof_{field}")[dof])[0])
             wanted = float(np.ravel(getattr(scene.model, f"dof_{field}")[other])[0])
-            if not _close([found], [wanted]):
+            if not close([found], [wanted]):
                 yield (
                     f"joint {joint['name']}: its {field} is {found:g} in the model, "
                     f"and {wanted:g} in the recorded scene"
-                )
-
-
-def _gains(robot: MujocoRobot) -> Iterator[str]:
-    model = robot.model
-    for actuator in robot.entity["actuators"]:
-        index = robot.find("actuator", actuator["actuator"])
-        if actuator["commands"] != ["position"]:
-            continue
-        limit = model.actuator_forcerange[index, 1]
-        found = {
-            "stiffness": float(model.actuator_gainprm[index, 0]),
-            "damping": float(-model.actuator_biasprm[index, 2]),
-            "effort_limit": float(limit)
-            if model.actuator_forcelimited[index]
-            else None,
-        }
-        for name, value in found.items():
-            wanted = actuator[name]
-            if (value is None) != (wanted is None) or (
-                value is not None and not _close([value], [wanted])
-            ):
-                yield (
-                    f"gains of {actuator['target']}: {name} is {_number(value)} in the "
-                    f"model, and {_number(wanted)} in the contract"
                 )
 
 
@@ -137,12 +124,45 @@ def _axes(robot: MujocoRobot, scene: MujocoRobot) -> Iterator[str]:
             yield f"frame of {joint['name']}: its axis is turned by {angle:.1f} degrees"
 
 
-def _sensors(robot: MujocoRobot) -> Iterator[str]:
+def _link(found: Link, wanted: Link) -> Iterator[str]:
+    """Yield the first difference of mass, its centre and inertia; then of friction."""
+    size = np.trace(wanted.inertia)
+    away = np.linalg.norm(found.centre - wanted.centre)
+    if not close([found.mass], [wanted.mass]):
+        yield (
+            f"mass of {wanted.name}: it is {found.mass:.4g} kg in the model, and "
+            f"{wanted.mass:.4g} kg in the recorded scene"
+        )
+    elif away > _AWAY:
+        yield (
+            f"centre of mass of {wanted.name}: it is {1e3 * away:.3g} mm from its "
+            "place in the recorded scene"
+        )
+    elif np.abs(found.inertia - wanted.inertia).max() > 1e-2 * size:
+        principal = [np.linalg.eigvalsh(each.inertia) for each in (found, wanted)]
+        yield (
+            f"inertia of {wanted.name}: it is {_vector(principal[0])} kg m^2 about its "
+            f"principal axes in the model, and {_vector(principal[1])} in the recorded "
+            "scene"
+        )
+    for kind in wanted.friction:
+        if kind in found.friction and not close(
+            found.friction[kind], wanted.friction[kind]
+        ):
+            yield (
+                f"{kind} friction of {wanted.name} on the ground: it is "
+                f"{_said(found.friction[kind])} in the model, and "
+                f"{_said(wanted.friction[kind])} in the recorded scene"
+            )
+
+
+def _sensors(robot: MujocoRobot, scene: MujocoRobot) -> Iterator[str]:
     for entry in robot.contract["inputs"]:
         if entry["measured"]["op"] != "sensor":
             continue
+        name = entry["measured"]["name"]
         try:
-            index = robot.find("sensor", entry["measured"]["name"])
+            index = robot.find("sensor", name)
         except ContractError as error:
             yield f"input {entry['name']}: {error}"
             continue
@@ -152,15 +172,42 @@ def _sensors(robot: MujocoRobot) -> Iterator[str]:
                 f"width of {entry['name']}: the sensor has {width} numbers, and the "
                 f"policy takes {entry['shape'][0]}"
             )
+        else:
+            yield from _mounted(entry["name"], mounts(robot, name), mounts(scene, name))
 
 
-def _close(found: list[float], wanted: list[float]) -> bool:
-    return bool(np.allclose(found, wanted, rtol=_SHARE, atol=1e-9))
+def _mounted(name: str, found: Mount, wanted: Mount) -> Iterator[str]:
+    """Yield how a sensor sits otherwise."""
+    if found.kind != wanted.kind:
+        yield (
+            f"input {name}: the sensor is a {found.kind} in the model, and a "
+            f"{wanted.kind} in the recorded scene"
+        )
+        return
+    if found.link != wanted.link:
+        yield (
+            f"input {name}: the sensor is on another link than in the recorded scene"
+        )
+        return
+    turn = wanted.axes.T @ found.axes
+    angle = np.degrees(np.arccos(np.clip((np.trace(turn) - 1.0) / 2.0, -1.0, 1.0)))
+    if wanted.has_axes and angle > 0.1:
+        yield (
+            f"frame of {name}: it is in axes that are turned by {angle:.3g} degrees "
+            "from those of the recorded scene"
+        )
+    away = found.place - wanted.place
+    if wanted.has_place and np.linalg.norm(away) > _AWAY:
+        yield (
+            f"lever arm of {name}: the sensor is {np.linalg.norm(away):.3g} m from its "
+            f"place in the recorded scene, by {_vector(away)} m in the axes of the root"
+        )
 
 
-def _said(numbers: list[float]) -> str:
-    return " to ".join(_number(number) for number in numbers)
+def _said(numbers: Any) -> str:
+    texts = [number(each) for each in numbers]
+    return " to ".join(dict.fromkeys(texts))
 
 
-def _number(number: float | None) -> str:
-    return "none" if number is None else f"{number:.4g}"
+def _vector(numbers: Any) -> str:
+    return f"({', '.join(f'{each:.4g}' for each in np.asarray(numbers) + 0.0)})"

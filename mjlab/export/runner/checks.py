@@ -1,0 +1,281 @@
+"""Checks of readings against the contract: what cannot be right is named."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from mjlab.export.runner.policy import Arrays, ContractError, checked
+
+DEGREE = math.pi / 180.0
+"""Radians of a degree."""
+APART = 0.3
+"""Difference of two readings of one joint beyond what timing explains, rad; a tenth of
+that in m."""
+LEAN = 20.0
+"""Difference of two readings of the root's tilt that is a contradiction, degrees."""
+LENGTH = 0.1
+"""Error of the length of a unit vector that is a fault."""
+
+
+class JointLimits:
+    """The contract's joints and their limits."""
+
+    def __init__(self, entity: dict[str, Any], margin: float) -> None:
+        """Take the robot of a contract, and a way beyond limits, rad; a tenth in m."""
+        self.names: list[str] = [joint["name"] for joint in entity["joints"]]
+        """Names of the joints, in the contract's order."""
+        self.units: list[str] = [joint["unit"] for joint in entity["joints"]]
+        """Units of their positions."""
+        pairs = [joint["limits"] for joint in entity["joints"]]
+        self._low = np.array([-np.inf if low is None else low for low, _ in pairs])
+        self._high = np.array([np.inf if high is None else high for _, high in pairs])
+        self._margin, self._prefix = margin, entity["prefix"]
+
+    def places(self, joints: list[str]) -> list[int]:
+        """Return the places of joints named with the prefix; -1 for other entities."""
+        names = [name.removeprefix(self._prefix) for name in joints]
+        return [self.names.index(n) if n in self.names else -1 for n in names]
+
+    def way(self, place: int, of_hinge: float) -> float:
+        """Return a distance that fits the joint: rad, or a tenth of it in m."""
+        return of_hinge if self.units[place] == "rad" else 0.1 * of_hinge
+
+    def fault(self, what: str, positions: dict[int, float]) -> str | None:
+        """Return the first position that is beyond its limits, in words.
+
+        Args:
+            what: The reading, such as "joint_pos".
+            positions: Positions by place.
+        """
+        beyond = [p for p in positions.items() if not self._is_within(*p)]
+        if not beyond:
+            return None
+        place, value = beyond[0]
+        said = (
+            f"{what} of {self.names[place]} is {value:.4g}, beyond its limits "
+            f"{self._low[place]:.4g} to {self._high[place]:.4g} {self.units[place]}"
+        )
+        hinges = {p: v for p, v in positions.items() if self.units[p] == "rad"}
+        is_large = any(abs(value) > math.pi for value in hinges.values())
+        if is_large and all(self._is_within(p, v * DEGREE) for p, v in hinges.items()):
+            said += f"; {value:.4g} degrees are {value * DEGREE:.3g} rad"
+        return said
+
+    def _is_within(self, place: int, value: float) -> bool:
+        way = self.way(place, self._margin)
+        return bool(self._low[place] - way <= value <= self._high[place] + way)
+
+
+class ReadingChecks:
+    """Checks of the readings of each period, one after the other."""
+
+    def __init__(self, contract: dict[str, Any], margin: float = 0.1) -> None:
+        """Take a contract, and a way beyond limits of joints, rad; a tenth in m."""
+        robot = contract["entities"][contract["robot"]]
+        self._limits = JointLimits(robot, margin)
+        self._inputs, self._root = contract["inputs"], robot["root"]["frame"]
+        self._rates = {entry["name"]: RateCheck() for entry in self._inputs}
+        self._gyros = [
+            (gyro["name"], other["name"])
+            for gyro in self._inputs
+            for other in self._inputs
+            if gyro["unit"] == "rad/s" and gyro["elements"] == ["x", "y", "z"]
+            if self.upright(other) is not None and other["frame"] == gyro["frame"]
+        ]
+
+    def fault(
+        self, given: Arrays, joints: Any, upright: float | None, since: float
+    ) -> str | None:
+        """Return the first reading that cannot be right, in words.
+
+        Args:
+            given: The inputs, by name.
+            joints: Positions of the contract's joints, if they are known.
+            upright: Cosine of the root's tilt, if it is known.
+            since: Time since the last call, s; infinite for the first.
+
+        Raises:
+            ContractError: For an input that is missing, or of another shape.
+        """
+        measured = checked(self._inputs, given)
+        own = {} if joints is None else self._own(np.asarray(joints, float))
+        seen = {
+            e["name"]: self._by_joint(e, measured[e["name"]])
+            for e in self._inputs
+            if e["measured"]["op"] in ("joint_pos", "joint_vel")
+        }
+        faults = (
+            self._nonfinite(measured, own),
+            self._beyond(seen, own),
+            self._apart(seen, own),
+            self._lengths(measured),
+            self._velocities(seen, own, since),
+            self._turning(measured, since),
+            self._leaning(measured, upright),
+        )
+        return next((said for kind in faults for said in kind), None)
+
+    def upright(self, entry: dict[str, Any]) -> np.ndarray | None:
+        """Return the value of an input for an upright root, if it is of gravity."""
+        recipe = entry["measured"]
+        is_plain = recipe["op"] == "gravity" and recipe["body"] == self._root
+        given = entry.get("upright") or ([0.0, 0.0, -1.0] if is_plain else None)
+        return None if given is None else np.array(given)
+
+    def _own(self, joints: np.ndarray) -> dict[int, float]:
+        if joints.shape != (len(self._limits.names),):
+            raise ContractError(
+                f"joint_pos() gives {joints.size} numbers, and the contract has "
+                f"{len(self._limits.names)} joints"
+            )
+        return dict(enumerate(joints.tolist()))
+
+    def _by_joint(self, entry: dict[str, Any], values: np.ndarray) -> dict[int, float]:
+        """Return the numbers of an input by the place of their joint."""
+        places = self._limits.places(entry["measured"]["joints"])
+        pairs = zip(places, np.ravel(values).tolist(), strict=True)
+        return {place: value for place, value in pairs if place >= 0}
+
+    def _of(self, op: str) -> list[str]:
+        return [e["name"] for e in self._inputs if e["measured"]["op"] == op]
+
+    def _nonfinite(self, measured: Arrays, own: dict[int, float]) -> Iterator[str]:
+        for entry in self._inputs:
+            is_bad = ~np.isfinite(measured[entry["name"]]).ravel()
+            if is_bad.any():
+                yield f"{element(entry, int(np.argmax(is_bad)))} is not a finite number"
+        for place, value in own.items():
+            if not math.isfinite(value):
+                name = self._limits.names[place]
+                yield f"joint_pos() of {name} is not a finite number"
+
+    def _beyond(
+        self, seen: dict[str, dict[int, float]], own: dict[int, float]
+    ) -> Iterator[str]:
+        known = {name: seen[name] for name in self._of("joint_pos")}
+        for what, positions in (known | {"joint_pos()": own}).items():
+            said = self._limits.fault(what, positions)
+            yield from [] if said is None else [said]
+
+    def _apart(
+        self, seen: dict[str, dict[int, float]], own: dict[int, float]
+    ) -> Iterator[str]:
+        for name in self._of("joint_pos"):
+            for place, value in seen[name].items():
+                other = own.get(place, value)
+                if abs(value - other) > self._limits.way(place, APART):
+                    yield (
+                        f"{name} of {self._limits.names[place]} is {value:.4g}, and "
+                        f"joint_pos() says {other:.4g} {self._limits.units[place]}"
+                    )
+
+    def _lengths(self, measured: Arrays) -> Iterator[str]:
+        for entry in self._inputs:
+            values = np.asarray(measured[entry["name"]], float).ravel()
+            for places in self._units(entry):
+                length = float(np.linalg.norm(values[places]))
+                if abs(length - 1.0) > LENGTH:
+                    named = element(entry, *places)
+                    yield f"{named} has the length {length:.4g}, expected 1"
+
+    def _units(self, entry: dict[str, Any]) -> list[list[int]]:
+        """Return the places of numbers whose length is 1 together."""
+        recipe, size = entry["measured"], math.prod(entry["shape"])
+        if self.upright(entry) is not None:
+            return [[0, 1, 2]]
+        if recipe["op"] == "cos_sin":
+            return [[place, place + size // 2] for place in range(size // 2)]
+        if recipe["op"] == "heading":
+            return [[0, 1]]
+        if recipe["op"] == "pose" and recipe["part"][0] <= 3 and recipe["part"][1] == 7:
+            return [[size - 4, size - 3, size - 2, size - 1]]
+        return []
+
+    def _velocities(
+        self, seen: dict[str, dict[int, float]], own: dict[int, float], since: float
+    ) -> Iterator[str]:
+        known = {p: v for name in self._of("joint_pos") for p, v in seen[name].items()}
+        known |= own
+        units = self._limits.units
+        for name in self._of("joint_vel"):
+            hinges = [p for p in seen[name] if p in known and units[p] == "rad"]
+            pos = np.array([known[place] for place in hinges])
+            vel = np.array([seen[name][place] for place in hinges])
+            what = "the change of the joint positions"
+            said = self._rates[name].fault(what, pos, vel, since)
+            yield from [] if said is None else [f"{name} {said}"]
+
+    def _turning(self, measured: Arrays, since: float) -> Iterator[str]:
+        """Yield gyros that contradict how a direction of gravity turns."""
+        for gyro, gravity in self._gyros:
+            down = measured[gravity].astype(float)
+            # What stands still in the world turns the other way in the robot's axes.
+            rates = np.cross(down, measured[gyro].astype(float))
+            what = f"the turning of {gravity}"
+            said = self._rates[gyro].fault(what, down, rates, since)
+            yield from [] if said is None else [f"{gyro} {said}"]
+
+    def _leaning(self, measured: Arrays, upright: float | None) -> Iterator[str]:
+        for entry in self._inputs:
+            value = self.upright(entry)
+            if value is None or upright is None:
+                continue
+            found = measured[entry["name"]].astype(float)
+            tilts = [tilt_of(float(found @ value)), tilt_of(upright)]
+            if abs(tilts[0] - tilts[1]) > LEAN:
+                yield (
+                    f"{entry['name']} says that the root leans by {tilts[0]:.0f} "
+                    f"degrees, and upright() by {tilts[1]:.0f}"
+                )
+
+
+class RateCheck:
+    """Compares measured rates with the change of what they are the rates of."""
+
+    def __init__(self) -> None:
+        self._last: tuple[np.ndarray, np.ndarray] | None = None
+        self._sums = np.zeros(4)
+
+    def fault(
+        self, what: str, values: np.ndarray, rates: np.ndarray, seconds: float
+    ) -> str | None:
+        """Return in words that the rates are in other units, or of the other sign.
+
+        Args:
+            what: The change that is measured, for the message.
+            values: The values.
+            rates: Their rates, as measured.
+            seconds: Time since the last call.
+        """
+        last, self._last = self._last, (values, rates)
+        if last is None or not 0.0 < seconds < math.inf:
+            return None
+        change, mean = (values - last[0]) / seconds, (rates + last[1]) / 2.0
+        self._sums += [change @ change, change @ mean, mean @ mean, len(values)]
+        squared, product, other, count = self._sums.tolist()
+        alike = product / max(math.sqrt(squared * other), 1e-12)
+        factor = product / max(squared, 1e-12)
+        if count >= 2 * len(values) and alike > 0.9 and 30.0 < factor < 100.0:
+            return (
+                f"is {factor:.3g} times {what}: it is in degrees per second, expected "
+                "rad/s"
+            )
+        is_moving = squared > 0.01 * count
+        if count >= 5 * len(values) and is_moving and alike < -0.9:
+            return f"is the negative of {what}"
+        return None
+
+
+def tilt_of(cosine: float) -> float:
+    """Return the angle of a cosine, degrees."""
+    return math.acos(min(max(cosine, -1.0), 1.0)) / DEGREE
+
+
+def element(entry: dict[str, Any], *places: int) -> str:
+    """Return the name of an input's number, or of the input for all of its numbers."""
+    names = entry["elements"]
+    if names is None or len(places) == math.prod(entry["shape"]):
+        return entry["name"]
+    return f"{entry['name']} of {', '.join(names[place] for place in places)}"

@@ -1,0 +1,146 @@
+"""Memory: how much is free, and errors that say how much was asked for."""
+
+import contextlib
+import errno
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+
+class NotEnoughMemoryError(MemoryError):
+    """More worlds than fit into memory."""
+
+
+_FEWER = "Take fewer worlds: scene.num_envs in Python, --num-envs on the command line."
+_ALLOCATION = re.compile(
+    r"std::bad_alloc|could not allocate|can(no|')t allocate memory|out of memory"
+    r"|failed to allocate",
+    re.IGNORECASE,
+)
+"""Texts of MuJoCo, Warp, PyTorch and the C++ library for a failed allocation."""
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Return True for an allocation that failed, whichever library reports it."""
+    if isinstance(error, MemoryError):
+        return True
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    return isinstance(error, ValueError | RuntimeError) and bool(
+        _ALLOCATION.search(str(error))
+    )
+
+
+def describe_out_of_memory(error: BaseException) -> str:
+    """Return the size that was asked for, if the error says so, and the remedy."""
+    if isinstance(error, NotEnoughMemoryError):
+        return str(error)
+    if type(error) is MemoryError and str(error).startswith("Out of memory"):
+        return f"{error} {_FEWER}"
+    return f"Out of memory{_details(error)}. {_FEWER}"
+
+
+def _details(error: BaseException) -> str:
+    asked, limit = _size_asked(str(error)), _limit()
+    details = [f"an allocation of {asked} failed"] if asked else []
+    if limit:
+        details.append(f"ulimit -v allows {limit / 2**30:.1f} GB")
+    return f" ({', and '.join(details)})" if details else ""
+
+
+def _limit() -> int:
+    """Return the bytes of address space that the shell allows, 0 if all."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limits.
+        return 0
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return 0 if limit == resource.RLIM_INFINITY else limit
+
+
+def _size_asked(text: str) -> str:
+    if found := re.search(r"allocate (\d+) bytes", text):
+        return f"{int(found[1]) / 2**30:.2f} GB"
+    # PyTorch on CUDA, and NumPy.
+    found = re.search(r"allocate (\d[\d.]* ?[KMGTPE]i?B)\b", text)
+    return found[1] if found else ""
+
+
+@contextlib.contextmanager
+def naming_worlds(num_envs: int) -> Iterator[None]:
+    """Have a failed allocation inside name the number of worlds.
+
+    Args:
+        num_envs: Worlds that are built.
+    """
+    try:
+        yield
+    except NotEnoughMemoryError:
+        raise
+    except Exception as error:
+        if not is_out_of_memory(error):
+            raise
+        raise NotEnoughMemoryError(
+            f"{num_envs} worlds do not fit into memory{_details(error)}. {_FEWER}"
+        ) from error
+
+
+def require_room(num_envs: int, per_world: int) -> None:
+    """Raise if worlds surely need more memory than this machine has free.
+
+    Linux grants memory that is not there and ends the process later, so that no
+    allocation fails.
+
+    Args:
+        num_envs: Worlds.
+        per_world: Bytes that a world takes at least.
+    """
+    free = free_memory()
+    if num_envs * per_world > free:
+        raise NotEnoughMemoryError(
+            f"{num_envs} worlds take at least {num_envs * per_world / 2**30:.1f} GB, "
+            f"and {free / 2**30:.1f} GB are free on this machine, enough for "
+            f"{free // per_world} at most. {_FEWER}"
+        )
+
+
+def free_memory() -> int:
+    """Return the bytes that this process can still take on this machine."""
+    return min(_free_on_machine(), _free_in_group())
+
+
+def _free_on_machine() -> int:
+    """Return what the system could give without swapping, or all there is."""
+    meminfo = Path("/proc/meminfo")
+    if meminfo.exists():
+        found = re.search(r"MemAvailable:\s+(\d+) kB", meminfo.read_text())
+        if found:
+            return int(found[1]) * 1024
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 2**63
+
+
+def _free_in_group(root: Path = Path("/sys/fs/cgroup")) -> int:
+    """Return what a container may still take, by control groups of version 2 or 1."""
+    places = [
+        (root / "memory.max", root / "memory.current", root / "memory.stat"),
+        (
+            root / "memory" / "memory.limit_in_bytes",
+            root / "memory" / "memory.usage_in_bytes",
+            root / "memory" / "memory.stat",
+        ),
+    ]
+    for limit, used, stat in places:
+        try:
+            most, now = int(limit.read_text()), int(used.read_text())
+            # The cache of files is given back when it is needed.
+            cached = re.search(
+                r"^(?:total_)?inactive_file (\d+)", stat.read_text(), re.M
+            )
+        except (OSError, ValueError):
+            continue
+        return max(0, most - now + (int(cached[1]) if cached else 0))
+    return 2**63

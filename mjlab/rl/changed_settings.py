@@ -1,0 +1,201 @@
+"""Settings that the user changes when a run is resumed.
+
+A checkpoint holds some settings in their present form: learning rate, action noise,
+reward weights, command ranges. A setting that the user changes replaces that form.
+"""
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from mjlab.rl.config import AgentCfg
+from mjlab.rl.distributions import GaussianCfg
+from mjlab.rl.learners import Learner, network_names
+from mjlab.rl.vecenv import TrainingEnv, terms_of
+
+_SHOWN = 40
+"""Characters of a value that are shown."""
+
+_SEED = "env.seed"
+_OPTIMIZER = "agent.algorithm.optimizer"
+_LEARNING_RATE = "agent.algorithm.learning_rate"
+_CURIOSITY_RATE = "agent.algorithm.rnd_cfg.learning_rate"
+
+
+@dataclass(frozen=True)
+class SettingChange:
+    """A setting that the user changes."""
+
+    before: Any
+    """Value in the checkpoint's configuration, as JSON."""
+
+    after: Any
+    """Value in the present configuration, as JSON."""
+
+
+def find_changes(
+    saved: str, present: str, chosen: Collection[str] = ()
+) -> dict[str, SettingChange]:
+    """Return the changed settings by dotted path, such as "env.seed".
+
+    Args:
+        saved: Configuration in the checkpoint, as JSON. Empty if it has none.
+        present: Present configuration, as JSON.
+        chosen: Paths that the user typed. They count even where the configuration has
+            the same value, because training may have moved it.
+    """
+    if not saved or not present:
+        return {}
+    found = dict(_walk(json.loads(saved), json.loads(present), "", chosen))
+    return {path.removeprefix("."): change for path, change in found.items()}
+
+
+def _walk(
+    before: Any, after: Any, path: str, chosen: Collection[str]
+) -> Iterator[tuple[str, SettingChange]]:
+    """Yield what differs, and what is chosen; a sequence is one value."""
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        if before != after or path.removeprefix(".") in chosen:
+            yield path, SettingChange(before, after)
+        return
+    # A record that lacks a field is older than the field.
+    is_record = "$type" in before
+    for name in dict.fromkeys([*before, *after]):
+        if is_record and (name not in before or name not in after):
+            continue
+        # A kind, such as "$type" or "$list", is no part of a path.
+        inside = path if name.startswith("$") else f"{path}.{name}"
+        yield from _walk(before.get(name), after.get(name), inside, chosen)
+
+
+def find_fixed(changes: Mapping[str, SettingChange], env: TrainingEnv) -> str | None:
+    """Return the first changed setting that an exact resume cannot apply.
+
+    The worlds are restored as they were saved, with their seed, scene and start-up
+    randomisation. An optimiser's state suits no other optimiser.
+
+    Args:
+        changes: The changed settings.
+        env: The worlds.
+    """
+    fixed = [_SEED, "env.scene", "env.sim.backend", _OPTIMIZER]
+    events = terms_of(env).cfg.events.items()
+    fixed += [f"env.events.{n}" for n, one in events if one and one.mode == "startup"]
+    for path, change in changes.items():
+        is_fixed = any(f"{path}.".startswith(f"{part}.") for part in fixed)
+        if is_fixed and change.before != change.after:
+            return path
+    return None
+
+
+def changes_optimizer(changes: Mapping[str, SettingChange]) -> bool:
+    """Return True if the optimiser is another, which the saved state does not suit."""
+    change = changes.get(_OPTIMIZER)
+    return change is not None and change.before != change.after
+
+
+def describe(path: str, before: Any, after: Any) -> str:
+    """Describe a change, as in "agent.algorithm.learning_rate 0.0019 -> 0.0001"."""
+    return f"{path} {_shown(before)} -> {_shown(after)}"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+
+
+# The learner.
+
+
+def apply_to_learner(
+    changes: Mapping[str, SettingChange], learner: Learner, cfg: AgentCfg
+) -> dict[str, str]:
+    """Give the learner its changed settings, after its state was restored.
+
+    Returns:
+        A description by path of each setting that replaced restored state.
+    """
+    lines: dict[str, str] = {}
+    algorithm: Any = learner.algorithm
+    if _LEARNING_RATE in changes:
+        rate = float(changes[_LEARNING_RATE].after)
+        lines[_LEARNING_RATE] = describe(_LEARNING_RATE, learner.learning_rate, rate)
+        learner.set_learning_rate(rate)
+    if _CURIOSITY_RATE in changes:
+        rate = float(changes[_CURIOSITY_RATE].after)
+        for group in algorithm.rnd.optimizer.param_groups:
+            lines[_CURIOSITY_RATE] = describe(_CURIOSITY_RATE, group["lr"], rate)
+            group["lr"] = rate
+    policy = network_names(cfg)[0]
+    noise = f"agent.{policy}.distribution_cfg.init_std"
+    distribution = getattr(cfg, policy).distribution_cfg
+    if noise in changes and isinstance(distribution, GaussianCfg):
+        std = float(changes[noise].after)
+        lines[noise] = describe(noise, _set_std(learner, distribution, std), std)
+    return lines
+
+
+def _set_std(learner: Learner, cfg: GaussianCfg, std: float) -> float:
+    """Set the standard deviation of all actions, and return the mean of before."""
+    distribution: Any = learner.policy.distribution
+    with torch.no_grad():
+        if cfg.std_type == "log":
+            before = distribution.log_std_param.exp().mean()
+            distribution.log_std_param.fill_(std).log_()
+        else:
+            before = distribution.std_param.mean()
+            distribution.std_param.fill_(std)
+    return float(before)
+
+
+# The worlds.
+
+_KINDS = {"rewards": "reward", "terminations": "termination", "events": "event"}
+
+
+def apply_to_worlds(
+    changes: Mapping[str, SettingChange],
+    state: dict[str, torch.Tensor],
+    env: TrainingEnv,
+) -> dict[str, str]:
+    """Write the changed settings into a saved state of the worlds, in place.
+
+    Args:
+        changes: The changed settings.
+        state: The saved state.
+        env: The worlds as they are built from the present configuration.
+
+    Returns:
+        A description by path of each setting that replaced saved state.
+    """
+    places = {path: _find_place(path, env) for path in changes}
+    held = {p: place for p, place in places.items() if place and place[0] in state}
+    built = env.get_state() if held else {}
+    lines: dict[str, str] = {}
+    for path, (name, row) in held.items():
+        before, after = state[name].clone(), built[name].to(state[name].device)
+        lines[path] = describe(path, before[row].tolist(), after[row].tolist())
+        before[row] = after[row]
+        state[name] = before
+    return lines
+
+
+def _find_place(path: str, env: TrainingEnv) -> tuple[str, Any] | None:
+    """Return the tensor of a state, and its row, that holds a setting."""
+    bound, (_, kind, *parts) = terms_of(env), [*path.split("."), "", ""]
+    match kind, *(part for part in parts if part):
+        case "rewards", name, "weight":
+            return "reward.weights", bound.reward_manager.column(name)
+        case "commands", name, "ranges", *inside:
+            ranges = getattr(bound.command_manager.term(name), "ranges", None)
+            if isinstance(ranges, Mapping) and inside:
+                return f"command.{name}.ranges", list(ranges).index(inside[0])
+            return f"command.{name}.ranges", slice(None)
+        case kind, name, "params", parameter, *_ if kind in _KINDS:
+            return f"{_KINDS[kind]}.{name}.params.{parameter}", slice(None)
+    return None

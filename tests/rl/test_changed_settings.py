@@ -1,0 +1,223 @@
+"""A resumed run takes the settings that the user changes."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from mjlab.envs import mdp
+from mjlab.managers import CurriculumTermCfg, RewardTermCfg
+from mjlab.rl import CheckpointError, GaussianCfg, PpoCfg, RndCfg, TrainingLoop
+from mjlab.schema import config_text
+from tests.worlds.rl_runs import agent_cfg, differing, env_cfg, flat_state, make_loop
+
+
+def loop_of(agent, folder: Path, env=None) -> TrainingLoop:
+    """A training loop that keeps its configuration in checkpoints, as runs do."""
+    text = config_text(env=env or env_cfg(), agent=agent)
+    return make_loop(agent, folder=folder, env=env, config_text=text)
+
+
+def trained(folder: Path, iterations: int = 2, env=None, **algorithm) -> TrainingLoop:
+    loop = loop_of(agent(iterations, **algorithm), folder, env)
+    loop.run()
+    return loop
+
+
+def agent(iterations: int = 4, **algorithm) -> Any:
+    settings = {"num_learning_epochs": 2, "num_mini_batches": 2} | algorithm
+    return agent_cfg(iterations, algorithm=PpoCfg(**settings))
+
+
+def optimizer_in(folder: Path, iteration: int) -> dict:
+    """The optimiser's state in a checkpoint, as torch alone reads it."""
+    file = folder / f"model_{iteration:06d}.pt"
+    data = torch.load(file, weights_only=True)
+    return data["learner"]["algorithm"]["optimizer_state_dict"]
+
+
+def test_a_fixed_learning_rate_that_changes_reaches_the_optimiser(tmp_path):
+    trained(tmp_path, schedule="fixed")
+    second = loop_of(agent(3, schedule="fixed", learning_rate=1e-4), tmp_path)
+    second.resume(tmp_path)
+    assert second.changes == [
+        "agent.max_iterations 2 -> 3",
+        "agent.algorithm.learning_rate 0.001 -> 0.0001",
+    ]
+    second.run()
+    assert [g["lr"] for g in optimizer_in(tmp_path, 3)["param_groups"]] == [1e-4]
+    # The moments are those of the run: an optimiser that began anew has made 4 steps.
+    assert optimizer_in(tmp_path, 3)["state"][0]["step"] == 3 * 4
+
+
+def test_an_adaptive_learning_rate_continues_from_the_value_that_is_typed(tmp_path):
+    trained(tmp_path, schedule="adaptive", learning_rate=2e-3)
+    (moved,) = [g["lr"] for g in optimizer_in(tmp_path, 2)["param_groups"]]
+    assert moved != 2e-3
+    again = loop_of(agent(2, learning_rate=2e-3), tmp_path)
+    again.resume(tmp_path)
+    assert (again.learner.learning_rate, again.changes) == (moved, [])
+    name = "agent.algorithm.learning_rate"
+    typed = loop_of(agent(3, learning_rate=2e-3), tmp_path)
+    typed.resume(tmp_path, chosen=[name])
+    assert typed.learner.learning_rate == 2e-3
+    assert typed.changes[-1] == f"{name} {moved:.4g} -> 0.002"
+    typed.run()
+    # The schedule multiplies or divides by 1.5, at most once in each of 4 minibatches.
+    (rate,) = [g["lr"] for g in optimizer_in(tmp_path, 3)["param_groups"]]
+    assert any(rate == pytest.approx(2e-3 * 1.5**power) for power in range(-4, 5))
+
+
+def test_a_schedule_that_becomes_fixed_keeps_the_rate_of_the_moment(tmp_path):
+    trained(tmp_path, schedule="adaptive", learning_rate=2e-3)
+    (moved,) = [g["lr"] for g in optimizer_in(tmp_path, 2)["param_groups"]]
+    second = loop_of(agent(4, schedule="fixed", learning_rate=2e-3), tmp_path)
+    second.resume(tmp_path)
+    assert "agent.algorithm.schedule adaptive -> fixed" in second.changes
+    second.run()
+    assert [g["lr"] for g in optimizer_in(tmp_path, 4)["param_groups"]] == [moved]
+
+
+@pytest.mark.parametrize("kind", ["scalar", "log"])
+def test_the_action_noise_that_changes_is_in_the_policy(tmp_path, kind):
+    def noisy(std):
+        cfg = agent(2)
+        cfg.actor.distribution_cfg = GaussianCfg(init_std=std, std_type=kind)
+        return cfg
+
+    loop_of(noisy(1.0), tmp_path).run()
+    second = loop_of(noisy(0.25), tmp_path)
+    second.resume(tmp_path)
+    second.learner.algorithm.act(second.worlds.get_observations())
+    assert float(second.learner.action_std) == pytest.approx(0.25)
+    (line,) = second.changes
+    assert line.startswith("agent.actor.distribution_cfg.init_std ")
+    assert line.endswith(" -> 0.25")
+
+
+def test_the_learning_rate_of_curiosity_that_changes_reaches_its_optimiser(tmp_path):
+    def curious(rate):
+        cfg = agent(1, rnd_cfg=RndCfg(weight=1.0, learning_rate=rate))
+        cfg.obs_groups = {**cfg.obs_groups, "rnd_state": ("actor",)}
+        return cfg
+
+    loop_of(curious(1e-3), tmp_path).run()
+    second = loop_of(curious(1e-5), tmp_path)
+    second.resume(tmp_path)
+    curiosity: Any = second.learner.algorithm
+    assert curiosity.rnd.optimizer.param_groups[0]["lr"] == 1e-5
+    assert second.changes == ["agent.algorithm.rnd_cfg.learning_rate 0.001 -> 1e-05"]
+
+
+def test_another_optimiser_begins_without_moments_where_exactness_is_given_up(
+    tmp_path,
+):
+    trained(tmp_path, optimizer="adam")
+    second = loop_of(agent(3, optimizer="sgd", learning_rate=3e-4), tmp_path)
+    with pytest.raises(CheckpointError, match=r"optimizer adam -> sgd.*--no-exact"):
+        second.resume(tmp_path)
+    second.resume(tmp_path, exact=False)
+    second.run()
+    saved = optimizer_in(tmp_path, 3)
+    assert "momentum" in saved["param_groups"][0]
+    assert "betas" not in saved["param_groups"][0]
+
+
+def worlds(smooth=1.0, numbers=(0.0, 1.0), far=0.1) -> Any:
+    """Cartpoles in which curricula move a weight and a range."""
+    cfg: Any = env_cfg()
+    cfg.rewards["smooth"].weight = smooth
+    cfg.rewards["alive"] = RewardTermCfg(func=mdp.is_alive, weight=1.0)
+    cfg.commands["numbers"] = mdp.UniformVectorCommandCfg(
+        ranges=[numbers], resampling_time_range=(1.0, 1.0)
+    )
+    cfg.events["reset_slider"].params["position_range"] = (-far, far)
+    targets = {
+        "reward/alive/weight": 0.5,
+        "event/reset_slider/position_range": (-0.75, 0.75),
+    }
+    for name, value in targets.items():
+        params = {"target": name, "stages": ((6, value),)}
+        cfg.curriculum[name.split("/")[1]] = CurriculumTermCfg(
+            func=mdp.schedule, params=params
+        )
+    return cfg
+
+
+def test_settings_of_the_worlds_that_change_replace_the_saved_ones(tmp_path):
+    trained(tmp_path, env=worlds())
+    second = loop_of(agent(2), tmp_path, env=worlds(2.0, (3.0, 4.0), 0.25))
+    second.resume(tmp_path)
+    env = second.env
+    assert float(env.reward_manager.weight("smooth")) == 2.0
+    assert env.command_manager.term("numbers").ranges.tolist() == [[3.0, 4.0]]
+    far = env.event_manager.term("reset_slider").params["position_range"]
+    assert far.tolist() == [-0.25, 0.25]
+    # A weight that a curriculum has moved, and the user has not, stays.
+    assert float(env.reward_manager.weight("alive")) == 0.5
+    assert sorted(second.changes) == [
+        "env.commands.numbers.ranges [[0.0, 1.0]] -> [[3.0, 4.0]]",
+        "env.events.reset_slider.params.position_range [-0.75, 0.75] -> [-0.25, 0.25]",
+        "env.rewards.smooth.weight 1 -> 2",
+    ]
+
+
+def test_a_weight_that_is_typed_replaces_what_a_curriculum_made_of_it(tmp_path):
+    trained(tmp_path, env=worlds())
+    second = loop_of(agent(2), tmp_path, env=worlds())
+    second.resume(tmp_path, chosen=["env.rewards.alive.weight"])
+    assert float(second.env.reward_manager.weight("alive")) == 1.0
+    assert second.changes == ["env.rewards.alive.weight 0.5 -> 1"]
+
+
+def other(what) -> Any:
+    cfg: Any = env_cfg()
+    if what == "seed":
+        cfg.seed = 5
+    if what == "num_envs":
+        cfg.scene.num_envs = 4
+    if what == "init_state":
+        cfg.scene.entities["cartpole"].init_state.joint_pos = {"slider": 0.5}
+    return cfg
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("seed", "env.seed 3 -> 5"),
+        ("num_envs", "env.scene.num_envs 8 -> 4"),
+        ("init_state", "env.scene.entities.cartpole.init_state"),
+    ],
+)
+def test_what_an_exact_resume_cannot_change_is_refused_in_one_line(
+    tmp_path, what, said
+):
+    trained(tmp_path)
+    second = loop_of(agent(3), tmp_path, env=other(what))
+    before = flat_state(second)
+    with pytest.raises(CheckpointError) as refusal:
+        second.resume(tmp_path)
+    assert str(refusal.value).startswith(said)
+    assert str(refusal.value).endswith(
+        "--no-exact (in Python exact=False) starts new episodes with the new value."
+    )
+    assert "\n" not in str(refusal.value)
+    assert differing(before, flat_state(second)) == []
+    second.resume(tmp_path, exact=False)
+    assert second.iteration == 2
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"), [("Train/mean_reward", 7.0), ("Loss/value", None)]
+)
+def test_the_best_score_of_another_metric_is_forgotten(tmp_path, metric, expected):
+    first = loop_of(agent(1), tmp_path)
+    first.run()
+    first._scores.best = 7.0
+    first.save()
+    cfg = agent(1)
+    cfg.stop.metric = metric
+    second = loop_of(cfg, tmp_path)
+    second.resume(tmp_path)
+    assert second._scores.best == expected

@@ -1,0 +1,261 @@
+"""Run folders made to read, write or delete files of the machine that opens them."""
+
+import base64
+import dataclasses
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import scripts.train
+from mjlab import mdp
+from mjlab.cli.runs import write_file
+from mjlab.cli.sources import find_source
+from mjlab.cli.train import train
+from mjlab.managers import RecorderTermCfg
+from mjlab.recording import RecordingCfg
+from mjlab.replay.dump_files import DumpError, load_dump
+from mjlab.report import write_report
+from mjlab.report.record import NoRunError
+from mjlab.rl import RunFolder
+from mjlab.rl.run_folder import RunFolderError
+from mjlab.rl.wandb import WandbError, artifact_of
+from scripts import doctor, evaluate, export, motion, play, record, report, upload
+from tests.worlds.rl_runs import agent_cfg, env_cfg
+
+TASK = "Cartpole-Balance"
+SECRET = b"-----BEGIN OPENSSH PRIVATE KEY-----"
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory) -> Path:
+    root = tmp_path_factory.mktemp("logs")
+    return train(env_cfg(), agent_cfg(1), task=TASK, root=root, device="cpu")[0].path
+
+
+@pytest.fixture
+def run(trained: Path, tmp_path: Path) -> Path:
+    """A copy of the run, as it comes from another person."""
+    to = tmp_path / "logs" / TASK / "theirs"
+    shutil.copytree(trained, to)
+    return to
+
+
+@pytest.fixture
+def victim(tmp_path: Path) -> Path:
+    """A file of the person who opens the run."""
+    path = tmp_path / "home" / "package.json"
+    path.parent.mkdir()
+    path.write_bytes(SECRET)
+    return path
+
+
+# --- Recorders ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def recorded(run: Path, tmp_path: Path, victim: Path) -> Path:
+    """A run with a recorder that overwrites `package.json`."""
+    from mjlab.registry import trusted
+    from mjlab.rl import save_config
+
+    folder = RunFolder(run)
+    configs = folder.configs(trusted(TASK))
+    configs["env"] = dataclasses.replace(
+        configs["env"],
+        recorders={"actions": RecorderTermCfg(func=mdp.raw_actions)},
+        recording=RecordingCfg(
+            folder=str(victim.parent), name="package", overwrite=True
+        ),
+    )
+    save_config(run / "config.json", **configs)
+    return run
+
+
+VERBS: dict[str, Callable[[Path], object]] = {
+    "evaluate": lambda run: evaluate.main(
+        [str(run), "--episodes", "2", "--device", "cpu"]
+    ),
+    "play": lambda run: play.main([str(run), "--viewer", "none", "--steps", "3"]),
+    "play as trained": lambda run: play.main(
+        [str(run), "--viewer", "none", "--steps", "3", "--as-trained", "True"]
+    ),
+    "record": lambda run: record.main(
+        [str(run), "--episodes", "1", "--out", str(run / "new.h5")]
+    ),
+    "export": lambda run: export.main([str(run)]),
+    "doctor": lambda run: doctor.main([str(run)]),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_run_that_is_opened_records_nothing(verb, recorded, victim):
+    VERBS[verb](recorded)
+    assert victim.read_bytes() == SECRET
+    assert [file.name for file in victim.parent.iterdir()] == [victim.name]
+
+
+def test_a_run_records_where_the_line_says(recorded, victim, tmp_path):
+    mine = tmp_path / "mine"
+    evaluate.main(
+        [
+            *(str(recorded), "--episodes", "2", "--device", "cpu"),
+            *("--env.recording.folder", str(mine)),
+        ]
+    )
+    assert sorted(f.name for f in mine.iterdir()) == ["package.h5", "package.json"]
+    assert victim.read_bytes() == SECRET
+
+
+def test_training_replaces_no_file_that_is_not_a_recording(recorded, victim):
+    from mjlab.envs import ManagerBasedRlEnv
+    from mjlab.recording.config import RecordingError
+    from mjlab.registry import trusted
+
+    cfg = RunFolder(recorded).configs(trusted(TASK))["env"]
+    with pytest.raises(RecordingError, match=r"package\.json is not replaced"):
+        ManagerBasedRlEnv(cfg, device="cpu")
+    assert victim.read_bytes() == SECRET
+
+
+# --- Links ----------------------------------------------------------------------------
+
+
+def linked_film(run: Path, victim: Path) -> None:
+    (run / "videos").mkdir(exist_ok=True)
+    (run / "videos" / "walk.mp4").symlink_to(victim)
+
+
+def linked_folder(run: Path, victim: Path) -> None:
+    (run / "videos").symlink_to(victim.parent)
+
+
+def linked_configuration(run: Path, victim: Path) -> None:
+    (run / "config.json").unlink()
+    (run / "config.json").symlink_to(victim)
+
+
+def linked_checkpoints(run: Path, victim: Path) -> None:
+    shutil.rmtree(run / "checkpoints")
+    (run / "checkpoints").symlink_to(victim.parent)
+
+
+def relative_link(run: Path, victim: Path) -> None:
+    (run / "export").mkdir(exist_ok=True)
+    (run / "export" / "a.onnx").symlink_to("../../../../home/package.json")
+
+
+def link_to_nothing(run: Path, victim: Path) -> None:
+    (run / "error.txt").symlink_to(victim.parent / "not there")
+
+
+def link_through_a_link(run: Path, victim: Path) -> None:
+    (run / "a").symlink_to("b")
+    (run / "b").symlink_to(victim)
+
+
+def pipe(run: Path, victim: Path) -> None:
+    os.mkfifo(run / "error.txt")
+
+
+LINKS = [linked_film, linked_folder, linked_configuration, linked_checkpoints]
+LINKS += [relative_link, link_to_nothing, link_through_a_link, pipe]
+REFUSED = r"is a link that leaves .*theirs|error\.txt is no plain file"
+
+
+@pytest.mark.parametrize("plant", LINKS)
+def test_a_run_with_a_link_that_leaves_its_folder_is_refused(plant, run, victim):
+    plant(run, victim)
+    before = sorted(run.rglob("*"))
+    with pytest.raises(RunFolderError, match=REFUSED):
+        RunFolder.find(run)
+    with pytest.raises(NoRunError, match=REFUSED):
+        write_report(run)
+    with pytest.raises(WandbError, match=REFUSED):
+        artifact_of(run)
+    assert sorted(run.rglob("*")) == before
+    assert victim.read_bytes() == SECRET
+
+
+PROGRAMS = VERBS | {
+    "report": lambda run: report.main([str(run)]),
+    "upload": lambda run: upload.main([str(run), "--mode", "offline"]),
+    "motion": lambda run: motion.main(["record", str(run)]),
+    "train": lambda run: scripts.train.main([TASK, "--resume", str(run)]),
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_every_program_refuses_a_run_with_a_link_that_leaves_it(
+    program, run, victim, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    linked_film(run, victim)
+    with pytest.raises((RunFolderError, NoRunError, WandbError), match=REFUSED):
+        PROGRAMS[program](run)
+    for page in tmp_path.rglob("*.html"):
+        assert base64.b64encode(SECRET).decode() not in page.read_text()
+
+
+def test_a_link_within_a_run_is_followed(run):
+    (run / "checkpoints" / "mine.pt").symlink_to("best.pt")
+    (run / "loop").symlink_to("loop")
+    (run / "again").symlink_to(".")
+    assert RunFolder.find(run).path == run
+
+
+def test_links_of_wandb_are_left_alone_and_not_listed(run, victim):
+    """Weights & Biases links to its own logs; nothing here reads that folder."""
+    (run / "wandb" / "run-1").mkdir(parents=True)
+    (run / "wandb" / "run-1" / "debug-core.log").symlink_to(victim)
+    assert RunFolder.find(run).path == run
+    page = write_report(run).read_text()
+    assert "debug-core.log" not in page
+
+
+def test_a_link_for_the_folder_of_wandb_is_refused(run, victim):
+    (run / "wandb").symlink_to(victim.parent)
+    with pytest.raises(RunFolderError, match="is a link that leaves"):
+        RunFolder.find(run)
+
+
+def test_a_run_is_found_through_a_link_to_its_folder(run, tmp_path):
+    (tmp_path / "shortcut").symlink_to(run)
+    assert RunFolder.find(tmp_path / "shortcut").path == run
+    write_report(tmp_path / "shortcut")
+
+
+def test_a_folder_of_motions_with_a_link_that_leaves_it_is_not_sent(tmp_path, victim):
+    (tmp_path / "motions").mkdir()
+    (tmp_path / "motions" / "walk.npz").symlink_to(victim)
+    with pytest.raises(WandbError, match="is a link that leaves"):
+        artifact_of(tmp_path / "motions")
+
+
+def test_a_dump_with_a_link_that_leaves_it_is_refused(tmp_path, victim):
+    (tmp_path / "dump").mkdir()
+    (tmp_path / "dump" / "dump.json").write_text('{"format": 1, "worlds": []}')
+    (tmp_path / "dump" / "world_000000.npz").symlink_to(victim)
+    with pytest.raises(DumpError, match="is a link that leaves"):
+        load_dump(tmp_path / "dump")
+
+
+# --- Names ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", ["../../../../home/evil", "{home}/evil", "a\\b", ".."])
+def test_the_task_in_a_run_names_no_other_folder(task, run, victim, tmp_path):
+    folder = RunFolder(run)
+    configs = folder.configs()
+    folder.update(task=task.format(home=victim.parent))
+    written = write_file(folder, configs, logs=tmp_path / "logs")
+    assert written.path.parent == run / "export"
+    assert [file.name for file in victim.parent.iterdir()] == [victim.name]
+
+
+def test_a_source_that_records_is_asked_for(recorded):
+    what = {"policy": "trained", "as_trained": True, "logs": recorded.parent}
+    assert not find_source(str(recorded), **what).env.recorders
+    assert find_source(str(recorded), **what, records=True).env.recorders

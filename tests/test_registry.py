@@ -1,0 +1,34 @@
+"""Tasks and what they fill in by themselves."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from mjlab.envs import ManagerBasedRlEnvCfg
+from mjlab.registry import Task
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
+
+
+@dataclass(kw_only=True)
+class WatchedCfg(CartpoleBalanceCfg):
+    def play(self) -> Self:
+        self.episode_length_s = 77.0
+        return self
+
+
+def make() -> ManagerBasedRlEnvCfg:
+    return CartpoleBalanceCfg()
+
+
+def test_a_task_without_a_form_to_watch_has_no_noise_and_no_end_of_time():
+    cfg = Task(env=make).play()
+    assert cfg.episode_length_s == 1e9
+    assert {group.enable_corruption for group in cfg.observations.values()} == {False}
+    assert make().episode_length_s < 100.0
+
+
+def test_a_task_is_watched_as_its_own_configuration_says():
+    assert Task(env=WatchedCfg).play().episode_length_s == 77.0
+
+
+def test_a_form_to_watch_that_is_given_is_taken():
+    assert Task(env=WatchedCfg, play=make).play().episode_length_s < 77.0
