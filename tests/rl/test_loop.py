@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.envs.nonfinite import TooManyNonfiniteError
 from mjlab.rl import (
     CheckpointCfg,
     DistillationAgentCfg,
@@ -21,10 +22,12 @@ from mjlab.rl import (
     GaussianCfg,
     Hook,
     PpoCfg,
+    Ranks,
     RndCfg,
     RnnModelCfg,
     StopCfg,
 )
+from mjlab.rl.figures import IterationFigures
 from mjlab.rl.logging import JsonlWriter, read_metrics
 from mjlab.rl.loop import TrainingLoop
 from mjlab.rl.policy import _OutcomeShares
@@ -444,6 +447,24 @@ def test_what_a_step_returned_never_changes():
     assert torch.equal(dones, kept[2])
     assert all(torch.equal(extras["log"][name], log[name]) for name in log)
     assert worlds.step(actions)[3]["log"] is not extras["log"]
+
+
+def test_good_iterations_do_not_dilute_the_share_of_diverged_worlds():
+    env = make_env()
+    env.reset()
+    figures = IterationFigures(env, Ranks(), window=1)
+    action = torch.zeros(WORLDS, 1)
+    for _ in range(20):
+        for _ in range(STEPS):
+            step = env.step(action)
+            figures.tally.add(step.reward, step.terminated | step.truncated)
+        figures.read()
+    env.sim.data.qvel[:4] = torch.nan
+    step = env.step(action)
+    figures.tally.add(step.reward, step.terminated)
+    # Over all steps it would be 4 of 968, below the bound of 0.05.
+    with pytest.raises(TooManyNonfiniteError, match=r"4 of 8 world steps"):
+        figures.read()
 
 
 @pytest.mark.parametrize("finite", [False, True])
