@@ -196,6 +196,20 @@ def test_the_gait_by_hand_at_four_phases(seconds, place, lift):
     assert found.tolist() == pytest.approx(expected, abs=1e-6)
 
 
+def test_the_right_leg_is_half_a_period_behind_the_left_one_all_the_time():
+    """Both phases stay below one, on either side of the half period."""
+    for turn in (0.0, 0.1, 0.25, 0.49, 0.5, 0.75, 0.99, 3.75):
+        found = NUMBERS.phases(torch.tensor([turn]))[0].tolist()
+        wanted = [turn % 1.0, (turn + 0.5) % 1.0]
+        assert found == pytest.approx(wanted, abs=1e-6), turn
+    # So each leg lifts once a period: 0.75 for the left, 0.25 for the right.
+    command = torch.zeros(1, 3)
+    for turn, lifts in ((0.75, [0.6, 0.0]), (0.25, [0.0, 0.6]), (0.5, [0.0, 0.0])):
+        phases = NUMBERS.phases(torch.tensor([turn]))
+        knees = NUMBERS.offsets(phases, command).view(6, 2)[3]
+        assert knees.tolist() == pytest.approx(lifts, abs=1e-6), turn
+
+
 def test_the_pelvis_sways_over_the_leg_that_stands():
     gait = replace(NUMBERS, sway=0.1)
     still = torch.zeros(1, 3)
