@@ -158,7 +158,7 @@ def test_worlds_outside_the_mask_keep_their_bits():
 
 def test_a_root_can_start_on_a_flat_spot_of_its_tile():
     env, events = bound(
-        mdp.reset_root_state_from_flat_patches, 32, terrain=hills(), patch_name="spawn"
+        mdp.reset_root_state_from_flat_patches, 64, terrain=hills(), patch_name="spawn"
     )
     reset(env, events)
     ground = env.scene.ground
@@ -167,7 +167,7 @@ def test_a_root_can_start_on_a_flat_spot_of_its_tile():
     gaps = (ground.patches("spawn") - pos[:, None]).norm(dim=-1)
     nearest, which = gaps.min(dim=1)
     assert nearest.max() < 1e-5
-    assert len(set(which.tolist())) > 2
+    assert set(which.tolist()) == set(range(5))
 
 
 def test_the_default_state_is_written_at_the_spawn_origin():

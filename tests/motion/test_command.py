@@ -350,6 +350,33 @@ def test_starts_stay_within_the_ranges_that_are_asked_for(tmp_path: Path) -> Non
     assert away.abs().max() <= 0.05 + 1e-6 and away.std() > 0.02
 
 
+def test_joints_of_a_start_stay_within_their_soft_limits(tmp_path: Path) -> None:
+    clips = saved(tmp_path, standing(g1_robot(), "arms", 1.0, 4.0))
+    for side, column in ((9.0, 1), (-9.0, 0)):
+        env = tracking_env(2, clips, sampling="start", joint_range=(side, side))
+        data = env.scene.entity("robot").data
+        limits = data.soft_joint_pos_limits[..., column]
+        torch.testing.assert_close(data.joint_pos, limits, atol=1e-5, rtol=0.0)
+
+
+def test_a_second_of_each_clip_is_drawn_as_often(tmp_path: Path) -> None:
+    """Clips of 51, 101 and 301 frames, the last of which is drawn half as often."""
+    robot = g1_robot()
+    clips = saved(
+        tmp_path,
+        standing(robot, "a", 1.0, 4.0),
+        standing(robot, "b", 2.0, 4.0),
+        standing(robot, "c", 6.0, 4.0),
+    )
+    env = tracking_env(1, clips, sampling="uniform", weights={"c": 0.5})
+    choice = (torch.arange(9_000) + 0.5) / 9_000
+    clip, row = motion_command(env, "motion")._draw(choice, torch.zeros(9_000))
+    shares = torch.bincount(clip, minlength=3) / 9_000
+    wanted = torch.tensor([51.0, 101.0, 150.5])
+    assert shares.tolist() == pytest.approx((wanted / wanted.sum()).tolist(), abs=1e-3)
+    assert sorted(set(row.tolist())) == [0, 51, 152]
+
+
 @pytest.mark.parametrize("axis", ["roll", "pitch", "yaw"])
 def test_noise_of_a_start_turns_the_root_about_an_axis_of_the_world(
     tmp_path: Path, axis: str

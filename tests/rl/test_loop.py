@@ -228,6 +228,15 @@ def test_outcomes_count_while_an_episode_runs_and_in_its_last_step():
     assert found == {"Eval/success_once": 0.75, "Eval/success_at_end": 0.5}
 
 
+def test_the_time_that_is_left_goes_by_the_iterations_of_this_process():
+    """Resumed at iteration 8, it took 4 s for two of them, and 10 are to come."""
+    loop = make_loop(agent_cfg(20))
+    loop.iteration = loop._first = 8
+    assert loop.progress.remaining is None
+    loop.iteration, loop._seconds = 10, 4.0
+    assert loop.progress.remaining == 20.0
+
+
 # --- Figures -------------------------------------------------------------------------
 
 

@@ -434,6 +434,30 @@ def test_worlds_start_on_all_levels_up_to_the_hardest_allowed_one(most) -> None:
     assert not any(counts[last + 1 :])
 
 
+def test_worlds_that_are_placed_anywhere_change_their_row_and_their_column() -> None:
+    built = build_scene(
+        SceneCfg(
+            num_envs=1,
+            terrain=TerrainCfg(kind="generator", generator=rough_terrains()),
+            entities=toy(),
+        )
+    )
+    assert built.terrain is not None
+    ground = Ground(built.terrain, WorldRng(2000, 0, "cpu"), 0)
+    rows, columns = built.terrain.num_rows, built.terrain.num_cols
+    before = ground.levels.clone(), ground.columns.clone()
+    mask = torch.arange(2000) % 2 == 0
+    ground.place_anywhere(mask, "test")
+    for now, old, count in zip(
+        (ground.levels, ground.columns), before, (rows, columns), strict=True
+    ):
+        assert torch.equal(now[~mask], old[~mask])
+        assert (now[mask] != old[mask]).float().mean() > 0.5
+        assert len(now[mask].unique()) == count
+    tiles = torch.from_numpy(built.terrain.origins).float()
+    assert torch.equal(ground.origins, tiles[ground.levels, ground.columns])
+
+
 def test_positions_relative_to_a_worlds_own_origin() -> None:
     scene = rough(3)
     points = scene.spawn_origins[:, None] + torch.tensor([1.0, 2.0, 3.0])
