@@ -109,6 +109,14 @@ def test_memory_that_is_free_is_some_of_what_there_is() -> None:
     assert 0 < available_memory("cpu") <= there
 
 
+def test_memory_that_is_free_is_told_in_units_of_1024_bytes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told = "MemTotal: 900 kB\nMemFree: 10 kB\nMemAvailable:     123 kB\n"
+    monkeypatch.setattr(Path, "read_text", lambda self: told)
+    assert memory._free_on_machine() == 123 * 1024
+
+
 @pytest.mark.parametrize("version", [1, 2])
 def test_a_container_has_what_its_group_may_take(tmp_path: Path, version: int) -> None:
     folder = tmp_path / "memory" if version == 1 else tmp_path
