@@ -57,6 +57,13 @@ def test_processes_share_the_memory_of_a_machine(
         memory.require_memory(cfg, agent_cfg(), "cpu", processes=4)
 
 
+def test_worlds_that_fit_are_a_multiple_of_eight_and_no_more_than_fit() -> None:
+    need = Need(physics=1, managers=2, rollout=3, update=4, fixed=100)
+    assert need.fitting(100 + 10 * 47) == 40
+    assert need.fitting(100 + 10 * 48) == 48
+    assert need.fitting(100 + 10 * 7) == 7
+
+
 def test_not_one_world_fits_into_nothing() -> None:
     need = Need(physics=10, managers=5, rollout=3, update=2, fixed=100)
     assert need.total(4) == 180

@@ -23,7 +23,14 @@ from mjlab.actuator import (
 from mjlab.entity import ArticulationCfg, EntityCfg, InitialStateCfg
 from mjlab.names import UnknownNameError
 from mjlab.random import WorldRng
-from mjlab.scene import Scene, SceneCfg, SceneEntityCfg, SceneError, build_scene
+from mjlab.scene import (
+    Scene,
+    SceneCfg,
+    SceneEntityCfg,
+    SceneError,
+    Selection,
+    build_scene,
+)
 from mjlab.scene.scene import Ground
 from mjlab.sensor import MujocoSensorCfg, ObjRef
 from mjlab.sim import MujocoCfg, Simulation, SimulationCfg, Stage, compile_model
@@ -495,6 +502,22 @@ def test_a_selection_indexes_tensors_of_its_entity(box_file: Path) -> None:
     bodies = SceneEntityCfg("toy", body_names="tail").resolve(scene)
     assert bodies.global_ids("body").tolist() == [sim.mj_model.body("toy/tail").id]
     assert SceneEntityCfg("arm").resolve(scene).joint_ids == slice(0, 9)
+
+
+def test_selections_are_equal_that_mean_the_same_elements_in_the_same_order(
+    box_file: Path,
+) -> None:
+    _, scene = bound(scene_cfg(box_file, plane()))
+
+    def chosen(*names: str, **said: bool) -> Selection:
+        return SceneEntityCfg("arm", joint_names=names, **said).resolve(scene)
+
+    one = chosen("xml", "position")
+    assert one == chosen("xml", "position")
+    assert hash(one) == hash(chosen("xml", "position"))
+    assert one != chosen("xml", "position", preserve_order=True)
+    assert one != chosen("xml", "velocity")
+    assert one != SceneEntityCfg("toy", body_names="tail").resolve(scene)
 
 
 def test_a_selection_of_nothing_names_the_nearest(box_file: Path) -> None:
