@@ -1,4 +1,4 @@
-"""Plays a policy's recorded steps again: `python scripts/verify.py policy.onnx`."""
+"""Verifies an exported policy: `python scripts/verify.py policy.onnx`."""
 
 import sys
 from collections.abc import Sequence
@@ -19,22 +19,29 @@ class Options:
     """Options of `verify.py`."""
 
     robot: Path | None = None
-    """Model of a robot, as MJCF, to be played in place of the scene that the file
-    brings."""
+    """Model of a robot, as MJCF, played instead of the scene in the file."""
+
+    log: Path | None = None
+    """Log that the runner wrote on a robot, checked against the contract."""
 
 
 PROGRAM = Program(
     name="verify.py",
     summary=(
-        "Play the first steps that an exported policy recorded again, in plain MuJoCo, "
-        "and say where it first departs, by how much, and the likeliest reason: order, "
-        "sign, quaternions, degrees, default offset, scale, delay, gains or frame. "
-        "The exit code is 0 for equal, 1 if something departs, 2 for a file that "
-        "cannot be read."
+        "Replay the recorded first steps of an exported policy in plain MuJoCo, and "
+        "report the first mismatch, its size and the likeliest reason: order, sign, "
+        "quaternions, degrees, default offset, scale, delay, gains, frame, lever arm, "
+        "mass, friction or gravity. With --log, check what the runner recorded on a "
+        "robot, and report the first field that cannot be right. The exit code is 0 if "
+        "all matches, 1 for a mismatch, 2 for a file that cannot be read."
     ),
     subject="FILE",
     options=Options,
-    examples=("policy.onnx", "policy.onnx --robot robot.xml"),
+    examples=(
+        "policy.onnx",
+        "policy.onnx --robot robot.xml",
+        "policy.onnx --log steps.jsonl",
+    ),
 )
 
 
@@ -43,15 +50,18 @@ def main(arguments: Sequence[str]) -> None:
     line = read_line(PROGRAM, arguments)
     if line.subject is None:
         raise UsageError("Name an ONNX file, such as policy.onnx.")
-    robot = line.options.robot
-    for path in (Path(line.subject), robot):
+    robot, log = line.options.robot, line.options.log
+    if robot is not None and log is not None:
+        raise UsageError("--robot and --log exclude each other: run verify twice.")
+    for path in (Path(line.subject), robot, log):
         if path is not None and not path.is_file():
             raise UsageError(f"There is no file {path}.")
     from mjlab.export.runner.policy import ContractError
-    from mjlab.export.verify import verify
+    from mjlab.export.verify import verify, verify_log
 
+    file = Path(line.subject)
     try:
-        verdict = verify(Path(line.subject), robot)
+        verdict = verify(file, robot) if log is None else verify_log(file, log)
     except ContractError as error:
         sys.stderr.write(f"error: {str(error).rstrip('.')}\n")
         sys.exit(UNREADABLE)

@@ -83,12 +83,14 @@ class Exported:
             for kind, entries in self.contract.items()
             if kind in ("inputs", "outputs", "states")
         }
-        remembers = f"\nIt remembers {sizes['states']}." if sizes["states"] else ""
+        state = f"\nState: {sizes['states']}" if sizes["states"] else ""
+        rate = f"{self.contract['rates']['control_hz']:g} Hz"
         return (
             f"Wrote {self.path} and {self.contract_path.name}.\n"
-            f"It takes {sizes['inputs']}.{remembers}\n"
-            f"It gives {sizes['outputs']}, at {self.contract['rates']['control_hz']:g} "
-            f"Hz.\nIn simulation it differs from the network by {self.error:.1g}."
+            f"Inputs: {sizes['inputs']}{state}\n"
+            f"Outputs: {sizes['outputs']} at {rate}\n"
+            f"Largest difference from the network in {CHECKED_STEPS} steps: "
+            f"{self.error:.1g}"
         )
 
 

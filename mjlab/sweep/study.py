@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from mjlab.extras import missing
-from mjlab.files import one_line
 from mjlab.safe_names import check_name
 from mjlab.sweep.folder import SweepError
 from mjlab.sweep.ranges import Range
@@ -123,10 +122,10 @@ def using_database(folder: Path) -> Iterator[None]:
     except (optuna.exceptions.StorageInternalError, SQLAlchemyError) as error:
         # SQLite says what is wrong, such as a full disk; Optuna guesses at the data.
         found = error if isinstance(error, SQLAlchemyError) else error.__cause__
-        cause = getattr(found, "orig", None) or found or error
+        cause = " ".join(str(getattr(found, "orig", None) or found or error).split())
         raise SweepError(
-            f"{folder / DATABASE} cannot be used: {one_line(cause)}. Finished trials "
-            "are kept; continue with --resume once the disk works again."
+            f"{folder / DATABASE} cannot be used: {cause}. Finished trials are kept; "
+            "continue with --resume once the disk works again."
         ) from error
 
 

@@ -15,8 +15,8 @@ from mjlab.sim.warp_rows import RowPrograms
 from mjlab.threads import torch_threads
 from tests.golden.runs import NUM_ENVS, actions, build
 
-STEPS = 40
-"""Episodes end in them, which have 30 at most."""
+STEPS = 10
+"""Episodes end in them, which have 8 at most."""
 
 
 def flush_before(rows: RowPrograms, call: Callable[..., Any]) -> Callable[..., Any]:

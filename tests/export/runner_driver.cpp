@@ -128,11 +128,12 @@ struct Scripted : RobotInterface {
     Arrays found = arrays(recorded.at(static_cast<std::size_t>(period))["inputs"]);
     // In one period alone: the robot stays let go.
     if (is("nan") && period == kFault) found.at("joint_vel")[3] = std::nanf("");
-    if (is("fall")) found.at("projected_gravity") = {0, -std::sin(1.22f), -std::cos(1.22f)};
+    if (is("fall"))
+      found.at("projected_gravity") = {0, -std::sin(1.22f), -std::cos(1.22f)};
     if (is("up")) found.at("projected_gravity") = {0, 0, 1};
     if (is("long")) found.at("projected_gravity") = {0, 0, -9.81f};
     if (is("degrees"))
-      for (float& each : found.at("joint_pos")) each *= 180.0f / static_cast<float>(kPi);
+      for (float& each : found.at("joint_pos")) each *= 57.29578f;
     if (is("input")) found.at("joint_pos")[2] = 0.0f;
     if (is("beyond")) found.at("joint_pos")[2] = contract.joints[2].high + 0.05f;
     if (is("apart")) found.at("joint_pos")[0] = 0.9f;
@@ -222,6 +223,42 @@ static void loop(const Contract& contract, const std::string& fault) {
   std::cout << "damped " << robot.damped << '\n' << "reason " << reason << '\n';
 }
 
+// A robot that reads what was recorded, and stands where it says.
+struct Recorded : RobotInterface {
+  std::vector<Json> recorded = moments();
+  std::size_t period = 0;
+  double dt;
+
+  explicit Recorded(double period_s) : dt(period_s) {}
+
+  Arrays inputs() const { return arrays(recorded.at(period)["inputs"]); }
+  Arrays read(const Arrays&) override { return inputs(); }
+  void write(const std::vector<Target>&) override {}
+  void damp() override {}
+  void wait() override { ++period; }
+  double now() override { return dt * static_cast<double>(period); }
+  std::vector<double> joint_pos() override {
+    const Numbers found = inputs().at("joint_pos");
+    return {found.begin(), found.end()};
+  }
+  double upright() override { return -inputs().at("projected_gravity")[2]; }
+};
+
+// Print the log of a run in which the file answers what was recorded.
+static void logged(const Contract& contract) {
+  Recorded robot(contract.dt);
+  FilePolicy policy(contract, [&](const float*, float* out) {
+    const Numbers answer = robot.recorded.at(robot.period)["answer"].numbers();
+    std::copy(answer.begin(), answer.end(), out);
+  });
+  CommandSource source(contract);
+  source.set("twist", arrays(robot.recorded.at(0)["inputs"]).at("command"));
+  Safety safety(contract);
+  const long steps = static_cast<long>(robot.recorded.size());
+  run(policy, robot, source, safety, steps,
+      [](const Period& period) { std::cout << log_line(period) << '\n'; });
+}
+
 // Print why each contract, one a line in JSON or not, is refused.
 static void refused() {
   for (std::string line; std::getline(std::cin, line);) {
@@ -251,6 +288,7 @@ int main(int count, char** words) {
     if (mode == "file") file(Contract::read(path));
     if (mode == "measure") measured(Contract::read(path));
     if (mode == "loop") loop(Contract::read(path), words[3]);
+    if (mode == "log") logged(Contract::read(path));
     if (mode == "refuse") refused();
     if (mode == "check") Contract::read(path).check_file(read_file(words[3]));
     if (mode == "hash") std::cout << sha256(read_file(path)) << '\n';

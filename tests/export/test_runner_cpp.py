@@ -26,6 +26,7 @@ from mjlab.export.runner import HEADER, write_runner
 from mjlab.export.runner import policy as runner
 from mjlab.export.runner.policy import ContractPolicy
 from mjlab.export.runner.robot import MujocoRobot
+from mjlab.export.verify import verify_log
 from mjlab.managers import ObservationTermCfg
 from mjlab.rl import GaussianCfg, MlpModelCfg, RnnModelCfg
 from mjlab.tasks.manipulation.lift_ik import LiftYamIKCfg
@@ -429,6 +430,42 @@ def test_other_gains_are_refused_before_the_first_period(driver, go1, fault, sai
         "damped -1",
         f"reason error: gains of FL_calf_joint: {said}",
     ]
+
+
+# --- Its log --------------------------------------------------------------------------
+
+
+@needs_compiler
+def test_its_log_is_verified_as_that_of_the_runner(driver, go1, tmp_path):
+    """Of a walk in plain MuJoCo, read and answered again."""
+    policy = ContractPolicy(go1)
+    robot, record, moments = MujocoRobot(policy), policy.record(), []
+    robot.start(record["qpos"][0], record["qvel"][0])
+    for _ in range(60):
+        inputs = robot.read({"twist": np.array([0.5, 0.0, 0.0])})
+        answer = policy(inputs)
+        nexts = [policy.state[s["name"]] for s in policy.contract["states"]]
+        whole = np.concatenate([v.ravel() for v in [*answer.values(), *nexts]])
+        moments.append({"inputs": plain(inputs), "answer": whole.tolist()})
+        robot.write(answer)
+        robot.wait()
+    lines = driven(driver, "log", contract_beside(go1), moments=moments)
+    log = tmp_path / "steps.jsonl"
+    log.write_text("\n".join(lines))
+    verdict = verify_log(go1, log)
+    assert verdict.text == "OK: 60 lines match the contract."
+    row = json.loads(lines[7])
+    assert row["time"] == pytest.approx(0.14) and row["damped"] is None
+    for name, values in moments[7]["inputs"].items():
+        assert np.array_equal(np.float32(row["measured"][name]), np.float32(values))
+    # A reading that cannot be right is in its line, with the reason.
+    moments[20]["inputs"]["joint_pos"][2] = 0.0
+    lines = driven(driver, "log", contract_beside(go1), moments=moments)
+    log.write_text("\n".join(lines))
+    said = f"joint_pos of FR_calf_joint is 0, {BEYOND_OF_CALF}"
+    assert json.loads(lines[20])["damped"] == said
+    verdict = verify_log(go1, log)
+    assert verdict.departures == [f"line 21: {said}"] and verdict.let_go == (21, said)
 
 
 # --- What it does not know ------------------------------------------------------------

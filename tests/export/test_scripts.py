@@ -119,8 +119,8 @@ def test_the_script_writes_the_policy_of_a_run_and_says_what_it_takes(
     first, *said = capsys.readouterr().out.splitlines()
     assert first == f"Wrote {out} and policy.contract.json."
     assert said[:2] == [
-        "It takes cart_pos (1), pole_angle (2), velocity (2).",
-        "It gives force_target (1), action (1), at 20 Hz.",
+        "Inputs: cart_pos (1), pole_angle (2), velocity (2)",
+        "Outputs: force_target (1), action (1) at 20 Hz",
     ]
     assert OnnxPolicy(out).task == TASK
     contract = json.loads(out.with_name("policy.contract.json").read_text())

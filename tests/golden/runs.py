@@ -80,13 +80,9 @@ def observe(case: str) -> Observed:
 def window(env: ManagerBasedRlEnv, number: int) -> Tensors:
     """Take a few steps from a reset; return the final state and the last outputs."""
     env.reset(seed=5 + number)
-    random = torch.Generator().manual_seed(2 + number)
-    size = (STEPS, env.num_envs, env.action_manager.total_action_dim)
-    # Uniform, since torch's normal numbers differ between instruction sets.
-    actions = 3.0 * torch.rand(size, generator=random) - 1.5
     saved: Tensors = {}
     shown: Tensors = {}
-    for step, action in enumerate(actions):
+    for step, action in enumerate(actions(env, seed=2 + number)):
         if step == 3:
             saved = env.get_state()
         if step == 6:
@@ -108,7 +104,15 @@ def build(case: str) -> ManagerBasedRlEnv:
     env = ManagerBasedRlEnv(cfg, device="cpu")
     for choice in resets:
         env.choose_resets(**RESETS[choice])
+    env.reset(seed=5)
     return env
+
+
+def actions(env: ManagerBasedRlEnv, seed: int = 2) -> torch.Tensor:
+    """Uniform, since torch's normal numbers differ between instruction sets."""
+    random = torch.Generator().manual_seed(seed)
+    size = (STEPS, env.num_envs, env.action_manager.total_action_dim)
+    return 3.0 * torch.rand(size, generator=random) - 1.5
 
 
 def reset_some(env: ManagerBasedRlEnv, saved: Tensors) -> None:

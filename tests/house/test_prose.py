@@ -1,4 +1,4 @@
-"""Names and docstrings: a class name stands for one thing, public methods are documented.
+"""A class name stands for one thing, and public methods are documented.
 
 `tests/tools/prose.py` holds the rules.
 """

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from mjlab import files
-from mjlab.files import folder_beside, write_text
+from mjlab.files import CannotWriteError, folder_beside, write_text
 from mjlab.recording import RecordingCfg, merge
 from mjlab.recording.episode_recording import EpisodeRecording
 from mjlab.render import Video
@@ -89,7 +89,7 @@ def test_a_link_planted_at_a_temporary_name_is_not_followed(kind, shared, victim
 def test_a_link_at_the_very_name_is_refused(shared, victim, monkeypatch):
     monkeypatch.setattr(os, "urandom", lambda count: bytes(count))
     (shared / f"a.txt.{'0' * 16}.tmp").symlink_to(victim)
-    with pytest.raises(FileExistsError):
+    with pytest.raises(CannotWriteError, match="file exists"):
         write_text(shared / "a.txt", "new")
     with pytest.raises(FileExistsError), folder_beside(shared / "a.txt"):
         pass

@@ -82,15 +82,6 @@ NOT_IN = {
     "mjlab.viewer": ["tasks/*"],
 }
 
-LIMITS = {"lines": 450, "body": 80, "class": 360, "nesting": 3, "complexity": 10}
-
-# "file[::Class.function] measure" -> why it may exceed its limit.
-EXCEPTIONS: dict[str, str] = {
-    "mjlab/envs/step.py::StepProgram.advance complexity": (
-        "the whole step in one piece; most of its loops are over a manager in use"
-    ),
-}
-
 
 # --- What a file imports ------------------------------------------------------------
 
@@ -101,11 +92,10 @@ class Source:
 
     path: str
     tree: ast.Module
-    lines: int
 
     @classmethod
     def parse(cls, path: str, text: str) -> "Source":
-        return cls(path, ast.parse(text, path), len(text.splitlines()))
+        return cls(path, ast.parse(text, path))
 
     @property
     def module(self) -> str:
@@ -214,7 +204,7 @@ def import_faults(sources: list[Source]) -> list[str]:
 def imports_at_load(source: Source, *packages: str) -> bool:
     """Whether the file's own top level imports one of the packages."""
     top = ast.Module([n for n in source.tree.body if is_import(n)], type_ignores=[])
-    names = imported_names(Source(source.path, top, 0))
+    names = imported_names(Source(source.path, top))
     return any(name.split(".")[0] in packages for name, _ in names)
 
 
@@ -357,67 +347,3 @@ def asks_an_engine(node: ast.AST) -> TypeGuard[ast.expr | ast.stmt]:
     if isinstance(node, ast.ImportFrom):
         return any(alias.name in ENGINE_CLASSES for alias in node.names)
     return isinstance(node, ast.Attribute) and node.attr in ENGINE_CLASSES
-
-
-# --- How large things are -----------------------------------------------------------
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)
-BRANCHES = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.match_case)
-
-
-def body_lines(function: Function) -> int:
-    """Lines from the first statement to the last, without the docstring."""
-    first = 1 if ast.get_docstring(function, clean=False) is not None else 0
-    body = function.body[first:]
-    return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
-
-
-def nesting(node: ast.AST) -> int:
-    """Blocks inside blocks; `elif` counts as the `if` that it continues."""
-    depth = 0
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, Function | ast.Lambda | ast.ClassDef):
-            continue  # Measured on its own.
-        block = isinstance(child, (*BLOCKS, ast.Try, ast.Match))
-        is_elif = isinstance(node, ast.If) and node.orelse == [child]
-        depth = max(depth, nesting(child) + (block and not is_elif))
-    return depth
-
-
-def complexity(function: Function) -> int:
-    """McCabe's number: the branches of the function and of those in it, plus one."""
-    return 1 + sum(
-        isinstance(node, (*BRANCHES, Function)) and node is not function
-        for node in ast.walk(function)
-    )
-
-
-def measures(source: Source) -> Iterator[tuple[str, str, int]]:
-    """Yield (where, measure, value) for the file, its classes and its functions."""
-    yield source.path, "lines", source.lines
-    todo: list[tuple[str, ast.AST]] = [("", source.tree)]
-    while todo:
-        prefix, parent = todo.pop()
-        for node in ast.iter_child_nodes(parent):
-            if not isinstance(node, Function | ast.ClassDef):
-                todo.append((prefix, node))
-                continue
-            name = f"{prefix}{node.name}"
-            where = f"{source.path}::{name}"
-            if isinstance(node, ast.ClassDef):
-                yield where, "class", (node.end_lineno or 0) - node.lineno + 1
-            else:
-                yield where, "body", body_lines(node)
-                yield where, "nesting", nesting(node)
-                yield where, "complexity", complexity(node)
-            todo.append((f"{name}.", node))
-
-
-def excesses(sources: list[Source]) -> dict[str, int]:
-    return {
-        f"{where} {measure}": value
-        for source in sources
-        for where, measure, value in measures(source)
-        if value > LIMITS[measure]
-    }

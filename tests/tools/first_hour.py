@@ -163,6 +163,7 @@ def first_hour(folder: Path) -> Iterator[Done]:
     yield place.call("robot", runs)
     require_upright(place.work / LOG)
     yield place.call("user", "mjlab verify policy.onnx")
+    yield place.call("user", f"mjlab verify policy.onnx --log {LOG}")
 
 
 def require_film(path: Path) -> None:

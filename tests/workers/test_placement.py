@@ -32,18 +32,22 @@ def test_each_placement_says_where_everything_is() -> None:
     assert [place.workers for place in found.values()] == [5, None, None]
     backends = [place.applied(env_cfg()).sim.backend for place in found.values()]
     assert backends == ["native", "native", "warp"]
-    assert found["dual"].reason.endswith("was built without CUDA")
+    assert found["dual"].reason.endswith(why_no_cuda())
+
+
+def why_no_cuda() -> str:
+    if torch.version.cuda is None:
+        return f"this PyTorch ({torch.__version__}) was built without CUDA"
+    return "PyTorch sees none"
 
 
 @without_cuda
 def test_the_gpu_is_asked_for_in_vain_where_there_is_none() -> None:
     with pytest.raises(PlacementError) as caught:
         find_placement("gpu")
-    why = f"this PyTorch ({torch.__version__}) was built without CUDA"
-    if torch.version.cuda is not None:
-        why = "PyTorch sees none"
     message = str(caught.value)
-    assert message.startswith(f"Placement 'gpu' needs a CUDA device, and {why}")
+    expected = f"Placement 'gpu' needs a CUDA device, and {why_no_cuda()}"
+    assert message.startswith(expected)
     assert message.endswith("Placements without one: 'dual', 'cpu', 'warp-cpu'.")
 
 

@@ -23,6 +23,7 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <iomanip>
 #include <iterator>
 #include <limits>
 #include <locale>
@@ -1460,7 +1461,69 @@ struct Period {
   const Arrays& commands;
   const Arrays& measured;
   const Arrays& answer;
+  const Numbers& last_action;  // As the policy was given it; empty if it takes none.
+  const std::string& policy;   // The checksum of the policy's file.
 };
+
+// Return a period as a line of JSON, as `verify --log` reads it.
+inline std::string log_line(const Period& period) {
+  std::ostringstream line;
+  line.imbue(std::locale::classic());
+  line.precision(9);
+  auto quoted = [&](const std::string& text) {
+    line << '"';
+    for (char letter : text) {
+      if (letter == '"' || letter == '\\') line << '\\';
+      line << (letter >= 0 && letter < ' ' ? ' ' : letter);
+    }
+    line << '"';
+  };
+  auto list = [&](const Numbers& values) {
+    const char* before = "[";
+    for (float value : values) {
+      line << before;
+      before = ", ";
+      if (std::isnan(value)) {
+        line << "NaN";
+      } else if (std::isinf(value)) {
+        line << (value < 0.0f ? "-Infinity" : "Infinity");
+      } else {
+        line << value;
+      }
+    }
+    line << (values.empty() ? "[]" : "]");
+  };
+  auto object = [&](const char* name, const Arrays& arrays) {
+    line << ", \"" << name << "\": {";
+    const char* before = "";
+    for (const auto& [key, values] : arrays) {
+      line << before;
+      before = ", ";
+      quoted(key);
+      line << ": ";
+      list(values);
+    }
+    line << '}';
+  };
+  line << std::setprecision(15) << "{\"time\": " << period.time
+       << std::setprecision(9) << ", \"damped\": ";
+  if (period.damped.empty()) {
+    line << "null";
+  } else {
+    quoted(period.damped);
+  }
+  object("commands", period.commands);
+  object("measured", period.measured);
+  object("targets", period.answer);
+  if (!period.last_action.empty()) {
+    line << ", \"last_action\": ";
+    list(period.last_action);
+  }
+  line << ", \"policy\": ";
+  quoted(period.policy);
+  line << '}';
+  return line.str();
+}
 
 // Have a robot do what a policy says; return the reason why it was let go, or nothing.
 //
@@ -1502,7 +1565,9 @@ inline std::string run(Policy& policy, RobotInterface& robot, CommandSource& sou
         answer.clear();
         robot.damp();
       }
-      if (log) log({robot.now(), reason, commands, measured, answer});
+      if (log)
+        log({robot.now(), reason, commands, measured, answer, kept,
+             policy.contract.checksum});
       robot.wait();
     }
   } catch (...) {

@@ -1,0 +1,80 @@
+"""Lines of a runner's log, and series of numbers in them."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mjlab.export.runner.policy import Arrays
+
+Row = dict[str, Any]
+"""A line: time, damped, commands, measured and targets; from the runner also joint_pos,
+upright and last_action, and in the first line policy and gains."""
+Found = tuple[int, str]
+"""Number of a line, from 1, and what cannot be right in it."""
+
+_KEYS = ("time", "commands", "measured", "targets")
+
+
+def read_lines(log: Path) -> tuple[list[Row], list[Found]]:
+    """Return the lines of a log up to the first that cannot be read, and that one."""
+    rows: list[Row] = []
+    for line, text in enumerate(log.read_text("utf-8").splitlines(), 1):
+        try:
+            row = json.loads(text)
+        except ValueError as error:
+            return rows, [(line, f"not valid JSON: {error}")]
+        if not isinstance(row, dict):
+            return rows, [(line, "not a JSON object")]
+        missing = [key for key in _KEYS if key not in row]
+        if missing:
+            return rows, [(line, f"{missing[0]} is missing")]
+        rows.append(row)
+    return rows, []
+
+
+def active(rows: list[Row]) -> list[Row]:
+    """Return the lines before the robot was let go."""
+    ends = [i for i, row in enumerate(rows) if row.get("damped") or not row["targets"]]
+    return rows[: ends[0]] if ends else rows
+
+
+def shaped(entries: list[dict[str, Any]], given: dict[str, Any]) -> Arrays:
+    """Return logged numbers in the shapes of the contract; lists may be flat."""
+    shapes = {entry["name"]: tuple(entry["shape"]) for entry in entries}
+    found = {}
+    for name, values in given.items():
+        array = np.asarray(values, float)
+        fits = name in shapes and array.size == math.prod(shapes[name])
+        found[name] = array.reshape(shapes[name]) if fits else array
+    return found
+
+
+def series(rows: list[Row], name: str, key: str = "measured") -> np.ndarray | None:
+    """Return one entry of all lines, shape (lines, n); None if it is not in all."""
+    found = [np.ravel(row[key].get(name, ())) for row in rows]
+    if not found or not found[0].size or len({each.size for each in found}) > 1:
+        return None
+    return np.array(found, float)
+
+
+def joint_series(
+    inputs: list[dict[str, Any]], rows: list[Row], op: str
+) -> dict[str, np.ndarray]:
+    """Return the readings of joints by name, with the prefix, shape (lines,).
+
+    Args:
+        inputs: The inputs of the contract.
+        rows: The lines.
+        op: "joint_pos" or "joint_vel".
+    """
+    found: dict[str, np.ndarray] = {}
+    for entry in inputs:
+        values = series(rows, entry["name"])
+        if entry["measured"]["op"] != op or values is None:
+            continue
+        for place, joint in enumerate(entry["measured"]["joints"]):
+            found[joint] = values[:, place]
+    return found

@@ -1,0 +1,184 @@
+"""A log of the runner against the contract: the first field that cannot be right.
+
+Each line is checked by itself and against the line before. If all lines pass, the
+recorded scene tells whether joints or axes are exchanged (`replay.py`).
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from mjlab.export.runner.checks import ReadingChecks
+from mjlab.export.runner.policy import ContractError, ContractPolicy
+from mjlab.export.runner.robot import gain_faults
+from mjlab.export.verify.answers import other_targets
+from mjlab.export.verify.lines import Found, Row, active, read_lines, shaped
+from mjlab.export.verify.replay import exchanged
+from mjlab.export.verify.saturation import over_limit, stuck
+
+_RATE = 0.05
+"""Share by which the typical period may differ from the contract's."""
+
+
+@dataclass
+class LogVerdict:
+    """Result of a comparison of a log with a contract."""
+
+    lines: int = 0
+    """Lines that could be read."""
+
+    found: list[Found] = field(default_factory=list)
+    """What cannot be right, the first line first."""
+
+    let_go: Found | None = None
+    """Line in which the robot was let go, and the reason."""
+
+    @property
+    def departures(self) -> list[str]:
+        """What cannot be right, in words."""
+        return [f"line {line}: {said}" for line, said in self.found]
+
+    @property
+    def text(self) -> str:
+        """The verdict for the user."""
+        lines = []
+        if self.let_go is not None:
+            lines.append(f"Let go in line {self.let_go[0]}: {self.let_go[1]}.")
+        if self.found:
+            lines += ["Mismatch:", *(f"  {said}." for said in self.departures)]
+        else:
+            lines.append(f"OK: {self.lines} lines match the contract.")
+        return "\n".join(lines)
+
+
+def verify_log(path: Path, log: Path) -> LogVerdict:
+    """Check a log of the runner against the contract of the policy that it ran.
+
+    Args:
+        path: The ONNX file.
+        log: The log, a line of JSON each period.
+
+    Raises:
+        ContractError: For a file that cannot be read, or a log without lines.
+    """
+    policy = ContractPolicy(path)
+    rows, found = read_lines(log)
+    if not rows and not found:
+        raise ContractError(f"{log} has no lines")
+    checks = (_header, _times, _readings, _commands, _memory, other_targets, stuck)
+    for check in checks if rows else ():
+        found += _first(check(policy, rows))
+    sent = active(rows)
+    if not found:
+        said = exchanged(policy, sent)
+        found += [] if said is None else [(1, said)]
+    found += _first(over_limit(policy, sent))
+    ends = [(i, row["damped"]) for i, row in enumerate(rows, 1) if row.get("damped")]
+    # The sort is stable: within a line, the order is that of the checks.
+    ordered = sorted(found, key=lambda each: each[0])
+    return LogVerdict(len(rows), ordered, ends[0] if ends else None)
+
+
+def _first(found: Iterator[Found]) -> list[Found]:
+    first = next(found, None)
+    return [] if first is None else [first]
+
+
+def _header(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
+    """Yield another policy, or other gains, in the first line."""
+    wanted = policy.contract["checksum"]
+    logged = rows[0].get("policy", wanted)
+    if logged != wanted:
+        yield 1, f"policy is {logged}, expected {wanted}"
+    for said in gain_faults(policy.entity, rows[0].get("gains", {}), "in the log"):
+        yield 1, said
+
+
+def _times(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
+    times, dt = np.array([row["time"] for row in rows], float), policy.dt
+    if not np.isfinite(times).all():
+        place = int(np.argmax(~np.isfinite(times)))
+        yield place + 1, f"time is {times[place]}, expected seconds"
+    periods = np.diff(times)
+    backwards = np.flatnonzero(~(periods > 0.0))
+    for place in backwards[:1].tolist():
+        before, time = times[place : place + 2].tolist()
+        yield place + 2, f"time is {time:g}, expected above {before:g}"
+    typical = float(np.median(periods)) if len(periods) else dt
+    if abs(typical - dt) > _RATE * dt:
+        said = f"time: lines are {typical:.4g} s apart, expected {dt:g} s"
+        is_milli = abs(typical - 1e3 * dt) < 100.0 * dt
+        yield 2, said + "; it is in milliseconds" * is_milli
+    for place in np.flatnonzero((periods > 1.5 * dt) | (periods < 0.5 * dt))[:1]:
+        yield (
+            int(place) + 2,
+            f"time is {times[place + 1]:.6g}, {periods[place]:.4g} s after the line "
+            f"before, expected {dt:g} s",
+        )
+
+
+def _readings(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
+    """Yield readings that cannot be right, or that contradict each other."""
+    checks = ReadingChecks(policy.contract)
+    inputs, last = policy.contract["inputs"], -math.inf
+    for line, row in enumerate(rows, 1):
+        since, last = row["time"] - last, row["time"]
+        measured = shaped(inputs, row["measured"])
+        joints, upright = row.get("joint_pos"), row.get("upright")
+        try:
+            said = checks.fault(measured, joints, upright, since)
+        except ContractError as error:
+            said = str(error)
+        if said is not None:
+            yield line, said
+
+
+def _commands(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
+    """Yield commands beyond their range, and inputs that are not the command."""
+    for line, row in enumerate(rows, 1):
+        for command in policy.contract["commands"]:
+            name = command["name"]
+            values = np.ravel(row["commands"].get(name, ()))
+            if values.size != command["width"]:
+                wanted = f"expected {command['width']}"
+                yield line, f"command {name} has {values.size} numbers, {wanted}"
+                continue
+            pairs = zip(values.tolist(), command["range"] or [], strict=False)
+            for place, (value, (low, high)) in enumerate(pairs):
+                if not low - 1e-6 <= value <= high + 1e-6:
+                    wanted = f"expected {low:g} to {high:g}"
+                    yield line, f"command {name}[{place}] is {value:g}, {wanted}"
+        for entry in policy.contract["inputs"]:
+            if entry["measured"]["op"] != "command":
+                continue
+            values = np.ravel(row["measured"].get(entry["name"], ()))
+            told = np.ravel(row["commands"].get(entry["measured"]["command"], values))
+            if values.shape == told.shape and not np.allclose(values, told, atol=1e-6):
+                wanted = f"expected {_list(told)}, the command"
+                yield line, f"{entry['name']} is {_list(values)}, {wanted}"
+
+
+def _memory(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
+    """Yield a last action that is not the action of the line before."""
+    for line, (before, row) in enumerate(pairwise(rows), 2):
+        kept, wanted = row.get("last_action"), before["targets"].get("action")
+        if kept is None or wanted is None:
+            continue
+        kept, wanted = np.ravel(kept), np.ravel(wanted)
+        if kept.shape != wanted.shape:
+            yield line, f"last_action has {kept.size} numbers, expected {wanted.size}"
+        elif not np.allclose(kept, wanted, rtol=1e-5, atol=1e-6):
+            place = int(np.argmax(np.abs(kept - wanted)))
+            yield (
+                line,
+                f"last_action[{place}] is {kept[place]:.4g}, expected "
+                f"{wanted[place]:.4g}, the action of the line before",
+            )
+
+
+def _list(values: np.ndarray) -> str:
+    return f"[{', '.join(f'{each:g}' for each in values.tolist())}]"

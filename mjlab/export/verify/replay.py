@@ -1,0 +1,353 @@
+"""Order, signs and axes of a log's readings, by what the recorded scene does with them.
+
+A line tells positions and velocities of joints, and the tilt and velocities of the
+root. From there the logged targets are sent for one control period, and the joints
+compared with the next line. Readings that are exchanged lead elsewhere, unless they are
+exchanged back; where that explains most of the error, it is the reason.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from mjlab.export.runner.checks import ReadingChecks
+from mjlab.export.runner.policy import ContractPolicy
+from mjlab.export.runner.robot import MujocoRobot
+from mjlab.export.verify.lines import joint_series, series
+
+_LINES = 16
+"""Lines that are tried."""
+
+_GOOD = 0.05
+"""Share of the joints' motion in a period that may be missed without a reason."""
+
+_LEFT, _SURE = 0.4, 0.1
+"""Share of the error that a reason may leave, and that ends the search."""
+
+_WORST = 6
+"""Joints among which pairs are exchanged: those that are missed most."""
+
+_DEPTH = 1e-3
+"""Depth of the lowest point in the ground, m; a log does not tell the height."""
+
+
+@dataclass(frozen=True)
+class _Readings:
+    """Readings of the joints and of the root, a row a line."""
+
+    pos: np.ndarray
+    """Positions of joints, shape (lines, joints), as are the next two; NaN for joints
+    that the policy does not see."""
+    vel: np.ndarray
+    sent: np.ndarray
+    """Position targets; NaN for joints that have none."""
+    up: np.ndarray
+    """Upward direction in the axes of the IMU; (lines, 3), as are the following."""
+    gyro: np.ndarray
+    lin: np.ndarray
+
+
+def exchanged(policy: ContractPolicy, rows: list[dict[str, Any]]) -> str | None:
+    """Return in words which readings of a log are exchanged; None if none are.
+
+    Args:
+        policy: The policy.
+        rows: The lines of the log in which targets were sent.
+    """
+    readings = _readings(policy, rows)
+    if readings is None or policy.contract["model"]["lacks"] or len(rows) < 4:
+        return None
+    turned = _turned_gyro(readings, policy.dt)
+    if turned is not None and not policy.entity["root"]["is_fixed"]:
+        return turned
+    scene = _Scene(policy, rows)
+    missed = scene.missed(readings).mean(axis=0)
+    moved = float(np.nanmean(np.abs(np.diff(readings.pos, axis=0))))
+    if not moved > 1e-4 or missed.max() < _GOOD * moved:
+        return None
+    best: tuple[float, str | None] = (float(missed.mean()), None)
+    for said, changed in _changes(policy, readings, missed):
+        left = scene.missed(changed).mean(axis=0)
+        # Judged by the joints that are read otherwise, or by all for the root.
+        is_other = ~np.isclose(changed.pos, readings.pos, equal_nan=True).all(axis=0)
+        chosen = is_other if is_other.any() else np.ones(len(missed), bool)
+        before, after = float(missed[chosen].mean()), float(left[chosen].mean())
+        if left.mean() < best[0] and after < _LEFT * before:
+            best = (
+                float(left.mean()),
+                f"{said}: read otherwise, the targets lead to the next lines within "
+                f"{after:.2g} rad, and as they are within {before:.2g} rad",
+            )
+        if best[0] < _SURE * missed.mean():
+            break
+    return best[1]
+
+
+def _readings(policy: ContractPolicy, rows: list[dict[str, Any]]) -> _Readings | None:
+    """Return what lines tell of the state; None if they do not tell the joints."""
+    entity, inputs = policy.entity, policy.contract["inputs"]
+    names = [entity["prefix"] + joint["name"] for joint in entity["joints"]]
+    found = {op: joint_series(inputs, rows, op) for op in ("joint_pos", "joint_vel")}
+    if not rows or not found["joint_pos"]:
+        return None
+    none, zero = np.full(len(rows), np.nan), np.zeros(len(rows))
+    pos = np.stack([found["joint_pos"].get(name, none) for name in names], axis=1)
+    vel = np.stack([found["joint_vel"].get(name, zero) for name in names], axis=1)
+    sent = np.full(pos.shape, np.nan)
+    for term in policy.contract["actions"]:
+        if term["quantity"] == "joint_pos" and not term["relative_to"]:
+            columns = [names.index(entity["prefix"] + n) for n in term["targets"]]
+            values = series(rows, term["output"], "targets")
+            assert values is not None, "Missing targets were found before."
+            sent[:, columns] = values
+    still = np.zeros((len(rows), 3))
+    if entity["root"]["is_fixed"]:
+        return _Readings(pos, vel, sent, still, still, still)
+    checks = ReadingChecks(policy.contract)
+    down = [e for e in inputs if checks.upright(e) is not None]
+    if not down:
+        return None
+    rates: dict[Any, Any] = {
+        e["unit"]: series(rows, e["name"])
+        for e in inputs
+        if e["frame"] == down[0]["frame"] and e["elements"] == ["x", "y", "z"]
+    }
+    up = series(rows, down[0]["name"])
+    assert up is not None, "Missing readings were found before."
+    gyro, lin = rates.get("rad/s", still), rates.get("m/s", still)
+    return _Readings(pos, vel, sent, up, gyro, lin)
+
+
+def _changes(
+    policy: ContractPolicy, readings: _Readings, missed: np.ndarray
+) -> Iterator[tuple[str, _Readings]]:
+    """Yield readings with a mistake undone, and the mistake in words."""
+    names = [joint["name"] for joint in policy.entity["joints"]]
+    worst = np.argsort(-missed, kind="stable")[:_WORST].tolist()
+    for one in worst:
+        sign = np.where(np.arange(len(names)) == one, -1.0, 1.0)
+        turned = replace(readings, pos=readings.pos * sign, vel=readings.vel * sign)
+        yield f"sign: joint_pos and joint_vel of {names[one]} are the negative", turned
+        yield (
+            f"sign: the axis of {names[one]} points the other way",
+            replace(turned, sent=readings.sent * sign),
+        )
+    orders = list(_orders(policy, names))
+    for one, other in combinations(sorted(worst), 2):
+        order = list(range(len(names)))
+        order[one], order[other] = other, one
+        orders.append((f"{names[one]} and {names[other]} are exchanged", order))
+    for said, order in orders:
+        pos, vel = readings.pos[:, order], readings.vel[:, order]
+        moved = replace(readings, pos=pos, vel=vel)
+        yield f"order: {said} in joint_pos and joint_vel", moved
+        sent = readings.sent[:, order]
+        if np.array_equal(np.isnan(sent), np.isnan(readings.sent)):
+            yield f"order: {said} in readings and targets", replace(moved, sent=sent)
+    if policy.entity["root"]["is_fixed"]:
+        return
+    for axis, name in enumerate("xyz"):
+        for times in (1, 2, 3):
+            turn = _quarter(axis, times)
+            turned = {
+                "the IMU": {"up", "gyro", "lin"},
+                "the linear velocity": {"lin"},
+            }
+            for said, which in turned.items():
+                fields = {key: getattr(readings, key) @ turn.T for key in which}
+                yield (
+                    f"frame: {said} is in axes turned by {90 * times} degrees about "
+                    f"{name}",
+                    replace(readings, **fields),
+                )
+
+
+def _turned_gyro(readings: _Readings, dt: float) -> str | None:
+    """Return the axes of a gyro in which it agrees with how the vertical turns."""
+    up, gyro = readings.up, (readings.gyro[1:] + readings.gyro[:-1]) / 2.0
+    middle, change = (up[1:] + up[:-1]) / 2.0, np.diff(up, axis=0) / dt
+
+    def error(turn: np.ndarray) -> float:
+        # What stands still in the world turns the other way in the robot's axes.
+        return float(((change - np.cross(middle, gyro @ turn.T)) ** 2).sum())
+
+    before, moved = error(np.eye(3)), float((change**2).sum())
+    if before < max(0.3 * moved, 0.01 * len(change)):
+        return None
+    turns = {
+        f"{90 * times} degrees about {name}": error(_quarter(axis, times))
+        for axis, name in enumerate("xyz")
+        for times in (1, 2, 3)
+    }
+    best = min(turns, key=lambda turn: turns[turn])
+    if turns[best] > 0.3 * before:
+        return None
+    return f"frame: the gyro is in axes turned by {best}, as the vertical turns"
+
+
+def _orders(
+    policy: ContractPolicy, names: list[str]
+) -> Iterator[tuple[str, list[int]]]:
+    """Yield orders of all joints, as the place of each joint in the log."""
+    for said, others in _limbs(names):
+        yield said, [names.index(name) for name in others]
+    orders = {
+        "joints are as actuators": [a["target"] for a in policy.entity["actuators"]],
+        "joints are alphabetical": sorted(names),
+        "joints are reversed": names[::-1],
+    }
+    for said, order in orders.items():
+        if sorted(order) == sorted(names) and order != names:
+            yield said, [order.index(name) for name in names]
+
+
+def _limbs(names: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield names with limbs exchanged, one pair or two: "FL_hip" is of the limb FL."""
+    parts: dict[str, set[str]] = {}
+    split = [name.partition("_") for name in names]
+    for limb, mark, rest in split:
+        if mark:
+            parts.setdefault(limb, set()).add(rest)
+    alike = [
+        pair for pair in combinations(parts, 2) if parts[pair[0]] == parts[pair[1]]
+    ]
+    twice = [two for two in combinations(alike, 2) if len({*two[0], *two[1]}) == 4]
+    for pairs in [*((pair,) for pair in alike), *twice]:
+        other = {a: b for pair in pairs for a, b in (pair, pair[::-1])}
+        said = ", ".join(f"{one} and {two}" for one, two in pairs) + " are exchanged"
+        yield said, [other.get(limb, limb) + mark + rest for limb, mark, rest in split]
+
+
+def _quarter(axis: int, times: int) -> np.ndarray:
+    """Return a turn by quarters about an axis."""
+    first, second = (axis + 1) % 3, (axis + 2) % 3
+    turn = np.zeros((3, 3))
+    turn[axis, axis] = turn[second, first] = 1.0
+    turn[first, second] = -1.0
+    return np.linalg.matrix_power(turn, times)
+
+
+class _Scene:
+    """The recorded scene, put into the states of lines."""
+
+    def __init__(self, policy: ContractPolicy, rows: list[dict[str, Any]]) -> None:
+        self._robot, self._root = MujocoRobot(policy), policy.entity["root"]
+        self._start = {k: policy.record()[k][0].astype(float) for k in ("qpos", "qvel")}
+        places = np.linspace(0, len(rows) - 2, min(_LINES, len(rows) - 1))
+        self._lines = np.unique(places.astype(int))
+        outputs = [term["output"] for term in policy.contract["actions"]]
+        shapes = {o["name"]: o["shape"] for o in policy.contract["outputs"]}
+        self._targets = [
+            {n: np.reshape(row["targets"][n], shapes[n]).astype(float) for n in outputs}
+            for row in rows
+        ]
+        pairs = self._robot.joints
+        self._pos, self._dof = (list(each) for each in zip(*pairs, strict=True))
+        names = [joint["name"] for joint in policy.entity["joints"]]
+        self._columns = {
+            term["output"]: [names.index(name) for name in term["targets"]]
+            for term in policy.contract["actions"]
+            if term["quantity"] == "joint_pos" and not term["relative_to"]
+        }
+        # A joint whose axis points the other way is beyond its limits here.
+        self._robot.model.jnt_limited[:] = 0
+        self._mount(policy)
+
+    def missed(self, readings: _Readings) -> np.ndarray:
+        """Return how far joints are from the next line, shape (lines tried, joints)."""
+        robot, away = self._robot, []
+        robot.start(self._start["qpos"], self._start["qvel"])
+        for line in self._lines:
+            self._place(readings, int(line))
+            robot.write(self._sent(readings, int(line)))
+            robot.wait()
+            away.append(np.abs(robot.data.qpos[self._pos] - readings.pos[line + 1]))
+            away[-1][np.isnan(away[-1])] = 0.0
+        return np.array(away)
+
+    def _sent(self, readings: _Readings, line: int) -> dict[str, np.ndarray]:
+        """Return the targets of a line, with those of joints from the readings."""
+        found = dict(self._targets[line])
+        for output, columns in self._columns.items():
+            found[output] = readings.sent[line, columns]
+        return found
+
+    def _mount(self, policy: ContractPolicy) -> None:
+        """Find the axes and the place of the IMU on the root, and its vertical."""
+        model = self._robot.model
+        self._axes, self._arm, self._sign = np.eye(3), np.zeros(3), -1.0
+        if self._root["is_fixed"]:
+            return
+        data = mujoco.MjData(model)
+        mujoco.mj_kinematics(model, data)
+        body = self._robot.find("body", self._root["frame"])
+        turn, origin = data.xmat[body].reshape(3, 3), data.xpos[body]
+        checks = ReadingChecks(policy.contract)
+        entry = next(
+            e for e in policy.contract["inputs"] if checks.upright(e) is not None
+        )
+        names = [model.site(i).name for i in range(model.nsite)]
+        on = data.site(entry["frame"]) if entry["frame"] in names else None
+        axes = (data.body(entry["frame"]) if on is None else on).xmat.reshape(3, 3)
+        place = (data.body(entry["frame"]) if on is None else on).xpos
+        self._axes, self._arm = turn.T @ axes, turn.T @ (place - origin)
+        self._sign = float(np.sign((self._axes @ checks.upright(entry))[2]))
+
+    def _place(self, readings: _Readings, line: int) -> None:
+        model = self._robot.model
+        qpos, qvel = self._start["qpos"].copy(), np.zeros(model.nv)
+        pos = readings.pos[line]
+        qpos[self._pos] = np.where(np.isnan(pos), qpos[self._pos], pos)
+        qvel[self._dof] = readings.vel[line]
+        if not self._root["is_fixed"]:
+            # A free joint comes first, and a heading plays no part.
+            up = self._sign * (self._axes @ readings.up[line])
+            qpos[3:7], turn = _upright_quat(up)
+            spin = self._axes @ readings.gyro[line]
+            speed = self._axes @ readings.lin[line] - np.cross(spin, self._arm)
+            qvel[:3], qvel[3:6] = turn @ speed, spin
+        self._robot.place(qpos, qvel)
+        if not self._root["is_fixed"]:
+            qpos[2] -= self._clearance() + _DEPTH
+            self._robot.place(qpos, qvel)
+
+    def _clearance(self) -> float:
+        """Return the distance of the robot's lowest point from the ground."""
+        model, data = self._robot.model, self._robot.data
+        welds = model.body_weldid[model.geom_bodyid]
+        planes = [
+            geom
+            for geom in np.flatnonzero(welds == 0)
+            if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_PLANE
+        ]
+        root = self._robot.find("body", self._root["frame"])
+        own = model.body_rootid[model.geom_bodyid] == model.body_rootid[root]
+        collides = model.geom_contype + model.geom_conaffinity > 0
+        touching = np.flatnonzero(own & collides)
+        return min(
+            (
+                mujoco.mj_geomDistance(model, data, plane, int(geom), 10.0, None)
+                for plane in planes
+                for geom in touching
+            ),
+            default=-_DEPTH,
+        )
+
+
+def _upright_quat(up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the shortest turn that brings a direction of the root up.
+
+    It is a quaternion and a matrix.
+    """
+    up = up / max(float(np.linalg.norm(up)), 1e-9)
+    axis = np.cross(up, [0.0, 0.0, 1.0])
+    size = float(np.linalg.norm(axis))
+    quat, turn = np.zeros(4), np.zeros(9)
+    axis = axis / size if size > 1e-9 else np.array([1.0, 0.0, 0.0])
+    mujoco.mju_axisAngle2Quat(quat, axis, float(np.arctan2(size, up[2])))
+    mujoco.mju_quat2Mat(turn, quat)
+    return quat, turn.reshape(3, 3)
