@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from mjlab import files
 from mjlab.export.runner import policy as runner
 from mjlab.extras import missing
-from mjlab.names import UnknownNameError, suggest
+from mjlab.names import UnknownNameError
 
 NEEDS = missing("An ONNX file", "onnx and onnxruntime", "export")
 """Message about the packages that write and run such files."""
@@ -110,8 +110,8 @@ class OnnxPolicy:
         entry = self._inputs[name]
         if name not in inputs:
             raise UnknownNameError(
-                f"{self.path.name} has to be told {name!r} ({entry['meaning']}). Of "
-                f"what it was told: {suggest(name, inputs)}"
+                f"{self.path.name} needs the input {name!r} ({entry['meaning']}). "
+                f"Given: {', '.join(map(repr, inputs)) or 'nothing'}."
             )
         value = np.asarray(inputs[name], entry["dtype"])
         if list(value.shape) != entry["shape"]:
