@@ -232,12 +232,16 @@ def test_a_diverged_world_that_is_not_reset_yet_is_observed_as_zeros(
     assert observed[[0, 1, 3]].any(dim=1).all()
 
 
-def test_the_share_of_diverged_worlds_is_counted_since_the_last_log() -> None:
+@pytest.mark.parametrize("lost_before", [0, 1])
+def test_the_share_of_diverged_worlds_is_counted_since_the_last_log(
+    lost_before: int,
+) -> None:
     """Half of the worlds diverge in the one step after 100 good ones."""
     env = short(10_000)
+    env.sim.data.qvel[:lost_before, 0] = float("nan")
     for _ in range(100):
         env.step(still(env))
-    env.take_log()
+    assert env.take_log()["Health/nonfinite"] == lost_before
     env.sim.data.qvel[:2, 0] = float("nan")
     env.step(still(env))
     with pytest.raises(TooManyNonfiniteError, match=r"2 of 4 .* share of 0\.500"):

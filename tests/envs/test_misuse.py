@@ -75,6 +75,19 @@ def test_a_forked_child_that_steps_is_told_to_spawn(env: ManagerBasedRlEnv) -> N
     env.step(torch.zeros(4, 1))
 
 
+def test_a_step_that_is_one_graph_looks_at_the_process_too(
+    env: ManagerBasedRlEnv, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A replay calls no verb of the simulation, which would refuse as well."""
+    replays: list[int] = []
+    monkeypatch.setattr(env.runner, "run", lambda: replays.append(1))
+    env.step(torch.zeros(4, 1))
+    env.sim.process += 1
+    with pytest.raises(SimulationUseError, match="was built in process"):
+        env.step(torch.zeros(4, 1))
+    assert replays == [1]
+
+
 def step_in_child(env: ManagerBasedRlEnv, pipe: Any) -> None:
     pipe.send(answer_of(lambda: env.step(torch.zeros(4, 1))))
 
