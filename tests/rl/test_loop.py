@@ -380,11 +380,11 @@ def test_training_runs_in_a_thread_that_can_take_no_signals():
 @pytest.mark.parametrize(
     ("stop", "iterations", "said"),
     [
-        (StopCfg(), 6, "all 6 iterations"),
+        (StopCfg(), 6, "6 of 6 iterations"),
         (StopCfg(max_env_steps=2 * STEPS * WORLDS + 1), 3, "stop.max_env_steps"),
         (StopCfg(max_seconds=1e-6), 1, "stop.max_seconds"),
         (StopCfg(metric="Train/mean_step_reward", target=0.0), 1, "stop.target"),
-        (StopCfg(metric="Train/mean_step_reward", target=9.0), 6, "all 6"),
+        (StopCfg(metric="Train/mean_step_reward", target=9.0), 6, "6 of 6"),
         # The step size never beats its first value, 1e-3, when it is fixed.
         (StopCfg(metric="Policy/learning_rate", patience=2), 4, "stop.patience"),
     ],
