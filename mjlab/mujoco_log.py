@@ -4,11 +4,30 @@ import logging
 import warnings
 
 import mujoco
+import numpy as np
 
 _log = logging.getLogger("mjlab.mujoco")
 
 # What `mj_warning` ends with: a warning of a step, of which health keeps count.
 _OF_A_STEP = "Time = "
+
+
+_CONSTANTS = frozenset(mujoco.MjModel._setconst_outputs)
+_ELEMENTS = {
+    "body": mujoco.mjtObj.mjOBJ_BODY,
+    "jnt": mujoco.mjtObj.mjOBJ_JOINT,
+    "geom": mujoco.mjtObj.mjOBJ_GEOM,
+    "site": mujoco.mjtObj.mjOBJ_SITE,
+    "cam": mujoco.mjtObj.mjOBJ_CAMERA,
+    "light": mujoco.mjtObj.mjOBJ_LIGHT,
+    "mat": mujoco.mjtObj.mjOBJ_MATERIAL,
+    "pair": mujoco.mjtObj.mjOBJ_PAIR,
+    "eq": mujoco.mjtObj.mjOBJ_EQUALITY,
+    "tendon": mujoco.mjtObj.mjOBJ_TENDON,
+    "actuator": mujoco.mjtObj.mjOBJ_ACTUATOR,
+    "sensor": mujoco.mjtObj.mjOBJ_SENSOR,
+    "key": mujoco.mjtObj.mjOBJ_KEY,
+}
 
 
 class ModelFileError(ValueError):
@@ -38,7 +57,36 @@ def compile_spec(spec: mujoco.MjSpec) -> mujoco.MjModel:
             ) from error
     for warning in found:
         _relay(str(warning.message))
+    _refuse_nan(model, spec.modelname)
     return model
+
+
+def _refuse_nan(model: mujoco.MjModel, name: str) -> None:
+    """Raise for NaN in a model, which MuJoCo compiles with a warning at most."""
+    for field in dir(model):
+        values = getattr(model, field)
+        if not isinstance(values, np.ndarray) or values.dtype.kind != "f":
+            continue
+        # Constants are NaN because a field that they are derived from is.
+        if field not in _CONSTANTS and np.isnan(values).any():
+            row = int(np.argwhere(np.isnan(values))[0][0])
+            raise ModelFileError(
+                f"The model {name!r} has NaN in {_place(model, field, row)}. Write a "
+                "number, or leave the attribute out."
+            )
+
+
+def _place(model: mujoco.MjModel, field: str, row: int) -> str:
+    """Return the element and the attribute of a row of a field, for a message."""
+    prefix, _, attribute = field.partition("_")
+    if prefix == "dof":
+        prefix, row = "jnt", int(model.dof_jntid[row])
+    kind = _ELEMENTS.get(prefix)
+    if kind is None or row >= getattr(model, f"n{prefix}"):
+        return field
+    words = kind.name.removeprefix("mjOBJ_").lower()
+    called = mujoco.mj_id2name(model, kind, row)
+    return f"{attribute!r} of the {words} {called or row!r} ({field})"
 
 
 def _relay(message: str) -> None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import mujoco
@@ -81,7 +82,9 @@ def build_model(cfg: EntityCfg, name: str) -> BuiltModel:
     try:
         return _build(cfg, name)
     except (ValueError, OSError, TypeError) as error:
-        error.add_note(f"This happened while the entity {name!r} was built.")
+        source = cfg.source
+        file = f" from {str(source)!r}" if isinstance(source, str | Path) else ""
+        error.add_note(f"This happened while the entity {name!r} was built{file}.")
         raise
 
 

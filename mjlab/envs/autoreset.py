@@ -53,7 +53,8 @@ class AutoReset:
     first goes on to its end without them, as if there were no reset, and is observed;
     then the worlds that ended are reset as `reset(mask=...)` would reset them.
     "next_step" leaves them as they ended, and resets them in place of their next step,
-    in which they are held back. "never" leaves it to the caller.
+    in which they are held back. "never" leaves it to the caller. A world that diverged
+    is observed as zeros until it is reset.
     """
 
     def __init__(
@@ -128,16 +129,26 @@ class AutoReset:
         self._terminations.spare(self.held_back)
 
     def keep(self, observed: Observations, lost: torch.Tensor) -> None:
-        """Keep what was observed; zeros in the worlds of `lost`."""
-        for group, value in observed.items():
-            place = self.final_obs[group]
-            values = value.values() if isinstance(value, dict) else [value]
-            places = place.values() if isinstance(place, dict) else [place]
-            for term, kept in zip(values, places, strict=True):
-                kept.copy_(term)
-                fill_where(kept, lost, 0)
+        """Copy `observed` into `final_obs`; zeros in the worlds of `lost`."""
+        for term, kept in zip(_terms(observed), _terms(self.final_obs), strict=True):
+            kept.copy_(term)
+            fill_where(kept, lost, 0)
+
+    def hide(self, observed: Observations, lost: torch.Tensor) -> None:
+        """Set `observed` to zero in the worlds of `lost`, which are not reset yet."""
+        for term in _terms(observed):
+            fill_where(term, lost, 0)
 
     def release(self, mask: torch.Tensor) -> None:
         """Note that the caller resets the worlds of `mask`: none of them waits."""
         if self.when == "next_step":
             self._terminations.spare(mask)
+
+
+def _terms(observed: Observations) -> list[torch.Tensor]:
+    """The tensors of all groups."""
+    return [
+        term
+        for value in observed.values()
+        for term in (value.values() if isinstance(value, dict) else [value])
+    ]

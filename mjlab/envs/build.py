@@ -42,7 +42,7 @@ def load(cfg: ManagerBasedRlEnvCfg) -> LoadedScene:
         cfg: The environment's configuration.
     """
     check_config(cfg)
-    seed = secrets.randbits(31) if cfg.seed is None else cfg.seed
+    seed = secrets.randbits(31) if cfg.seed is None else int(cfg.seed)
     built = build_scene(cfg.scene, seed=seed)
     vary = frozenset(required_fields(cfg.events))
     return LoadedScene(cfg, seed, built, compile_model(built.spec, cfg.sim, vary), vary)

@@ -18,9 +18,11 @@ from mjlab.managers import (
     TermCfg,
     TerminationTermCfg,
 )
+from mjlab.mdp.events import reset_scene_to_default
+from mjlab.random.seeds import check_seed
 from mjlab.recording.config import RecordingCfg
 from mjlab.scene import SceneCfg
-from mjlab.sim import SimulationCfg
+from mjlab.sim import SimulationCfg, check_num_envs
 
 ModeName = Literal["auto", "fused", "segmented", "eager"]
 
@@ -92,8 +94,16 @@ class ManagerBasedRlEnvCfg(Config):
     terminations: dict[str, TerminationTermCfg | None] = field(default_factory=dict)
     """Conditions that end an episode."""
 
-    events: dict[str, EventTermCfg | None] = field(default_factory=dict)
-    """Changes of worlds at start, at resets and in between."""
+    events: dict[str, EventTermCfg | None] = field(
+        default_factory=lambda: {
+            "reset_scene_to_default": EventTermCfg(
+                func=reset_scene_to_default, mode="reset"
+            )
+        }
+    )
+    """Changes of worlds at start, at resets and in between. By default, as in mjlab, a
+    reset writes the `init_state` of every entity. A task that replaces this dictionary
+    resets by events of its own; building it warns if these leave out `init_state`."""
 
     commands: dict[str, CommandTermCfg | None] = field(default_factory=dict)
     """Goals, drawn anew from time to time."""
@@ -146,6 +156,12 @@ class ConfigError(ValueError):
 def check_config(cfg: ManagerBasedRlEnvCfg) -> None:
     """Raise for what has no meaning, before anything is built."""
     _check_terms(cfg)
+    try:
+        check_num_envs(cfg.scene.num_envs, "scene.num_envs")
+        if cfg.seed is not None:
+            check_seed(cfg.seed, "seed")
+    except (TypeError, ValueError) as error:
+        raise ConfigError(str(error)) from None
     if cfg.decimation < 1:
         raise ConfigError(f"decimation={cfg.decimation} has to be 1 or more.")
     step = cfg.decimation * cfg.sim.mujoco.timestep

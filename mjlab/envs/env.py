@@ -1,9 +1,12 @@
 """The environment: physics and managers, stepped as one function of tensors."""
 
+import logging
 import math
+import os
+import threading
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 
@@ -23,6 +26,7 @@ from mjlab.envs.runner import StepObserver, StepRunner, build_runner
 from mjlab.envs.spaces import Box, Dict, action_space, observation_space
 from mjlab.envs.state import Row, StateDict, state_dict_tensors, write_state_dict
 from mjlab.envs.step import StepProgram
+from mjlab.envs.unset_states import find_unset_states
 from mjlab.envs.worlds import Step, When
 from mjlab.managers import (
     ActionManager,
@@ -43,6 +47,8 @@ from mjlab.memory import naming_worlds
 from mjlab.random import WorldRng
 from mjlab.scene import Scene
 from mjlab.sim import Simulation
+
+_log = logging.getLogger(__name__)
 
 
 class ManagerBasedRlEnv:
@@ -85,6 +91,7 @@ class ManagerBasedRlEnv:
         self.seed = loaded.seed
         """The seed in use."""
         self.first_world, self.task = first_world, task
+        self._one_at_a_time = threading.Lock()
         self.sim = Simulation(
             loaded.model, cfg.scene.num_envs, cfg.sim, device=device, vary=loaded.vary
         )
@@ -130,6 +137,10 @@ class ManagerBasedRlEnv:
         """Observers that are called around every step."""
         self.event_manager.apply("startup")
         self.event_manager.recompute_constants(startup=True)
+        self.unset_states = find_unset_states(self.program, self.state)
+        """Parts of entities that resets leave out although `init_state` sets them."""
+        if self.unset_states.is_grave:
+            _log.warning("%s", self.unset_states)
         self.sim.forward()
         self.scene.refresh()
         self.runner: StepRunner = self._build_runner()
@@ -165,10 +176,15 @@ class ManagerBasedRlEnv:
             mask: The worlds to reset, shape (num_envs,), bool; the others are left as
                 they are. None means all.
         """
-        self.lifecycle.initialise(mask, seed=seed)
-        self.lifecycle.apply()
-        self.lifecycle.update_kinematics()
-        return self.lifecycle.observe()
+        if not self._one_at_a_time.acquire(blocking=False):
+            self._refuse_second_thread("reset")
+        try:
+            self.lifecycle.initialise(mask, seed=seed)
+            self.lifecycle.apply()
+            self.lifecycle.update_kinematics()
+            return self.lifecycle.observe()
+        finally:
+            self._one_at_a_time.release()
 
     def step(self, action: torch.Tensor) -> Step[Observations]:
         """Advance every world by one step; worlds that end begin a new episode.
@@ -181,16 +197,23 @@ class ManagerBasedRlEnv:
             Observations (of the new episode where one ended), reward, terminated,
             truncated, and extras.
         """
+        if self.sim.process != os.getpid():
+            self.sim.refuse_use()
         if self.lifecycle.is_under_way:
             self.lifecycle.require_rest("step")
-        self.action_manager.take(action)
-        self.runner.run()
-        for recorder in self.program.recorders:
-            recorder.commit()
-        observations, extras = self._shown(ends=True)
-        reward = self.reward_manager.reward.clone()
-        terminated, time_outs = self.termination_manager.ends.clone()
-        return Step(observations, reward, terminated, time_outs, extras)
+        if not self._one_at_a_time.acquire(blocking=False):
+            self._refuse_second_thread("step")
+        try:
+            self.action_manager.take(action)
+            self.runner.run()
+            for recorder in self.program.recorders:
+                recorder.commit()
+            observations, extras = self._shown(ends=True)
+            reward = self.reward_manager.reward.clone()
+            terminated, time_outs = self.termination_manager.ends.clone()
+            return Step(observations, reward, terminated, time_outs, extras)
+        finally:
+            self._one_at_a_time.release()
 
     def choose_resets(
         self,
@@ -242,9 +265,25 @@ class ManagerBasedRlEnv:
         return self.nonfinite.take_counts()
 
     def close(self) -> None:
-        """Let go of the step's graph, and finish the files of recorders."""
+        """Let go of the step's graph, and finish the files of recorders.
+
+        What there is can still be read; steps and resets are refused.
+        """
         self.runner.release()
         self.recorder_manager.close()
+        self.sim.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "An environment cannot be pickled or copied. Build another from env.cfg, "
+            "and copy the state: other.set_state(env.get_state())."
+        )
+
+    def _refuse_second_thread(self, verb: str) -> NoReturn:
+        raise RuntimeError(
+            f"{verb}() was called while another thread steps or resets this "
+            "environment. Let one thread step it, or build one environment a thread."
+        )
 
     @property
     def unwrapped(self) -> "ManagerBasedRlEnv":
@@ -344,9 +383,11 @@ class ManagerBasedRlEnv:
 
     def startup_lines(self) -> list[str]:
         """Return how it runs: engine, mode and why, sizes, memory, exceptions."""
-        mode, reason = self.runner.mode, self.runner.reason
-        run = f"{mode}, because {reason}. {self.cfg.decimation} physics steps"
-        return inspect.startup_lines(self, run, self.seed)
+        steps = self.cfg.decimation
+        physics = f"{steps} steps of {1000 * self.physics_dt:g} ms per action"
+        mode = f"{self.runner.mode}, because {self.runner.reason}"
+        unset = [str(self.unset_states)] if self.unset_states.parts else []
+        return [*inspect.startup_lines(self, physics, mode, self.seed), *unset]
 
     def debug_vis(self, visualizer: Any) -> None:
         """Have terms and sensors draw into a viewer's collection of shapes."""

@@ -8,6 +8,7 @@ import torch
 from mjlab.envs.runner import run_through
 from mjlab.envs.step import StepProgram
 from mjlab.managers import Observations
+from mjlab.random.seeds import check_seed, to_seeds
 
 RESET: tuple[str, ...] = ("initialise", "apply", "update_kinematics", "observe")
 """Phases of a reset of an environment that there is, in their order."""
@@ -121,8 +122,11 @@ class Lifecycle:
         else:
             given = env.sim.check_mask(mask).clone()
         if seed is not None:
-            seeds = _world_seeds(seed, env.num_envs)
-            env.rng.reseed(given, seeds.to(env.device))
+            seeds = [
+                check_seed(each, f"seed[{world}]")
+                for world, each in enumerate(to_seeds(seed, env.num_envs) or ())
+            ]
+            env.rng.reseed(given, torch.tensor(seeds, device=env.device))
             if mask is None:
                 env.event_manager.restart_global_clock()
         self._start(RESET, self._program.reset(given, events=events), given)
@@ -254,12 +258,3 @@ class Lifecycle:
             f"{name}() is out of order: {expected} has to come first. Of the phases, "
             f"{shown}."
         )
-
-
-def _world_seeds(seed: int | Sequence[int], num_envs: int) -> torch.Tensor:
-    """The seed of each world, shape (num_envs,)."""
-    if isinstance(seed, int):
-        return torch.arange(seed, seed + num_envs)
-    if len(seed) != num_envs:
-        raise ValueError(f"seed has {len(seed)} entries for {num_envs} worlds.")
-    return torch.tensor(seed, dtype=torch.int64)

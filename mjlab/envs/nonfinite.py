@@ -1,4 +1,4 @@
-"""Worlds whose numbers are not finite: ended, counted, and kept out of learning."""
+"""Worlds that diverged: ended, counted, and kept out of learning."""
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from mjlab.sim import Health
 
 
 class TooManyNonfiniteError(RuntimeError):
-    """More worlds were not finite than the configuration puts up with."""
+    """More worlds diverged than `max_nonfinite_share` of the configuration allows."""
 
 
 class CountsNonfinite(Protocol):
@@ -27,10 +27,11 @@ class CountsNonfinite(Protocol):
 
 
 class NonfiniteGuard:
-    """Ends the episode of a world whose state, control or reward is not finite.
+    """Ends the episode of a world that diverged, or whose reward is not finite.
 
-    The run goes on: such a world is reset like any other that ended, its reward of
-    that step is zero, and it is counted, by the term where that is known.
+    `Health` says which states and controls diverged. The run goes on: such a world is
+    reset like any other that ended, its reward of that step is zero, and it is counted,
+    by the term where that is known.
     """
 
     def __init__(
@@ -44,7 +45,7 @@ class NonfiniteGuard:
         """Allocate the counters.
 
         Args:
-            health: Knows which states are finite.
+            health: Finds worlds that diverged.
             terminations: Told which episodes end.
             counting: What is asked for counts by term.
             steps: The counter of steps, shape (), live.
@@ -54,7 +55,7 @@ class NonfiniteGuard:
         self._terminations = terminations
         self._counting = tuple(counting)
         self.found = torch.zeros_like(terminations.dones)
-        """Worlds that were not finite in the last step, shape (num_envs,), bool."""
+        """Worlds that diverged in the last step, shape (num_envs,), bool."""
         self.worlds = torch.zeros_like(steps)
         """Their number, summed over steps since it was taken last, shape ()."""
         # The step counter when counts were taken last.
@@ -62,11 +63,11 @@ class NonfiniteGuard:
         self._overflowed: dict[str, int] = {}
 
     def detect(self) -> None:
-        """Find worlds whose state is not finite."""
+        """Find worlds whose state or control diverged."""
         self._health.check(out=self.found)
 
     def end_episodes(self) -> None:
-        """End the episodes of worlds whose state or reward is not finite.
+        """End the episodes of worlds that diverged, or whose reward is not finite.
 
         The reward manager has added its own, and kept all of them out of its sums.
         """
@@ -96,7 +97,7 @@ class NonfiniteGuard:
         worlds = int(self.worlds)
         steps = int(self._steps - self._since) * self.found.shape[0]
         self.worlds.zero_()
-        self._since.copy_(self._steps)
+        self.begin_share()
         by_term = {
             name: count
             for manager in self._counting
@@ -107,9 +108,13 @@ class NonfiniteGuard:
         counts = {f"Health/nonfinite/{name}": float(n) for name, n in by_term.items()}
         return {"Health/nonfinite": float(worlds)} | counts | self._overflows()
 
+    def begin_share(self) -> None:
+        """Count world steps for `max_nonfinite_share` from here on."""
+        self._since.copy_(self._steps)
+
     def no_counts(self) -> dict[str, float]:
         """Return what `take_counts` would where `totals` are zero, without a wait."""
-        self._since.copy_(self._steps)
+        self.begin_share()
         lacks = {f"Health/overflow/{kind}": 0.0 for kind in self._health.overflow()}
         return {"Health/nonfinite": 0.0} | lacks
 

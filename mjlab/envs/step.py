@@ -87,6 +87,8 @@ class StepProgram:
         self.refresh(env.step_dt)
         yield "update_kinematics"
         self.observe(env.step_dt)
+        if resets.when != "same_step":
+            resets.hide(m.observation.output, self.guard.found)
         if resets.shows_ends:
             resets.keep(m.observation.output, self.guard.found)
             yield from self.reset(resets.done, lazy=env.sim.may_branch)

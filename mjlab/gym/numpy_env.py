@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from mjlab.gym.resets import RECONFIGURE, Reconfigurations, to_seeds
+from mjlab.gym.resets import RECONFIGURE, Reconfigurations
 from mjlab.gym.torch_env import (
     FINAL,
     NO_RENDER_MODE,
@@ -17,6 +17,7 @@ from mjlab.gym.torch_env import (
     metadata_of,
 )
 from mjlab.gym.worlds import GymWorlds, HasSpec, Info, Tree, map_tree
+from mjlab.random.seeds import to_seeds
 
 
 class NumpyVectorEnv(HasSpec, VectorEnv[Any, Any, np.ndarray]):  # pyright: ignore[reportIncompatibleVariableOverride]

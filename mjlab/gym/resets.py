@@ -1,6 +1,5 @@
 """Resets as callers ask for them: seeds, rows, modes, and scenes built anew."""
 
-import numbers
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -35,44 +34,6 @@ def to_mode(mode: AutoresetMode | str) -> AutoresetMode:
             return known
     names = [known.name.lower() for known in AutoresetMode]
     raise ValueError(f"autoreset_mode={mode!r} is unknown. {suggest(str(mode), names)}")
-
-
-def to_seeds(seed: Any, num_envs: int) -> list[int | None] | None:
-    """Return the seed of each row, None where it goes on with its present numbers.
-
-    Args:
-        seed: None, an integer s for s, s + 1, ..., or a list with one for each row.
-        num_envs: Number of rows.
-    """
-    if seed is None:
-        return None
-    if _is_integer(seed):
-        return [_checked(int(seed) + row, "seed") for row in range(num_envs)]
-    if isinstance(seed, str) or not isinstance(seed, Sequence | np.ndarray):
-        raise TypeError(
-            f"seed is a {type(seed).__name__}; it has to be an integer, or a list with "
-            f"one for each of the {num_envs} rows."
-        )
-    if len(seed) != num_envs:
-        raise ValueError(f"seed has {len(seed)} entries for {num_envs} rows.")
-    return [
-        None if entry is None else _checked(entry, f"seed[{row}]")
-        for row, entry in enumerate(seed)
-    ]
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
-
-
-def _checked(value: Any, name: str) -> int:
-    if not _is_integer(value):
-        raise TypeError(
-            f"{name} is {value!r}, a {type(value).__name__}; it has to be an integer."
-        )
-    if not 0 <= int(value) < 2**63:
-        raise ValueError(f"{name} is {value}; it has to be from 0 to 2**63 - 1.")
-    return int(value)
 
 
 def to_mask(

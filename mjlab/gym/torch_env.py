@@ -12,8 +12,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from mjlab.envs import Step
-from mjlab.gym.resets import WHEN, Reconfigurations, to_mask, to_mode, to_seeds
+from mjlab.gym.resets import WHEN, Reconfigurations, to_mask, to_mode
 from mjlab.gym.worlds import GymWorlds, HasSpec, Info, Tree
+from mjlab.random.seeds import to_seeds
 
 
 class EndedRowsError(RuntimeError):

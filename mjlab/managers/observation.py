@@ -17,7 +17,14 @@ from mjlab.managers.observation_config import (
 from mjlab.managers.observation_config import check_group, check_term
 from mjlab.managers.observation_group import ObservationGroup, Output
 from mjlab.managers.observation_noise import Shape, TermSlot
-from mjlab.managers.term import BoundTerm, Manager, TermError, bind_terms
+from mjlab.managers.term import (
+    BoundTerm,
+    Manager,
+    TermError,
+    bind_terms,
+    check_gradient,
+    try_once,
+)
 from mjlab.names import UnknownNameError, suggest
 
 Observations = dict[str, Output]
@@ -168,8 +175,9 @@ class ObservationManager(Manager[BoundTerm]):
 
     def _try(self, term: BoundTerm) -> torch.Tensor:
         """Call a term once, check its value, and have it forget that."""
-        value = term()
+        value = try_once(term, self._env)
         _check_value(term, value, self.num_envs)
+        check_gradient(term, value)
         term.forget()
         return value
 

@@ -53,6 +53,9 @@ class RewardManager(Manager[BoundTerm]):
             env: The environment.
             scale_by_dt: Whether terms are rates, multiplied by the step's duration.
         """
+        for name, term in cfg.items():
+            if term is not None:
+                _check_stds(name, term)
         super().__init__(bind_terms(cfg, env, kind=self.kind), env)
         try_terms(self.terms.values(), env, torch.float32)
         self._scale_by_dt = scale_by_dt
@@ -140,6 +143,23 @@ class RewardManager(Manager[BoundTerm]):
     def rows(self) -> list[tuple[str, ...]]:
         weights = self.weights.tolist()
         return [(n, f"{w:g}") for n, w in zip(self.terms, weights, strict=True)]
+
+
+def _check_stds(name: str, cfg: RewardTermCfg) -> None:
+    """Raise unless standard deviations among the parameters are above 0.
+
+    They are called `std`, or have that word in their name, as `std_walking`.
+    """
+    for parameter, value in cfg.params.items():
+        if "std" not in parameter.split("_"):
+            continue
+        values = value if isinstance(value, Mapping) else {"": value}
+        for pattern, std in values.items():
+            if isinstance(std, int | float) and not std > 0.0:
+                where = f"{parameter}[{pattern!r}]" if pattern else parameter
+                raise TermError(
+                    f"Reward term {name!r} has {where}={std}; it has to be above 0."
+                )
 
 
 def _checked_weight(name: str, cfg: RewardTermCfg) -> float:

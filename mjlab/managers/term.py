@@ -336,8 +336,30 @@ def try_terms(terms: Iterable[BoundTerm], env: Env, dtype: torch.dtype) -> None:
     """
     with env.sim.reads.before_forward():
         for term in terms:
-            check_value(term, term(), env.num_envs, dtype)
+            check_value(term, try_once(term, env), env.num_envs, dtype)
             term.forget()
+
+
+def try_once(term: BoundTerm, env: Env) -> Any:
+    """Call a term for the first time; name what it cannot find in an empty action."""
+    try:
+        return term()
+    except IndexError as error:
+        if env.action_manager.total_action_dim:
+            raise
+        raise TermError(
+            f"{term.label} reads a number that is not there ({error}). The task "
+            "declares no actions, so actions have shape (num_envs, 0)."
+        ) from error
+
+
+def check_gradient(term: BoundTerm, value: torch.Tensor) -> None:
+    """Raise for a value that requires grad, which no step takes."""
+    if value.requires_grad:
+        raise TermError(
+            f"{term.label} returned a tensor that requires grad, and no gradient goes "
+            "through a step. Return value.detach(), or compute it in torch.no_grad()."
+        )
 
 
 def check_value(term: BoundTerm, value: Any, num_envs: int, dtype: torch.dtype) -> None:
@@ -354,3 +376,4 @@ def check_value(term: BoundTerm, value: Any, num_envs: int, dtype: torch.dtype) 
         )
     if value.dtype != dtype:
         raise TermError(f"{term.label} returned {value.dtype}; it has to be {dtype}.")
+    check_gradient(term, value)

@@ -17,6 +17,8 @@ from mjlab.replay.flight_recorder import STATE
 from mjlab.schema import Trust, parse_config
 from mjlab.sim.fields import STATE_FIELDS, Stage
 
+_LARGEST = torch.finfo(torch.float32).max
+
 
 def open_dump(
     place: Path, trusted: Callable[[str | None], Trust]
@@ -49,7 +51,7 @@ def build_env(cfg: ManagerBasedRlEnvCfg, world: DumpedWorld) -> ManagerBasedRlEn
 
 @dataclass(frozen=True)
 class Finding:
-    """A number that is not finite, where the one before was."""
+    """A number of a state that diverged, or that is not finite."""
 
     step: int
     """The recorded step."""
@@ -69,7 +71,7 @@ class DumpReport:
     """Course of the recorded steps this time."""
 
     findings: list[Finding] = field(default_factory=list)
-    """Numbers that were not finite, the first of each step."""
+    """Numbers that diverged, the first of each step."""
 
     equal: int = 0
     """Steps from the first on that begin as they were recorded, bit for bit."""
@@ -110,7 +112,7 @@ class DumpReport:
         yield self._comparison(world.length)
         yield from map(str, self.findings)
         if not self.findings:
-            yield "All numbers are finite in the replay."
+            yield "No number diverged in the replay."
         for fault in world.about["faults"]:
             step = fault["step"]
             when = "in one of these steps" if step is None else f"in step {step}"
@@ -197,7 +199,7 @@ class DumpReplay:
 
 
 class _NonfiniteSearch(StepObserver):
-    """Looks for numbers of a world that are not finite, several times in a step."""
+    """Looks for numbers that are not finite, or beyond MuJoCo's limit of a state."""
 
     def __init__(self, env: ManagerBasedRlEnv, findings: list[Finding]) -> None:
         self._env = env
@@ -231,11 +233,11 @@ class _NonfiniteSearch(StepObserver):
         sim = self._env.sim
         for name in ("qvel", "qpos", "act", "ctrl"):
             values = sim.engine.data(name)[0]
-            bad = _bad(values)
+            bad = _bad(values, mujoco.mjMAXVAL)
             if bad is None:
                 continue
             part = element_name(sim.mj_model, name, bad[0])
-            many = int((~values.isfinite()).sum())
+            many = int((~(values.abs() <= mujoco.mjMAXVAL)).sum())
             more = f", and {many - 1} more of {len(values)}" if many > 1 else ""
             self._find(moment, f"{name}[{bad[0]}] ({part}) is {bad[1]}{more}")
             return
@@ -246,9 +248,9 @@ class _NonfiniteSearch(StepObserver):
             self._findings.append(Finding(self.step, moment, what))
 
 
-def _bad(values: torch.Tensor) -> tuple[int, float] | None:
-    """Return the first number that is not finite, with its value."""
-    places = (~values.isfinite()).nonzero().flatten().tolist()
+def _bad(values: torch.Tensor, limit: float = _LARGEST) -> tuple[int, float] | None:
+    """Return the first number that is NaN or beyond the limit, with its value."""
+    places = (~(values.abs() <= limit)).nonzero().flatten().tolist()
     return (places[0], float(values[places[0]])) if places else None
 
 

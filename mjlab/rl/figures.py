@@ -191,7 +191,13 @@ class IterationFigures:
         """
         is_wrong = nonfinite or overflow > self._overflow
         self._overflow = overflow
-        account = self._env.take_log() if is_wrong else {}
+        account: dict[str, float] = {}
+        if is_wrong:
+            account = self._env.take_log()
+        elif isinstance(self._env, ManagerBasedRlEnv):
+            self._env.nonfinite.begin_share()
+        else:
+            self._env.begin_share()
         return account | {"Health/nonfinite": nonfinite, "Health/overflow": overflow}
 
 

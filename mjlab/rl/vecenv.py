@@ -57,6 +57,10 @@ class RemoteEnv(Worlds, Protocol):
         """Return how much was not finite, and how often there was no room."""
         ...
 
+    def begin_share(self) -> None:
+        """Count world steps for `max_nonfinite_share` from here on."""
+        ...
+
     def begin_rollout(self) -> None:
         """Have the processes take what the learner has given to terms."""
         ...

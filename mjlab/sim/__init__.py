@@ -19,6 +19,8 @@ from mjlab.sim.options import authored_options as authored_options
 from mjlab.sim.options import read_options as read_options
 from mjlab.sim.simulation import FieldError as FieldError
 from mjlab.sim.simulation import Simulation as Simulation
+from mjlab.sim.simulation import SimulationUseError as SimulationUseError
+from mjlab.sim.simulation import check_num_envs as check_num_envs
 from mjlab.sim.sizes import Calibration as Calibration
 from mjlab.sim.sizes import calibrate as calibrate
 from mjlab.sim.views import SharedFieldError as SharedFieldError

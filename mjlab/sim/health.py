@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import mujoco
 import torch
 
 from mjlab.sim.engine import Engine, Use
@@ -12,7 +13,7 @@ class HealthReport:
     """Counts since the simulation was built, read from the device at once."""
 
     nonfinite: int
-    """Times that `Health.check` found a world that is not finite."""
+    """Times that `Health.check` found a world that diverged."""
 
     overflow: dict[str, int]
     """Events of missing room by kind, summed over worlds."""
@@ -27,27 +28,32 @@ class HealthReport:
 
 
 class Health:
-    """Finds worlds that are not finite, and collects the engine's overflow counts."""
+    """Finds worlds that diverged, and collects the engine's overflow counts.
+
+    A world diverged if a number of its state or control is NaN, infinite, or larger
+    than MuJoCo's own limit `mjMAXVAL` (1e10). Where MuJoCo finds such a number inside a
+    step (an acceleration, a control), the engine sets the state to NaN.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self.nonfinite = torch.zeros(
             engine.num_envs, dtype=torch.int64, device=engine.device
         )
-        """Times that each world was found not finite, shape (num_envs,)."""
+        """Times that each world was found to have diverged, shape (num_envs,)."""
 
     def find_nonfinite(self, out: torch.Tensor | None = None) -> torch.Tensor:
-        """Whether each world's state or control is not finite, shape (num_envs,).
+        """Worlds whose state or control diverged, shape (num_envs,), bool.
 
         Reads nothing back to the host.
         """
         fields = [self._engine.data(name) for name in ("qpos", "qvel", "act", "ctrl")]
-        # The largest size of NaN and anything is NaN, which is below nothing.
+        # The norm of a row with NaN is NaN, for which every comparison is False.
         size = torch.linalg.vector_norm(torch.cat(fields, 1), ord=torch.inf, dim=1)
-        return torch.logical_not(size < torch.inf, out=out)
+        return torch.logical_not(size <= mujoco.mjMAXVAL, out=out)
 
     def check(self, out: torch.Tensor | None = None) -> None:
-        """Find worlds that are not finite, as `find_nonfinite`, and count them."""
+        """Find worlds that diverged, as `find_nonfinite` does, and count them."""
         self.nonfinite += self.find_nonfinite(out)
 
     def overflow(self) -> dict[str, torch.Tensor]:

@@ -50,9 +50,17 @@ def fold_overflow(
             counts[world, bit] = counts[world, bit] + wp.int64(1)
 
 
+@wp.func
+def is_bad(value: float, limit: float) -> bool:
+    """Return True for NaN and for numbers beyond the limit, as MuJoCo's mju_isBad."""
+    return not wp.abs(value) <= limit
+
+
 @wp.kernel(enable_backward=False)
 def end_step(
+    limit: float,
     ctrl: wp.array2d[float],
+    qacc: wp.array2d[float],
     nefc: wp.array[int],
     nacon: wp.array[int],
     qpos: wp.array2d[float],
@@ -60,9 +68,10 @@ def end_step(
     most_rows: wp.array[int],
     most_contacts: wp.array[int],
 ) -> None:
-    """Note how much room was used; poison a world whose control is not finite.
+    """Note how much room was used; mark a world that MuJoCo would reset.
 
-    One kernel does both, since each launch costs more than what it does.
+    The mark is a state of NaN. One kernel does both, since each launch costs more than
+    what it does.
     """
     world = wp.tid()
     most_rows[world] = wp.max(most_rows[world], nefc[world])
@@ -70,7 +79,10 @@ def end_step(
         most_contacts[0] = wp.max(most_contacts[0], nacon[0])
     bad = bool(False)  # noqa: UP018 (Warp: a variable, not a constant)
     for i in range(ctrl.shape[1]):
-        if not wp.isfinite(ctrl[world, i]):
+        if is_bad(ctrl[world, i], limit):
+            bad = True
+    for i in range(qacc.shape[1]):
+        if is_bad(qacc[world, i], limit):
             bad = True
     if not bad:
         return

@@ -15,12 +15,19 @@ from mjlab.sim.fields import INPUT_FIELDS, STAGE_OF, STATE_FIELDS, ModelTable, S
 from mjlab.sim.sizes import data_size
 from mjlab.sim.surface import Surface
 
-# Warnings that mean "no room"; the others report numbers that are not finite, which
-# `Health` finds in the state itself.
+# MuJoCo's warnings of missing room, by kind.
 _OVERFLOWS = {
     "contacts": mujoco.mjtWarning.mjWARN_CONTACTFULL,
     "constraints": mujoco.mjtWarning.mjWARN_CNSTRFULL,
 }
+# MuJoCo's warnings of numbers that are NaN or beyond mjMAXVAL.
+_DIVERGENCES = (
+    mujoco.mjtWarning.mjWARN_BADQPOS,
+    mujoco.mjtWarning.mjWARN_BADQVEL,
+    mujoco.mjtWarning.mjWARN_BADQACC,
+    mujoco.mjtWarning.mjWARN_BADCTRL,
+)
+_WATCHED = list(map(int, (*_OVERFLOWS.values(), *_DIVERGENCES)))
 _CONSTANT_INPUTS = frozenset(mujoco.MjModel._setconst_inputs)
 _CONSTANTS = frozenset(mujoco.MjModel._setconst_outputs) & mj_batch.MODEL_FIELDS
 
@@ -55,7 +62,7 @@ class NativeEngine:
         self._model_tensors: dict[str, torch.Tensor] = {}
         self._constants_vary = False
         self._written: set[str] = set()
-        self._warned = np.zeros((num_envs, len(_OVERFLOWS)), np.int64)
+        self._warned = np.zeros((num_envs, len(_WATCHED)), np.int64)
         self._counts = torch.zeros(num_envs, len(_OVERFLOWS), dtype=torch.int64)
         self._overflow = dict(zip(_OVERFLOWS, self._counts.unbind(1), strict=True))
         # What sensors read in steps that are taken, and that nobody has asked for yet:
@@ -116,21 +123,15 @@ class NativeEngine:
             self._publish_derived()
             control()
             self._collect()
-        # Controls have been float32: no sum of finite ones is infinite.
-        bad_control = np.logical_not(np.isfinite(self.batch.bind("ctrl").sum(axis=1)))
         is_read = more > 0 and "sensordata" in self._derived
         first = 1 if is_read else 1 + more
         self._advance(self.batch.step, nstep=first, stage=int(Stage.NONE))
-        if bad_control.any():
-            _poison(self.batch, bad_control)
-            # MuJoCo has set these controls to zero.
-            self._inputs.publish()
-        readings = _go_on(self.batch, more, self._advance) if is_read else []
+        self._mark_diverged()
+        readings = self._go_on(more) if is_read else []
         self._state.publish()
         # What the stages before a control law computed is as it was published for it.
         is_shown = control is not None and _computes_once(self.batch)
         self._publish_derived(Stage.ACCELERATION if is_shown else Stage.NONE)
-        self._count_warnings()
         self._ahead = readings or [None] * (1 + more)
         self._show_readings()
 
@@ -232,15 +233,49 @@ class NativeEngine:
             worlds = [int(world) for world in getattr(error, "ids", ())]
             raise EngineError(f"{error}{hint}", worlds) from error
 
-    def _warnings(self) -> np.ndarray:
-        return self.batch.warning[:, list(map(int, _OVERFLOWS.values())), 1]
+    def _go_on(self, steps: int) -> list[np.ndarray | None]:
+        """Take more steps, and return what sensors read in the last one and in each."""
+        batch = self.batch
+        before = batch.bind("sensordata").copy()
+        record = "sensordata", int(mujoco.mjtState.mjSTATE_TIME)
+        read, times = self._advance(batch.rollout, nstep=steps, record=record).values()
+        # MuJoCo ends a world's rollout at a warning.
+        stays = (times[:, 1:] == times[:, :-1])[..., 0]
+        for step in np.flatnonzero(stays.any(axis=0)):
+            self._mark_diverged()
+            ids = np.flatnonzero(stays[:, step])
+            found = self._advance(batch.rollout, nstep=1, record=record, ids=ids)
+            read[ids, step + 1] = found["sensordata"][:, 0]
+        self._mark_diverged()
+        return [before, *read.swapaxes(0, 1)]
 
-    def _count_warnings(self) -> None:
+    def _warnings(self) -> np.ndarray:
+        return self.batch.warning[:, _WATCHED, 1]
+
+    def _count_warnings(self) -> np.ndarray | None:
+        """Count new warnings; return how many by world and kind, None without any."""
         if not self.batch.warning.any():
-            return
+            return None
         counts = self._warnings().astype(np.int64)
-        self._counts += torch.from_numpy(counts - self._warned)
+        new = counts - self._warned
         self._warned = counts
+        self._counts += torch.from_numpy(new[:, : len(_OVERFLOWS)])
+        return new
+
+    def _mark_diverged(self) -> None:
+        """Set the state to NaN in worlds that MuJoCo would reset, if nothing shows it.
+
+        MuJoCo's automatic reset is off, and it replaces a bad control by zero: without
+        this mark such a world could look healthy after the step.
+        """
+        new = self._count_warnings()
+        if new is None:
+            return
+        ids = np.flatnonzero(new[:, len(_OVERFLOWS) :].any(axis=1))
+        state = [self.batch.bind("qpos"), self.batch.bind("qvel")]
+        is_good = np.abs(np.hstack([field[ids] for field in state])) <= mujoco.mjMAXVAL
+        for field in state:
+            field[ids[is_good.all(axis=1)]] = np.nan
 
     # Snapshots and pictures.
 
@@ -327,31 +362,6 @@ def _computes_once(batch: mj_batch.Batch) -> bool:
     """Return True if a step computes all stages at its start, and not again."""
     is_shared = batch.expanded("opt.integrator") is None
     return is_shared and batch.model.opt.integrator != mujoco.mjtIntegrator.mjINT_RK4
-
-
-def _go_on(
-    batch: mj_batch.Batch, steps: int, call: Callable[..., Any]
-) -> list[np.ndarray | None]:
-    """Take more steps, and return what sensors read in the last one and in each."""
-    before = batch.bind("sensordata").copy()
-    record = "sensordata", int(mujoco.mjtState.mjSTATE_TIME)
-    read, times = call(batch.rollout, nstep=steps, record=record).values()
-    # MuJoCo ends a world's rollout at a warning.
-    stays = (times[:, 1:] == times[:, :-1])[..., 0]
-    for step in np.flatnonzero(stays.any(axis=0)):
-        ids = np.flatnonzero(stays[:, step])
-        found = call(batch.rollout, nstep=1, record=record, ids=ids)
-        read[ids, step + 1] = found["sensordata"][:, 0]
-    return [before, *read.swapaxes(0, 1)]
-
-
-def _poison(batch: mj_batch.Batch, worlds: np.ndarray) -> None:
-    """Let a control that is not finite reach the state, as it does on Warp.
-
-    MuJoCo C sets such controls to zero and goes on, so that nobody would know.
-    """
-    for name in ("qpos", "qvel"):
-        batch.bind(name)[worlds] = np.nan
 
 
 def _expanded(batch: mj_batch.Batch) -> list[str]:

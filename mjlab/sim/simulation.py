@@ -1,6 +1,9 @@
 """The simulation of many worlds of one model, behind five verbs."""
 
+import numbers
+import os
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NoReturn
 
 import mujoco
 import torch
@@ -19,6 +22,10 @@ from mjlab.sim.views import DataView, ModelView, Reads, compiled_value
 
 class FieldError(ValueError):
     """A model field that cannot differ between worlds."""
+
+
+class SimulationUseError(RuntimeError):
+    """A simulation that is closed, or that another process has built."""
 
 
 class Simulation:
@@ -48,10 +55,10 @@ class Simulation:
                 configuration.
         """
         self.cfg = cfg if cfg is not None else SimulationCfg()
-        if num_envs < 1:
-            raise ValueError(f"num_envs={num_envs} has to be 1 or more.")
+        self.num_envs = num_envs = check_num_envs(num_envs, "num_envs")
         self.backend = resolve_backend(self.cfg.backend, device)
-        self.num_envs = num_envs
+        self.process = os.getpid()
+        """Id of the process that may step it, 0 when it is closed."""
         self.engine: Engine = _build_engine(model, num_envs, self.cfg, self.backend)
         """The engine itself, for the rooms that have a part in each engine."""
         self.mj_model = self.engine.mj_model
@@ -87,6 +94,8 @@ class Simulation:
                 before the last of them, nor a look at anything but MuJoCo's sensors:
                 an engine may take them all now.
         """
+        if self.process != os.getpid():
+            self.refuse_use()
         self.model.check_shared()
         self.engine.step(control, resume and self._is_forward, more)
         self.reads.fresh = Stage.ACCELERATION
@@ -99,6 +108,8 @@ class Simulation:
             stage: How far to go. None goes as far as what has been read needs, and at
                 least to the velocity stage, from where the next step continues.
         """
+        if self.process != os.getpid():
+            self.refuse_use()
         self.model.check_shared()
         stage = self.forward_stage if stage is None else stage
         self.engine.forward(stage)
@@ -113,6 +124,8 @@ class Simulation:
         Args:
             mask: The worlds, shape (num_envs,). None means all.
         """
+        if self.process != os.getpid():
+            self.refuse_use()
         self.engine.reset(self._everyone if mask is None else self.check_mask(mask))
         self._is_forward = False
 
@@ -245,14 +258,57 @@ class Simulation:
         self.engine.restore(snapshot, mask)
         self._is_forward = False
 
+    def close(self) -> None:
+        """Refuse all further steps and resets. Closing twice is harmless."""
+        self.process = 0
+
+    def refuse_use(self) -> NoReturn:
+        """Raise because the simulation is closed, or belongs to another process."""
+        if not self.process:
+            raise SimulationUseError(
+                "The simulation is closed: it can be read, but not stepped or reset. "
+                "Build a new one."
+            )
+        raise SimulationUseError(
+            f"The simulation was built in process {self.process}; this is process "
+            f"{os.getpid()}, forked from it, where its threads do not exist. Build it "
+            "in the new process, or start that with "
+            "multiprocessing.get_context('spawn')."
+        )
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "A simulation cannot be pickled or copied. Build another of the same "
+            "model, and copy the state: other.restore(sim.snapshot())."
+        )
+
     def check_mask(self, mask: torch.Tensor) -> torch.Tensor:
         """Return `mask`, or raise unless it says of each world whether it is meant."""
+        if not isinstance(mask, torch.Tensor):
+            raise TypeError(
+                f"mask is a {type(mask).__name__}; it has to be a bool tensor of shape "
+                f"({self.num_envs},): torch.tensor(mask)."
+            )
         if mask.dtype != torch.bool or mask.shape != (self.num_envs,):
             raise ValueError(
                 f"mask has shape {tuple(mask.shape)} and type {mask.dtype}; it has to "
                 f"be a bool tensor of shape ({self.num_envs},)."
             )
         return mask
+
+
+def check_num_envs(value: Any, name: str) -> int:
+    """Return a number of worlds as an int, or raise unless it is an integer above 0.
+
+    Args:
+        value: The number. NumPy's integers are taken too.
+        name: What the message calls it.
+    """
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool):
+        raise TypeError(f"{name}={value!r} has to be an integer, 1 or more.")
+    if value < 1:
+        raise ValueError(f"{name}={value} has to be 1 or more.")
+    return int(value)
 
 
 def _build_engine(

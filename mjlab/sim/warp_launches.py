@@ -300,15 +300,15 @@ class WarpLaunches:
             mjw.com_vel(m, d)
 
     def _end_step(self) -> None:
-        """Note the room that was used, and let a control that is not finite show.
+        """Note the room that was used, and mark worlds that MuJoCo would reset.
 
-        The clamp of an actuator's force would turn such a control into a number, so
-        that it would not reach the state (4.0.0).
+        Warp checks neither controls nor accelerations, and the clamp of an actuator's
+        force turns a control of NaN into a number (4.0.0).
         """
         d = self._fields.wp_data
-        arrays = [d.ctrl, d.nefc, d.nacon, d.qpos, d.qvel]
-        arrays += [self._most_rows, self._most_contacts]
-        wp.launch(kernels.end_step, self._num_envs, arrays)
+        inputs = [mujoco.mjMAXVAL, d.ctrl, d.qacc, d.nefc, d.nacon, d.qpos, d.qvel]
+        inputs += [self._most_rows, self._most_contacts]
+        wp.launch(kernels.end_step, self._num_envs, inputs)
 
     def _zero(self, columns: wp.array) -> None:
         if columns.size:

@@ -68,7 +68,7 @@ def load_spec(source: SpecSource) -> mujoco.MjSpec:
     if isinstance(source, str | Path):
         spec = _from_file(Path(source))
     elif callable(source):
-        spec = source()
+        spec = _called(source)
     elif isinstance(source, mujoco.MjSpec):
         spec = source.copy()
     else:
@@ -144,6 +144,19 @@ def _from_file(path: Path) -> mujoco.MjSpec:
     except ValueError as error:
         raise ModelFileError(
             f"MuJoCo cannot read {str(path)!r}: {one_line(error)}."
+        ) from error
+
+
+def _called(source: Callable[[], mujoco.MjSpec]) -> mujoco.MjSpec:
+    """Return what a function makes; what MuJoCo's parser refuses there is one line."""
+    try:
+        return source()
+    except ValueError as error:
+        if not str(error).startswith("XML Error"):
+            raise
+        name = getattr(source, "__qualname__", repr(source))
+        raise ModelFileError(
+            f"MuJoCo cannot read the model of {name!r}: {one_line(error)}."
         ) from error
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Sequence
 from typing import Any
@@ -16,6 +17,7 @@ from mjlab.managers import Observations
 from mjlab.managers.env import EpisodeLog
 from mjlab.parallel.memory import ArraySpec, SharedArrays, spec_of
 from mjlab.parallel.process import lasting_parent
+from mjlab.random.seeds import to_seeds
 from mjlab.workers.pool import Pool
 from mjlab.workers.shards import Shards, StateShape, check_independent, shard_cfg
 from mjlab.workers.worker import (
@@ -139,6 +141,7 @@ class WorkerEnv:
         mask: torch.Tensor | None = None,
     ) -> tuple[Observations, dict[str, Any]]:
         """Start new episodes; see `ManagerBasedRlEnv.reset`."""
+        self._require_use()
         slices = self.shards.slices
         masks: list[Any] = [None] * len(slices)
         if mask is not None:
@@ -149,6 +152,7 @@ class WorkerEnv:
 
     def step(self, action: torch.Tensor) -> Step[Observations]:
         """Advance every world by one step; see `ManagerBasedRlEnv.step`."""
+        self._require_use()
         shared = self._tensors["action"]
         if action.shape != shared.shape:
             raise ValueError(
@@ -210,6 +214,10 @@ class WorkerEnv:
         """Return how much was not finite, and how often there was no room."""
         nonfinite, overflow = zip(*self._pool.call("health"), strict=True)
         return sum(nonfinite), sum(overflow)
+
+    def begin_share(self) -> None:
+        """Count world steps for `max_nonfinite_share` from here on."""
+        self._steps_then = self._steps
 
     def close(self) -> None:
         """End the workers, and let go of what is shared. Twice is harmless."""
@@ -280,16 +288,9 @@ class WorkerEnv:
         ]
 
     def _seeds(self, seed: int | list[int] | None) -> list[Any]:
+        seeds = to_seeds(seed, self.num_envs)
         slices = self.shards.slices
-        if isinstance(seed, int):
-            return [seed + worlds.start for worlds in slices]
-        if seed is None:
-            return [None] * len(slices)
-        if len(seed) != self.num_envs:
-            raise ValueError(
-                f"seed has {len(seed)} entries for {self.num_envs} worlds."
-            )
-        return [seed[worlds] for worlds in slices]
+        return [None if seeds is None else seeds[worlds] for worlds in slices]
 
     def _copied(self, name: str) -> torch.Tensor:
         return self._tensors[name].to(self.device, copy=True)
@@ -303,13 +304,18 @@ class WorkerEnv:
             for group, value in output.items()
         }
 
+    def _require_use(self) -> None:
+        """Raise if this is closed, or in a process that was forked from its own."""
+        if self.sample.sim.process != os.getpid():
+            self.sample.sim.refuse_use()
+
     def _take_log(self) -> None:
         self.episode_log.add(self._tensors["log"].sum(dim=0))
 
     def _check_nonfinite(self, health: dict[str, float]) -> None:
         """Raise if too many world steps were not finite since the last account."""
         steps = (self._steps - self._steps_then) * self.num_envs
-        self._steps_then = self._steps
+        self.begin_share()
         start = "Health/nonfinite/"
         by_term = {
             name.removeprefix(start): int(number)

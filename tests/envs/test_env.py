@@ -192,6 +192,62 @@ def test_a_world_that_is_not_finite_ends_is_counted_and_goes_on() -> None:
         env.take_log()
 
 
+@pytest.mark.parametrize("engine", ["native", "warp"])
+def test_a_world_beyond_mujocos_limit_ends_and_is_never_observed(engine: Any) -> None:
+    cfg = cartpole(max_nonfinite_share=1.0, final_obs=True)
+    cfg.sim.backend = engine
+    env = ManagerBasedRlEnv(cfg, device="cpu")
+    env.reset()
+    env.step(still(env))
+    before = env.get_state()
+    expected: Any = env.step(still(env)).observations["actor"]
+    for value in (1e12, 1e18):
+        env.set_state(before)
+        env.sim.data.qvel[2, 0] = value
+        step = env.step(still(env))
+        assert step.terminated.tolist() == [False, False, True, False]
+        assert step.reward[2] == 0.0
+        final: Any = step.extras["final_obs"]["actor"]
+        assert not final[2].any()
+        observed: Any = step.observations["actor"]
+        assert observed.abs().max() < 1e3
+        others = torch.tensor([0, 1, 3])
+        assert torch.equal(observed[others], expected[others])
+        assert not env.step(still(env)).terminated.any()
+        assert env.take_log()["Health/nonfinite"] == 1.0
+
+
+@pytest.mark.parametrize("when", ["next_step", "never"])
+def test_a_diverged_world_that_is_not_reset_yet_is_observed_as_zeros(
+    when: Any,
+) -> None:
+    env = short(100)
+    env.choose_resets(when)
+    env.step(still(env))
+    env.sim.data.qvel[2, 0] = 1e12
+    step = env.step(still(env))
+    assert step.terminated.tolist() == [False, False, True, False]
+    observed: Any = step.observations["actor"]
+    assert not observed[2].any()
+    assert observed[[0, 1, 3]].any(dim=1).all()
+
+
+@pytest.mark.parametrize("lost_before", [0, 1])
+def test_the_share_of_diverged_worlds_is_counted_since_the_last_log(
+    lost_before: int,
+) -> None:
+    """Half of the worlds diverge in the one step after 100 good ones."""
+    env = short(10_000)
+    env.sim.data.qvel[:lost_before, 0] = float("nan")
+    for _ in range(100):
+        env.step(still(env))
+    assert env.take_log()["Health/nonfinite"] == lost_before
+    env.sim.data.qvel[:2, 0] = float("nan")
+    env.step(still(env))
+    with pytest.raises(TooManyNonfiniteError, match=r"2 of 4 .* share of 0\.500"):
+        env.take_log()
+
+
 def always_one(env: Any) -> torch.Tensor:
     return torch.ones(env.num_envs)
 

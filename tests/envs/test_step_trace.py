@@ -18,9 +18,10 @@ class Reach(NamedTuple):
 
 
 # Of 47, 166, 17 and 67, 285, 18 before `envs/step.py` was one page.
-# One and two functions of each are outcomes, which every task declares.
+# One and two functions of each are outcomes, which every task declares, and one marks
+# worlds that diverged.
 LIMITS = {
-    "Cartpole-Balance": Reach(files=34, functions=119, depth=12),
+    "Cartpole-Balance": Reach(files=34, functions=120, depth=12),
     "Velocity-Go1-Flat": Reach(files=51, functions=233, depth=13),
 }
 

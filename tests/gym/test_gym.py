@@ -231,7 +231,7 @@ BAD_RESETS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"seed": 1.5}, TypeError, "seed is a float; it has to be an integer"),
     ({"seed": True}, TypeError, "seed is a bool; it has to be an integer"),
     ({"seed": -1}, ValueError, r"seed is -1; it has to be from 0 to 2\*\*63 - 1"),
-    ({"seed": [1, 2]}, ValueError, "seed has 2 entries for 3 rows"),
+    ({"seed": [1, 2]}, ValueError, "seed has 2 entries for 3 worlds"),
     ({"seed": [1, 2, 0.5]}, TypeError, r"seed\[2\] is 0.5, a float"),
     (
         {"options": {"reset_mask": np.ones(3, bool), "env_idx": [0]}},
