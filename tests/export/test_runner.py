@@ -726,9 +726,7 @@ def test_a_gamepad_is_found_among_devices_or_named_as_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "evdev", evdev)
     assert GamepadSource.find().buttons == [0x130]
     kinds.pop("/dev/input/event1")
-    with pytest.raises(
-        ContractError, match=r"readable\. Other devices: Pad\. P"
-    ):
+    with pytest.raises(ContractError, match=r"readable\. Other devices: Pad\. P"):
         GamepadSource.find()
     kinds.clear()
     with pytest.raises(ContractError, match="Other devices: none"):

@@ -292,9 +292,7 @@ class MujocoRobot(RobotInterface):
                 own[1, 0] - own[0, 1], own[0, 0] + own[1, 1]
             )
             return [math.cos(angle), math.sin(angle)]
-        raise ContractError(
-            f"This runner cannot measure {op!r}: export it again."
-        )
+        raise ContractError(f"This runner cannot measure {op!r}: export it again.")
 
 
 class Servo:
