@@ -256,10 +256,6 @@ def check(env_cfg: Any, agent_cfg: Any) -> None:
     from mjlab.rl import check_agent, groups_of
 
     check_config(env_cfg)
-    if env_cfg.scene.num_envs < 1:
-        raise UsageError(
-            f"--env.scene.num-envs {env_cfg.scene.num_envs}: it has to be 1 or more."
-        )
     check_agent(agent_cfg, groups_of(env_cfg), env_cfg.scene.num_envs)
 
 

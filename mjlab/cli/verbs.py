@@ -40,9 +40,7 @@ VERBS = {
     "upload": Verb("upload", "Send a run or a file to Weights & Biases."),
     "bench": Verb("bench", "Measure the speed of a task."),
     "warm": Verb("warm_kernels", "Compile the CUDA kernels of tasks without a GPU."),
-    "port": Verb(
-        "port", "List what to change in a task for mjlab or Isaac Lab."
-    ),
+    "port": Verb("port", "List what to change in a task for mjlab or Isaac Lab."),
     "new": Verb("new_task", "Write the package of a task of your own."),
     "completion": Verb("completion", "Write what completes lines in bash or zsh."),
 }

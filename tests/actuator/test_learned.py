@@ -270,7 +270,7 @@ def test_missing_onnxruntime_is_named_with_its_pip_line(tmp_path, monkeypatch):
     file = tmp_path / "net.onnx"
     file.write_bytes(b"")
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(ActuatorError, match=r"pip install 'mjlab-fused\[export\]'"):
+    with pytest.raises(ActuatorError, match=r'pip install "mjlab-fused\[export\]"'):
         World(LearnedActuatorCfg(target_names=ALL, network_file=file))
 
 

@@ -138,7 +138,7 @@ WRONG = {
     "--env.decimation.x 4": "--env.decimation.x: env.decimation is 5, which has "
     "no part 'x'.",
     "--env.decimation 0": "decimation=0 has to be 1 or more.",
-    "--env.scene.num-envs 0": "--env.scene.num-envs 0: it has to be 1 or more.",
+    "--env.scene.num-envs 0": "scene.num_envs=0 has to be 1 or more.",
     "--env.final-obs maybe": "--env.final-obs takes True or False, not 'maybe'. "
     "It is False now.",
     "--env.sim.backend wrap": "--env.sim.backend cannot be 'wrap'. Valid names, "
@@ -243,7 +243,7 @@ WORDED: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda folder: build_entity(EntityCfg(source=massless(folder)), "toy"),
         "MuJoCo cannot compile 'toy': Error: mass and inertia of moving bodies must be "
         "larger than mjMINVAL Element name 'body_1', id 1, line 1. This happened while "
-        "the entity 'toy' was built.",
+        "the entity 'toy' was built from '{folder}/robot.xml'.",
     ),
     "a text that is none": (
         lambda folder: read_bvh(noise(folder)),

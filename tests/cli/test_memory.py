@@ -12,6 +12,7 @@ import mujoco
 import pytest
 import torch
 
+from mjlab import memory as machine
 from mjlab.cli import memory, run_program
 from mjlab.cli.memory import Need, available_memory, measure
 from mjlab.envs import ManagerBasedRlEnv
@@ -206,7 +207,7 @@ def test_memory_that_is_free_is_told_in_units_of_1024_bytes(
 ) -> None:
     told = "MemTotal: 900 kB\nMemFree: 10 kB\nMemAvailable:     123 kB\n"
     monkeypatch.setattr(Path, "read_text", lambda self: told)
-    assert memory._free_on_machine() == 123 * 1024
+    assert machine._free_on_machine() == 123 * 1024
 
 
 @pytest.mark.parametrize("version", [1, 2])

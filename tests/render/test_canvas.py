@@ -1,16 +1,12 @@
 """What is drawn, and from where, by hand."""
 
-from types import SimpleNamespace
-from typing import Any
-
 import mujoco
 import numpy as np
 import pytest
 
-from mjlab.envs import ViewerCfg
 from mjlab.render.canvas import _FULL, _HALF, _IDLE, _light, activation_color
-from mjlab.render.offscreen import Offscreen, tile
-from mjlab.render.overlays import Marks
+from mjlab.render.framing import FollowingCamera, Subject
+from mjlab.render.offscreen import tile
 from mjlab.render.video import _even
 
 XML = """
@@ -55,18 +51,11 @@ def test_a_camera_follows_the_frame_of_a_body_and_not_its_mass() -> None:
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     assert data.xipos[1] == pytest.approx([1.0, 0.0, 1.0])
-    engine = SimpleNamespace(
-        mj_model_of=lambda world: model, mj_data_of=lambda world: data
+    camera = FollowingCamera(
+        Subject(model), 1, mujoco.MjvCamera(), distance=2.0, aspect=1.5
     )
-    camera = object.__new__(Offscreen)
-    vars(camera).update(
-        _sim=SimpleNamespace(engine=engine),
-        _contacts=False,
-        _view=ViewerCfg(lookat=(7.0, 7.0, 7.0)),
-        _body=1,
-    )
-    shot: Any = camera._take(0, Marks((0,)), ())
-    assert shot.camera.lookat == pytest.approx([1.0, 0.0, 0.0])
+    # Only sideways: its height is that of the middle of what it shows.
+    assert camera.look(model, data).lookat[:2] == pytest.approx([1.0, 0.0])
 
 
 @pytest.mark.parametrize(("height", "width"), [(4, 6), (5, 6), (4, 7), (5, 7)])

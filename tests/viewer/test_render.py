@@ -404,7 +404,7 @@ def test_a_video_without_ffmpeg_names_what_to_install(tmp_path, monkeypatch):
         return normal(name, *arguments, **more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(VideoError, match=r"pip install 'mjlab-fused\[video\]'"):
+    with pytest.raises(VideoError, match=r'pip install "mjlab-fused\[video\]"'):
         Video(tmp_path / "out.mp4", 20.0)
 
 
