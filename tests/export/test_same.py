@@ -6,7 +6,8 @@ from typing import Any
 import mujoco
 import pytest
 
-from mjlab.export.verify.same import _axes, _gains
+from mjlab.export.runner.robot import MujocoRobot, gain_faults
+from mjlab.export.verify.same import _axes
 
 XML = """
 <mujoco>
@@ -32,6 +33,7 @@ def robot(axis: str = "0 0 1", force: str = "-7 7") -> Any:
         "actuator": "a",
         "target": "a",
         "commands": ["position"],
+        "law": None,
         "stiffness": 20.0,
         "damping": 2.0,
         "effort_limit": 7.0,
@@ -61,8 +63,12 @@ def test_an_axis_that_is_turned_says_by_how_much() -> None:
     assert first == "frame of a: its axis is turned by 40.0 degrees"
 
 
+def faults(model: Any) -> list[str]:
+    return gain_faults(model.entity, MujocoRobot.gains(model), "in the model")
+
+
 @pytest.mark.parametrize("force", ["-7 7", "-9 7"])
 def test_the_limit_of_an_effort_is_the_upper_one(force: str) -> None:
-    assert list(_gains(robot(force=force))) == []
-    (said,) = _gains(robot(force="-7 9"))
+    assert faults(robot(force=force)) == []
+    (said,) = faults(robot(force="-7 9"))
     assert "effort_limit is 9 in the model, and 7 in the contract" in said
