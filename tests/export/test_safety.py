@@ -31,7 +31,9 @@ class Still:
 
 def safety(**more: Any) -> Safety:
     joint = {"name": "hinge", "limits": [-1.0, 1.0], "unit": "rad"}
-    policy: Any = SimpleNamespace(entity={"joints": [joint]}, dt=0.02)
+    robot = {"joints": [joint], "prefix": "", "root": {"frame": "base"}}
+    contract = {"inputs": [], "robot": "robot", "entities": {"robot": robot}}
+    policy: Any = SimpleNamespace(contract=contract, dt=0.02)
     return Safety(policy, **more)
 
 
@@ -41,7 +43,8 @@ def test_a_robot_has_fallen_beyond_so_many_degrees(tilt: float) -> None:
         robot: Any = Still()
         robot.angle = angle
         found = safety(tilt=tilt).fault(robot, {}, 0.0)
-        assert found == ("the robot fell" if fell else None)
+        leans = f"it leans by {angle:.0f} degrees, more than {tilt:g}"
+        assert found == (f"the robot fell: {leans}" if fell else None)
 
 
 def test_a_step_is_late_by_the_time_since_the_last_one() -> None:

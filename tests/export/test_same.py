@@ -63,12 +63,12 @@ def test_an_axis_that_is_turned_says_by_how_much() -> None:
     assert first == "frame of a: its axis is turned by 40.0 degrees"
 
 
-def faults_of(of: Any) -> list[str]:
-    return gain_faults(of.entity, MujocoRobot.gains(of), "in the model")
+def faults(model: Any) -> list[str]:
+    return gain_faults(model.entity, MujocoRobot.gains(model), "in the model")
 
 
 @pytest.mark.parametrize("force", ["-7 7", "-9 7"])
 def test_the_limit_of_an_effort_is_the_upper_one(force: str) -> None:
-    assert faults_of(robot(force=force)) == []
-    (said,) = faults_of(robot(force="-7 9"))
+    assert faults(robot(force=force)) == []
+    (said,) = faults(robot(force="-7 9"))
     assert "effort_limit is 9 in the model, and 7 in the contract" in said

@@ -474,9 +474,8 @@ def test_efforts_beyond_the_limit_in_most_lines_are_named(go1, clean, tmp_path):
     effort = calf["stiffness"] * (sent(row)[2] - measured["joint_pos"][2])
     effort -= calf["damping"] * measured["joint_vel"][2]
     said = (
-        f"line 1: joint_pos_target of FR_calf_joint asks for an effort of "
-        f"{effort:.4g}, "
-        f"expected up to {calf['effort_limit']:.4g}; it is saturated in 1"
+        f"line 1: joint_pos_target of FR_calf_joint asks for an effort of {effort:.4g}"
+        f", expected up to {calf['effort_limit']:.4g}; it is saturated in 1"
     )
     assert [each for each in found if each.startswith(said)], found
 
