@@ -66,7 +66,7 @@ class StandIn:
     def __init__(self, trials, name, settings) -> None:
         run = trials.find(name)
         self.begun[name] += run is None
-        self._folder = run.path if run else trials.folder / f"Some-Task/2026_{name}"
+        self._folder = run.path if run else trials.folder / f"{trials.task}/2026_{name}"
         if run is None:
             make_run(self._folder, [], status="running")
         self._weight = float(settings[WEIGHT])
