@@ -243,7 +243,7 @@ WORDED: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda folder: build_entity(EntityCfg(source=massless(folder)), "toy"),
         "MuJoCo cannot compile 'toy': Error: mass and inertia of moving bodies must be "
         "larger than mjMINVAL Element name 'body_1', id 1, line 1. This happened while "
-        "the entity 'toy' was built.",
+        "the entity 'toy' was built from '{folder}/robot.xml'.",
     ),
     "a text that is none": (
         lambda folder: read_bvh(noise(folder)),
