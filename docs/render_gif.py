@@ -11,7 +11,7 @@ import imageio.v3 as iio
 from PIL import Image
 
 SIZE = (480, 270)
-COLORS = 128
+COLORS = 200
 
 
 def main() -> None:
@@ -27,7 +27,9 @@ def main() -> None:
     shown = iio.imread(given.video)[given.first : given.last : given.every]
     small = [Image.fromarray(x).resize(SIZE, Image.Resampling.LANCZOS) for x in shown]
     plain = Image.Dither.NONE
-    palette = small[0].quantize(COLORS, dither=plain)
+    # It keeps rare colours, such as those of arrows and muscles.
+    method = Image.Quantize.MAXCOVERAGE
+    palette = small[0].quantize(COLORS, method, dither=plain)
     frames = [image.quantize(palette=palette, dither=plain) for image in small]
     frames[0].save(
         given.gif,

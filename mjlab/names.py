@@ -48,9 +48,10 @@ def suggest(name: str, names: Iterable[str], *, otherwise: str = "") -> str:
     near = [candidate for candidate in ranked if likeness[candidate] >= _LIKE]
     if not near and otherwise:
         return otherwise
-    # Of names that are not like it, none is the nearest.
-    ranked = ranked if near else candidates
-    chosen = near if near and len(ranked) > _SHOWN_NAMES else ranked
+    is_long = len(ranked) > _SHOWN_NAMES
+    # Of a few names that are not like it, none is the nearest.
+    ranked = ranked if near or is_long else candidates
+    chosen = near if near and is_long else ranked
     shown = [repr(candidate) for candidate in chosen[:_SHOWN_NAMES]]
     hidden = len(ranked) - len(shown)
     more = f" and {hidden} more" if hidden else ""

@@ -52,10 +52,10 @@ class Options:
     """Steps of a block."""
 
     device: str | None = None
-    """Where to simulate, such as "cpu" or "cuda:1". None takes a GPU if there is."""
+    """Where to simulate, such as "cpu" or "cuda:1". Default: a GPU if available."""
 
     out: Path | None = None
-    """JSON file for the figures, with machine and versions. None writes none."""
+    """JSON file for the figures, with machine and versions. Default: no file."""
 
 
 PROGRAM = Program(

@@ -46,7 +46,7 @@ class Options:
     """Seed of all chance, for --env.seed."""
 
     device: str | None = None
-    """Where to learn, such as "cpu" or "cuda:1". None takes a GPU if there is one."""
+    """Where to learn, such as "cpu" or "cuda:1". Default: a GPU if available."""
 
     logs: Path = Path("logs")
     """Folder of all runs."""

@@ -44,7 +44,7 @@ class Options:
     """Whether to take the best checkpoint of the run rather than its newest."""
 
     device: str | None = None
-    """Where to simulate, such as "cpu" or "cuda:1". None takes a GPU if there is."""
+    """Where to simulate, such as "cpu" or "cuda:1". Default: a GPU if available."""
 
     json: Path | None = None
     """File for the figures. By default evaluation.json in the folder of your run, and

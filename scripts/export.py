@@ -26,7 +26,7 @@ class Options:
 
     out: Path | None = None
     """File to write, such as policy.onnx; its contract is written beside it as JSON.
-    None is export/TASK.onnx in the run's folder."""
+    Default: export/TASK.onnx in the run's folder."""
 
     best: bool = False
     """Whether to take the best checkpoint of the run rather than its newest."""

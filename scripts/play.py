@@ -39,16 +39,16 @@ class Options:
     """Options of `play.py`."""
 
     policy: Actors = "trained"
-    """What acts: the policy that was trained, the controller by hand that some tasks
-    bring, zeros, random numbers, or your hand on the page in the browser (teleop),
-    where inverse kinematics act."""
+    """What acts: the trained policy, a hand-written controller (script; some tasks ship
+    one), zeros, random actions, or teleop: drag the target in the browser (tasks with
+    inverse kinematics)."""
 
     task: str | None = None
     """A task, instead of PLACE."""
 
     viewer: Literal["web", "native", "none"] | None = None
     """Where to watch: in a browser of this machine, in MuJoCo's window, or not at all.
-    None is the browser, or nothing beside --video."""
+    Default: the browser, or no viewer when --video is given."""
 
     video: Path | None = None
     """File to write a video to, such as out.mp4. It needs no display."""
@@ -62,7 +62,7 @@ class Options:
     file of one of its worlds."""
 
     steps: int | None = None
-    """Steps to do. None goes on until it is stopped, and 10 s for a video."""
+    """Steps to take. Default: until stopped, or 10 s for a video."""
 
     seconds: float | None = None
     """The same as --steps, in seconds of the world's time."""
@@ -76,7 +76,7 @@ class Options:
     Several worlds share it. --env.viewer.width and .height are those of one world."""
 
     num_envs: int | None = None
-    """Worlds. None is 9 in the browser (teleop: 1), else 1. A video shows up to 9."""
+    """Worlds. Default: 9 in the browser (teleop: 1), else 1. A video shows up to 9."""
 
     speed: float = 1.0
     """How fast time passes in viewers, as a multiple of real time."""
@@ -88,10 +88,10 @@ class Options:
     """Show the page in the browser of this machine."""
 
     seed: int = 0
-    """Seed of all chance."""
+    """Random seed."""
 
     device: str | None = None
-    """Where to simulate, such as "cpu". None takes a GPU if there is one."""
+    """Where to simulate, such as "cpu". Default: a GPU if available."""
 
     best: bool = False
     """Whether to take a run's best checkpoint rather than its newest."""

@@ -32,14 +32,14 @@ class Options:
     """Those that are written, by the task's outcome in their last step."""
 
     out: Path | None = None
-    """File to write, such as demos.h5. None is recordings/TASK_POLICY.h5."""
+    """File to write, such as demos.h5. Default: recordings/TASK_POLICY.h5."""
 
     policy: Policies = "trained"
     """What acts: the policy that was trained, the controller by hand that some tasks
     bring, zeros, or random numbers."""
 
     groups: tuple[str, ...] | None = None
-    """Observation groups to write. None writes all."""
+    """Observation groups to write. Default: all."""
 
     seed: int = 0
     """Seed of the first world; each of the others has the next."""
@@ -48,7 +48,7 @@ class Options:
     """Whether to take a run's best checkpoint rather than its newest."""
 
     device: str | None = None
-    """Where to simulate, such as "cpu". None takes a GPU if there is one."""
+    """Where to simulate, such as "cpu". Default: a GPU if available."""
 
     logs: Path = Path("logs")
     """Folder of all runs."""

@@ -45,14 +45,14 @@ class Options:
     """Options of `replay.py`."""
 
     episodes: tuple[int, ...] | None = None
-    """Numbers of the episodes. None takes all."""
+    """Numbers of the episodes. Default: all."""
 
     by: Literal["actions", "states"] = "actions"
     """What is forced: the actions, from the recorded beginning on; or also the state
     after each step."""
 
     num_envs: int | None = None
-    """Episodes that are done at once. None is as many as there are, up to 16."""
+    """Episodes replayed at once. Default: all, up to 16."""
 
     video: Path | None = None
     """File to write a video to, such as out.mp4. It needs no display."""
@@ -67,7 +67,7 @@ class Options:
     """Folder for the episodes as a dataset of LeRobot, such as demos."""
 
     groups: tuple[str, ...] | None = None
-    """Observation groups to write to these files. None writes all."""
+    """Observation groups to write to these files. Default: all."""
 
     task: str | None = None
     """The task, where the recording does not name it."""
@@ -77,10 +77,10 @@ class Options:
     from it."""
 
     backend: Literal["auto", "native", "warp"] | None = None
-    """The engine. None takes that of the recording."""
+    """The engine. Default: that of the recording."""
 
     device: str | None = None
-    """Where to simulate, such as "cpu". None takes what suits the engine."""
+    """Where to simulate, such as "cpu". Default: what suits the engine."""
 
 
 PROGRAM = Program(

@@ -20,7 +20,7 @@ class Options:
     """Options of `scene.py`."""
 
     out: Path | None = None
-    """New folder, or new zip file, to write to. None is scene_TASK in this folder."""
+    """New folder, or new zip file, to write to. Default: scene_TASK in this folder."""
 
 
 PROGRAM = Program(

@@ -17,6 +17,7 @@ from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.hardware import choose_learner, processors, will_use_gpu
 from mjlab.cli.help import reference
 from mjlab.cli.overrides import Setting, apply
+from mjlab.extras import missing
 from mjlab.registry import entries, find_entry, load_task
 from mjlab.sweep.folder import Search, find_sweep, lock_sweep
 from mjlab.sweep.ranges import FORMS, Range, read_ranges
@@ -50,10 +51,10 @@ class Options:
     """What chooses and runs the trials: Optuna, or Ray Tune with Optuna's search."""
 
     seed: int | None = None
-    """Seed of what is drawn, and of each training. None draws one."""
+    """Random seed of the search and of each training. Default: drawn at random."""
 
     device: str | None = None
-    """Where to train, such as "cpu" or "cuda:1". None takes a GPU if there is one."""
+    """Where to train, such as "cpu" or "cuda:1". Default: a GPU if available."""
 
     name: str = ""
     """What to call the sweep, after its time."""
@@ -81,7 +82,7 @@ PROGRAM = Program(
     ),
 )
 _NEEDS = {"optuna": ("optuna",), "ray": ("ray", "optuna", "pandas", "pyarrow")}
-_INSTALL = {"optuna": "'mjlab-fused[sweep]'", "ray": "'mjlab-fused[sweep]' 'ray[tune]'"}
+_MORE = {"optuna": "", "ray": ' Then pip install "ray[tune]".'}
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -125,12 +126,10 @@ def check_line(line: Line, arguments: Sequence[str]) -> None:
                 f"--{name} {getattr(options, name)}: it has to be 1 or more."
             )
     needed = _NEEDS[options.engine]
-    missing = [name for name in needed if importlib.util.find_spec(name) is None]
-    if missing:
-        raise UsageError(
-            f"A sweep by {options.engine} needs {' and '.join(missing)}. "
-            f"Run `pip install {_INSTALL[options.engine]}`."
-        )
+    absent = [name for name in needed if importlib.util.find_spec(name) is None]
+    if absent:
+        what, packages = f"A sweep by {options.engine}", " and ".join(absent)
+        raise UsageError(missing(what, packages, "sweep") + _MORE[options.engine])
 
 
 def read_configs(line: Line, task_id: str) -> dict[str, Any]:

@@ -27,7 +27,7 @@ class Options:
     """Options of `terrain.py`."""
 
     file: Path | None = None
-    """Picture to write, a PNG file. None is terrain_KIND.png in this folder."""
+    """Picture to write, a PNG file. Default: terrain_KIND.png in this folder."""
 
     rows: int = 4
     """Tiles, of a difficulty that grows from 0, at the left, to 1."""

@@ -36,40 +36,40 @@ class Options:
     """Options of `train.py`."""
 
     name: str = ""
-    """What to call the run, after its time."""
+    """Name of the run, appended to its time."""
 
     seed: int | None = None
-    """Seed of all chance, for --env.seed. None draws one."""
+    """Random seed (same as --env.seed). Default: drawn at random."""
 
     device: str | None = None
-    """Where to train, such as "cpu" or "cuda:1". None takes a GPU if there is one."""
+    """Where to train, such as "cpu" or "cuda:1". Default: a GPU if available."""
 
     gpus: tuple[int, ...] = ()
     """Train on several GPUs of this machine, such as 0,1."""
 
     placement: Literal["gpu", "dual", "cpu", "warp-cpu"] | None = None
-    """Where worlds and learner are: both on a GPU, worlds in worker processes and the
-    learner on a GPU if there is one, both on the CPU, or worlds on Warp's CPU device.
-    None goes by --device."""
+    """Where simulation and learning run: both on a GPU (gpu), simulation in worker
+    processes and learning on a GPU if available (dual), both on the CPU (cpu), or
+    simulation on Warp's CPU device (warp-cpu). Default: chosen from --device."""
 
     workers: int | None = None
-    """Worker processes of placement dual. None takes one a processor."""
+    """Worker processes (placement dual). Default: one per processor."""
 
     resume: str | None = None
-    """Go on with a run, in its folder and with its configuration: "latest", the folder,
-    or a checkpoint in it."""
+    """Resume a run in its folder and with its configuration: "latest", the folder, its
+    name, or a checkpoint in it. Options that are typed replace saved values."""
 
     exact: bool = True
-    """Whether a run that is resumed goes on bit for bit, which its configuration has to
-    allow, or begins new episodes."""
+    """Resume bit for bit. With --no-exact a resumed run starts new episodes, which lets
+    the seed, the number of worlds and the scene change."""
 
     init_from: str | None = None
-    """Begin with the weights of another run, where observations and actions have the
+    """Initialise the weights from another run, where observations and actions have the
     same names: "latest", the folder, a checkpoint in it, or a task."""
 
     critic_first: int = 0
-    """Iterations in which the critic alone learns, for --init-from a policy without
-    one, such as a cloned one."""
+    """Iterations in which only the critic learns, for --init-from a policy without a
+    critic, such as a cloned policy."""
 
     video: bool = False
     """Record a film of the policy at the end, for the run's folder and its report."""
@@ -256,10 +256,6 @@ def check(env_cfg: Any, agent_cfg: Any) -> None:
     from mjlab.rl import check_agent, groups_of
 
     check_config(env_cfg)
-    if env_cfg.scene.num_envs < 1:
-        raise UsageError(
-            f"--env.scene.num-envs {env_cfg.scene.num_envs}: it has to be 1 or more."
-        )
     check_agent(agent_cfg, groups_of(env_cfg), env_cfg.scene.num_envs)
 
 

@@ -20,11 +20,11 @@ class Options:
     """Project there."""
 
     entity: str | None = None
-    """User or team there. None takes the account's own."""
+    """User or team there. Default: the account's own."""
 
     mode: Literal["online", "offline"] | None = None
-    """Send it now, or keep it on this machine for `wandb sync`. None goes by wandb's
-    own settings, such as WANDB_MODE, and sends where they say nothing."""
+    """Send it now, or keep it on this machine for `wandb sync`. Default:
+    wandb's own settings, such as WANDB_MODE, else now."""
 
     logs: Path = Path("logs")
     """Folder of all runs, and of what wandb keeps."""

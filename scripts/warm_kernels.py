@@ -54,7 +54,7 @@ class Options:
     """Folder of the cache, to which is added."""
 
     worlds: int | None = None
-    """Number of worlds that will run. None takes what training on a GPU takes."""
+    """Number of worlds that will run. Default: as in training on a GPU."""
 
     in_process: bool = False
     """Whether to compile one task here, into the cache of Warp's environment."""

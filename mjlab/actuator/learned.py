@@ -20,6 +20,7 @@ from mjlab.actuator.explicit import (
     torque_speed_clip,
 )
 from mjlab.actuator.place import ActuatorError
+from mjlab.extras import missing
 from mjlab.tensors.buffers import HistoryBuffer
 
 Network = Callable[[torch.Tensor], torch.Tensor]
@@ -226,8 +227,9 @@ def _load_onnx(cfg: LearnedActuatorCfg, path: Path, device: torch.device) -> Net
         import onnxruntime
     except ImportError as error:
         raise ActuatorError(
-            f"{cfg.kind}: the ONNX network {str(path)!r} needs onnxruntime: "
-            "pip install 'mjlab-fused[export]'."
+            missing(
+                f"{cfg.kind}: the ONNX network {str(path)!r}", "onnxruntime", "export"
+            )
         ) from error
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1

@@ -4,20 +4,47 @@ import os
 import sys
 from collections.abc import Sequence
 
+from mjlab.cli.answers import Answer
+
 SHOWN = "Velocity-Go1-Flat"
 """The task that is shown, where the user names none."""
 
 FILM = "demo.mp4"
 """The film, where there is no display for a browser."""
 
-_SAYS_WHERE = ("--viewer", "--video", "--export", "--dump", "--help", "-h")
+HELP = """\
+usage: mjlab demo [TASK] [options of mjlab play]
+
+Watch a policy that ships with the package: TASK, or Velocity-Go1-Flat. It opens a page
+in the browser, or records the film demo.mp4 on a machine without a display. Velocity
+commands follow a schedule: forward, turn, sideways, stop.
+
+options:
+  --video FILE            Record a film instead, such as demo.mp4.
+  --viewer VIEWER         web or native: serve the page without opening it, or open
+                          MuJoCo's window.
+  --commands random       Draw velocity commands as in training.
+  --help                  This text. `mjlab play --help` lists all other options.
+
+examples:
+  mjlab demo
+  mjlab demo Velocity-G1-Gait
+  mjlab demo Lift-Yam --video lift.mp4"""
+
+_SAYS_WHERE = ("--viewer", "--video", "--export", "--dump")
 
 
 def line_of_demo(arguments: Sequence[str]) -> list[str]:
-    """Return the line of `play`: a page in a browser that is opened, or a film."""
+    """Return the line of `play`: a page in a browser that is opened, or a film.
+
+    Raises:
+        Answer: With the help, if that is what was asked for.
+    """
+    if {"--help", "-h"} & set(arguments):
+        raise Answer(HELP)
     is_named = bool(arguments) and not arguments[0].startswith("-")
     line = [*(() if is_named else (SHOWN,)), *arguments]
-    if not any(option.startswith(("--commands", "--help", "-h")) for option in line):
+    if not any(option.startswith("--commands") for option in line):
         line += ["--commands", "scheduled"]
     if any(option.startswith(_SAYS_WHERE) for option in arguments):
         return line
@@ -25,8 +52,8 @@ def line_of_demo(arguments: Sequence[str]) -> list[str]:
     if not needs_display or {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys():
         return [*line, "--open"]
     sys.stdout.write(
-        f"There is no display for a browser, so this is a film, {FILM}; --viewer web "
-        "serves the page all the same.\n"
+        f"No display found: recording {FILM} instead (--viewer web serves the page "
+        "anyway).\n"
     )
     sys.stdout.flush()
     return [*line, "--video", FILM]

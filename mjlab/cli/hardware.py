@@ -62,20 +62,20 @@ def choose_worlds(
     """
     if on_gpu:
         number = wanted if wanted > 1 else WORLDS_ON_GPU
-        return WorldCount(number, f"{number} worlds, on a GPU.")
+        return WorldCount(number, f"Using {number} worlds, on a GPU.")
     if on_cpu is not None and backend != "warp":
         return WorldCount(
             on_cpu,
-            f"{on_cpu} worlds, with which this task learns well on a CPU; "
-            "--env.scene.num-envs sets another number.",
+            f"Using {on_cpu} worlds, this task's default on a CPU (change with "
+            "--num-envs).",
         )
     each = WARP_WORLDS_PER_PROCESSOR if backend == "warp" else WORLDS_PER_PROCESSOR
     most = each * cores
     number = min(wanted, most) if wanted > 1 else most
     return WorldCount(
         number,
-        f"{number} worlds, because there are {cores} processors and no GPU in use; "
-        "--env.scene.num-envs sets another number.",
+        f"Using {number} worlds, for {cores} processors and no GPU (change with "
+        "--num-envs).",
     )
 
 

@@ -20,7 +20,7 @@ def main() -> int:
         return run_program(lambda _: _answer(word), [])
     verb = VERBS[word]
     program = importlib.import_module(f"mjlab.scripts.{verb.script}")
-    return run_program(program.main, verb.line(rest))
+    return run_program(lambda arguments: program.main(verb.line(arguments)), rest)
 
 
 def _answer(word: str) -> None:

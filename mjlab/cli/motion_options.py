@@ -21,7 +21,7 @@ class ImportOptions:
     """The robot that moves."""
 
     out: Path | None = None
-    """File to write. None is the name of what is read, with .npz, in this folder."""
+    """File to write. Default: the name of the input with .npz, in this folder."""
 
     rate: float = 30.0
     """Frames in a second of a CSV file; other files say it."""
@@ -30,11 +30,11 @@ class ImportOptions:
     """Frames in a second to write."""
 
     rows: tuple[int, int] | None = None
-    """First and last row of a CSV file, counted from 1. None takes all."""
+    """First and last row of a CSV file, counted from 1. Default: all."""
 
     quat: Literal["xyzw", "wxyz"] | None = None
-    """Order of the quaternions of a CSV file. None takes xyzw, and looks whether the
-    robot then stands."""
+    """Order of the quaternions of a CSV file. Default: xyzw; the robot has to
+    stand."""
 
     joints: tuple[str, ...] | None = None
     """Order of the joints of a file that does not name them, or 'model' for that of the
@@ -66,11 +66,11 @@ class RecordOptions:
     """Options of `motion.py record`."""
 
     out: Path | None = None
-    """File to write. None is the name of the task, in this folder."""
+    """File to write. Default: the name of the task, in this folder."""
 
     command: tuple[float, float, float] | None = None
-    """Velocity to hold, forward and left in m/s and turning in rad/s. None draws it as
-    in training."""
+    """Velocity to hold, forward and left in m/s and turning in rad/s. Default: drawn
+    as in training."""
 
     after: float = 2.0
     """Seconds before the recording begins, in which the robot finds its gait."""
@@ -90,7 +90,7 @@ class CheckOptions:
     """Options of `motion.py check`."""
 
     robot: str | None = None
-    """The robot. None takes the one that the file names."""
+    """The robot. Default: the robot that the file names."""
 
 
 @dataclass(kw_only=True)
@@ -98,7 +98,7 @@ class ShowOptions:
     """Options of `motion.py show`."""
 
     robot: str | None = None
-    """The robot. None takes the one that the file names."""
+    """The robot. Default: the robot that the file names."""
 
     film: Path | None = None
     """Video to write, such as out.mp4. It needs no display."""
@@ -116,7 +116,7 @@ class ShowOptions:
     """Where the browser's page is, or the next port that is free."""
 
     steps: int | None = None
-    """Steps to show in the browser. None goes on until it is stopped."""
+    """Steps to show in the browser. Default: until stopped."""
 
 
 @dataclass(kw_only=True)
@@ -124,10 +124,10 @@ class MirrorOptions:
     """Options of `motion.py mirror`."""
 
     out: Path | None = None
-    """File to write. None is the name of what is read, with _mirrored."""
+    """File to write. Default: the name of the input with _mirrored."""
 
     robot: str | None = None
-    """The robot. None takes the one that the file names."""
+    """The robot. Default: the robot that the file names."""
 
 
 @dataclass(kw_only=True)
@@ -135,10 +135,10 @@ class SimulateOptions:
     """Options of `motion.py simulate`."""
 
     out: Path | None = None
-    """File to write. None is the name of what is read, with _simulated."""
+    """File to write. Default: the name of the input with _simulated."""
 
     robot: str | None = None
-    """The robot. None takes the one that the file names."""
+    """The robot. Default: the robot that the file names."""
 
 
 @dataclass(kw_only=True)
@@ -149,7 +149,7 @@ class CutOptions:
     """First frame, counted from 0, and one after the last."""
 
     out: Path | None = None
-    """File to write. None is the name of what is read, with _cut."""
+    """File to write. Default: the name of the input with _cut."""
 
 
 @dataclass(kw_only=True)
@@ -163,7 +163,7 @@ class BlendOptions:
     """Overlap, in which one fades into the other."""
 
     out: Path | None = None
-    """File to write. None is both names together."""
+    """File to write. Default: both names together."""
 
 
 @dataclass(kw_only=True)

@@ -23,7 +23,7 @@ from mjlab.cli.memory import require_memory
 from mjlab.doctor import save as save_findings
 from mjlab.doctor.watch import WatchedDisplay
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
-from mjlab.export import INSTALL, ExportError, is_installed
+from mjlab.export import NEEDS, ExportError, is_installed
 from mjlab.files import CannotWriteError, make_folders, saying_why
 from mjlab.provenance import versions
 from mjlab.replay.dump_files import DumpFolder
@@ -271,7 +271,7 @@ def _export(run: RunFolder, configs: Mapping[str, Any]) -> str:
     A run that is good must not fail for the file of it.
     """
     if not is_installed():
-        return f"No ONNX file was written, which needs more packages: {INSTALL}"
+        return f"No ONNX file was written. {NEEDS}"
     from mjlab.export import export_run
 
     try:

@@ -383,10 +383,11 @@ class ManagerBasedRlEnv:
 
     def startup_lines(self) -> list[str]:
         """Return how it runs: engine, mode and why, sizes, memory, exceptions."""
-        mode, reason = self.runner.mode, self.runner.reason
-        run = f"{mode}, because {reason}. {self.cfg.decimation} physics steps"
+        steps = self.cfg.decimation
+        physics = f"{steps} steps of {1000 * self.physics_dt:g} ms per action"
+        mode = f"{self.runner.mode}, because {self.runner.reason}"
         unset = [str(self.unset_states)] if self.unset_states.parts else []
-        return [*inspect.startup_lines(self, run, self.seed), *unset]
+        return [*inspect.startup_lines(self, physics, mode, self.seed), *unset]
 
     def debug_vis(self, visualizer: Any) -> None:
         """Have terms and sensors draw into a viewer's collection of shapes."""

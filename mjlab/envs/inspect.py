@@ -57,20 +57,24 @@ def tables(lines: Iterable[str], managers: Managers) -> str:
     return _printed(*lines, *shown)
 
 
-def startup_lines(env: ManagedEnv, run: str, seed: int) -> list[str]:
+def startup_lines(env: ManagedEnv, physics: str, mode: str, seed: int) -> list[str]:
     """Return how an environment runs: engine, mode and why, sizes, memory, exceptions.
 
     Args:
         env: The environment.
-        run: Mode of a step, its reason, and the number of its physics steps.
+        physics: Physics steps of an action.
+        mode: Mode of a step, and its reason.
         seed: The seed in use.
     """
     sim, scene = env.sim, env.scene
     backend, stage = sim.backend, sim.forward_stage.name.lower()
+    # The native engine has one mode, and computes what is read late when it is read.
+    how = [f"Step: {mode}; forward() computes up to the {stage} stage."]
     lines = [
         f"{env.num_envs} worlds on {backend.engine} ({backend.device}): "
         f"{backend.reason}.",
-        f"Step: {run} of {env.physics_dt:g} s; forward() goes to the {stage} stage.",
+        f"Physics: {physics}.",
+        *(how if sim.needs_graphs else []),
         f"Seed {seed}. Episodes of {env.max_episode_length} steps.",
     ]
     use = sim.health.use()

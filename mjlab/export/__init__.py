@@ -8,7 +8,7 @@ neither torch nor the task.
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from mjlab.export.reader import INSTALL as INSTALL
+from mjlab.export.reader import NEEDS as NEEDS
 from mjlab.export.reader import ExportError as ExportError
 from mjlab.export.reader import OnnxPolicy as OnnxPolicy
 from mjlab.export.reader import is_installed as is_installed

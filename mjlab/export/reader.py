@@ -14,10 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from mjlab import files
 from mjlab.export.runner import policy as runner
-from mjlab.names import UnknownNameError, suggest
+from mjlab.extras import missing
+from mjlab.names import UnknownNameError
 
-INSTALL = 'pip install "mjlab-fused[export]"'
-"""The command that installs all that is needed to write and to run such files."""
+NEEDS = missing("An ONNX file", "onnx and onnxruntime", "export")
+"""Message about the packages that write and run such files."""
 
 _REMEDY = "Export the policy again, or copy the file anew"
 
@@ -34,7 +35,7 @@ def is_installed() -> bool:
 def require_installed() -> None:
     """Raise, with the remedy, unless they are."""
     if not is_installed():
-        raise ExportError(f"ONNX files need onnx and onnxruntime: {INSTALL}")
+        raise ExportError(NEEDS)
 
 
 class OnnxPolicy:
@@ -109,8 +110,8 @@ class OnnxPolicy:
         entry = self._inputs[name]
         if name not in inputs:
             raise UnknownNameError(
-                f"{self.path.name} has to be told {name!r} ({entry['meaning']}). Of "
-                f"what it was told: {suggest(name, inputs)}"
+                f"{self.path.name} needs the input {name!r} ({entry['meaning']}). "
+                f"Given: {', '.join(map(repr, inputs)) or 'nothing'}."
             )
         value = np.asarray(inputs[name], entry["dtype"])
         if list(value.shape) != entry["shape"]:
@@ -126,7 +127,7 @@ def _open(path: Path) -> tuple[Any, bool]:
     try:
         import onnxruntime
     except ImportError as error:
-        raise ExportError(f"ONNX files need onnxruntime: {INSTALL}") from error
+        raise ExportError(NEEDS) from error
     if not path.is_file():
         raise ExportError(f"There is no file {path}.")
     content = path.read_bytes()

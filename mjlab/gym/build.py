@@ -4,14 +4,13 @@ import copy
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from mjlab.extras import missing
 from mjlab.registry import entries, load_task
 
 try:
     import gymnasium
 except ModuleNotFoundError as error:
-    raise ImportError(
-        'Gymnasium, which this needs, is not installed: pip install "mjlab-fused[gym]".'
-    ) from error
+    raise ImportError(missing("This", "Gymnasium", "gym")) from error
 
 if TYPE_CHECKING:
     from gymnasium.envs.registration import EnvSpec

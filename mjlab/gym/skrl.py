@@ -126,7 +126,9 @@ class SeesEnds:
     skrl hands `next_observations` of rows that ended to the value network, to estimate
     what a truncated episode would still have brought, or keeps them for later. These
     are those of the next episode where rows begin anew in the same step. An agent with
-    this in front gets the episode's own last ones.
+    this in front gets the episode's own last ones. A row that terminates in the step in
+    which it is truncated counts as terminated only, since skrl adds the value of what
+    follows to the reward of a truncated row.
     """
 
     def record_transition(self, **transition: Any) -> None:
@@ -137,6 +139,7 @@ class SeesEnds:
         for key, last in changed.items():
             if transition[key] is not None:
                 transition[key] = torch.where(ended, info[last], transition[key])
+        transition["truncated"] = transition["truncated"] & ~transition["terminated"]
         super().record_transition(**transition)  # pyright: ignore[reportAttributeAccessIssue]
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from mjlab.extras import missing
 from mjlab.recording.config import RecordingError
 from mjlab.recording.layout import CONTROL, Layout, RecordedField
 from mjlab.safe_names import name_fault
@@ -50,10 +51,7 @@ def require_h5py() -> Any:
     try:
         return importlib.import_module("h5py")
     except ImportError as error:
-        raise ImportError(
-            "Recording episodes needs h5py, which is not installed: "
-            'pip install "mjlab-fused[gym]".'
-        ) from error
+        raise ImportError(missing("Recording episodes", "h5py", "gym")) from error
 
 
 def write_attributes(group: Any, attributes: Mapping[str, Any]) -> None:

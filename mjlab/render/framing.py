@@ -64,7 +64,7 @@ class Subject:
 def fitting_distance(
     model: mujoco.MjModel, low: np.ndarray, high: np.ndarray, aspect: float
 ) -> float:
-    """Return the distance from which a box takes half of the picture's height, m.
+    """Return the distance from which a box takes its share of the picture's height, m.
 
     The near side of the box is that far away, from whichever direction it is seen. The
     distance is longer where the diagonal of the box would be wider than the picture.

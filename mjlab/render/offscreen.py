@@ -239,11 +239,15 @@ def view_distance(
 
 
 def brighten(model: mujoco.MjModel) -> None:
-    """Give a model's copy daylight, unless the model sets a headlight of its own."""
+    """Give a model's copy more light, unless the model sets a headlight of its own.
+
+    Light from the camera falls on what stands, and hardly on the ground, which is seen
+    at a small angle: so a robot stands out.
+    """
     light = model.vis.headlight
     is_default = np.allclose((light.ambient, light.diffuse), ((0.1,) * 3, (0.4,) * 3))
     if is_default and model.nlight:
-        light.ambient[:], light.diffuse[:], light.specular[:] = 0.5, 0.3, 0.2
+        light.ambient[:], light.diffuse[:], light.specular[:] = 0.3, 0.65, 0.2
 
 
 def _check_worlds(worlds: Sequence[int], num_envs: int) -> None:

@@ -9,6 +9,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from mjlab.extras import missing
 from mjlab.files import make_folders, move_durably, saying_why, temporary_beside
 from mjlab.render.closing import Closing
 
@@ -17,8 +18,6 @@ SUFFIXES = (".mp4", ".mkv", ".mov")
 
 _QUALITY = 21
 """Coarseness of x264, from 0, which is exact, to 51, which is small."""
-
-_INSTALL = "pip install 'mjlab-fused[video]'"
 
 
 class VideoError(RuntimeError):
@@ -128,11 +127,11 @@ def _require_ffmpeg() -> Any:
     try:
         import imageio_ffmpeg
     except ImportError as error:
-        raise VideoError(f"A video needs imageio-ffmpeg: {_INSTALL}") from error
+        raise VideoError(missing("A video", "imageio-ffmpeg", "video")) from error
     try:
         imageio_ffmpeg.get_ffmpeg_exe()
     except RuntimeError as error:
-        raise VideoError(f"There is no ffmpeg: {error} Try {_INSTALL}") from error
+        raise VideoError(f"{missing('A video', 'ffmpeg', 'video')} {error}") from error
     return imageio_ffmpeg
 
 

@@ -148,11 +148,12 @@ class DumpFolder:
         except (OSError, mujoco.FatalError) as error:
             self._complain(f"The dump {path} could not be written: {error}.")
             return
+        what = record["what"].replace(NONFINITE, "non-finite values")
         said = ", ".join(str(world) for world in kept)
         more = f" and {len(worlds) - len(kept)} more" if len(worlds) > len(kept) else ""
         self._say(
-            f"Something went wrong ({record['what']}) in world {said}{more}. The last "
-            f"steps are in {path}; play.py --dump {path} replays them."
+            f"{what[0].upper()}{what[1:]} ({said}{more}). play.py --dump {path} "
+            "replays the last steps."
         )
 
     def _has_room(self, size: int) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mjlab.extras import missing
 from mjlab.files import move_durably, temporary_beside, write_text
 from mjlab.names import UnknownNameError, suggest
 from mjlab.png import png
@@ -226,10 +227,7 @@ def _require(module: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise ImportError(
-            "LeRobot's files need pyarrow, which is not installed: "
-            'pip install "mjlab-fused[lerobot]".'
-        ) from error
+        raise ImportError(missing("A file of LeRobot", "pyarrow", "lerobot")) from error
 
 
 def _is_picture(rows: np.ndarray) -> bool:

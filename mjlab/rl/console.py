@@ -89,7 +89,7 @@ class PlainLines:
             f"{progress.iteration}/{progress.max_iterations}",
             f"{figures.get('Perf/steps_per_s', 0.0):,.0f} steps/s",
             *_main_figures(figures),
-            f"left {duration(progress.remaining)}",
+            f"ETA {duration(progress.remaining)}",
         ]
         parts += [f"{name} {value:g}" for name, value in _health(figures).items()]
         self.say("  ".join(parts))
@@ -166,7 +166,7 @@ _MAIN = {
     "Train/mean_reward": "reward",
     "Train/mean_episode_length": "length",
     "Eval/mean_reward": "eval reward",
-    "Train/mean_step_reward": "a step",
+    "Train/mean_step_reward": "reward/step",
 }
 
 
@@ -191,7 +191,7 @@ def _bar(progress: Progress) -> Table:
     bar = ProgressBar(
         total=max(1, progress.max_iterations), completed=progress.iteration, width=40
     )
-    times = f"{duration(progress.seconds)} gone, {duration(progress.remaining)} left"
+    times = f"{duration(progress.seconds)} elapsed, ETA {duration(progress.remaining)}"
     row.add_row("Iteration", done, bar, times)
     return row
 
@@ -200,7 +200,7 @@ def _overview(progress: Progress, figures: Mapping[str, float]) -> Text:
     speed = figures.get("Perf/steps_per_s", 0.0)
     losses = {k: v for k, v in figures.items() if k.startswith(("Loss/", "Policy/"))}
     lines = [
-        [f"{progress.env_steps:,} steps of worlds", f"{speed:,.0f} steps/s"],
+        [f"{progress.env_steps:,} environment steps", f"{speed:,.0f} steps/s"],
         _main_figures(figures),
         [f"{name.partition('/')[2]} {value:.3g}" for name, value in losses.items()],
     ]

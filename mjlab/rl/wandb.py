@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from mjlab.extras import missing
 from mjlab.files import check_contained, folder_beside, move_durably
 from mjlab.rl.checkpoint import BEST, Checkpoints
 from mjlab.rl.config import LoggingCfg
@@ -51,9 +52,7 @@ def import_wandb() -> Any:
     try:
         return importlib.import_module("wandb")
     except ImportError as error:
-        raise ImportError(
-            "Weights & Biases is not installed. Run `pip install 'mjlab-fused[wandb]'`."
-        ) from error
+        raise ImportError(missing("Weights & Biases", "wandb", "wandb")) from error
 
 
 def open_run(

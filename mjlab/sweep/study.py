@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from mjlab.extras import missing
 from mjlab.safe_names import check_name
 from mjlab.sweep.folder import SweepError
 from mjlab.sweep.ranges import Range
@@ -34,8 +35,7 @@ except ModuleNotFoundError as error:
     if (error.name or "").split(".")[0] not in ("optuna", "sqlalchemy"):
         raise  # It is there, and misses something itself.
     raise ModuleNotFoundError(
-        "mjlab.sweep.study needs Optuna, which is not installed: "
-        "pip install 'mjlab-fused[sweep]'.",
+        missing("mjlab.sweep.study", "Optuna", "sweep"),
         name=error.name,
     ) from error
 

@@ -3,6 +3,8 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from mjlab.extras import missing
+
 if TYPE_CHECKING:
     from mjlab.viewer.drive import VelocityDrive as VelocityDrive
     from mjlab.viewer.film import record_video as record_video
@@ -38,7 +40,7 @@ def __getattr__(name: str) -> Any:
             from mjlab.viewer.player import ViewerError
 
             raise ViewerError(
-                f"The web viewer needs {error.name}: pip install 'mjlab-fused[viewer]'"
+                missing("The web viewer", error.name, "viewer")
             ) from error
         raise
     return getattr(module, name)

@@ -11,6 +11,7 @@ import warnings
 import mujoco
 
 from mjlab.entity import EntityCfg
+from mjlab.extras import missing
 from mjlab.schema import declared
 from mjlab.tasks.muscle.models import muscle_entity
 
@@ -33,10 +34,7 @@ def myolegs() -> mujoco.MjSpec:
     try:
         myo_sim = importlib.import_module("myo_sim")
     except ImportError as error:
-        raise ImportError(
-            "MyoLegs needs myo-sim, which is not installed: "
-            'pip install "mjlab-fused[myo-sim]".'
-        ) from error
+        raise ImportError(missing("MyoLegs", "myo-sim", "myo-sim")) from error
     with warnings.catch_warnings():
         # It attaches its parts without a prefix, and MuJoCo warns of that.
         warnings.simplefilter("ignore")

@@ -9,6 +9,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
+from mjlab.extras import missing
 from mjlab.names import UnknownNameError, suggest
 from mjlab.schema import declared
 
@@ -67,9 +68,8 @@ def _robot_folder(robot: str) -> Path:
         import mujoco_menagerie  # pyright: ignore[reportMissingImports]
     except ImportError:
         raise ModuleNotFoundError(
-            f"The skin of robot {robot!r} needs official meshes. Run `pip install "
-            "mujoco-menagerie`, or set MENAGERIE_ROOT to a checkout of "
-            "mujoco_menagerie."
+            missing(f"The skin of robot {robot!r}", "mujoco-menagerie", "menagerie")
+            + " Or set MENAGERIE_ROOT to a checkout of mujoco_menagerie."
         ) from None
     return mujoco_menagerie.get(folder).path()
 

@@ -113,15 +113,18 @@ def test_learned_effort_is_limited_by_the_torque_speed_line(tmp_path):
     assert drive(World(cfg), [0.0, 1.0, 1.5], [9.0, 9.0, 9.0]) == [6.0, 4.0, 2.0]
 
 
-def test_commanded_effort_is_added_to_the_learned_one(tmp_path):
-    cfg = LearnedActuatorCfg(
-        target_names=("elbow",),
-        network_file=save(Weighted([1.0, 0.0]), tmp_path / "net.pt"),
-        input_idx=(0,),
-    )
-    world = World(cfg)
-    world.targets.joint_effort.fill_(0.5)
-    assert drive(world, [0.0], [2.0]) == [2.5]
+def test_commanded_effort_is_added_to_the_learned_one_unscaled(tmp_path):
+    for scale in (1.0, 4.0):
+        cfg = LearnedActuatorCfg(
+            target_names=("elbow",),
+            network_file=save(Weighted([1.0, 0.0]), tmp_path / "net.pt"),
+            input_idx=(0,),
+            pos_scale=3.0,
+            torque_scale=scale,
+        )
+        world = World(cfg)
+        world.targets.joint_effort.fill_(0.5)
+        assert drive(world, [0.0], [2.0]) == [3.0 * 2.0 * scale + 0.5]
 
 
 def test_each_target_of_each_world_goes_through_the_network_alone(tmp_path):
@@ -267,7 +270,7 @@ def test_missing_onnxruntime_is_named_with_its_pip_line(tmp_path, monkeypatch):
     file = tmp_path / "net.onnx"
     file.write_bytes(b"")
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(ActuatorError, match=r"pip install 'mjlab-fused\[export\]'"):
+    with pytest.raises(ActuatorError, match=r'pip install "mjlab-fused\[export\]"'):
         World(LearnedActuatorCfg(target_names=ALL, network_file=file))
 
 

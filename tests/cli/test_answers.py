@@ -131,6 +131,23 @@ def test_a_hangup_that_nohup_ignores_stays_ignored():
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_that_a_program_was_told_to_ignore_stays_ignored(number):
+    seen = []
+
+    def main(arguments: object) -> None:
+        os.kill(os.getpid(), number)
+        seen.append(signal.getsignal(number))
+
+    before = signal.signal(number, signal.SIG_IGN)
+    try:
+        run_program(main, [])
+        assert seen == [signal.SIG_IGN]
+        assert signal.getsignal(number) is signal.SIG_IGN
+    finally:
+        signal.signal(number, before)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_program_that_is_ended_cleans_up(tmp_path, number):
     def main(arguments: object) -> None:
         try:

@@ -138,7 +138,7 @@ WRONG = {
     "--env.decimation.x 4": "--env.decimation.x: env.decimation is 5, which has "
     "no part 'x'.",
     "--env.decimation 0": "decimation=0 has to be 1 or more.",
-    "--env.scene.num-envs 0": "--env.scene.num-envs 0: it has to be 1 or more.",
+    "--env.scene.num-envs 0": "scene.num_envs=0 has to be 1 or more.",
     "--env.final-obs maybe": "--env.final-obs takes True or False, not 'maybe'. "
     "It is False now.",
     "--env.sim.backend wrap": "--env.sim.backend cannot be 'wrap'. Valid names, "

@@ -37,8 +37,7 @@ def call(monkeypatch, capsys):
 def test_each_verb_is_a_program_that_calls_itself_so(call, word):
     code, text, _ = call(word, "--help")
     assert code == 0
-    own = "play" if word == "demo" else word
-    assert text.startswith(f"usage: mjlab {own}")
+    assert text.startswith(f"usage: mjlab {word}")
     # The runner is a file that `export` writes, and `port` reads one.
     for file in ("mjlab_runner.py", "their_env_cfg.py"):
         text = text.replace(file, "")
@@ -101,6 +100,16 @@ def played(monkeypatch):
     return seen
 
 
+def test_the_help_of_a_demo_says_what_it_does(call, played):
+    for line in (["--help"], ["Lift-Yam", "-h"]):
+        code, said, _ = call("demo", *line)
+        assert code == 0
+        assert said.startswith("usage: mjlab demo [TASK]")
+        assert "Velocity-Go1-Flat" in said and "demo.mp4" in said
+        assert max(map(len, said.splitlines())) <= 88
+    assert played == []
+
+
 def test_a_demo_shows_what_ships_where_nothing_is_named(call, played):
     assert call("demo", "--viewer", "none")[0] == 0
     assert call("demo", "Muscle-Walk-W18", "--video=x.mp4")[0] == 0
@@ -119,7 +128,8 @@ def test_a_demo_opens_a_page_where_there_is_a_display_and_else_is_a_film(
     monkeypatch.setenv("DISPLAY", ":0")
     assert call("demo")[1] == ""
     monkeypatch.delenv("DISPLAY")
-    assert "no display for a browser" in call("demo", "--seconds", "3")[1]
+    said = call("demo", "--seconds", "3")[1]
+    assert said.startswith("No display found: recording demo.mp4 instead ")
     assert played == [
         ["Velocity-Go1-Flat", *SCHEDULED, "--open"],
         ["Velocity-Go1-Flat", "--seconds", "3", *SCHEDULED, "--video", "demo.mp4"],

@@ -12,6 +12,7 @@ import mujoco
 import pytest
 import torch
 
+from mjlab import memory as machine
 from mjlab.cli import memory, run_program
 from mjlab.cli.memory import Need, available_memory, measure
 from mjlab.envs import ManagerBasedRlEnv
@@ -61,6 +62,13 @@ def test_processes_share_the_memory_of_a_machine(
     memory.require_memory(cfg, agent_cfg(), "cpu")
     with pytest.raises(NotEnoughMemoryError, match="to each of 4 processes"):
         memory.require_memory(cfg, agent_cfg(), "cpu", processes=4)
+
+
+def test_worlds_that_fit_are_a_multiple_of_eight_and_no_more_than_fit() -> None:
+    need = Need(physics=1, managers=2, rollout=3, update=4, fixed=100)
+    assert need.fitting(100 + 10 * 47) == 40
+    assert need.fitting(100 + 10 * 48) == 48
+    assert need.fitting(100 + 10 * 7) == 7
 
 
 def test_not_one_world_fits_into_nothing() -> None:
@@ -192,6 +200,14 @@ def test_memory_that_runs_out_anywhere_is_one_line_of_the_command_line(
 def test_memory_that_is_free_is_some_of_what_there_is() -> None:
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     assert 0 < available_memory("cpu") <= there
+
+
+def test_memory_that_is_free_is_told_in_units_of_1024_bytes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told = "MemTotal: 900 kB\nMemFree: 10 kB\nMemAvailable:     123 kB\n"
+    monkeypatch.setattr(Path, "read_text", lambda self: told)
+    assert machine._free_on_machine() == 123 * 1024
 
 
 @pytest.mark.parametrize("version", [1, 2])

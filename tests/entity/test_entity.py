@@ -455,6 +455,15 @@ def test_fixed_base_returns_to_its_initial_pose():
     close(sim.data.mocap_pos[:, 0], np.tile([1.0, 2.0, 3.0], (WORLDS, 1)))
 
 
+def test_fixed_base_returns_to_its_initial_turn():
+    turn = (0.5, 0.5, -0.5, 0.5)
+    cfg = crane_cfg(init_state=InitialStateCfg(pos=(1.0, 2.0, 3.0), rot=turn))
+    sim, entities = make_scene({"crane": cfg})
+    sim.data.mocap_quat[:] = torch.tensor([1.0, 0.0, 0.0, 0.0])
+    entities["crane"].reset_to_default(torch.ones(WORLDS, dtype=torch.bool))
+    close(sim.data.mocap_quat[:, 0], np.tile(turn, (WORLDS, 1)))
+
+
 # --- Writing ------------------------------------------------------------------------
 
 masks = st.lists(st.booleans(), min_size=WORLDS, max_size=WORLDS)

@@ -26,10 +26,11 @@ TASKS |= {task_id: registered(task_id) for task_id in entries()}
 
 # Warp compiles kernels for each model, 45 s the first time; by default tests take four.
 CARTPOLE_ON_WARP = pytest.param("warp", "Cartpole-Balance", marks=pytest.mark.slow)
-# Muscles take seconds for a few steps. One task that lifts stands for the others, which
-# differ in the action or in the things, the Go1 follows clips as the G1 does, and the
-# rough ground of the G1 is that of the Go1.
+# Muscles take seconds for a few steps. Of tasks that share their terms, one is fast:
+# Lift-Yam for the arm, Velocity-G1 (rough ground) for walking, Tracking-Go1 for clips
+# and the Go1, Cartpole-Balance for the cartpole.
 HEAVY = (
+    "Cartpole-Swingup",
     "Lift-Yam-Depth",
     "Lift-Yam-IK",
     "Lift-Yam-Mixed",
@@ -39,12 +40,15 @@ HEAVY = (
     "Muscle-Track-Arm6",
     "Muscle-Walk-W18",
     "Muscle-Walk-W54",
+    "Reach-Yam",
     "Reach-Yam-Depth",
     "Tracking-G1",
     "Tracking-G1-Clips",
     "Tracking-G1-No-State-Estimation",
+    "Velocity-G1-Flat",
     "Velocity-G1-Gait",
     "Velocity-Go1",
+    "Velocity-Go1-Flat",
 )
 
 

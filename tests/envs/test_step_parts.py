@@ -1,5 +1,6 @@
 """The parts around a step, each by itself: none of them needs an environment."""
 
+import warnings
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -128,8 +129,10 @@ def test_an_unknown_moment_of_resets_names_the_known_ones() -> None:
 # --- Numbers that are not finite ------------------------------------------------------
 
 
-def guard(ended: Any, bad: torch.Tensor, share: float) -> NonfiniteGuard:
-    report = SimpleNamespace(overflow={}, advice=())
+def guard(
+    ended: Any, bad: torch.Tensor, share: float, report: Any = None
+) -> NonfiniteGuard:
+    report = report or SimpleNamespace(overflow={}, advice=())
     health: Any = SimpleNamespace(check=lambda out: out.copy_(bad), read=lambda: report)
     counting = SimpleNamespace(take_nonfinite=lambda: {"reward/fast": 2, "reward/b": 0})
     steps = torch.tensor(4)
@@ -148,6 +151,23 @@ def test_a_lost_world_ends_and_is_counted_by_term() -> None:
         "Health/nonfinite/reward/fast": 2.0,
     }
     assert found.take_counts()["Health/nonfinite"] == 0.0, "taken once"
+
+
+def test_room_that_lacked_is_told_once_and_told_again_when_it_lacks_again() -> None:
+    report = SimpleNamespace(overflow={"contacts": 3}, advice=("Give more room.",))
+    found = guard(flags(False), torch.tensor([False]), share=1.0, report=report)
+
+    def lacked() -> float:
+        return found.take_counts()["Health/overflow/contacts"]
+
+    with pytest.warns(RuntimeWarning, match="Give more room"):
+        assert lacked() == 3.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert lacked() == 0.0
+    report.overflow = {"contacts": 5}
+    with pytest.warns(RuntimeWarning, match="Give more room"):
+        assert lacked() == 2.0
 
 
 def test_too_many_lost_worlds_stop_the_run_with_their_share_and_terms() -> None:

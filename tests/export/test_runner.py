@@ -192,7 +192,7 @@ def test_servos_whose_effort_is_computed_are_computed_here_too(tmp_path):
 
 def test_a_law_that_plain_mujoco_does_not_know_is_named(tmp_path, policy):
     policy.entity["actuators"][2]["law"] = "the law of LearnedActuatorCfg"
-    with pytest.raises(ContractError, match=r"FL_hip_joint has what .* LearnedActuat"):
+    with pytest.raises(ContractError, match=r"FL_hip_joint follows .* LearnedActuat"):
         MujocoRobot(policy)
 
 
@@ -717,7 +717,7 @@ def test_a_gamepad_that_is_unplugged_lets_the_robot_go(policy):
 
 def test_a_gamepad_is_found_among_devices_or_named_as_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "evdev", None)
-    with pytest.raises(ContractError, match="missing: `pip install evdev`"):
+    with pytest.raises(ContractError, match=r"evdev \(Linux only\): `pip inst"):
         GamepadSource.find()
     kinds = {"/dev/input/event0": (30, 48), "/dev/input/event1": (0x130,)}
     evdev = SimpleNamespace(
@@ -726,10 +726,10 @@ def test_a_gamepad_is_found_among_devices_or_named_as_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "evdev", evdev)
     assert GamepadSource.find().buttons == [0x130]
     kinds.pop("/dev/input/event1")
-    with pytest.raises(ContractError, match="no gamepad that may be read, but Pad"):
+    with pytest.raises(ContractError, match=r"readable\. Other devices: Pad\. P"):
         GamepadSource.find()
     kinds.clear()
-    with pytest.raises(ContractError, match="but no device at all"):
+    with pytest.raises(ContractError, match="Other devices: none"):
         GamepadSource.find()
 
 
@@ -795,13 +795,13 @@ def test_a_file_that_was_changed_is_refused(go1, tmp_path):
     ("line", "said"),
     [
         ("{none}", "{none}: No such file or directory"),
-        ("{go1} --seconds -1", "argument --seconds: -1 is not a time above 0 s"),
-        ("{go1} --seconds nan", "argument --seconds: nan is not a time above 0 s"),
+        ("{go1} --seconds -1", "argument --seconds: -1 is not a time of 0 s or more"),
+        ("{go1} --seconds nan", "argument --seconds: nan is not a time of 0 s or more"),
         ("{go1} --udp 99999", "argument --udp: 99999 is not a port from 0 to 65535"),
         ("{go1} --command 1 2", "twist takes 3 numbers"),
         ("{cartpole} --command 1", "The policy takes no command"),
         ("{go1} --fast", "unrecognized arguments: --fast"),
-        ("{go1} --keyboard", "The keyboard is read from a terminal: this is none"),
+        ("{go1} --keyboard", "--keyboard needs a terminal as standard input"),
         ("{go1} --log {none}/a.jsonl", "{none}/a.jsonl: No such file or directory"),
         ("{go1} --robot {none}", "MuJoCo cannot load {none}: "),
         ("{json}", "{json} is JSON, not ONNX: name the ONNX file that it belongs to, "),

@@ -482,18 +482,18 @@ def changed(contract: dict[str, Any], place: str, value: Any) -> str:
 
 
 REFUSED = [
-    ("format", 4, "The contract is of another format than 3: export the policy again"),
+    ("format", 4, "The contract has format 4, and this header reads 3: export "),
     ("conventions/quaternions", "xyzw", "Quaternions are xyzw, not wxyz"),
     ("inputs/0/measured/op", "odometry", "base_lin_vel is measured by 'odometry', whi"),
     ("inputs/0/shape", [2.5], ".inputs[0].shape[0] is not a count"),
     ("observations/1/filter", 0.3, "actor/base_ang_vel has 'filter', which this heade"),
-    ("observations/1/from", "time", "actor/base_ang_vel is, or has, made of time, whi"),
-    ("observations/1/shape", [3, 1], "actor/base_ang_vel is, or has, no vector, which"),
-    ("observations/3/offset", [1.0], "actor/joint_pos has 12 numbers, and a list of o"),
-    ("observations/5/width", 3, "actor/actions is, or has, a part of the last action,"),
-    ("actions/0/reach", {}, "joint_pos is, or has, 'reach', which only the file as a "),
-    ("actions/0/scale", [1.0], ".actions[0] has lists of several lengths"),
-    ("states/0/name", "state_hidden", "state_hidden is, or has, a memory of the netw"),
+    ("observations/1/from", "time", "actor/base_ang_vel has the source 'time', which"),
+    ("observations/1/shape", [3, 1], "actor/base_ang_vel has more than one dimension,"),
+    ("observations/3/offset", [1.0], "actor/joint_pos has 12 numbers, and a list of a"),
+    ("observations/5/width", 3, "actor/actions has a part of the last action, which"),
+    ("actions/0/reach", {}, "joint_pos has 'reach', which NetworkPolicy cannot compu"),
+    ("actions/0/scale", [1.0], ".actions[0] has lists of different lengths"),
+    ("states/0/name", "state_hidden", "state_hidden has a recurrent state, which Net"),
     ("robot", "arm", "The contract has no .entities.arm"),
     ("rates/control_dt", "fast", ".rates.control_dt is not a number"),
 ]
@@ -575,11 +575,11 @@ def test_what_only_the_file_can_do_is_refused_in_a_bare_network(driver, tmp_path
         told.append(exported.contract)
     told.append(shipped("Tracking-G1", tmp_path).contract)
     said = driven(driver, "refuse", moments=told)
-    assert said[0].startswith("state_hidden is, or has, a memory of the network's own")
-    assert said[1].startswith("arm is, or has, 'elements', which only the file as a")
+    assert said[0].startswith("state_hidden has a recurrent state, which Netw")
+    assert said[1].startswith("arm has 'elements', which NetworkPolicy cannot")
     # One action alone is all of the last action.
     assert said[2] == "taken"
-    assert "is, or has, made of input and clips, which only the file" in said[3]
+    assert "has the source 'input and clips', which NetworkPolicy cannot" in said[3]
 
 
 # --- Files ----------------------------------------------------------------------------
@@ -590,7 +590,7 @@ def test_a_file_of_another_contract_is_refused(driver, go1, cartpole, tmp_path):
     whole = contract_beside(go1)
     assert driven(driver, "check", whole, go1) == []
     other = driven(driver, "check", whole, cartpole)
-    assert other == ["The file is not the one that the contract is of"]
+    assert other == ["The contract belongs to another file"]
     content = bytearray(go1.read_bytes())
     content[-1] ^= 1
     damaged = tmp_path / "policy.onnx"

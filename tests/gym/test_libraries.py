@@ -58,6 +58,22 @@ def test_stable_baselines_sees_the_last_observation_of_each_episode() -> None:
         Sb3VecEnv(NumpyVectorEnv(worlds))
 
 
+def test_stable_baselines_bootstraps_no_row_that_falls_in_its_last_step() -> None:
+    """Row i ends after 3 + i steps, and time ends it after 6: row 3 has both."""
+    sb3()
+    from mjlab.gym.sb3 import Sb3VecEnv
+
+    worlds = gym_tasks.worlds(gym_tasks.scripted(), 5)
+    env = Sb3VecEnv(NumpyVectorEnv(worlds, autoreset_mode="same_step"))
+    env.reset()
+    told: dict[int, bool] = {}
+    for _ in range(6):
+        _, _, dones, infos = env.step(np.zeros((5, 1), np.float32))
+        for row in np.flatnonzero(dones):
+            told.setdefault(int(row), infos[row]["TimeLimit.truncated"])
+    assert told == {0: False, 1: False, 2: False, 3: False, 4: True}
+
+
 @pytest.mark.slow
 def test_stable_baselines_learns_for_ten_iterations() -> None:
     library = sb3()

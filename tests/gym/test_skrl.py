@@ -160,8 +160,11 @@ def ppo(env: Any, folder: Path, *, ends: bool) -> Any:
 def test_a_truncated_episode_goes_on_from_its_own_last_observation(
     ends: bool, tmp_path: Path
 ) -> None:
-    """Row 3 ends in its sixth step, by time; a counter shows and rewards its steps."""
-    env = SkrlEnv(tensors(gym_tasks.scripted, 4))
+    """Row 4 ends in its sixth step, by time; a counter shows and rewards its steps.
+
+    Row 3 falls in the same step, so that nothing follows.
+    """
+    env = SkrlEnv(tensors(gym_tasks.scripted, 5))
     agent = ppo(env, tmp_path, ends=ends)
     agent.init()
     agent.enable_training_mode(True)
@@ -184,8 +187,11 @@ def test_a_truncated_episode_goes_on_from_its_own_last_observation(
                 timesteps=16,
             )
         seen = following
-    assert flags[2].flatten().tolist()[3] is True
-    kept = agent.memory.get_tensor_by_name("rewards")[:6, 3, 0].tolist()
+    assert flags[1].flatten().tolist()[3:] == [True, False]
+    assert flags[2].flatten().tolist()[3:] == [True, True]
+    rewards = agent.memory.get_tensor_by_name("rewards")[:6, 3:, 0]
+    fallen, kept = rewards.T.tolist()
+    assert fallen == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
     # Half the value of 6, which it saw last, or of 0, the first of the next episode.
     assert kept == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0 + (3.0 if ends else 0.0)]
 

@@ -255,6 +255,21 @@ def test_a_stack_is_the_end_of_each_episodes_own_history(
         assert observations[..., 0].tolist() == stacks, f"step {step}"
 
 
+def test_a_row_that_ended_and_is_reset_by_hand_begins_its_stack_once() -> None:
+    """Row 0 ends after three steps, and begins anew before the step that would."""
+    env = FrameStack(counter(mode=NEXT), 3)
+    env.reset(seed=0)
+    for _ in range(3):
+        _, _, terminated, _, _ = env.step(still(env))
+    assert terminated.tolist() == [True, False]
+    mask = torch.tensor([True, False])
+    seen, _ = env.reset(options={"reset_mask": mask})
+    assert seen[..., 0].tolist() == [[0, 0, 0], [1, 2, 3]]
+    stacks = [env.step(still(env))[0][..., 0].tolist() for _ in range(3)]
+    assert [stack[0] for stack in stacks] == [[0, 0, 1], [0, 1, 2], [1, 2, 3]]
+    assert [stack[1] for stack in stacks] == [[2, 3, 4], [0, 0, 0], [0, 0, 1]]
+
+
 def test_a_stack_that_was_returned_never_changes() -> None:
     env = FrameStack(counter(), 2)
     seen, _ = env.reset(seed=0)
@@ -292,6 +307,19 @@ def test_a_repeated_action_keeps_the_other_modes() -> None:
     ]
     env = ActionRepeat(counter(mode=DISABLED), 2)
     assert run(env, 2)[-1][0] == [3, 4]
+
+
+def test_a_row_that_ended_and_is_reset_by_hand_repeats_its_next_action() -> None:
+    """Row 0 ends in the second of its two repeated steps, row 1 after it."""
+    env = ActionRepeat(counter(mode=NEXT), 2)
+    env.reset(seed=0)
+    for _ in range(2):
+        _, _, terminated, _, _ = env.step(still(env))
+    assert terminated.tolist() == [True, True]
+    env.reset(options={"reset_mask": torch.tensor([True, False])})
+    seen, reward, *_ = env.step(still(env))
+    # Row 1 was not reset, and begins anew in this step without a reward.
+    assert seen[:, 0].tolist() == [2, 0] and reward.tolist() == [3, 0]
 
 
 def test_wrappers_work_together() -> None:

@@ -284,7 +284,8 @@ def known_names() -> frozenset[str]:
             if folder != "tests/":
                 found |= set(names_in(ast.parse(file.read_text("utf-8"))))
     for file in (ROOT / "mjlab").rglob("*.hpp"):
-        found |= set(re.findall(r"\b(?:class|struct) (\w+)", file.read_text("utf-8")))
+        kinds = r"\b(?:class|struct|inline [\w:]+) (\w+)"
+        found |= set(re.findall(kinds, file.read_text("utf-8")))
     for file in (ROOT / "tasks").rglob("*.xml"):
         found |= set(re.findall(r"\bname=\"(\w+)\"", file.read_text("utf-8")))
     return frozenset(found)

@@ -177,6 +177,14 @@ def test_time_left_counts_down_in_seconds() -> None:
     assert left == pytest.approx([0.06, 0.04, 0.02, 0.06, 0.04])
 
 
+def test_no_time_is_left_where_a_command_is_overdue() -> None:
+    env = bound(FakeEnv(2), {"goal": vector((0.06, 0.06))})
+    # Episodes that begin somewhere in the middle, as training likes to begin them.
+    env.episode_length_buf += torch.tensor([0, 100])
+    left = env.command_manager.term("goal").time_left
+    assert left.tolist() == pytest.approx([0.06, 0.0])
+
+
 # The manager and its contract.
 
 

@@ -304,6 +304,20 @@ def test_worlds_whose_constants_are_old_collect_until_they_are_cleared():
     assert events.constants_mask.tolist() == [False, True, True, False]
 
 
+def test_constants_that_were_derived_are_asked_for_no_longer():
+    def vary(env: Any, mask: torch.Tensor) -> None: ...
+
+    vary.model_fields = ("body_mass",)  # type: ignore[attr-defined]
+    env = FakeEnv(3)
+    derived: list[list[bool]] = []
+    env.sim.recompute_constants = lambda mask: derived.append(mask.tolist())
+    events = manager(env, mass=EventTermCfg(func=vary, mode="reset"))
+    for world in (0, 2):
+        events.apply("reset", mask=env.mask(world))
+        events.recompute_constants()
+    assert derived == [[True, False, False], [False, False, True]]
+
+
 def test_events_on_fields_without_constants_do_not_ask_for_them():
     def vary(env: Any, mask: torch.Tensor) -> None: ...
 

@@ -343,6 +343,17 @@ def test_relative_actions_are_in_the_axes_of_the_base() -> None:
     assert float(quat_angle(term.goal_quat_w, term.frame.quat_w).max()) < 1e-3
 
 
+@pytest.mark.parametrize("axis", [3, 4, 5])
+def test_relative_turns_have_a_scale_of_their_own(axis: int) -> None:
+    env = make_env(position_scale=0.02, rotation_scale=0.1)
+    term = env.action_manager.term("ik")
+    action = torch.zeros(WORLDS, 6)
+    action[:, axis].fill_(-1.0)
+    env.action_manager.process_action(action)
+    turned = quat_angle(term.goal_quat_w, term.frame.quat_w)
+    np.testing.assert_allclose(turned.numpy(), 0.1, atol=1e-4)
+
+
 def test_a_reset_forgets_the_goals_of_its_worlds_alone() -> None:
     env = make_env()
     term = env.action_manager.term("ik")

@@ -1,5 +1,6 @@
 """The command to follow a clip, its terms, and where episodes begin."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import mujoco
@@ -347,6 +348,51 @@ def test_starts_stay_within_the_ranges_that_are_asked_for(tmp_path: Path) -> Non
     assert (data.root_lin_vel_w[:, 2] >= 0.5 - 1e-6).all()
     away = data.joint_pos - torch.from_numpy(motion.joint_pos[0]).float()
     assert away.abs().max() <= 0.05 + 1e-6 and away.std() > 0.02
+
+
+def test_joints_of_a_start_stay_within_their_soft_limits(tmp_path: Path) -> None:
+    clips = saved(tmp_path, standing(g1_robot(), "arms", 1.0, 4.0))
+    for side, column in ((9.0, 1), (-9.0, 0)):
+        env = tracking_env(2, clips, sampling="start", joint_range=(side, side))
+        data = env.scene.entity("robot").data
+        limits = data.soft_joint_pos_limits[..., column]
+        torch.testing.assert_close(data.joint_pos, limits, atol=1e-5, rtol=0.0)
+
+
+def test_a_second_of_each_clip_is_drawn_as_often(tmp_path: Path) -> None:
+    """Clips of 51, 101 and 301 frames, the last of which is drawn half as often."""
+    robot = g1_robot()
+    clips = saved(
+        tmp_path,
+        standing(robot, "a", 1.0, 4.0),
+        standing(robot, "b", 2.0, 4.0),
+        standing(robot, "c", 6.0, 4.0),
+    )
+    env = tracking_env(1, clips, sampling="uniform", weights={"c": 0.5})
+    choice = (torch.arange(9_000) + 0.5) / 9_000
+    clip, row = motion_command(env, "motion")._draw(choice, torch.zeros(9_000))
+    shares = torch.bincount(clip, minlength=3) / 9_000
+    wanted = torch.tensor([51.0, 101.0, 150.5])
+    assert shares.tolist() == pytest.approx((wanted / wanted.sum()).tolist(), abs=1e-3)
+    assert sorted(set(row.tolist())) == [0, 51, 152]
+
+
+@pytest.mark.parametrize("axis", ["roll", "pitch", "yaw"])
+def test_noise_of_a_start_turns_the_root_about_an_axis_of_the_world(
+    tmp_path: Path, axis: str
+) -> None:
+    """A robot that looks to the left, turned about each axis alone."""
+    arms = standing(g1_robot(), "arms", 1.0, 4.0)
+    left = np.array([np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)])
+    quats = np.array([product(left, quat) for quat in arms.root_quat])
+    clips = saved(tmp_path, replace(arms, body_quat_w=quats[:, None]))
+    env = tracking_env(2, clips, sampling="start", pose_range={axis: (0.3, 0.3)})
+    turn = np.zeros(4)
+    about = np.eye(3)[("roll", "pitch", "yaw").index(axis)]
+    mujoco.mju_axisAngle2Quat(turn, about, 0.3)
+    expected = product(turn, quats[0])
+    found = env.scene.entity("robot").data.root_quat_w[0].double().numpy()
+    assert abs(found @ expected) == pytest.approx(1.0, abs=1e-6)
 
 
 def bins(lengths: list[int], rate: float = 10.0, **cfg: float) -> FailureBins:

@@ -103,6 +103,43 @@ def test_drift_is_forgiven_by_the_re_anchored_figures_alone(tmp_path: Path) -> N
     assert any(line.startswith("  torso_link") for line in shown)
 
 
+def test_a_figure_is_of_the_steps_of_the_counted_episodes_alone(tmp_path: Path) -> None:
+    """A world whose clip is over goes on, and is counted no more.
+
+    All joints are 0.25 rad/s too fast, or all 0.5, by turns.
+    """
+    robot = g1_robot()
+    clips = saved(
+        tmp_path, standing(robot, "a", 0.3, 2.0), standing(robot, "b", 0.5, 5.0)
+    )
+    env = tracking_env(4, clips, sampling="start", pose_range={}, velocity_range={})
+
+    class Hurried(Copying):
+        steps = 0
+
+        def _put(self) -> None:
+            super()._put()
+            self.steps += 1
+            robot = motion_command(env, "motion").entity
+            extra = 0.25 if self.steps // 4 % 2 else 0.5
+            everyone = torch.ones(4, dtype=torch.bool)
+            robot.write_joint_state(
+                everyone, robot.data.joint_pos, robot.data.joint_vel + extra
+            )
+            env.sim.forward()
+
+    meter = TrackingMeter(env, Hurried(env, 0.0))
+    found = run_episodes(env, meter, number=4, seed=0)
+    wanted = torch.zeros(2, dtype=torch.float64)
+    for clip, episode in zip(meter.clips, found, strict=True):
+        wanted[clip] += episode.steps - 1  # In the last one, the next clip begins.
+    assert len({episode.steps for episode in found}) == 2
+    assert meter._frames.tolist() == wanted.tolist()
+    for clip in meter.figures(found).values():
+        # The root of the mean square lies between both, above their mean.
+        assert 0.375 < clip["joint_vel_rms"] < 0.5
+
+
 class HoldsDefaultPose:
     """Asks for the default pose, whatever the clip does."""
 

@@ -80,6 +80,23 @@ def test_resampling_is_linear_and_takes_the_shorter_way_of_a_rotation() -> None:
     assert turned == pytest.approx([0.0, 18.0, 36.0, 54.0, 72.0, 90.0])
 
 
+@pytest.mark.parametrize("fps", [12.0, 24.0])
+def test_resampled_contacts_are_those_of_the_nearest_frame(fps: float) -> None:
+    """From 10 fps, contacts flip half way between frames."""
+    contacts = np.array([[False, True], [True, True], [False, False]])
+    share = np.array([0.0, 1.0, 0.0])
+    motion = two_joints(
+        contact_names=("left", "right"), contacts=contacts, feasibility=share
+    ).resampled(fps)
+    times = np.arange(motion.num_frames) * 10.0 / fps
+    nearest = [int(time + 0.5) for time in times.tolist()]
+    assert all(abs(time % 1.0 - 0.5) > 1e-6 for time in times)
+    assert motion.contacts is not None and motion.feasibility is not None
+    assert motion.contacts.tolist() == contacts[nearest].tolist()
+    # In between, the share of the hand is in between.
+    assert motion.feasibility == pytest.approx(1.0 - np.abs(times - 1.0))
+
+
 def test_bodies_are_where_mujoco_puts_them_and_as_fast(robot: MotionRobot) -> None:
     motion = robot.completed(turning(robot))
     model = robot.sim.mj_model

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from mjlab.motion import Motion, MotionError
-from mjlab.motion.simulate import simulated
+from mjlab.motion.simulate import STRENGTHS, _Hands, simulated
 from mjlab.tasks.robots.g1 import g1_cfg
 from tests.worlds.motions import g1_robot, standing
 
@@ -50,6 +51,36 @@ def test_a_root_that_flies_away_is_lost_whatever_the_hand():
     away = raised(motion, 20.0 * (np.arange(21) / 50.0) ** 2)
     with pytest.raises(MotionError, match=r"'jump' is lost after 0\.\d\d s even with"):
         simulated(away, g1_cfg(), robot)
+
+
+def test_a_hand_turns_a_root_with_no_more_than_its_strength_at_its_radius():
+    """Asked for a turn of a radian, and for a way of a metre, along each axis."""
+    robot = g1_robot()
+    hands = _Hands(g1_cfg(), standing(robot, "arms", 0.4, 4.0).resampled(200.0))
+    still = torch.zeros(13)
+    still[3] = 1.0
+    state = still.expand(len(STRENGTHS), 13)
+    model = robot.sim.mj_model
+    weight = float(model.body_subtreemass[1] * 9.81)
+    strengths = torch.tensor(STRENGTHS)
+    for axis in range(3):
+        asked = still.clone()
+        asked[3], asked[4 + axis] = np.cos(0.5), np.sin(0.5)
+        force, torque, share = hands._pull(state, asked)
+        # A critically damped oscillator of 2 Hz at a radius of 0.07 m.
+        whole = weight / 9.81 * 0.07**2 * (4.0 * np.pi) ** 2
+        most = torch.minimum(strengths * weight * 0.07, torch.tensor(whole))
+        assert torque[:, axis].tolist() == pytest.approx(most.tolist(), rel=1e-4)
+        assert not force.any()
+        expected = (most / 0.07 / weight).tolist()
+        assert share.tolist() == pytest.approx(expected, rel=1e-4, abs=1e-7)
+        asked = still.clone()
+        asked[axis] = 1.0
+        force, torque, share = hands._pull(state, asked)
+        assert force[:, axis].tolist() == pytest.approx(
+            (strengths * weight).tolist(), rel=1e-4
+        )
+        assert share.tolist() == pytest.approx(STRENGTHS, rel=1e-4, abs=1e-7)
 
 
 def test_frames_that_are_not_whole_steps_of_physics_are_refused():

@@ -6,11 +6,12 @@ import statistics
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import torch
 from torch._subclasses import FakeTensorMode
 
-from mjlab.random import WorldRng, stream_id, world_seeds
+from mjlab.random import WorldRng, _as_normal, stream_id, world_seeds
 
 GOLDEN = 0x9E3779B97F4A7C15
 WORD = 2**64
@@ -328,3 +329,32 @@ def test_a_cuda_device_draws_the_same_bits_also_in_a_graph():
         graph.replay()
         assert torch.equal(out.cpu(), host.normal(0.0, 1.0, 7, "a"))
         host.advance()
+
+
+def test_the_smallest_and_the_largest_word_are_finite_normal_numbers() -> None:
+    """Against quantiles of the standard library, in the middle of each cell."""
+    words = np.array([0, 1 << 12, 2**63 - 1, 2**63, 2**64 - 1], np.uint64)
+    found = _as_normal(words.copy())
+    assert np.isfinite(found).all()
+    cells = [int(word) >> 12 for word in words]
+    normal = statistics.NormalDist()
+    # Mirrored, since shares near one have few digits.
+    expected = [
+        normal.inv_cdf((c + 0.5) / 2**52)
+        if c < 2**51
+        else -normal.inv_cdf((2**52 - c - 0.5) / 2**52)
+        for c in cells
+    ]
+    assert found.tolist() == pytest.approx(expected, rel=1e-5, abs=1e-6)
+
+
+def test_what_has_no_probability_never_happens_and_what_is_certain_always_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Uniform numbers reach 0 and stay below 1."""
+    rng = WorldRng(3, 0, "cpu")
+    drawn = torch.tensor([0.0, 0.5, 1.0 - 2.0**-24])
+    monkeypatch.setattr(rng, "draw", lambda stream, shape, tick=None: drawn.clone())
+    assert rng.bernoulli(0.0, (), "s").tolist() == [False, False, False]
+    assert rng.bernoulli(0.5, (), "s").tolist() == [True, False, False]
+    assert rng.bernoulli(1.0, (), "s").tolist() == [True, True, True]

@@ -531,7 +531,7 @@ def test_without_ffmpeg_a_video_is_refused_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
-    with pytest.raises(RecordingError, match=r"pip install 'mjlab-fused\[video]'"):
+    with pytest.raises(RecordingError, match=r'pip install "mjlab-fused\[video]"'):
         recorded(gym_tasks.scripted(), tmp_path, save_video=True, max_steps_per_video=5)
 
 

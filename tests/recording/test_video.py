@@ -1,6 +1,7 @@
 """Videos of `RecordEpisode`, read back frame by frame."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import torch
 
 from mjlab.envs import ViewerCfg
 from mjlab.gym import TorchVectorEnv
+from mjlab.gym.record_video import VideoRecorder
 from mjlab.replay import RecordEpisode
 from tests.tools.film_reader import read_film
 from tests.worlds import gym_tasks
@@ -90,3 +92,40 @@ def test_a_trigger_chooses_steps_and_a_flush_names_a_video(tmp_path: Path) -> No
     frames = read_film(tmp_path / "1_good.mp4").frames.astype(np.int64)
     # The cart is pushed, so that something moves.
     assert np.abs(frames[-1] - frames[0]).max() > 20
+
+
+@pytest.mark.parametrize("steps", [1, 3])
+def test_a_video_of_so_many_steps_has_a_frame_more(
+    steps: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A picture of the beginning, and one of what each step led to."""
+    lengths: list[int] = []
+    monkeypatch.setattr("mjlab.gym.record_video.Offscreen", lambda *a, **k: None)
+    env: Any = SimpleNamespace(
+        sim=None, scene=None, cfg=SimpleNamespace(viewer=None), num_envs=1
+    )
+    recorder = VideoRecorder(
+        env,
+        tmp_path,
+        fps=20.0,
+        shows_info=False,
+        trigger=None,
+        max_steps=steps,
+        avoids_overwriting=False,
+    )
+    film = SimpleNamespace(num_frames=0)
+
+    def draw(lines: Any) -> None:
+        film.num_frames += 1
+
+    def flush() -> None:
+        lengths.append(film.num_frames)
+        film.num_frames = 0
+
+    monkeypatch.setattr(recorder, "_video", film)
+    monkeypatch.setattr(recorder, "_draw", draw)
+    monkeypatch.setattr(recorder, "flush", flush)
+    for _ in range(2 * steps):
+        recorder.before_step()
+        recorder.after_step({}, draws=True)
+    assert lengths == [steps + 1, steps + 1]

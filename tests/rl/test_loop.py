@@ -14,6 +14,8 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.envs.nonfinite import TooManyNonfiniteError
+from mjlab.envs.rollout import ZeroPolicy
+from mjlab.managers import CurriculumTermCfg, ManagerTermBase
 from mjlab.rl import (
     CheckpointCfg,
     DistillationAgentCfg,
@@ -30,7 +32,7 @@ from mjlab.rl import (
 from mjlab.rl.figures import IterationFigures
 from mjlab.rl.logging import JsonlWriter, read_metrics
 from mjlab.rl.loop import TrainingLoop
-from mjlab.rl.policy import _OutcomeShares
+from mjlab.rl.policy import Evaluation, _OutcomeShares
 from mjlab.rl.vecenv import RslRlVecEnv
 from tests.tools.step_watch import watch
 from tests.worlds.rl_runs import (
@@ -173,6 +175,38 @@ def test_an_evaluation_scores_the_mean_action_over_one_episode_of_each_world():
     assert loop.figures["Eval/mean_episode_length"] == worlds.max_episode_length
 
 
+class Countdown(ManagerTermBase):
+    """A curriculum that lowers the weight of the reward with each episode."""
+
+    def __call__(self, env, mask, term):
+        env.reward_manager.weight(term).mul_(torch.where(mask.any(), 0.5, 1.0))
+        return env.reward_manager.weight(term).clone()
+
+
+def test_a_second_evaluation_begins_with_the_curricula_of_the_first():
+    """The same policy scores the same, whatever earlier evaluations have changed."""
+    cfg = agent_cfg(1, evaluation=EvaluationCfg(every=1, num_envs=4))
+
+    def build():
+        env = env_cfg(worlds=4)
+        (reward,) = env.rewards
+        env.curriculum["easier"] = CurriculumTermCfg(
+            func=Countdown, params={"term": reward}
+        )
+        return ManagerBasedRlEnv(env)
+
+    evaluation = Evaluation(build, cfg)
+    worlds = build()
+    policy = ZeroPolicy(worlds)
+    scores = [evaluation.run(policy) for _ in range(3)]
+    assert scores[0] == scores[1] == scores[2]
+    assert scores[0]["Eval/mean_reward"] > 0.0
+    # Without going back, the weight is not that of the start any more.
+    (name,) = worlds.reward_manager.terms
+    moved = evaluation._env.reward_manager.weight(name)
+    assert moved < worlds.reward_manager.weight(name)
+
+
 def test_an_evaluation_of_the_first_process_counts_for_all():
     """Figures are means over processes, and the others add zeros."""
     loop = make_loop(agent_cfg(1, evaluation=EvaluationCfg(every=1)), evaluates=True)
@@ -195,6 +229,15 @@ def test_outcomes_count_while_an_episode_runs_and_in_its_last_step():
         shares.update(torch.tensor([flag == "t" for flag in running]))
     found = {name: float(share) for name, share in shares.shares().items()}
     assert found == {"Eval/success_once": 0.75, "Eval/success_at_end": 0.5}
+
+
+def test_the_time_that_is_left_goes_by_the_iterations_of_this_process():
+    """Resumed at iteration 8, it took 4 s for two of them, and 10 are to come."""
+    loop = make_loop(agent_cfg(20))
+    loop.iteration = loop._first = 8
+    assert loop.progress.remaining is None
+    loop.iteration, loop._seconds = 10, 4.0
+    assert loop.progress.remaining == 20.0
 
 
 # --- Figures -------------------------------------------------------------------------
@@ -337,11 +380,11 @@ def test_training_runs_in_a_thread_that_can_take_no_signals():
 @pytest.mark.parametrize(
     ("stop", "iterations", "said"),
     [
-        (StopCfg(), 6, "all 6 iterations"),
+        (StopCfg(), 6, "6 of 6 iterations"),
         (StopCfg(max_env_steps=2 * STEPS * WORLDS + 1), 3, "stop.max_env_steps"),
         (StopCfg(max_seconds=1e-6), 1, "stop.max_seconds"),
         (StopCfg(metric="Train/mean_step_reward", target=0.0), 1, "stop.target"),
-        (StopCfg(metric="Train/mean_step_reward", target=9.0), 6, "all 6"),
+        (StopCfg(metric="Train/mean_step_reward", target=9.0), 6, "6 of 6"),
         # The step size never beats its first value, 1e-3, when it is fixed.
         (StopCfg(metric="Policy/learning_rate", patience=2), 4, "stop.patience"),
     ],

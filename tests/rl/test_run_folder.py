@@ -217,7 +217,7 @@ def shown(make, **options):
 def test_plain_lines_say_the_main_figures_without_colours():
     text = shown(PlainLines)
     assert text.splitlines() == [
-        "3/10  23,456 steps/s  reward 12.5  left 1 h 06 min  nonfinite 2",
+        "3/10  23,456 steps/s  reward 12.5  ETA 1 h 06 min  nonfinite 2",
         "and more",
     ]
     assert "\x1b" not in text

@@ -264,7 +264,7 @@ def test_wandb_that_is_absent_is_an_error_with_the_pip_line(tmp_path, monkeypatc
         lambda: fetch("wandb:me/mjlab/run", tmp_path),
         lambda: artifact_of(CLIP),
     ):
-        with pytest.raises(ImportError, match=r"pip install 'mjlab-fused\[wandb\]'"):
+        with pytest.raises(ImportError, match=r'pip install "mjlab-fused\[wandb\]"'):
             ask()
     assert not list(tmp_path.iterdir())
 

@@ -11,6 +11,7 @@ import torch
 from mjlab.actuator import (
     DcMotorActuatorCfg,
     DcPdActuatorCfg,
+    DelayCfg,
     IdealPdActuatorCfg,
     MotorActuatorCfg,
     MuscleActuatorCfg,
@@ -22,7 +23,15 @@ from mjlab.actuator import (
 from mjlab.entity import ArticulationCfg, EntityCfg, InitialStateCfg
 from mjlab.names import UnknownNameError
 from mjlab.random import WorldRng
-from mjlab.scene import Scene, SceneCfg, SceneEntityCfg, SceneError, build_scene
+from mjlab.scene import (
+    Scene,
+    SceneCfg,
+    SceneEntityCfg,
+    SceneError,
+    Selection,
+    build_scene,
+)
+from mjlab.scene.scene import Ground
 from mjlab.sensor import MujocoSensorCfg, ObjRef
 from mjlab.sim import MujocoCfg, Simulation, SimulationCfg, Stage, compile_model
 from mjlab.terrain import (
@@ -71,6 +80,8 @@ ARM = f"""
   <actuator><position name="xml" joint="xml" kp="12" kv="1"/></actuator>
 </mujoco>
 """
+
+END = "</mujoco>"
 
 TOY_LINKS = """
       <geom name="body" type="sphere" size=".12"/>
@@ -411,6 +422,49 @@ def test_worlds_move_by_one_row_and_graduates_go_anywhere() -> None:
     assert torch.equal(ground.origins, origins[tile])
 
 
+@pytest.mark.parametrize("most", [0, 1, 2, 9, None])
+def test_worlds_start_on_all_levels_up_to_the_hardest_allowed_one(most) -> None:
+    generator = rough_terrains(curriculum=True)
+    generator.num_rows = 4
+    terrain = TerrainCfg(
+        kind="generator", generator=generator, max_init_terrain_level=most
+    )
+    cfg = SceneCfg(num_envs=1, terrain=terrain, entities=toy())
+    built = build_scene(cfg)
+    assert built.terrain is not None
+    ground = Ground(built.terrain, WorldRng(1000, 0, "cpu"), most)
+    last = 3 if most is None else min(most, 3)
+    counts = torch.bincount(ground.levels, minlength=4).tolist()
+    # Of 1,000 draws each level has its share, to within five standard deviations.
+    share = 1000 / (last + 1)
+    assert all(abs(count - share) < 5 * share**0.5 for count in counts[: last + 1])
+    assert not any(counts[last + 1 :])
+
+
+def test_worlds_that_are_placed_anywhere_change_their_row_and_their_column() -> None:
+    built = build_scene(
+        SceneCfg(
+            num_envs=1,
+            terrain=TerrainCfg(kind="generator", generator=rough_terrains()),
+            entities=toy(),
+        )
+    )
+    assert built.terrain is not None
+    ground = Ground(built.terrain, WorldRng(2000, 0, "cpu"), 0)
+    rows, columns = built.terrain.num_rows, built.terrain.num_cols
+    before = ground.levels.clone(), ground.columns.clone()
+    mask = torch.arange(2000) % 2 == 0
+    ground.place_anywhere(mask, "test")
+    for now, old, count in zip(
+        (ground.levels, ground.columns), before, (rows, columns), strict=True
+    ):
+        assert torch.equal(now[~mask], old[~mask])
+        assert (now[mask] != old[mask]).float().mean() > 0.5
+        assert len(now[mask].unique()) == count
+    tiles = torch.from_numpy(built.terrain.origins).float()
+    assert torch.equal(ground.origins, tiles[ground.levels, ground.columns])
+
+
 def test_positions_relative_to_a_worlds_own_origin() -> None:
     scene = rough(3)
     points = scene.spawn_origins[:, None] + torch.tensor([1.0, 2.0, 3.0])
@@ -448,6 +502,22 @@ def test_a_selection_indexes_tensors_of_its_entity(box_file: Path) -> None:
     bodies = SceneEntityCfg("toy", body_names="tail").resolve(scene)
     assert bodies.global_ids("body").tolist() == [sim.mj_model.body("toy/tail").id]
     assert SceneEntityCfg("arm").resolve(scene).joint_ids == slice(0, 9)
+
+
+def test_selections_are_equal_that_mean_the_same_elements_in_the_same_order(
+    box_file: Path,
+) -> None:
+    _, scene = bound(scene_cfg(box_file, plane()))
+
+    def chosen(*names: str, **said: bool) -> Selection:
+        return SceneEntityCfg("arm", joint_names=names, **said).resolve(scene)
+
+    one = chosen("xml", "position")
+    assert one == chosen("xml", "position")
+    assert hash(one) == hash(chosen("xml", "position"))
+    assert one != chosen("xml", "position", preserve_order=True)
+    assert one != chosen("xml", "velocity")
+    assert one != SceneEntityCfg("toy", body_names="tail").resolve(scene)
 
 
 def test_a_selection_of_nothing_names_the_nearest(box_file: Path) -> None:
@@ -519,6 +589,30 @@ def built_of(xml: str, *names: str, **more) -> Scene:
     built = build_scene(cfg)
     sim = Simulation(compile_model(built.spec, SIM), 3, SIM, device="cpu")
     return Scene(cfg, built, sim, WorldRng(3, 0, "cpu"))
+
+
+@pytest.mark.parametrize("kind", [PositionActuatorCfg, IdealPdActuatorCfg])
+def test_delay_groups_of_one_name_in_two_entities_have_lags_of_their_own(kind):
+    """Within an entity the group has one lag a world, which its twin does not share."""
+    bus = {"delay": DelayCfg(min_lag=0, max_lag=20), "delay_group": "bus"}
+    names = ("position", "velocity")
+    actuators = tuple(
+        kind(target_names=(name,), stiffness=1.0, damping=0.0, **bus) for name in names
+    )
+    entities = {
+        name: EntityCfg(
+            source=mujoco.MjSpec.from_string(ARM.partition("  <actuator>")[0] + END),
+            articulation=ArticulationCfg(actuators=actuators),
+        )
+        for name in ("left", "right")
+    }
+    scene = bound(SceneCfg(num_envs=50, entities=entities))[1]
+    lags = {}
+    for name, entity in scene.entities.items():
+        found = [group._delay.lags for group in entity.actuators._groups]
+        assert all(torch.equal(one, found[0]) for one in found)
+        lags[name] = found[0]
+    assert not torch.equal(lags["left"], lags["right"])
 
 
 def test_controls_with_those_of_another_entity_between_them_are_as_written():

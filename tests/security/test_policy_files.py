@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import re
 import stat
 import subprocess
 import sys
@@ -136,26 +137,32 @@ NAMES: dict[str, list[zipfile.ZipInfo | str]] = {
 }
 
 
+def refused(capsys: Any, said: str, *arguments: str | Path) -> None:
+    """Have the runner refuse a command line, by a line that matches."""
+    assert main([*map(str, arguments)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert re.search(said, line), line
+
+
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
 def test_a_packed_scene_writes_nothing_outside_its_assets(
-    names, honest, scene, tmp_path
+    names, honest, scene, tmp_path, capsys
 ):
     (tmp_path / "out").mkdir()
     entries: Entries = [(name, b"evil") for name in names]
     path = evil(honest, tmp_path, [("scene.xml", scene), *entries])
     before = listing(tmp_path)
-    with pytest.raises(ContractError, match="packed scene"):
-        main([str(path), "--seconds", "0", "--scene", str(tmp_path / "out" / "a.xml")])
+    place = tmp_path / "out" / "a.xml"
+    refused(capsys, "packed scene", path, "--seconds", "0", "--scene", place)
     assert listing(tmp_path) == before
 
 
-def test_an_absolute_name_in_a_packed_scene_is_refused(honest, scene, tmp_path):
+def test_an_absolute_name_in_a_packed_scene_is_refused(honest, scene, tmp_path, capsys):
     target = tmp_path / "home" / "evil.txt"
     target.parent.mkdir()
     path = evil(honest, tmp_path, [("scene.xml", scene), (str(target), b"evil")])
-    with pytest.raises(ContractError, match="packed scene"):
-        main([str(path), "--scene", str(tmp_path / "a.xml")])
+    refused(capsys, "packed scene", path, "--scene", tmp_path / "a.xml")
     assert not target.exists()
 
 
@@ -164,28 +171,29 @@ def test_the_runner_on_a_robot_refuses_the_same_names(honest, scene, tmp_path):
     program = write_runner(tmp_path / "robot" / "policy.onnx")
     line = [sys.executable, "-I", str(program), str(path), "--scene", "out/a.xml"]
     done = subprocess.run(line, cwd=program.parent, capture_output=True, text=True)
-    assert done.returncode == 1
-    assert "ContractError: The packed scene has a file '../evil.txt'" in done.stderr
+    assert done.returncode == 2
+    assert "error: The packed scene has a file '../evil.txt'" in done.stderr
     assert not list(tmp_path.rglob("evil.txt"))
 
 
-def test_files_that_lie_beside_the_scene_already_stay(honest, scene, tmp_path):
+def test_files_that_lie_beside_the_scene_already_stay(honest, scene, tmp_path, capsys):
     path = evil(honest, tmp_path, [("scene.xml", scene), ("assets/a.stl", b"evil")])
     mine = tmp_path / "assets" / "a.stl"
     mine.parent.mkdir()
     mine.write_bytes(SECRET)
-    with pytest.raises(ContractError, match=r"a\.stl exists with other content"):
-        main([str(path), "--scene", str(tmp_path / "a.xml")])
+    said = r"a\.stl exists with other content"
+    refused(capsys, said, path, "--scene", tmp_path / "a.xml")
     assert mine.read_bytes() == SECRET
     assert not (tmp_path / "a.xml").exists()
 
 
-def test_a_link_among_the_assets_is_not_written_through(honest, scene, tmp_path):
+def test_a_link_among_the_assets_is_not_written_through(
+    honest, scene, tmp_path, capsys
+):
     path = evil(honest, tmp_path, [("scene.xml", scene), ("assets/a.stl", b"evil")])
     (tmp_path / "assets").mkdir()
     (tmp_path / "assets" / "a.stl").symlink_to(tmp_path / "planted.txt")
-    with pytest.raises(OSError):
-        main([str(path), "--scene", str(tmp_path / "a.xml")])
+    refused(capsys, r"a\.stl: ", path, "--scene", tmp_path / "a.xml")
     assert not (tmp_path / "planted.txt").exists()
 
 
@@ -224,7 +232,7 @@ READS = {
 
 @pytest.mark.parametrize("kind", READS)
 def test_a_packed_scene_reads_no_file_that_it_does_not_bring(
-    kind, honest, scene, tmp_path
+    kind, honest, scene, tmp_path, capsys
 ):
     secret = tmp_path / "secret.stl"
     secret.write_bytes(SECRET)
@@ -234,8 +242,7 @@ def test_a_packed_scene_reads_no_file_that_it_does_not_bring(
         "</mujoco>", READS[kind].format(**words) + "</mujoco>"
     )
     path = evil(honest, tmp_path, [("scene.xml", text.encode())])
-    with pytest.raises(ContractError, match="only the files that it brings"):
-        main([str(path), "--seconds", "0.1"])
+    refused(capsys, "only the files that it brings", path, "--seconds", "0.1")
 
 
 def test_a_packed_scene_with_entities_of_xml_is_refused(honest, scene, tmp_path):

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import mujoco
 import numpy as np
@@ -206,6 +207,38 @@ def test_pictures_are_held_until_a_world_is_due_again(gallery):
     others = [row[:5] + row[6:] for row in seen]
     assert [set(row) for row in others] == [{0}, {0}, {0}, {3}, {3}, {3}]
     assert [row[5] for row in seen] == [0, 0, 2, 2, 2, 5]
+
+
+@pytest.mark.parametrize("decimation", [1, 2, 3, 4])
+def test_a_camera_counts_control_steps_whatever_the_decimation(decimation):
+    """Every second step, seen by a renderer that only notes whose turn it is."""
+    model = mujoco.MjModel.from_xml_string(
+        "<mujoco><worldbody><camera name='eye'/></worldbody></mujoco>"
+    )
+    turns: list[list[bool]] = []
+
+    def add_camera(view, images):
+        return lambda due: turns.append(due.tolist())
+
+    engine = SimpleNamespace(batch=None)
+    sim = SimpleNamespace(num_envs=2, engine=engine, mj_model=model, device="cpu")
+    renderer = SimpleNamespace(notes=(), add_camera=add_camera)
+    cfg = CameraSensorCfg(name="eye", camera="eye", update_every=2)
+    sensor = CameraSensor(cfg, SimpleNamespace(sim=sim, renderer=renderer))  # type: ignore[arg-type]
+    for step in range(8):
+        if step == 3:
+            sensor.reset(torch.tensor([False, True]))
+            turns.pop()  # The end of a step is seen anew by worlds that were reset.
+        else:
+            for _ in range(decimation if step else 0):
+                sensor.update(0.005)
+        sensor.prepare()
+        sensor.finish()
+    # Step 3 is that of the reset: the first world's turns are 0, 2, 4 and 6.
+    assert turns == [
+        *([True, True], [False, False], [True, True]),
+        *([False, False], [True, True], [False, False], [True, True]),
+    ]
 
 
 def test_reset_leaves_the_pictures_and_turns_of_other_worlds(gallery):

@@ -1,6 +1,7 @@
 """Rays and heights against the equations of the surfaces, on both engines."""
 
 import math
+from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -433,6 +434,10 @@ def test_pinhole_rays_go_through_pixel_centers():
     np.testing.assert_allclose(at_one[-1], [1.5, -0.5, -1.0], atol=1e-12)
     _, ahead = PinholePatternCfg(width=1, height=1, axes="body").rays()
     np.testing.assert_allclose(ahead, [[1.0, 0.0, 0.0]], atol=1e-12)
+    # A body looks along x and has y to its left: the same picture from there.
+    _, turned = replace(cfg, axes="body").rays()
+    right, up, back = directions.T
+    np.testing.assert_allclose(turned, np.stack((-back, -right, up), 1), atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -303,6 +303,16 @@ def test_missing_memory_on_native_is_counted_and_names_the_number_to_set() -> No
     )
 
 
+@pytest.mark.parametrize(
+    ("memory", "advised"), [("250K", "1M"), ("1500K", "2M"), ("3M", "6M")]
+)
+def test_the_memory_that_is_advised_is_more_than_there_is(
+    memory: str, advised: str
+) -> None:
+    said = pile(memory).engine.advice("contacts")
+    assert said.endswith(f"set sim.mujoco.memory to more, such as '{advised}'")
+
+
 def test_counts_of_missing_memory_grow_as_much_after_a_reset_as_before() -> None:
     sim = pile("250K")
     totals = []

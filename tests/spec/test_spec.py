@@ -192,6 +192,42 @@ def test_a_spec_attaches_to_a_body(leg):
         attach_spec(parent, mujoco.MjSpec(), prefix="x/", body="fot")
 
 
+@pytest.mark.parametrize(("own", "other"), [(0, 3), (3, 0), (2, 5), (5, 2)])
+def test_user_data_of_either_model_has_room_in_the_scene(own: int, other: int) -> None:
+    """As many numbers a geom as the one with more has, each with its own."""
+    text = (
+        "<mujoco><size nuser_geom='{0}'/><worldbody><body name='b'>"
+        "<geom name='g' size='.1' mass='1' user='{1}'/></body></worldbody></mujoco>"
+    )
+    numbers = {n: " ".join(str(float(i + 1)) for i in range(n)) for n in (own, other)}
+    specs = [
+        mujoco.MjSpec.from_string(text.format(n, numbers[n] or ""))
+        for n in (own, other)
+    ]
+    attach_spec(specs[0], specs[1], prefix="child/")
+    model = specs[0].compile()
+    assert model.nuser_geom == max(own, other)
+    for name, count in (("g", own), ("child/g", other)):
+        wanted = [float(i + 1) for i in range(count)]
+        assert model.geom(name).user.tolist()[:count] == wanted
+
+
+@pytest.mark.parametrize("kind", ["camera", "light"])
+def test_what_is_not_said_of_a_camera_or_a_light_is_as_in_mujoco(kind: str) -> None:
+    spec, plain = mujoco.MjSpec(), mujoco.MjSpec()
+    if kind == "camera":
+        CameraCfg(name="one").edit(spec)
+        ours, theirs = spec.cameras[0], plain.worldbody.add_camera(name="one")
+        fields = ("fovy", "pos", "quat", "mode", "targetbody")
+    else:
+        LightCfg(name="one").edit(spec)
+        ours, theirs = spec.lights[0], plain.worldbody.add_light(name="one")
+        fields = ("type", "castshadow", "active", "pos", "dir", "cutoff", "exponent")
+        fields += ("diffuse", "specular", "ambient", "attenuation", "mode")
+    for field in fields:
+        assert np.array_equal(getattr(ours, field), getattr(theirs, field)), field
+
+
 def test_attaching_under_a_taken_prefix_names_model_and_prefix(leg):
     scene = mujoco.MjSpec()
     attach_spec(scene, load_spec(leg), prefix="a/")

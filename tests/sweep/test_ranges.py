@@ -135,7 +135,7 @@ def test_a_line_that_cannot_work_is_refused_at_once(words, said):
 def test_what_has_to_be_installed_is_named(monkeypatch):
     monkeypatch.setattr(script.importlib.util, "find_spec", lambda name: None)
     words = ["Cartpole-Balance", "--tune", "a:1..2"]
-    with pytest.raises(UsageError, match=r"pip install 'mjlab-fused\[sweep\]'"):
+    with pytest.raises(UsageError, match=r'pip install "mjlab-fused\[sweep\]"'):
         script.check_line(read_line(script.PROGRAM, words), words)
 
 

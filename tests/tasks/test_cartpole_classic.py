@@ -431,6 +431,21 @@ def test_a_learner_has_worlds_that_stand_still_begin_anew():
         assert (seen["policy"].abs().max() <= 0.05) == (step % 3 == 2)
 
 
+@pytest.mark.parametrize("bootstraps", [True, False])
+def test_a_pole_that_falls_in_the_last_step_is_no_time_out(bootstraps):
+    worlds = TensorCartpoles(ClassicCartpoleCfg(num_envs=3, max_steps=1))
+    vecenv = BatchVecEnv(worlds, bootstraps=bootstraps)
+    # Just within 12 degrees, and turning outwards to either side.
+    falls = [[0.0, 0.0, 0.209, 2.0], [0.0, 0.0, -0.209, -2.0], [0.0] * 4]
+    worlds.set_state(torch.tensor(falls))
+    _, _, dones, extras = vecenv.step(torch.tensor([[1.0, 0.0]] * 3))
+    assert dones.all()
+    if bootstraps:
+        assert extras["time_outs"].tolist() == [False, False, True]
+    else:
+        assert "time_outs" not in extras
+
+
 def test_a_categorical_distribution_is_that_of_torch():
     outputs = torch.randn(200, 3, generator=torch.Generator().manual_seed(0))
     ours = CategoricalDistribution(3)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from mjlab.rl.equivariant import EquivariantModel, Image, MirroredColumns, Signe
 from mjlab.rl.learners import Learner
 from mjlab.tasks.robots.g1 import MIRROR
 from mjlab.tasks.velocity import VelocityG1FlatCfg, VelocityG1GaitCfg, g1_gait_rl
+from mjlab.tasks.velocity import gait as gait_module
 from mjlab.tasks.velocity.gait import Gait
 from mjlab.tasks.velocity.support import Hand
 from mjlab.tasks.velocity.symmetry import Reflection
@@ -196,6 +198,20 @@ def test_the_gait_by_hand_at_four_phases(seconds, place, lift):
     assert found.tolist() == pytest.approx(expected, abs=1e-6)
 
 
+def test_the_right_leg_is_half_a_period_behind_the_left_one_all_the_time():
+    """Both phases stay below one, on either side of the half period."""
+    for turn in (0.0, 0.1, 0.25, 0.49, 0.5, 0.75, 0.99, 3.75):
+        found = NUMBERS.phases(torch.tensor([turn]))[0].tolist()
+        wanted = [turn % 1.0, (turn + 0.5) % 1.0]
+        assert found == pytest.approx(wanted, abs=1e-6), turn
+    # So each leg lifts once a period: 0.75 for the left, 0.25 for the right.
+    command = torch.zeros(1, 3)
+    for turn, lifts in ((0.75, [0.6, 0.0]), (0.25, [0.0, 0.6]), (0.5, [0.0, 0.0])):
+        phases = NUMBERS.phases(torch.tensor([turn]))
+        knees = NUMBERS.offsets(phases, command).view(6, 2)[3]
+        assert knees.tolist() == pytest.approx(lifts, abs=1e-6), turn
+
+
 def test_the_pelvis_sways_over_the_leg_that_stands():
     gait = replace(NUMBERS, sway=0.1)
     still = torch.zeros(1, 3)
@@ -203,6 +219,50 @@ def test_the_pelvis_sways_over_the_leg_that_stands():
         phases = gait.phases(torch.tensor([seconds]))
         rolls = gait.offsets(phases, still).view(6, 2)[1]
         assert rolls.tolist() == pytest.approx([roll, roll], abs=1e-6)
+
+
+def test_posture_is_best_in_the_pose_of_the_gait_and_without_it_when_standing(env):
+    env.reset(seed=3)
+    command = env.command_manager.get_command("twist")
+    command.copy_(torch.tensor(AHEAD).expand(WORLDS, 3))
+    moving = env.command_manager.term("twist").moving
+    moving.copy_(torch.tensor([1.0, 1.0, 0.0, 0.0]))
+    env.episode_length_buf.copy_(torch.tensor([13, 30, 13, 30]))
+    term, robot = env.reward_manager.term("gait_posture"), env.scene.entity("robot")
+    gait = env.cfg.rewards["gait_posture"].params["gait"]
+    seconds = env.episode_length_buf * env.step_dt
+    offsets = gait.offsets(gait.phases(seconds), command) * moving.unsqueeze(1)
+    order = ("hip_pitch", "hip_roll", "hip_yaw", "knee", "ankle_pitch", "ankle_roll")
+    pose = robot.data.default_joint_pos.clone()
+    for place, joint in enumerate(order):
+        for side, name in enumerate(("left", "right")):
+            column = robot.joint_names.index(f"{name}_{joint}_joint")
+            pose[:, column] += offsets[:, 2 * place + side]
+    everyone = torch.ones(WORLDS, dtype=torch.bool)
+    robot.write_joint_state(everyone, pose, torch.zeros_like(pose))
+    env.sim.forward()
+    env.scene.refresh()
+    assert term().tolist() == pytest.approx([1.0] * WORLDS, abs=1e-5)
+    assert offsets[:2].abs().max() > 0.1
+    twice = 2.0 * robot.data.default_joint_pos - pose
+    robot.write_joint_state(everyone, twice, torch.zeros_like(pose))
+    env.sim.forward()
+    env.scene.refresh()
+    assert (term()[:2] < 0.9).all() and term()[2:].tolist() == pytest.approx([1.0] * 2)
+
+
+def test_feet_touch_the_ground_by_the_gait_and_both_while_standing(env, monkeypatch):
+    env.reset(seed=3)
+    moving = env.command_manager.term("twist").moving
+    moving.copy_(torch.tensor([1.0, 1.0, 0.0, 0.0]))
+    gait = replace(NUMBERS, duty=0.6)
+    # At 0.3 periods the left leg stands and the right one, at 0.8, swings.
+    env.episode_length_buf.fill_(round(0.3 / env.step_dt))
+    down = torch.tensor([[True, False], [True, True], [True, True], [False, True]])
+    sensor = SimpleNamespace(is_in_contact=lambda: down)
+    monkeypatch.setattr(gait_module, "contact_sensor", lambda env, name: sensor)
+    found = gait_module.gait_contact(env, gait, "feet", "twist")
+    assert found.tolist() == [1.0, 0.5, 1.0, 0.5]
 
 
 def test_targets_are_the_default_pose_plus_gait_plus_action(env):

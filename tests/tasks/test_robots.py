@@ -618,7 +618,7 @@ def test_without_meshes_at_hand_the_pip_line_is_named(monkeypatch):
     monkeypatch.delenv("MENAGERIE_ROOT", raising=False)
     monkeypatch.setitem(sys.modules, "mujoco_menagerie", None)
     spec = mujoco.MjSpec.from_file(str(go1.GO1_XML))
-    with pytest.raises(ModuleNotFoundError, match="pip install mujoco-menagerie"):
+    with pytest.raises(ModuleNotFoundError, match=r"mjlab-fused\[menagerie\]"):
         with_skin(spec, "go1")
 
 

@@ -36,6 +36,7 @@ from mjlab.terrain import (
 )
 from mjlab.terrain.noise import perlin_noise
 from mjlab.terrain.shapes import merged_cells
+from mjlab.terrain.writer import _STOPS, PlacedTile, _height_colors, write_tiles
 
 KINDS = all_terrains().sub_terrains
 
@@ -898,3 +899,39 @@ def test_one_patch_name_means_one_number_of_patches():
     cfg.flat_patches = {"a": FlatPatchCfg(num_patches=4)}
     with pytest.raises(ValueError, match=r"\['a'\]\.num_patches is 3; it must be 4"):
         built(cfg)
+
+
+def test_colours_go_from_the_deepest_to_the_highest_by_the_root_of_the_height() -> None:
+    heights = np.array([-2.0, -0.5, 0.0, 0.5, 2.0])
+    # A quarter of the farthest height is half of the way to an end.
+    found = _height_colors(heights, (-2.0, 1.0))
+    assert found == pytest.approx(_STOPS)
+    assert _height_colors(1.0, (-2.0, 1.0)) != pytest.approx(_STOPS[4])
+    assert _height_colors(0.0, (0.0, 0.0)) == pytest.approx(_STOPS[2])
+
+
+def test_a_rough_tile_has_all_heights_of_its_range_up_to_the_highest() -> None:
+    cfg = RandomRoughCfg(noise_range=(0.02, 0.10), noise_step=0.02, border_width=0.0)
+    tile = cfg.build((8.0, 8.0), 1.0, np.random.default_rng(0))
+    assert tile.heights is not None
+    found = np.unique(np.round(tile.heights, 6))
+    assert found.tolist() == pytest.approx([0.02, 0.04, 0.06, 0.08, 0.10])
+
+
+def test_the_picture_on_a_height_field_has_its_far_side_first() -> None:
+    """MuJoCo's fields begin at the smallest y, its textures at the largest."""
+    rows, columns = 5, 7
+    heights = np.linspace(0.0, 1.0, rows)[:, None] + np.zeros((rows, columns))
+    tile = height_field_tile((4.0, 4.0), heights)
+    placed = PlacedTile(tile=tile, row=0, col=0, centre=(0.0, 0.0))
+    generator = TerrainGeneratorCfg(
+        size=(4.0, 4.0), sub_terrains={"flat": FlatCfg()}, color_scheme="height"
+    )
+    spec = mujoco.MjSpec()
+    cfg = TerrainCfg(kind="generator", generator=generator)
+    write_tiles(spec, cfg, generator, [placed], np.random.default_rng(0))
+    model = spec.compile()
+    image = model.tex_data[: rows * columns * 3].reshape(rows, columns, 3)
+    expected = np.round(255 * _height_colors(heights[::-1], (0.0, 1.0)))
+    assert np.array_equal(image, expected.astype(np.uint8))
+    assert not np.array_equal(image[0], image[-1])

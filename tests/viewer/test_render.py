@@ -227,6 +227,21 @@ def test_what_goes_wrong_while_a_film_is_drawn_is_raised(
     assert not list(tmp_path.iterdir())
 
 
+def test_what_goes_wrong_with_one_frame_is_raised_by_the_next(
+    renderer_works, tmp_path, monkeypatch
+):
+    pytest.importorskip("imageio_ffmpeg")
+    env = cartpoles()
+    film = Film(tmp_path / "film.mp4", 20.0, env.sim, env.scene, env.cfg.viewer)
+    draw = film._camera.draw
+    results = iter([lambda shots: 1 / 0, draw, draw])
+    monkeypatch.setattr(film._camera, "draw", lambda shots: next(results)(shots))
+    film.add()
+    with pytest.raises(ZeroDivisionError):
+        film.add()
+    film.close()
+
+
 def test_a_model_without_a_sky_gets_one_that_is_lighter_below(renderer_works):
     model = mujoco.MjModel.from_xml_string("<mujoco/>")
     data = mujoco.MjData(model)
@@ -389,7 +404,7 @@ def test_a_video_without_ffmpeg_names_what_to_install(tmp_path, monkeypatch):
         return normal(name, *arguments, **more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(VideoError, match=r"pip install 'mjlab-fused\[video\]'"):
+    with pytest.raises(VideoError, match=r'pip install "mjlab-fused\[video\]"'):
         Video(tmp_path / "out.mp4", 20.0)
 
 

@@ -512,7 +512,7 @@ def test_a_browser_shows_the_page_and_asks_no_other_host(page, tmp_path):
 def test_a_viewer_whose_extra_is_not_installed_says_what_to_install(monkeypatch):
     monkeypatch.delitem(sys.modules, "mjlab.viewer.web", raising=False)
     monkeypatch.setitem(sys.modules, "viser", None)
-    with pytest.raises(ViewerError, match=r"pip install 'mjlab-fused\[viewer\]'"):
+    with pytest.raises(ViewerError, match=r'pip install "mjlab-fused\[viewer\]"'):
         _ = mjlab.viewer.WebViewer
 
 

@@ -54,7 +54,7 @@ class KeyboardSource(CommandSource):
     def listening(self) -> Iterator[None]:
         """Take keys one by one, as long as this lasts."""
         if not sys.stdin.isatty():
-            raise ContractError("The keyboard is read from a terminal: this is none.")
+            raise ContractError("--keyboard needs a terminal as standard input.")
         termios, tty = map(importlib.import_module, ("termios", "tty"))
         before = termios.tcgetattr(sys.stdin)
         try:
@@ -103,8 +103,7 @@ class GamepadSource(CommandSource):
             evdev = importlib.import_module("evdev")
         except ImportError:
             raise ContractError(
-                "A gamepad is read by the package evdev, which is missing: "
-                "`pip install evdev`, on Linux."
+                "A gamepad needs the package evdev (Linux only): `pip install evdev`."
             ) from None
         devices = [evdev.InputDevice(path) for path in evdev.list_devices()]
         for device in devices:
@@ -113,8 +112,8 @@ class GamepadSource(CommandSource):
             if has_sticks and cls.BUTTON in has.get(cls.KEYS, ()):
                 return device
         raise ContractError(
-            "There is no gamepad that may be read, but "
-            f"{', '.join(device.name for device in devices) or 'no device at all'}. "
+            "No gamepad is readable. Other devices: "
+            f"{', '.join(device.name for device in devices) or 'none'}. "
             "Plug one in, or join the group `input`, which may read it."
         )
 

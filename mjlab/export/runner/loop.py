@@ -381,8 +381,8 @@ def _run(
 def _seconds(text: str) -> float:
     """Return a time from the command line."""
     seconds = float(text)
-    if not 0.0 < seconds < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is not a time above 0 s")
+    if not 0.0 <= seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is not a time of 0 s or more")
     return seconds
 
 

@@ -435,8 +435,9 @@ class Contract {
 
   explicit Contract(const std::string& text) : json(JsonReader::read(text)) {
     if (json["format"].number() != kFormat)
-      throw ContractError("The contract is of another format than " +
-                          std::to_string(kFormat) + ": export the policy again");
+      throw ContractError(with_numbers("The contract has format %g, and this header "
+                                       "reads %d: export the policy again",
+                                       json["format"].number(), kFormat));
     const std::string& order = json["conventions"]["quaternions"].text();
     if (order != "wxyz") throw ContractError("Quaternions are " + order + ", not wxyz");
     task = json["task"].text();
@@ -465,7 +466,7 @@ class Contract {
     const std::string none = "sha256:" + std::string(64, '0');
     std::size_t at = bytes.find(checksum);
     if (at == std::string::npos)
-      throw ContractError("The file is not the one that the contract is of");
+      throw ContractError("The contract belongs to another file");
     for (; at != std::string::npos; at = bytes.find(checksum, at))
       bytes.replace(at, none.size(), none);
     if (sha256(std::move(bytes)) != checksum)
@@ -545,7 +546,7 @@ class Contract {
       found.high.assign(found.start.size(), kInfinity);
     }
     if (found.low.size() != found.start.size())
-      throw ContractError("The range of " + found.name + " is of another width");
+      throw ContractError("The range of " + found.name + " has another width");
     return found;
   }
 
@@ -569,7 +570,7 @@ class Contract {
     found.targets = json[json.find("elements") ? "elements" : "targets"].texts();
     const std::vector<std::size_t> ends = shape(json["action"]);
     if (ends.size() != 2 || ends[0] > ends[1])
-      throw ContractError(json["action"].place + " is not two places");
+      throw ContractError(json["action"].place + " is not a pair of indices");
     found.first = ends[0];
     found.last = ends[1];
     found.beyond = unknown(json, known);
@@ -586,7 +587,7 @@ class Contract {
     for (const Numbers* each : {&found.scale, &found.offset, &found.low, &found.high,
                                 &found.open, &found.closed})
       if (!each->empty() && each->size() != size)
-        throw ContractError(json.place + " has lists of several lengths");
+        throw ContractError(json.place + " has lists of different lengths");
     return found;
   }
 
@@ -628,7 +629,7 @@ class Contract {
     for (const Numbers* each : {&found.factor, &found.offset, &found.scale})
       if (!each->empty() && each->size() != found.width)
         throw ContractError(found.name + " has " + std::to_string(found.width) +
-                            " numbers, and a list of others");
+                            " numbers, and a list of another length");
     if (!json["clip"].is_null()) {
       const Numbers ends = json["clip"].numbers();
       if (ends.size() != 2)
@@ -645,7 +646,8 @@ class Contract {
     is_fixed = entity["root"]["is_fixed"].flag;
     for (const Json& each : entity["joints"].list()) {
       const std::vector<Json>& limits = each["limits"].list();
-      if (limits.size() != 2) throw ContractError(each.place + " has no two limits");
+      if (limits.size() != 2)
+        throw ContractError(each.place + " is not a pair of limits");
       joints.push_back({each["name"].text(), each["unit"].text(),
                         limits[0].number_or(-kInfinity), limits[1].number_or(kInfinity),
                         static_cast<float>(each["default_pos"].number())});
@@ -782,7 +784,7 @@ class Measurer {
     for (double each : body.quat) whole.push_back(static_cast<float>(each));
     const std::vector<Json>& part = how["part"].list();
     if (part.size() != 2 || part[0].count() > part[1].count() || part[1].count() > 7)
-      throw ContractError(how.place + " is no part of a pose");
+      throw ContractError(how.place + " is not a slice of the 7 numbers of a pose");
     return {whole.begin() + static_cast<long>(part[0].count()),
             whole.begin() + static_cast<long>(part[1].count())};
   }
@@ -793,7 +795,8 @@ class Measurer {
     if (const Json* name = where.find("site"))
       return look(state_.sites, name->text(), "site");
     const Numbers& asked = look(commands_, where["command"].text(), "command");
-    if (asked.size() < 3) throw ContractError(where.place + " is no point");
+    if (asked.size() < 3)
+      throw ContractError(where.place + " is a command without 3 numbers");
     const Vector way = turned(axes.quat, {asked[0], asked[1], asked[2]});
     return {axes.pos[0] + way[0], axes.pos[1] + way[1], axes.pos[2] + way[2]};
   }
@@ -927,7 +930,7 @@ class NetworkPolicy : public Policy {
     const std::set<std::string> ours = {"state_last_action", "state_begun"};
     for (const Field& state : contract.states)
       if (!ours.count(state.name) && state.name.compare(0, 14, "state_history_") != 0)
-        refuse(state.name, "a memory of the network's own");
+        refuse(state.name, "a recurrent state");
     reset();
   }
 
@@ -967,14 +970,14 @@ class NetworkPolicy : public Policy {
   Numbers observation_, action_;
 
   [[noreturn]] static void refuse(const std::string& name, const std::string& what) {
-    throw ContractError(name + " is, or has, " + what +
-                        ", which only the file as a whole has: use FilePolicy");
+    throw ContractError(name + " has " + what +
+                        ", which NetworkPolicy cannot compute: use FilePolicy");
   }
 
   static void check(const Observation& term) {
     if (term.from != "input" && term.from != "last action")
-      refuse(term.name, "made of " + term.from);
-    if (term.rank != 1) refuse(term.name, "no vector");
+      refuse(term.name, "the source '" + term.from + "'");
+    if (term.rank != 1) refuse(term.name, "more than one dimension");
   }
 
   void add(const Observation& term, const Arrays& measured, Numbers& past) {
@@ -982,7 +985,7 @@ class NetworkPolicy : public Policy {
     if (term.from == "input")
       for (const Field& input : contract.inputs)
         if (input.name == term.input) now = checked(measured, input);
-    if (now.size() != term.width) refuse(term.name, "of another width than its input");
+    if (now.size() != term.width) refuse(term.name, "another width than its input");
     for (std::size_t i = 0; i < now.size(); ++i) {
       if (!term.factor.empty()) now[i] *= term.factor[i];
       if (!term.offset.empty()) now[i] += term.offset[i];
@@ -1026,7 +1029,7 @@ inline std::vector<Target> targets_of(const Contract& contract, const Arrays& an
   for (const Action& term : contract.actions) {
     const Numbers& values = answer.at(term.output);
     if (values.size() != term.targets.size())
-      throw ContractError(term.output + " is not of the width of its targets");
+      throw ContractError(term.output + " has another width than its targets");
     for (std::size_t i = 0; i < values.size(); ++i)
       found.push_back({term.targets[i], term.quantity, term.relative_to, values[i]});
   }
@@ -1102,7 +1105,7 @@ class CommandSource {
       values[name] = std::move(wanted);
       return;
     }
-    throw ContractError("There is no command " + name);
+    throw ContractError("There is no command '" + name + "'");
   }
 
   // Take what came since the last call; return the age of the newest, s. Infinite:
@@ -1619,7 +1622,7 @@ class OnnxFile {
     for (const auto* fields : {&contract.inputs, &contract.states})
       for (const Field& each : *fields)
         if (each.dtype != "float32" && each.dtype != "uint8")
-          throw ContractError(each.name + " is of the type " + each.dtype +
+          throw ContractError(each.name + " has the type " + each.dtype +
                               ", which this header does not know");
   }
 

@@ -83,7 +83,7 @@ class MujocoRobot(RobotInterface):
             if pair[0] > pair[1]:
                 raise ContractError(
                     "The model has its joints in another order: "
-                    f"{self.entity['joints'][place + 1]['name']} stands before "
+                    f"{self.entity['joints'][place + 1]['name']} comes before "
                     f"{self.entity['joints'][place]['name']}."
                 )
         self.controls = {
@@ -150,8 +150,7 @@ class MujocoRobot(RobotInterface):
         """Put it into another state, with the forces of the last step to begin from."""
         if (len(qpos), len(qvel)) != (self.model.nq, self.model.nv):
             raise ContractError(
-                f"The model has {self.model.nq} coordinates, and what was recorded "
-                f"{len(qpos)}."
+                f"The model has {self.model.nq} coordinates, and the state {len(qpos)}."
             )
         self.data.qpos[:], self.data.qvel[:] = qpos, qvel
         self.mj.mj_forward(self.model, self.data)
@@ -221,8 +220,8 @@ class MujocoRobot(RobotInterface):
     def _control(self, actuator: dict[str, Any], place: int) -> int:
         if actuator["law"] not in (None, PD):
             raise ContractError(
-                f"The actuator of {actuator['target']} has what plain MuJoCo does not "
-                f"know: {actuator['law']}."
+                f"The actuator of {actuator['target']} follows {actuator['law']}, "
+                "which plain MuJoCo does not have."
             )
         index = self.find("actuator", actuator["actuator"])
         return int(self.model.actuator_ctrladr[index]) + place
@@ -293,7 +292,7 @@ class MujocoRobot(RobotInterface):
                 own[1, 0] - own[0, 1], own[0, 0] + own[1, 1]
             )
             return [math.cos(angle), math.sin(angle)]
-        raise ContractError(f"This runner does not know how {op!r} is measured.")
+        raise ContractError(f"This runner cannot measure {op!r}: export it again.")
 
 
 class Servo:

@@ -1,0 +1,29 @@
+"""Words that can be read in two ways."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mjlab.cli.parts import Part
+from mjlab.cli.values import read_value
+
+
+@pytest.mark.parametrize(
+    ("annotation", "now", "text", "wanted"),
+    [
+        (str | None, "word", "None", None),
+        (str | None, None, "None", None),
+        (Path | None, Path("a"), "None", None),
+        (str | None, None, "none at all", "none at all"),
+        (str, "word", "None", "None"),
+        (float | None, 1.0, "None", None),
+        (int | float, 1, "2", 2),
+        (int | float, 1.0, "2", 2.0),
+    ],
+)
+def test_none_is_no_word_where_there_may_be_none(
+    annotation: Any, now: Any, text: str, wanted: Any
+) -> None:
+    found = read_value("option", [text], Part(now, annotation))
+    assert found == wanted and type(found) is type(wanted)

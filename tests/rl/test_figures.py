@@ -1,0 +1,103 @@
+"""Figures of a training by hand: patience, files of figures, and rates that decay."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from tensordict import TensorDict
+
+from mjlab.rl import cloning
+from mjlab.rl.dagger import Dagger
+from mjlab.rl.figures import Scores
+from mjlab.rl.logging import JsonlWriter, TensorboardWriter
+
+
+def test_patience_is_so_many_looks_without_a_better_score() -> None:
+    scores = Scores("score", target=None, patience=2)
+    reasons = []
+    for value in (1.0, 0.5, float("nan"), 0.9, 2.0, 1.0):
+        figures = {"score": value}
+        scores.judge(figures)
+        reasons.append(scores.reason_to_stop(figures))
+    assert [reason is not None for reason in reasons] == [False] * 3 + [True] + [
+        False
+    ] * 2
+    assert "has not beaten 1 in 3 looks" in str(reasons[3])
+
+
+def test_figures_up_to_the_iteration_of_a_resume_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.jsonl"
+    writer = JsonlWriter(path)
+    for iteration in range(1, 6):
+        writer.write(iteration, {"a": float(iteration)})
+    writer.close()
+    writer = JsonlWriter(path, start=3)
+    writer.write(4, {"a": -4.0})
+    writer.close()
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [(one["iteration"], one["a"]) for one in lines] == [
+        *((1, 1.0), (2, 2.0), (3, 3.0)),
+        (4, -4.0),
+    ]
+
+
+@pytest.mark.parametrize(("start", "purged"), [(0, None), (1, 2), (7, 8)])
+def test_tensorboard_purges_what_comes_after_the_iteration_of_a_resume(
+    start: int, purged: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+    module = SimpleNamespace(
+        SummaryWriter=lambda folder, purge_step: asked.append((folder, purge_step))
+    )
+    monkeypatch.setattr("importlib.import_module", lambda name: module)
+    TensorboardWriter(tmp_path, start=start)
+    assert asked == [(str(tmp_path), purged)]
+
+
+def test_the_rate_of_a_student_halves_with_so_many_samples() -> None:
+    class Learner(Dagger):
+        def __init__(self) -> None:
+            self._first_rate, self._half_life, self._added = 0.8, 100, 200
+            self._seen = TensorDict(
+                {"observations": torch.zeros(4, 1), "actions": torch.zeros(4, 1)}, [4]
+            )
+            self._capacity, self._batch_size, self._num_updates = 4, 2, 0
+            self.num_updates, self.device = 0, "cpu"
+            self.optimizer = SimpleNamespace(param_groups=[{}])  # type: ignore
+            self.student = SimpleNamespace(update_normalization=lambda seen: None)  # type: ignore
+            self.storage = SimpleNamespace(  # type: ignore
+                observations=torch.zeros(1, 1), clear=lambda: None
+            )
+
+        def _keep(self) -> None:
+            """Nothing is added."""
+
+    learner = Learner()
+    with pytest.raises(ZeroDivisionError):
+        learner.update()  # Of no updates there is no mean.
+    assert learner.learning_rate == pytest.approx(0.2)
+    assert learner.optimizer.param_groups[0]["lr"] == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("term", ["a", "b", "c"])
+def test_the_columns_of_the_named_term_are_shuffled_and_no_others(
+    term: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manager = SimpleNamespace(
+        active_terms={"actor": ["a", "b", "c"]},
+        group_obs_term_dim={"actor": [(1,), (2,), (1,)]},
+    )
+    bound = SimpleNamespace(observation_manager=manager)
+    monkeypatch.setattr(cloning, "terms_of", lambda env: bound)
+    rows = torch.arange(50.0)[:, None] + torch.arange(4.0) * 100.0
+    seen = TensorDict({"actor": rows.clone()}, [50])
+    torch.manual_seed(0)
+    cloning._shuffle(seen, [term], None)  # type: ignore[arg-type]
+    moved = (seen["actor"] != rows).any(dim=0).tolist()
+    columns = {"a": [0], "b": [1, 2], "c": [3]}[term]
+    assert moved == [column in columns for column in range(4)]
+    own = seen["actor"][:, columns]
+    assert torch.equal(own.sort(dim=0).values, rows[:, columns])
