@@ -83,7 +83,8 @@ def build_model(cfg: EntityCfg, name: str) -> BuiltModel:
         return _build(cfg, name)
     except (ValueError, OSError, TypeError) as error:
         source = cfg.source
-        file = f" from {str(source)!r}" if isinstance(source, str | Path) else ""
+        is_named = not isinstance(source, str | Path) or str(source) in str(error)
+        file = "" if is_named else f" from {str(source)!r}"
         error.add_note(f"This happened while the entity {name!r} was built{file}.")
         raise
 
