@@ -149,6 +149,7 @@ class DumpFolder:
             self._complain(f"The dump {path} could not be written: {error}.")
             return
         what = record["what"].replace(NONFINITE, "non-finite values")
+        what = what.replace(" 1 worlds", " 1 world")
         said = ", ".join(str(world) for world in kept)
         more = f" and {len(worlds) - len(kept)} more" if len(worlds) > len(kept) else ""
         self._say(

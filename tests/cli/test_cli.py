@@ -679,7 +679,7 @@ def test_a_folder_without_runs_is_not_suggested_as_one(tmp_path):
     (tmp_path / "sweeps").mkdir()
     with pytest.raises(UsageError) as refusal:
         find_run("sweeps", tmp_path)
-    assert "'sweeps'," not in str(refusal.value).partition(". ")[2]
+    assert "Valid names" not in str(refusal.value)
 
 
 @pytest.mark.slow

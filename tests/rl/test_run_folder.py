@@ -225,7 +225,7 @@ def test_plain_lines_say_the_main_figures_without_colours():
 
 def test_the_panel_shows_progress_best_and_worst_terms_and_trouble():
     text = shown(lambda c: LivePanel(c, "Cartpole"), force_terminal=True)
-    for part in ("3/10", "23,456", "1 h 06 min left", "term4", "term-4", "nonfinite 2"):
+    for part in ("3/10", "23,456", "ETA 1 h 06 min", "term4", "term-4", "nonfinite 2"):
         assert part in text, part
     assert "term0" not in text
     assert "overflow" not in text
