@@ -122,7 +122,7 @@ def test_last_observations_are_kept_and_zero_in_worlds_that_are_lost() -> None:
 
 
 def test_an_unknown_moment_of_resets_names_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="'same_step', 'never', 'next_step'"):
+    with pytest.raises(ValueError, match="'same_step', 'next_step', 'never'"):
         AutoReset(flags(True), rewards(0.0), "later")  # type: ignore[arg-type]
 
 

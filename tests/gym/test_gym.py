@@ -176,7 +176,7 @@ def test_each_row_has_a_picture_of_its_own() -> None:
     )
     single.reset(seed=0)
     own = single.render()
-    assert own is not None and own.shape == frames[0].shape == (480, 640, 3)
+    assert own is not None and own.shape == frames[0].shape == (720, 1280, 3)
     assert np.array_equal(frames[0], own) and not np.array_equal(frames[0], frames[1])
 
 

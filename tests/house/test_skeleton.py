@@ -180,7 +180,8 @@ def test_make_train_chooses_a_task_that_the_machine_can_learn(
         f'#!/bin/sh\n[ "$1" = -c ] && exit {int(not has_cuda)}\necho "$@"\n'
     )
     python.chmod(0o755)
-    done = run("make", "train", "ARGS=--seed 3", *more, cwd=checkout, check=True)
+    command = ["make", "--no-print-directory", "train", "ARGS=--seed 3", *more]
+    done = run(*command, cwd=checkout, check=True)
     line = f"scripts/train.py {expected}"
     assert done.stdout.splitlines()[-2:] == [f".venv/bin/python {line}", line]
 
