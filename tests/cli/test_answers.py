@@ -34,7 +34,7 @@ from mjlab.rl import Checkpoints, PpoAgentCfg, RunFolder
 from mjlab.rl.checkpoint import write_model
 from mjlab.rl.console import open_display
 from mjlab.rl.run_folder import RunFolderError
-from mjlab.rl.signals import Interrupts
+from mjlab.rl.signals import Interrupts, _is_closed
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from scripts import (
     bench,
@@ -178,6 +178,7 @@ def test_a_closed_pipe_asks_training_to_end_and_drops_its_output(tmp_path):
             display.say("before")
             assert not interrupts.received
             os.close(reader)
+            wait_for(lambda: _is_closed(1))  # The parent has the reader too.
             display.say("during")
             assert interrupts.received == signal.SIGPIPE
             display.say("after")
