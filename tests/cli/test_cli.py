@@ -164,8 +164,7 @@ WRONG = {
     "'smoth'. Valid names, nearest first: 'smooth'.",
     "--disable decimation": "--disable decimation: it cannot be switched off. "
     "What can is a term, such as rewards.NAME, or another part that may be None.",
-    "--agent.actor Rnn": "--agent.actor cannot be 'Rnn'. Valid names, nearest "
-    "first: ",
+    "--agent.actor Rnn": "--agent.actor cannot be 'Rnn'. Valid names, nearest first: ",
     "--agent.algorithm.rnd-cfg.weight 1": "--agent.algorithm.rnd-cfg.weight: "
     "agent.algorithm.rnd_cfg is None, so that it has no part 'weight'. It can be "
     "RndCfg.",
