@@ -124,7 +124,7 @@ def _free_on_machine() -> int:
 
 
 def _free_in_group(root: Path = Path("/sys/fs/cgroup")) -> int:
-    """Return what a container may still take, by control groups of version 2 or 1."""
+    """Return the free memory of a container by its control group, version 1 or 2."""
     places = [
         (root / "memory.max", root / "memory.current", root / "memory.stat"),
         (

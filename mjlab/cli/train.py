@@ -157,8 +157,8 @@ FILM = Path("videos/policy.mp4")
 def record_film(run: RunFolder) -> str:
     """Film the policy of a run, write the report with the film, and say where it is.
 
-    The film is recorded in a process of its own: rendering wants other settings of the
-    libraries, and a training keeps memory that it has freed.
+    A separate process records the film, because rendering needs other library settings
+    and the training process does not return freed memory to the system.
     """
     film = run.path / FILM
     make_folders(film.parent)

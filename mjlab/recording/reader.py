@@ -165,7 +165,7 @@ class Recording(Sequence[RecordedEpisode]):
                 self.numbers = _numbers(self._file)
                 """Numbers of the episodes that there are."""
         except BaseException:
-            # HDF5 answers from a file that is open, whatever the disk has by then.
+            # HDF5 reads an open file from its cache, even if the disk changed.
             self.close()
             raise
 

@@ -241,8 +241,8 @@ def view_distance(
 def brighten(model: mujoco.MjModel) -> None:
     """Give a model's copy more light, unless the model sets a headlight of its own.
 
-    Light from the camera falls on what stands, and hardly on the ground, which is seen
-    at a small angle: so a robot stands out.
+    Light from the camera reaches upright surfaces more than the ground, which it meets
+    at a small angle, so a robot stands out.
     """
     light = model.vis.headlight
     is_default = np.allclose((light.ambient, light.diffuse), ((0.1,) * 3, (0.4,) * 3))

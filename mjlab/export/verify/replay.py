@@ -32,7 +32,7 @@ _WORST = 6
 """Joints among which pairs are exchanged: those that are missed most."""
 
 _DEPTH = 1e-3
-"""Depth of the lowest point in the ground, m; a log does not tell the height."""
+"""Depth of the lowest point in the ground, m; a log does not hold the height."""
 
 
 @dataclass(frozen=True)
