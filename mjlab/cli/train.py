@@ -276,7 +276,7 @@ def _export(run: RunFolder, configs: Mapping[str, Any]) -> str:
 
     try:
         return f"ONNX file {export_run(run, configs).path}."
-    except ExportError as error:
+    except (ExportError, CannotWriteError) as error:
         return f"No ONNX file was written. {error}"
     except Exception:
         _log.exception("No ONNX file was written; scripts/export.py shows why.")

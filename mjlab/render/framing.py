@@ -66,8 +66,9 @@ def fitting_distance(
 ) -> float:
     """Return the distance from which a box takes its share of the picture's height, m.
 
-    The near side of the box is that far away, from whichever direction it is seen. The
-    distance is longer where the diagonal of the box would be wider than the picture.
+    It takes it halfway between its near side and its middle, from whichever direction
+    it is seen. The distance is longer where the diagonal of the box would be wider than
+    the picture.
 
     Args:
         model: The model, for its field of view.
@@ -79,7 +80,7 @@ def fitting_distance(
     across = math.hypot(size[0], size[1])
     height = max(size[2] / _HEIGHT, across / (_WIDTH * aspect))
     angle = math.radians(model.vis.global_.fovy)
-    return max(0.5 * height / math.tan(0.5 * angle) + 0.5 * across, _NEAREST)
+    return max(0.5 * height / math.tan(0.5 * angle) + 0.25 * across, _NEAREST)
 
 
 class Follower:

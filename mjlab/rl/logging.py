@@ -89,21 +89,25 @@ class TensorboardWriter:
         module = importlib.import_module("torch.utils.tensorboard")
         # What an earlier process wrote beyond its last checkpoint is hidden.
         purge = start + 1 if start else None
+        self._writer: Any = None
         self._is_failed = False
         threading.excepthook = _without_tensorboard(threading.excepthook)
         with self._warning_of_disk():
             self._writer = module.SummaryWriter(str(folder), purge_step=purge)
 
     def write(self, iteration: int, figures: Mapping[str, float]) -> None:
-        """Write each figure as a scalar."""
+        """Write each figure as a scalar, until a disk error."""
+        if self._is_failed:
+            return
         with self._warning_of_disk():
             for name, value in figures.items():
                 self._writer.add_scalar(name, value, iteration)
 
     def close(self, *, failed: bool = False) -> None:
         """Flush and close."""
-        with self._warning_of_disk():
-            self._writer.close()
+        if self._writer is not None:
+            with self._warning_of_disk():
+                self._writer.close()
 
     @contextmanager
     def _warning_of_disk(self) -> Iterator[None]:

@@ -167,9 +167,10 @@ _OF_FIGURES = "measures for minutes on cores of its own, and writes what is kept
 # Pattern of lines -> why nobody runs them here.
 NOT_RUN = {
     "make test*": "this is what runs the tests",
-    "python3 -m venv .venv *": "set-up as `make` does it; tests/house/test_skeleton.py",
+    "python3 -m venv .venv*": "set-up as `make` does it; tests/house/test_skeleton.py",
     "pip install -c constraints.txt *": "set-up as `make` does it, in the same words",
     'pip install "mjlab-fused[[]*': "no index has this distribution yet",
+    "pip install build": "would change the environment of the tests",
     "pip install stable-baselines3": "would change the environment of the tests",
     "pip install skrl": "would change the environment of the tests",
     "pip install torchrl": "would change the environment of the tests",

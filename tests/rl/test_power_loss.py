@@ -21,7 +21,7 @@ import torch
 
 from mjlab import files
 from mjlab.export import OnnxPolicy, write
-from mjlab.recording import episode_store, merge, read_index
+from mjlab.recording import episode_store, merge
 from mjlab.recording.hdf5 import RawEpisode
 from mjlab.recording.reader import Recording
 from mjlab.report.page import REPORT, write_report
@@ -271,8 +271,8 @@ def first_save_best(folder: Path) -> Writer:
 def _episodes(path: Path) -> Any:
     with Recording(path) as recording:
         found = [episode.read("rewards")[:1].tolist() for episode in recording]
-    # Notes name episodes without steps until the sidecar of a merge stands for them.
-    steps = [e["elapsed_steps"] for e in read_index(path)["episodes"]]
+        # The notes list episodes without steps until a merge writes the sidecar.
+        steps = [e["elapsed_steps"] for e in recording.about["episodes"]]
     return [each for each in found if each], [each for each in steps if each]
 
 

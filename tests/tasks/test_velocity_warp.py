@@ -48,7 +48,8 @@ def test_a_task_trains_on_warp_and_its_checkpoint_plays(
     video = tmp_path / "out.mp4"
     small = ("--env.viewer.width", "96", "--env.viewer.height", "64")
     run("play.py", "latest", *logs, "--video", str(video), "--steps", "5", *small)
-    assert read_film(video).frames.shape == (5, 64 * 96 * 3)
+    # Steps of 20 ms at 25 frames a second: every second one is drawn.
+    assert read_film(video).frames.shape == (3, 64 * 96 * 3)
 
 
 def make(task: str, engine: str, kinds: tuple[str, ...]) -> ManagerBasedRlEnv:
