@@ -137,7 +137,7 @@ def _inside(one: Public, node: ast.ClassDef, address: Address) -> Iterator[str]:
             f'<p>Its fields are in the <a href="{address(page)}">configuration '
             "reference</a>.</p>"
         )
-    elif is_record(node):
+    elif is_record(one.module, node):
         rows = [
             f"<tr><td><code>{field.name}</code></td>"
             f"<td><code>{html.escape(field.type)}</code></td>"

@@ -127,9 +127,10 @@ def configuration_index() -> str:
     """The first page of the configuration reference."""
     lines = ["# Configuration reference", "", NOTE, ""]
     lines += [
-        "Every configuration is a dataclass. All its fields are given by keyword. A",
-        "task is a subclass that changes defaults; a command line changes single",
-        "fields by their path, with dots between the names and `-` for `_`:",
+        "Every configuration is a dataclass with keyword arguments. A task is a",
+        "subclass in which a class attribute is a new default (`decimation = 2`). A",
+        "command line changes single fields by their path, with dots between the names",
+        "and `-` for `_`:",
         "",
         "```sh",
         "python scripts/train.py Velocity-G1 --env.sim.mujoco.timestep 0.004 \\",

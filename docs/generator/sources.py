@@ -6,7 +6,7 @@ the same sources always give the same text.
 
 import ast
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -135,9 +135,10 @@ def decorations(node: ast.ClassDef) -> str:
     return " ".join(ast.unparse(each) for each in node.decorator_list)
 
 
-def is_record(node: ast.ClassDef) -> bool:
-    """Whether a class is a dataclass."""
-    return "dataclass" in decorations(node)
+def is_record(module: Module, node: ast.ClassDef) -> bool:
+    """Return True for a dataclass, decorated as one or a subclass of `Config`."""
+    above = [base.name for _, base in ancestors(module, node)]
+    return "dataclass" in decorations(node) or "Config" in above
 
 
 # Types.
@@ -192,7 +193,8 @@ def default_of(module: Module, value: ast.expr | None) -> str | None:
     if value is None:
         return None
     if not (isinstance(value, ast.Call) and ast.unparse(value.func) == "field"):
-        return ast.unparse(value)
+        is_call = isinstance(value, ast.Call) and not (value.args or value.keywords)
+        return _made_by(module, value.func) if is_call else ast.unparse(value)
     for keyword in value.keywords:
         if keyword.arg == "default":
             return ast.unparse(keyword.value)
@@ -216,11 +218,25 @@ def _made_by(module: Module, factory: ast.expr) -> str:
     return f"{name}()"
 
 
-def fields_of(module: Module, node: ast.ClassDef) -> list[Field]:
-    """The fields that a dataclass itself declares."""
+def fields_of(
+    module: Module, node: ast.ClassDef, inherited: Mapping[str, Field] | None = None
+) -> list[Field]:
+    """The fields that a dataclass itself declares, or gives new defaults.
+
+    Args:
+        module: The class's module.
+        node: The class.
+        inherited: Fields of its bases by name.
+    """
     found: list[Field] = []
     after = [*node.body[1:], ast.Pass()]
     for statement, following in zip(node.body, after, strict=True):
+        if isinstance(statement, ast.Assign):
+            name = ast.unparse(statement.targets[0])
+            if inherited and name in inherited:
+                default = default_of(module, statement.value)
+                found.append(replace(inherited[name], default=default))
+            continue
         if not isinstance(statement, ast.AnnAssign):
             continue
         assert isinstance(statement.target, ast.Name)
@@ -268,7 +284,7 @@ def records() -> dict[str, Record]:
     every: dict[str, Record] = {}
     for module in modules().values():
         for name, node in module.classes.items():
-            if is_record(node) and not name.startswith("_"):
+            if is_record(module, node) and not name.startswith("_"):
                 every.setdefault(name, _record(module, node))
     chosen = {name for name in every if name.endswith("Cfg")}
     todo = list(chosen)
@@ -285,19 +301,18 @@ def records() -> dict[str, Record]:
 def _record(module: Module, node: ast.ClassDef) -> Record:
     fields: dict[str, Field] = {}
     bases: list[str] = []
+    inherited: dict[str, Field] = {}
     above = ancestors(module, node)
     for owner, base in reversed(above):
+        own = {field.name: field for field in fields_of(owner, base, inherited)}
+        inherited |= own
         if base.name.startswith("_"):
-            fields |= {field.name: field for field in fields_of(owner, base)}
-    for _, base in above:
-        if is_record(base) and not base.name.startswith("_"):
+            fields |= own
+    for owner, base in above:
+        is_shown = is_record(owner, base) and base.name != "Config"
+        if is_shown and not base.name.startswith("_"):
             bases.append(base.name)
-    inherited = {
-        field.name: field
-        for owner, base in reversed(above)
-        for field in fields_of(owner, base)
-    }
-    for field in fields_of(module, node):
+    for field in fields_of(module, node, inherited):
         if not field.text and field.name in inherited:
             field = replace(field, text=inherited[field.name].text)
         fields[field.name] = field

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import mujoco
@@ -18,8 +17,8 @@ from mjlab.actuator.place import (
     set_passive,
     target_names,
 )
-from mjlab.config import Config
 from mjlab.names import UnknownNameError, match_names, resolve_values
+from mjlab.settings import Config
 from mjlab.tensors.buffers import DelayCfg
 
 Quantity = Literal["stiffness", "damping", "effort_limit"]
@@ -30,7 +29,6 @@ _TUPLES = ("gear", "length_range")
 _ABOVE_ZERO = {"effort_limit", "saturation_effort", "velocity_limit", "force", "scale"}
 
 
-@dataclass(kw_only=True)
 class ActuatorCfg(Config, ABC):
     """Drives some joints, tendons or sites of an entity.
 

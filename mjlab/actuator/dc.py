@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from typing import Any, Literal
 
 import mujoco
 
 from mjlab.actuator.native import NativeActuatorCfg
 from mjlab.actuator.place import ActuatorError
-from mjlab.config import Config
+from mjlab.settings import Config
 
 DcInput = Literal["position", "velocity", "effort", "voltage"]
 
@@ -22,7 +22,6 @@ _INPUTS: dict[DcInput, mujoco.mjtCtrlInput] = {
 }
 
 
-@dataclass(kw_only=True)
 class DcThermalCfg(Config):
     """Heating of the winding, which raises its resistance.
 
@@ -48,7 +47,6 @@ class DcThermalCfg(Config):
     """Temperature of the surroundings, in °C."""
 
 
-@dataclass(kw_only=True)
 class DcFrictionCfg(Config):
     """Dry friction after LuGre: bristles that bend and slip."""
 
@@ -68,7 +66,6 @@ class DcFrictionCfg(Config):
     """Speed at which the one passes into the other, in rad/s."""
 
 
-@dataclass(kw_only=True)
 class DcCoggingCfg(Config):
     """Torque of the magnets: amplitude * sin(poles * angle + phase)."""
 
@@ -82,7 +79,6 @@ class DcCoggingCfg(Config):
     """In radians."""
 
 
-@dataclass(kw_only=True)
 class DcMotorActuatorCfg(NativeActuatorCfg):
     """A DC motor with its electrical side, computed by MuJoCo. `<dcmotor>`.
 

@@ -205,7 +205,6 @@ class PdLaw:
         }
 
 
-@dataclass(kw_only=True)
 class IdealPdActuatorCfg(ExplicitActuatorCfg):
     """A servo whose effort is computed as on a robot, once for each physics step.
 
@@ -229,7 +228,6 @@ class IdealPdActuatorCfg(ExplicitActuatorCfg):
         return PdLaw(stiffness, damping, EffortClip(limits))
 
 
-@dataclass(kw_only=True)
 class DcPdActuatorCfg(ExplicitActuatorCfg):
     """A servo whose effort cannot leave the torque-speed line of a DC motor.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -37,7 +36,6 @@ _WARM_UP_RUNS = 3
 before a CUDA graph is captured."""
 
 
-@dataclass(kw_only=True)
 class LearnedActuatorCfg(ExplicitActuatorCfg):
     """A network that maps recent position errors and velocities to the effort.
 

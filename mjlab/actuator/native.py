@@ -7,8 +7,7 @@ stable at time steps where an effort computed beforehand would not be.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import mujoco
 
@@ -16,7 +15,6 @@ from mjlab.actuator.actuator import Command
 from mjlab.actuator.config import ActuatorCfg
 from mjlab.actuator.place import (
     ActuatorError,
-    Transmission,
     drivers,
     limit_force,
     limit_target,
@@ -34,7 +32,6 @@ class NativeActuatorCfg(ActuatorCfg):
     """An actuator whose effort MuJoCo computes from its control."""
 
 
-@dataclass(kw_only=True)
 class PositionActuatorCfg(NativeActuatorCfg):
     """A position servo: stiffness * (target - position) - damping * velocity.
 
@@ -60,7 +57,6 @@ class PositionActuatorCfg(NativeActuatorCfg):
         return self._add_each(spec, targets, shape, *fields)
 
 
-@dataclass(kw_only=True)
 class VelocityActuatorCfg(NativeActuatorCfg):
     """A velocity servo: damping * (target - velocity). MuJoCo's `<velocity>`."""
 
@@ -78,7 +74,6 @@ class VelocityActuatorCfg(NativeActuatorCfg):
         return self._add_each(spec, targets, shape, "damping", "effort_limit")
 
 
-@dataclass(kw_only=True)
 class PdActuatorCfg(NativeActuatorCfg):
     """A servo of position and velocity, computed by MuJoCo.
 
@@ -113,7 +108,6 @@ class PdActuatorCfg(NativeActuatorCfg):
         ]
 
 
-@dataclass(kw_only=True)
 class MotorActuatorCfg(NativeActuatorCfg):
     """A motor that exerts the effort it is commanded. MuJoCo's `<motor>`."""
 
@@ -124,7 +118,7 @@ class MotorActuatorCfg(NativeActuatorCfg):
     """Effort at the target per effort of the motor. A site takes six numbers: a force
     and a torque in its frame."""
 
-    transmissions: ClassVar[tuple[Transmission, ...]] = ("joint", "tendon", "site")
+    transmissions = ("joint", "tendon", "site")
 
     def _add_actuators(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
         def shape(motor: Any, limit: float | None, gear: Any) -> None:
@@ -135,7 +129,6 @@ class MotorActuatorCfg(NativeActuatorCfg):
         return self._add_each(spec, targets, shape, "effort_limit", "gear")
 
 
-@dataclass(kw_only=True)
 class MuscleActuatorCfg(NativeActuatorCfg):
     """A muscle with activation dynamics and force-length-velocity curves.
 
@@ -221,7 +214,6 @@ class MuscleActuatorCfg(NativeActuatorCfg):
         return list(length_range)
 
 
-@dataclass(kw_only=True)
 class XmlActuatorCfg(NativeActuatorCfg):
     """Actuators that the entity's model file has already, used as they are.
 
@@ -238,8 +230,8 @@ class XmlActuatorCfg(NativeActuatorCfg):
     """Meaning of the controls: "position", "velocity" or "effort". None finds it out.
     Actuators with several inputs are not affected."""
 
-    transmissions: ClassVar[tuple[Transmission, ...]] = ("joint", "tendon", "site")
-    adds_actuators: ClassVar[bool] = False
+    transmissions = ("joint", "tendon", "site")
+    adds_actuators = False
 
     def candidates(self, spec: mujoco.MjSpec) -> list[str]:
         """Return the names of the targets that actuators of the file drive."""

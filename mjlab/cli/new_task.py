@@ -118,7 +118,6 @@ TASK = Task(
 _ENV = '''\
 """What <TASK> is: the differences from <BASE_TASK>."""
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -132,18 +131,13 @@ def action_square(env: Any) -> torch.Tensor:
     return env.action_manager.action.square().mean(dim=-1)
 
 
-def rewards() -> dict[str, RewardTermCfg | None]:
-    """Those of <BASE_TASK>, and one more. A term that is None is left out."""
-    terms = dict(<BASE>().rewards)
-    terms["action_square"] = RewardTermCfg(func=action_square, weight=-0.01)
-    return terms
-
-
-@dataclass(kw_only=True)
 class <CLASS>(<BASE>):
-    """Override what is to be different, as a field with another default."""
+    """A class attribute is the new default of a field. A term that is None is off."""
 
-    rewards: dict[str, RewardTermCfg | None] = field(default_factory=rewards)
+    rewards = {
+        **<BASE>.rewards,
+        "action_square": RewardTermCfg(func=action_square, weight=-0.01),
+    }
 
 
 def agent() -> Any:

@@ -1,9 +1,7 @@
 """The parts of an entity: a model, edits of it, actuators and an initial state."""
 
-from dataclasses import dataclass, field
-
 from mjlab.actuator import ActuatorCfg
-from mjlab.config import Config
+from mjlab.settings import Config
 from mjlab.spec import (
     CameraCfg,
     CollisionCfg,
@@ -19,7 +17,6 @@ Triple = tuple[float, float, float]
 Quat = tuple[float, float, float, float]
 
 
-@dataclass(kw_only=True)
 class InitialStateCfg(Config):
     """The state an entity starts from; None keeps what the model says.
 
@@ -51,7 +48,6 @@ class InitialStateCfg(Config):
     angular velocity in the frame of the joint's body."""
 
 
-@dataclass(kw_only=True)
 class ArticulationCfg(Config):
     """Actuators and soft limits of an entity's joints, tendons and sites."""
 
@@ -62,7 +58,6 @@ class ArticulationCfg(Config):
     """Share of each joint's range, about its centre, that the soft limits leave."""
 
 
-@dataclass(kw_only=True)
 class EntityCfg(Config):
     """A robot or an object.
 
@@ -85,10 +80,10 @@ class EntityCfg(Config):
     """Give a free joint to the root body of a model that has none. A URDF
     file cannot say that a robot is free to move."""
 
-    init_state: InitialStateCfg = field(default_factory=InitialStateCfg)
+    init_state: InitialStateCfg = InitialStateCfg()
     """The state that a reset returns to."""
 
-    articulation: ArticulationCfg = field(default_factory=ArticulationCfg)
+    articulation: ArticulationCfg = ArticulationCfg()
     """Actuators and soft limits."""
 
     textures: tuple[TextureCfg, ...] = ()

@@ -1,9 +1,7 @@
 """Configurations of environments, as users write them."""
 
-from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from mjlab.config import Config
 from mjlab.managers import (
     ActionTermCfg,
     CommandTermCfg,
@@ -22,12 +20,12 @@ from mjlab.mdp.events import reset_scene_to_default
 from mjlab.random.seeds import check_seed
 from mjlab.recording.config import RecordingCfg
 from mjlab.scene import SceneCfg
+from mjlab.settings import Config
 from mjlab.sim import SimulationCfg, check_num_envs
 
 ModeName = Literal["auto", "fused", "segmented", "eager"]
 
 
-@dataclass(kw_only=True)
 class ViewerCfg(Config):
     """Camera of viewers and videos."""
 
@@ -62,7 +60,6 @@ class ViewerCfg(Config):
     """The world that is shown first."""
 
 
-@dataclass(kw_only=True)
 class ManagerBasedRlEnvCfg(Config):
     """An environment: a scene, physics, and the terms of a Markov decision process.
 
@@ -70,10 +67,10 @@ class ManagerBasedRlEnvCfg(Config):
     off, which is how a subclass leaves out one that it inherits.
     """
 
-    scene: SceneCfg = field(default_factory=SceneCfg)
+    scene: SceneCfg = SceneCfg()
     """Ground, entities, sensors, and the number of worlds."""
 
-    sim: SimulationCfg = field(default_factory=SimulationCfg)
+    sim: SimulationCfg = SimulationCfg()
     """Engine and options of physics."""
 
     decimation: int = 1
@@ -82,51 +79,49 @@ class ManagerBasedRlEnvCfg(Config):
     episode_length_s: float = 10.0
     """Duration of an episode, in seconds. A `time_out` term ends it then."""
 
-    observations: dict[str, ObservationGroupCfg | None] = field(default_factory=dict)
+    observations: dict[str, ObservationGroupCfg | None] = {}
     """Groups of observations, such as "actor" and "critic"."""
 
-    actions: dict[str, ActionTermCfg | None] = field(default_factory=dict)
+    actions: dict[str, ActionTermCfg | None] = {}
     """Terms that share the action, in their order."""
 
-    rewards: dict[str, RewardTermCfg | None] = field(default_factory=dict)
+    rewards: dict[str, RewardTermCfg | None] = {}
     """Weighted terms of the reward."""
 
-    terminations: dict[str, TerminationTermCfg | None] = field(default_factory=dict)
+    terminations: dict[str, TerminationTermCfg | None] = {}
     """Conditions that end an episode."""
 
-    events: dict[str, EventTermCfg | None] = field(
-        default_factory=lambda: {
-            "reset_scene_to_default": EventTermCfg(
-                func=reset_scene_to_default, mode="reset"
-            )
-        }
-    )
+    events: dict[str, EventTermCfg | None] = {
+        "reset_scene_to_default": EventTermCfg(
+            func=reset_scene_to_default, mode="reset"
+        )
+    }
     """Changes of worlds at start, at resets and in between. By default, as in mjlab, a
     reset writes the `init_state` of every entity. A task that replaces this dictionary
     resets by events of its own; building it warns if these leave out `init_state`."""
 
-    commands: dict[str, CommandTermCfg | None] = field(default_factory=dict)
+    commands: dict[str, CommandTermCfg | None] = {}
     """Goals, drawn anew from time to time."""
 
-    curriculum: dict[str, CurriculumTermCfg | None] = field(default_factory=dict)
+    curriculum: dict[str, CurriculumTermCfg | None] = {}
     """Changes while training."""
 
-    metrics: dict[str, MetricsTermCfg | None] = field(default_factory=dict)
+    metrics: dict[str, MetricsTermCfg | None] = {}
     """Figures of episodes that are not rewards."""
 
-    outcomes: dict[str, OutcomeTermCfg | None] = field(default_factory=dict)
+    outcomes: dict[str, OutcomeTermCfg | None] = {}
     """Aims of the task: a term "success", a term "fail", both or neither."""
 
-    recorders: dict[str, RecorderTermCfg | None] = field(default_factory=dict)
+    recorders: dict[str, RecorderTermCfg | None] = {}
     """Terms that write episodes down, into the files of `recording`."""
 
-    recording: RecordingCfg = field(default_factory=RecordingCfg)
+    recording: RecordingCfg = RecordingCfg()
     """Files of the recorders' episodes, and the choice of these."""
 
     seed: int | None = None
     """Seed of all chance. None draws one, which the start-up report shows."""
 
-    viewer: ViewerCfg = field(default_factory=ViewerCfg)
+    viewer: ViewerCfg = ViewerCfg()
     """Camera of viewers and videos."""
 
     scale_rewards_by_dt: bool = True

@@ -6,7 +6,6 @@ histories, defaults and offsets of the environment have no part in it.
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -164,7 +163,6 @@ def _command_cfg(
     )
 
 
-@dataclass(kw_only=True)
 class ExternalCommandCfg(ActionTermCfg):
     """Targets that come from a file, and not from the action."""
 
@@ -249,7 +247,6 @@ class ExternalCommand(ActionTerm):
         self._columns.write_all(self._field, value)
 
 
-@dataclass(kw_only=True)
 class ExternalReachCfg(mdp.DifferentialIKActionCfg):
     """Ways of a frame that come from a file, and not from the action."""
 

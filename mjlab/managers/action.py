@@ -2,14 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import torch
 
-from mjlab.config import Config
 from mjlab.managers.env import Env
 from mjlab.managers.term import Manager, TermError, TermObject, bind_each
+from mjlab.settings import Config
 from mjlab.sim import Control
 
 
@@ -29,7 +28,6 @@ class ActionTarget(NamedTuple):
     """Its quantity that is set, such as "joint_pos"."""
 
 
-@dataclass(kw_only=True)
 class ActionTermCfg(Config, ABC):
     """Declares a part of the action."""
 

@@ -3,20 +3,18 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
 
-from mjlab.config import Config
 from mjlab.managers.env import Env
 from mjlab.managers.term import Manager, TermObject, bind_each
+from mjlab.settings import Config
 from mjlab.tensors.masks import fill_where
 
 _MOST_STEPS = 2**53
 
 
-@dataclass(kw_only=True)
 class CommandTermCfg(Config, ABC):
     """Declares a command."""
 

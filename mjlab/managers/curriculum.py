@@ -1,7 +1,6 @@
 """Curricula: what changes while training, as tensors on the device."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -10,7 +9,6 @@ from mjlab.managers.env import Env
 from mjlab.managers.term import BoundTerm, Manager, TermCfg, TermError, bind_terms
 
 
-@dataclass(kw_only=True)
 class CurriculumTermCfg(TermCfg):
     """Declares a curriculum: a function or class that runs at every reset.
 

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import mujoco
@@ -28,7 +28,6 @@ _MOST_STEPS = 2**24
 """Uniform random numbers have 24 bits."""
 
 
-@dataclass(kw_only=True)
 class EventTermCfg(TermCfg):
     """Declares an event: a function or class that writes state or model fields.
 

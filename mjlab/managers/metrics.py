@@ -1,7 +1,6 @@
 """Metrics, figures of episodes that enter no reward; two of them are outcomes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal, get_args
 
@@ -26,7 +25,6 @@ Reduction = Literal["mean", "sum", "max", "last"]
 _REDUCTIONS: tuple[Reduction, ...] = get_args(Reduction)
 
 
-@dataclass(kw_only=True)
 class MetricsTermCfg(TermCfg):
     """Declares a metric, a function that returns float32 of shape (num_envs,)."""
 
@@ -37,7 +35,6 @@ class MetricsTermCfg(TermCfg):
     """A value after each physics step, not each environment step."""
 
 
-@dataclass(kw_only=True)
 class OutcomeTermCfg(TermCfg):
     """Declares an outcome, a function that returns bool of shape (num_envs,).
 

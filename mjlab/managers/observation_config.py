@@ -1,20 +1,18 @@
 """Configurations of observations, as users write them."""
 
-from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import torch
 
-from mjlab.config import Config
 from mjlab.managers.term import TermCfg, TermError
 from mjlab.names import suggest
+from mjlab.settings import Config
 from mjlab.tensors.buffers import DelayCfg
 from mjlab.tensors.noise import NoiseCfg, NoiseModelCfg
 
 NanPolicy = Literal["disabled", "warn", "sanitize", "error"]
 
 
-@dataclass(kw_only=True)
 class ObservationTermCfg(TermCfg):
     """Declares an observation, a function that returns shape (num_envs, ...).
 
@@ -52,11 +50,10 @@ class ObservationTermCfg(TermCfg):
     """True flattens a history of shape (length, ...) to one dimension."""
 
 
-@dataclass(kw_only=True)
 class ObservationGroupCfg(Config):
     """Observations that go together, such as all that the actor sees."""
 
-    terms: dict[str, ObservationTermCfg | None] = field(default_factory=dict)
+    terms: dict[str, ObservationTermCfg | None] = {}
     """Terms by name, in the order of concatenation."""
 
     concatenate_terms: bool = True

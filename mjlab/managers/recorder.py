@@ -1,7 +1,6 @@
 """Recorders, which write episodes down."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
 import torch
@@ -55,7 +54,6 @@ class Provenance(NamedTuple):
     with."""
 
 
-@dataclass(kw_only=True)
 class RecorderTermCfg(TermCfg):
     """Declares what is recorded.
 

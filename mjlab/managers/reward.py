@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import torch
 
@@ -18,7 +17,6 @@ from mjlab.managers.term import (
 from mjlab.tensors.masks import fill_where
 
 
-@dataclass(kw_only=True)
 class RewardTermCfg(TermCfg):
     """Declares a reward, a function that returns float32 of shape (num_envs,)."""
 

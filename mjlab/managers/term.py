@@ -3,30 +3,28 @@
 import inspect
 from abc import ABC
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import torch
 
-from mjlab.config import Config, own_name
 from mjlab.managers.env import Env
 from mjlab.names import UnknownNameError, suggest
 from mjlab.scene import SceneEntityCfg
+from mjlab.settings import Config
 
 
 class TermError(ValueError):
     """A term that cannot work, found before any physics."""
 
 
-@dataclass(kw_only=True)
 class TermCfg(Config):
     """Declares a term."""
 
     func: Callable[..., Any]
     """A function `f(env, **params)`, or a subclass of `ManagerTermBase`."""
 
-    params: dict[str, Any] = field(default_factory=dict)
+    params: dict[str, Any] = {}
     """Arguments by name. A `SceneEntityCfg` is resolved when the term is bound."""
 
 
@@ -95,9 +93,6 @@ class BoundTerm:
         """The term's name for its random numbers."""
         self._env = env
         signature = _signature(cfg.func, self.label)
-        params = {own_name(k, signature.parameters): v for k, v in cfg.params.items()}
-        if params.keys() != cfg.params.keys():
-            cfg = replace(cfg, params=params)
         self.needs_ids = "env_ids" in signature.parameters
         """True for a function that takes indices of worlds, which costs a host read."""
         self.needs_mask = "mask" in signature.parameters or self.needs_ids

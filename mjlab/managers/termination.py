@@ -1,7 +1,6 @@
 """Terminations: which episodes end, and whether they are over or cut short."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import torch
 
@@ -10,7 +9,6 @@ from mjlab.managers.term import BoundTerm, Manager, TermCfg, bind_terms, try_ter
 from mjlab.tensors.masks import write_where
 
 
-@dataclass(kw_only=True)
 class TerminationTermCfg(TermCfg):
     """Declares a condition, a function that returns bool of shape (num_envs,)."""
 

@@ -1,12 +1,9 @@
 """Actions on joints, tendons and sites: what a policy's numbers mean to actuators."""
 
 from abc import ABC
-from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 
-from mjlab.actuator import Command, Transmission
 from mjlab.managers.action import ActionTerm
 from mjlab.managers.env import Env
 from mjlab.mdp.driven import DrivenAction, DrivenActionCfg, Patterns
@@ -14,7 +11,6 @@ from mjlab.mdp.driven import DrivenAction, DrivenActionCfg, Patterns
 Range = tuple[float, float]
 
 
-@dataclass(kw_only=True)
 class AffineActionCfg(DrivenActionCfg):
     """An action that is scaled, offset and clipped: one number a target."""
 
@@ -74,7 +70,6 @@ class AffineAction(DrivenAction):
 # Joints.
 
 
-@dataclass(kw_only=True)
 class JointPositionActionCfg(AffineActionCfg):
     """Positions of joints, as their encoders tell them."""
 
@@ -85,8 +80,8 @@ class JointPositionActionCfg(AffineActionCfg):
     """Adds the default positions, so that an action of zero is the default
     pose. `offset` comes on top."""
 
-    transmission: ClassVar[Transmission] = "joint"
-    command: ClassVar[Command] = "position"
+    transmission = "joint"
+    command = "position"
 
     def bind(self, name: str, env: Env) -> ActionTerm:
         """Return the term of one environment."""
@@ -124,7 +119,6 @@ class JointPositionAction(AffineAction):
         return default + self.offset if self._has_offset else default
 
 
-@dataclass(kw_only=True)
 class RelativeJointPositionActionCfg(AffineActionCfg):
     """Positions of joints, relative to where they are."""
 
@@ -136,8 +130,8 @@ class RelativeJointPositionActionCfg(AffineActionCfg):
     began. Otherwise it moves along with the joint in each physics step, so that a
     constant action pulls all the time."""
 
-    transmission: ClassVar[Transmission] = "joint"
-    command: ClassVar[Command] = "position"
+    transmission = "joint"
+    command = "position"
 
     def bind(self, name: str, env: Env) -> ActionTerm:
         """Return the term of one environment."""
@@ -172,32 +166,29 @@ class RelativeJointPositionAction(AffineAction):
         self._columns.write_all(self._field, position + self.processed_action)
 
 
-@dataclass(kw_only=True)
 class JointVelocityActionCfg(AffineActionCfg):
     """Velocities of joints, in rad/s or m/s."""
 
     joint_names: Patterns = None
     """Joints. None takes all that an actuator drives by velocity."""
 
-    transmission: ClassVar[Transmission] = "joint"
-    command: ClassVar[Command] = "velocity"
+    transmission = "joint"
+    command = "velocity"
 
 
-@dataclass(kw_only=True)
 class JointEffortActionCfg(AffineActionCfg):
     """Efforts at joints, in the unit of their actuators' control."""
 
     joint_names: Patterns = None
     """Joints. None takes all that an actuator drives by effort."""
 
-    transmission: ClassVar[Transmission] = "joint"
-    command: ClassVar[Command] = "effort"
+    transmission = "joint"
+    command = "effort"
 
 
 # Grippers.
 
 
-@dataclass(kw_only=True)
 class BinaryActionCfg(DrivenActionCfg, ABC):
     """One number that opens (zero or more) or closes (less) several joints."""
 
@@ -210,32 +201,29 @@ class BinaryActionCfg(DrivenActionCfg, ABC):
     close_command: float | dict[str, float]
     """Target of each joint when closed."""
 
-    transmission: ClassVar[Transmission] = "joint"
+    transmission = "joint"
 
     def bind(self, name: str, env: Env) -> ActionTerm:
         """Return the term of one environment."""
         return BinaryAction(name, self, env)
 
 
-@dataclass(kw_only=True)
 class BinaryJointPositionActionCfg(BinaryActionCfg):
     """Opens or closes joints by their positions."""
 
-    command: ClassVar[Command] = "position"
+    command = "position"
 
 
-@dataclass(kw_only=True)
 class BinaryJointVelocityActionCfg(BinaryActionCfg):
     """Opens or closes joints by their velocities."""
 
-    command: ClassVar[Command] = "velocity"
+    command = "velocity"
 
 
-@dataclass(kw_only=True)
 class BinaryJointEffortActionCfg(BinaryActionCfg):
     """Opens or closes joints by their efforts."""
 
-    command: ClassVar[Command] = "effort"
+    command = "effort"
 
 
 class BinaryAction(DrivenAction):
@@ -271,43 +259,38 @@ class BinaryAction(DrivenAction):
 # Tendons and sites.
 
 
-@dataclass(kw_only=True)
 class TendonActionCfg(AffineActionCfg, ABC):
     """An action on tendons."""
 
     tendon_names: Patterns = None
     """Tendons. None takes all that an actuator drives by this command."""
 
-    transmission: ClassVar[Transmission] = "tendon"
+    transmission = "tendon"
 
 
-@dataclass(kw_only=True)
 class TendonLengthActionCfg(TendonActionCfg):
     """Lengths of tendons, in metres."""
 
-    command: ClassVar[Command] = "position"
+    command = "position"
 
 
-@dataclass(kw_only=True)
 class TendonVelocityActionCfg(TendonActionCfg):
     """Rates of the lengths of tendons, in m/s."""
 
-    command: ClassVar[Command] = "velocity"
+    command = "velocity"
 
 
-@dataclass(kw_only=True)
 class TendonEffortActionCfg(TendonActionCfg):
     """Efforts of tendons: newtons for a motor, excitation for a muscle."""
 
-    command: ClassVar[Command] = "effort"
+    command = "effort"
 
 
-@dataclass(kw_only=True)
 class SiteEffortActionCfg(AffineActionCfg):
     """Efforts at sites, in the unit of their actuators' control."""
 
     site_names: Patterns = None
     """Sites. None takes all that an actuator drives."""
 
-    transmission: ClassVar[Transmission] = "site"
-    command: ClassVar[Command] = "effort"
+    transmission = "site"
+    command = "effort"

@@ -1,7 +1,7 @@
 """Commands: poses to reach, numbers to match. See also `velocity_command`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import torch
@@ -67,7 +67,6 @@ class PoseRanges:
     """Rotation about z, in radians."""
 
 
-@dataclass(kw_only=True)
 class PoseCommandCfg(CommandTermCfg):
     """A pose in the root frame: position (m) and quaternion wxyz, w not negative."""
 
@@ -172,11 +171,10 @@ def _split(pose: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 # Numbers.
 
 
-@dataclass(kw_only=True)
 class UniformVectorCommandCfg(CommandTermCfg):
     """Numbers drawn from ranges, whatever a task makes of them."""
 
-    ranges: Sequence[Range] = field(default_factory=list)
+    ranges: Sequence[Range] = []
     """Range of each number."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:

@@ -10,13 +10,11 @@ All of it is elementwise, so a CUDA graph can hold it and rows do not depend on 
 there are; J follows from the joints' axes, which every engine computes.
 """
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import mujoco
 import torch
 
-from mjlab.actuator import Command, Transmission
 from mjlab.entity import Entity
 from mjlab.managers.action import ActionTerm
 from mjlab.managers.env import Env
@@ -42,7 +40,6 @@ _COMMAND_TYPES = ("position", "pose")
 _COMMAND_FRAMES = ("base", "world")
 
 
-@dataclass(kw_only=True)
 class DifferentialIKActionCfg(DrivenActionCfg):
     """Moves a frame of the entity by position-driven joints between it and the base.
 
@@ -107,8 +104,8 @@ class DifferentialIKActionCfg(DrivenActionCfg):
     """Joint positions of the posture by pattern; the default pose where none covers a
     joint."""
 
-    transmission: ClassVar[Transmission] = "joint"
-    command: ClassVar[Command] = "position"
+    transmission = "joint"
+    command = "position"
 
     def bind(self, name: str, env: Env) -> ActionTerm:
         """Return the term of one environment."""

@@ -1,7 +1,6 @@
 """Actions on what actuators drive: which joints, tendons or sites these are."""
 
 from abc import ABC
-from dataclasses import dataclass
 from typing import ClassVar
 
 import mujoco
@@ -20,7 +19,6 @@ Patterns = str | tuple[str, ...] | None
 """Patterns of whole names; None means everything that can be acted on."""
 
 
-@dataclass(kw_only=True)
 class DrivenActionCfg(ActionTermCfg, ABC):
     """An action on joints, tendons or sites that an actuator drives.
 

@@ -34,7 +34,6 @@ class VelocityRanges:
     no such commands."""
 
 
-@dataclass(kw_only=True)
 class UniformVelocityCommandCfg(CommandTermCfg):
     """A velocity in the root frame: forward, left (m/s) and yaw rate (rad/s).
 

@@ -1,6 +1,5 @@
 """Actions about a clip: an action of zero sends the joints where the clip has them."""
 
-from dataclasses import dataclass
 from typing import cast
 
 import torch
@@ -12,14 +11,13 @@ from mjlab.motion.command import motion_command
 from mjlab.tensors.columns import Columns
 
 
-@dataclass(kw_only=True)
 class MotionActionCfg(JointPositionActionCfg):
     """Positions of joints about those of the clip, in the frame that the step leads to.
 
     The policy adds balance, and need not learn the clip itself.
     """
 
-    use_default_offset: bool = False
+    use_default_offset = False
 
     command_name: str = "motion"
     """Command whose clips they are."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast, get_args
 
@@ -36,7 +35,6 @@ GHOST_COLOR = (0.25, 0.65, 0.95, 0.5)
 """Colour of the reference in viewers."""
 
 
-@dataclass(kw_only=True)
 class MotionCommandCfg(CommandTermCfg):
     """A clip to follow, begun at one of its frames in the pose of that frame.
 
@@ -45,7 +43,7 @@ class MotionCommandCfg(CommandTermCfg):
     its end, the termination `motion_ends` ends the episode.
     """
 
-    resampling_time_range: Range = (math.inf, math.inf)
+    resampling_time_range = (math.inf, math.inf)
 
     entity_name: str = "robot"
     """The robot."""
@@ -53,7 +51,7 @@ class MotionCommandCfg(CommandTermCfg):
     clips: tuple[Path, ...] = ()
     """Motion files, and folders of them."""
 
-    weights: dict[str, float] = field(default_factory=dict)
+    weights: dict[str, float] = {}
     """How often a second of a clip is drawn, by pattern of clip names; 1 elsewhere."""
 
     anchor_body: str
@@ -66,14 +64,14 @@ class MotionCommandCfg(CommandTermCfg):
     """Frames at which episodes begin: the first, all alike, or adaptive: those before
     failures more often, which couples the worlds."""
 
-    adaptive: AdaptiveSampling = field(default_factory=AdaptiveSampling)
+    adaptive: AdaptiveSampling = AdaptiveSampling()
     """Preference of adaptive sampling."""
 
-    pose_range: dict[str, Range] = field(default_factory=dict)
+    pose_range: dict[str, Range] = {}
     """Offsets of the root's pose at the start, by axis x, y, z (m), roll, pitch, yaw
     (rad), in world axes."""
 
-    velocity_range: dict[str, Range] = field(default_factory=dict)
+    velocity_range: dict[str, Range] = {}
     """Offsets of the root's velocity at the start, by axis, in m/s and rad/s."""
 
     joint_range: Range = (0.0, 0.0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import mujoco
@@ -35,7 +34,6 @@ ExcitationKind = Literal["direct", "inverse"]
 _ITERATIONS: dict[CoordinatorKind, int] = {"network": 0, "qp": 50, "refined": 10}
 
 
-@dataclass(kw_only=True)
 class MuscleActionCfg(ActionTermCfg):
     """Joint targets that an entity's muscles go for, by a network or an optimum.
 
@@ -60,7 +58,7 @@ class MuscleActionCfg(ActionTermCfg):
     """A function for the positions that the scaled action is added to, shape (num_envs,
     joints), in the order of the model."""
 
-    law: TorqueLawCfg = field(default_factory=TorqueLawCfg)
+    law: TorqueLawCfg = TorqueLawCfg()
     """From targets to torques."""
 
     clip_torque: bool = True
@@ -73,7 +71,7 @@ class MuscleActionCfg(ActionTermCfg):
     iterations: int | None = None
     """Steps of the optimisation. None is 50 for "qp" and 10 for "refined"."""
 
-    network: MuscleNetworkCfg = field(default_factory=MuscleNetworkCfg)
+    network: MuscleNetworkCfg = MuscleNetworkCfg()
     """Shape of the network."""
 
     excitation: ExcitationKind = "direct"

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
-from mjlab.config import Config
+from mjlab.settings import Config
 
 LawKind = Literal["stable_pd", "diagonal_stable_pd", "pd", "direct"]
 Filter = Literal["relu_tanh", "sigmoid"]
 
 
-@dataclass(kw_only=True)
 class TorqueLawCfg(Config):
     """The law from joint targets to the torques that muscles are asked for."""
 
@@ -26,7 +24,6 @@ class TorqueLawCfg(Config):
     """In N m s/rad. None takes √(2 · stiffness)."""
 
 
-@dataclass(kw_only=True)
 class MuscleNetworkCfg(Config):
     """The shape of a muscle network."""
 
@@ -46,7 +43,6 @@ class MuscleNetworkCfg(Config):
     """Of the initial weights."""
 
 
-@dataclass(kw_only=True)
 class MuscleLearnerCfg(Config):
     """A regression of activations on wanted torques, after each iteration of PPO.
 

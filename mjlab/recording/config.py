@@ -2,13 +2,12 @@
 
 import datetime
 import itertools
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from mjlab.config import Config
 from mjlab.names import suggest
 from mjlab.safe_names import check_name
+from mjlab.settings import Config
 
 Export = Literal["none", "all", "succeeded", "failed", "separate"]
 EXPORTS: tuple[Export, ...] = get_args(Export)
@@ -20,7 +19,6 @@ class RecordingError(RuntimeError):
     """Episodes that cannot be recorded."""
 
 
-@dataclass(kw_only=True)
 class RecordingCfg(Config):
     """Place and choice of recorded episodes."""
 

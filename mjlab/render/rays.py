@@ -1,12 +1,9 @@
 """Drawing of cameras on the native engine by rays, all worlds in one call."""
 
-from dataclasses import dataclass
-
 from mjlab.sensor import CameraRenderer, CameraRendererCfg
 from mjlab.sim import Simulation
 
 
-@dataclass(kw_only=True)
 class RayRendererCfg(CameraRendererCfg):
     """Draws cameras of the native engine by one ray per pixel, with its threads.
 

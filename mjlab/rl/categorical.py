@@ -1,14 +1,11 @@
 """A choice among a few actions, as a distribution for RSL-RL, which has none."""
 
-from dataclasses import dataclass
-
 import torch
 from rsl_rl.modules.distribution import Distribution
 
 from mjlab.rl.distributions import DistributionCfg
 
 
-@dataclass(kw_only=True)
 class CategoricalCfg(DistributionCfg):
     """One of several actions, each with a probability of its own."""
 

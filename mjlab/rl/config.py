@@ -1,16 +1,14 @@
 """Configurations of learning: the agent, and the loop around it."""
 
-from dataclasses import dataclass, field
 from typing import Literal
 
-from mjlab.config import Config
 from mjlab.rl.distributions import GaussianCfg
 from mjlab.rl.hook import HookCfg
 from mjlab.rl.imitation import CloningCfg, ObservedActionsCfg
 from mjlab.rl.parts import DistillationCfg, MlpModelCfg, PpoCfg
+from mjlab.settings import Config
 
 
-@dataclass(kw_only=True)
 class CheckpointCfg(Config):
     """Checkpoints of the run."""
 
@@ -25,7 +23,6 @@ class CheckpointCfg(Config):
     starts new episodes."""
 
 
-@dataclass(kw_only=True)
 class EvaluationCfg(Config):
     """Runs of the policy without exploration, in worlds of their own."""
 
@@ -42,7 +39,6 @@ class EvaluationCfg(Config):
     """Steps after which an evaluation ends, whatever the length of an episode."""
 
 
-@dataclass(kw_only=True)
 class StopCfg(Config):
     """Reasons to end training before `max_iterations`."""
 
@@ -65,7 +61,6 @@ class StopCfg(Config):
     with."""
 
 
-@dataclass(kw_only=True)
 class LoggingCfg(Config):
     """Writers of figures, besides the console and `metrics.jsonl`."""
 
@@ -93,7 +88,6 @@ class LoggingCfg(Config):
     """Episodes, the latest, that "Train/mean_reward" is a mean of, at least."""
 
 
-@dataclass(kw_only=True)
 class DumpCfg(Config):
     """Dumps of worlds in which something went wrong.
 
@@ -118,7 +112,6 @@ class DumpCfg(Config):
     """Room that the dumps of a run may take."""
 
 
-@dataclass(kw_only=True)
 class AgentCfg(Config):
     """Settings that all ways of learning share."""
 
@@ -128,7 +121,7 @@ class AgentCfg(Config):
     max_iterations: int = 1500
     """Iterations of the whole run."""
 
-    obs_groups: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    obs_groups: dict[str, tuple[str, ...]] = {}
     """Groups of observations that each network sees, by its name."""
 
     clip_actions: float | None = None
@@ -141,22 +134,22 @@ class AgentCfg(Config):
     torch_compile_mode: Literal["default", "max-autotune-no-cudagraphs"] | None = None
     """Mode in which networks are compiled; worth it for convolutions."""
 
-    checkpoint: CheckpointCfg = field(default_factory=CheckpointCfg)
+    checkpoint: CheckpointCfg = CheckpointCfg()
     """Checkpoints of the run."""
 
-    evaluation: EvaluationCfg = field(default_factory=EvaluationCfg)
+    evaluation: EvaluationCfg = EvaluationCfg()
     """Evaluations of the policy."""
 
-    stop: StopCfg = field(default_factory=StopCfg)
+    stop: StopCfg = StopCfg()
     """Reasons to end training early."""
 
-    logging: LoggingCfg = field(default_factory=LoggingCfg)
+    logging: LoggingCfg = LoggingCfg()
     """Writers of figures."""
 
-    dumps: DumpCfg = field(default_factory=DumpCfg)
+    dumps: DumpCfg = DumpCfg()
     """Dumps of worlds in which something went wrong."""
 
-    hooks: dict[str, HookCfg | None] = field(default_factory=dict)
+    hooks: dict[str, HookCfg | None] = {}
     """Hooks after each iteration, by name."""
 
 
@@ -164,61 +157,52 @@ def _actor() -> MlpModelCfg:
     return MlpModelCfg(distribution_cfg=GaussianCfg())
 
 
-@dataclass(kw_only=True)
 class PpoAgentCfg(AgentCfg):
     """Learning by trial and error."""
 
-    obs_groups: dict[str, tuple[str, ...]] = field(
-        default_factory=lambda: {"actor": ("actor",), "critic": ("critic",)}
-    )
+    obs_groups = {"actor": ("actor",), "critic": ("critic",)}
 
-    actor: MlpModelCfg = field(default_factory=_actor)
+    actor: MlpModelCfg = _actor()
     """The policy."""
 
-    critic: MlpModelCfg = field(default_factory=MlpModelCfg)
+    critic: MlpModelCfg = MlpModelCfg()
     """The estimate of what is still to come."""
 
-    algorithm: PpoCfg = field(default_factory=PpoCfg)
+    algorithm: PpoCfg = PpoCfg()
     """The algorithm."""
 
 
-@dataclass(kw_only=True)
 class DistillationAgentCfg(AgentCfg):
     """Learning from a policy that is there already and sees more."""
 
-    obs_groups: dict[str, tuple[str, ...]] = field(
-        default_factory=lambda: {"student": ("student",), "teacher": ("teacher",)}
-    )
+    obs_groups = {"student": ("student",), "teacher": ("teacher",)}
 
-    student: MlpModelCfg = field(default_factory=_actor)
+    student: MlpModelCfg = _actor()
     """The policy that learns."""
 
-    teacher: MlpModelCfg | ObservedActionsCfg = field(default_factory=_actor)
+    teacher: MlpModelCfg | ObservedActionsCfg = _actor()
     """The policy that is imitated; built as it was when it was trained."""
 
     teacher_checkpoint: str | None = None
     """Run folder or checkpoint of the teacher, if it is a network, or the task that it
     ships with. A run that is resumed brings its own."""
 
-    algorithm: DistillationCfg = field(default_factory=DistillationCfg)
+    algorithm: DistillationCfg = DistillationCfg()
     """The algorithm."""
 
 
-@dataclass(kw_only=True)
 class CloningAgentCfg(AgentCfg):
     """Learning from a recording. What comes of it is a run, and PPO can begin with it.
 
     The worlds' steps in an iteration are for their figures alone.
     """
 
-    num_steps_per_env: int = 1
+    num_steps_per_env = 1
 
-    obs_groups: dict[str, tuple[str, ...]] = field(
-        default_factory=lambda: {"actor": ("actor",)}
-    )
+    obs_groups = {"actor": ("actor",)}
 
-    actor: MlpModelCfg = field(default_factory=_actor)
+    actor: MlpModelCfg = _actor()
     """The policy."""
 
-    algorithm: CloningCfg = field(default_factory=CloningCfg)
+    algorithm: CloningCfg = CloningCfg()
     """The algorithm, with the recording."""

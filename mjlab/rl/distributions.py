@@ -2,17 +2,15 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from mjlab.config import Config
 from mjlab.names import suggest
+from mjlab.settings import Config
 
 if TYPE_CHECKING:
     from mjlab.envs import ManagerBasedRlEnv
 
 
-@dataclass(kw_only=True)
 class PartCfg(Config):
     """A part of the learner that RSL-RL builds."""
 
@@ -28,12 +26,10 @@ class PartCfg(Config):
         return {}
 
 
-@dataclass(kw_only=True)
 class DistributionCfg(PartCfg):
     """A distribution that actions are drawn from."""
 
 
-@dataclass(kw_only=True)
 class GaussianCfg(DistributionCfg):
     """Normal, with the same spread in all states."""
 
@@ -52,7 +48,6 @@ class GaussianCfg(DistributionCfg):
     """Learn it at all."""
 
 
-@dataclass(kw_only=True)
 class HeteroscedasticGaussianCfg(DistributionCfg):
     """Normal, with a spread that the network chooses in each state."""
 
@@ -68,7 +63,6 @@ class HeteroscedasticGaussianCfg(DistributionCfg):
     """The form that the network puts out: standard deviation, or its logarithm."""
 
 
-@dataclass(kw_only=True)
 class BetaCfg(DistributionCfg):
     """Beta, whose actions never leave a range."""
 

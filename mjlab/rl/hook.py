@@ -2,10 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from mjlab.config import Config
+from mjlab.settings import Config
 
 if TYPE_CHECKING:  # A configuration is read without torch.
     import torch
@@ -73,7 +72,6 @@ class Hook(ABC):
             )
 
 
-@dataclass(kw_only=True)
 class HookCfg(Config, ABC):
     """Declares what else happens after each iteration, such as learning of muscles."""
 

@@ -1,12 +1,9 @@
 """Imitation of a teacher that need not be a network: its parts, as configurations."""
 
-from dataclasses import dataclass
-
 from mjlab.rl.distributions import PartCfg
 from mjlab.rl.parts import DistillationCfg, OptimizerName
 
 
-@dataclass(kw_only=True)
 class ObservedActionsCfg(PartCfg):
     """A teacher that is no network: its actions are its groups of observations.
 
@@ -16,7 +13,6 @@ class ObservedActionsCfg(PartCfg):
     class_name = "mjlab.rl.observed:ObservedActions"
 
 
-@dataclass(kw_only=True)
 class DaggerCfg(DistillationCfg):
     """Supervised learning from a teacher, with all rollouts so far.
 
@@ -26,8 +22,8 @@ class DaggerCfg(DistillationCfg):
 
     class_name = "mjlab.rl.dagger:Dagger"
 
-    num_learning_epochs: int = 1
-    gradient_length: int = 1
+    num_learning_epochs = 1
+    gradient_length = 1
 
     capacity: int = 500_000
     """Steps of worlds that are kept, the newest ones."""
@@ -47,7 +43,6 @@ class DaggerCfg(DistillationCfg):
     and a policy is now better, now worse."""
 
 
-@dataclass(kw_only=True)
 class CloningCfg(PartCfg):
     """Supervised learning from the actions of a recording."""
 

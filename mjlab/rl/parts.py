@@ -6,11 +6,10 @@ applies; a test compares them with its constructors.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from mjlab.config import Config
 from mjlab.rl.distributions import DistributionCfg, PartCfg, distribution_of
+from mjlab.settings import Config
 
 Activation = Literal[
     "elu",
@@ -33,7 +32,6 @@ OptimizerName = Literal["adam", "adamw", "sgd", "rmsprop"]
 # Networks.
 
 
-@dataclass(kw_only=True)
 class MlpModelCfg(PartCfg):
     """A perceptron over flat observations."""
 
@@ -58,7 +56,6 @@ class MlpModelCfg(PartCfg):
         super().__setattr__(name, distribution_of(value) if is_plain else value)
 
 
-@dataclass(kw_only=True)
 class RnnModelCfg(MlpModelCfg):
     """A recurrent network, then a perceptron."""
 
@@ -74,7 +71,6 @@ class RnnModelCfg(MlpModelCfg):
     """Recurrent layers."""
 
 
-@dataclass(kw_only=True)
 class CnnCfg(Config):
     """A convolutional encoder of one group of images."""
 
@@ -112,17 +108,15 @@ class CnnCfg(Config):
     """Put out a flat vector, which a model needs."""
 
 
-@dataclass(kw_only=True)
 class CnnModelCfg(MlpModelCfg):
     """Convolutional encoders over images, then a perceptron over all observations."""
 
     class_name = "rsl_rl.models:CNNModel"
 
-    cnn_cfg: CnnCfg | dict[str, CnnCfg] = field(default_factory=CnnCfg)
+    cnn_cfg: CnnCfg | dict[str, CnnCfg] = CnnCfg()
     """The encoder of all groups of images, or one for each group by its name."""
 
 
-@dataclass(kw_only=True)
 class SpatialCnnModelCfg(CnnModelCfg):
     """Encoders that say where features are in an image, then a perceptron.
 
@@ -139,7 +133,6 @@ class SpatialCnnModelCfg(CnnModelCfg):
 # Algorithms.
 
 
-@dataclass(kw_only=True)
 class ScheduleCfg(Config):
     """A schedule of the weight of curiosity over steps."""
 
@@ -147,14 +140,12 @@ class ScheduleCfg(Config):
     """RSL-RL's name of the schedule."""
 
 
-@dataclass(kw_only=True)
 class ConstantScheduleCfg(ScheduleCfg):
     """The weight stays as it is."""
 
     mode = "constant"
 
 
-@dataclass(kw_only=True)
 class StepScheduleCfg(ScheduleCfg):
     """The weight jumps once."""
 
@@ -167,7 +158,6 @@ class StepScheduleCfg(ScheduleCfg):
     """The final weight."""
 
 
-@dataclass(kw_only=True)
 class LinearScheduleCfg(ScheduleCfg):
     """The weight goes to its final value in a straight line."""
 
@@ -183,7 +173,6 @@ class LinearScheduleCfg(ScheduleCfg):
     """The final weight."""
 
 
-@dataclass(kw_only=True)
 class RndCfg(Config):
     """Curiosity by random network distillation: rewards states that surprise.
 
@@ -218,7 +207,6 @@ class RndCfg(Config):
     """Step size of the network that predicts."""
 
 
-@dataclass(kw_only=True)
 class SymmetryCfg(Config):
     """Use of a symmetry of the task."""
 
@@ -236,7 +224,6 @@ class SymmetryCfg(Config):
     """Weight of that loss."""
 
 
-@dataclass(kw_only=True)
 class PpoCfg(PartCfg):
     """Proximal policy optimisation."""
 
@@ -302,7 +289,6 @@ class PpoCfg(PartCfg):
     """Use of symmetry."""
 
 
-@dataclass(kw_only=True)
 class DistillationCfg(PartCfg):
     """Supervised learning of a student from a teacher, on the student's own states."""
 

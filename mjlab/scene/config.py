@@ -2,19 +2,17 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import mujoco
 
-from mjlab.config import Config
 from mjlab.entity import EntityCfg
 from mjlab.scene.per_world import PerWorldSpec
 from mjlab.sensor import SensorCfg
+from mjlab.settings import Config
 from mjlab.spec import SpecSource
 from mjlab.terrain import TerrainCfg
 
 
-@dataclass(kw_only=True)
 class PerWorldEntityCfg(Config, ABC):
     """An entity that is another object in each world.
 
@@ -30,7 +28,6 @@ class PerWorldEntityCfg(Config, ABC):
         """Build what stands for the entity in a scene."""
 
 
-@dataclass(kw_only=True)
 class ContactPairCfg(Config):
     """Things between which the contact force is measured.
 
@@ -45,7 +42,6 @@ class ContactPairCfg(Config):
     """Patterns of names. None measures the force from all that touches the first."""
 
 
-@dataclass(kw_only=True)
 class SceneCfg(Config):
     """Ground, entities and sensors of every world."""
 
@@ -64,7 +60,7 @@ class SceneCfg(Config):
     entities, by their names or those under which `entities` has them; its elements keep
     their names."""
 
-    entities: dict[str, EntityCfg | PerWorldEntityCfg] = field(default_factory=dict)
+    entities: dict[str, EntityCfg | PerWorldEntityCfg] = {}
     """Robots, objects and fixtures by name. An element `foot` of the entity `robot` is
     called `robot/foot` in the compiled model."""
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from mjlab.config import Config
 from mjlab.entity import Entity
 from mjlab.names import UnknownNameError, match_names, suggest
+from mjlab.settings import Config
 from mjlab.spec.elements import places_of
 from mjlab.tensors.columns import Columns, LocalIds
 

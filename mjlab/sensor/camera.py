@@ -1,6 +1,6 @@
 """Cameras: colour, depth and segmentation images."""
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Literal, get_args
 
 import mujoco
@@ -23,7 +23,6 @@ from mjlab.tensors.masks import fill_where
 DataType = Literal["rgb", "depth", "segmentation"]
 
 
-@dataclass(kw_only=True)
 class CameraSensorCfg(SensorCfg):
     """Draws pictures of one camera: of the scene's, or of one that is added.
 

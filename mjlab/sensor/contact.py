@@ -77,7 +77,6 @@ class ContactMatch:
         return [f"{self.entity}/{name}" if self.entity else name for name in kept]
 
 
-@dataclass(kw_only=True)
 class ContactSensorCfg(SensorCfg):
     """Measures the contacts of each primary, one MuJoCo contact sensor for each."""
 

@@ -66,7 +66,6 @@ SENSOR_KINDS: dict[str, _Kind] = {
 """By the name that MJCF gives the sensor. Contacts have a config of their own."""
 
 
-@dataclass(kw_only=True)
 class MujocoSensorCfg(SensorCfg):
     """A sensor that MuJoCo computes.
 

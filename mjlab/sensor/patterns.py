@@ -2,12 +2,11 @@
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 
-from mjlab.config import Config
+from mjlab.settings import Config
 
 Vec3 = tuple[float, float, float]
 
@@ -16,7 +15,6 @@ class PatternError(ValueError):
     """A pattern without rays, or with rays that point nowhere."""
 
 
-@dataclass(kw_only=True)
 class PatternCfg(Config, ABC):
     """A set of rays. Lengths are in meters, angles in degrees."""
 
@@ -25,7 +23,6 @@ class PatternCfg(Config, ABC):
         """Starts and unit directions in the sensor's frame, both of shape (rays, 3)."""
 
 
-@dataclass(kw_only=True)
 class GridPatternCfg(PatternCfg):
     """Parallel rays from a rectangular grid around the frame, x varying fastest."""
 
@@ -48,7 +45,6 @@ class GridPatternCfg(PatternCfg):
         return _parallel(starts.reshape(-1, 3), self.direction)
 
 
-@dataclass(kw_only=True)
 class RingPatternCfg(PatternCfg):
     """Parallel rays from circles around the frame."""
 
@@ -78,7 +74,6 @@ class RingPatternCfg(PatternCfg):
         return _parallel(np.concatenate(starts), self.direction)
 
 
-@dataclass(kw_only=True)
 class PinholePatternCfg(PatternCfg):
     """One ray through the centre of each pixel, row by row from the upper left."""
 
@@ -113,7 +108,6 @@ class PinholePatternCfg(PatternCfg):
         return np.zeros_like(directions), _unit(directions)
 
 
-@dataclass(kw_only=True)
 class LidarPatternCfg(PatternCfg):
     """Rays from one point in all directions of a spherical grid, row by row from below.
 

@@ -6,7 +6,6 @@ misses, however many sensors there are.
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import mujoco
@@ -30,14 +29,13 @@ from mjlab.sim import SensePass, Simulation
 Alignment = Literal["base", "yaw", "world"]
 
 
-@dataclass(kw_only=True)
 class RayCastSensorCfg(SensorCfg):
     """Casts a pattern of rays from one or several frames."""
 
     frame: ObjRef | tuple[ObjRef, ...]
     """Bodies, sites, geoms or cameras that the pattern is fixed to."""
 
-    pattern: PatternCfg = field(default_factory=GridPatternCfg)
+    pattern: PatternCfg = GridPatternCfg()
     """Where rays start and point."""
 
     alignment: Alignment = "yaw"

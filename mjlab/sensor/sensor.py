@@ -16,9 +16,9 @@ from typing import Any
 import mujoco
 import torch
 
-from mjlab.config import Config
 from mjlab.sensor.contact_data import ContactPool
 from mjlab.sensor.vision import RayCastData, Renderer
+from mjlab.settings import Config
 from mjlab.sim import Simulation
 
 
@@ -78,7 +78,6 @@ class SensorContext:
     """Hits of the rays of each sensor that casts some, live."""
 
 
-@dataclass(kw_only=True)
 class SensorCfg(Config, ABC):
     """Declares a sensor of the scene."""
 

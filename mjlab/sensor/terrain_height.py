@@ -1,6 +1,6 @@
 """Heights of frames above the terrain."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import mujoco
@@ -16,14 +16,13 @@ from mjlab.sim import SensePass
 Reduction = Literal["min", "max", "mean", "none"]
 
 
-@dataclass(kw_only=True)
 class TerrainHeightSensorCfg(SensorCfg):
     """Measures heights of frames above what lies below them, along the vertical."""
 
     frame: ObjRef | tuple[ObjRef, ...]
     """Bodies, sites, geoms or cameras whose height is measured."""
 
-    pattern: PatternCfg = field(default_factory=lambda: RingPatternCfg(rings=()))
+    pattern: PatternCfg = RingPatternCfg(rings=())
     """Points around each frame, turned with its heading. All must point down. By
     default the one point below the frame."""
 

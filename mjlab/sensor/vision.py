@@ -15,7 +15,7 @@ from typing import Protocol
 import mujoco
 import torch
 
-from mjlab.config import Config
+from mjlab.settings import Config
 from mjlab.sim import Simulation
 
 NEAR = 0.01

@@ -1,17 +1,15 @@
 """What a user may set about the physics: options, sizes, the engine."""
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from mjlab.config import Config
+from mjlab.settings import Config
 
 BackendName = Literal["auto", "warp", "native"]
 IntegratorName = Literal["euler", "rk4", "implicit", "implicitfast", "discrete"]
 ForwardStageName = Literal["auto", "velocity", "acceleration"]
 
 
-@dataclass(kw_only=True)
 class MujocoCfg(Config):
     """MuJoCo's options, by MuJoCo's names. They apply to the whole scene.
 
@@ -131,14 +129,13 @@ class MujocoCfg(Config):
         return cls(**{**read_options(spec.option), **memory, **changes})
 
 
-@dataclass(kw_only=True)
 class SimulationCfg(Config):
     """The engine, its sizes, and MuJoCo's options."""
 
     backend: BackendName = "auto"
     """The engine: MuJoCo Warp, native MuJoCo, or whichever suits the device."""
 
-    mujoco: MujocoCfg = field(default_factory=MujocoCfg)
+    mujoco: MujocoCfg = MujocoCfg()
     """MuJoCo's options."""
 
     num_threads: int | None = None

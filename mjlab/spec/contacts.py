@@ -1,7 +1,6 @@
 """Edits of what collides with what, and how."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import mujoco
@@ -21,7 +20,6 @@ FloatValue = float | dict[str, float]
 VectorValue = float | tuple[float, ...] | dict[str, float | tuple[float, ...]]
 
 
-@dataclass(kw_only=True)
 class _ContactParameters(SpecEditCfg):
     """The contact parameters that may be left as they are."""
 
@@ -73,7 +71,6 @@ _OPTIONAL = ("friction", "solref", "solimp", "margin", "gap", "solmix")
 _MASKS = ("contype", "conaffinity", "condim", "priority")
 
 
-@dataclass(kw_only=True)
 class CollisionCfg(_ContactParameters):
     """Sets the collision structure of a model: which geoms collide, and as what.
 
@@ -111,7 +108,6 @@ class CollisionCfg(_ContactParameters):
                 geom.contype = geom.conaffinity = 0
 
 
-@dataclass(kw_only=True)
 class GeomCfg(_ContactParameters):
     """Changes single parameters of some geoms and leaves all others as they are.
 

@@ -2,13 +2,12 @@
 
 import abc
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import mujoco
 
-from mjlab.config import Config
 from mjlab.names import find_name, match_names
+from mjlab.settings import Config
 
 Patterns = str | tuple[str, ...]
 """One or several regular expressions, each matching whole names."""
@@ -40,7 +39,6 @@ class SpecPart:
         return getattr(self.spec, name)
 
 
-@dataclass(kw_only=True)
 class SpecEditCfg(Config, abc.ABC):
     """An edit of a spec. Where it names something, that must exist."""
 

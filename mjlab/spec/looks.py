@@ -1,7 +1,6 @@
 """Edits of what a model looks like: materials, textures, meshes, lights, cameras."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import mujoco
@@ -22,7 +21,6 @@ Triple = tuple[float, float, float]
 Mode = Literal["fixed", "track", "trackcom", "targetbody", "targetbodycom"]
 
 
-@dataclass(kw_only=True)
 class TextureCfg(SpecEditCfg):
     """Adds a texture, procedural or from files."""
 
@@ -120,7 +118,6 @@ class TextureCfg(SpecEditCfg):
             )
 
 
-@dataclass(kw_only=True)
 class MaterialCfg(SpecEditCfg):
     """Adds a material and gives it to geoms."""
 
@@ -168,7 +165,6 @@ class MaterialCfg(SpecEditCfg):
             geom.material = self.name
 
 
-@dataclass(kw_only=True)
 class MeshCfg(SpecEditCfg):
     """Changes how meshes are compiled."""
 
@@ -197,7 +193,6 @@ class MeshCfg(SpecEditCfg):
             mesh.maxhullvert = value
 
 
-@dataclass(kw_only=True)
 class LightCfg(SpecEditCfg):
     """Adds a light."""
 
@@ -259,7 +254,6 @@ class LightCfg(SpecEditCfg):
         _copy_attributes(self, light, (*plain, "specular", "ambient", "attenuation"))
 
 
-@dataclass(kw_only=True)
 class CameraCfg(SpecEditCfg):
     """Adds a camera."""
 

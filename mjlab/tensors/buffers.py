@@ -5,12 +5,11 @@ device tensor, so that a captured CUDA graph replays them faithfully.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 
-from mjlab.config import Config
 from mjlab.random import WorldRng
+from mjlab.settings import Config
 from mjlab.tensors.masks import fill_where, write_where
 
 
@@ -99,7 +98,6 @@ class HistoryBuffer:
             )
 
 
-@dataclass(kw_only=True)
 class DelayCfg(Config):
     """Age of a value, in steps, when it is read."""
 

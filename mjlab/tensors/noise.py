@@ -2,20 +2,18 @@
 
 import abc
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import torch
 
-from mjlab.config import Config
 from mjlab.random import WorldRng
+from mjlab.settings import Config
 from mjlab.tensors.masks import write_where
 
 Parameter = float | tuple[float, ...]
 """One number, or one for each entry of the value's last dimension."""
 
 
-@dataclass(kw_only=True)
 class NoiseCfg(Config):
     """Noise that is drawn anew at each call."""
 
@@ -23,7 +21,6 @@ class NoiseCfg(Config):
     """Adds the noise to the value, multiplies the value by it, or replaces it."""
 
 
-@dataclass(kw_only=True)
 class ConstantNoiseCfg(NoiseCfg):
     """A constant offset or factor."""
 
@@ -31,7 +28,6 @@ class ConstantNoiseCfg(NoiseCfg):
     """The constant."""
 
 
-@dataclass(kw_only=True)
 class UniformNoiseCfg(NoiseCfg):
     """Noise distributed uniformly."""
 
@@ -42,7 +38,6 @@ class UniformNoiseCfg(NoiseCfg):
     """Largest noise."""
 
 
-@dataclass(kw_only=True)
 class GaussianNoiseCfg(NoiseCfg):
     """Noise distributed normally."""
 
@@ -53,7 +48,6 @@ class GaussianNoiseCfg(NoiseCfg):
     """Standard deviation of the noise."""
 
 
-@dataclass(kw_only=True)
 class NoiseModelCfg(Config):
     """Noise, as a model that others extend."""
 
@@ -61,7 +55,6 @@ class NoiseModelCfg(Config):
     """The noise drawn at each call."""
 
 
-@dataclass(kw_only=True)
 class NoiseModelWithAdditiveBiasCfg(NoiseModelCfg):
     """Noise, and a bias that lasts for an episode."""
 

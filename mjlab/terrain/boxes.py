@@ -1,7 +1,5 @@
 """Kinds of tile that are made of blocks, with exact vertical edges."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mjlab.terrain.checks import Fields
@@ -17,7 +15,6 @@ from mjlab.terrain.shapes import (
 )
 
 
-@dataclass(kw_only=True)
 class FlatCfg(SubTerrainCfg):
     """Flat ground at height 0."""
 
@@ -30,7 +27,6 @@ class FlatCfg(SubTerrainCfg):
         return block_tile(size, (), floor=0.0)
 
 
-@dataclass(kw_only=True)
 class StairsCfg(SubTerrainCfg):
     """Rings of steps around a platform, which is one step beyond the last ring."""
 
@@ -66,7 +62,6 @@ class StairsCfg(SubTerrainCfg):
         return size[0] / 2 - margin, size[1] / 2 - margin
 
 
-@dataclass(kw_only=True)
 class PyramidStairsCfg(StairsCfg):
     """Stairs that lead up to a platform in the middle."""
 
@@ -81,7 +76,6 @@ class PyramidStairsCfg(StairsCfg):
         return block_tile(size, blocks, floor=0.0)
 
 
-@dataclass(kw_only=True)
 class InvertedPyramidStairsCfg(StairsCfg):
     """Stairs that lead down to a platform in the middle."""
 
@@ -97,7 +91,6 @@ class InvertedPyramidStairsCfg(StairsCfg):
         return block_tile(size, blocks, floor=-(rings + 1) * height)
 
 
-@dataclass(kw_only=True)
 class RandomGridCfg(SubTerrainCfg):
     """Square cells of random heights around a platform at height 0."""
 
@@ -155,7 +148,6 @@ class RandomGridCfg(SubTerrainCfg):
         return (edges[:-1] < half) & (edges[1:] > -half)
 
 
-@dataclass(kw_only=True)
 class SteppingStonesCfg(SubTerrainCfg):
     """Square stones above a deep floor, around a platform."""
 

@@ -1,18 +1,16 @@
 """Configurations of the ground."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
-from mjlab.config import Config
+from mjlab.settings import Config
 from mjlab.terrain.shapes import Size, Tile
 
 Rng = np.random.Generator
 
 
-@dataclass(kw_only=True)
 class FlatPatchCfg(Config):
     """A search for flat spots, for instance to spawn or to place targets."""
 
@@ -41,14 +39,13 @@ class FlatPatchCfg(Config):
     vertices instead, which is exact."""
 
 
-@dataclass(kw_only=True)
 class SubTerrainCfg(Config, ABC):
     """One kind of tile. Subclass it to add a kind: `check` and `build`."""
 
     proportion: float = 1.0
     """Share of this kind among all kinds, above 0. The sum need not be 1."""
 
-    flat_patches: dict[str, FlatPatchCfg] = field(default_factory=dict)
+    flat_patches: dict[str, FlatPatchCfg] = {}
     """Flat spots by name, for this kind. They come before those of the generator."""
 
     @abstractmethod
@@ -76,11 +73,10 @@ def at_difficulty(bounds: tuple[float, float], difficulty: float) -> float:
     return (1.0 - difficulty) * bounds[0] + difficulty * bounds[1]
 
 
-@dataclass(kw_only=True)
 class TerrainGeneratorCfg(Config):
     """A grid of tiles: rows (along x) of difficulty, columns (along y) of kind."""
 
-    sub_terrains: dict[str, SubTerrainCfg] = field(default_factory=dict)
+    sub_terrains: dict[str, SubTerrainCfg] = {}
     """The kinds of tile by name, at least one."""
 
     size: tuple[float, float] = (8.0, 8.0)
@@ -106,7 +102,7 @@ class TerrainGeneratorCfg(Config):
     base_thickness: float = 1.0
     """Depth of the ground below the lowest point of a tile, m, at least 0.05."""
 
-    flat_patches: dict[str, FlatPatchCfg] = field(default_factory=dict)
+    flat_patches: dict[str, FlatPatchCfg] = {}
     """Flat spots by name, for every kind that does not say otherwise."""
 
     color_scheme: Literal["height", "random", "none"] = "height"
@@ -118,7 +114,6 @@ class TerrainGeneratorCfg(Config):
     to `build_terrain`."""
 
 
-@dataclass(kw_only=True)
 class TerrainCfg(Config):
     """The ground of a scene."""
 

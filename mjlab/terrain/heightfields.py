@@ -1,7 +1,6 @@
 """Kinds of tile that are height fields, one geom each."""
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -34,7 +33,6 @@ class _Grid(NamedTuple):
         return heights * np.clip(self.edge_distance() / border_width, 0.0, 1.0)
 
 
-@dataclass(kw_only=True)
 class HeightFieldCfg(SubTerrainCfg):
     """Heights at the vertices of a grid."""
 
@@ -68,7 +66,6 @@ class HeightFieldCfg(SubTerrainCfg):
         """Return the heights at the vertices, shape (ny, nx), m."""
 
 
-@dataclass(kw_only=True)
 class PyramidSlopeCfg(HeightFieldCfg):
     """Four slopes that lead to a platform in the middle."""
 
@@ -97,7 +94,6 @@ class PyramidSlopeCfg(HeightFieldCfg):
         return (-slope if self.inverted else slope) * way
 
 
-@dataclass(kw_only=True)
 class RandomRoughCfg(HeightFieldCfg):
     """Uniform noise."""
 
@@ -138,7 +134,6 @@ class RandomRoughCfg(HeightFieldCfg):
         return grid.faded(heights, self.border_width)
 
 
-@dataclass(kw_only=True)
 class WaveCfg(HeightFieldCfg):
     """The mean of a wave along x and a wave along y.
 
@@ -171,7 +166,6 @@ class WaveCfg(HeightFieldCfg):
         return grid.faded(heights, self.border_width)
 
 
-@dataclass(kw_only=True)
 class DiscreteObstaclesCfg(HeightFieldCfg):
     """Rectangular obstacles at random places around a platform at height 0."""
 
@@ -195,7 +189,7 @@ class DiscreteObstaclesCfg(HeightFieldCfg):
     border_width: float = 0.25
     """Width of the border that stays free, m, at least 0, but at least one cell."""
 
-    horizontal_scale: float = 0.05
+    horizontal_scale = 0.05
     """Width of a cell, m, from 0.02 to a quarter of the tile. It is adapted so that an
     even number of cells fills the tile. The sides of an obstacle are one cell wide."""
 
@@ -226,7 +220,6 @@ class DiscreteObstaclesCfg(HeightFieldCfg):
         return heights
 
 
-@dataclass(kw_only=True)
 class PerlinCfg(HeightFieldCfg):
     """Hills: octaves of Perlin noise, each smaller and finer than the one before."""
 

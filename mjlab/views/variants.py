@@ -16,7 +16,6 @@ from mjlab.views.variant_tables import owned
 from mjlab.views.variant_worlds import OptionDraw, Variants
 
 
-@dataclass(kw_only=True)
 class VariantsCfg(PerWorldEntityCfg):
     """One entity that is another object in each world.
 

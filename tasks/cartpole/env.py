@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from mjlab.envs import ManagerBasedRlEnvCfg, ViewerCfg, mdp
@@ -90,62 +89,36 @@ def start(angle: float, spread: float) -> dict[str, EventTermCfg | None]:
     }
 
 
-@dataclass(kw_only=True)
 class CartpoleBalanceCfg(ManagerBasedRlEnvCfg):
     """Keep the pole upright and the cart in the middle."""
 
-    scene: SceneCfg = field(
-        default_factory=lambda: SceneCfg(
-            num_envs=1, env_spacing=4.0, entities={"cartpole": cartpole_cfg()}
-        )
-    )
-    sim: SimulationCfg = field(
-        default_factory=lambda: SimulationCfg(
-            mujoco=MujocoCfg(timestep=0.01, disable=("contact",))
-        )
-    )
-    viewer: ViewerCfg = field(
-        default_factory=lambda: ViewerCfg(lookat=(0.0, 0.0, 1.0), distance=5.0)
-    )
-    decimation: int = 5
-    episode_length_s: float = 50.0
-    observations: dict[str, ObservationGroupCfg | None] = field(
-        default_factory=observations
-    )
-    actions: dict[str, ActionTermCfg | None] = field(default_factory=actions)
-    rewards: dict[str, RewardTermCfg | None] = field(default_factory=rewards)
-    terminations: dict[str, TerminationTermCfg | None] = field(
-        default_factory=terminations
-    )
-    events: dict[str, EventTermCfg | None] = field(
-        default_factory=lambda: start(0.0, 0.034)
-    )
-    outcomes: dict[str, OutcomeTermCfg | None] = field(
-        default_factory=lambda: outcomes(cartpole_mdp.hangs)
-    )
+    scene = SceneCfg(num_envs=1, env_spacing=4.0, entities={"cartpole": cartpole_cfg()})
+    sim = SimulationCfg(mujoco=MujocoCfg(timestep=0.01, disable=("contact",)))
+    viewer = ViewerCfg(lookat=(0.0, 0.0, 1.0), distance=5.0)
+    decimation = 5
+    episode_length_s = 50.0
+    observations = observations()
+    actions = actions()
+    rewards = rewards()
+    terminations = terminations()
+    events = start(0.0, 0.034)
+    outcomes = outcomes(cartpole_mdp.hangs)
 
 
-@dataclass(kw_only=True)
 class CartpoleSwingupCfg(CartpoleBalanceCfg):
     """Swing the pole up from hanging, then balance it."""
 
-    events: dict[str, EventTermCfg | None] = field(
-        default_factory=lambda: start(math.pi, 0.01)
-    )
-    outcomes: dict[str, OutcomeTermCfg | None] = field(
-        default_factory=lambda: outcomes(cartpole_mdp.not_balanced_in_time)
-    )
+    events = start(math.pi, 0.01)
+    outcomes = outcomes(cartpole_mdp.not_balanced_in_time)
 
 
-@dataclass(kw_only=True)
 class CartpoleBalancePlayCfg(CartpoleBalanceCfg):
     """To watch balancing without end."""
 
-    episode_length_s: float = 1e9
+    episode_length_s = 1e9
 
 
-@dataclass(kw_only=True)
 class CartpoleSwingupPlayCfg(CartpoleSwingupCfg):
     """To watch swinging up without end."""
 
-    episode_length_s: float = 1e9
+    episode_length_s = 1e9

@@ -1,7 +1,5 @@
 """Learning of the cartpole, on two cores of a CPU in a quarter of a minute."""
 
-from dataclasses import dataclass, field
-
 from mjlab.rl import (
     CheckpointCfg,
     EvaluationCfg,
@@ -21,13 +19,12 @@ def critic() -> MlpModelCfg:
     return MlpModelCfg(hidden_dims=(64, 64))
 
 
-@dataclass(kw_only=True)
 class CartpoleAgentCfg(PpoAgentCfg):
     """Small networks and short rollouts. Tuned for 256 worlds."""
 
-    num_steps_per_env: int = 32
-    max_iterations: int = 150
-    actor: MlpModelCfg = field(default_factory=actor)
-    critic: MlpModelCfg = field(default_factory=critic)
-    checkpoint: CheckpointCfg = field(default_factory=lambda: CheckpointCfg(every=25))
-    evaluation: EvaluationCfg = field(default_factory=lambda: EvaluationCfg(every=50))
+    num_steps_per_env = 32
+    max_iterations = 150
+    actor = actor()
+    critic = critic()
+    checkpoint = CheckpointCfg(every=25)
+    evaluation = EvaluationCfg(every=50)

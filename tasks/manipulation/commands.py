@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
@@ -20,14 +19,13 @@ Range = tuple[float, float]
 _MARK_COLOR = (0.15, 0.75, 0.3, 0.45)
 
 
-@dataclass(kw_only=True)
 class GoalCommandCfg(CommandTermCfg):
     """A place for the gripper, or for a thing that it brings there.
 
     The command is the place in the frame of the robot's base, in metres.
     """
 
-    resampling_time_range: Range = (float("inf"), float("inf"))
+    resampling_time_range = (float("inf"), float("inf"))
 
     object_name: str | None = None
     """Entity that is brought to the place. None brings the gripper itself."""

@@ -1,20 +1,16 @@
 """Grip a cube, lift it and hold it at a place in the air."""
 
 import math
-from dataclasses import dataclass, field
 
 from mjlab.envs import mdp
 from mjlab.managers import (
     ActionTermCfg,
-    CommandTermCfg,
     EventTermCfg,
-    ObservationGroupCfg,
     OutcomeTermCfg,
     RewardTermCfg,
     SceneEntityCfg,
     TerminationTermCfg,
 )
-from mjlab.scene import SceneCfg
 from mjlab.tasks.manipulation import mdp as manipulation
 from mjlab.tasks.manipulation import scene as table
 from mjlab.tasks.manipulation.objects import thing_cfg
@@ -158,26 +154,15 @@ def lift_terminations() -> dict[str, TerminationTermCfg | None]:
     }
 
 
-@dataclass(kw_only=True)
 class LiftYamCfg(TableCfg):
     """Grip a cube, lift it to a place in the air and hold it there."""
 
-    scene: SceneCfg = field(
-        default_factory=lambda: table.scene({OBJECT: thing_cfg("cube")})
-    )
-    episode_length_s: float = 6.0
-    commands: dict[str, CommandTermCfg | None] = field(
-        default_factory=lambda: {
-            GOAL: manipulation.GoalCommandCfg(object_name=OBJECT, debug_vis=True)
-        }
-    )
-    observations: dict[str, ObservationGroupCfg | None] = field(
-        default_factory=lambda: observations(with_object=True)
-    )
-    actions: dict[str, ActionTermCfg | None] = field(default_factory=lift_actions)
-    rewards: dict[str, RewardTermCfg | None] = field(default_factory=lift_rewards)
-    terminations: dict[str, TerminationTermCfg | None] = field(
-        default_factory=lift_terminations
-    )
-    outcomes: dict[str, OutcomeTermCfg | None] = field(default_factory=lift_outcomes)
-    events: dict[str, EventTermCfg | None] = field(default_factory=lift_events)
+    scene = table.scene({OBJECT: thing_cfg("cube")})
+    episode_length_s = 6.0
+    commands = {GOAL: manipulation.GoalCommandCfg(object_name=OBJECT, debug_vis=True)}
+    observations = observations(with_object=True)
+    actions = lift_actions()
+    rewards = lift_rewards()
+    terminations = lift_terminations()
+    outcomes = lift_outcomes()
+    events = lift_events()

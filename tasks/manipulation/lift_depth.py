@@ -1,8 +1,6 @@
 """Lifting by sight: a camera at the wrist shows where the cube is."""
 
-from dataclasses import dataclass, field
-
-from mjlab.managers import EventTermCfg, ObservationGroupCfg, ObservationTermCfg
+from mjlab.managers import ObservationGroupCfg, ObservationTermCfg
 from mjlab.scene import SceneCfg
 from mjlab.sensor import CameraSensorCfg
 from mjlab.tasks.manipulation import mdp as manipulation
@@ -53,33 +51,17 @@ def wrist_observations(
     )
 
 
-@dataclass(kw_only=True)
 class LiftYamDepthCfg(LiftYamTaughtCfg):
     """Imitate the script that knows where the cube is, by what the wrist sees."""
 
-    scene: SceneCfg = field(
-        default_factory=lambda: wrist_scene(
-            eye("depth", farthest=FARTHEST, camera=BY_WRIST)
-        )
-    )
-    observations: dict[str, ObservationGroupCfg | None] = field(
-        default_factory=lambda: wrist_observations(depth=depth(FARTHEST))
-    )
-    events: dict[str, EventTermCfg | None] = field(
-        default_factory=lambda: {**lift_events(), **wrist_variety()}
-    )
+    scene = wrist_scene(eye("depth", farthest=FARTHEST, camera=BY_WRIST))
+    observations = wrist_observations(depth=depth(FARTHEST))
+    events = {**lift_events(), **wrist_variety()}
 
 
-@dataclass(kw_only=True)
 class LiftYamRgbCfg(LiftYamTaughtCfg):
     """Imitate the script by colours, with another lamp and another cube each time."""
 
-    scene: SceneCfg = field(
-        default_factory=lambda: wrist_scene(eye("rgb", camera=BY_WRIST))
-    )
-    observations: dict[str, ObservationGroupCfg | None] = field(
-        default_factory=lambda: wrist_observations(rgb=colors())
-    )
-    events: dict[str, EventTermCfg | None] = field(
-        default_factory=lambda: {**lift_events(), **wrist_variety(), **lamp_variety()}
-    )
+    scene = wrist_scene(eye("rgb", camera=BY_WRIST))
+    observations = wrist_observations(rgb=colors())
+    events = {**lift_events(), **wrist_variety(), **lamp_variety()}

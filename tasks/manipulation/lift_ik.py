@@ -1,7 +1,5 @@
 """Lifting by inverse kinematics: the action moves the gripper, not the joints."""
 
-from dataclasses import dataclass, field
-
 from mjlab.envs import mdp
 from mjlab.managers import ActionTermCfg
 from mjlab.tasks.manipulation.lift import LiftYamCfg
@@ -39,9 +37,8 @@ def ik_actions() -> dict[str, ActionTermCfg | None]:
     }
 
 
-@dataclass(kw_only=True)
 class LiftYamIKCfg(LiftYamCfg):
     """The same task in the space of the gripper: where it goes, and open or closed."""
 
-    episode_length_s: float = 8.0
-    actions: dict[str, ActionTermCfg | None] = field(default_factory=ik_actions)
+    episode_length_s = 8.0
+    actions = ik_actions()

@@ -1,7 +1,6 @@
 """Lifting things that are others in each world."""
 
 import math
-from dataclasses import dataclass, field
 
 from mjlab.managers import EventTermCfg
 from mjlab.scene import SceneCfg
@@ -47,9 +46,8 @@ def mixed_events() -> dict[str, EventTermCfg | None]:
     return {"reset_robot": reset_robot(), **places, **tip_friction()}
 
 
-@dataclass(kw_only=True)
 class LiftYamMixedCfg(LiftYamIKCfg):
     """Lift what lies in the middle: a cube, a cylinder, a ball or a jar with a lid."""
 
-    scene: SceneCfg = field(default_factory=mixed_scene)
-    events: dict[str, EventTermCfg | None] = field(default_factory=mixed_events)
+    scene = mixed_scene()
+    events = mixed_events()

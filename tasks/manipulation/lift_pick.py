@@ -2,12 +2,11 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import torch
 
 from mjlab import views
-from mjlab.managers import EventTermCfg, ManagerTermBase, ObservationGroupCfg
+from mjlab.managers import EventTermCfg, ManagerTermBase
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import TermCfg, TermError
 from mjlab.mdp.randomize.distributions import Range
@@ -166,17 +165,12 @@ def pick_events() -> dict[str, EventTermCfg | None]:
     }
 
 
-@dataclass(kw_only=True)
 class LiftYamPickCfg(LiftYamTaughtCfg):
     """Lift one of three cubes, which depth and a mask of the wrist's camera show."""
 
-    scene: SceneCfg = field(default_factory=pick_scene)
-    observations: dict[str, ObservationGroupCfg | None] = field(
-        default_factory=lambda: wrist_observations(
-            depth=depth(FARTHEST), target=mask(OBJECT)
-        )
-    )
-    events: dict[str, EventTermCfg | None] = field(default_factory=pick_events)
+    scene = pick_scene()
+    observations = wrist_observations(depth=depth(FARTHEST), target=mask(OBJECT))
+    events = pick_events()
 
 
 declare_terms(__name__)

@@ -1,7 +1,5 @@
 """Lifting, learned from the controller by hand."""
 
-from dataclasses import dataclass, field
-
 from mjlab.managers import ObservationGroupCfg, ObservationTermCfg
 from mjlab.tasks.manipulation.lift import LiftYamCfg
 from mjlab.tasks.manipulation.reach import observations
@@ -15,10 +13,7 @@ def taught_observations() -> dict[str, ObservationGroupCfg | None]:
     return {**groups, "expert": ObservationGroupCfg(terms={"script": script})}
 
 
-@dataclass(kw_only=True)
 class LiftYamTaughtCfg(LiftYamCfg):
     """The same task with a teacher: a policy imitates the script where it errs."""
 
-    observations: dict[str, ObservationGroupCfg | None] = field(
-        default_factory=taught_observations
-    )
+    observations = taught_observations()

@@ -1,13 +1,11 @@
 """The first lesson: bring the gripper to a place."""
 
 import copy
-from dataclasses import dataclass, field
 from typing import Self
 
-from mjlab.envs import ManagerBasedRlEnvCfg, ViewerCfg, mdp
+from mjlab.envs import ManagerBasedRlEnvCfg, mdp
 from mjlab.managers import (
     ActionTermCfg,
-    CommandTermCfg,
     EventTermCfg,
     ObservationGroupCfg,
     ObservationTermCfg,
@@ -16,8 +14,6 @@ from mjlab.managers import (
     SceneEntityCfg,
     TerminationTermCfg,
 )
-from mjlab.scene import SceneCfg
-from mjlab.sim import SimulationCfg
 from mjlab.tasks.manipulation import mdp as manipulation
 from mjlab.tasks.manipulation import scene as table
 from mjlab.tasks.robots.yam import ACTION_SCALE, ARM_JOINTS, FINGER_JOINTS
@@ -144,20 +140,17 @@ def time_out() -> dict[str, TerminationTermCfg | None]:
     return {"time_out": TerminationTermCfg(func=mdp.time_out, time_out=True)}
 
 
-@dataclass(kw_only=True)
 class TableCfg(ManagerBasedRlEnvCfg):
     """The arm at a table; subclasses say what it is to do there."""
 
-    scene: SceneCfg = field(default_factory=lambda: table.scene({}))
-    sim: SimulationCfg = field(default_factory=table.simulation)
-    decimation: int = table.DECIMATION
-    outcomes: dict[str, OutcomeTermCfg | None] = field(
-        default_factory=lambda: {
-            "success": OutcomeTermCfg(func=manipulation.held_at_goal, params=dict(HELD))
-        }
-    )
-    terminations: dict[str, TerminationTermCfg | None] = field(default_factory=time_out)
-    viewer: ViewerCfg = field(default_factory=table.viewer)
+    scene = table.scene({})
+    sim = table.simulation()
+    decimation = table.DECIMATION
+    outcomes = {
+        "success": OutcomeTermCfg(func=manipulation.held_at_goal, params=dict(HELD))
+    }
+    terminations = time_out()
+    viewer = table.viewer()
 
     def play(self) -> Self:
         """Return the same task to be watched: without noise, a goal every 6 s."""
@@ -168,25 +161,16 @@ class TableCfg(ManagerBasedRlEnvCfg):
         return watched
 
 
-@dataclass(kw_only=True)
 class ReachYamCfg(TableCfg):
     """Bring the gripper to a place in front of the arm, and hold it there."""
 
-    episode_length_s: float = 5.0
-    commands: dict[str, CommandTermCfg | None] = field(
-        default_factory=lambda: {
-            GOAL: manipulation.GoalCommandCfg(
-                x=(0.25, 0.45), y=(-0.25, 0.25), z=(0.1, 0.4), debug_vis=True
-            )
-        }
-    )
-    observations: dict[str, ObservationGroupCfg | None] = field(
-        default_factory=lambda: observations(with_object=False)
-    )
-    actions: dict[str, ActionTermCfg | None] = field(
-        default_factory=lambda: joint_actions(with_gripper=False)
-    )
-    rewards: dict[str, RewardTermCfg | None] = field(default_factory=reach_rewards)
-    events: dict[str, EventTermCfg | None] = field(
-        default_factory=lambda: {"reset_robot": reset_robot()}
-    )
+    episode_length_s = 5.0
+    commands = {
+        GOAL: manipulation.GoalCommandCfg(
+            x=(0.25, 0.45), y=(-0.25, 0.25), z=(0.1, 0.4), debug_vis=True
+        )
+    }
+    observations = observations(with_object=False)
+    actions = joint_actions(with_gripper=False)
+    rewards = reach_rewards()
+    events = {"reset_robot": reset_robot()}

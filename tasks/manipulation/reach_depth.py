@@ -1,7 +1,5 @@
 """Reaching by sight: the place is a ball that only a depth camera shows."""
 
-from dataclasses import dataclass, field
-
 from mjlab.managers import CommandTermCfg, ObservationGroupCfg
 from mjlab.scene import SceneCfg
 from mjlab.tasks.manipulation import mdp as manipulation
@@ -48,12 +46,9 @@ def depth_commands() -> dict[str, CommandTermCfg | None]:
     return {GOAL: place}
 
 
-@dataclass(kw_only=True)
 class ReachYamDepthCfg(ReachYamCfg):
     """Bring the gripper to a ball that is seen, and hold it there."""
 
-    scene: SceneCfg = field(default_factory=depth_scene)
-    commands: dict[str, CommandTermCfg | None] = field(default_factory=depth_commands)
-    observations: dict[str, ObservationGroupCfg | None] = field(
-        default_factory=depth_observations
-    )
+    scene = depth_scene()
+    commands = depth_commands()
+    observations = depth_observations()

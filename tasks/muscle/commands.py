@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
@@ -15,7 +14,6 @@ from mjlab.tasks.muscle.root import FloatingRoot, JointRoot
 from mjlab.tensors.masks import write_where
 
 
-@dataclass(kw_only=True)
 class GaitCommandCfg(CommandTermCfg):
     """A walking speed, and a phase of the gait that goes on with it.
 
@@ -23,7 +21,7 @@ class GaitCommandCfg(CommandTermCfg):
     the speed that is asked for.
     """
 
-    resampling_time_range: tuple[float, float] = (math.inf, math.inf)
+    resampling_time_range = (math.inf, math.inf)
 
     entity_name: str = "robot"
     """The walker."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import mujoco
@@ -44,11 +43,10 @@ _SHOWN = {
 }
 
 
-@dataclass(kw_only=True)
 class MuscleHookCfg(HookCfg):
     """The muscle network learns after each iteration, from what was asked of it."""
 
-    learner: MuscleLearnerCfg = field(default_factory=MuscleLearnerCfg)
+    learner: MuscleLearnerCfg = MuscleLearnerCfg()
     """How."""
 
     action: str = "muscles"

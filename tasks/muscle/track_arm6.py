@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, field
 from typing import Self
 
 import torch
@@ -11,11 +10,9 @@ import torch
 from mjlab.entity import Entity
 from mjlab.envs import ManagerBasedRlEnvCfg, ViewerCfg, mdp
 from mjlab.managers import (
-    ActionTermCfg,
     CommandTerm,
     CommandTermCfg,
     Env,
-    MetricsTermCfg,
     ObservationGroupCfg,
     ObservationTermCfg,
     OutcomeTermCfg,
@@ -34,11 +31,10 @@ from mjlab.tensors.masks import write_where
 TARGET = "target"
 
 
-@dataclass(kw_only=True)
 class JointTargetCommandCfg(CommandTermCfg):
     """Joint angles to reach, drawn from the middle of each joint's range."""
 
-    resampling_time_range: tuple[float, float] = (1.0, 2.0)
+    resampling_time_range = (1.0, 2.0)
 
     entity_name: str = "robot"
     """The arm."""
@@ -143,54 +139,27 @@ def outcomes() -> dict[str, OutcomeTermCfg | None]:
     }
 
 
-@dataclass(kw_only=True)
 class TrackArm6Cfg(ManagerBasedRlEnvCfg):
     """The arm goes to joint angles that change every one or two seconds."""
 
-    scene: SceneCfg = field(
-        default_factory=lambda: SceneCfg(
-            num_envs=2048, env_spacing=2.0, entities={"robot": arm6_cfg()}
-        )
-    )
-    sim: SimulationCfg = field(
-        default_factory=lambda: SimulationCfg(
-            mujoco=MujocoCfg(timestep=TIMESTEP, integrator="implicitfast")
-        )
-    )
-    decimation: int = DECIMATION
-    episode_length_s: float = 8.0
-    commands: dict[str, CommandTermCfg | None] = field(
-        default_factory=lambda: {TARGET: JointTargetCommandCfg()}
-    )
-    observations: dict[str, ObservationGroupCfg | None] = field(
-        default_factory=observations
-    )
-    actions: dict[str, ActionTermCfg | None] = field(
-        default_factory=lambda: {
-            "muscles": MuscleActionCfg(scale=0.3, reference=target_pose)
-        }
-    )
-    rewards: dict[str, RewardTermCfg | None] = field(
-        default_factory=lambda: {
-            "reach": RewardTermCfg(func=reach, weight=1.0, params={"std": 0.3}),
-            "reach_closely": RewardTermCfg(
-                func=reach, weight=1.0, params={"std": 0.08}
-            ),
-            "action_rate": RewardTermCfg(func=mdp.action_rate_l2, weight=-0.02),
-            "effort": RewardTermCfg(func=muscle_mdp.muscle_effort, weight=-0.2),
-        }
-    )
-    terminations: dict[str, TerminationTermCfg | None] = field(
-        default_factory=lambda: {
-            "time_out": TerminationTermCfg(func=mdp.time_out, time_out=True)
-        }
-    )
-    metrics: dict[str, MetricsTermCfg | None] = field(default_factory=metrics)
-    outcomes: dict[str, OutcomeTermCfg | None] = field(default_factory=outcomes)
-    viewer: ViewerCfg = field(
-        default_factory=lambda: ViewerCfg(
-            lookat=(0.1, 0.0, 1.1), distance=2.0, azimuth=90.0, elevation=-5.0
-        )
+    scene = SceneCfg(num_envs=2048, env_spacing=2.0, entities={"robot": arm6_cfg()})
+    sim = SimulationCfg(mujoco=MujocoCfg(timestep=TIMESTEP, integrator="implicitfast"))
+    decimation = DECIMATION
+    episode_length_s = 8.0
+    commands = {TARGET: JointTargetCommandCfg()}
+    observations = observations()
+    actions = {"muscles": MuscleActionCfg(scale=0.3, reference=target_pose)}
+    rewards = {
+        "reach": RewardTermCfg(func=reach, weight=1.0, params={"std": 0.3}),
+        "reach_closely": RewardTermCfg(func=reach, weight=1.0, params={"std": 0.08}),
+        "action_rate": RewardTermCfg(func=mdp.action_rate_l2, weight=-0.02),
+        "effort": RewardTermCfg(func=muscle_mdp.muscle_effort, weight=-0.2),
+    }
+    terminations = {"time_out": TerminationTermCfg(func=mdp.time_out, time_out=True)}
+    metrics = metrics()
+    outcomes = outcomes()
+    viewer = ViewerCfg(
+        lookat=(0.1, 0.0, 1.1), distance=2.0, azimuth=90.0, elevation=-5.0
     )
 
     def play(self) -> Self:

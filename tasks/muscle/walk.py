@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, field
 from typing import Self
 
 from mjlab.entity import EntityCfg
 from mjlab.envs import ManagerBasedRlEnvCfg, ViewerCfg, mdp
 from mjlab.managers import (
     ActionTermCfg,
-    CommandTermCfg,
     MetricsTermCfg,
     ObservationGroupCfg,
     ObservationTermCfg,
@@ -229,30 +227,21 @@ def outcomes() -> dict[str, OutcomeTermCfg | None]:
     }
 
 
-@dataclass(kw_only=True)
 class WalkW18Cfg(ManagerBasedRlEnvCfg):
     """The planar walker goes forward, imitating a mean gait."""
 
-    scene: SceneCfg = field(default_factory=lambda: walker_scene(w18_cfg()))
-    sim: SimulationCfg = field(default_factory=simulation)
-    decimation: int = DECIMATION
-    episode_length_s: float = 10.0
-    commands: dict[str, CommandTermCfg | None] = field(
-        default_factory=lambda: {walking.GAIT: GaitCommandCfg()}
-    )
-    observations: dict[str, ObservationGroupCfg | None] = field(
-        default_factory=w18_observations
-    )
-    actions: dict[str, ActionTermCfg | None] = field(default_factory=actions)
-    rewards: dict[str, RewardTermCfg | None] = field(default_factory=w18_rewards)
-    terminations: dict[str, TerminationTermCfg | None] = field(
-        default_factory=w18_terminations
-    )
-    metrics: dict[str, MetricsTermCfg | None] = field(default_factory=metrics)
-    outcomes: dict[str, OutcomeTermCfg | None] = field(default_factory=outcomes)
-    viewer: ViewerCfg = field(
-        default_factory=lambda: ViewerCfg(entity="robot", azimuth=110.0, elevation=-8.0)
-    )
+    scene = walker_scene(w18_cfg())
+    sim = simulation()
+    decimation = DECIMATION
+    episode_length_s = 10.0
+    commands = {walking.GAIT: GaitCommandCfg()}
+    observations = w18_observations()
+    actions = actions()
+    rewards = w18_rewards()
+    terminations = w18_terminations()
+    metrics = metrics()
+    outcomes = outcomes()
+    viewer = ViewerCfg(entity="robot", azimuth=110.0, elevation=-8.0)
 
     def play(self) -> Self:
         """Return the same task to be watched, without end, by few worlds at a time."""
@@ -264,33 +253,18 @@ class WalkW18Cfg(ManagerBasedRlEnvCfg):
         return watched
 
 
-@dataclass(kw_only=True)
 class WalkW54Cfg(WalkW18Cfg):
     """The walker goes forward in space, imitating a mean gait."""
 
-    scene: SceneCfg = field(default_factory=lambda: walker_scene(w54_cfg()))
-    sim: SimulationCfg = field(
-        default_factory=lambda: simulation(nconmax=24, njmax=128)
-    )
-    commands: dict[str, CommandTermCfg | None] = field(
-        default_factory=lambda: {
-            walking.GAIT: GaitCommandCfg(
-                joint_names=W54_JOINTS, forward_joint=None, height_joint=None
-            )
-        }
-    )
-    observations: dict[str, ObservationGroupCfg | None] = field(
-        default_factory=w54_observations
-    )
-    actions: dict[str, ActionTermCfg | None] = field(
-        default_factory=lambda: actions(W54_JOINTS)
-    )
-    rewards: dict[str, RewardTermCfg | None] = field(default_factory=w54_rewards)
-    terminations: dict[str, TerminationTermCfg | None] = field(
-        default_factory=w54_terminations
-    )
-    viewer: ViewerCfg = field(
-        default_factory=lambda: ViewerCfg(
-            entity="robot", azimuth=120.0, elevation=-10.0
+    scene = walker_scene(w54_cfg())
+    sim = simulation(nconmax=24, njmax=128)
+    commands = {
+        walking.GAIT: GaitCommandCfg(
+            joint_names=W54_JOINTS, forward_joint=None, height_joint=None
         )
-    )
+    }
+    observations = w54_observations()
+    actions = actions(W54_JOINTS)
+    rewards = w54_rewards()
+    terminations = w54_terminations()
+    viewer = ViewerCfg(entity="robot", azimuth=120.0, elevation=-10.0)

@@ -6,11 +6,9 @@ clips: `--env.commands.motion.clips PATH`.
 """
 
 import copy
-from dataclasses import dataclass, field
 from typing import Self
 
 from mjlab.envs import ManagerBasedRlEnvCfg, ViewerCfg
-from mjlab.managers import MetricsTermCfg, OutcomeTermCfg, RewardTermCfg
 from mjlab.motion import MotionCommandCfg
 from mjlab.scene import SceneCfg
 from mjlab.sensor import ContactMatch, ContactSensorCfg
@@ -62,7 +60,6 @@ def viewer(robot: Robot) -> ViewerCfg:
     )
 
 
-@dataclass(kw_only=True)
 class TrackingCfg(ManagerBasedRlEnvCfg):
     """Move as a clip does.
 
@@ -70,18 +67,12 @@ class TrackingCfg(ManagerBasedRlEnvCfg):
     actions, terminations and events.
     """
 
-    decimation: int = DECIMATION
-    episode_length_s: float = 10.0
-    sim: SimulationCfg = field(default_factory=simulation)
-    rewards: dict[str, RewardTermCfg | None] = field(
-        default_factory=lambda: {**terms.rewards()}
-    )
-    metrics: dict[str, MetricsTermCfg | None] = field(
-        default_factory=lambda: {**terms.metrics()}
-    )
-    outcomes: dict[str, OutcomeTermCfg | None] = field(
-        default_factory=lambda: {**terms.outcomes()}
-    )
+    decimation = DECIMATION
+    episode_length_s = 10.0
+    sim = simulation()
+    rewards = {**terms.rewards()}
+    metrics = {**terms.metrics()}
+    outcomes = {**terms.outcomes()}
 
     def play(self) -> Self:
         """Return the same task to be watched.

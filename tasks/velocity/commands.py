@@ -1,7 +1,5 @@
 """The velocity command, and how fast it asks to move."""
 
-from dataclasses import dataclass
-
 import torch
 
 from mjlab.envs import mdp
@@ -10,7 +8,6 @@ from mjlab.managers.env import Env
 from mjlab.mdp.velocity_command import UniformVelocityCommand
 
 
-@dataclass(kw_only=True)
 class TwistCommandCfg(mdp.UniformVelocityCommandCfg):
     """A velocity command that also knows its speed, which many rewards ask for.
 

@@ -6,7 +6,7 @@ of one of those.
 """
 
 import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Self
 
 from mjlab.envs import ManagerBasedRlEnvCfg, mdp
@@ -31,7 +31,6 @@ def outcomes() -> dict[str, OutcomeTermCfg]:
     }
 
 
-@dataclass(kw_only=True)
 class VelocityCfg(ManagerBasedRlEnvCfg):
     """Walk at a commanded velocity.
 
@@ -39,14 +38,10 @@ class VelocityCfg(ManagerBasedRlEnvCfg):
     rewards, terminations and events.
     """
 
-    decimation: int = DECIMATION
-    episode_length_s: float = 20.0
-    commands: dict[str, CommandTermCfg | None] = field(
-        default_factory=lambda: {**terms.commands()}
-    )
-    outcomes: dict[str, OutcomeTermCfg | None] = field(
-        default_factory=lambda: {**outcomes()}
-    )
+    decimation = DECIMATION
+    episode_length_s = 20.0
+    commands = {**terms.commands()}
+    outcomes = {**outcomes()}
 
     def play(self) -> Self:
         """Return the same task to be watched.

@@ -1,12 +1,9 @@
 """Heights of feet above the ground, at the moment of asking."""
 
-from dataclasses import dataclass, field
-
 import torch
 
 from mjlab.sensor import (
     ObjRef,
-    PatternCfg,
     RayCastSensor,
     RayCastSensorCfg,
     RingPatternCfg,
@@ -19,7 +16,6 @@ from mjlab.sim import SensePass
 from mjlab.tensors.columns import Columns
 
 
-@dataclass(kw_only=True)
 class FootHeightSensorCfg(RayCastSensorCfg):
     """Measures the height of sites above the ground below them, one ray each.
 
@@ -32,14 +28,14 @@ class FootHeightSensorCfg(RayCastSensorCfg):
     frame: ObjRef | tuple[ObjRef, ...]
     """The sites."""
 
-    pattern: PatternCfg = field(default_factory=lambda: RingPatternCfg(rings=()))
+    pattern = RingPatternCfg(rings=())
     """One ray down."""
 
-    start_offset: tuple[float, float, float] = (0.0, 0.0, 0.5)
+    start_offset = (0.0, 0.0, 0.5)
     """Height of rays' starts above the feet, so that a sunken foot finds the ground
     too."""
 
-    max_distance: float = 2.0
+    max_distance = 2.0
     """Meters below the start beyond which there is no ground."""
 
     def bind(self, context: SensorContext) -> "FootHeightSensor":  # type: ignore[override]

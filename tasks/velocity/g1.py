@@ -1,12 +1,8 @@
 """Unitree G1 walking at a commanded velocity."""
 
-from dataclasses import dataclass, field
 from typing import Self
 
-from mjlab.envs import ViewerCfg
 from mjlab.managers import (
-    ActionTermCfg,
-    CurriculumTermCfg,
     EventTermCfg,
     ObservationGroupCfg,
     ObservationTermCfg,
@@ -48,31 +44,18 @@ def g1_rewards(*, rough: bool = True) -> dict[str, RewardTermCfg]:
     return terms
 
 
-@dataclass(kw_only=True)
 class VelocityG1Cfg(VelocityCfg):
     """On tiles of rising difficulty, which the robot scans."""
 
-    scene: SceneCfg = field(default_factory=g1_scene)
-    sim: SimulationCfg = field(default_factory=lambda: g1_simulation(rough=True))
-    observations: dict[str, ObservationGroupCfg | None] = field(
-        default_factory=lambda: {**walking.observations(G1, rough=True)}
-    )
-    actions: dict[str, ActionTermCfg | None] = field(
-        default_factory=lambda: {**walking.actions(G1)}
-    )
-    rewards: dict[str, RewardTermCfg | None] = field(
-        default_factory=lambda: {**g1_rewards()}
-    )
-    terminations: dict[str, TerminationTermCfg | None] = field(
-        default_factory=lambda: {**walking.terminations(rough=True)}
-    )
-    events: dict[str, EventTermCfg | None] = field(
-        default_factory=lambda: {**walking.events(G1)}
-    )
-    curriculum: dict[str, CurriculumTermCfg | None] = field(
-        default_factory=lambda: {**walking.curriculum(rough=True)}
-    )
-    viewer: ViewerCfg = field(default_factory=lambda: grounds.viewer(G1))
+    scene = g1_scene()
+    sim = g1_simulation(rough=True)
+    observations = {**walking.observations(G1, rough=True)}
+    actions = {**walking.actions(G1)}
+    rewards = {**g1_rewards()}
+    terminations = {**walking.terminations(rough=True)}
+    events = {**walking.events(G1)}
+    curriculum = {**walking.curriculum(rough=True)}
+    viewer = grounds.viewer(G1)
 
 
 def g1_flat_observations() -> dict[str, ObservationGroupCfg]:
@@ -135,7 +118,6 @@ def g1_flat_events() -> dict[str, EventTermCfg]:
     return terms
 
 
-@dataclass(kw_only=True)
 class VelocityG1FlatCfg(VelocityG1Cfg):
     """On a plane, without a scan, with a hand that lets go.
 
@@ -143,23 +125,13 @@ class VelocityG1FlatCfg(VelocityG1Cfg):
     itself, and is absent in play; the critic sees its level.
     """
 
-    scene: SceneCfg = field(default_factory=lambda: g1_scene(rough=False))
-    sim: SimulationCfg = field(default_factory=lambda: g1_simulation(rough=False))
-    observations: dict[str, ObservationGroupCfg | None] = field(
-        default_factory=lambda: {**g1_flat_observations()}
-    )
-    rewards: dict[str, RewardTermCfg | None] = field(
-        default_factory=lambda: {**g1_flat_rewards()}
-    )
-    terminations: dict[str, TerminationTermCfg | None] = field(
-        default_factory=lambda: {**g1_flat_terminations()}
-    )
-    events: dict[str, EventTermCfg | None] = field(
-        default_factory=lambda: {**g1_flat_events()}
-    )
-    curriculum: dict[str, CurriculumTermCfg | None] = field(
-        default_factory=lambda: {**walking.curriculum(rough=False)}
-    )
+    scene = g1_scene(rough=False)
+    sim = g1_simulation(rough=False)
+    observations = g1_flat_observations()
+    rewards = g1_flat_rewards()
+    terminations = g1_flat_terminations()
+    events = g1_flat_events()
+    curriculum = walking.curriculum(rough=False)
 
     def play(self) -> Self:
         """Return the same task to be watched, without the hand."""

@@ -2,7 +2,6 @@
 
 import copy
 import re
-from dataclasses import dataclass, field
 from typing import Self
 
 from mjlab.managers import (
@@ -70,7 +69,6 @@ def gait_rewards() -> dict[str, RewardTermCfg | None]:
     return {**terms}
 
 
-@dataclass(kw_only=True)
 class VelocityG1GaitCfg(VelocityG1FlatCfg):
     """On a plane, about a clocked stepping gait.
 
@@ -82,11 +80,9 @@ class VelocityG1GaitCfg(VelocityG1FlatCfg):
       place of feet in the air.
     """
 
-    observations: dict[str, ObservationGroupCfg | None] = field(
-        default_factory=gait_observations
-    )
-    actions: dict[str, ActionTermCfg | None] = field(default_factory=gait_actions)
-    rewards: dict[str, RewardTermCfg | None] = field(default_factory=gait_rewards)
+    observations = gait_observations()
+    actions = gait_actions()
+    rewards = gait_rewards()
 
     def play(self) -> Self:
         """Return the same task to be watched, with commands no faster than trained."""

@@ -6,7 +6,7 @@ policy adds. Where the command asks to stand, there is no gait.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, cast
 
 import torch
@@ -168,11 +168,10 @@ def _clock(gait: Gait, seconds: torch.Tensor) -> torch.Tensor:
 # What the policy does, and sees.
 
 
-@dataclass(kw_only=True)
 class GaitActionCfg(mdp.JointPositionActionCfg):
     """Positions of joints about those of a gait."""
 
-    gait: Gait = field(default_factory=Gait)
+    gait: Gait = Gait()
     """The gait of the legs, all of whose joints are among those acted on."""
 
     command_name: str = "twist"

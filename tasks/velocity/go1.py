@@ -1,13 +1,8 @@
 """Unitree Go1 walking at a commanded velocity."""
 
-from dataclasses import dataclass, field
-
-from mjlab.envs import ViewerCfg, mdp
+from mjlab.envs import mdp
 from mjlab.managers import (
-    ActionTermCfg,
-    CurriculumTermCfg,
     EventTermCfg,
-    ObservationGroupCfg,
     RewardTermCfg,
     TerminationTermCfg,
 )
@@ -110,48 +105,26 @@ def go1_simulation(*, rough: bool = True) -> SimulationCfg:
     return sim
 
 
-@dataclass(kw_only=True)
 class VelocityGo1Cfg(VelocityCfg):
     """On tiles of rising difficulty, which the robot scans."""
 
-    scene: SceneCfg = field(default_factory=go1_scene)
-    sim: SimulationCfg = field(default_factory=go1_simulation)
-    observations: dict[str, ObservationGroupCfg | None] = field(
-        default_factory=lambda: {**walking.observations(GO1, rough=True)}
-    )
-    actions: dict[str, ActionTermCfg | None] = field(
-        default_factory=lambda: {**walking.actions(GO1)}
-    )
-    rewards: dict[str, RewardTermCfg | None] = field(
-        default_factory=lambda: {**go1_rewards()}
-    )
-    terminations: dict[str, TerminationTermCfg | None] = field(
-        default_factory=lambda: {**go1_terminations()}
-    )
-    events: dict[str, EventTermCfg | None] = field(
-        default_factory=lambda: {**go1_events()}
-    )
-    curriculum: dict[str, CurriculumTermCfg | None] = field(
-        default_factory=lambda: {**walking.curriculum(rough=True)}
-    )
-    viewer: ViewerCfg = field(default_factory=lambda: grounds.viewer(GO1))
+    scene = go1_scene()
+    sim = go1_simulation()
+    observations = {**walking.observations(GO1, rough=True)}
+    actions = {**walking.actions(GO1)}
+    rewards = {**go1_rewards()}
+    terminations = {**go1_terminations()}
+    events = {**go1_events()}
+    curriculum = {**walking.curriculum(rough=True)}
+    viewer = grounds.viewer(GO1)
 
 
-@dataclass(kw_only=True)
 class VelocityGo1FlatCfg(VelocityGo1Cfg):
     """On a plane, without a scan; a fall ends the episode."""
 
-    scene: SceneCfg = field(default_factory=lambda: go1_scene(rough=False))
-    sim: SimulationCfg = field(default_factory=lambda: go1_simulation(rough=False))
-    observations: dict[str, ObservationGroupCfg | None] = field(
-        default_factory=lambda: {**walking.observations(GO1, rough=False)}
-    )
-    rewards: dict[str, RewardTermCfg | None] = field(
-        default_factory=lambda: {**go1_rewards(rough=False)}
-    )
-    terminations: dict[str, TerminationTermCfg | None] = field(
-        default_factory=lambda: {**go1_terminations(rough=False)}
-    )
-    curriculum: dict[str, CurriculumTermCfg | None] = field(
-        default_factory=lambda: {**walking.curriculum(rough=False)}
-    )
+    scene = go1_scene(rough=False)
+    sim = go1_simulation(rough=False)
+    observations = walking.observations(GO1, rough=False)
+    rewards = go1_rewards(rough=False)
+    terminations = go1_terminations(rough=False)
+    curriculum = walking.curriculum(rough=False)

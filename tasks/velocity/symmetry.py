@@ -5,7 +5,6 @@ follows from the names of joints, feet and rays that the term is about.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -246,29 +245,26 @@ def mirror_go1(
     return _with_images(GO1, env, obs, actions)
 
 
-@dataclass(kw_only=True)
 class G1SymmetryCfg(SymmetryCfg):
     """Learning with the mirror images of a G1."""
 
-    data_augmentation_func: Callable[..., Any] = mirror_g1
+    data_augmentation_func = mirror_g1
     """Appends the images."""
 
-    use_data_augmentation: bool = True
+    use_data_augmentation = True
     """Adds mirrored samples to every minibatch."""
 
 
-@dataclass(kw_only=True)
 class Go1SymmetryCfg(SymmetryCfg):
     """Learning with the mirror images of a Go1."""
 
-    data_augmentation_func: Callable[..., Any] = mirror_go1
+    data_augmentation_func = mirror_go1
     """Appends the images."""
 
-    use_data_augmentation: bool = True
+    use_data_augmentation = True
     """Adds mirrored samples to every minibatch."""
 
 
-@dataclass(kw_only=True)
 class EquivariantModelCfg(MlpModelCfg):
     """A perceptron that does in a robot's mirror what the mirror shows."""
 
@@ -291,14 +287,12 @@ class EquivariantModelCfg(MlpModelCfg):
         return {"columns": Reflection(env, self.mirror).columns}
 
 
-@dataclass(kw_only=True)
 class G1EquivariantModelCfg(EquivariantModelCfg):
     """A perceptron that is the same in the mirror of a G1."""
 
     mirror = MIRROR
 
 
-@dataclass(kw_only=True)
 class Go1EquivariantModelCfg(EquivariantModelCfg):
     """A perceptron that is the same in the mirror of a Go1."""
 

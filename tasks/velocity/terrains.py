@@ -1,7 +1,5 @@
 """More kinds of tile to walk on: beams, rings, open and uneven stairs, loose boxes."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from mjlab.terrain import (
@@ -18,7 +16,6 @@ from mjlab.terrain.config import Rng, at_difficulty
 from mjlab.terrain.shapes import Size, centred_block, ring
 
 
-@dataclass(kw_only=True)
 class RandomStairsCfg(StairsCfg):
     """Stairs up to a platform, of which each step has a height of its own."""
 
@@ -34,7 +31,6 @@ class RandomStairsCfg(StairsCfg):
         return block_tile(size, blocks, floor=0.0)
 
 
-@dataclass(kw_only=True)
 class OpenStairsCfg(StairsCfg):
     """Stairs up to a platform, of treads with nothing below them.
 
@@ -63,7 +59,6 @@ class OpenStairsCfg(StairsCfg):
         return block_tile(size, treads, floor=0.0)
 
 
-@dataclass(kw_only=True)
 class NarrowBeamsCfg(SubTerrainCfg):
     """Beams over a pit, along x and y, that lead to a platform in the middle."""
 
@@ -107,7 +102,6 @@ class NarrowBeamsCfg(SubTerrainCfg):
         return block_tile(size, blocks, floor=-self.pit_depth)
 
 
-@dataclass(kw_only=True)
 class NestedRingsCfg(SubTerrainCfg):
     """Rings around a platform, each at a height of its own, with gaps between them."""
 
@@ -162,7 +156,6 @@ class NestedRingsCfg(SubTerrainCfg):
         return block_tile(size, blocks, floor=-self.floor_depth)
 
 
-@dataclass(kw_only=True)
 class RandomBoxesCfg(SubTerrainCfg):
     """Boxes at random places on flat ground, with exact edges, along the tile's sides.
 
@@ -213,7 +206,6 @@ class RandomBoxesCfg(SubTerrainCfg):
         return block_tile(size, blocks, floor=0.0)
 
 
-@dataclass(kw_only=True)
 class TiltedGridCfg(SubTerrainCfg):
     """Square cells that lean to random sides, each about its own middle at height 0."""
 

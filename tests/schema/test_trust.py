@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from mjlab.config import Config
 from mjlab.mdp import joint_vel, reset_joints_by_offset
 from mjlab.registry import trusted
 from mjlab.schema import ConfigFileError, Trust, config_text, from_data, parse_config
+from mjlab.settings import Config
 from mjlab.spec import load_spec
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from scripts import replay

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # are not named here stand above its robots, and are blind to each other.
 FLOORS = {
     **dict.fromkeys(["mjlab.warp_stream", "mjlab.names", "mjlab.safe_names"], -2),
-    **dict.fromkeys(["mjlab.config", "mjlab.files", "mjlab.threads"], -1),
+    **dict.fromkeys(["mjlab.settings", "mjlab.files", "mjlab.threads"], -1),
     **dict.fromkeys(["mjlab.memory", "mjlab.watched", "mjlab.extras"], -1),
     **dict.fromkeys(["mjlab.provenance", "mjlab.mujoco_log", "mjlab.opengl"], -1),
     **dict.fromkeys(["mjlab.random", "mjlab.png"], -1),

@@ -16,8 +16,8 @@ import mujoco
 import torch
 
 from mjlab import views
-from mjlab.config import Config
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.settings import Config
 from mjlab.viewer.marks import collect_marks
 from tests.tools.cuda_twins import bits
 from tests.tools.keepers import Keeper, place_of

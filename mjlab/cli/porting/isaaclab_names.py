@@ -171,7 +171,7 @@ _TASK_PACKAGES = {
         "ArticulationRootPropertiesCfg CollisionPropertiesCfg MassPropertiesCfg",
         "mjlab.sim",
     ),
-    "isaaclab.utils": Package("configclass", "dataclasses"),
+    "isaaclab.utils": Package("configclass", "mjlab.settings"),
     "isaaclab.utils.noise": Package(
         "NoiseCfg ConstantNoiseCfg GaussianNoiseCfg UniformNoiseCfg NoiseModelCfg "
         "NoiseModelWithAdditiveBiasCfg AdditiveUniformNoiseCfg "
@@ -258,7 +258,7 @@ _OTHERWISE |= {
     "CollisionPropertiesCfg": ("", _GEOMETRY),
     "MassPropertiesCfg": ("", _GEOMETRY),
     # isaaclab.utils
-    "configclass": ("dataclasses.dataclass", "`@dataclass(kw_only=True)`"),
+    "configclass": ("mjlab.settings.Config", "a base class; no decorator is needed"),
     "AdditiveUniformNoiseCfg": ("mjlab.tensors.UniformNoiseCfg", ""),
     "AdditiveGaussianNoiseCfg": ("mjlab.tensors.GaussianNoiseCfg", ""),
 }

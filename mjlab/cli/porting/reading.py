@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from mjlab.cli.porting.isaaclab_names import ISAAC_LAB
 from mjlab.cli.porting.mjlab_names import MJLAB
 from mjlab.cli.porting.project import Counterpart, Project
-from mjlab.config import SPELLINGS
 
 PROJECTS = (MJLAB, ISAAC_LAB)
 
@@ -103,6 +102,26 @@ def read_task(text: str) -> Reading:
     }
     return Reading(tuple(sorted(found)), tuple(sorted(filter(None, spelled))))
 
+
+SPELLINGS: dict[str, tuple[str, ...]] = {
+    "asset_name": ("entity_name",),
+    "bias_range": ("ranges",),
+    "body_name": ("body",),
+    "disableflags": ("disable",),
+    "enableflags": ("enable",),
+    "entity_name": ("entity",),
+    "env_idx": ("world",),
+    "flat_patch_sampling": ("flat_patches",),
+    "include_geom_groups": ("geom_groups",),
+    "ray_alignment": ("alignment",),
+    "rot": ("quat",),
+    "sensor_name": ("height_sensor_name",),
+    "shared_random": ("shared",),
+    "spec_fn": ("edit_spec", "source"),
+    "target_names_expr": ("target_names",),
+    "terrain_generator": ("generator",),
+    "terrain_type": ("kind",),
+}
 
 _OWN_TOO = {name for others in SPELLINGS.values() for name in others} | {"sensor_name"}
 """Names that are in the table, and fields of ours elsewhere."""

@@ -9,12 +9,11 @@ Taylor series is as exact as float32 is.
 """
 
 import math
-from dataclasses import dataclass
 from typing import Literal
 
-from mjlab.config import Config
 from mjlab.envs import Box, Discrete
 from mjlab.names import suggest
+from mjlab.settings import Config
 
 Integrator = Literal["euler", "semi_implicit"]
 Results = Literal["live", "copied", "host"]
@@ -69,7 +68,6 @@ class ClassicCartpoleError(ValueError):
     """Worlds of the classic cartpole that cannot be made or used as asked."""
 
 
-@dataclass(kw_only=True)
 class ClassicCartpoleCfg(Config):
     """Choices about the classic cartpole."""
 

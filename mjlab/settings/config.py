@@ -1,0 +1,145 @@
+"""`Config`, the base class of all configurations.
+
+    class VelocityG1FlatCfg(VelocityG1Cfg):
+        episode_length_s = 20.0
+        rewards = {**VelocityG1Cfg.rewards, "alive": RewardTermCfg(func=mdp.is_alive)}
+
+Every subclass is a keyword-only dataclass, with or without the decorator.
+"""
+
+import copy
+import dataclasses
+import functools
+import inspect
+from abc import ABCMeta
+from dataclasses import MISSING, Field, field
+from typing import Any, dataclass_transform
+
+from mjlab.names import suggest
+
+_FIELDS = "__dataclass_fields__"
+_OWN_ANNOTATIONS = "_own_annotations"
+_DESCRIPTORS = (property, staticmethod, classmethod, functools.cached_property)
+
+
+class _ConfigType(ABCMeta):
+    """Makes a dataclass of each subclass when it is first used, and copies defaults.
+
+    That is not when it is defined, because `@dataclass` may stand above it.
+    """
+
+    def __getattribute__(cls, name: str) -> Any:
+        """Return an attribute of the class; of a mutable default, a copy."""
+        if name == _FIELDS:
+            _make_dataclass(cls)
+        value = super().__getattribute__(name)
+        if name[0] != "_" and _is_mutable(value):
+            return copy.deepcopy(value)
+        return value
+
+    def __getattr__(cls, name: str) -> Any:
+        """Return a new value of a default that is made for each instance."""
+        is_made = _FIELDS in vars(cls)
+        known = _fields(cls) if is_made else _inherited(cls)
+        is_own = not is_made and name in inspect.get_annotations(cls)
+        factory = known[name].default_factory if name in known else MISSING
+        if is_own or factory is MISSING:
+            raise AttributeError(f"{cls.__name__} has no attribute {name!r}.")
+        return factory()
+
+    def __call__(cls, *args: Any, **settings: Any) -> Any:
+        """Make a configuration."""
+        _make_dataclass(cls)
+        for name in settings:
+            if name not in _fields(cls):
+                raise TypeError(_unknown(cls, name))
+        return super().__call__(*args, **settings)
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(field,))
+class Config(metaclass=_ConfigType):
+    """A keyword-only dataclass that has the fields it declares and no others.
+
+    A class attribute without an annotation is a new default of an inherited field.
+    Mutable defaults (dictionaries, lists, configurations) are copied for each instance.
+    Read from the class, as in `{**Base.rewards}`, they are copies too, so writing into
+    `Base.rewards` changes nothing. `__post_init__` may change fields. It runs again
+    when `dataclasses.replace` makes a changed copy, and has to bear that.
+    """
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Check the class attributes, and note which are defaults."""
+        super().__init_subclass__(**more)
+        inherited = _inherited(cls)
+        own = inspect.get_annotations(cls)
+        defaults = {}
+        for name, value in vars(cls).items():
+            if name in own or name[0] == "_":
+                continue
+            if name in inherited:
+                defaults[name] = inherited[name].type
+            elif not _is_no_field(cls, name, value):
+                raise TypeError(_unknown(cls, name, inherited))
+        if defaults:
+            # For `dataclass`; `_make_dataclass` takes them back, because an inherited
+            # annotation may name what only the base's module imports.
+            setattr(cls, _OWN_ANNOTATIONS, own)
+            cls.__annotations__ = own | defaults
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set a field, or a private attribute."""
+        cls = type(self)
+        if name not in _fields(cls) and name[0] != "_" and name not in dir(cls):
+            raise AttributeError(_unknown(cls, name))
+        super().__setattr__(name, value)
+
+
+def _make_dataclass(cls: Any) -> None:
+    """Make a dataclass of a subclass that is not decorated as one."""
+    known = vars(cls)
+    if _FIELDS not in known:
+        for name in inspect.get_annotations(cls):
+            if name in known and _is_mutable(known[name]):
+                setattr(cls, name, _copied(known[name]))
+        dataclasses.dataclass(kw_only=True)(cls)
+    if _OWN_ANNOTATIONS in known:
+        cls.__annotations__ = known[_OWN_ANNOTATIONS]
+        delattr(cls, _OWN_ANNOTATIONS)
+
+
+def _copied(value: Any) -> Any:
+    return field(default_factory=lambda: copy.deepcopy(value))
+
+
+def _is_mutable(value: Any) -> bool:
+    """Return True for a value that `dataclass` does not take as a default."""
+    return type(value).__hash__ is None
+
+
+def _is_no_field(cls: type, name: str, value: Any) -> bool:
+    """Return True for a method, a property, a class, or a variable of a base class."""
+    bases = cls.__mro__[1:]
+    declared = [{*vars(base), *inspect.get_annotations(base)} for base in bases]
+    is_known = any(name in names for names in declared)
+    is_method = callable(value) or isinstance(value, _DESCRIPTORS)
+    return is_known or is_method
+
+
+def _inherited(cls: type) -> dict[str, Field]:
+    """Return the fields of the bases by name."""
+    found: dict[str, Field] = {}
+    for base in reversed(cls.__mro__[1:]):
+        found |= _fields(base)
+    return found
+
+
+def _fields(cls: Any) -> dict[str, Field]:
+    """Return the fields of a dataclass by name; class variables are none."""
+    if not dataclasses.is_dataclass(cls):
+        return {}
+    return {each.name: each for each in dataclasses.fields(cls)}
+
+
+def _unknown(cls: type, name: str, known: Any = None) -> str:
+    fields = _fields(cls) if known is None else known
+    return f"{cls.__name__} has no field {name!r}. {suggest(name, sorted(fields))}"
