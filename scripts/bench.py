@@ -18,8 +18,8 @@ if __name__ == "__main__":
 from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.hardware import choose_worlds, processors
 from mjlab.cli.help import reference
-from mjlab.cli.overrides import apply
 from mjlab.registry import entries, find_entry, load_task
+from mjlab.settings.change import apply
 from mjlab.threads import prepare_threads, torch_threads
 
 prepare_threads()

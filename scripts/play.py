@@ -12,10 +12,10 @@ if __name__ == "__main__":
 
 from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.help import reference
-from mjlab.cli.overrides import apply
 from mjlab.cli.sources import Actors, Source, find_source
 from mjlab.registry import entries, trusted
 from mjlab.render import prepare_gl
+from mjlab.settings.change import apply
 from mjlab.threads import prepare_threads
 
 prepare_threads()

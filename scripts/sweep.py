@@ -16,9 +16,9 @@ if __name__ == "__main__":
 from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.hardware import choose_learner, processors, will_use_gpu
 from mjlab.cli.help import reference
-from mjlab.cli.overrides import Setting, apply
 from mjlab.extras import missing
 from mjlab.registry import entries, find_entry, load_task
+from mjlab.settings.change import Setting, apply
 from mjlab.sweep.folder import Search, find_sweep, lock_sweep
 from mjlab.sweep.ranges import FORMS, Range, read_ranges
 from mjlab.threads import prepare_threads

@@ -20,8 +20,8 @@ from mjlab.cli.hardware import (
     will_use_gpu,
 )
 from mjlab.cli.help import reference
-from mjlab.cli.overrides import apply
 from mjlab.registry import Entry, Task, entries, find_entry, load_task, trusted
+from mjlab.settings.change import apply
 from mjlab.threads import prepare_threads
 
 prepare_threads()

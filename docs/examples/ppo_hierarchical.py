@@ -30,9 +30,9 @@ from gymnasium.spaces import flatdim
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode
 from torch import nn
 
-from mjlab.cli.overrides import Setting, apply
 from mjlab.muscle import MuscleLearner
 from mjlab.registry import load_task
+from mjlab.settings.change import Setting, apply
 from mjlab.tasks.muscle.single import make_muscle_env
 
 EPOCHS, BATCHES = 4, 8

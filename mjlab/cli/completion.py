@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from mjlab.cli.help import OF_ALL
 from mjlab.cli.line import Program, options_of
 from mjlab.cli.motion_options import PROGRAMS
-from mjlab.cli.parts import Part, choices, kind_of_text, parts_of
 from mjlab.cli.verbs import VERBS
 from mjlab.registry import entries
+from mjlab.settings.text import choices, kind_of_text
+from mjlab.settings.tree import Part, parts_of
 
 NEXT = "next"
 """What shells say in place of their name, to be told the words."""

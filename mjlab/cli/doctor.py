@@ -10,7 +10,6 @@ from typing import Any
 from mjlab.cli.answers import UsageError
 from mjlab.cli.episodes import columns
 from mjlab.cli.hardware import choose_learner
-from mjlab.cli.overrides import Setting, apply
 from mjlab.doctor import Diagnosis, ordered
 from mjlab.doctor.acting import STEPS, examine_acting, examine_weights, roll
 from mjlab.doctor.training import Course, examine_training, judged, too_early
@@ -21,6 +20,7 @@ from mjlab.rl.checkpoint import find_checkpoint, load_model
 from mjlab.rl.learners import network_names
 from mjlab.rl.logging import METRICS
 from mjlab.rl.metrics_file import read_metrics
+from mjlab.settings.change import Setting, apply
 from mjlab.threads import torch_threads
 
 WORLDS = 16

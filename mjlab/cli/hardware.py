@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mjlab.cli.overrides import Setting
 from mjlab.registry import Task
+from mjlab.settings.change import Setting
 
 WORLDS_PER_PROCESSOR = 128
 """Worlds that keep one processor busy and an iteration short."""

@@ -10,9 +10,10 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any
 
-from mjlab.cli.overrides import find_part
-from mjlab.cli.parts import Parameters, Part, parts_of, shown, words_for
-from mjlab.schema.annotations import is_record
+from mjlab.settings.change import find_part
+from mjlab.settings.text import words_for
+from mjlab.settings.tree import Parameters, Part, parts_of, shown
+from mjlab.settings.types import is_record
 
 WIDTH = 88
 _COLUMN = 26

@@ -14,8 +14,8 @@ from typing import Any
 
 from mjlab.cli.answers import Answer, UsageError
 from mjlab.cli.help import Option, short_help
-from mjlab.cli.overrides import Setting, apply
 from mjlab.names import suggest
+from mjlab.settings.change import Setting, apply
 
 HELP = ("help", "h")
 HELP_CONFIG = "help_config"

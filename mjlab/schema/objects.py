@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mjlab.schema.annotations import WrongTypeError, check_type
+from mjlab.settings.types import WrongTypeError, check_type
 
 
 def read_object(

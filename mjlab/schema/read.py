@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from mjlab.names import suggest
-from mjlab.schema.annotations import (
+from mjlab.schema.declare import is_term
+from mjlab.schema.names import ConfigFileError
+from mjlab.schema.paths import path_of
+from mjlab.schema.trust import Trust
+from mjlab.settings.types import (
     WrongTypeError,
     check_type,
     field_names,
     field_types,
 )
-from mjlab.schema.declare import is_term
-from mjlab.schema.names import ConfigFileError
-from mjlab.schema.paths import path_of
-from mjlab.schema.trust import Trust
 
 
 def parse_config(

@@ -14,11 +14,11 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
-from mjlab.schema.annotations import field_names, is_record
 from mjlab.schema.names import ConfigFileError, name_of
 from mjlab.schema.paths import path_data
 from mjlab.schema.read import from_data
 from mjlab.schema.trust import Trust
+from mjlab.settings.types import field_names, is_record
 
 
 def config_text(**parts: Any) -> str:

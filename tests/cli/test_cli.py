@@ -21,7 +21,6 @@ from mjlab.cli import Answer, Program, UsageError, read_line, run_program
 from mjlab.cli.hardware import choose_worlds
 from mjlab.cli.help import field_texts, reference
 from mjlab.cli.listing import find_summary
-from mjlab.cli.overrides import Setting, apply, find_part
 from mjlab.cli.runs import find_run
 from mjlab.cli.static_imports import ImportFaultError, check_imports
 from mjlab.cli.train import record_film
@@ -37,6 +36,8 @@ from mjlab.rl import (
     RnnModelCfg,
     RunFolder,
 )
+from mjlab.settings.change import Setting, apply, find_part
+from mjlab.settings.tree import SettingError
 from mjlab.tasks.cartpole import CartpoleAgentCfg, CartpoleBalanceCfg
 from mjlab.tasks.velocity import VelocityG1FlatCfg
 from scripts import evaluate, list_tasks, new_task, train
@@ -378,7 +379,7 @@ class Ordered:
 def test_settings_that_fit_only_together_come_in_any_order():
     for line in ("--env.low 5 --env.high 6", "--env.high 6 --env.low 5"):
         assert apply({"env": Ordered()}, settings(line))["env"].low == 5.0
-    with pytest.raises(UsageError, match=r"env: low=5.0 has to be below high=1.0."):
+    with pytest.raises(SettingError, match=r"env: low=5.0 has to be below high=1.0."):
         apply({"env": Ordered()}, settings("--env.low 5"))
 
 

@@ -369,7 +369,7 @@ def flags_of(script: str) -> frozenset[str]:
 def is_setting(flag: str) -> bool:
     """Whether a flag is a path in the configuration of some task."""
 
-    from mjlab.cli.overrides import find_part
+    from mjlab.settings.change import find_part
 
     path = flag.removeprefix("--").replace("-", "_")
     for task in map(load_task, sorted(entries(), reverse=True)):

@@ -11,8 +11,8 @@ from mjlab.envs import ManagerBasedRlEnvCfg
 from mjlab.managers import RewardTermCfg
 from mjlab.rl import PpoCfg
 from mjlab.scene import SceneCfg
-from mjlab.schema.annotations import WrongTypeError, check_type
 from mjlab.settings import Config
+from mjlab.settings.types import WrongTypeError, check_type
 from mjlab.sim import SimulationCfg
 
 

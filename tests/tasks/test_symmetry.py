@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 import torch
 
-from mjlab.cli.overrides import Setting, apply
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.rl import RslRlVecEnv, TrainingLoop
 from mjlab.schema import config_text, parse_config
+from mjlab.settings.change import Setting, apply
 from mjlab.tasks.robots.g1 import G1, G1_XML
 from mjlab.tasks.robots.go1 import GO1, GO1_XML
 from mjlab.tasks.robots.robot import Mirror, Robot

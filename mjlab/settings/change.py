@@ -1,15 +1,14 @@
-"""Settings of a command line, applied to configurations."""
+"""Values that a user typed, applied to a configuration."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mjlab.cli.answers import UsageError
-from mjlab.cli.parts import Part, parts_of, shown, with_part, words_for
-from mjlab.cli.values import read_value
 from mjlab.names import suggest
-from mjlab.schema.annotations import is_record, union_members
+from mjlab.settings.text import read_value, words_for
+from mjlab.settings.tree import Part, SettingError, parts_of, shown, with_part
+from mjlab.settings.types import is_record, union_members
 
 
 @dataclass(frozen=True)
@@ -83,20 +82,20 @@ def _first(below: Mapping[str, Part], rest: str) -> str | None:
     return max(fitting, key=len, default=None)
 
 
-def _unknown(option: str, where: str, part: Part, rest: str) -> UsageError:
+def _unknown(option: str, where: str, part: Part, rest: str) -> SettingError:
     wanted = rest.partition(".")[0]
     below = parts_of(part)
     if below:
         owner = f"{where} has no part" if where else "There is no part"
-        return UsageError(
+        return SettingError(
             f"--{option}: {owner} {wanted!r}. {suggest(_plain(wanted), below)}"
         )
     if part.value is None:
-        return UsageError(
+        return SettingError(
             f"--{option}: {where} is None, so that it has no part {wanted!r}. It can "
             f"be {words_for(part)}."
         )
-    return UsageError(
+    return SettingError(
         f"--{option}: {where} is {shown(part)}, which has no part {wanted!r}."
     )
 
@@ -111,7 +110,7 @@ def _full_name(root: Any, name: str) -> str:
 
 def _check_optional(name: str, part: Part) -> None:
     if type(None) not in union_members(part.annotation):
-        raise UsageError(
+        raise SettingError(
             f"--disable {name}: it cannot be switched off. What can is a term, such as "
             "rewards.NAME, or another part that may be None."
         )
@@ -139,7 +138,7 @@ def _checked(value: Any, changed: Sequence[Sequence[str]], where: str) -> Any:
     try:
         return dataclasses.replace(value)
     except (ValueError, TypeError) as error:
-        raise UsageError(f"{where or 'The options'}: {error}") from error
+        raise SettingError(f"{where or 'The options'}: {error}") from error
 
 
 def _plain(name: str) -> str:

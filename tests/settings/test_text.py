@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from mjlab.cli.parts import Part
-from mjlab.cli.values import read_value
+from mjlab.settings.text import read_value
+from mjlab.settings.tree import Part
 
 
 @pytest.mark.parametrize(
