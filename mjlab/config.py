@@ -2,53 +2,23 @@
 
 import inspect
 from abc import ABCMeta
-from collections.abc import Collection
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from mjlab.names import suggest
 
-SPELLINGS: dict[str, tuple[str, ...]] = {
-    "asset_name": ("entity_name",),
-    "bias_range": ("ranges",),
-    "body_name": ("body",),
-    "disableflags": ("disable",),
-    "enableflags": ("enable",),
-    "entity_name": ("entity",),
-    "env_idx": ("world",),
-    "flat_patch_sampling": ("flat_patches",),
-    "include_geom_groups": ("geom_groups",),
-    "ray_alignment": ("alignment",),
-    "rot": ("quat",),
-    "sensor_name": ("height_sensor_name",),
-    "shared_random": ("shared",),
-    "spec_fn": ("edit_spec", "source"),
-    "target_names_expr": ("target_names",),
-    "terrain_generator": ("generator",),
-    "terrain_type": ("kind",),
-}
-"""Names of fields and of terms' parameters in mjlab 1.6 or Isaac Lab, and what means
-the same here: the first that a configuration or a term has. It is taken wherever the
-name itself is none of its own."""
 
-
-class _Spelled(ABCMeta):
-    """Makes configurations from settings that are spelled as elsewhere."""
+class _FirstByPosition(ABCMeta):
+    """Takes a single positional argument as the first field."""
 
     def __call__(cls, *args: Any, **settings: Any) -> Any:
         """Make a configuration; its first field needs no name."""
-        named: dict[str, Any] = {}
         if len(args) == 1 and is_dataclass(cls) and fields(cls):
             settings, args = {fields(cls)[0].name: args[0], **settings}, ()
-        for name, value in settings.items():
-            own = own_name(name, _fields(cls))
-            if own in named or (own != name and own in settings):
-                raise TypeError(f"{cls.__name__} is given {own!r} twice, as {name!r}.")
-            named[own] = value
-        return super().__call__(*args, **named)
+        return super().__call__(*args, **settings)
 
 
-class Config(metaclass=_Spelled):
+class Config(metaclass=_FirstByPosition):
     """A dataclass of settings, which has the names that it declares and no others.
 
     Python itself keeps `cfg.scene.num_env = 3` as an attribute that nobody reads, and
@@ -86,31 +56,13 @@ class Config(metaclass=_Spelled):
     def __setattr__(self, name: str, value: Any) -> None:
         """Set a field, or a private attribute."""
         cls, known = type(self), _fields(type(self))
-        name = own_name(name, known)
         if name not in known and name[0] != "_" and name not in dir(cls):
             raise AttributeError(_unknown(cls, name))
         super().__setattr__(name, value)
 
-    if not TYPE_CHECKING:  # To a type checker, everything would be a field.
-
-        def __getattr__(self, name: str) -> Any:
-            """Return a field that is spelled as elsewhere."""
-            cls = type(self)
-            own = own_name(name, _fields(cls))
-            if own == name:
-                raise AttributeError(_unknown(cls, name), name=name, obj=self)
-            return getattr(self, own)
-
 
 def _fields(cls: type) -> set[str]:
     return {f.name for f in fields(cls)} if is_dataclass(cls) else set()
-
-
-def own_name(name: str, known: Collection[str]) -> str:
-    """Return the known one of names for what may be spelled as elsewhere."""
-    if name not in SPELLINGS or name in known:
-        return name
-    return next((own for own in SPELLINGS[name] if own in known), name)
 
 
 def _unknown(cls: type, name: str) -> str:

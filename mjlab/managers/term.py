@@ -3,13 +3,13 @@
 import inspect
 from abc import ABC
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import torch
 
-from mjlab.config import Config, own_name
+from mjlab.config import Config
 from mjlab.managers.env import Env
 from mjlab.names import UnknownNameError, suggest
 from mjlab.scene import SceneEntityCfg
@@ -95,9 +95,6 @@ class BoundTerm:
         """The term's name for its random numbers."""
         self._env = env
         signature = _signature(cfg.func, self.label)
-        params = {own_name(k, signature.parameters): v for k, v in cfg.params.items()}
-        if params.keys() != cfg.params.keys():
-            cfg = replace(cfg, params=params)
         self.needs_ids = "env_ids" in signature.parameters
         """True for a function that takes indices of worlds, which costs a host read."""
         self.needs_mask = "mask" in signature.parameters or self.needs_ids

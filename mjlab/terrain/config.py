@@ -48,7 +48,7 @@ class SubTerrainCfg(Config, ABC):
     proportion: float = 1.0
     """Share of this kind among all kinds, above 0. The sum need not be 1."""
 
-    flat_patches: dict[str, FlatPatchCfg] = field(default_factory=dict)
+    flat_patch_sampling: dict[str, FlatPatchCfg] = field(default_factory=dict)
     """Flat spots by name, for this kind. They come before those of the generator."""
 
     @abstractmethod
@@ -106,7 +106,7 @@ class TerrainGeneratorCfg(Config):
     base_thickness: float = 1.0
     """Depth of the ground below the lowest point of a tile, m, at least 0.05."""
 
-    flat_patches: dict[str, FlatPatchCfg] = field(default_factory=dict)
+    flat_patch_sampling: dict[str, FlatPatchCfg] = field(default_factory=dict)
     """Flat spots by name, for every kind that does not say otherwise."""
 
     color_scheme: Literal["height", "random", "none"] = "height"

@@ -101,7 +101,7 @@ class CartpoleBalanceCfg(ManagerBasedRlEnvCfg):
     )
     sim: SimulationCfg = field(
         default_factory=lambda: SimulationCfg(
-            mujoco=MujocoCfg(timestep=0.01, disable=("contact",))
+            mujoco=MujocoCfg(timestep=0.01, disableflags=("contact",))
         )
     )
     viewer: ViewerCfg = field(
