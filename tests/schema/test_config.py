@@ -10,7 +10,7 @@ import pytest
 
 from mjlab.actuator import ActuatorCfg
 from mjlab.entity import EntityCfg
-from mjlab.envs import ManagerBasedRlEnvCfg
+from mjlab.envs import ManagerBasedRlEnvCfg, ViewerCfg
 from mjlab.managers import ObservationGroupCfg, ObservationTermCfg, RewardTermCfg
 from mjlab.mdp import joint_vel_rel
 from mjlab.mdp.randomize import encoder_bias, geom_friction
@@ -20,7 +20,7 @@ from mjlab.schema.annotations import WrongTypeError, check_type
 from mjlab.sensor import RayCastSensorCfg, TerrainHeightSensorCfg
 from mjlab.sim import MujocoCfg, SimulationCfg
 from mjlab.tasks.velocity.mdp import foot_height
-from mjlab.terrain import SubTerrainCfg
+from mjlab.terrain import SubTerrainCfg, TerrainCfg
 
 MJLAB_FIELDS = [
     (ActuatorCfg, "target_names_expr"),
@@ -66,9 +66,12 @@ def test_an_unknown_argument_is_refused_with_the_nearest(kind, slip, meant):
         (MujocoCfg, "enable", "enableflags"),
         (RayCastSensorCfg, "alignment", "ray_alignment"),
         (RayCastSensorCfg, "geom_groups", "include_geom_groups"),
+        (TerrainCfg, "terrain_generator", "generator"),
+        (ViewerCfg, "body_name", "body"),
+        (ViewerCfg, "entity_name", "entity"),
     ],
 )
-def test_an_old_name_is_refused_with_its_new_name(kind, old, new):
+def test_an_old_or_foreign_name_is_refused_with_the_nearest(kind, old, new):
     with pytest.raises(TypeError, match=rf"no field '{old}'.*nearest first: '{new}'"):
         kind(**{old: ()})
 
