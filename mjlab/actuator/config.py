@@ -37,7 +37,7 @@ class ActuatorCfg(Config, ABC):
     plain motors whose effort is computed by a control law in every physics step.
     """
 
-    target_names: tuple[str, ...]
+    target_names_expr: tuple[str, ...]
     """Patterns of the joints, tendons or sites that are driven. Each must match."""
 
     transmission: Transmission = "joint"
@@ -78,7 +78,7 @@ class ActuatorCfg(Config, ABC):
         self._check_transmission()
         names = self.candidates(spec)
         what = self.transmission
-        found = match_names(self.target_names, names, what=what, owner=owner)
+        found = match_names(self.target_names_expr, names, what=what, owner=owner)
         return [names[index] for index in found]
 
     def candidates(self, spec: mujoco.MjSpec) -> list[str]:
@@ -211,8 +211,9 @@ class ActuatorCfg(Config, ABC):
         low, high = self.delay.min_lag, self.delay.max_lag
         if low < 0 or high < low:
             raise ActuatorError(
-                f"{self.kind} of {self.target_names} has a delay of min_lag={low} to "
-                f"max_lag={high} physics steps; it has to be 0 <= min_lag <= max_lag."
+                f"{self.kind} of {self.target_names_expr} has a delay of "
+                f"min_lag={low} to max_lag={high} physics steps; it has to be "
+                "0 <= min_lag <= max_lag."
             )
 
 

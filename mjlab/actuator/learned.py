@@ -83,7 +83,7 @@ class LearnedActuatorCfg(ExplicitActuatorCfg):
         """Raise if a value is impossible or the network's file is missing."""
         if not Path(self.network_file).is_file():
             raise ActuatorError(
-                f"{self.kind} of {self.target_names}: there is no network file "
+                f"{self.kind} of {self.target_names_expr}: there is no network file "
                 f"{str(self.network_file)!r}."
             )
         if self.input_order not in ("pos_vel", "vel_pos"):

@@ -30,7 +30,7 @@ class InitialStateCfg(Config):
     pos: Triple | None = None
     """Position of the base in the world, in metres."""
 
-    quat: Quat | None = None
+    rot: Quat | None = None
     """Orientation of the base in the world, wxyz."""
 
     lin_vel: Triple | None = None

@@ -170,9 +170,9 @@ def _write_base(
     told = np.append(pos, quat)
     if cfg.pos is not None:
         pos[:] = _vector(cfg.pos, 3, "pos", name)
-    if cfg.quat is not None:
-        quat[:] = cfg.quat
-    quat[:] = _unit(quat, "quat", name)
+    if cfg.rot is not None:
+        quat[:] = cfg.rot
+    quat[:] = _unit(quat, "rot", name)
     if not free:
         moved = not np.array_equal(told, np.append(pos, quat))
         _refuse_fixed(cfg, name, moved=moved and not can_be_placed)

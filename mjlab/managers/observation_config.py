@@ -1,5 +1,6 @@
 """Configurations of observations, as users write them."""
 
+from dataclasses import field
 from typing import Literal, get_args
 
 import torch
@@ -53,7 +54,9 @@ class ObservationTermCfg(TermCfg):
 class ObservationGroupCfg(Config):
     """Observations that go together, such as all that the actor sees."""
 
-    terms: dict[str, ObservationTermCfg | None] = {}
+    terms: dict[str, ObservationTermCfg | None] = field(
+        default_factory=dict, kw_only=False
+    )
     """Terms by name, in the order of concatenation."""
 
     concatenate_terms: bool = True

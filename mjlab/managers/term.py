@@ -3,6 +3,7 @@
 import inspect
 from abc import ABC
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field
 from functools import partial
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -21,7 +22,7 @@ class TermError(ValueError):
 class TermCfg(Config):
     """Declares a term."""
 
-    func: Callable[..., Any]
+    func: Callable[..., Any] = field(kw_only=False)
     """A function `f(env, **params)`, or a subclass of `ManagerTermBase`."""
 
     params: dict[str, Any] = {}

@@ -107,8 +107,8 @@ def build_scene(cfg: SceneCfg, *, seed: int = 0) -> SceneSpec:
     groups = {name: list(built.specs) for name, built in variants.items()}
     pairs = build_pairs(cfg.contact_pairs, spec, groups)
     _set_extent(spec, cfg, terrain)
-    if cfg.edit_spec is not None:
-        cfg.edit_spec(spec)
+    if cfg.spec_fn is not None:
+        cfg.spec_fn(spec)
     if keyframes:
         add_keyframe(spec, merge_keyframes(KEYFRAME, keyframes))
     return SceneSpec(spec, terrain, pairs, variants, models, entities)

@@ -23,7 +23,7 @@ def check_models(cfg: SceneCfg, built: SceneSpec, scene: mujoco.MjModel) -> None
     """Raise where a model is in the scene not as it is in its file.
 
     What an entity's configuration asks for is part of both. The changes of
-    `SceneCfg.edit_spec`, which nothing announces, are told in the log. So are options
+    `SceneCfg.spec_fn`, which nothing announces, are told in the log. So are options
     of the file that the scene's are others than, and what attaching had to change.
 
     Args:
@@ -36,7 +36,7 @@ def check_models(cfg: SceneCfg, built: SceneSpec, scene: mujoco.MjModel) -> None
         attached = AttachedModel(model.file, scene, prefix, MOCAP_BASE)
         found = [*attached.differences(), *_differing_state(model, attached)]
         if found:
-            _refuse(name, found, may_be_asked=cfg.edit_spec is not None)
+            _refuse(name, found, may_be_asked=cfg.spec_fn is not None)
         changes = _changes(model, attached)
         if changes:
             _log.info("%r %s.", name, changes)
@@ -48,7 +48,7 @@ def _refuse(name: str, found: Sequence[str], *, may_be_asked: bool) -> None:
     more = f"; and {len(found) - 3} more" if len(found) > 3 else ""
     message = f"{name!r} is not as in its file: {'; '.join(found[:3])}{more}."
     if may_be_asked:
-        _log.info("%s The scene's edit_spec may say so.", message)
+        _log.info("%s The scene's spec_fn may say so.", message)
         return
     raise ChangedModelError(
         f"{message} Nothing in its configuration asks for that: a fault of mjlab, "

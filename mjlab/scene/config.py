@@ -75,5 +75,5 @@ class SceneCfg(Config):
     """Size of what cameras of viewers should see, in metres. None leaves it to MuJoCo,
     or takes the size of a tile on generated terrain."""
 
-    edit_spec: Callable[[mujoco.MjSpec], None] | None = None
+    spec_fn: Callable[[mujoco.MjSpec], None] | None = None
     """Last changes to the scene before it is compiled."""

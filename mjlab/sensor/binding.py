@@ -29,8 +29,10 @@ def bind_sensors(cfgs: Sequence[SensorCfg], sim: Simulation) -> dict[str, Sensor
     cameras = [c.view(model) for c in shared]
     casters = [c.ray_cfg if isinstance(c, TerrainHeightSensorCfg) else c for c in cfgs]
     casters = [c for c in casters if isinstance(c, RayCastSensorCfg)]
-    for looking in (*casters, *eyes):
-        _require_visible(model, looking.geom_groups)
+    for caster in casters:
+        _require_visible(model, "include_geom_groups", caster.met_groups)
+    for eye in eyes:
+        _require_visible(model, "geom_groups", eye.geom_groups)
     renderer = _make_renderer(sim, cameras, casters) if cameras or casters else None
     rays = {} if renderer is None else _share_rays(casters, sim, renderer)
     context = SensorContext(sim, pool, renderer, rays)
@@ -48,7 +50,7 @@ def _make_renderer(
     # Imported only here, so that the native engine works where Warp is not wanted.
     from mjlab.sensor.warp_renderer import WarpRenderer
 
-    return WarpRenderer(sim, cameras, [cfg.geom_groups for cfg in casters])
+    return WarpRenderer(sim, cameras, [cfg.met_groups for cfg in casters])
 
 
 def _share_rays(
@@ -57,7 +59,7 @@ def _share_rays(
     """Cast rays that can meet the same geoms together; return the hits by sensor."""
     found: dict[str, RayCastData] = {}
     # The native engine finds the ground below by a shorter way.
-    kinds = [(tuple(sorted(c.geom_groups)), c.points_down) for c in casters]
+    kinds = [(c.met_groups, c.points_down) for c in casters]
     for kind in dict.fromkeys(kinds):
         alike = [c for c, k in zip(casters, kinds, strict=True) if k == kind]
         pool = RayPool(alike, sim, renderer)
@@ -66,16 +68,18 @@ def _share_rays(
     return found
 
 
-def _require_visible(model: mujoco.MjModel, groups: tuple[int, ...]) -> None:
+def _require_visible(
+    model: mujoco.MjModel, field: str, groups: tuple[int, ...]
+) -> None:
     outside = [group for group in groups if not 0 <= group < mujoco.mjNGROUP]
     if outside or not groups:
         raise VisionError(
-            f"geom_groups={groups} has to name groups from 0 to {mujoco.mjNGROUP - 1}."
+            f"{field}={groups} has to name groups from 0 to {mujoco.mjNGROUP - 1}."
         )
     present = sorted({int(group) for group in model.geom_group})
     if not set(groups) & set(present):
         raise VisionError(
-            f"geom_groups={groups} shows nothing: the geoms of the scene are in groups "
+            f"{field}={groups} shows nothing: the geoms of the scene are in groups "
             f"{present}."
         )
 

@@ -38,7 +38,7 @@ class RayCastSensorCfg(SensorCfg):
     pattern: PatternCfg = GridPatternCfg()
     """Where rays start and point."""
 
-    alignment: Alignment = "yaw"
+    ray_alignment: Alignment = "yaw"
     """How much of the frame's rotation the pattern follows: all of it (`base`), only
     the heading of the frame's x axis (`yaw`), nothing (`world`)."""
 
@@ -52,17 +52,17 @@ class RayCastSensorCfg(SensorCfg):
     exclude_parent_body: bool = True
     """Whether rays pass through the geoms of the body that their frame is fixed to."""
 
-    geom_groups: tuple[int, ...] = (0,)
-    """Groups of the geoms that rays meet. Keep visual meshes out of them: on the native
-    engine they cost twenty times the rest."""
+    include_geom_groups: tuple[int, ...] | None = (0,)
+    """Groups of the geoms that rays meet; None is all of them. Keep visual meshes out:
+    on the native engine they cost twenty times the rest."""
 
     def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Check the settings, and that the frames exist. Nothing is added."""
         check_frames(self.name, self.frames, spec)
-        if self.alignment not in get_args(Alignment):
+        if self.ray_alignment not in get_args(Alignment):
             raise SensorError(
-                f"Sensor {self.name!r}: alignment={self.alignment!r} is unknown. "
-                + suggest(self.alignment, get_args(Alignment))
+                f"Sensor {self.name!r}: ray_alignment={self.ray_alignment!r} is "
+                "unknown. " + suggest(self.ray_alignment, get_args(Alignment))
             )
         if not self.max_distance > 0.0:
             raise SensorError(
@@ -89,7 +89,13 @@ class RayCastSensorCfg(SensorCfg):
     def points_down(self) -> bool:
         """Whether all of them point straight down at all times."""
         is_down = bool((self.local_rays()[1] == (0.0, 0.0, -1.0)).all())
-        return is_down and self.alignment != "base"
+        return is_down and self.ray_alignment != "base"
+
+    @property
+    def met_groups(self) -> tuple[int, ...]:
+        """Groups of the geoms that rays meet, in ascending order."""
+        groups = self.include_geom_groups
+        return tuple(sorted(range(mujoco.mjNGROUP) if groups is None else groups))
 
     @property
     def frames(self) -> tuple[ObjRef, ...]:
@@ -208,7 +214,7 @@ class _Follower:
         self, cfg: RayCastSensorCfg, sim: Simulation, data: RayCastData
     ) -> None:
         """Find what of the rays ever changes."""
-        axes, turned = _AXES[cfg.alignment]
+        axes, turned = _AXES[cfg.ray_alignment]
         starts, directions = (
             _Vectors(
                 torch.tensor(local, dtype=torch.float32, device=sim.device), turned
@@ -288,7 +294,7 @@ def _allocate(cfgs: Sequence[RayCastSensorCfg], sim: Simulation) -> Rays:
         starts=torch.zeros(*shape, 3, device=sim.device),
         directions=torch.zeros(*shape, 3, device=sim.device),
         excluded_bodies=tuple(excluded),
-        geom_groups=cfgs[0].geom_groups,
+        geom_groups=cfgs[0].met_groups,
         points_down=all(cfg.points_down for cfg in cfgs),
         distance=torch.zeros(shape, device=sim.device),
         geom=torch.zeros(shape, dtype=torch.int32, device=sim.device),

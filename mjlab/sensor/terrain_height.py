@@ -40,8 +40,8 @@ class TerrainHeightSensorCfg(SensorCfg):
     exclude_parent_body: bool = True
     """Whether rays pass through the geoms of the body that their frame is fixed to."""
 
-    geom_groups: tuple[int, ...] = (0,)
-    """Groups of the geoms that count as terrain."""
+    include_geom_groups: tuple[int, ...] | None = (0,)
+    """Groups of the geoms that count as terrain; None is all of them."""
 
     def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Check the settings, and that the frames exist. Nothing is added."""
@@ -71,11 +71,11 @@ class TerrainHeightSensorCfg(SensorCfg):
             name=self.name,
             frame=self.frame,
             pattern=self.pattern,
-            alignment="yaw",
+            ray_alignment="yaw",
             start_offset=(0.0, 0.0, self.start_height),
             max_distance=self.max_distance + self.start_height,
             exclude_parent_body=self.exclude_parent_body,
-            geom_groups=self.geom_groups,
+            include_geom_groups=self.include_geom_groups,
         )
 
 

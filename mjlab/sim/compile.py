@@ -61,8 +61,8 @@ def apply_options(spec: mujoco.MjSpec, cfg: MujocoCfg) -> None:
             hint = suggest(str(value), choices)
             raise OptionError(f"mujoco.{name}={value!r} is unknown. {hint}")
         setattr(option, name, getattr(enum, prefix + value.upper()))
-    option.disableflags = flag_bits("disable", cfg.disable)
-    option.enableflags = flag_bits("enable", cfg.enable)
+    option.disableflags = flag_bits("disableflags", cfg.disableflags)
+    option.enableflags = flag_bits("enableflags", cfg.enableflags)
     option.disableactuator = sum(1 << group for group in cfg.disable_actuator_groups)
 
 
@@ -110,8 +110,8 @@ def require_warp_support(model: mujoco.MjModel) -> None:
     problems += [
         f"mujoco.{kind}={name!r}"
         for kind, flags, ignored in (
-            ("enable", option.enableflags, _WARP_IGNORES_ENABLED),
-            ("disable", option.disableflags, _WARP_IGNORES_DISABLED),
+            ("enableflags", option.enableflags, _WARP_IGNORES_ENABLED),
+            ("disableflags", option.disableflags, _WARP_IGNORES_DISABLED),
         )
         for name, bit in flag_names(kind).items()
         if flags & bit and name in ignored

@@ -96,10 +96,10 @@ class MujocoCfg(Config):
     o_friction: tuple[float, float, float, float, float] = (1, 1, 0.005, 0.0001, 0.0001)
     """Contact friction that replaces all others when `override` is enabled."""
 
-    disable: tuple[str, ...] = ()
+    disableflags: tuple[str, ...] = ()
     """Features to switch off, such as "contact", "gravity", "warmstart"."""
 
-    enable: tuple[str, ...] = ()
+    enableflags: tuple[str, ...] = ()
     """Features to switch on, such as "energy", "sleep"."""
 
     disable_actuator_groups: tuple[int, ...] = ()

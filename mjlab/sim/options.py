@@ -22,15 +22,15 @@ OPTIONS = (
 """Options with a value, in the order of the bits of `MjsAuthored.option` (4.0.0)."""
 
 _FLAGS = {
-    "disable": (mujoco.mjtDisableBit, "mjDSBL_", "disableflags"),
-    "enable": (mujoco.mjtEnableBit, "mjENBL_", "enableflags"),
+    "disableflags": (mujoco.mjtDisableBit, "mjDSBL_"),
+    "enableflags": (mujoco.mjtEnableBit, "mjENBL_"),
 }
 _GROUPS = 31
 
 
 def flag_names(kind: str) -> dict[str, int]:
-    """Return MuJoCo's flags of `kind` ("disable" or "enable"), by lower-case name."""
-    enum, prefix, _ = _FLAGS[kind]
+    """Return the bits of "disableflags" or "enableflags" by lower-case name."""
+    enum, prefix = _FLAGS[kind]
     return {
         name.removeprefix(prefix).lower(): int(bit)
         for name, bit in enum.__members__.items()
@@ -47,8 +47,8 @@ def read_options(option: Any) -> dict[str, Any]:
             values[name] = enum(value).name.removeprefix(prefix).lower()
         elif isinstance(value, np.ndarray):
             values[name] = tuple(value.tolist())
-    for kind, (_, _, field) in _FLAGS.items():
-        bits = getattr(option, field)
+    for kind in _FLAGS:
+        bits = getattr(option, kind)
         names = flag_names(kind).items()
         values[kind] = tuple(name for name, bit in names if bits & bit)
     groups = range(_GROUPS)

@@ -136,7 +136,7 @@ def _check_generator(cfg: TerrainGeneratorCfg, path: str) -> None:
     fields.choice("color_scheme", ("height", "random", "none"))
     if cfg.seed is not None:
         fields.count("seed", at_least=0)
-    _check_patches(cfg.flat_patches, path, cfg.size)
+    _check_patches(cfg.flat_patch_sampling, path, cfg.size)
     if not cfg.sub_terrains:
         raise ValueError(
             f"{path}.sub_terrains is empty; it must name at least one kind of tile, "
@@ -159,13 +159,13 @@ def _check_kind(kind: Any, path: str, size: Size) -> None:
             f"{path} is {kind!r}; it must be a SubTerrainCfg, for instance FlatCfg()."
         )
     Fields(kind, path).number("proportion", above=0.0, at_most=1e9)
-    _check_patches(kind.flat_patches, path, size)
+    _check_patches(kind.flat_patch_sampling, path, size)
     kind.check(path, size)
 
 
 def _check_patches(patches: dict[str, FlatPatchCfg], path: str, size: Size) -> None:
     for name, patch in patches.items():
-        fields = Fields(patch, f"{path}.flat_patches[{name!r}]")
+        fields = Fields(patch, f"{path}.flat_patch_sampling[{name!r}]")
         fields.count("num_patches")
         fields.number("patch_radius", above=0.0, at_most=min(size) / 2)
         fields.number("max_height_diff", at_least=0.0)
@@ -176,13 +176,15 @@ def _check_patches(patches: dict[str, FlatPatchCfg], path: str, size: Size) -> N
 
 def _check_patch_counts(cfg: TerrainGeneratorCfg, path: str) -> None:
     """Raise if one name asks for different numbers of patches: they share an array."""
-    counts = {name: patch.num_patches for name, patch in cfg.flat_patches.items()}
+    counts = {
+        name: patch.num_patches for name, patch in cfg.flat_patch_sampling.items()
+    }
     for kind_name, kind in cfg.sub_terrains.items():
-        for name, patch in kind.flat_patches.items():
+        for name, patch in kind.flat_patch_sampling.items():
             expected = counts.setdefault(name, patch.num_patches)
             if patch.num_patches != expected:
                 raise ValueError(
-                    f"{path}.sub_terrains[{kind_name!r}].flat_patches[{name!r}]"
+                    f"{path}.sub_terrains[{kind_name!r}].flat_patch_sampling[{name!r}]"
                     f".num_patches is {patch.num_patches}; it must be {expected}, as "
                     f"for the other kinds."
                 )

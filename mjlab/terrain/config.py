@@ -45,7 +45,7 @@ class SubTerrainCfg(Config, ABC):
     proportion: float = 1.0
     """Share of this kind among all kinds, above 0. The sum need not be 1."""
 
-    flat_patches: dict[str, FlatPatchCfg] = {}
+    flat_patch_sampling: dict[str, FlatPatchCfg] = {}
     """Flat spots by name, for this kind. They come before those of the generator."""
 
     @abstractmethod
@@ -102,7 +102,7 @@ class TerrainGeneratorCfg(Config):
     base_thickness: float = 1.0
     """Depth of the ground below the lowest point of a tile, m, at least 0.05."""
 
-    flat_patches: dict[str, FlatPatchCfg] = {}
+    flat_patch_sampling: dict[str, FlatPatchCfg] = {}
     """Flat spots by name, for every kind that does not say otherwise."""
 
     color_scheme: Literal["height", "random", "none"] = "height"

@@ -133,8 +133,10 @@ class _TileGrid:
 
     def patches(self) -> dict[str, np.ndarray]:
         """Return flat spots by name, shape (rows, cols, num_patches, 3)."""
-        common, kinds = self._cfg.flat_patches, self._cfg.sub_terrains
-        wanted = [{**common, **kinds[kind].flat_patches} for kind in self.columns]
+        common, kinds = self._cfg.flat_patch_sampling, self._cfg.sub_terrains
+        wanted = [
+            {**common, **kinds[kind].flat_patch_sampling} for kind in self.columns
+        ]
         counts = {
             name: patch.num_patches for named in wanted for name, patch in named.items()
         }
@@ -190,7 +192,7 @@ class _TileGrid:
         if cfg is None:
             return np.tile(_origin(placed), (count, 1))
         rng = self.rng(f"patch {name}", placed.row, placed.col)
-        where = f"flat_patches[{name!r}] on the tile {placed.name}"
+        where = f"flat_patch_sampling[{name!r}] on the tile {placed.name}"
         spots = flat_patches(placed.tile, cfg, rng, where=where)
         return spots + np.array([*placed.centre, 0.0])
 

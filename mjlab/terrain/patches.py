@@ -87,5 +87,5 @@ def _nothing_found(cfg: FlatPatchCfg, where: str, flattest: float) -> str:
         f"{where}: no spot of patch_radius {cfg.patch_radius:g} m is flat within "
         f"max_height_diff {cfg.max_height_diff:g} m; the flattest one differs by "
         f"{flattest:.3g} m. Allow that difference, make the spots smaller, or give "
-        "this kind its own flat_patches."
+        "this kind its own flat_patch_sampling."
     )

@@ -167,10 +167,10 @@ class BuiltVariants:
         try:
             spec = build_scene(self._single(self.cfg.options[option])).spec
         except Exception as error:
-            if self.scene.edit_spec is None:
+            if self.scene.spec_fn is None:
                 raise
             raise SceneError(
-                f"scene.edit_spec has to work for each option of the entity {name!r} "
+                f"scene.spec_fn has to work for each option of the entity {name!r} "
                 f"alone, since that is where its numbers come from; with {option!r} it "
                 f"raised {type(error).__name__}: {error}"
             ) from error
@@ -185,7 +185,7 @@ class BuiltVariants:
     def _single(self, entity: EntityCfg) -> SceneCfg:
         """Return the scene with one option, and as little else as will do."""
         scene = self.scene
-        if scene.edit_spec is None:
+        if scene.spec_fn is None:
             return SceneCfg(entities={self.name: entity})
         others = {
             other: next(iter(its.options.values()))

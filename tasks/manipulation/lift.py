@@ -100,7 +100,7 @@ def tip_friction() -> dict[str, EventTermCfg | None]:
                 "distribution": distribution,
                 "axes": (axis,),
                 "ranges": bounds,
-                "shared": True,
+                "shared_random": True,
             },
         )
         for axis, (distribution, bounds) in draws.items()
@@ -118,7 +118,7 @@ def cube_variety() -> dict[str, EventTermCfg | None]:
         "cube_size": EventTermCfg(
             func=mdp.randomize.geom_size,
             mode="startup",
-            params={"asset_cfg": _SHAPE, "ranges": (0.8, 1.2), "shared": True},
+            params={"asset_cfg": _SHAPE, "ranges": (0.8, 1.2), "shared_random": True},
         ),
         "cube_color": EventTermCfg(
             func=mdp.randomize.geom_rgba,

@@ -83,6 +83,8 @@ def muscle_entity(source: SpecSource) -> EntityCfg:
     return EntityCfg(
         source=source,
         articulation=ArticulationCfg(
-            actuators=(XmlActuatorCfg(target_names=(".*",), transmission="tendon"),)
+            actuators=(
+                XmlActuatorCfg(target_names_expr=(".*",), transmission="tendon"),
+            )
         ),
     )

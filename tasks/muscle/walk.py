@@ -78,7 +78,7 @@ def simulation(*, nconmax: int = 16, njmax: int = 96) -> SimulationCfg:
         njmax=njmax,
         # A walker is one island of constraints: looking for islands finds nothing.
         mujoco=MujocoCfg(
-            timestep=TIMESTEP, integrator="implicitfast", disable=("island",)
+            timestep=TIMESTEP, integrator="implicitfast", disableflags=("island",)
         ),
     )
 

@@ -20,6 +20,6 @@ def cartpole_cfg() -> EntityCfg:
     return EntityCfg(
         source=CARTPOLE_XML,
         articulation=ArticulationCfg(
-            actuators=(XmlActuatorCfg(target_names=(SLIDER_JOINT,)),)
+            actuators=(XmlActuatorCfg(target_names_expr=(SLIDER_JOINT,)),)
         ),
     )

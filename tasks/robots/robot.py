@@ -211,7 +211,7 @@ def position_actuators(
     """Return one position actuator group for each motor and the joints it drives."""
     return tuple(
         PositionActuatorCfg(
-            target_names=joints,
+            target_names_expr=joints,
             stiffness=motor.stiffness,
             damping=motor.damping,
             effort_limit=motor.effort_limit,

@@ -43,7 +43,7 @@ def simulation() -> SimulationCfg:
     """Return physics at 200 Hz of a robot, which is one island of constraints."""
     return SimulationCfg(
         mujoco=MujocoCfg(
-            timestep=0.005, disable=("island",), iterations=10, ls_iterations=20
+            timestep=0.005, disableflags=("island",), iterations=10, ls_iterations=20
         ),
         nconmax=64,
         njmax=300,

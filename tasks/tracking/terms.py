@@ -225,7 +225,7 @@ def events(robot: Robot) -> dict[str, EventTermCfg]:
         "encoder_bias": EventTermCfg(
             func=mdp.randomize.encoder_bias,
             mode="startup",
-            params={"ranges": (-0.01, 0.01)},
+            params={"bias_range": (-0.01, 0.01)},
         ),
         "foot_friction": EventTermCfg(
             func=mdp.randomize.geom_friction,
@@ -235,7 +235,7 @@ def events(robot: Robot) -> dict[str, EventTermCfg]:
                 "operation": "abs",
                 "axes": ("sliding",),
                 "ranges": (0.3, 1.2),
-                "shared": True,
+                "shared_random": True,
             },
         ),
     }

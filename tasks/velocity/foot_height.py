@@ -112,9 +112,9 @@ def _start_height(cfg: FootHeightSensorCfg) -> float:
             f"Sensor {cfg.name!r}: rays have to start right above their sites and "
             f"point down; start_offset is {cfg.start_offset}."
         )
-    if cfg.alignment == "base":
+    if cfg.ray_alignment == "base":
         raise SensorError(
-            f"Sensor {cfg.name!r}: alignment='base' would tilt the rays; they point "
-            "down, so use 'yaw' or 'world'."
+            f"Sensor {cfg.name!r}: ray_alignment='base' would tilt the rays; they "
+            "point down, so use 'yaw' or 'world'."
         )
     return height

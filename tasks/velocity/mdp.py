@@ -59,21 +59,21 @@ def gravity_from_sensor(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
 
 
 def foot_height(
-    env: ManagedEnv, height_sensor_name: str | None = None, asset_cfg: Selection = ROBOT
+    env: ManagedEnv, sensor_name: str | None = None, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
     """Return heights of the feet's sites above the ground, m, shape (num_envs, feet).
 
     Args:
         env: The environment.
-        height_sensor_name: The sensor of the feet's heights. None: the ground is the
+        sensor_name: The sensor of the feet's heights. None: the ground is the
             plane at height 0.
         asset_cfg: The feet's sites, on a plane.
     """
-    if height_sensor_name is not None:
-        data = env.scene.sensor(height_sensor_name).data
+    if sensor_name is not None:
+        data = env.scene.sensor(sensor_name).data
         if isinstance(data, TerrainHeightData):
             return data.heights
-        return reading(env, height_sensor_name)
+        return reading(env, sensor_name)
     return asset_cfg.entity.data.site_pos_w[:, asset_cfg.site_ids, 2]
 
 

@@ -87,7 +87,7 @@ def terrain_scan(robot: Robot) -> RayCastSensorCfg:
         name=TERRAIN_SCAN,
         frame=ObjRef(type="xbody", name=robot.base_body, entity="robot"),
         pattern=GridPatternCfg(size=(1.6, 1.0), resolution=0.1),
-        alignment="yaw",
+        ray_alignment="yaw",
         start_offset=(0.0, 0.0, above),
         max_distance=above + SCAN_DISTANCE,
     )
@@ -114,7 +114,7 @@ def simulation(*, rough: bool, nconmax: int, njmax: int) -> SimulationCfg:
     return SimulationCfg(
         mujoco=MujocoCfg(
             timestep=0.005,
-            disable=("island",),
+            disableflags=("island",),
             iterations=10,
             ls_iterations=20,
             ccd_iterations=500 if rough else 50,

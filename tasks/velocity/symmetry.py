@@ -52,7 +52,7 @@ def _actions(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> SignedC
 def _foot_sites(
     env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm
 ) -> SignedColumns:
-    sensor = term.params.get("height_sensor_name")
+    sensor = term.params.get("sensor_name")
     if sensor is None:
         names = term.params["asset_cfg"].names("site")
     else:

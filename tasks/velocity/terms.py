@@ -62,7 +62,7 @@ def observations(robot: Robot, *, rough: bool) -> dict[str, ObservationGroupCfg]
     true |= {
         "foot_height": ObservationTermCfg(
             func=walking.foot_height,
-            params={"height_sensor_name": height, "asset_cfg": feet_of(robot)},
+            params={"sensor_name": height, "asset_cfg": feet_of(robot)},
         ),
         "foot_air_time": ObservationTermCfg(func=walking.foot_air_time, params=contact),
         "foot_contact": ObservationTermCfg(func=walking.foot_contact, params=contact),
@@ -319,7 +319,7 @@ def events(robot: Robot) -> dict[str, EventTermCfg]:
         "encoder_bias": EventTermCfg(
             func=mdp.randomize.encoder_bias,
             mode="startup",
-            params={"ranges": (-0.015, 0.015)},
+            params={"bias_range": (-0.015, 0.015)},
         ),
         "base_com": EventTermCfg(
             func=mdp.randomize.body_com_offset,
@@ -353,7 +353,7 @@ def foot_friction(
             "distribution": "log_uniform" if log else "uniform",
             "axes": (axis,),
             "ranges": bounds,
-            "shared": True,
+            "shared_random": True,
         },
     )
 

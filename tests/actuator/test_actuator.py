@@ -47,7 +47,7 @@ DATASHEET = {"voltage": 24.0, "stall_torque": 5.0, "no_load_speed": 60.0}
 NATIVE = {
     "position": (
         PositionActuatorCfg(
-            target_names=ALL, stiffness=20.0, damping=1.5, effort_limit=4.0
+            target_names_expr=ALL, stiffness=20.0, damping=1.5, effort_limit=4.0
         ),
         """<position name="shoulder" joint="shoulder" kp="20" kv="1.5"
              forcerange="-4 4"/>
@@ -56,7 +56,7 @@ NATIVE = {
     ),
     "position by pattern": (
         PositionActuatorCfg(
-            target_names=BOTH,
+            target_names_expr=BOTH,
             stiffness={"shou.*": 20.0, "elbow": 7.0},
             damping={".*": 0.5},
         ),
@@ -64,29 +64,32 @@ NATIVE = {
            <position name="elbow" joint="elbow" kp="7" kv=".5"/>""",
     ),
     "velocity": (
-        VelocityActuatorCfg(target_names=BOTH, damping=0.7, effort_limit=2.0),
+        VelocityActuatorCfg(target_names_expr=BOTH, damping=0.7, effort_limit=2.0),
         """<velocity name="shoulder" joint="shoulder" kv=".7" forcerange="-2 2"/>
            <velocity name="elbow" joint="elbow" kv=".7" forcerange="-2 2"/>""",
     ),
     "tendon": (
         PositionActuatorCfg(
-            target_names=("cord",), transmission="tendon", stiffness=40.0, damping=2.0
+            target_names_expr=("cord",),
+            transmission="tendon",
+            stiffness=40.0,
+            damping=2.0,
         ),
         '<position name="cord" tendon="cord" kp="40" kv="2"/>',
     ),
     "motor": (
-        MotorActuatorCfg(target_names=("elbow",), effort_limit=3.0, gear=2.0),
+        MotorActuatorCfg(target_names_expr=("elbow",), effort_limit=3.0, gear=2.0),
         '<motor name="elbow" joint="elbow" forcerange="-3 3" gear="2"/>',
     ),
     "site": (
         MotorActuatorCfg(
-            target_names=("hand",), transmission="site", gear=(0, 0, 1, 0, 0.5, 0)
+            target_names_expr=("hand",), transmission="site", gear=(0, 0, 1, 0, 0.5, 0)
         ),
         '<motor name="hand" site="hand" gear="0 0 1 0 .5 0"/>',
     ),
     "muscle": (
         MuscleActuatorCfg(
-            target_names=("elbow",),
+            target_names_expr=("elbow",),
             force={"elbow": 30.0},
             length_range=(-1.5, 1.0),
             operating_range=(0.7, 1.1),
@@ -101,16 +104,16 @@ NATIVE = {
              fvmax="1.4"/>""",
     ),
     "muscle of unknown range": (
-        MuscleActuatorCfg(target_names=("cord",), transmission="tendon"),
+        MuscleActuatorCfg(target_names_expr=("cord",), transmission="tendon"),
         '<muscle name="cord" tendon="cord"/>',
     ),
     "dc motor": (
-        DcMotorActuatorCfg(target_names=("elbow",), **DATASHEET, gear=3.0),
+        DcMotorActuatorCfg(target_names_expr=("elbow",), **DATASHEET, gear=3.0),
         '<dcmotor name="elbow" joint="elbow" nominal="24 5 60" gear="3"/>',
     ),
     "dc servo": (
         DcMotorActuatorCfg(
-            target_names=("elbow",),
+            target_names_expr=("elbow",),
             torque_constant=0.3,
             back_emf_constant=0.4,
             resistance=2.0,
@@ -213,7 +216,7 @@ def _controls_by_hand(name: str, world: World) -> dict[int, float]:
 
 def test_native_pd_pair_equals_mujocos_pid():
     cfg = PdActuatorCfg(
-        target_names=("elbow", "shoulder"),
+        target_names_expr=("elbow", "shoulder"),
         stiffness={"elbow": 15.0, "shoulder": 40.0},
         damping={"elbow": 0.8, "shoulder": 2.0},
         effort_limit=1e3,
@@ -243,7 +246,7 @@ def test_native_pd_pair_equals_mujocos_pid():
 
 def test_pd_pair_is_limited_at_the_joint():
     cfg = PdActuatorCfg(
-        target_names=ALL, stiffness=1e3, damping=10.0, effort_limit={".*": 6.0}
+        target_names_expr=ALL, stiffness=1e3, damping=10.0, effort_limit={".*": 6.0}
     )
     world = World(cfg)
     world.targets.joint_pos.fill_(1.0)
@@ -257,7 +260,7 @@ def test_pd_pair_is_limited_at_the_joint():
 def test_added_actuators_take_nothing_from_the_files_defaults():
     extra = """<default><general ctrlrange="-.1 .1" ctrllimited="true" gear="5"
                  forcerange="-1 1" armature=".3" delay=".01" nsample="8"/></default>"""
-    cfg = PositionActuatorCfg(target_names=ALL, stiffness=20.0, damping=1.5)
+    cfg = PositionActuatorCfg(target_names_expr=ALL, stiffness=20.0, damping=1.5)
     model, _, _ = compile_actuators(cfg, extra=extra)
     expected, _, _ = compile_actuators(cfg)
     assert_same_model(model, expected)
@@ -270,9 +273,9 @@ def test_passive_properties_are_written_to_joints_by_every_kind():
         "viscous_damping": {"elbow": 0.4},
     }
     for cfg in (
-        MuscleActuatorCfg(target_names=ALL, length_range=(-1, 1), **passive),
-        PositionActuatorCfg(target_names=ALL, stiffness=1, damping=0, **passive),
-        IdealPdActuatorCfg(target_names=ALL, stiffness=1, damping=0, **passive),
+        MuscleActuatorCfg(target_names_expr=ALL, length_range=(-1, 1), **passive),
+        PositionActuatorCfg(target_names_expr=ALL, stiffness=1, damping=0, **passive),
+        IdealPdActuatorCfg(target_names_expr=ALL, stiffness=1, damping=0, **passive),
     ):
         extra = '<default><joint damping="7"/></default>'
         model, _, _ = compile_actuators(cfg, extra=extra)
@@ -284,7 +287,7 @@ def test_passive_properties_are_written_to_joints_by_every_kind():
 
 def test_passive_properties_are_written_to_tendons():
     cfg = MotorActuatorCfg(
-        target_names=ALL, transmission="tendon", armature=0.1, viscous_damping=0.2
+        target_names_expr=ALL, transmission="tendon", armature=0.1, viscous_damping=0.2
     )
     model, _, _ = compile_actuators(cfg)
     assert (model.tendon_armature[0], model.tendon_damping[0]) == (0.1, 0.2)
@@ -305,9 +308,9 @@ EVERY_TYPE = """
   <motor name="thrust" site="hand" gear="0 0 1 0 0 0"/>
 """
 WRAPPED = [
-    XmlActuatorCfg(target_names=ALL),
-    XmlActuatorCfg(target_names=("cord",), transmission="tendon"),
-    XmlActuatorCfg(target_names=("hand",), transmission="site"),
+    XmlActuatorCfg(target_names_expr=ALL),
+    XmlActuatorCfg(target_names_expr=("cord",), transmission="tendon"),
+    XmlActuatorCfg(target_names_expr=("hand",), transmission="site"),
 ]
 
 
@@ -335,7 +338,7 @@ def test_wrapping_changes_nothing_in_the_model():
 
 def test_the_meaning_of_a_control_can_be_given():
     xml = '<position name="a" joint="elbow" kp="3"/><position joint="shoulder"/>'
-    cfg = XmlActuatorCfg(target_names=("elbow",), command="effort")
+    cfg = XmlActuatorCfg(target_names_expr=("elbow",), command="effort")
     world = World(cfg, actuators=xml)
     world.targets.joint_effort.fill_(0.25)
     world.set.apply(world.targets)
@@ -356,7 +359,7 @@ def test_the_meaning_of_a_control_can_be_given():
     ],
 )
 def test_wrapping_tells_servos_from_others(xml, command):
-    world = World(XmlActuatorCfg(target_names=ALL), actuators=xml)
+    world = World(XmlActuatorCfg(target_names_expr=ALL), actuators=xml)
     getattr(world.targets, command).fill_(0.5)
     world.set.apply(world.targets)
     assert torch.equal(world.ctrl("elbow"), row(0.5, 0.5))
@@ -365,7 +368,7 @@ def test_wrapping_tells_servos_from_others(xml, command):
 def test_wrapped_servo_of_a_site_is_named():
     xml = '<position name="a" site="hand" refsite="base" kp="3"/>'
     extra = '<worldbody><site name="base"/></worldbody>'
-    cfg = XmlActuatorCfg(target_names=("hand",), transmission="site")
+    cfg = XmlActuatorCfg(target_names_expr=("hand",), transmission="site")
     with pytest.raises(ActuatorError, match="which a site has no target"):
         World(cfg, actuators=xml, extra=extra)
 
@@ -373,7 +376,7 @@ def test_wrapped_servo_of_a_site_is_named():
 def test_a_wrapped_actuator_without_a_name_gets_that_of_its_target():
     xml = '<position name="elbow" joint="shoulder"/><motor joint="elbow"/>'
     _, targets, made = compile_actuators(
-        XmlActuatorCfg(target_names=ALL), actuators=xml
+        XmlActuatorCfg(target_names_expr=ALL), actuators=xml
     )
     assert targets == [["shoulder", "elbow"]]
     assert made == [["elbow", "elbow_2"]]
@@ -384,7 +387,7 @@ def test_a_wrapped_actuator_without_a_name_gets_that_of_its_target():
 
 def test_ideal_pd_torque_by_hand():
     cfg = IdealPdActuatorCfg(
-        target_names=ALL,
+        target_names_expr=ALL,
         stiffness={"shoulder": 10.0, "elbow": 4.0},
         damping=2.0,
         effort_limit={"shoulder": 7.0, "elbow": 100.0},
@@ -405,7 +408,7 @@ def test_ideal_pd_torque_by_hand():
 
 def test_explicit_pd_reads_the_tendon_at_the_velocity_stage():
     cfg = IdealPdActuatorCfg(
-        target_names=("cord",), transmission="tendon", stiffness=8.0, damping=4.0
+        target_names_expr=("cord",), transmission="tendon", stiffness=8.0, damping=4.0
     )
     world = World(cfg)
     assert world.set.reads_derived
@@ -440,7 +443,7 @@ def test_explicit_pd_reads_the_tendon_at_the_velocity_stage():
 )
 def test_torque_speed_line_by_hand(velocity, asked, given):
     cfg = DcPdActuatorCfg(
-        target_names=("elbow",),
+        target_names_expr=("elbow",),
         stiffness=0.0,
         damping=0.0,
         saturation_effort=10.0,
@@ -456,7 +459,7 @@ def test_torque_speed_line_by_hand(velocity, asked, given):
 
 def test_torque_speed_line_without_effort_limit_ends_at_the_saturation_effort():
     cfg = DcPdActuatorCfg(
-        target_names=("elbow",),
+        target_names_expr=("elbow",),
         stiffness=0.0,
         damping=0.0,
         saturation_effort=10.0,
@@ -471,7 +474,7 @@ def test_torque_speed_line_without_effort_limit_ends_at_the_saturation_effort():
 
 def test_pd_law_through_control_equals_the_explicit_actuator_bit_for_bit():
     cfg = IdealPdActuatorCfg(
-        target_names=ALL, stiffness=30.0, damping=1.0, effort_limit=10.0
+        target_names_expr=ALL, stiffness=30.0, damping=1.0, effort_limit=10.0
     )
     world, other = World(cfg, num_envs=3), World(cfg, num_envs=3)
     random = np.random.default_rng(2)
@@ -499,12 +502,12 @@ def test_actuators_of_one_kind_are_one_group():
     position = {"stiffness": 1.0, "damping": 0.0}
     ideal = {"stiffness": 1.0, "damping": 0.0, "share_targets": True}
     world = World(
-        PositionActuatorCfg(target_names=("elbow",), **position),
-        IdealPdActuatorCfg(target_names=("elbow",), **ideal),
-        PositionActuatorCfg(target_names=("shoulder",), **position),
-        IdealPdActuatorCfg(target_names=("shoulder",), **ideal),
+        PositionActuatorCfg(target_names_expr=("elbow",), **position),
+        IdealPdActuatorCfg(target_names_expr=("elbow",), **ideal),
+        PositionActuatorCfg(target_names_expr=("shoulder",), **position),
+        IdealPdActuatorCfg(target_names_expr=("shoulder",), **ideal),
         MotorActuatorCfg(
-            target_names=("cord",), transmission="tendon", share_targets=True
+            target_names_expr=("cord",), transmission="tendon", share_targets=True
         ),
     )
     # Positions of joints, efforts of tendons, ideal servos of joints.
@@ -516,10 +519,10 @@ def test_actuators_of_one_kind_are_one_group():
 
 DELAYED = {
     "native": lambda delay: PositionActuatorCfg(
-        target_names=ALL, stiffness=1.0, damping=0.0, delay=delay
+        target_names_expr=ALL, stiffness=1.0, damping=0.0, delay=delay
     ),
     "explicit": lambda delay: IdealPdActuatorCfg(
-        target_names=ALL, stiffness=1.0, damping=0.0, delay=delay
+        target_names_expr=ALL, stiffness=1.0, damping=0.0, delay=delay
     ),
 }
 
@@ -551,7 +554,7 @@ def test_feedback_is_not_delayed():
 
 def test_all_commands_of_a_configuration_share_their_lag():
     cfg = DcMotorActuatorCfg(
-        target_names=ALL,
+        target_names_expr=ALL,
         **DATASHEET,
         inputs=("position", "velocity", "effort"),
         stiffness=1.0,
@@ -571,7 +574,8 @@ def test_all_commands_of_a_configuration_share_their_lag():
 def test_configurations_with_equal_delays_draw_their_own_lags(kind):
     delay = DelayCfg(min_lag=0, max_lag=20)
     cfgs = [
-        kind(target_names=(name,), stiffness=1, damping=0, delay=delay) for name in BOTH
+        kind(target_names_expr=(name,), stiffness=1, damping=0, delay=delay)
+        for name in BOTH
     ]
     world = World(*cfgs, num_envs=50)
     shoulder, elbow = (group._delay.lags for group in world.set._groups)
@@ -582,9 +586,11 @@ def test_configurations_of_one_delay_group_have_the_same_lags():
     delay = DelayCfg(min_lag=0, max_lag=20, update_period=3)
     grouped = {"delay": delay, "delay_group": "bus", "stiffness": 1, "damping": 0}
     world = World(
-        PositionActuatorCfg(target_names=("elbow",), **grouped),
-        PositionActuatorCfg(target_names=("shoulder",), **grouped),
-        IdealPdActuatorCfg(target_names=("cord",), transmission="tendon", **grouped),
+        PositionActuatorCfg(target_names_expr=("elbow",), **grouped),
+        PositionActuatorCfg(target_names_expr=("shoulder",), **grouped),
+        IdealPdActuatorCfg(
+            target_names_expr=("cord",), transmission="tendon", **grouped
+        ),
         num_envs=50,
     )
     assert len(world.set._groups) == 2
@@ -632,9 +638,11 @@ def _delayed_world() -> World:
     delay = DelayCfg(min_lag=1, max_lag=5, update_period=2, hold_prob=0.3)
     servo = {"stiffness": 2.0, "damping": 0.1, "delay": delay}
     return World(
-        PdActuatorCfg(target_names=("elbow",), **servo),
-        IdealPdActuatorCfg(target_names=("shoulder",), **servo),
-        MotorActuatorCfg(target_names=("cord",), transmission="tendon", delay=delay),
+        PdActuatorCfg(target_names_expr=("elbow",), **servo),
+        IdealPdActuatorCfg(target_names_expr=("shoulder",), **servo),
+        MotorActuatorCfg(
+            target_names_expr=("cord",), transmission="tendon", delay=delay
+        ),
         num_envs=6,
     )
 
@@ -659,19 +667,19 @@ LIMITS = ("jnt_actfrcrange", "tendon_actfrcrange")
 def mixed_world(vary: tuple[str, ...] = GAINS + LIMITS) -> World:
     servo = {"share_targets": True, "effort_limit": 9.0}
     return World(
-        IdealPdActuatorCfg(target_names=ALL, stiffness=1, damping=2, **servo),
-        PositionActuatorCfg(target_names=ALL, stiffness=3, damping=4, **servo),
-        VelocityActuatorCfg(target_names=("elbow",), damping=5, **servo),
+        IdealPdActuatorCfg(target_names_expr=ALL, stiffness=1, damping=2, **servo),
+        PositionActuatorCfg(target_names_expr=ALL, stiffness=3, damping=4, **servo),
+        VelocityActuatorCfg(target_names_expr=("elbow",), damping=5, **servo),
         PdActuatorCfg(
-            target_names=("cord",),
+            target_names_expr=("cord",),
             transmission="tendon",
             stiffness=6,
             damping=7,
             **servo,
         ),
-        MotorActuatorCfg(target_names=("shoulder",), share_targets=True),
+        MotorActuatorCfg(target_names_expr=("shoulder",), share_targets=True),
         DcMotorActuatorCfg(
-            target_names=("elbow",),
+            target_names_expr=("elbow",),
             **DATASHEET,
             inputs=("position",),
             stiffness=8,
@@ -679,7 +687,7 @@ def mixed_world(vary: tuple[str, ...] = GAINS + LIMITS) -> World:
             **servo,
         ),
         MuscleActuatorCfg(
-            target_names=("elbow",),
+            target_names_expr=("elbow",),
             length_range=(-1, 1),
             force=40.0,
             share_targets=True,
@@ -719,8 +727,8 @@ def test_gains_that_are_no_fields_of_the_model_come_back_with_the_state():
     servo = {"stiffness": 2.0, "damping": 0.1, "effort_limit": 9.0}
     motor = {"saturation_effort": 5.0, "velocity_limit": 3.0}
     world = World(
-        IdealPdActuatorCfg(target_names=("elbow",), **servo),
-        DcPdActuatorCfg(target_names=("shoulder",), **servo, **motor),
+        IdealPdActuatorCfg(target_names_expr=("elbow",), **servo),
+        DcPdActuatorCfg(target_names_expr=("shoulder",), **servo, **motor),
     )
     everyone, drawn = torch.ones(2, dtype=torch.bool), torch.rand(3, 2, 2) + 0.5
     world.set.set_gains(everyone, None, kp=drawn[0], kd=drawn[1])
@@ -738,7 +746,7 @@ def test_gains_that_are_no_fields_of_the_model_come_back_with_the_state():
 def test_a_world_with_new_gains_moves_as_a_model_compiled_with_them():
     def cfg(kp: float, kd: float, limit: float) -> PositionActuatorCfg:
         return PositionActuatorCfg(
-            target_names=ALL, stiffness=kp, damping=kd, effort_limit=limit
+            target_names_expr=ALL, stiffness=kp, damping=kd, effort_limit=limit
         )
 
     world = World(cfg(5.0, 0.5, 9.0), vary=GAINS)
@@ -755,7 +763,7 @@ def test_a_world_with_new_gains_moves_as_a_model_compiled_with_them():
 
 def test_explicit_gains_act_in_their_world_only():
     cfgs = [
-        IdealPdActuatorCfg(target_names=(name,), stiffness=2.0, damping=0.0)
+        IdealPdActuatorCfg(target_names_expr=(name,), stiffness=2.0, damping=0.0)
         for name in BOTH
     ]
     world = World(*cfgs)
@@ -779,7 +787,9 @@ def test_required_model_fields_are_those_that_are_written():
 
 def test_automatic_muscle_force_is_scale_over_acc0():
     world = World(
-        MuscleActuatorCfg(target_names=("elbow",), scale=50.0, length_range=(-1, 1)),
+        MuscleActuatorCfg(
+            target_names_expr=("elbow",), scale=50.0, length_range=(-1, 1)
+        ),
         vary=GAINS,
     )
     acc0 = world.model.actuator_acc0[1]
@@ -803,18 +813,18 @@ def test_quantity_that_an_actuator_lacks_is_named():
 
 
 def servo(**kwargs: object) -> PositionActuatorCfg:
-    values: dict = {"target_names": ALL, "stiffness": 1.0, "damping": 1.0} | kwargs
+    values: dict = {"target_names_expr": ALL, "stiffness": 1.0, "damping": 1.0} | kwargs
     return PositionActuatorCfg(**values)
 
 
 WRONG = {
     "unknown joint": (
-        [servo(target_names=("elbw",))],
+        [servo(target_names_expr=("elbw",))],
         "No joint of 'robot' matches 'elbw'. Valid names, nearest first: 'elbow', "
         "'shoulder'.",
     ),
     "two drive one": (
-        [servo(target_names=("el.*",)), MotorActuatorCfg(target_names=ALL)],
+        [servo(target_names_expr=("el.*",)), MotorActuatorCfg(target_names_expr=ALL)],
         "actuators[0] (PositionActuatorCfg) and actuators[1] (MotorActuatorCfg) both "
         "drive the joint 'elbow' of 'robot'. Make their patterns disjoint, or set "
         "share_targets=True.",
@@ -851,8 +861,8 @@ WRONG = {
     ),
     "unequal delays in a group": (
         [
-            servo(target_names=("elbow",), delay_group="bus", delay=DelayCfg()),
-            servo(target_names=("shoulder",), delay_group="bus"),
+            servo(target_names_expr=("elbow",), delay_group="bus", delay=DelayCfg()),
+            servo(target_names_expr=("shoulder",), delay_group="bus"),
         ],
         "actuators[0] and actuators[1] are of delay_group='bus', but their delays are "
         f"{DelayCfg()} and None; they have to be equal, and not None.",
@@ -863,36 +873,36 @@ WRONG = {
         "'tendon'.",
     ),
     "armature of a site": (
-        [MotorActuatorCfg(target_names=ALL, transmission="site", armature=1.0)],
+        [MotorActuatorCfg(target_names_expr=ALL, transmission="site", armature=1.0)],
         "MotorActuatorCfg.armature is set, but a site has none.",
     ),
     "no gear": (
-        [MotorActuatorCfg(target_names=("elbow",), gear=0.0)],
+        [MotorActuatorCfg(target_names_expr=("elbow",), gear=0.0)],
         "MotorActuatorCfg.gear of 'elbow' is 0.0; it has to be a number other than 0, "
         "or up to six of them.",
     ),
     "half a datasheet": (
-        [DcMotorActuatorCfg(target_names=ALL, voltage=24.0)],
+        [DcMotorActuatorCfg(target_names_expr=ALL, voltage=24.0)],
         "DcMotorActuatorCfg has voltage=24.0, stall_torque=None and "
         "no_load_speed=None; a datasheet needs all three.",
     ),
     "voltage and effort": (
         [
             DcMotorActuatorCfg(
-                target_names=ALL, **DATASHEET, inputs=("effort", "voltage")
+                target_names_expr=ALL, **DATASHEET, inputs=("effort", "voltage")
             )
         ],
         "DcMotorActuatorCfg.inputs is ('effort', 'voltage'); effort and voltage are "
         "commanded by the same number, so only one of them can be an input.",
     ),
     "muscle that cannot shorten": (
-        [MuscleActuatorCfg(target_names=ALL, vmax=0.0)],
+        [MuscleActuatorCfg(target_names_expr=ALL, vmax=0.0)],
         "MuscleActuatorCfg.vmax is 0.0; it has to be above 0.",
     ),
     "no velocity": (
         [
             DcPdActuatorCfg(
-                target_names=ALL,
+                target_names_expr=ALL,
                 stiffness=1,
                 damping=1,
                 saturation_effort=1,
@@ -903,7 +913,7 @@ WRONG = {
         "0.",
     ),
     "nothing to wrap": (
-        [XmlActuatorCfg(target_names=("elbow",))],
+        [XmlActuatorCfg(target_names_expr=("elbow",))],
         "No joint of 'robot' matches 'elbow'. There are none.",
     ),
 }
@@ -922,7 +932,7 @@ def test_bad_configuration_is_named_before_the_model_is_compiled(name):
 
 
 def test_motor_without_constants_is_named_with_mujocos_reason():
-    cfg = DcMotorActuatorCfg(target_names=("elbow",))
+    cfg = DcMotorActuatorCfg(target_names_expr=("elbow",))
     with pytest.raises(ActuatorError, match="of 'elbow' is not a motor"):
         cfg.add_to_spec(make_spec(), ["elbow"])
 
@@ -937,7 +947,7 @@ def test_joint_that_the_file_drives_already_is_named():
 def test_two_wrapped_actuators_that_read_one_target_are_named():
     xml = '<motor name="a" joint="elbow"/><motor name="b" joint="elbow"/>'
     with pytest.raises(ActuatorError, match="two actuators, 'robot/a' and 'robot/b'"):
-        World(XmlActuatorCfg(target_names=ALL), actuators=xml)
+        World(XmlActuatorCfg(target_names_expr=ALL), actuators=xml)
 
 
 def test_configuration_is_never_written():

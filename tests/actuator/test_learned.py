@@ -80,7 +80,7 @@ def test_network_sees_errors_and_velocities_of_the_chosen_steps(
     tmp_path, order, weights
 ):
     cfg = LearnedActuatorCfg(
-        target_names=("elbow",),
+        target_names_expr=("elbow",),
         network_file=save(Weighted(weights), tmp_path / "net.pt"),
         pos_scale=2.0,
         vel_scale=0.5,
@@ -102,7 +102,7 @@ def test_network_sees_errors_and_velocities_of_the_chosen_steps(
 
 def test_learned_effort_is_limited_by_the_torque_speed_line(tmp_path):
     cfg = LearnedActuatorCfg(
-        target_names=("elbow",),
+        target_names_expr=("elbow",),
         network_file=save(Weighted([1000.0, 0.0]), tmp_path / "net.pt"),
         input_idx=(0,),
         saturation_effort=8.0,
@@ -116,7 +116,7 @@ def test_learned_effort_is_limited_by_the_torque_speed_line(tmp_path):
 def test_commanded_effort_is_added_to_the_learned_one_unscaled(tmp_path):
     for scale in (1.0, 4.0):
         cfg = LearnedActuatorCfg(
-            target_names=("elbow",),
+            target_names_expr=("elbow",),
             network_file=save(Weighted([1.0, 0.0]), tmp_path / "net.pt"),
             input_idx=(0,),
             pos_scale=3.0,
@@ -130,7 +130,7 @@ def test_commanded_effort_is_added_to_the_learned_one_unscaled(tmp_path):
 def test_each_target_of_each_world_goes_through_the_network_alone(tmp_path):
     network = perceptron()
     cfg = LearnedActuatorCfg(
-        target_names=ALL,
+        target_names_expr=ALL,
         network_file=save(network, tmp_path / "net.pt"),
         effort_limit={"shoulder": 0.1, "elbow": 100.0},
     )
@@ -153,8 +153,10 @@ def test_each_target_of_each_world_goes_through_the_network_alone(tmp_path):
 def test_configurations_of_one_network_are_evaluated_together(tmp_path):
     file = save(perceptron(), tmp_path / "net.pt")
     cfgs = [
-        LearnedActuatorCfg(target_names=("elbow",), network_file=file, effort_limit=1),
-        LearnedActuatorCfg(target_names=("shoulder",), network_file=file),
+        LearnedActuatorCfg(
+            target_names_expr=("elbow",), network_file=file, effort_limit=1
+        ),
+        LearnedActuatorCfg(target_names_expr=("shoulder",), network_file=file),
     ]
     world, one = World(*cfgs), World(cfgs[1], cfgs[0])
     assert len(world.set._groups) == 1
@@ -167,7 +169,7 @@ def test_configurations_of_one_network_are_evaluated_together(tmp_path):
 
 def test_reset_forgets_the_history_of_its_worlds_only(tmp_path):
     cfg = LearnedActuatorCfg(
-        target_names=("elbow",),
+        target_names_expr=("elbow",),
         network_file=save(Weighted([1.0, 1.0, 0.0, 0.0]), tmp_path / "net.pt"),
         input_idx=(0, 1),
     )
@@ -187,7 +189,7 @@ def test_onnx_network_equals_the_torchscript_one(tmp_path):
     onnx.save(_as_onnx(onnx, network), str(file))
     worlds = []
     for path in (script, file):
-        cfg = LearnedActuatorCfg(target_names=ALL, network_file=path)
+        cfg = LearnedActuatorCfg(target_names_expr=ALL, network_file=path)
         world = World(cfg, num_envs=4)
         for seed in range(4):
             world.place(np.random.default_rng(seed))
@@ -231,14 +233,14 @@ def _as_onnx(onnx, network):
 
 
 def test_missing_network_is_named_before_the_model_is_compiled(tmp_path):
-    cfg = LearnedActuatorCfg(target_names=ALL, network_file=tmp_path / "none.pt")
+    cfg = LearnedActuatorCfg(target_names_expr=ALL, network_file=tmp_path / "none.pt")
     with pytest.raises(ActuatorError, match=re.escape("there is no network file")):
         cfg.add_to_spec(make_spec(), ["elbow"])
 
 
 def test_half_a_torque_speed_line_is_named(tmp_path):
     cfg = LearnedActuatorCfg(
-        target_names=ALL,
+        target_names_expr=ALL,
         network_file=save(Weighted([1.0, 0.0]), tmp_path / "net.pt"),
         saturation_effort=3.0,
     )
@@ -250,12 +252,12 @@ def test_file_that_is_no_network_is_named(tmp_path):
     file = tmp_path / "net.pt"
     file.write_text("weights")
     with pytest.raises(ActuatorError, match=r"net.pt' is not a TorchScript file"):
-        World(LearnedActuatorCfg(target_names=ALL, network_file=file))
+        World(LearnedActuatorCfg(target_names_expr=ALL, network_file=file))
 
 
 def test_network_of_other_inputs_is_named(tmp_path):
     file = save(perceptron(), tmp_path / "net.pt")
-    cfg = LearnedActuatorCfg(target_names=ALL, network_file=file, input_idx=(0, 1))
+    cfg = LearnedActuatorCfg(target_names_expr=ALL, network_file=file, input_idx=(0, 1))
     with pytest.raises(ActuatorError, match="does not take 4 inputs"):
         World(cfg)
 
@@ -263,7 +265,7 @@ def test_network_of_other_inputs_is_named(tmp_path):
 def test_network_of_other_outputs_is_named(tmp_path):
     file = save(torch.nn.Linear(6, 2), tmp_path / "net.pt")
     with pytest.raises(ActuatorError, match="it has to give one float32 number"):
-        World(LearnedActuatorCfg(target_names=ALL, network_file=file))
+        World(LearnedActuatorCfg(target_names_expr=ALL, network_file=file))
 
 
 def test_missing_onnxruntime_is_named_with_its_pip_line(tmp_path, monkeypatch):
@@ -271,7 +273,7 @@ def test_missing_onnxruntime_is_named_with_its_pip_line(tmp_path, monkeypatch):
     file.write_bytes(b"")
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(ActuatorError, match=r'pip install "mjlab-fused\[export\]"'):
-        World(LearnedActuatorCfg(target_names=ALL, network_file=file))
+        World(LearnedActuatorCfg(target_names_expr=ALL, network_file=file))
 
 
 # --- What a captured graph needs ----------------------------------------------------
@@ -296,15 +298,19 @@ def every_kind(tmp_path, num_envs: int) -> World:
     lagged = DelayCfg(min_lag=0, max_lag=3, update_period=2, hold_prob=0.5)
     file = save(perceptron(), tmp_path / "net.pt")
     return World(
-        PositionActuatorCfg(target_names=ALL, effort_limit=9.0, **servo),
-        PdActuatorCfg(target_names=("elbow",), delay=lagged, **servo),
-        MotorActuatorCfg(target_names=ALL, transmission="site", share_targets=True),
-        IdealPdActuatorCfg(target_names=ALL, delay=lagged, **servo),
-        IdealPdActuatorCfg(target_names=ALL, transmission="tendon", **servo),
-        DcPdActuatorCfg(
-            target_names=ALL, saturation_effort=5.0, velocity_limit=10.0, **servo
+        PositionActuatorCfg(target_names_expr=ALL, effort_limit=9.0, **servo),
+        PdActuatorCfg(target_names_expr=("elbow",), delay=lagged, **servo),
+        MotorActuatorCfg(
+            target_names_expr=ALL, transmission="site", share_targets=True
         ),
-        LearnedActuatorCfg(target_names=ALL, network_file=file, share_targets=True),
+        IdealPdActuatorCfg(target_names_expr=ALL, delay=lagged, **servo),
+        IdealPdActuatorCfg(target_names_expr=ALL, transmission="tendon", **servo),
+        DcPdActuatorCfg(
+            target_names_expr=ALL, saturation_effort=5.0, velocity_limit=10.0, **servo
+        ),
+        LearnedActuatorCfg(
+            target_names_expr=ALL, network_file=file, share_targets=True
+        ),
         num_envs=num_envs,
         vary=("actuator_gainprm", "actuator_biasprm", "actuator_forcerange"),
     )

@@ -146,8 +146,8 @@ WRONG = {
     "nearest first: 'warp', 'auto', 'native'.",
     "--env.sim.mujoco.gravity 0 0": "--env.sim.mujoco.gravity takes 3 numbers, "
     "not '0 0'. It is (0.0, 0.0, -9.81) now.",
-    "--env.sim.mujoco.disable": "--env.sim.mujoco.disable needs a value: words. "
-    "Write '()' for none.",
+    "--env.sim.mujoco.disableflags": "--env.sim.mujoco.disableflags needs a value: "
+    "words. Write '()' for none.",
     "--env.scene.entities.cart.x 1": "--env.scene.entities.cart.x: "
     "env.scene.entities has no part 'cart'. Valid names, nearest first: 'cartpole'.",
     "--env.rewards x": "--env.rewards is set by its parts: --env.rewards.PART.",
@@ -282,11 +282,11 @@ def test_settings_give_what_python_would():
         "--env.events.reset_hinge.params.position-range -1 0.5 --env.seed 5 "
         "--agent.algorithm.learning-rate 5e-4 --agent.actor.hidden-dims 32 16 "
         "--agent.critic.hidden-dims (8,) --agent.stop.max-seconds 60 "
-        "--agent.obs-groups.critic actor critic --env.sim.mujoco.disable ()"
+        "--agent.obs-groups.critic actor critic --env.sim.mujoco.disableflags ()"
     )
     env, agent = CartpoleBalanceCfg(), CartpoleAgentCfg()
     env.decimation, env.scene.num_envs, env.seed, env.final_obs = 4, 7, 5, True
-    env.sim.mujoco.gravity, env.sim.mujoco.disable = (0.0, 0.0, -1.6), ()
+    env.sim.mujoco.gravity, env.sim.mujoco.disableflags = (0.0, 0.0, -1.6), ()
     env.sim.backend = "native"
     env.rewards["smooth"].weight = -2.0
     env.events["reset_hinge"].params["position_range"] = (-1.0, 0.5)
@@ -393,8 +393,8 @@ def test_keys_with_dots_and_whole_dictionaries_can_be_given():
 def test_commas_part_numbers_and_not_words():
     options = read_line(train.PROGRAM, ["T", "--gpus", "0,1"]).options
     assert options.gpus == (0, 1)
-    mujoco = cartpole("--env.sim.mujoco.disable a,b")["env"].sim.mujoco
-    assert mujoco.disable == ("a,b",)
+    mujoco = cartpole("--env.sim.mujoco.disableflags a,b")["env"].sim.mujoco
+    assert mujoco.disableflags == ("a,b",)
 
 
 def test_what_is_not_a_value_of_the_line_is_left_to_the_defaults():

@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs"))
 
 from generator.sources import records
 
-from mjlab.cli.porting.reading import FIELDS, UNKNOWN, read_task
+from mjlab.cli.porting.reading import FIELDS, FIELDS_OF, UNKNOWN, read_task
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = Path(__file__).with_name("ported")
@@ -113,6 +113,38 @@ def test_a_field_is_found_where_it_is_set():
         (3, "prim_path"),
         (4, "env_ids"),
     ]
+
+
+def test_a_field_that_is_also_ours_elsewhere_is_found_by_its_owner():
+    text = (
+        "from mjlab.viewer import ViewerConfig as View\n"
+        "from mjlab.entity import EntityCfg\n"
+        "View(entity_name='robot', body_name='torso')\n"
+        "cfg.viewer.env_idx = 1\n"
+        "EntityCfg(spec_fn=robot_spec)\n"
+        "SceneCfg(spec_fn=add_light)\n"
+        "UniformVelocityCommandCfg(entity_name='robot')\n"
+        "CommandTermCfg(asset_name='robot')\n"
+        "cfg.scene.terrain.terrain_generator.num_rows = 5\n"
+    )
+    fields = [row for row in changes(text) if "." not in row[1] and row[1] != "View"]
+    assert fields == [
+        (3, "body_name", "body"),
+        (3, "entity_name", "entity"),
+        (4, "env_idx", "world"),
+        (5, "spec_fn", "source"),
+        (8, "asset_name", "entity_name"),
+        (9, "terrain_generator", "generator"),
+    ]
+
+
+def test_each_field_by_owner_is_a_field_of_our_class():
+    ours = {"EntityCfg": "EntityCfg", "terrain": "TerrainCfg"}
+    for owner, rows in FIELDS_OF.items():
+        record = records()[ours.get(owner, "ViewerCfg")]
+        fields = {field.name for field in record.fields}
+        assert not fields & rows.keys()
+        assert {name for name, _ in rows.values()} <= fields
 
 
 def test_no_field_to_change_is_one_of_ours_and_each_of_ours_is():

@@ -364,9 +364,9 @@ def test_joint_values_by_pattern_are_written_over_the_keyframe():
 
 def test_pose_places_a_floating_and_a_fixed_base():
     half = np.sqrt(0.5)
-    _, qpos = key_of(BOX, pos=(1.0, 2.0, 3.0), quat=(1.0, 0.0, 0.0, 1.0))
+    _, qpos = key_of(BOX, pos=(1.0, 2.0, 3.0), rot=(1.0, 0.0, 0.0, 1.0))
     np.testing.assert_allclose(qpos, [1, 2, 3, half, 0, 0, half])
-    model, _ = key_of(ARM, pos=(1.0, 2.0, 3.0), quat=(1.0, 0.0, 0.0, 1.0))
+    model, _ = key_of(ARM, pos=(1.0, 2.0, 3.0), rot=(1.0, 0.0, 0.0, 1.0))
     np.testing.assert_allclose(model.key_mpos[0], [1, 2, 3])
     np.testing.assert_allclose(model.key_mquat[0], [half, 0, 0, half])
 
@@ -376,7 +376,7 @@ def test_initial_angular_velocity_is_given_in_world_axes():
     half = float(np.sqrt(0.5))
     model, _ = key_of(
         BOX,
-        quat=(half, 0.0, 0.0, half),
+        rot=(half, 0.0, 0.0, half),
         lin_vel=(1.0, 2.0, 3.0),
         ang_vel=(1.0, 0.0, 0.0),
     )
@@ -396,7 +396,7 @@ def test_initial_angular_velocity_is_given_in_world_axes():
             {"lin_vel": (1.0, 0.0, 0.0)},
             "'thing' a velocity, but its base is fixed",
         ),
-        (BOX, {"quat": (0.0, 0.0, 0.0, 0.0)}, "not an orientation"),
+        (BOX, {"rot": (0.0, 0.0, 0.0, 0.0)}, "not an orientation"),
         (BOX, {"pos": (0.0, 1.0)}, "init_state.pos of the entity 'thing'.*3 finite"),
     ],
 )
@@ -426,7 +426,7 @@ def test_missing_file_and_missing_mesh_are_named(tmp_path: Path):
 
 
 def servo(*patterns: str) -> PositionActuatorCfg:
-    return PositionActuatorCfg(target_names=patterns, stiffness=5.0, damping=0.5)
+    return PositionActuatorCfg(target_names_expr=patterns, stiffness=5.0, damping=0.5)
 
 
 def test_added_actuators_follow_the_model_s_own_and_its_keyframe_still_fits():

@@ -778,7 +778,7 @@ def test_unknown_entity_is_an_error_with_the_nearest_names():
 
 def servo_cfg() -> EntityCfg:
     servo = PositionActuatorCfg(
-        target_names=("grip", "shoulder"), stiffness=5.0, damping=0.5
+        target_names_expr=("grip", "shoulder"), stiffness=5.0, damping=0.5
     )
     return robot_cfg(articulation=ArticulationCfg(actuators=(servo,)))
 
@@ -812,7 +812,7 @@ def test_apply_sends_each_target_to_the_actuator_of_its_joint():
 
 def test_model_s_own_actuators_can_be_driven():
     wrapped = XmlActuatorCfg(
-        target_names=("string",), transmission="tendon", command="effort"
+        target_names_expr=("string",), transmission="tendon", command="effort"
     )
     cfg = robot_cfg(articulation=ArticulationCfg(actuators=(wrapped,)))
     sim, entities = make_scene({"crane": crane_cfg(), "robot": cfg})

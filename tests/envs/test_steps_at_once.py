@@ -168,7 +168,7 @@ def with_metric_of_substeps(cfg: ManagerBasedRlEnvCfg) -> None:
 
 def with_explicit_actuators(cfg: ManagerBasedRlEnvCfg) -> None:
     robot: Any = cfg.scene.entities["robot"]
-    pd = IdealPdActuatorCfg(target_names=(".*",), stiffness=20.0, damping=0.5)
+    pd = IdealPdActuatorCfg(target_names_expr=(".*",), stiffness=20.0, damping=0.5)
     robot.articulation.actuators = (pd,)
 
 

@@ -156,7 +156,7 @@ def test_servos_whose_effort_is_computed_are_computed_here_too(tmp_path):
     robot = cfg.scene.entities["robot"].articulation
     robot.actuators = tuple(
         IdealPdActuatorCfg(
-            target_names=motor.target_names,
+            target_names_expr=motor.target_names_expr,
             stiffness=0.5 * motor.stiffness,
             damping=0.4 * motor.damping,
             effort_limit=motor.effort_limit,

@@ -70,18 +70,25 @@ DEFAULTS = {"left_hip": 0.1, "left_knee": 0.2, "right_hip": 0.3, "right_knee": 0
 
 def make_env(actions: dict[str, ActionTermCfg | None], num_envs: int = WORLDS) -> Any:
     actuators = (
-        PositionActuatorCfg(target_names=(".*_hip",), stiffness=20.0, damping=1.0),
-        IdealPdActuatorCfg(target_names=("left_knee",), stiffness=5.0, damping=0.1),
-        XmlActuatorCfg(target_names=("right_knee",)),
-        VelocityActuatorCfg(target_names=("wheel",), damping=1.0),
-        MotorActuatorCfg(target_names=("motor",)),
-        PositionActuatorCfg(
-            target_names=("pull",), stiffness=1.0, damping=0.1, transmission="tendon"
+        PositionActuatorCfg(target_names_expr=(".*_hip",), stiffness=20.0, damping=1.0),
+        IdealPdActuatorCfg(
+            target_names_expr=("left_knee",), stiffness=5.0, damping=0.1
         ),
-        VelocityActuatorCfg(target_names=("spin",), damping=1.0, transmission="tendon"),
-        MotorActuatorCfg(target_names=("fibre",), transmission="tendon"),
+        XmlActuatorCfg(target_names_expr=("right_knee",)),
+        VelocityActuatorCfg(target_names_expr=("wheel",), damping=1.0),
+        MotorActuatorCfg(target_names_expr=("motor",)),
+        PositionActuatorCfg(
+            target_names_expr=("pull",),
+            stiffness=1.0,
+            damping=0.1,
+            transmission="tendon",
+        ),
+        VelocityActuatorCfg(
+            target_names_expr=("spin",), damping=1.0, transmission="tendon"
+        ),
+        MotorActuatorCfg(target_names_expr=("fibre",), transmission="tendon"),
         MotorActuatorCfg(
-            target_names=(".*_foot",), transmission="site", gear=(0, 0, 1)
+            target_names_expr=(".*_foot",), transmission="site", gear=(0, 0, 1)
         ),
     )
     cfg = from_xml(

@@ -66,7 +66,9 @@ CHAIN = tuple(f"j{i}" for i in range(1, 8))
 
 def make_env(num_envs: int = WORLDS, **fields: Any) -> Any:
     """An arm with one differential-IK term, at a slightly different pose per world."""
-    servo = PositionActuatorCfg(target_names=(".*",), stiffness=400.0, damping=40.0)
+    servo = PositionActuatorCfg(
+        target_names_expr=(".*",), stiffness=400.0, damping=40.0
+    )
     arm = from_xml(
         ARM,
         articulation=ArticulationCfg(actuators=(servo,)),

@@ -46,7 +46,7 @@ def hills() -> TerrainCfg:
             num_rows=3,
             num_cols=2,
             sub_terrains={"flat": FlatCfg()},
-            flat_patches={"spawn": FlatPatchCfg(num_patches=5)},
+            flat_patch_sampling={"spawn": FlatPatchCfg(num_patches=5)},
         ),
         max_init_terrain_level=0,
     )

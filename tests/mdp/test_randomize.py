@@ -222,7 +222,9 @@ def test_gaussian_draws_below_what_makes_sense_are_clamped():
 
 
 def test_shared_draws_are_one_number_for_all_elements_on_an_axis():
-    env, events = built(dr.geom_friction, ranges=(0.5, 2.0), axes=(0, 1), shared=True)
+    env, events = built(
+        dr.geom_friction, ranges=(0.5, 2.0), axes=(0, 1), shared_random=True
+    )
     apply(env, events)
     robot = env.sim.model.geom_friction
     assert bool((robot[:, :, :2] == robot[:, :1, :2]).all())
@@ -599,7 +601,7 @@ def test_reference_positions_take_the_default_positions_along():
 def test_encoders_get_a_bias():
     env, events = built(
         dr.encoder_bias,
-        ranges={"left_hip": (0.1, 0.2)},
+        bias_range={"left_hip": (0.1, 0.2)},
     )
     apply(env, events, 0, 2)
     bias = env.scene.entity("robot").data.encoder_bias
@@ -885,7 +887,7 @@ def test_a_selection_that_matches_nothing_is_an_error_of_the_parameter():
         (dr.geom_friction, {"ranges": (0.5, 1.0)}, 7),
         (dr.body_mass, {"ranges": (0.5, 1.0)}, 8),
         (dr.gravity, {"ranges": {"z": (-1.0, 1.0)}}, 5),
-        (dr.encoder_bias, {"ranges": (-0.1, 0.1)}, 4),
+        (dr.encoder_bias, {"bias_range": (-0.1, 0.1)}, 4),
         (dr.pseudo_inertia, {"alpha_range": (-0.1, 0.1)}, 75),
         (dr.payload, {"mass_range": (0.0, 1.0)}, 75),
     ],

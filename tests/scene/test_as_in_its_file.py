@@ -113,7 +113,7 @@ def test_length_ranges_that_a_file_asks_for_are_kept() -> None:
 
 def test_a_position_that_changes_nothing_may_stand_beside_a_plane() -> None:
     text = CART.replace("<worldbody>", f"<worldbody>{PLANE}")
-    here = InitialStateCfg(pos=(0.0, 0.0, 0.0), quat=(1.0, 0.0, 0.0, 0.0))
+    here = InitialStateCfg(pos=(0.0, 0.0, 0.0), rot=(1.0, 0.0, 0.0, 0.0))
     scene_of(EntityCfg(source=of(text), init_state=here))
     with pytest.raises(ValueError, match="cannot be placed"):
         there = InitialStateCfg(pos=(0.0, 0.0, 0.1))
@@ -335,7 +335,7 @@ def test_what_nobody_asked_for_is_an_error_that_names_it(
 
 
 def test_what_the_configuration_asks_for_is_no_fault() -> None:
-    motor = MotorActuatorCfg(target_names=("elbow",), armature=0.1)
+    motor = MotorActuatorCfg(target_names_expr=("elbow",), armature=0.1)
     cfg = EntityCfg(
         source=of(LEGGED),
         init_state=InitialStateCfg(pos=(0.0, 0.0, 3.0), joint_pos={"knee": 0.2}),
@@ -374,8 +374,8 @@ def test_a_scene_says_what_its_own_edit_changed(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with caplog.at_level(logging.INFO):
-        scene_of(EntityCfg(source=of(LEGGED)), edit_spec=_damp)
-    lines = [r.message for r in caplog.records if "edit_spec" in r.message]
+        scene_of(EntityCfg(source=of(LEGGED)), spec_fn=_damp)
+    lines = [r.message for r in caplog.records if "spec_fn" in r.message]
     assert len(lines) == 1 and "dof_damping of 'leg'" in lines[0]
 
 
@@ -439,7 +439,7 @@ def test_options_that_the_scene_overrides_are_said_in_one_line(
     asked, decided = lines[0].split("; SimulationCfg decides: ")
     for part in ("timestep 0.004", "integrator rk4", "gravity 0 0 -3", "iterations 7"):
         assert part in asked
-    assert "disable contact" in asked and "enable energy" in asked
+    assert "disableflags contact" in asked and "enableflags energy" in asked
     assert "timestep 0.002, gravity 0 0 -9.81, integrator implicitfast" in decided
 
 

@@ -116,26 +116,30 @@ BOX = """<mujoco model="box">
 
 def actuators() -> tuple:
     return (
-        PositionActuatorCfg(target_names=("position",), stiffness=20.0, damping=2.0),
-        VelocityActuatorCfg(target_names=("velocity",), damping=3.0, effort_limit=2.0),
-        PdActuatorCfg(target_names=("pd",), stiffness=15.0, damping=1.0),
-        MotorActuatorCfg(target_names=("motor",), effort_limit=1.5, gear=2.0),
+        PositionActuatorCfg(
+            target_names_expr=("position",), stiffness=20.0, damping=2.0
+        ),
+        VelocityActuatorCfg(
+            target_names_expr=("velocity",), damping=3.0, effort_limit=2.0
+        ),
+        PdActuatorCfg(target_names_expr=("pd",), stiffness=15.0, damping=1.0),
+        MotorActuatorCfg(target_names_expr=("motor",), effort_limit=1.5, gear=2.0),
         MuscleActuatorCfg(
-            target_names=("muscle",), force=4.0, length_range=(-2.5, 2.5)
+            target_names_expr=("muscle",), force=4.0, length_range=(-2.5, 2.5)
         ),
         DcMotorActuatorCfg(
-            target_names=("dc",), torque_constant=0.1, resistance=2.0, gear=3.0
+            target_names_expr=("dc",), torque_constant=0.1, resistance=2.0, gear=3.0
         ),
-        IdealPdActuatorCfg(target_names=("ideal",), stiffness=9.0, damping=0.8),
+        IdealPdActuatorCfg(target_names_expr=("ideal",), stiffness=9.0, damping=0.8),
         DcPdActuatorCfg(
-            target_names=("torque",),
+            target_names_expr=("torque",),
             stiffness=30.0,
             damping=0.5,
             effort_limit=3.0,
             saturation_effort=4.0,
             velocity_limit=6.0,
         ),
-        XmlActuatorCfg(target_names=("xml",)),
+        XmlActuatorCfg(target_names_expr=("xml",)),
     )
 
 
@@ -597,7 +601,8 @@ def test_delay_groups_of_one_name_in_two_entities_have_lags_of_their_own(kind):
     bus = {"delay": DelayCfg(min_lag=0, max_lag=20), "delay_group": "bus"}
     names = ("position", "velocity")
     actuators = tuple(
-        kind(target_names=(name,), stiffness=1.0, damping=0.0, **bus) for name in names
+        kind(target_names_expr=(name,), stiffness=1.0, damping=0.0, **bus)
+        for name in names
     )
     entities = {
         name: EntityCfg(
@@ -620,7 +625,7 @@ def test_controls_with_those_of_another_entity_between_them_are_as_written():
         joint = mujoco.mjtTrn.mjTRN_JOINT
         spec.add_actuator(name="left/two", target="left/two", trntype=joint)
 
-    scene = built_of(SLIDES, "left", "right", edit_spec=another)
+    scene = built_of(SLIDES, "left", "right", spec_fn=another)
     model, left = scene.sim.mj_model, scene.entities["left"]
     names = [model.actuator(i).name for i in range(3)]
     assert names == ["left/one", "right/one", "left/two"]

@@ -106,8 +106,8 @@ def test_a_configuration_changes_its_own_root_alone() -> None:
     cup = entities["cup"]
     cup.geoms = (GeomCfg(geom_names=".*", friction=0.25),)
     cup.init_state = InitialStateCfg(joint_pos={"z": 0.125})
-    lid = PositionActuatorCfg(target_names=("lid",), stiffness=2.0, damping=0.1)
-    push = XmlActuatorCfg(target_names=("x",))
+    lid = PositionActuatorCfg(target_names_expr=("lid",), stiffness=2.0, damping=0.1)
+    push = XmlActuatorCfg(target_names_expr=("x",))
     cup.articulation = ArticulationCfg(actuators=(lid, push))
     entities["ball"].init_state = InitialStateCfg(
         pos=(0.0, 0.0, 0.75), ang_vel=(0.0, 0.0, 2.0)

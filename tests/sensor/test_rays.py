@@ -45,7 +45,7 @@ CFGS = (
         name="lidar",
         frame=PROBE,
         pattern=LidarPatternCfg(channels=9, elevation=(-90, 60), num_azimuths=40),
-        alignment="base",
+        ray_alignment="base",
         max_distance=8.0,
     ),
     RayCastSensorCfg(name="yaw", frame=PROBE, pattern=GridPatternCfg(size=(0.4, 0.2))),
@@ -53,7 +53,7 @@ CFGS = (
         name="world",
         frame=(NOSE, PROBE, ObjRef(type="camera", name="eye")),
         pattern=GridPatternCfg(size=(0.2, 0.0), direction=(1.0, 0.0, -1.0)),
-        alignment="world",
+        ray_alignment="world",
         start_offset=(0.0, 0.0, 0.5),
     ),
     RayCastSensorCfg(name="down", frame=PROBE, pattern=DOWN, max_distance=3.0),
@@ -61,17 +61,19 @@ CFGS = (
         name="groups",
         frame=PROBE,
         pattern=DOWN,
-        geom_groups=(0, 2, 3),
+        include_geom_groups=(0, 2, 3),
         exclude_parent_body=False,
     ),
-    TerrainHeightSensorCfg(name="height", frame=(PROBE, NOSE), geom_groups=(0, 2)),
+    TerrainHeightSensorCfg(
+        name="height", frame=(PROBE, NOSE), include_geom_groups=(0, 2)
+    ),
     *(
         TerrainHeightSensorCfg(
             name=reduction,
             frame=PROBE,
             pattern=RingPatternCfg(rings=((0.3, 4),)),
             reduction=reduction,
-            geom_groups=(0, 2),
+            include_geom_groups=(0, 2),
             max_distance=1.5,
             start_height=0.2,
         )
@@ -177,6 +179,23 @@ def test_rays_pass_through_their_own_body_and_other_groups(gallery):
     )
     put(gallery, -4.0, 0.0, 2.0)
     assert gallery.sensors["down"].data.geom_ids[0, 0] == FLOOR
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_rays_without_chosen_groups_meet_geoms_of_all_groups(engine):
+    below_boom = RayCastSensorCfg(
+        name="all",
+        frame=PROBE,
+        pattern=DOWN,
+        start_offset=(0.0, 0.0, -0.6),
+        include_geom_groups=None,
+    )
+    gallery = build_gallery(engine, [below_boom])
+    put(gallery, 0.0, -5.0, 2.0)
+    gallery.sim.sense()
+    # From 1.4 m down to the crate's lid at 0.2 m, which is in group 4.
+    distance = gallery.sensors["all"].data.distances[0, 0]
+    assert distance == pytest.approx(1.2, abs=1e-5)
 
 
 def test_yaw_alignment_follows_the_heading_and_nothing_else(gallery):
@@ -475,7 +494,7 @@ def test_patterns_without_meaning_are_refused(pattern: PatternCfg, message: str)
             "Sensor 'r': rays cannot start from 'probe', which is of type 'joint'.",
         ),
         ({"frame": ()}, "Sensor 'r': frame is empty."),
-        ({"alignment": "yav"}, "Sensor 'r': alignment='yav' is unknown."),
+        ({"ray_alignment": "yav"}, "Sensor 'r': ray_alignment='yav' is unknown."),
         (
             {"max_distance": 0.0},
             "Sensor 'r': max_distance=0.0 has to be positive.",
@@ -512,14 +531,14 @@ def test_height_settings_that_have_no_meaning(settings, message):
     [
         (
             (5,),
-            r"geom_groups=\(5,\) shows nothing: the geoms of the scene are in groups "
-            r"\[0, 2, 3, 4\]",
+            r"include_geom_groups=\(5,\) shows nothing: the geoms of the scene are in "
+            r"groups \[0, 2, 3, 4\]",
         ),
-        ((7,), r"geom_groups=\(7,\) has to name groups from 0 to 5"),
-        ((), r"geom_groups=\(\) has to name groups from 0 to 5"),
+        ((7,), r"include_geom_groups=\(7,\) has to name groups from 0 to 5"),
+        ((), r"include_geom_groups=\(\) has to name groups from 0 to 5"),
     ],
 )
 def test_rays_that_could_meet_nothing_are_refused(groups, message):
-    cfg = RayCastSensorCfg(name="r", frame=PROBE, geom_groups=groups)
+    cfg = RayCastSensorCfg(name="r", frame=PROBE, include_geom_groups=groups)
     with pytest.raises(VisionError, match=message):
         build_gallery("native", [cfg], num_envs=1)

@@ -1,19 +1,47 @@
 """Configurations: defaults, copies, and errors that name the nearest field."""
 
 import copy
+import inspect
 import pickle
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import ClassVar, get_type_hints
+from typing import Any, ClassVar, get_type_hints
 
 import pytest
 
-from mjlab.envs import ManagerBasedRlEnvCfg
-from mjlab.managers import RewardTermCfg
+from mjlab.actuator import ActuatorCfg
+from mjlab.entity import EntityCfg
+from mjlab.envs import ManagerBasedRlEnvCfg, ViewerCfg
+from mjlab.managers import ObservationGroupCfg, ObservationTermCfg, RewardTermCfg
+from mjlab.mdp import joint_vel_rel
+from mjlab.mdp.randomize import encoder_bias, geom_friction
 from mjlab.rl import PpoCfg
 from mjlab.scene import SceneCfg
+from mjlab.sensor import RayCastSensorCfg, TerrainHeightSensorCfg
 from mjlab.settings import Config
 from mjlab.settings.types import WrongTypeError, check_type
-from mjlab.sim import SimulationCfg
+from mjlab.sim import MujocoCfg, SimulationCfg
+from mjlab.tasks.velocity.mdp import foot_height
+from mjlab.terrain import SubTerrainCfg, TerrainCfg
+
+MJLAB_FIELDS = [
+    (ActuatorCfg, "target_names_expr"),
+    (EntityCfg.InitialStateCfg, "rot"),
+    (MujocoCfg, "disableflags"),
+    (MujocoCfg, "enableflags"),
+    (RayCastSensorCfg, "include_geom_groups"),
+    (RayCastSensorCfg, "ray_alignment"),
+    (SceneCfg, "spec_fn"),
+    (SubTerrainCfg, "flat_patch_sampling"),
+    (TerrainHeightSensorCfg, "include_geom_groups"),
+]
+"""Fields of mjlab 1.6.0, read from its wheel, that had other names here."""
+
+MJLAB_PARAMETERS = [
+    (encoder_bias.__call__, "bias_range"),
+    (foot_height, "sensor_name"),
+    (geom_friction.__call__, "shared_random"),
+]
+"""Parameters of terms of mjlab 1.6.0, likewise."""
 
 
 @pytest.mark.parametrize(
@@ -30,6 +58,44 @@ def test_an_unknown_argument_is_refused_with_the_nearest(kind, slip, meant):
         kind(**{slip: 3})
     said = f"{kind.__name__} has no field '{slip}'. Valid names, nearest first: "
     assert str(caught.value).startswith(f"{said}'{meant}'")
+
+
+@pytest.mark.parametrize(
+    ("kind", "old", "new"),
+    [
+        (MujocoCfg, "disable", "disableflags"),
+        (MujocoCfg, "enable", "enableflags"),
+        (RayCastSensorCfg, "alignment", "ray_alignment"),
+        (RayCastSensorCfg, "geom_groups", "include_geom_groups"),
+        (TerrainCfg, "terrain_generator", "generator"),
+        (ViewerCfg, "body_name", "body"),
+        (ViewerCfg, "entity_name", "entity"),
+    ],
+)
+def test_an_old_or_foreign_name_is_refused_with_the_nearest(kind, old, new):
+    with pytest.raises(TypeError, match=rf"no field '{old}'.*nearest first: '{new}'"):
+        kind(**{old: ()})
+
+
+@pytest.mark.parametrize(("kind", "name"), MJLAB_FIELDS)
+def test_a_field_of_mjlab_has_its_name_here(kind: type[Any], name: str):
+    assert name in {field.name for field in fields(kind)}
+
+
+@pytest.mark.parametrize(("term", "name"), MJLAB_PARAMETERS)
+def test_a_parameter_of_a_term_of_mjlab_has_its_name_here(term: Any, name: str):
+    assert name in inspect.signature(term).parameters
+
+
+def test_the_first_field_can_be_positional():
+    terms = {"speed": ObservationTermCfg(joint_vel_rel)}
+    group = ObservationGroupCfg(terms, enable_corruption=False)
+    wanted = ObservationTermCfg(func=joint_vel_rel)
+    assert group == ObservationGroupCfg(
+        terms={"speed": wanted}, enable_corruption=False
+    )
+    with pytest.raises(TypeError, match="positional"):
+        ObservationTermCfg(joint_vel_rel, {})  # pyright: ignore
 
 
 def test_an_attribute_that_there_is_not_cannot_be_set():

@@ -124,10 +124,10 @@ def test_a_jacobian_that_is_none_of_the_three() -> None:
 
 
 def test_an_unknown_flag_names_its_nearest() -> None:
-    cfg = SimulationCfg(mujoco=MujocoCfg(disable=("contacts",)))
+    cfg = SimulationCfg(mujoco=MujocoCfg(disableflags=("contacts",)))
     text = message(OptionError, lambda: ball(cfg))
     assert text.startswith(
-        "mujoco.disable has the unknown flag 'contacts'. "
+        "mujoco.disableflags has the unknown flag 'contacts'. "
         "Valid names, nearest first: 'contact' and "
     )
 
@@ -140,8 +140,8 @@ def test_an_unknown_flag_names_its_nearest() -> None:
             MujocoCfg(integrator="discrete", noslip_iterations=3),
             "mujoco.noslip_iterations with integrator='discrete'",
         ),
-        (MujocoCfg(enable=("override",)), "mujoco.enable='override'"),
-        (MujocoCfg(disable=("midphase",)), "mujoco.disable='midphase'"),
+        (MujocoCfg(enableflags=("override",)), "mujoco.enableflags='override'"),
+        (MujocoCfg(disableflags=("midphase",)), "mujoco.disableflags='midphase'"),
         (MujocoCfg(disable_actuator_groups=(2,)), "mujoco.disable_actuator_groups"),
     ],
 )
@@ -161,8 +161,8 @@ def test_the_flags_that_warp_ignores_are_those_it_does_not_have() -> None:
     import mujoco_warp as mjw
 
     for kind, enum, ignored in (
-        ("enable", mjw.EnableBit, compile_module._WARP_IGNORES_ENABLED),
-        ("disable", mjw.DisableBit, compile_module._WARP_IGNORES_DISABLED),
+        ("enableflags", mjw.EnableBit, compile_module._WARP_IGNORES_ENABLED),
+        ("disableflags", mjw.DisableBit, compile_module._WARP_IGNORES_DISABLED),
     ):
         known = {int(bit) for bit in enum}
         flags = compile_module.flag_names(kind)
@@ -197,8 +197,8 @@ def test_every_option_reaches_the_compiled_model() -> None:
         o_solref=(0.03, 0.9),
         o_solimp=(0.8, 0.9, 0.002, 0.4, 3.0),
         o_friction=(0.5, 0.6, 0.7, 0.8, 0.9),
-        disable=("gravity", "contact"),
-        enable=("energy",),
+        disableflags=("gravity", "contact"),
+        enableflags=("energy",),
         disable_actuator_groups=(1, 3),
     )
     option = ball(SimulationCfg(mujoco=cfg)).opt

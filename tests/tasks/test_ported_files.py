@@ -1,8 +1,8 @@
 """Task files of mjlab 1.6.0, ported with the changes that docs/coming_from.md counts.
 
 The files are fetched from the package index and read as text; nothing of that package
-is imported. Imports are replaced as a whole, and everything else stays as it is, but
-for the changes below.
+is imported. Imports are replaced as a whole, fields are renamed where `port` says so,
+and everything else stays as it is, but for the changes below.
 """
 
 import ast
@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 import torch
 
+from mjlab.cli.porting.reading import FIELDS_OF, read_task
 from mjlab.envs import ManagerBasedRlEnv
 from tests.tools.architecture import ROOT
 
@@ -115,8 +116,8 @@ OF_GO1 = (
     Change("num_cols", r"num_cols = 5", "num_cols = 7", answer="must be at least 7"),
     Change(
         "randomize_terrain",
-        r"terrain_generator = None$",
-        'terrain_generator = None; cfg.events.pop("randomize_terrain", None)',
+        r"generator = None$",
+        'generator = None; cfg.events.pop("randomize_terrain", None)',
         answer="randomize_terrain needs generated terrain",
     ),
 )
@@ -153,10 +154,21 @@ def without_imports(text: str) -> str:
     return "".join(lines)
 
 
+def with_our_fields(text: str) -> tuple[str, int]:
+    """A file with the fields that `port` renames, and how many lines that takes."""
+    renamed = {name for rows in FIELDS_OF.values() for name in rows}
+    lines = text.splitlines(keepends=True)
+    changes = [c for c in read_task(text).changes if c.theirs in renamed]
+    for change in changes:
+        at = change.line - 1
+        lines[at] = re.sub(rf"\b{change.theirs}\b", change.ours, lines[at])
+    return "".join(lines), len({change.line for change in changes})
+
+
 def ported(tasks: Path, files: Sequence[str], changes: Sequence[Change]) -> ModuleType:
     """A module of theirs with our imports and with some changes."""
-    texts = [without_imports((tasks / file).read_text("utf-8")) for file in files]
-    text = "\n".join(texts)
+    texts = [with_our_fields((tasks / file).read_text("utf-8"))[0] for file in files]
+    text = "\n".join(map(without_imports, texts))
     for start, end, ours in sorted((c.span(text) for c in changes), reverse=True):
         text = text[:start] + ours + text[end:]
     module = ModuleType("ported")
@@ -198,6 +210,18 @@ def test_the_page_counts_these_changes_and_gives_a_reason_for_each() -> None:
     named = " ".join(change.said for change in (*OF_CARTPOLE, *OF_GO1))
     for what, _ in rows:
         assert any(word in what for word in named.split()), what
+
+
+@pytest.mark.slow
+def test_the_page_counts_the_lines_whose_fields_port_renames(tasks: Path) -> None:
+    page = (ROOT / "docs/coming_from.md").read_text("utf-8")
+    counts = re.search(r"fields that `port` renames: (\d+) lines and (\d+)", page)
+    assert counts is not None
+    found = [
+        sum(with_our_fields((tasks / file).read_text("utf-8"))[1] for file in files)
+        for files in (CARTPOLE, GO1)
+    ]
+    assert [int(count) for count in counts.groups()] == found
 
 
 @pytest.mark.slow

@@ -269,7 +269,7 @@ def test_every_joint_is_driven_by_one_actuator_with_published_constants(robot, o
         driving = [
             group
             for group in groups
-            if any(re.fullmatch(pattern, joint) for pattern in group.target_names)
+            if any(re.fullmatch(pattern, joint) for pattern in group.target_names_expr)
         ]
         assert len(driving) == 1, joint
         assert driving[0].armature == pytest.approx(armature, rel=RELATIVE)

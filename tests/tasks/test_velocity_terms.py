@@ -381,7 +381,7 @@ class Hopper(FakeEnv):
                 RayCastSensorCfg(name="scan", frame=base),
                 FootHeightSensorCfg(name="height", frame=tuple(sites)),
             ),
-            edit_spec=ground,
+            spec_fn=ground,
         )
         sim_cfg = SimulationCfg(backend="native", num_threads=1)
         built = build_scene(scene_cfg)

@@ -562,7 +562,7 @@ def test_patches_are_flat_by_rays_and_lie_on_their_tile(name):
         num_patches=6, patch_radius=radius, max_height_diff=tolerance, x_range=(-3, 2)
     )
     cfg = generator({"flat": FlatCfg(), name: KINDS[name]}, num_rows=2)
-    cfg.flat_patches = {"spawn": patch}
+    cfg.flat_patch_sampling = {"spawn": patch}
     ground = Ground(built(cfg))
     patches = ground.terrain.patches["spawn"]
     columns = len(ground.terrain.column_kinds)
@@ -584,7 +584,7 @@ def test_patches_are_flat_by_rays_and_lie_on_their_tile(name):
 
 def test_patches_reach_a_height_range():
     kind = PyramidStairsCfg(
-        flat_patches={
+        flat_patch_sampling={
             "top": FlatPatchCfg(num_patches=3, z_range=(0.55, 0.65)),
             "low": FlatPatchCfg(num_patches=20, z_range=(-0.05, 0.05)),
         }
@@ -602,12 +602,12 @@ def test_patches_reach_a_height_range():
 
 def test_patches_that_cannot_be_found_are_an_error_that_says_what_would_do():
     patch = FlatPatchCfg(patch_radius=0.5, max_height_diff=0.001)
-    kind = RandomRoughCfg(flat_patches={"spawn": patch})
+    kind = RandomRoughCfg(flat_patch_sampling={"spawn": patch})
     with pytest.raises(
         ValueError, match=r"tile terrain_1_0: .* flattest one differs by"
     ):
         built(generator({"rough": kind}, num_rows=2))
-    kind = FlatCfg(flat_patches={"spawn": FlatPatchCfg(z_range=(1.0, 2.0))})
+    kind = FlatCfg(flat_patch_sampling={"spawn": FlatPatchCfg(z_range=(1.0, 2.0))})
     with pytest.raises(
         ValueError, match=r"no point lies within .*z_range \(1.0, 2.0\)"
     ):
@@ -633,7 +633,7 @@ def test_one_seed_gives_one_terrain_and_another_seed_another():
     def arrays(seed):
         cfg = all_terrains()
         cfg.num_rows, cfg.color_scheme = 2, "random"
-        cfg.flat_patches = {
+        cfg.flat_patch_sampling = {
             "spawn": FlatPatchCfg(patch_radius=0.1, max_height_diff=0.2)
         }
         return compiled_arrays(built(cfg, seed))
@@ -760,7 +760,7 @@ def with_kind(kind, **changes):
 
 
 def with_patch(**changes):
-    return with_kind(FlatCfg(flat_patches={"spawn": FlatPatchCfg(**changes)}))
+    return with_kind(FlatCfg(flat_patch_sampling={"spawn": FlatPatchCfg(**changes)}))
 
 
 IT = r"terrain\.generator\.sub_terrains\['it'\]\."
@@ -857,7 +857,7 @@ IT = r"terrain\.generator\.sub_terrains\['it'\]\."
         (with_kind(PerlinCfg(persistence=1.5)), IT + r"persistence is 1.5; .* most 1"),
         (
             with_patch(patch_radius=0.0),
-            IT + r"flat_patches\['spawn'\]\.patch_radius is 0.0; .* above 0",
+            IT + r"flat_patch_sampling\['spawn'\]\.patch_radius is 0.0; .* above 0",
         ),
         (with_patch(num_patches=0), r"num_patches is 0; .* at least 1"),
         (with_patch(max_height_diff=-0.1), r"max_height_diff is -0.1; .* at least 0"),
@@ -895,8 +895,10 @@ def test_bad_terrains_are_errors_that_name_field_value_and_range(cfg, message):
 
 
 def test_one_patch_name_means_one_number_of_patches():
-    cfg = generator({"flat": FlatCfg(flat_patches={"a": FlatPatchCfg(num_patches=3)})})
-    cfg.flat_patches = {"a": FlatPatchCfg(num_patches=4)}
+    cfg = generator(
+        {"flat": FlatCfg(flat_patch_sampling={"a": FlatPatchCfg(num_patches=3)})}
+    )
+    cfg.flat_patch_sampling = {"a": FlatPatchCfg(num_patches=4)}
     with pytest.raises(ValueError, match=r"\['a'\]\.num_patches is 3; it must be 4"):
         built(cfg)
 

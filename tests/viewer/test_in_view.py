@@ -57,8 +57,8 @@ def test_the_page_keeps_the_robot_in_view_for_thirty_seconds(task: str, tmp_path
 
     cfg = load_task(task).play()
     cfg.scene.num_envs = 1
-    edit = cfg.scene.edit_spec
-    cfg.scene.edit_spec = lambda spec: (edit(spec) if edit else None, paint(spec))
+    edit = cfg.scene.spec_fn
+    cfg.scene.spec_fn = lambda spec: (edit(spec) if edit else None, paint(spec))
     env = ManagerBasedRlEnv(cfg)
     agent = RunFolder(SHIPPED[task]).configs(trusted(task))["agent"]
     policy = load_policy(SHIPPED[task], env, agent)

@@ -707,9 +707,9 @@ def test_an_edit_of_the_scene_has_to_work_for_each_option_alone() -> None:
     ball: Any = options["ball"].source
     ball.geoms[0].name = "round"
     with pytest.raises(SceneError) as error:
-        build(VariantsCfg(options=options), 2, edit_spec=edit)
+        build(VariantsCfg(options=options), 2, spec_fn=edit)
     assert str(error.value) == (
-        "scene.edit_spec has to work for each option of the entity 'object' alone, "
+        "scene.spec_fn has to work for each option of the entity 'object' alone, "
         "since that is where its numbers come from; with 'ball' it raised "
         "AttributeError: 'NoneType' object has no attribute 'friction'"
     )

@@ -64,10 +64,16 @@ def robot() -> EntityCfg:
     """The robot, its left hip driven by MuJoCo and its right hip by us."""
     actuators = (
         PositionActuatorCfg(
-            target_names=("left_hip",), stiffness=10.0, damping=1.0, effort_limit=5.0
+            target_names_expr=("left_hip",),
+            stiffness=10.0,
+            damping=1.0,
+            effort_limit=5.0,
         ),
         IdealPdActuatorCfg(
-            target_names=("right_hip",), stiffness=20.0, damping=2.0, effort_limit=6.0
+            target_names_expr=("right_hip",),
+            stiffness=20.0,
+            damping=2.0,
+            effort_limit=6.0,
         ),
     )
     return EntityCfg(

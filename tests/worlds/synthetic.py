@@ -45,7 +45,7 @@ def robot() -> EntityCfg:
     cfg = go1_cfg()
     cfg.articulation.actuators = (
         IdealPdActuatorCfg(
-            target_names=(".*",),
+            target_names_expr=(".*",),
             stiffness=20.0,
             damping=0.8,
             effort_limit=23.7,
@@ -79,7 +79,7 @@ def scene() -> SceneCfg:
                 name="scan",
                 frame=ObjRef(type="body", name="trunk", entity="robot"),
                 pattern=GridPatternCfg(size=(0.4, 0.2), resolution=0.2),
-                alignment="yaw",
+                ray_alignment="yaw",
                 max_distance=5.0,
             ),
         ),
@@ -212,7 +212,7 @@ def events() -> dict[str, EventTermCfg | None]:
         "bias": EventTermCfg(
             func=mdp.randomize.encoder_bias,
             mode="reset",
-            params={"ranges": (-0.015, 0.015)},
+            params={"bias_range": (-0.015, 0.015)},
         ),
         "push": EventTermCfg(
             func=mdp.push_by_setting_velocity,

@@ -137,7 +137,7 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
 }
 
 _USD = "MJCF or URDF, not USD: `EntityCfg(source=...)`"
-_GEOMETRY = "what the MJCF says, or `SceneCfg.edit_spec`"
+_GEOMETRY = "what the MJCF says, or `SceneCfg.spec_fn`"
 
 _TASK_PACKAGES = {
     "isaaclab.envs": Package(
@@ -208,20 +208,20 @@ _OTHERWISE |= {
     "RigidObjectCfg": ("mjlab.entity.EntityCfg", ""),
     "AssetBaseCfg": (
         "mjlab.scene.SceneCfg",
-        "ground is its `terrain`; lights are added by `edit_spec`",
+        "ground is its `terrain`; lights are added by `spec_fn`",
     ),
     # isaaclab.actuators
     "ImplicitActuatorCfg": (
         "mjlab.actuator.PositionActuatorCfg",
-        "`target_names`, and one `effort_limit`",
+        "`target_names_expr`, and one `effort_limit`",
     ),
-    "IdealPDActuatorCfg": ("mjlab.actuator.IdealPdActuatorCfg", "`target_names`"),
+    "IdealPDActuatorCfg": ("mjlab.actuator.IdealPdActuatorCfg", "`target_names_expr`"),
     "DelayedPDActuatorCfg": (
         "mjlab.actuator.IdealPdActuatorCfg",
         "with `delay`, in physics steps",
     ),
-    "DCMotorCfg": ("mjlab.actuator.DcPdActuatorCfg", "`target_names`"),
-    "ActuatorNetMLPCfg": ("mjlab.actuator.LearnedActuatorCfg", "`target_names`"),
+    "DCMotorCfg": ("mjlab.actuator.DcPdActuatorCfg", "`target_names_expr`"),
+    "ActuatorNetMLPCfg": ("mjlab.actuator.LearnedActuatorCfg", "`target_names_expr`"),
     # isaaclab.sensors
     "ContactSensorCfg": (
         "mjlab.sensor.ContactSensorCfg",

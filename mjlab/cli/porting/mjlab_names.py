@@ -173,7 +173,8 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     "BuiltinSensorCfg": ("mjlab.sensor.MujocoSensorCfg", ""),
     "RayCastSensorCfg": (
         "mjlab.sensor.RayCastSensorCfg",
-        "`geom_groups` is (0,) by default, not (0, 1, 2)",
+        "`include_geom_groups` is (0,) by default, not (0, 1, 2); `ray_alignment` is "
+        "'yaw', not 'base'",
     ),
     "PinholeCameraPatternCfg": ("mjlab.sensor.PinholePatternCfg", ""),
     "CameraSensorData": ("mjlab.sensor.CameraData", ""),
@@ -267,16 +268,8 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     ),
     "qpos0": ("mjlab.mdp.randomize.joint_default_pos", ""),
     "tendon_frictionloss": ("mjlab.mdp.randomize.tendon_friction", ""),
-    "encoder_bias": (
-        "mjlab.mdp.randomize.encoder_bias",
-        "`bias_range` is taken for `ranges`",
-    ),
     "Distribution": ("mjlab.mdp.randomize.distributions", "a name, such as 'uniform'"),
     "Operation": ("mjlab.mdp.randomize.fields", "a name: 'abs', 'scale' or 'add'"),
-    "geom_friction": (
-        "mjlab.mdp.randomize.geom_friction",
-        "`shared_random` is taken for `shared`, here and in all of these",
-    ),
     # mjlab.tasks.velocity.mdp
     "UniformVelocityCommand": ("mjlab.mdp.UniformVelocityCommand", ""),
     "UniformVelocityCommandCfg": (

@@ -14,7 +14,13 @@ UNKNOWN = "unknown"
 NONE = "no counterpart"
 LEAVE_OUT = "leave it out"
 
+_OF_TERRAIN = {
+    "terrain_type": ("kind", ""),
+    "terrain_generator": ("generator", ""),
+}
 FIELDS = {
+    "asset_name": ("entity_name", ""),
+    **_OF_TERRAIN,
     "origin_type": (LEAVE_OUT, "a camera with an `entity` follows it"),
     "experiment_name": (LEAVE_OUT, "runs are named by task and time"),
     "save_interval": (LEAVE_OUT, "runs are saved as `checkpoint` says"),
@@ -31,6 +37,28 @@ FIELDS = {
     ),
 }
 """Fields and parameters of theirs, by name: ours, and why."""
+
+_OF_MJLAB_VIEWER = {
+    "entity_name": ("entity", ""),
+    "body_name": ("body", ""),
+    "env_idx": ("world", ""),
+}
+_OF_ISAAC_LAB_VIEWER = {
+    "asset_name": ("entity", ""),
+    "body_name": ("body", ""),
+    "env_index": ("world", ""),
+}
+FIELDS_OF = {
+    "EntityCfg": {
+        "spec_fn": ("source", "a function that returns an MjSpec, an MjSpec or a file")
+    },
+    "ViewerConfig": _OF_MJLAB_VIEWER,
+    "ViewerCfg": _OF_ISAAC_LAB_VIEWER,
+    "terrain": _OF_TERRAIN,
+    "viewer": _OF_MJLAB_VIEWER | _OF_ISAAC_LAB_VIEWER,
+}
+"""Fields by the class or the attribute that has them: ours, and why. They are found
+where they are read, too."""
 
 _WAITS = {
     "item": "waits for the device: keep a tensor, or use `torch.where`",
@@ -71,9 +99,6 @@ class Reading:
     changes: tuple[Change, ...]
     """What is to be changed, and what is unknown, in the order of lines."""
 
-    spelled: tuple[str, ...]
-    """Fields that are spelled as there, and taken."""
-
     def text(self, path: str) -> str:
         """Return it for the user, with a count at the end."""
         unknown = {c.theirs for c in self.changes if c.ours == UNKNOWN}
@@ -83,8 +108,6 @@ class Reading:
             f"{_count(len(lines), 'line')} to change, "
             f"{_count(len(unknown), 'name')} unknown."
         )
-        if self.spelled:
-            said.append(f"Taken as they are spelled: {', '.join(self.spelled)}.")
         return "\n".join(said)
 
 
@@ -92,39 +115,8 @@ def read_task(text: str) -> Reading:
     """Read a task file of mjlab 1.6 or Isaac Lab; raise SyntaxError if it is none."""
     tree = ast.parse(text)
     imports = {name: dotted for name, dotted, _ in _imports(tree)}
-    found = {*_of_imports(tree), *_of_uses(tree, imports), *_of_fields(tree)}
-    spelled = {
-        keyword.arg
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call)
-        for keyword in node.keywords
-        if keyword.arg in SPELLINGS and keyword.arg not in _OWN_TOO
-    }
-    return Reading(tuple(sorted(found)), tuple(sorted(filter(None, spelled))))
-
-
-SPELLINGS: dict[str, tuple[str, ...]] = {
-    "asset_name": ("entity_name",),
-    "bias_range": ("ranges",),
-    "body_name": ("body",),
-    "disableflags": ("disable",),
-    "enableflags": ("enable",),
-    "entity_name": ("entity",),
-    "env_idx": ("world",),
-    "flat_patch_sampling": ("flat_patches",),
-    "include_geom_groups": ("geom_groups",),
-    "ray_alignment": ("alignment",),
-    "rot": ("quat",),
-    "sensor_name": ("height_sensor_name",),
-    "shared_random": ("shared",),
-    "spec_fn": ("edit_spec", "source"),
-    "target_names_expr": ("target_names",),
-    "terrain_generator": ("generator",),
-    "terrain_type": ("kind",),
-}
-
-_OWN_TOO = {name for others in SPELLINGS.values() for name in others} | {"sensor_name"}
-"""Names that are in the table, and fields of ours elsewhere."""
+    found = {*_of_imports(tree), *_of_uses(tree, imports), *_of_fields(tree, imports)}
+    return Reading(tuple(sorted(found)))
 
 
 def _imports(tree: ast.Module) -> Iterator[tuple[str, str, ast.stmt]]:
@@ -222,12 +214,18 @@ def _of_use(dotted: str, bound: str, rest: list[str], line: int) -> Iterator[Cha
         yield _change(row, line, ".".join([bound, *parts[start : cut + 1]]), row.ours)
 
 
-def _of_fields(tree: ast.Module) -> Iterator[Change]:
+def _of_fields(tree: ast.Module, imports: dict[str, str]) -> Iterator[Change]:
     """Yield fields, parameters and methods that are called or treated otherwise."""
     for node in ast.walk(tree):
-        for name, line in _fields_in(node):
-            if name in FIELDS:
-                yield Change(line, name, *FIELDS[name])
+        for owner, name, line in _fields_in(node):
+            known = imports.get(owner, owner).rpartition(".")[2]
+            row = FIELDS_OF.get(known, {}).get(name) or FIELDS.get(name)
+            if row is not None:
+                yield Change(line, name, *row)
+        if isinstance(node, ast.Attribute):
+            row = FIELDS_OF.get(_last_name(node.value), {}).get(node.attr)
+            if row is not None:
+                yield Change(node.lineno, node.attr, *row)
         if isinstance(node, ast.FunctionDef) and "env" in map(_name, node.args.args):
             yield from _of_waits(node)
 
@@ -241,23 +239,34 @@ def _of_waits(term: ast.FunctionDef) -> Iterator[Change]:
             yield Change(called.lineno, text, NONE, _WAITS[called.attr])
 
 
-def _fields_in(node: ast.AST) -> Iterator[tuple[str, int]]:
-    """Yield names of fields and parameters that a node itself sets."""
-    if isinstance(node, ast.keyword) and node.arg:
-        yield node.arg, node.lineno
+def _fields_in(node: ast.AST) -> Iterator[tuple[str, str, int]]:
+    """Yield owner, name and line of each field or parameter that a node itself sets.
+
+    The owner is the last name of the class or attribute, or empty if there is none.
+    """
+    if isinstance(node, ast.Call):
+        for keyword in node.keywords:
+            if keyword.arg:
+                yield _last_name(node.func), keyword.arg, keyword.lineno
     elif isinstance(node, ast.Dict):
         for key in node.keys:
             if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                yield key.value, key.lineno
+                yield "", key.value, key.lineno
     elif isinstance(node, ast.arg):
-        yield node.arg, node.lineno
+        yield "", node.arg, node.lineno
     elif isinstance(node, ast.AnnAssign | ast.Assign):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         for target in targets:
             if isinstance(target, ast.Attribute):
-                yield target.attr, target.lineno
+                yield _last_name(target.value), target.attr, target.lineno
             elif isinstance(target, ast.Name):
-                yield target.id, target.lineno
+                yield "", target.id, target.lineno
+
+
+def _last_name(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _name(argument: ast.arg) -> str:

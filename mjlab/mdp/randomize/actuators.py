@@ -127,7 +127,7 @@ class pd_gains(_ActuatorTerm):
         asset_cfg: SceneEntityCfg = ROBOT,
         operation: Operation = "scale",
         distribution: Distribution = "uniform",
-        shared: bool = False,
+        shared_random: bool = False,
         group: str | None = None,
         stream: str = "randomize",
     ) -> None:
@@ -142,7 +142,7 @@ class pd_gains(_ActuatorTerm):
             asset_cfg: The actuators.
             operation: What is done to the gains as built.
             distribution: How the numbers are distributed.
-            shared: Whether all actuators have the same draw.
+            shared_random: Whether all actuators have the same draw.
             group: Name of a group of correlated terms.
             stream: Name of the random numbers; the event manager gives one.
         """
@@ -168,7 +168,7 @@ class effort_limits(_ActuatorTerm):
         asset_cfg: SceneEntityCfg = ROBOT,
         operation: Operation = "scale",
         distribution: Distribution = "uniform",
-        shared: bool = False,
+        shared_random: bool = False,
         group: str | None = None,
         stream: str = "randomize",
     ) -> None:
@@ -181,7 +181,7 @@ class effort_limits(_ActuatorTerm):
             asset_cfg: The actuators.
             operation: What is done to the limits as built.
             distribution: How the numbers are distributed.
-            shared: Whether all actuators have the same draw.
+            shared_random: Whether all actuators have the same draw.
             group: Name of a group of correlated terms.
             stream: Name of the random numbers; the event manager gives one.
         """

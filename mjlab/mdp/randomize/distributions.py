@@ -199,13 +199,13 @@ class Sampler:
             label: What is drawn, for messages.
             device: Where the numbers lie.
             params: A term's parameters, of which `distribution` says how the numbers
-                are distributed ("uniform"), and `shared` whether all elements have the
-                same draw on an axis (False).
+                are distributed ("uniform"), and `shared_random` whether all elements
+                have the same draw on an axis (False).
         """
         self._distribution: Distribution = params.get("distribution", "uniform")
         check_bounds(label, targets, self._distribution)
         axes = sorted({target.axis for target in targets})
-        shared = params.get("shared", False)
+        shared = params.get("shared_random", False)
         self._size = len(axes) if shared else len(targets)
         slots = [axes.index(target.axis) for target in targets]
         self._slots = torch.tensor(slots, device=device)

@@ -238,7 +238,7 @@ class FieldTerm(ModelTerm):
         operation: Operation | None = None,
         distribution: Distribution = "uniform",
         axes: Sequence[Axis] | None = None,
-        shared: bool = False,
+        shared_random: bool = False,
         group: str | None = None,
         stream: str = "randomize",
     ) -> None:
@@ -254,7 +254,7 @@ class FieldTerm(ModelTerm):
             distribution: "uniform", "log_uniform", or "gaussian" with mean and standard
                 deviation as the range.
             axes: Numbers of a row that a single range is about.
-            shared: Whether all elements have the same draw.
+            shared_random: Whether all elements have the same draw.
             group: Terms of one group that happen together draw the same numbers before
                 their ranges are applied, the i-th chosen element of each alike.
             stream: Name of the random numbers; the event manager gives one.
@@ -327,7 +327,7 @@ class randomize_field(FieldTerm, operation="abs"):
         operation: Operation | None = None,
         distribution: Distribution = "uniform",
         axes: Sequence[Axis] | None = None,
-        shared: bool = False,
+        shared_random: bool = False,
         group: str | None = None,
         stream: str = "randomize",
     ) -> None:

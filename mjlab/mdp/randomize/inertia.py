@@ -61,7 +61,7 @@ class body_mass(FieldTerm, field="body_mass", minimum=1e-6):
         operation: Operation | None = None,
         distribution: Distribution = "uniform",
         axes: Sequence[Axis] | None = None,
-        shared: bool = False,
+        shared_random: bool = False,
         group: str | None = None,
         stream: str = "randomize",
         scale_inertia: bool = True,
@@ -176,7 +176,7 @@ class pseudo_inertia(ManagerTermBase):
         s_range: _ANY = (0.0, 0.0),
         t_range: _ANY = (0.0, 0.0),
         distribution: Distribution = "uniform",
-        shared: bool = False,
+        shared_random: bool = False,
         group: str | None = None,
         stream: str = "randomize",
     ) -> None:
@@ -193,7 +193,7 @@ class pseudo_inertia(ManagerTermBase):
             t_range: Shift of the centre of mass, m: one range, or ranges by "t1", "t2",
                 "t3".
             distribution: How the parameters are distributed.
-            shared: Whether all bodies have the same draw.
+            shared_random: Whether all bodies have the same draw.
             group: Name of a group of correlated terms.
             stream: Name of the random numbers; the event manager gives one.
         """
@@ -259,7 +259,7 @@ class payload(ManagerTermBase):
         pos_range: _ANY = (0.0, 0.0),
         half_size: tuple[float, float, float] = (0.0, 0.0, 0.0),
         asset_cfg: SceneEntityCfg = ROBOT,
-        shared: bool = False,
+        shared_random: bool = False,
         group: str | None = None,
         stream: str = "randomize",
     ) -> None:
@@ -273,7 +273,7 @@ class payload(ManagerTermBase):
                 axes, or ranges by "x", "y", "z".
             half_size: Half extents of a box of even density, m; zero for a point.
             asset_cfg: The bodies.
-            shared: Whether all bodies have the same payload.
+            shared_random: Whether all bodies have the same payload.
             group: Name of a group of correlated terms.
             stream: Name of the random numbers; the event manager gives one.
         """

@@ -25,44 +25,10 @@ from mjlab.tensors.math import quat_from_euler_xyz, quat_mul
 _GEOM = mujoco.mjtGeom
 
 
-class RangeTerm(ManagerTermBase):
-    """Draws numbers from ranges as they are; the base of terms."""
-
-    _sampler: Sampler
-
-    def __call__(
-        self,
-        env: ManagedEnv,
-        mask: torch.Tensor,
-        ranges: Ranges,
-        asset_cfg: SceneEntityCfg = ROBOT,
-        distribution: Distribution = "uniform",
-        shared: bool = False,
-        group: str | None = None,
-        stream: str = "randomize",
-    ) -> None:
-        """Draw numbers and write what follows from them.
-
-        Args:
-            env: The environment.
-            mask: The worlds to write, shape (num_envs,), bool.
-            ranges: One range, or one for each axis or pattern of names.
-            asset_cfg: The elements.
-            distribution: How the numbers are distributed.
-            shared: Whether all elements have the same draw.
-            group: Name of a group of correlated terms.
-            stream: Name of the random numbers; the event manager gives one.
-        """
-        self._write(mask, self._sampler.draw(env.rng, stream_of(group, stream)))
-
-    def _write(self, mask: torch.Tensor, drawn: torch.Tensor) -> None:
-        raise NotImplementedError
-
-
 # Orientations.
 
 
-class QuatTerm(RangeTerm, ModelTerm, axis_names=("roll", "pitch", "yaw")):
+class QuatTerm(ModelTerm, axis_names=("roll", "pitch", "yaw")):
     """Turns elements from how they were compiled, about their own axes, in radians."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -80,7 +46,30 @@ class QuatTerm(RangeTerm, ModelTerm, axis_names=("roll", "pitch", "yaw")):
         self._part = FieldPart.rows(env.sim, self.field, [rows[e] for e in elements])
         self._default = self._part.default.view(1, -1, 4)
 
-    def _write(self, mask: torch.Tensor, drawn: torch.Tensor) -> None:
+    def __call__(
+        self,
+        env: ManagedEnv,
+        mask: torch.Tensor,
+        ranges: Ranges,
+        asset_cfg: SceneEntityCfg = ROBOT,
+        distribution: Distribution = "uniform",
+        shared_random: bool = False,
+        group: str | None = None,
+        stream: str = "randomize",
+    ) -> None:
+        """Draw angles and write orientations.
+
+        Args:
+            env: The environment.
+            mask: The worlds to write, shape (num_envs,), bool.
+            ranges: One range, or one for each axis or pattern of names.
+            asset_cfg: The elements.
+            distribution: How the numbers are distributed.
+            shared_random: Whether all elements have the same draw.
+            group: Name of a group of correlated terms.
+            stream: Name of the random numbers; the event manager gives one.
+        """
+        drawn = self._sampler.draw(env.rng, stream_of(group, stream))
         angles = drawn.new_zeros(self.num_envs, self._default.shape[1] * 3)
         angles.index_copy_(1, self._places, drawn)
         roll, pitch, yaw = angles.view(self.num_envs, -1, 3).unbind(dim=-1)
@@ -127,7 +116,7 @@ class LimitTerm(FieldTerm, axis_names=("lower", "upper")):
 # Encoders.
 
 
-class encoder_bias(RangeTerm):
+class encoder_bias(ManagerTermBase):
     """Sets what joint encoders add to the positions that policies see."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -135,13 +124,37 @@ class encoder_bias(RangeTerm):
         selection, label = chosen(cfg.params, env), "encoder_bias"
         names = selection.joint_names
         choice = Choice(names=names, num_axes=1, what="joint", label=label)
-        targets = choice.resolve(cfg.params["ranges"])
+        targets = choice.resolve(cfg.params["bias_range"])
         self._sampler = Sampler(targets, label, env.device, cfg.params)
         indices = selection.indices("joint")
         self._columns = Columns.of([indices[t.element] for t in targets], env.device)
         self._entity = selection.entity
 
-    def _write(self, mask: torch.Tensor, drawn: torch.Tensor) -> None:
+    def __call__(
+        self,
+        env: ManagedEnv,
+        mask: torch.Tensor,
+        bias_range: Ranges,
+        asset_cfg: SceneEntityCfg = ROBOT,
+        distribution: Distribution = "uniform",
+        shared_random: bool = False,
+        group: str | None = None,
+        stream: str = "randomize",
+    ) -> None:
+        """Draw biases and write them.
+
+        Args:
+            env: The environment.
+            mask: The worlds to write, shape (num_envs,), bool.
+            bias_range: One range for all joints, or one for each pattern of their
+                names, in radians or metres.
+            asset_cfg: The joints.
+            distribution: How the numbers are distributed.
+            shared_random: Whether all joints have the same draw.
+            group: Name of a group of correlated terms.
+            stream: Name of the random numbers; the event manager gives one.
+        """
+        drawn = self._sampler.draw(env.rng, stream_of(group, stream))
         self._columns.write(self._entity.data.encoder_bias, mask, drawn)
         self._entity.data.invalidate()
 
@@ -243,7 +256,7 @@ class ChoiceTerm(ModelTerm):
         if not 0 <= role < width:
             raise RandomizeError(f"{label}: role={role} has to be 0 to {width - 1}.")
         self._part = FieldPart(env.sim, self.field, rows, [role] * len(rows))
-        self._size = 1 if params.get("shared", False) else len(rows)
+        self._size = 1 if params.get("shared_random", False) else len(rows)
 
     def __call__(
         self,
@@ -251,7 +264,7 @@ class ChoiceTerm(ModelTerm):
         mask: torch.Tensor,
         choices: Sequence[str],
         asset_cfg: SceneEntityCfg = ROBOT,
-        shared: bool = False,
+        shared_random: bool = False,
         group: str | None = None,
         stream: str = "randomize",
     ) -> None:
@@ -262,7 +275,7 @@ class ChoiceTerm(ModelTerm):
             mask: The worlds to write, shape (num_envs,), bool.
             choices: Names to choose from, as in the entity's file or in the scene.
             asset_cfg: The elements.
-            shared: Whether all elements get the same.
+            shared_random: Whether all elements get the same.
             group: Name of a group of correlated terms.
             stream: Name of the random numbers; the event manager gives one.
         """
@@ -283,7 +296,7 @@ class mat_texid(ChoiceTerm, field="mat_texid"):
         mask: torch.Tensor,
         choices: Sequence[str],
         asset_cfg: SceneEntityCfg = ROBOT,
-        shared: bool = False,
+        shared_random: bool = False,
         group: str | None = None,
         stream: str = "randomize",
         role: int = role,
