@@ -6,20 +6,19 @@ from operator import attrgetter
 
 from mjlab.envs.config import ManagerBasedRlEnvCfg
 from mjlab.names import suggest
+from mjlab.rl.algorithms.config import (
+    CloningCfg,
+    DistillationCfg,
+    ObservedActionsCfg,
+    PpoCfg,
+)
 from mjlab.rl.config import (
     AgentCfg,
     CloningAgentCfg,
     DistillationAgentCfg,
     PpoAgentCfg,
 )
-from mjlab.rl.imitation import CloningCfg, ObservedActionsCfg
-from mjlab.rl.parts import (
-    CnnModelCfg,
-    DistillationCfg,
-    MlpModelCfg,
-    PpoCfg,
-    RnnModelCfg,
-)
+from mjlab.rl.models.config import CnnModelCfg, MlpModelCfg, RnnModelCfg
 from mjlab.rl.wandb import import_wandb
 
 Groups = Mapping[str, tuple[int, ...] | None]

@@ -4,10 +4,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from mjlab.config import Config
-from mjlab.rl.distributions import GaussianCfg
+from mjlab.rl.algorithms.config import (
+    CloningCfg,
+    DistillationCfg,
+    ObservedActionsCfg,
+    PpoCfg,
+)
 from mjlab.rl.hook import HookCfg
-from mjlab.rl.imitation import CloningCfg, ObservedActionsCfg
-from mjlab.rl.parts import DistillationCfg, MlpModelCfg, PpoCfg
+from mjlab.rl.models.config import GaussianCfg, MlpModelCfg
 
 
 @dataclass(kw_only=True)

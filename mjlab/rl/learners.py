@@ -14,17 +14,17 @@ from tensordict import TensorDict
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.managers import Observations
-from mjlab.rl.cloning import Cloning
+from mjlab.rl.algorithms.cloning import Cloning
+from mjlab.rl.algorithms.config import ScheduleCfg
+from mjlab.rl.algorithms.dagger import Dagger
 from mjlab.rl.config import (
     AgentCfg,
     CloningAgentCfg,
     DistillationAgentCfg,
     PpoAgentCfg,
 )
-from mjlab.rl.dagger import Dagger
 from mjlab.rl.distributed import Ranks
-from mjlab.rl.distributions import PartCfg
-from mjlab.rl.parts import ScheduleCfg
+from mjlab.rl.models.config import PartCfg
 from mjlab.rl.vecenv import RslRlVecEnv, terms_of, to_tensordict
 
 _log = logging.getLogger(__name__)

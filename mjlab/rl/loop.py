@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.rl.algorithms.config import ObservedActionsCfg
 from mjlab.rl.check import check_agent
 from mjlab.rl.checkpoint import Checkpoints, find_checkpoint, load_model
 from mjlab.rl.config import AgentCfg, DistillationAgentCfg
@@ -17,7 +18,6 @@ from mjlab.rl.console import Display, Progress
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.figures import IterationFigures, Number, Scores, Stopwatch, merged
 from mjlab.rl.hook import Hook
-from mjlab.rl.imitation import ObservedActionsCfg
 from mjlab.rl.learners import Learner
 from mjlab.rl.logging import Writer
 from mjlab.rl.policy import Evaluation, find_teacher

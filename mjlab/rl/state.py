@@ -26,10 +26,10 @@ from mjlab.rl.checkpoint import (
 )
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.distributed import Ranks
-from mjlab.rl.distributions import GaussianCfg
 from mjlab.rl.figures import IterationFigures, Scores
 from mjlab.rl.hook import Hook
 from mjlab.rl.learners import Learner, network_names
+from mjlab.rl.models.config import GaussianCfg
 from mjlab.rl.vecenv import RslRlVecEnv, TrainingEnv, terms_of
 from mjlab.schema import to_data
 

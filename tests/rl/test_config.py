@@ -40,9 +40,10 @@ from mjlab.rl import (
     check_agent,
     groups_of,
 )
+from mjlab.rl.algorithms.config import OptimizerName
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.learners import Learner, to_rsl_rl
-from mjlab.rl.parts import Activation, OptimizerName
+from mjlab.rl.models.config import Activation
 from mjlab.rl.vecenv import RslRlVecEnv
 from mjlab.schema import config_text
 from tests.worlds.rl_runs import agent_cfg, env_cfg, make_env, make_loop, network

@@ -63,8 +63,8 @@ def test_a_class_within_a_class_has_a_name() -> None:
 
 LOOSE = {
     # Bases of what is public, which no file holds.
-    "mjlab.rl.distributions:PartCfg",
-    "mjlab.rl.parts:ScheduleCfg",
+    "mjlab.rl.models.config:PartCfg",
+    "mjlab.rl.algorithms.config:ScheduleCfg",
     "mjlab.terrain.boxes:StairsCfg",
     "mjlab.terrain.heightfields:HeightFieldCfg",
     f"{TASKS}.velocity.symmetry:EquivariantModelCfg",

@@ -1,142 +1,20 @@
-"""RSL-RL's parts: distributions, networks and algorithms, as typed configurations.
+"""Learning algorithms, as typed configurations.
 
-A part is chosen by the type of its configuration: an actor is a `MlpModelCfg`, a
-`RnnModelCfg` or a `CnnModelCfg`. Fields carry RSL-RL's names, so that its documentation
-applies; a test compares them with its constructors.
+Fields have the names of RSL-RL, so that its documentation applies; a test compares them
+with its constructors.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from mjlab.config import Config
-from mjlab.rl.distributions import DistributionCfg, PartCfg, distribution_of
+from mjlab.rl.models.config import Activation, PartCfg
 
-Activation = Literal[
-    "elu",
-    "selu",
-    "relu",
-    "crelu",
-    "lrelu",
-    "tanh",
-    "sigmoid",
-    "softplus",
-    "gelu",
-    "swish",
-    "mish",
-    "identity",
-]
-LayerNorm = Literal["none", "batch", "layer"]
 OptimizerName = Literal["adam", "adamw", "sgd", "rmsprop"]
 
 
-# Networks.
-
-
-@dataclass(kw_only=True)
-class MlpModelCfg(PartCfg):
-    """A perceptron over flat observations."""
-
-    class_name = "rsl_rl.models:MLPModel"
-
-    hidden_dims: tuple[int, ...] = (256, 256, 256)
-    """Widths of the hidden layers."""
-
-    activation: Activation = "elu"
-    """Activation function of the hidden layers."""
-
-    obs_normalization: bool = False
-    """Normalise observations by their running mean and deviation."""
-
-    distribution_cfg: DistributionCfg | None = None
-    """Distribution of outputs. None puts out numbers, as a critic does. A dictionary,
-    as RSL-RL takes it, becomes the configuration of its `class_name`."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        """Set a field; a distribution may be a dictionary."""
-        is_plain = name == "distribution_cfg" and isinstance(value, Mapping)
-        super().__setattr__(name, distribution_of(value) if is_plain else value)
-
-
-@dataclass(kw_only=True)
-class RnnModelCfg(MlpModelCfg):
-    """A recurrent network, then a perceptron."""
-
-    class_name = "rsl_rl.models:RNNModel"
-
-    rnn_type: Literal["lstm", "gru"] = "lstm"
-    """Kind of recurrent cell."""
-
-    rnn_hidden_dim: int = 256
-    """Width of the hidden state."""
-
-    rnn_num_layers: int = 1
-    """Recurrent layers."""
-
-
-@dataclass(kw_only=True)
-class CnnCfg(Config):
-    """A convolutional encoder of one group of images."""
-
-    output_channels: tuple[int, ...] = (16, 32)
-    """Channels after each layer."""
-
-    kernel_size: int | tuple[int, ...] = 3
-    """Width of the kernels, one for all layers or one for each."""
-
-    stride: int | tuple[int, ...] = 1
-    """Stride, one for all layers or one for each."""
-
-    dilation: int | tuple[int, ...] = 1
-    """Dilation, one for all layers or one for each."""
-
-    padding: Literal["none", "zeros", "reflect", "replicate", "circular"] = "none"
-    """Padding beyond the edge of an image."""
-
-    norm: (
-        Literal["none", "batch", "layer"]
-        | tuple[Literal["none", "batch", "layer"], ...]
-    ) = "none"
-    """Normalisation after each convolution."""
-
-    activation: Activation = "elu"
-    """Activation function of all layers."""
-
-    max_pool: bool | tuple[bool, ...] = False
-    """Max pooling after each layer."""
-
-    global_pool: Literal["none", "max", "avg"] = "none"
-    """Pooling over the whole image at the end."""
-
-    flatten: bool = True
-    """Put out a flat vector, which a model needs."""
-
-
-@dataclass(kw_only=True)
-class CnnModelCfg(MlpModelCfg):
-    """Convolutional encoders over images, then a perceptron over all observations."""
-
-    class_name = "rsl_rl.models:CNNModel"
-
-    cnn_cfg: CnnCfg | dict[str, CnnCfg] = field(default_factory=CnnCfg)
-    """The encoder of all groups of images, or one for each group by its name."""
-
-
-@dataclass(kw_only=True)
-class SpatialCnnModelCfg(CnnModelCfg):
-    """Encoders that say where features are in an image, then a perceptron.
-
-    Each channel gives the expected x and y of its softmax over the pixels, from -1 to
-    1 (spatial soft-argmax). Images may be of uint8, which the model divides by 255.
-    """
-
-    class_name = "mjlab.rl.spatial:SpatialCnnModel"
-
-    temperature: float = 1.0
-    """Divides features before the softmax: the smaller, the sharper."""
-
-
-# Algorithms.
+# Proximal policy optimisation.
 
 
 @dataclass(kw_only=True)
@@ -240,7 +118,7 @@ class SymmetryCfg(Config):
 class PpoCfg(PartCfg):
     """Proximal policy optimisation."""
 
-    class_name = "mjlab.rl.ppo:Ppo"
+    class_name = "mjlab.rl.algorithms.ppo:Ppo"
 
     num_learning_epochs: int = 5
     """Passes over the rollout in an update."""
@@ -302,6 +180,9 @@ class PpoCfg(PartCfg):
     """Use of symmetry."""
 
 
+# Imitation of a teacher or of a recording.
+
+
 @dataclass(kw_only=True)
 class DistillationCfg(PartCfg):
     """Supervised learning of a student from a teacher, on the student's own states."""
@@ -331,3 +212,73 @@ class DistillationCfg(PartCfg):
 
     grad_reduce_bucket_mb: float = 25
     """Size of what several processes exchange at a time, in MB."""
+
+
+@dataclass(kw_only=True)
+class ObservedActionsCfg(PartCfg):
+    """A teacher that is no network: its actions are its groups of observations.
+
+    So a controller by hand teaches, as a term of an observation group.
+    """
+
+    class_name = "mjlab.rl.algorithms.dagger:ObservedActions"
+
+
+@dataclass(kw_only=True)
+class DaggerCfg(DistillationCfg):
+    """Supervised learning from a teacher, with all rollouts so far.
+
+    Fields of RSL-RL's distillation that are about its own batches, the epochs and the
+    length of gradients, have no meaning here.
+    """
+
+    class_name = "mjlab.rl.algorithms.dagger:Dagger"
+
+    num_learning_epochs: int = 1
+    gradient_length: int = 1
+
+    capacity: int = 500_000
+    """Steps of worlds that are kept, the newest ones."""
+
+    batch_size: int = 1024
+    """Steps in an update."""
+
+    num_updates_per_iteration: int = 100
+    """Updates after each rollout."""
+
+    teacher_share: float = 0.5
+    """Share of the worlds in which the teacher acts. Without any, a student sees what
+    comes late in an episode only when it has learned all that comes before."""
+
+    half_life: int | None = None
+    """Steps of worlds in which the learning rate falls to a half. With None it stays,
+    and a policy is now better, now worse."""
+
+
+@dataclass(kw_only=True)
+class CloningCfg(PartCfg):
+    """Supervised learning from the actions of a recording."""
+
+    class_name = "mjlab.rl.algorithms.cloning:Cloning"
+
+    demonstrations: str | None = None
+    """The recording."""
+
+    shuffled_terms: tuple[str, ...] = ("actions",)
+    """Terms of observations that are exchanged among the steps, so that nothing is
+    learned of them. A policy that sees what was done last learns to do it again."""
+
+    batch_size: int = 1024
+    """Steps in an update."""
+
+    num_updates_per_iteration: int = 100
+    """Updates in an iteration."""
+
+    learning_rate: float = 1e-3
+    """Step size."""
+
+    max_grad_norm: float | None = 1.0
+    """Norm that gradients are clipped to. None leaves them."""
+
+    optimizer: OptimizerName = "adam"
+    """Optimiser."""

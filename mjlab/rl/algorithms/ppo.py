@@ -1,4 +1,4 @@
-"""RSL-RL's PPO with a mixed precision that learns as much as float32."""
+"""RSL-RL's PPO, with bfloat16 gradients as an option."""
 
 import math
 from typing import Any
@@ -8,11 +8,11 @@ from rsl_rl.algorithms import PPO
 from rsl_rl.storage import RolloutStorage
 from torch import nn
 
-from mjlab.rl.equivariant import TiedLinear
+from mjlab.rl.models.equivariant import TiedLinear
 
 
 class _Rounded(torch.autograd.Function):
-    """A linear layer with gradients, and perhaps an output, of bfloat16 products."""
+    """Linear layer with gradients, and optionally outputs, in bfloat16."""
 
     @staticmethod
     def forward(
@@ -38,17 +38,17 @@ class _Rounded(torch.autograd.Function):
 
 
 class RoundedLinear(nn.Linear):
-    """A layer that learns by products in bfloat16, and acts in float32."""
+    """Linear layer that learns in bfloat16 and acts in float32."""
 
     rounds_output: bool
-    """Whether its output is rounded too while it learns."""
+    """Whether the output is rounded too while learning."""
 
     def whole(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return its weight and its bias."""
+        """Return weight and bias."""
         return self.weight, self.bias
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
-        """Return its output."""
+        """Return the output."""
         if not torch.is_grad_enabled():
             return super().forward(input)
         out = _Rounded.apply(input, *self.whole(), self.rounds_output)
@@ -57,10 +57,10 @@ class RoundedLinear(nn.Linear):
 
 
 class RoundedTiedLinear(RoundedLinear, TiedLinear):
-    """Such a layer whose weights are tied."""
+    """`RoundedLinear` with tied weights."""
 
     def whole(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return its weight and its bias."""
+        """Return weight and bias."""
         return TiedLinear.whole(self)
 
 
@@ -68,11 +68,11 @@ _ROUNDED = {nn.Linear: RoundedLinear, TiedLinear: RoundedTiedLinear}
 
 
 def round_layers(network: nn.Module, *, outputs: bool) -> None:
-    """Have the layers of a perceptron learn in bfloat16, in place.
+    """Let the layers of an MLP learn in bfloat16, in place.
 
     Args:
-        network: A perceptron, whose last layer's output stays in float32.
-        outputs: Whether outputs of the others are rounded too.
+        network: The MLP. The output of its last layer stays in float32.
+        outputs: Whether outputs of hidden layers are rounded too.
     """
     layers = [layer for layer in network.modules() if type(layer) in _ROUNDED]
     for layer in layers:
@@ -81,11 +81,11 @@ def round_layers(network: nn.Module, *, outputs: bool) -> None:
 
 
 class Ppo(PPO):
-    """PPO with RSL-RL's own update, in float32 to the last bit.
+    """PPO with RSL-RL's own update; in float32 equal to it, bit for bit.
 
-    With mixed precision the policy's output stays as it is in float32: its ratio to
-    the policy that acted, and their divergence, which sets the learning rate, are small
-    differences. What is rounded are gradients, and the layers of the critic.
+    Mixed precision rounds gradients and the critic's layers. The policy's output stays
+    in float32, because the probability ratio and the KL divergence, which sets the
+    learning rate, are small differences.
     """
 
     def __init__(
@@ -97,19 +97,20 @@ class Ppo(PPO):
         use_mixed_precision: bool = False,
         **options: Any,
     ) -> None:
-        """Take networks and storage; other options as of RSL-RL's."""
+        """Take networks, storage and RSL-RL's other options."""
         if use_mixed_precision:
             round_layers(actor.mlp, outputs=False)
             round_layers(critic.mlp, outputs=True)
         super().__init__(actor, critic, storage, **options)
 
     def update(self) -> dict[str, float]:
-        """Learn from what was collected, and draw no actions that nobody takes.
+        """Learn from the rollout; return the losses.
 
-        RSL-RL has the policy draw them for each minibatch, for its distribution alone.
+        RSL-RL samples actions of each minibatch and discards them, to update the
+        distribution. Here the mean takes their place.
 
         Raises:
-            RuntimeError: If the networks are no numbers any more.
+            RuntimeError: If a loss is not finite.
         """
         distribution: Any = self.actor.distribution
         distribution.sample = lambda: distribution.mean

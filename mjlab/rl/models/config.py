@@ -1,0 +1,228 @@
+"""Networks and action distributions, as typed configurations.
+
+A part is chosen by the type of its configuration: an actor is a `MlpModelCfg`, a
+`RnnModelCfg` or a `CnnModelCfg`. Fields have the names of RSL-RL, so that its
+documentation applies; a test compares them with its constructors.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from mjlab.config import Config
+from mjlab.names import suggest
+
+if TYPE_CHECKING:
+    from mjlab.envs import ManagerBasedRlEnv
+
+Activation = Literal[
+    "elu",
+    "selu",
+    "relu",
+    "crelu",
+    "lrelu",
+    "tanh",
+    "sigmoid",
+    "softplus",
+    "gelu",
+    "swish",
+    "mish",
+    "identity",
+]
+
+
+@dataclass(kw_only=True)
+class PartCfg(Config):
+    """A part of the learner that RSL-RL builds."""
+
+    class_name: ClassVar[str] = ""
+    """`module:class` of what is built. Subclass a configuration to build your own."""
+
+    def bound(self, env: "ManagerBasedRlEnv") -> dict[str, Any]:
+        """Return arguments of the class besides the fields, which an environment tells.
+
+        Args:
+            env: The environment that the part is built for.
+        """
+        return {}
+
+
+# Distributions of actions.
+
+
+@dataclass(kw_only=True)
+class DistributionCfg(PartCfg):
+    """A distribution that actions are drawn from."""
+
+
+@dataclass(kw_only=True)
+class GaussianCfg(DistributionCfg):
+    """Normal, with the same spread in all states."""
+
+    class_name = "rsl_rl.modules.distribution:GaussianDistribution"
+
+    init_std: float = 1.0
+    """Standard deviation at the start of training."""
+
+    std_range: tuple[float, float] = (1e-6, 1e6)
+    """Bounds of the standard deviation."""
+
+    std_type: Literal["scalar", "log"] = "scalar"
+    """The form that is learned: the standard deviation, or its logarithm."""
+
+    learn_std: bool = True
+    """Learn it at all."""
+
+
+@dataclass(kw_only=True)
+class HeteroscedasticGaussianCfg(DistributionCfg):
+    """Normal, with a spread that the network chooses in each state."""
+
+    class_name = "rsl_rl.modules.distribution:HeteroscedasticGaussianDistribution"
+
+    init_std: float = 1.0
+    """Standard deviation at the start of training."""
+
+    std_range: tuple[float, float] = (1e-6, 1e6)
+    """Bounds of the standard deviation."""
+
+    std_type: Literal["scalar", "log"] = "scalar"
+    """The form that the network puts out: standard deviation, or its logarithm."""
+
+
+@dataclass(kw_only=True)
+class BetaCfg(DistributionCfg):
+    """Beta, whose actions never leave a range."""
+
+    class_name = "rsl_rl.modules.distribution:BetaDistribution"
+
+    action_range: tuple[float, float] = (-1.0, 1.0)
+    """Smallest and largest action."""
+
+
+@dataclass(kw_only=True)
+class CategoricalCfg(DistributionCfg):
+    """One of several actions, each with its own probability."""
+
+    class_name = "mjlab.rl.models.categorical:CategoricalDistribution"
+
+
+def distribution_of(settings: Mapping[str, Any]) -> DistributionCfg:
+    """Return the configuration that RSL-RL's dictionary stands for."""
+    settings = dict(settings)
+    name = str(settings.pop("class_name", "GaussianDistribution"))
+    kinds = {
+        cls.class_name.rpartition(":")[2]: cls
+        for cls in (GaussianCfg, HeteroscedasticGaussianCfg, BetaCfg)
+    }
+    if (kind := kinds.get(re.split("[.:]", name)[-1])) is None:
+        hint = suggest(name, list(kinds))
+        raise ValueError(f"There is no distribution {name!r}. {hint}")
+    return kind(**settings)
+
+
+# Networks.
+
+
+@dataclass(kw_only=True)
+class MlpModelCfg(PartCfg):
+    """A perceptron over flat observations."""
+
+    class_name = "rsl_rl.models:MLPModel"
+
+    hidden_dims: tuple[int, ...] = (256, 256, 256)
+    """Widths of the hidden layers."""
+
+    activation: Activation = "elu"
+    """Activation function of the hidden layers."""
+
+    obs_normalization: bool = False
+    """Normalise observations by their running mean and deviation."""
+
+    distribution_cfg: DistributionCfg | None = None
+    """Distribution of outputs. None puts out numbers, as a critic does. A dictionary,
+    as RSL-RL takes it, becomes the configuration of its `class_name`."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set a field; a distribution may be a dictionary."""
+        is_plain = name == "distribution_cfg" and isinstance(value, Mapping)
+        super().__setattr__(name, distribution_of(value) if is_plain else value)
+
+
+@dataclass(kw_only=True)
+class RnnModelCfg(MlpModelCfg):
+    """A recurrent network, then a perceptron."""
+
+    class_name = "rsl_rl.models:RNNModel"
+
+    rnn_type: Literal["lstm", "gru"] = "lstm"
+    """Kind of recurrent cell."""
+
+    rnn_hidden_dim: int = 256
+    """Width of the hidden state."""
+
+    rnn_num_layers: int = 1
+    """Recurrent layers."""
+
+
+@dataclass(kw_only=True)
+class CnnCfg(Config):
+    """A convolutional encoder of one group of images."""
+
+    output_channels: tuple[int, ...] = (16, 32)
+    """Channels after each layer."""
+
+    kernel_size: int | tuple[int, ...] = 3
+    """Width of the kernels, one for all layers or one for each."""
+
+    stride: int | tuple[int, ...] = 1
+    """Stride, one for all layers or one for each."""
+
+    dilation: int | tuple[int, ...] = 1
+    """Dilation, one for all layers or one for each."""
+
+    padding: Literal["none", "zeros", "reflect", "replicate", "circular"] = "none"
+    """Padding beyond the edge of an image."""
+
+    norm: (
+        Literal["none", "batch", "layer"]
+        | tuple[Literal["none", "batch", "layer"], ...]
+    ) = "none"
+    """Normalisation after each convolution."""
+
+    activation: Activation = "elu"
+    """Activation function of all layers."""
+
+    max_pool: bool | tuple[bool, ...] = False
+    """Max pooling after each layer."""
+
+    global_pool: Literal["none", "max", "avg"] = "none"
+    """Pooling over the whole image at the end."""
+
+    flatten: bool = True
+    """Put out a flat vector, which a model needs."""
+
+
+@dataclass(kw_only=True)
+class CnnModelCfg(MlpModelCfg):
+    """Convolutional encoders over images, then a perceptron over all observations."""
+
+    class_name = "rsl_rl.models:CNNModel"
+
+    cnn_cfg: CnnCfg | dict[str, CnnCfg] = field(default_factory=CnnCfg)
+    """The encoder of all groups of images, or one for each group by its name."""
+
+
+@dataclass(kw_only=True)
+class SpatialCnnModelCfg(CnnModelCfg):
+    """Encoders that say where features are in an image, then a perceptron.
+
+    Each channel gives the expected x and y of its softmax over the pixels, from -1 to
+    1 (spatial soft-argmax). Images may be of uint8, which the model divides by 255.
+    """
+
+    class_name = "mjlab.rl.models.spatial:SpatialCnnModel"
+
+    temperature: float = 1.0
+    """Divides features before the softmax: the smaller, the sharper."""
