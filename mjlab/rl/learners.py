@@ -188,7 +188,7 @@ class Learner:
         if not optimizer:
             self.algorithm.optimizer.load_state_dict(built)
             self.set_learning_rate(rate)
-        self.critic_first = state.get("critic_first", 0)  # Older runs have none.
+        self.critic_first = state["critic_first"]
         if isinstance(self.algorithm, PPO) and self.algorithm.rnd is not None:
             self.algorithm.rnd.update_counter = state["rnd_steps"]
 

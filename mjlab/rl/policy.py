@@ -9,19 +9,13 @@ from rsl_rl.utils import resolve_class
 
 from mjlab.envs import ManagerBasedRlEnv, Policy, Rollout
 from mjlab.registry import entries, load_task, trusted
-from mjlab.rl.checkpoint import (
-    CheckpointError,
-    check_layout,
-    find_checkpoint,
-    load_model,
-)
+from mjlab.rl.checkpoint import check_layout, find_checkpoint, load_model
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.hook import Hook
 from mjlab.rl.learners import InferencePolicy, network_names, to_rsl_rl
 from mjlab.rl.run_folder import RunFolder
 from mjlab.rl.state import policy_layout, saved_layout
 from mjlab.rl.vecenv import RslRlVecEnv, to_tensordict
-from mjlab.schema import parse_config
 
 
 def load_policy(
@@ -33,7 +27,7 @@ def load_policy(
 ) -> InferencePolicy:
     """Load the policy of a checkpoint; see `load_network`.
 
-    Without `cfg`, the learner is the one that the checkpoint or its run names.
+    Without `cfg`, the learner is that of the run's configuration.
     """
     if cfg is None:
         cfg = find_agent(place, best=best)
@@ -83,24 +77,14 @@ def load_network(
 
 
 def find_agent(place: Path, *, best: bool = False) -> AgentCfg:
-    """Return the learner that a checkpoint was trained with.
+    """Return the learner of the run that a checkpoint is in.
 
     Args:
         place: A checkpoint, or a folder of a run.
         best: Whether to take a run's best checkpoint rather than its newest.
     """
-    path = find_checkpoint(place, best=best)
-    folder = path.parent.parent
-    is_in_run = (folder / "run.json").is_file()
-    task = RunFolder(folder).info()["task"] if is_in_run else None
-    if text := load_model(path)["config"]:
-        return parse_config(text, trusted(task), where=str(path))["agent"]
-    if is_in_run:
-        return RunFolder(folder).configs(trusted(task))["agent"]
-    raise CheckpointError(
-        f"{path} does not hold the learner's configuration, and it lies in no run: "
-        "give it as cfg."
-    )
+    run = RunFolder.of_checkpoint(find_checkpoint(place, best=best))
+    return run.configs(trusted(run.info()["task"]))["agent"]
 
 
 def find_teacher(place: str) -> Path:

@@ -29,9 +29,8 @@ from mjlab.rl.distributed import Ranks
 from mjlab.rl.figures import IterationFigures, Scores
 from mjlab.rl.hook import Hook
 from mjlab.rl.learners import Learner, network_names
-from mjlab.rl.models.config import GaussianCfg
+from mjlab.rl.run_folder import RunFolder, config_digest
 from mjlab.rl.vecenv import RslRlVecEnv, TrainingEnv, terms_of
-from mjlab.schema import to_data
 
 _INEXACT = (
     "With --no-exact (in Python exact=False) it begins new episodes with what was "
@@ -65,9 +64,15 @@ class RunState:
     scores: Scores
     hooks: Sequence[Hook]
 
-    def shared(self, progress: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what all processes have in common, with the loop's own `progress`."""
+    def shared(self, progress: Mapping[str, Any], config: str) -> dict[str, Any]:
+        """Return the state that all processes have in common.
+
+        Args:
+            progress: The loop's own progress.
+            config: Text of the run's configuration, of which the SHA-256 is kept.
+        """
         return {
+            "config": config_digest(config),
             "layout": policy_layout(self.worlds.env, self.cfg),
             "learner": self.learner.shared_state(),
             "hooks": {hook.name: hook.state() for hook in self.hooks},
@@ -103,12 +108,15 @@ class RunState:
         Args:
             path: The checkpoint.
             exact: Whether to restore the worlds too.
-            config_text: The present configuration.
+            config_text: The present configuration; it is compared with the
+                checkpoint's. Empty if there is none.
             chosen: Paths of the settings that the user typed.
         """
         env = self.worlds.env
         model = load_model(path, env.device)
-        saved_text = str(model.get("config", ""))
+        saved_text = ""
+        if config_text and model["config"]:
+            saved_text = RunFolder(path.parent.parent).saved_config(model["config"])
         changes = find_changes(saved_text, config_text, chosen)
         fixed = find_fixed(changes, env) if exact else None
         if fixed is not None:
@@ -205,7 +213,7 @@ def policy_layout(
         "agent": {
             name: {
                 "sees": list(cfg.obs_groups.get(name, ())),
-                "model": to_data(getattr(cfg, name)),
+                "model": _form(getattr(cfg, name)),
             }
             for name in names
         },
@@ -213,9 +221,10 @@ def policy_layout(
 
 
 def saved_layout(model: Mapping[str, Any], cfg: AgentCfg) -> dict[str, Any]:
-    """Return the layout that a policy was saved with, with all fields of today.
+    """Return the layout that a policy was saved with.
 
-    A field that is newer than the file has its default, as in a configuration's file.
+    A field that a network's configuration got after the file was written has its
+    default.
 
     Args:
         model: What all processes have in common, from a checkpoint.
@@ -224,35 +233,39 @@ def saved_layout(model: Mapping[str, Any], cfg: AgentCfg) -> dict[str, Any]:
     saved = model["layout"]
     networks = {}
     for name, network in saved["agent"].items():
-        here, said = getattr(cfg, name, None), network["model"]
-        if here is not None and to_data(here)["$type"] == said["$type"]:
-            known = _defaults(type(here)) | said | _initial_noise(here, said)
-            order = dict.fromkeys([*to_data(here), *known])
-            said = {key: known[key] for key in order if key in known}
-        networks[name] = network | {"model": said}
+        here, form = getattr(cfg, name, None), network["model"]
+        if here is not None and type(here).__name__ == form["kind"]:
+            known = _defaults(type(here)) | form
+            form = {key: known[key] for key in {**_form(here), **known} if key in known}
+        networks[name] = network | {"model": form}
     return saved | {"agent": networks}
 
 
-def _initial_noise(here: Any, saved: dict[str, Any]) -> dict[str, Any]:
-    """Return the saved distribution with the initial deviation of the present one.
+_INITIAL = ("init_std",)
+"""Fields that only say how a network starts, which its weights replace."""
 
-    The deviation itself is in the checkpoint, so its initial value need not agree.
-    """
-    present = getattr(here, "distribution_cfg", None)
-    distribution = saved.get("distribution_cfg")
-    if not isinstance(present, GaussianCfg) or not distribution:
-        return {}
-    return {"distribution_cfg": distribution | {"init_std": present.init_std}}
+
+def _form(value: Any) -> Any:
+    """Return the form of a network's configuration, as plain values."""
+    if dataclasses.is_dataclass(value):
+        names = [f.name for f in dataclasses.fields(value) if f.name not in _INITIAL]
+        fields = {name: _form(getattr(value, name)) for name in names}
+        return {"kind": type(value).__name__, **fields}
+    if isinstance(value, Mapping):
+        return {key: _form(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_form(item) for item in value]
+    return value.__qualname__ if callable(value) else value
 
 
 def _defaults(kind: type) -> dict[str, Any]:
-    """Return the fields of a configuration that have a default, as plain values."""
+    """Return the form of the fields of a configuration that have a default."""
     missing, found = dataclasses.MISSING, {}
     for field in dataclasses.fields(kind):
         if field.default_factory is not missing:
-            found[field.name] = to_data(field.default_factory())
+            found[field.name] = _form(field.default_factory())
         elif field.default is not missing:
-            found[field.name] = to_data(field.default)
+            found[field.name] = _form(field.default)
     return found
 
 

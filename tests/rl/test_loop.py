@@ -31,7 +31,6 @@ from mjlab.rl import (
 )
 from mjlab.rl.figures import IterationFigures
 from mjlab.rl.logging import JsonlWriter, read_metrics
-from mjlab.rl.loop import TrainingLoop
 from mjlab.rl.policy import Evaluation, _OutcomeShares
 from mjlab.rl.vecenv import RslRlVecEnv
 from tests.tools.step_watch import watch
@@ -547,9 +546,3 @@ def test_only_the_groups_that_a_learner_sees_are_returned():
 
 def flat(state):
     return {f"{part}/{k}": v for part, inner in state.items() for k, v in inner.items()}
-
-
-def test_the_loop_refuses_a_learner_that_cannot_work_before_it_builds_one():
-    cfg = agent_cfg(2, obs_groups={"actor": ("actr",), "critic": ("critic",)})
-    with pytest.raises(ValueError, match=r"obs_groups\['actor'\] names 'actr'"):
-        TrainingLoop(make_env(), cfg)
