@@ -1,5 +1,6 @@
 """RSL-RL's PPO, with bfloat16 gradients as an option."""
 
+import copy
 import math
 from typing import Any
 
@@ -9,6 +10,70 @@ from rsl_rl.storage import RolloutStorage
 from torch import nn
 
 from mjlab.rl.models.equivariant import TiedLinear
+
+
+class Ppo(PPO):
+    """PPO with RSL-RL's own update; in float32 equal to it, bit for bit.
+
+    Mixed precision rounds gradients and the critic's layers. The policy's output stays
+    in float32, because the probability ratio and the KL divergence, which sets the
+    learning rate, are small differences.
+    """
+
+    def __init__(
+        self,
+        actor: Any,
+        critic: Any,
+        storage: RolloutStorage,
+        *,
+        use_mixed_precision: bool = False,
+        **options: Any,
+    ) -> None:
+        """Take networks, storage and RSL-RL's other options."""
+        if use_mixed_precision:
+            round_layers(actor.mlp, outputs=False)
+            round_layers(critic.mlp, outputs=True)
+        super().__init__(actor, critic, storage, **options)
+
+    def update(self) -> dict[str, float]:
+        """Learn from the rollout; return the losses.
+
+        RSL-RL samples actions of each minibatch and discards them, to update the
+        distribution. Here the mean takes their place.
+
+        Raises:
+            RuntimeError: If a loss is not finite.
+        """
+        distribution: Any = self.actor.distribution
+        distribution.sample = lambda: distribution.mean
+        try:
+            losses = super().update()
+        finally:
+            del distribution.sample
+        if lost := [name for name, loss in losses.items() if not math.isfinite(loss)]:
+            raise RuntimeError(
+                f"Losses of the update are not finite ({', '.join(lost)}), so the "
+                "networks are lost; the newest checkpoint is from before. Either an "
+                "observation or a reward was not finite, or steps of the learner are "
+                "too large: try a smaller agent.algorithm.learning_rate."
+            )
+        return losses
+
+    def update_critic(self) -> dict[str, float]:
+        """Learn the value alone, with a fixed learning rate; return the losses."""
+        policy = self.get_policy()
+        kept = copy.deepcopy(policy.state_dict())
+        schedule, self.schedule = self.schedule, "fixed"
+        losses = self.update()
+        self.schedule = schedule
+        policy.load_state_dict(kept)
+        # Moments of the discarded steps are discarded too.
+        for weights in policy.parameters():
+            self.optimizer.state.pop(weights, None)
+        return losses
+
+
+# Mixed precision.
 
 
 class _Rounded(torch.autograd.Function):
@@ -78,51 +143,3 @@ def round_layers(network: nn.Module, *, outputs: bool) -> None:
     for layer in layers:
         layer.__class__ = _ROUNDED[type(layer)]
         layer.rounds_output = outputs and layer is not layers[-1]  # type: ignore
-
-
-class Ppo(PPO):
-    """PPO with RSL-RL's own update; in float32 equal to it, bit for bit.
-
-    Mixed precision rounds gradients and the critic's layers. The policy's output stays
-    in float32, because the probability ratio and the KL divergence, which sets the
-    learning rate, are small differences.
-    """
-
-    def __init__(
-        self,
-        actor: Any,
-        critic: Any,
-        storage: RolloutStorage,
-        *,
-        use_mixed_precision: bool = False,
-        **options: Any,
-    ) -> None:
-        """Take networks, storage and RSL-RL's other options."""
-        if use_mixed_precision:
-            round_layers(actor.mlp, outputs=False)
-            round_layers(critic.mlp, outputs=True)
-        super().__init__(actor, critic, storage, **options)
-
-    def update(self) -> dict[str, float]:
-        """Learn from the rollout; return the losses.
-
-        RSL-RL samples actions of each minibatch and discards them, to update the
-        distribution. Here the mean takes their place.
-
-        Raises:
-            RuntimeError: If a loss is not finite.
-        """
-        distribution: Any = self.actor.distribution
-        distribution.sample = lambda: distribution.mean
-        try:
-            losses = super().update()
-        finally:
-            del distribution.sample
-        if lost := [name for name, loss in losses.items() if not math.isfinite(loss)]:
-            raise RuntimeError(
-                f"Losses of the update are not finite ({', '.join(lost)}), so the "
-                "networks are lost; the newest checkpoint is from before. Either an "
-                "observation or a reward was not finite, or steps of the learner are "
-                "too large: try a smaller agent.algorithm.learning_rate."
-            )
-        return losses
