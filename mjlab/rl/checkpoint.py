@@ -244,35 +244,6 @@ def write_model(
     coming.unlink()
 
 
-def check_layout(saved: Any, present: Any, path: Path) -> None:
-    """Raise, naming each part that differs, if a checkpoint is of another layout."""
-    differences = list(_differences(saved, present, ""))
-    if differences:
-        listed = "\n".join(f"  {line}" for line in differences[:10])
-        more = len(differences) - 10
-        listed += f"\n  and {more} more" if more > 0 else ""
-        raise CheckpointError(
-            f"{path} does not fit what is built here. Saved, and here:\n{listed}"
-        )
-
-
-def _differences(saved: Any, present: Any, where: str) -> Any:
-    if isinstance(saved, dict) and isinstance(present, dict):
-        for key in [*saved, *(key for key in present if key not in saved)]:
-            part = f"{where}/{key}" if where else str(key)
-            if key not in present:
-                yield f"{part}: {saved[key]}, absent here"
-            elif key not in saved:
-                yield f"{part}: absent, {present[key]} here"
-            else:
-                yield from _differences(saved[key], present[key], part)
-        if saved.keys() == present.keys() and list(saved) != list(present):
-            orders = f"{', '.join(saved)}; {', '.join(present)} here"
-            yield f"{where}: the order was {orders}"
-    elif saved != present:
-        yield f"{where}: {saved}, {present} here"
-
-
 # Files.
 
 

@@ -16,8 +16,8 @@ import torch
 
 from mjlab.rl.checkpoint import CheckpointError, find_checkpoint, load_model
 from mjlab.rl.config import AgentCfg
+from mjlab.rl.layout import policy_layout, saved_layout
 from mjlab.rl.learners import Learner, network_names
-from mjlab.rl.state import policy_layout, saved_layout
 from mjlab.rl.vecenv import RslRlVecEnv
 
 _LAYER = re.compile(r"mlp\.(?:mlp\.)?(\d+)\.(weight|bias)")

@@ -15,11 +15,12 @@ from mjlab.rl.checkpoint import Checkpoints, find_checkpoint, load_model
 from mjlab.rl.config import AgentCfg, DistillationAgentCfg
 from mjlab.rl.console import Display, Progress
 from mjlab.rl.distributed import Ranks
+from mjlab.rl.evaluation import Evaluation
 from mjlab.rl.figures import IterationFigures, Number, Scores, Stopwatch, merged
 from mjlab.rl.hook import Hook
 from mjlab.rl.learners import Learner
 from mjlab.rl.logging import Writer
-from mjlab.rl.policy import Evaluation, find_teacher
+from mjlab.rl.policy import find_teacher
 from mjlab.rl.signals import Interrupts
 from mjlab.rl.state import RunState, seed_everything
 from mjlab.rl.vecenv import RslRlVecEnv, TrainingEnv, terms_of

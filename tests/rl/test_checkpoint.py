@@ -32,16 +32,14 @@ from mjlab.rl import (
     TrainingLoop,
 )
 from mjlab.rl.checkpoint import (
-    check_layout,
     find_checkpoint,
     load_model,
     load_own,
     read_manifest,
 )
+from mjlab.rl.layout import check_layout, policy_layout, saved_layout
 from mjlab.rl.state import (
-    policy_layout,
     random_state,
-    saved_layout,
     seed_everything,
     set_random_state,
 )

@@ -29,9 +29,9 @@ from mjlab.rl import (
     RnnModelCfg,
     StopCfg,
 )
+from mjlab.rl.evaluation import Evaluation, _OutcomeShares
 from mjlab.rl.figures import IterationFigures
 from mjlab.rl.logging import JsonlWriter, read_metrics
-from mjlab.rl.policy import Evaluation, _OutcomeShares
 from mjlab.rl.vecenv import RslRlVecEnv
 from tests.tools.step_watch import watch
 from tests.worlds.rl_runs import (
