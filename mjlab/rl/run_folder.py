@@ -25,6 +25,7 @@ from mjlab.files import (
     check_contained,
     make_folders,
     saying_why,
+    sha256,
     sync,
     temporary_beside,
     write_text,
@@ -167,9 +168,8 @@ class RunFolder:
             RunFolderError: If it is in none of the run's files.
         """
         for file in (self.path / "config.json", *self.path.glob("config_until_*.json")):
-            text = file.read_text("utf-8") if file.is_file() else ""
-            if config_digest(text) == digest:
-                return text
+            if file.is_file() and sha256(file) == digest:
+                return file.read_text("utf-8")
         raise RunFolderError(
             f"{self.path} does not have the configuration of this checkpoint: "
             "config.json was changed or is missing. Copy the run's folder once more; "

@@ -187,6 +187,14 @@ def test_a_run_that_goes_on_unchanged_keeps_its_one_configuration(tmp_path):
     assert not list(folder.path.glob("config_until_*"))
 
 
+def test_a_run_whose_configuration_file_was_edited_is_not_resumed(tmp_path):
+    folder, _ = run(tmp_path)
+    file = folder.path / "config.json"
+    file.write_text(file.read_text().replace("0.99", "0.98"))
+    with pytest.raises(RunFolderError, match=r"config\.json was changed or is missing"):
+        go_on(tmp_path, env_cfg(), agent(3))
+
+
 def test_a_run_that_cannot_go_on_so_stays_as_it_was(tmp_path):
     folder, _ = run(tmp_path)
 
