@@ -17,7 +17,7 @@ from typing import Any
 from mjlab.files import folder_beside, move_durably, write_text
 from mjlab.rl.checkpoint import find_checkpoint, load_model, write_model
 from mjlab.rl.learners import network_names
-from mjlab.rl.logging import read_metrics
+from mjlab.rl.logging import read_rows
 from mjlab.rl.run_folder import RunFolder, RunFolderError
 
 _SHIPPED = re.compile(
@@ -96,7 +96,7 @@ def _check_shipped(folder: Path) -> None:
 
 def _thin(source: Path, to: Path) -> None:
     """Write at most MOST_POINTS lines of the metrics, with rounded numbers."""
-    rows = read_metrics(source)
+    rows = read_rows(source)
     evaluated = [i for i, row in enumerate(rows) if any("Eval/" in key for key in row)]
     kept = _spread(evaluated, MOST_POINTS // 2)
     others = [i for i in range(len(rows)) if i not in kept]

@@ -31,7 +31,7 @@ from mjlab.rl import (
 )
 from mjlab.rl.evaluation import Evaluation, _OutcomeShares
 from mjlab.rl.figures import IterationFigures
-from mjlab.rl.logging import JsonlWriter, read_metrics
+from mjlab.rl.logging import JsonlWriter, read_rows
 from mjlab.rl.vecenv import RslRlVecEnv
 from tests.tools.step_watch import watch
 from tests.worlds.rl_runs import (
@@ -315,7 +315,7 @@ def test_metrics_are_written_a_line_an_iteration_and_rewritten_after_a_resume(tm
     second = make_loop(agent_cfg(2), writers=[JsonlWriter(path, start=1)])
     second.iteration = 1
     second.run()
-    lines = read_metrics(path)
+    lines = read_rows(path)
     assert [line["iteration"] for line in lines] == [1, 2]
     assert lines[0]["Train/env_steps"] == WORLDS * STEPS
     assert all(math.isfinite(line["Loss/value"]) for line in lines)

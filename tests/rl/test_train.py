@@ -25,7 +25,7 @@ from mjlab.rl import (
     load_policy,
 )
 from mjlab.rl.checkpoint import load_model
-from mjlab.rl.logging import read_metrics
+from mjlab.rl.logging import read_rows
 from mjlab.rl.run_folder import RunFolderError
 from mjlab.rl.vecenv import RslRlVecEnv
 from tests.worlds.rl_runs import agent_cfg, env_cfg, make_env
@@ -74,7 +74,7 @@ def test_a_run_leaves_everything_in_its_folder_and_its_policy_plays(tmp_path):
     info = folder.info()
     assert (info["status"], info["seed"]) == ("finished", 3)
     assert info["reason"] == outcome.reason == "2 of 2 iterations"
-    lines = read_metrics(folder.path / "metrics.jsonl")
+    lines = read_rows(folder.path / "metrics.jsonl")
     assert "Eval/mean_reward" in lines[1]
     assert Checkpoints(folder.path / "checkpoints").best() is not None
 
@@ -136,7 +136,7 @@ def test_a_run_that_was_interrupted_goes_on_in_its_folder(tmp_path):
     assert outcome.iteration == 4
     assert second.info()["status"] == "finished"
     assert [p.iteration for p in display.shown] == [3, 4]
-    lines = read_metrics(first.path / "metrics.jsonl")
+    lines = read_rows(first.path / "metrics.jsonl")
     assert [line["iteration"] for line in lines] == [1, 2, 3, 4]
 
     whole, _ = run(tmp_path / "whole", 4)

@@ -19,7 +19,7 @@ OptimizerName = Literal["adam", "adamw", "sgd", "rmsprop"]
 
 @dataclass(kw_only=True)
 class ScheduleCfg(Config):
-    """A schedule of the weight of curiosity over steps."""
+    """Schedule of the weight of curiosity over environment steps."""
 
     mode: ClassVar[str] = ""
     """RSL-RL's name of the schedule."""
@@ -27,73 +27,73 @@ class ScheduleCfg(Config):
 
 @dataclass(kw_only=True)
 class ConstantScheduleCfg(ScheduleCfg):
-    """The weight stays as it is."""
+    """Constant weight."""
 
     mode = "constant"
 
 
 @dataclass(kw_only=True)
 class StepScheduleCfg(ScheduleCfg):
-    """The weight jumps once."""
+    """Weight that changes once."""
 
     mode = "step"
 
     final_step: int = 10_000
-    """Step of the environment from which the final weight holds."""
+    """First environment step with the final weight."""
 
     final_value: float = 0.0
-    """The final weight."""
+    """Final weight."""
 
 
 @dataclass(kw_only=True)
 class LinearScheduleCfg(ScheduleCfg):
-    """The weight goes to its final value in a straight line."""
+    """Weight that changes linearly to its final value."""
 
     mode = "linear"
 
     initial_step: int = 0
-    """Step of the environment at which the line begins."""
+    """Environment step at which the change starts."""
 
     final_step: int = 10_000
-    """Step of the environment at which the line ends."""
+    """Environment step at which the change ends."""
 
     final_value: float = 0.0
-    """The final weight."""
+    """Final weight."""
 
 
 @dataclass(kw_only=True)
 class RndCfg(Config):
-    """Curiosity by random network distillation: rewards states that surprise.
+    """Curiosity by random network distillation (RND): rewards for novel states.
 
-    It sees the observation set "rnd_state".
+    Its input is the observation set "rnd_state".
     """
 
     num_outputs: int = 1
-    """Size of the embedding that is predicted."""
+    """Size of the embedding."""
 
     predictor_hidden_dims: tuple[int, ...] = (-1,)
-    """Hidden widths of the network that predicts; -1 is the size of the input."""
+    """Hidden widths of the predictor network; -1 is the size of the input."""
 
     target_hidden_dims: tuple[int, ...] = (-1,)
-    """Hidden widths of the network that is predicted; -1 is the size of the input."""
+    """Hidden widths of the target network; -1 is the size of the input."""
 
     activation: Activation = "elu"
-    """Activation function of both."""
+    """Activation function of both networks."""
 
     state_normalization: bool = False
     """Normalise the input."""
 
     reward_normalization: bool = False
-    """Normalise the reward by the deviation of its discounted sum."""
+    """Normalise the reward by the standard deviation of its discounted sum."""
 
     weight: float = 0.0
-    """Weight of the reward, per second: it is multiplied by the duration of a step."""
+    """Weight of the reward per second; it is multiplied by the duration of a step."""
 
     weight_schedule: ScheduleCfg | None = None
-    """Schedule of the weight."""
+    """Schedule of the weight. None keeps it constant."""
 
     learning_rate: float = 1e-3
-    """Step size of the network that predicts."""
+    """Learning rate of the predictor network."""
 
 
 @dataclass(kw_only=True)
@@ -101,14 +101,14 @@ class SymmetryCfg(Config):
     """Use of a symmetry of the task."""
 
     data_augmentation_func: Callable[..., Any]
-    """`f(env, obs, actions)`, of a module, that returns both with their mirror images
-    appended. Either may be None."""
+    """`f(env, obs, actions)`, defined in a module, that returns both with their mirror
+    images appended. Either can be None."""
 
     use_data_augmentation: bool = False
     """Add mirrored samples to every minibatch."""
 
     use_mirror_loss: bool = False
-    """Pull the policy towards symmetry by a loss."""
+    """Add a loss for asymmetric actions."""
 
     mirror_loss_coeff: float = 0.0
     """Weight of that loss."""
@@ -127,7 +127,7 @@ class PpoCfg(PartCfg):
     """Minibatches in a pass."""
 
     clip_param: float = 0.2
-    """Range in which the policy's ratio, and the value, move without penalty."""
+    """Clipping range of the probability ratio and of the value."""
 
     gamma: float = 0.99
     """Discount of a step."""
@@ -136,13 +136,13 @@ class PpoCfg(PartCfg):
     """Lambda of generalised advantage estimation."""
 
     value_loss_coef: float = 1.0
-    """Weight of the value's loss."""
+    """Weight of the value loss."""
 
     entropy_coef: float = 0.01
-    """Weight of the policy's entropy."""
+    """Weight of the entropy bonus."""
 
     learning_rate: float = 1e-3
-    """Step size; where it starts if the schedule is "adaptive"."""
+    """Learning rate; the initial one if the schedule is "adaptive"."""
 
     max_grad_norm: float = 1.0
     """Norm that gradients are clipped to, actor and critic each."""
@@ -151,33 +151,33 @@ class PpoCfg(PartCfg):
     """Optimiser."""
 
     use_clipped_value_loss: bool = True
-    """Clip the value's loss as the policy's is."""
+    """Clip the value loss like the policy loss."""
 
     schedule: Literal["adaptive", "fixed"] = "adaptive"
-    """Schedule of the step size: "adaptive" follows the policy's divergence, between
-    1e-5 and 1e-2."""
+    """Schedule of the learning rate: "adaptive" follows the KL divergence, between 1e-5
+    and 1e-2."""
 
     desired_kl: float = 0.01
-    """The divergence that "adaptive" aims at."""
+    """Target KL divergence of "adaptive"."""
 
     normalize_advantage_per_mini_batch: bool = False
-    """Normalise advantages by minibatch, rather than by rollout."""
+    """Normalise advantages per minibatch instead of per rollout."""
 
     use_mixed_precision: bool = False
-    """Compute gradients, and the critic's layers, in bfloat16. What the policy does
-    while it learns stays in float32, or an update would learn about half as much."""
+    """Compute gradients and the critic's layers in bfloat16. The policy's outputs stay
+    in float32; rounded ones learned about half as much per update."""
 
     grad_reduce_bucket_mb: float = 25
-    """Size of what several processes exchange at a time, in MB."""
+    """Size of the buckets in which processes exchange gradients, in MB."""
 
     share_cnn_encoders: bool = False
     """Share the actor's convolutional encoders with the critic."""
 
     rnd_cfg: RndCfg | None = None
-    """Curiosity."""
+    """Curiosity. None leaves it out."""
 
     symmetry_cfg: SymmetryCfg | None = None
-    """Use of symmetry."""
+    """Use of symmetry. None leaves it out."""
 
 
 # Imitation of a teacher or of a recording.
@@ -193,32 +193,32 @@ class DistillationCfg(PartCfg):
     """Passes over the rollout in an update."""
 
     gradient_length: int = 15
-    """Steps between two updates of the student, through which gradients flow."""
+    """Steps of backpropagation through time between two updates of the student."""
 
     learning_rate: float = 1e-3
-    """Step size."""
+    """Learning rate."""
 
     max_grad_norm: float | None = None
     """Norm that gradients are clipped to. None leaves them."""
 
     loss_type: Literal["mse", "huber"] = "mse"
-    """Distance between the actions of the two."""
+    """Loss between the actions of student and teacher."""
 
     optimizer: OptimizerName = "adam"
     """Optimiser."""
 
     use_mixed_precision: bool = False
-    """Run networks in bfloat16 while learning."""
+    """Run the networks in bfloat16 while learning."""
 
     grad_reduce_bucket_mb: float = 25
-    """Size of what several processes exchange at a time, in MB."""
+    """Size of the buckets in which processes exchange gradients, in MB."""
 
 
 @dataclass(kw_only=True)
 class ObservedActionsCfg(PartCfg):
-    """A teacher that is no network: its actions are its groups of observations.
+    """A teacher without a network: its actions are groups of observations.
 
-    So a controller by hand teaches, as a term of an observation group.
+    A scripted controller teaches as a term of an observation group.
     """
 
     class_name = "mjlab.rl.algorithms.dagger:ObservedActions"
@@ -226,10 +226,9 @@ class ObservedActionsCfg(PartCfg):
 
 @dataclass(kw_only=True)
 class DaggerCfg(DistillationCfg):
-    """Supervised learning from a teacher, with all rollouts so far.
+    """DAgger: supervised learning from a teacher, on all rollouts so far.
 
-    Fields of RSL-RL's distillation that are about its own batches, the epochs and the
-    length of gradients, have no meaning here.
+    `num_learning_epochs` and `gradient_length` of RSL-RL's distillation have no effect.
     """
 
     class_name = "mjlab.rl.algorithms.dagger:Dagger"
@@ -238,44 +237,44 @@ class DaggerCfg(DistillationCfg):
     gradient_length: int = 1
 
     capacity: int = 500_000
-    """Steps of worlds that are kept, the newest ones."""
+    """Size of the buffer, in steps of one world. The newest steps are kept."""
 
     batch_size: int = 1024
-    """Steps in an update."""
+    """Samples in a gradient step."""
 
     num_updates_per_iteration: int = 100
-    """Updates after each rollout."""
+    """Gradient steps after each rollout."""
 
     teacher_share: float = 0.5
-    """Share of the worlds in which the teacher acts. Without any, a student sees what
-    comes late in an episode only when it has learned all that comes before."""
+    """Share of the worlds in which the teacher acts. With 0, a student sees the later
+    part of an episode only once it has learned the earlier part."""
 
     half_life: int | None = None
-    """Steps of worlds in which the learning rate falls to a half. With None it stays,
-    and a policy is now better, now worse."""
+    """Steps of one world in which the learning rate halves. None keeps it constant,
+    with which the policy's quality fluctuates."""
 
 
 @dataclass(kw_only=True)
 class CloningCfg(PartCfg):
-    """Supervised learning from the actions of a recording."""
+    """Behaviour cloning: supervised learning of the actions of a recording."""
 
     class_name = "mjlab.rl.algorithms.cloning:Cloning"
 
     demonstrations: str | None = None
-    """The recording."""
+    """Path of the recording."""
 
     shuffled_terms: tuple[str, ...] = ("actions",)
-    """Terms of observations that are exchanged among the steps, so that nothing is
-    learned of them. A policy that sees what was done last learns to do it again."""
+    """Observation terms that are permuted among the steps, so that the policy ignores
+    them. A policy that sees its last action learns to repeat it."""
 
     batch_size: int = 1024
-    """Steps in an update."""
+    """Samples in a gradient step."""
 
     num_updates_per_iteration: int = 100
-    """Updates in an iteration."""
+    """Gradient steps in an iteration."""
 
     learning_rate: float = 1e-3
-    """Step size."""
+    """Learning rate."""
 
     max_grad_norm: float | None = 1.0
     """Norm that gradients are clipped to. None leaves them."""

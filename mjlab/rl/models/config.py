@@ -34,13 +34,13 @@ Activation = Literal[
 
 @dataclass(kw_only=True)
 class PartCfg(Config):
-    """A part of the learner that RSL-RL builds."""
+    """A part of a learner that RSL-RL builds."""
 
     class_name: ClassVar[str] = ""
-    """`module:class` of what is built. Subclass a configuration to build your own."""
+    """`module:class` to build. Subclass a configuration to build your own class."""
 
     def bound(self, env: "ManagerBasedRlEnv") -> dict[str, Any]:
-        """Return arguments of the class besides the fields, which an environment tells.
+        """Return arguments of the class that come from an environment.
 
         Args:
             env: The environment that the part is built for.
@@ -53,12 +53,12 @@ class PartCfg(Config):
 
 @dataclass(kw_only=True)
 class DistributionCfg(PartCfg):
-    """A distribution that actions are drawn from."""
+    """Distribution of actions."""
 
 
 @dataclass(kw_only=True)
 class GaussianCfg(DistributionCfg):
-    """Normal, with the same spread in all states."""
+    """Normal distribution with the same standard deviation in all states."""
 
     class_name = "rsl_rl.modules.distribution:GaussianDistribution"
 
@@ -69,15 +69,15 @@ class GaussianCfg(DistributionCfg):
     """Bounds of the standard deviation."""
 
     std_type: Literal["scalar", "log"] = "scalar"
-    """The form that is learned: the standard deviation, or its logarithm."""
+    """Learned parameter: the standard deviation or its logarithm."""
 
     learn_std: bool = True
-    """Learn it at all."""
+    """Learn the standard deviation. False keeps `init_std`."""
 
 
 @dataclass(kw_only=True)
 class HeteroscedasticGaussianCfg(DistributionCfg):
-    """Normal, with a spread that the network chooses in each state."""
+    """Normal distribution whose standard deviation depends on the state."""
 
     class_name = "rsl_rl.modules.distribution:HeteroscedasticGaussianDistribution"
 
@@ -88,12 +88,12 @@ class HeteroscedasticGaussianCfg(DistributionCfg):
     """Bounds of the standard deviation."""
 
     std_type: Literal["scalar", "log"] = "scalar"
-    """The form that the network puts out: standard deviation, or its logarithm."""
+    """Output of the network: the standard deviation or its logarithm."""
 
 
 @dataclass(kw_only=True)
 class BetaCfg(DistributionCfg):
-    """Beta, whose actions never leave a range."""
+    """Beta distribution: actions stay in a range."""
 
     class_name = "rsl_rl.modules.distribution:BetaDistribution"
 
@@ -109,7 +109,7 @@ class CategoricalCfg(DistributionCfg):
 
 
 def distribution_of(settings: Mapping[str, Any]) -> DistributionCfg:
-    """Return the configuration that RSL-RL's dictionary stands for."""
+    """Return the configuration of RSL-RL's dictionary."""
     settings = dict(settings)
     name = str(settings.pop("class_name", "GaussianDistribution"))
     kinds = {
@@ -127,7 +127,7 @@ def distribution_of(settings: Mapping[str, Any]) -> DistributionCfg:
 
 @dataclass(kw_only=True)
 class MlpModelCfg(PartCfg):
-    """A perceptron over flat observations."""
+    """MLP of flat observations."""
 
     class_name = "rsl_rl.models:MLPModel"
 
@@ -138,11 +138,11 @@ class MlpModelCfg(PartCfg):
     """Activation function of the hidden layers."""
 
     obs_normalization: bool = False
-    """Normalise observations by their running mean and deviation."""
+    """Normalise observations by their running mean and standard deviation."""
 
     distribution_cfg: DistributionCfg | None = None
-    """Distribution of outputs. None puts out numbers, as a critic does. A dictionary,
-    as RSL-RL takes it, becomes the configuration of its `class_name`."""
+    """Distribution of outputs. None for plain outputs, as of a critic. RSL-RL's
+    dictionary becomes the configuration of its `class_name`."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set a field; a distribution may be a dictionary."""
@@ -152,29 +152,29 @@ class MlpModelCfg(PartCfg):
 
 @dataclass(kw_only=True)
 class RnnModelCfg(MlpModelCfg):
-    """A recurrent network, then a perceptron."""
+    """Recurrent network, then an MLP."""
 
     class_name = "rsl_rl.models:RNNModel"
 
     rnn_type: Literal["lstm", "gru"] = "lstm"
-    """Kind of recurrent cell."""
+    """Type of recurrent cell."""
 
     rnn_hidden_dim: int = 256
     """Width of the hidden state."""
 
     rnn_num_layers: int = 1
-    """Recurrent layers."""
+    """Number of recurrent layers."""
 
 
 @dataclass(kw_only=True)
 class CnnCfg(Config):
-    """A convolutional encoder of one group of images."""
+    """Convolutional encoder of one group of images."""
 
     output_channels: tuple[int, ...] = (16, 32)
     """Channels after each layer."""
 
     kernel_size: int | tuple[int, ...] = 3
-    """Width of the kernels, one for all layers or one for each."""
+    """Kernel size, one for all layers or one for each."""
 
     stride: int | tuple[int, ...] = 1
     """Stride, one for all layers or one for each."""
@@ -201,28 +201,28 @@ class CnnCfg(Config):
     """Pooling over the whole image at the end."""
 
     flatten: bool = True
-    """Put out a flat vector, which a model needs."""
+    """Flatten the output, which a model needs."""
 
 
 @dataclass(kw_only=True)
 class CnnModelCfg(MlpModelCfg):
-    """Convolutional encoders over images, then a perceptron over all observations."""
+    """Convolutional encoders of images, then an MLP of all observations."""
 
     class_name = "rsl_rl.models:CNNModel"
 
     cnn_cfg: CnnCfg | dict[str, CnnCfg] = field(default_factory=CnnCfg)
-    """The encoder of all groups of images, or one for each group by its name."""
+    """Encoder of all groups of images, or one for each group by its name."""
 
 
 @dataclass(kw_only=True)
 class SpatialCnnModelCfg(CnnModelCfg):
-    """Encoders that say where features are in an image, then a perceptron.
+    """Convolutional encoders with a spatial soft-argmax, then an MLP.
 
     Each channel gives the expected x and y of its softmax over the pixels, from -1 to
-    1 (spatial soft-argmax). Images may be of uint8, which the model divides by 255.
+    1. The model divides images of uint8 by 255.
     """
 
     class_name = "mjlab.rl.models.spatial:SpatialCnnModel"
 
     temperature: float = 1.0
-    """Divides features before the softmax: the smaller, the sharper."""
+    """Divides features before the softmax; small values give a sharp maximum."""
