@@ -26,7 +26,7 @@ from bench.record import save
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.registry import load_task
 from mjlab.rl import EvaluationCfg, StopCfg, TrainingLoop
-from mjlab.rl.policy import Evaluation
+from mjlab.rl.evaluation import Evaluation
 
 SHARE = 0.9
 """Share of the largest mean return that counts as solved."""

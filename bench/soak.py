@@ -43,7 +43,7 @@ from mjlab.mdp import raw_actions
 from mjlab.recording import RecordingCfg
 from mjlab.registry import load_task
 from mjlab.rl.config import EvaluationCfg
-from mjlab.rl.policy import Evaluation
+from mjlab.rl.evaluation import Evaluation
 from mjlab.sim.native_engine import NativeEngine
 from mjlab.viewer import Player, WebViewer
 

@@ -25,7 +25,7 @@ from bench.record import save
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.registry import load_task
 from mjlab.rl import PpoAgentCfg, TrainingLoop
-from mjlab.rl.ppo import round_layers
+from mjlab.rl.algorithms.ppo import round_layers
 
 WARM_UP = 3
 

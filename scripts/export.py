@@ -4,20 +4,15 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mjlab.cli import Program, UsageError, read_line, run_program
-from mjlab.registry import find_entry, trusted
+from mjlab.registry import trusted
 from mjlab.threads import prepare_threads
 
 prepare_threads()
-
-if TYPE_CHECKING:
-    from mjlab.export import Exported
-    from mjlab.rl import RunFolder
 
 
 @dataclass(kw_only=True)
@@ -34,9 +29,6 @@ class Options:
     runner: bool = False
     """Whether to write mjlab_runner.py beside the file, which runs it on a robot or in
     MuJoCo without this framework, and mjlab_runner.hpp, which does so in C++."""
-
-    task: str | None = None
-    """The task of a checkpoint that lies outside of a run's folder."""
 
     logs: Path = Path("logs")
     """Folder of all runs."""
@@ -67,20 +59,17 @@ def main(arguments: Sequence[str]) -> None:
     options: Options = line.options
     place = line.subject or "latest"
     check(place, options)
-    from mjlab.cli.runs import write_file
+    from mjlab.cli.runs import find_run, write_file
 
-    run = find_run(place, options)
-    if run is None:
-        exported = export_alone(Path(place), options)
-    else:
-        exported = write_file(
-            run,
-            run.configs(trusted(run.info()["task"])),
-            logs=options.logs,
-            to=options.out,
-            checkpoint=Path(place) if Path(place).is_file() else None,
-            best=options.best,
-        )
+    run = find_run(place, options.logs)
+    exported = write_file(
+        run,
+        run.configs(trusted(run.info()["task"])),
+        logs=options.logs,
+        to=options.out,
+        checkpoint=Path(place) if Path(place).is_file() else None,
+        best=options.best,
+    )
     print(exported.summary)
     if options.runner:
         from mjlab.export.runner import write_runner
@@ -94,38 +83,6 @@ def check(place: str, options: Options) -> None:
         raise UsageError(f"{place} is an ONNX file already. Watch it with play.py.")
     if options.out is not None and options.out.suffix != ".onnx":
         raise UsageError(f"--out {options.out}: its name has to end in .onnx.")
-    if options.task is not None:
-        find_entry(options.task)
-
-
-def find_run(place: str, options: Options) -> "RunFolder | None":
-    """The run that is meant; None for a checkpoint that lies alone."""
-    from mjlab.cli import runs
-
-    if Path(place).is_file() and runs.task_beside(Path(place)) is None:
-        return None
-    return runs.find_run(place, options.logs)
-
-
-def export_alone(path: Path, options: Options) -> "Exported":
-    """Write the policy of a checkpoint that brings its own configuration."""
-    from mjlab.export import export_policy
-    from mjlab.rl.checkpoint import load_model
-    from mjlab.schema import parse_config
-
-    if options.task is None:
-        raise UsageError(f"{path} is in no run's folder, so name its task with --task.")
-    text = load_model(path).get("config", "")
-    if not text:
-        raise UsageError(f"{path} brings no configuration, and is in no run's folder.")
-    configs = parse_config(text, trusted(options.task), where=str(path))
-    return export_policy(
-        path,
-        options.out or path.with_suffix(".onnx"),
-        env_cfg=configs["env"],
-        agent_cfg=configs["agent"],
-        task=options.task,
-    )
 
 
 if __name__ == "__main__":

@@ -10,8 +10,7 @@ from rsl_rl.algorithms import PPO
 from tensordict import TensorDict
 
 from bench.study.curves import Policy
-from mjlab.rl import MlpModelCfg, PpoAgentCfg, PpoCfg
-from mjlab.rl.categorical import CategoricalCfg
+from mjlab.rl import CategoricalCfg, MlpModelCfg, PpoAgentCfg, PpoCfg
 from mjlab.rl.learners import to_rsl_rl
 from mjlab.rl.vecenv import BatchVecEnv
 from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles

@@ -16,7 +16,7 @@ from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.memory import NotEnoughMemoryError, free_memory
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.learners import network_names
-from mjlab.rl.parts import MlpModelCfg
+from mjlab.rl.models.config import MlpModelCfg
 
 LARGEST_WORLD = 4 * 2**20
 """Bytes that a world hardly takes: if as many as that fit, nothing is measured. A world

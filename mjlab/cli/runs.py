@@ -67,14 +67,6 @@ def no_run(
     return UsageError(f"{error} There is no task {task!r} either. {hint}")
 
 
-def task_beside(checkpoint: Path) -> str | None:
-    """The task of the run that a checkpoint lies in, if it lies in one."""
-    try:
-        return RunFolder.find(checkpoint).info()["task"]
-    except UnknownNameError:
-        return None
-
-
 def ships(run: RunFolder) -> bool:
     """Return whether a run came with a task, and nothing is to be written into it."""
     trained = _trained(run.info()["task"])

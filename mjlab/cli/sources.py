@@ -149,25 +149,17 @@ def _of_file(place: str, policy: Actors, as_trained: bool) -> Source:
 def _of_run(
     place: str, policy: Actors, as_trained: bool, logs: Path, records: bool
 ) -> Source:
-    """A run, or a checkpoint by itself, with the configuration that it brings."""
+    """A run, or one of its checkpoints, with the run's configuration."""
     from mjlab.cli import runs
-    from mjlab.rl.checkpoint import load_model
-    from mjlab.schema import parse_config
 
-    path = Path(place)
-    text = load_model(path).get("config", "") if path.is_file() else ""
-    if text:
-        task = runs.task_beside(path)
-        configs = parse_config(text, trusted(task), where=str(path))
-        title = str(path)
-    else:
-        watch = ", or watch the task with --policy random"
-        run = runs.find_run(place, logs, watch)
-        path = path if path.is_file() else run.path
-        task = run.info()["task"]
-        configs = run.configs(trusted(task))
-        # What ships with a task lies in a folder of its name.
-        title = task if run.path.name == task else f"{task}, {run.path.name}"
+    run = runs.find_run(place, logs, ", or watch the task with --policy random")
+    is_file = Path(place).is_file()
+    path = Path(place) if is_file else run.path
+    task = run.info()["task"]
+    configs = run.configs(trusted(task))
+    # What ships with a task lies in a folder of its name.
+    name = task if run.path.name == task else f"{task}, {run.path.name}"
+    title = str(path) if is_file else name
     env = configs["env"] if as_trained else watched(configs["env"])
     if not records:
         env = dataclasses.replace(env, recorders={})

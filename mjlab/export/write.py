@@ -33,9 +33,9 @@ from mjlab.mdp.driven import DrivenAction
 from mjlab.rl.checkpoint import find_checkpoint, load_model
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.learners import InferencePolicy, network_names
+from mjlab.rl.models.spatial import SpatialCnnModel
 from mjlab.rl.policy import load_network
 from mjlab.rl.run_folder import RunFolder
-from mjlab.rl.spatial import SpatialCnnModel
 from mjlab.rl.vecenv import RslRlVecEnv
 from mjlab.safe_names import plain_name
 from mjlab.tensors.math import (

@@ -7,6 +7,16 @@ it needs torch and RSL-RL.
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from mjlab.rl.algorithms.config import CloningCfg as CloningCfg
+from mjlab.rl.algorithms.config import ConstantScheduleCfg as ConstantScheduleCfg
+from mjlab.rl.algorithms.config import DaggerCfg as DaggerCfg
+from mjlab.rl.algorithms.config import DistillationCfg as DistillationCfg
+from mjlab.rl.algorithms.config import LinearScheduleCfg as LinearScheduleCfg
+from mjlab.rl.algorithms.config import ObservedActionsCfg as ObservedActionsCfg
+from mjlab.rl.algorithms.config import PpoCfg as PpoCfg
+from mjlab.rl.algorithms.config import RndCfg as RndCfg
+from mjlab.rl.algorithms.config import StepScheduleCfg as StepScheduleCfg
+from mjlab.rl.algorithms.config import SymmetryCfg as SymmetryCfg
 from mjlab.rl.config import AgentCfg as AgentCfg
 from mjlab.rl.config import CheckpointCfg as CheckpointCfg
 from mjlab.rl.config import CloningAgentCfg as CloningAgentCfg
@@ -16,37 +26,27 @@ from mjlab.rl.config import EvaluationCfg as EvaluationCfg
 from mjlab.rl.config import LoggingCfg as LoggingCfg
 from mjlab.rl.config import PpoAgentCfg as PpoAgentCfg
 from mjlab.rl.config import StopCfg as StopCfg
-from mjlab.rl.distributions import BetaCfg as BetaCfg
-from mjlab.rl.distributions import DistributionCfg as DistributionCfg
-from mjlab.rl.distributions import GaussianCfg as GaussianCfg
-from mjlab.rl.distributions import (
-    HeteroscedasticGaussianCfg as HeteroscedasticGaussianCfg,
-)
 from mjlab.rl.hook import Hook as Hook
 from mjlab.rl.hook import HookCfg as HookCfg
 from mjlab.rl.hook import Training as Training
-from mjlab.rl.imitation import CloningCfg as CloningCfg
-from mjlab.rl.imitation import DaggerCfg as DaggerCfg
-from mjlab.rl.imitation import ObservedActionsCfg as ObservedActionsCfg
-from mjlab.rl.parts import CnnCfg as CnnCfg
-from mjlab.rl.parts import CnnModelCfg as CnnModelCfg
-from mjlab.rl.parts import ConstantScheduleCfg as ConstantScheduleCfg
-from mjlab.rl.parts import DistillationCfg as DistillationCfg
-from mjlab.rl.parts import LinearScheduleCfg as LinearScheduleCfg
-from mjlab.rl.parts import MlpModelCfg as MlpModelCfg
-from mjlab.rl.parts import PpoCfg as PpoCfg
-from mjlab.rl.parts import RndCfg as RndCfg
-from mjlab.rl.parts import RnnModelCfg as RnnModelCfg
-from mjlab.rl.parts import SpatialCnnModelCfg as SpatialCnnModelCfg
-from mjlab.rl.parts import StepScheduleCfg as StepScheduleCfg
-from mjlab.rl.parts import SymmetryCfg as SymmetryCfg
+from mjlab.rl.models.config import BetaCfg as BetaCfg
+from mjlab.rl.models.config import CategoricalCfg as CategoricalCfg
+from mjlab.rl.models.config import CnnCfg as CnnCfg
+from mjlab.rl.models.config import CnnModelCfg as CnnModelCfg
+from mjlab.rl.models.config import DistributionCfg as DistributionCfg
+from mjlab.rl.models.config import GaussianCfg as GaussianCfg
+from mjlab.rl.models.config import (
+    HeteroscedasticGaussianCfg as HeteroscedasticGaussianCfg,
+)
+from mjlab.rl.models.config import MlpModelCfg as MlpModelCfg
+from mjlab.rl.models.config import RnnModelCfg as RnnModelCfg
+from mjlab.rl.models.config import SpatialCnnModelCfg as SpatialCnnModelCfg
 from mjlab.rl.run_folder import RunFolder as RunFolder
 from mjlab.rl.run_folder import load_config as load_config
 from mjlab.rl.run_folder import save_config as save_config
 from mjlab.schema import ConfigFileError as ConfigFileError
 
 if TYPE_CHECKING:
-    from mjlab.rl.categorical import CategoricalCfg as CategoricalCfg
     from mjlab.rl.check import check_agent as check_agent
     from mjlab.rl.check import groups_of as groups_of
     from mjlab.rl.checkpoint import CheckpointError as CheckpointError
@@ -63,7 +63,6 @@ if TYPE_CHECKING:
     from mjlab.rl.vecenv import terms_of as terms_of
 
 _LAZY = {
-    "categorical": ("CategoricalCfg",),
     "check": ("check_agent", "groups_of"),
     "checkpoint": ("CheckpointError", "Checkpoints"),
     "distributed": ("Ranks", "relaunch"),

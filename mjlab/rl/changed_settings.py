@@ -12,8 +12,8 @@ from typing import Any
 import torch
 
 from mjlab.rl.config import AgentCfg
-from mjlab.rl.distributions import GaussianCfg
 from mjlab.rl.learners import Learner, network_names
+from mjlab.rl.models.config import GaussianCfg
 from mjlab.rl.vecenv import TrainingEnv, terms_of
 
 _SHOWN = 40

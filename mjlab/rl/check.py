@@ -1,41 +1,36 @@
 """Checks of a learner's configuration before anything is simulated."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from operator import attrgetter
 
 from mjlab.envs.config import ManagerBasedRlEnvCfg
 from mjlab.names import suggest
+from mjlab.rl.algorithms.config import (
+    CloningCfg,
+    DistillationCfg,
+    PpoCfg,
+)
 from mjlab.rl.config import (
     AgentCfg,
     CloningAgentCfg,
     DistillationAgentCfg,
     PpoAgentCfg,
 )
-from mjlab.rl.imitation import CloningCfg, ObservedActionsCfg
-from mjlab.rl.parts import (
-    CnnModelCfg,
-    DistillationCfg,
-    MlpModelCfg,
-    PpoCfg,
-    RnnModelCfg,
-)
+from mjlab.rl.models.config import CnnModelCfg, RnnModelCfg
 from mjlab.rl.wandb import import_wandb
-
-Groups = Mapping[str, tuple[int, ...] | None]
-"""Shape of one world's observation by group, None where it is not known yet."""
 
 
 class AgentError(ValueError):
     """A learner that cannot be built, or cannot learn."""
 
 
-def check_agent(cfg: AgentCfg, groups: Groups, num_envs: int) -> None:
-    """Raise, listing everything that is wrong.
+def check_agent(cfg: AgentCfg, groups: Collection[str], num_envs: int) -> None:
+    """Raise, listing everything that is wrong. Call it before worlds are built.
 
     Args:
         cfg: The configuration.
-        groups: Shape of one world's observation, by group; see `groups_of`.
+        groups: Names of observation groups; see `groups_of`.
         num_envs: Worlds of one process.
     """
     problems = _check_numbers(cfg)
@@ -60,16 +55,16 @@ def check_agent(cfg: AgentCfg, groups: Groups, num_envs: int) -> None:
         import_wandb()
 
 
-def groups_of(cfg: ManagerBasedRlEnvCfg) -> Groups:
-    """Return groups of observations that an environment will have; nothing is built."""
-    found: dict[str, None] = {}
+def groups_of(cfg: ManagerBasedRlEnvCfg) -> list[str]:
+    """Return the names of the observation groups that a learner can see."""
+    found: list[str] = []
     for name, group in cfg.observations.items():
         if group is None:
             continue
         if group.concatenate_terms:
-            found[name] = None
+            found.append(name)
         else:
-            found |= {f"{name}/{term}": None for term, c in group.terms.items() if c}
+            found += [f"{name}/{term}" for term, one in group.terms.items() if one]
     return found
 
 
@@ -102,9 +97,9 @@ def _check_learning(cfg: PpoCfg | DistillationCfg | CloningCfg) -> list[str]:
     return problems
 
 
-def _check_ppo(cfg: PpoAgentCfg, groups: Groups, num_envs: int) -> list[str]:
-    problems = _check_network(cfg, "actor", cfg.actor, groups)
-    problems += _check_network(cfg, "critic", cfg.critic, groups)
+def _check_ppo(cfg: PpoAgentCfg, groups: Collection[str], num_envs: int) -> list[str]:
+    problems = _check_names("actor", cfg.obs_groups, groups)
+    problems += _check_names("critic", cfg.obs_groups, groups)
     if cfg.actor.distribution_cfg is None:
         problems.append("actor.distribution_cfg is None, so that nothing is explored")
     if cfg.critic.distribution_cfg is not None:
@@ -121,16 +116,18 @@ def _check_ppo(cfg: PpoAgentCfg, groups: Groups, num_envs: int) -> list[str]:
     if is_recurrent and cfg.algorithm.symmetry_cfg is not None:
         problems.append("algorithm.symmetry_cfg does not work with recurrent networks")
     if cfg.algorithm.rnd_cfg is not None:
-        problems += _check_flat("rnd_state", cfg.obs_groups, groups)
+        problems += _check_names("rnd_state", cfg.obs_groups, groups)
     shares = cfg.algorithm.share_cnn_encoders
     if shares and not all(isinstance(m, CnnModelCfg) for m in recurrent):
         problems.append("algorithm.share_cnn_encoders needs two CnnModelCfg")
     return problems
 
 
-def _check_distillation(cfg: DistillationAgentCfg, groups: Groups) -> list[str]:
-    problems = _check_network(cfg, "student", cfg.student, groups)
-    problems += _check_network(cfg, "teacher", cfg.teacher, groups)
+def _check_distillation(
+    cfg: DistillationAgentCfg, groups: Collection[str]
+) -> list[str]:
+    problems = _check_names("student", cfg.obs_groups, groups)
+    problems += _check_names("teacher", cfg.obs_groups, groups)
     if cfg.student.distribution_cfg is None:
         problems.append("student.distribution_cfg is None, so that nothing is explored")
     steps = cfg.algorithm.num_learning_epochs * cfg.num_steps_per_env
@@ -142,8 +139,8 @@ def _check_distillation(cfg: DistillationAgentCfg, groups: Groups) -> list[str]:
     return problems
 
 
-def _check_cloning(cfg: CloningAgentCfg, groups: Groups) -> list[str]:
-    problems = _check_network(cfg, "actor", cfg.actor, groups)
+def _check_cloning(cfg: CloningAgentCfg, groups: Collection[str]) -> list[str]:
+    problems = _check_names("actor", cfg.obs_groups, groups)
     if cfg.actor.distribution_cfg is None:
         problems.append("actor.distribution_cfg is None, and PPO could not go on")
     if isinstance(cfg.actor, RnnModelCfg):
@@ -158,45 +155,10 @@ def _check_cloning(cfg: CloningAgentCfg, groups: Groups) -> list[str]:
     ]
 
 
-def _check_network(
-    cfg: AgentCfg,
-    name: str,
-    model: MlpModelCfg | ObservedActionsCfg,
-    groups: Groups,
-) -> list[str]:
-    if not isinstance(model, CnnModelCfg):
-        return _check_flat(name, cfg.obs_groups, groups)
-    problems = _check_names(name, cfg.obs_groups, groups)
-    known = [group for group in cfg.obs_groups.get(name, ()) if group in groups]
-    shapes = [groups[group] for group in known]
-    if not problems and not any(shape is None or len(shape) == 3 for shape in shapes):
-        problems.append(
-            f"{name} is a CnnModelCfg, and none of {', '.join(known)} is an image of "
-            "shape (channels, height, width)"
-        )
-    return problems
-
-
-def _check_flat(
-    name: str,
-    sets: Mapping[str, tuple[str, ...]],
-    groups: Groups,
-) -> list[str]:
-    problems = _check_names(name, sets, groups)
-    for group in sets.get(name, ()):
-        shape = groups.get(group)
-        if shape is not None and len(shape) != 1:
-            problems.append(
-                f"obs_groups[{name!r}] has {group!r} of shape {shape}; only a "
-                "CnnModelCfg sees what is not flat"
-            )
-    return problems
-
-
 def _check_names(
     name: str,
     sets: Mapping[str, tuple[str, ...]],
-    groups: Groups,
+    groups: Collection[str],
 ) -> list[str]:
     chosen = sets.get(name, ())
     if not chosen:

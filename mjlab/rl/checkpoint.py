@@ -1,9 +1,10 @@
-"""Checkpoints: whole or absent, checked when read, and free of code.
+"""Checkpoints: complete or absent, checked when read, and free of code.
 
-A checkpoint is three kinds of files. `model_000100.pt` is what one needs to play: the
-learner, its layout and the configuration. `model_000100.rank0.pt` is what process 0
-needs besides to go on exactly: its worlds and its random numbers. `model_000100.json`
-is written last, and holds the checksums; without it the others do not count.
+A checkpoint is three kinds of files. `model_000100.pt` has the networks, the optimiser,
+their layout, and the SHA-256 of the run's configuration, which is in the run's folder.
+`model_000100.rank0.pt` has the worlds and random streams of process 0, for an exact
+resume. `model_000100.json`, the manifest, is written last and holds the checksums;
+without it the other files are ignored.
 """
 
 import hashlib
@@ -11,9 +12,6 @@ import json
 import logging
 import pickle
 import re
-import struct
-import zipfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -26,8 +24,8 @@ from mjlab.schema import read_object
 
 _log = logging.getLogger(__name__)
 
-FORMAT = 1
-"""Version of the files. A change that older code cannot read raises it."""
+FORMAT = 2
+"""Version of the files."""
 
 BEST = "best"
 """Name of the best checkpoint."""
@@ -37,7 +35,7 @@ _COMING = ".next.json"
 
 _NAME = re.compile(r"model_(\d+)\.json")
 _MANIFEST = {"format": int, "iteration": int, "files": dict[str, str]}
-_REMEDY = "Take another checkpoint of its run, or copy it once more with its manifest."
+_REMEDY = "Take another checkpoint of its run, or copy the run's folder once more."
 
 
 class CheckpointError(ValueError):
@@ -198,9 +196,9 @@ def load_model(path: Path, device: torch.device | str = "cpu") -> dict[str, Any]
             f"{path} is not a checkpoint of this project: it holds "
             f"{', '.join(map(repr, list(model)[:5])) or 'nothing'}."
         )
-    if model["format"] > FORMAT:
+    if model["format"] != FORMAT:
         raise CheckpointError(
-            f"{path} is of format {model['format']}; this version reads up to {FORMAT}."
+            f"{path} has format {model['format']}; this version reads format {FORMAT}."
         )
     return model
 
@@ -246,35 +244,6 @@ def write_model(
     coming.unlink()
 
 
-def check_layout(saved: Any, present: Any, path: Path) -> None:
-    """Raise, naming each part that differs, if a checkpoint is of another layout."""
-    differences = list(_differences(saved, present, ""))
-    if differences:
-        listed = "\n".join(f"  {line}" for line in differences[:10])
-        more = len(differences) - 10
-        listed += f"\n  and {more} more" if more > 0 else ""
-        raise CheckpointError(
-            f"{path} does not fit what is built here. Saved, and here:\n{listed}"
-        )
-
-
-def _differences(saved: Any, present: Any, where: str) -> Any:
-    if isinstance(saved, dict) and isinstance(present, dict):
-        for key in [*saved, *(key for key in present if key not in saved)]:
-            part = f"{where}/{key}" if where else str(key)
-            if key not in present:
-                yield f"{part}: {saved[key]}, absent here"
-            elif key not in saved:
-                yield f"{part}: absent, {present[key]} here"
-            else:
-                yield from _differences(saved[key], present[key], part)
-        if saved.keys() == present.keys() and list(saved) != list(present):
-            orders = f"{', '.join(saved)}; {', '.join(present)} here"
-            yield f"{where}: the order was {orders}"
-    elif saved != present:
-        yield f"{where}: {saved}, {present} here"
-
-
 # Files.
 
 
@@ -292,7 +261,7 @@ def _write_manifest(file: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def _read(path: Path, device: torch.device | str, checkpoint: Path) -> dict[str, Any]:
-    """Read a file of a checkpoint, and check it however the user came to name it."""
+    """Read a file of a checkpoint, after a check of its checksum."""
     if not path.is_file():
         raise CheckpointError(f"There is no file {path}.")
     _check_sum(path, checkpoint)
@@ -308,37 +277,17 @@ def _read(path: Path, device: torch.device | str, checkpoint: Path) -> dict[str,
 
 
 def _check_sum(path: Path, checkpoint: Path) -> None:
-    """Raise if a file is not what its manifest says; without one, what torch says."""
-    manifest = read_manifest(checkpoint)
-    if manifest is not None:
-        if manifest["files"].get(path.name) != sha256(path):
-            name = checkpoint.with_suffix(".json").name
-            raise CheckpointError(
-                f"{path} is damaged: it is not what {name} says of it. {_REMEDY}"
-            )
-        return
-    try:
-        if not zipfile.is_zipfile(path):
-            raise _refusal(path)
-        with zipfile.ZipFile(path) as archive:
-            damaged = archive.testzip() or next(
-                (i.filename for i in archive.infolist() if not _is_plain(i)), None
-            )
-    except CheckpointError:
-        raise
-    except _ZIP_ERRORS as error:
-        raise CheckpointError(f"{path} is damaged: {error}. {_REMEDY}") from error
-    if damaged is not None:
-        raise CheckpointError(f"{path} is damaged in {damaged!r}. {_REMEDY}")
-
-
-def _is_plain(entry: zipfile.ZipInfo) -> bool:
-    """Return True for bytes stored as torch does; it reads others as noise.
-
-    With the attribute of a folder set, torch 2.13 leaves a tensor uninitialised.
-    """
-    is_whole = entry.compress_size == entry.file_size
-    return is_whole and not entry.compress_type and not entry.external_attr & 0x10
+    """Raise if a file does not have the checksum in the checkpoint's manifest."""
+    name, manifest = checkpoint.with_suffix(".json").name, read_manifest(checkpoint)
+    if manifest is None:
+        raise CheckpointError(
+            f"{checkpoint} has no manifest {name} beside it. Keep a checkpoint in its "
+            "run's folder, and name it there."
+        )
+    if manifest["files"].get(path.name) != sha256(path):
+        raise CheckpointError(
+            f"{path} is damaged: its checksum is not that in {name}. {_REMEDY}"
+        )
 
 
 def _refusal(path: Path) -> CheckpointError:
@@ -346,15 +295,3 @@ def _refusal(path: Path) -> CheckpointError:
         f"{path} is refused: it is damaged, or holds something other than tensors "
         f"and plain values, which could run code. {_REMEDY}"
     )
-
-
-_ZIP_ERRORS = (
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-    EOFError,
-    OSError,
-    RuntimeError,
-    ValueError,
-)
-"""Errors that `zipfile` raises for archives that are damaged."""

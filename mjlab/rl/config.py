@@ -2,10 +2,14 @@
 
 from typing import Literal
 
-from mjlab.rl.distributions import GaussianCfg
+from mjlab.rl.algorithms.config import (
+    CloningCfg,
+    DistillationCfg,
+    ObservedActionsCfg,
+    PpoCfg,
+)
 from mjlab.rl.hook import HookCfg
-from mjlab.rl.imitation import CloningCfg, ObservedActionsCfg
-from mjlab.rl.parts import DistillationCfg, MlpModelCfg, PpoCfg
+from mjlab.rl.models.config import GaussianCfg, MlpModelCfg
 from mjlab.settings import Config
 
 

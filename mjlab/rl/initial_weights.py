@@ -16,8 +16,8 @@ import torch
 
 from mjlab.rl.checkpoint import CheckpointError, find_checkpoint, load_model
 from mjlab.rl.config import AgentCfg
+from mjlab.rl.layout import policy_layout, saved_layout
 from mjlab.rl.learners import Learner, network_names
-from mjlab.rl.state import policy_layout, saved_layout
 from mjlab.rl.vecenv import RslRlVecEnv
 
 _LAYER = re.compile(r"mlp\.(?:mlp\.)?(\d+)\.(weight|bias)")
@@ -188,7 +188,7 @@ def _find_fault(
                 f"agent.{name}.{field} is {there.get(field)} there and "
                 f"{here.get(field)} here"
             )
-    kinds = [(side["distribution_cfg"] or {}).get("$type") for side in (there, here)]
+    kinds = [(side["distribution_cfg"] or {}).get("kind") for side in (there, here)]
     if kinds[0] != kinds[1]:
         return f"its actions are drawn by {kinds[0]} there and by {kinds[1]} here"
     if _match(_columns(before, source), _columns(now, name)).is_whole:
@@ -205,7 +205,7 @@ def _remedy(
     options = []
     for name in names:
         there, here = (side.get(name, {}).get("model", {}) for side in (before, now))
-        for field in there.keys() & here.keys() - {*_FREE, "$type"}:
+        for field in there.keys() & here.keys() - {*_FREE, "kind"}:
             value = there[field]
             if value != here[field] and not isinstance(value, dict):
                 values = value if isinstance(value, list) else [value]

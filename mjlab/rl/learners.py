@@ -1,4 +1,4 @@
-"""RSL-RL's algorithms, built from typed configurations, with all of their state."""
+"""A learner: an algorithm built from its configuration, with its complete state."""
 
 import contextlib
 import copy
@@ -14,17 +14,18 @@ from tensordict import TensorDict
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.managers import Observations
-from mjlab.rl.cloning import Cloning
+from mjlab.rl.algorithms.cloning import Cloning
+from mjlab.rl.algorithms.config import ScheduleCfg
+from mjlab.rl.algorithms.dagger import Dagger
+from mjlab.rl.algorithms.ppo import Ppo
 from mjlab.rl.config import (
     AgentCfg,
     CloningAgentCfg,
     DistillationAgentCfg,
     PpoAgentCfg,
 )
-from mjlab.rl.dagger import Dagger
 from mjlab.rl.distributed import Ranks
-from mjlab.rl.distributions import PartCfg
-from mjlab.rl.parts import ScheduleCfg
+from mjlab.rl.models.config import PartCfg
 from mjlab.rl.vecenv import RslRlVecEnv, terms_of, to_tensordict
 
 _log = logging.getLogger(__name__)
@@ -87,8 +88,8 @@ class Learner:
         """Build networks, storage and optimiser; the first rank's weights count."""
         self._names = network_names(cfg)
         self.critic_first = 0
-        """Iterations at the beginning of the run in which the critic alone learns. A
-        policy that came without one would be ruined before its actions are judged."""
+        """First iterations of the run in which only the critic learns. Updates by an
+        untrained critic would ruin a trained policy."""
         options = to_rsl_rl(cfg, terms_of(env.unwrapped))
         options["multi_gpu"] = None
         if not ranks.is_alone:
@@ -141,20 +142,12 @@ class Learner:
             iteration: Iterations that are done.
         """
         algorithm = self.algorithm
-        if iteration >= self.critic_first or not isinstance(algorithm, PPO):
+        if iteration >= self.critic_first or not isinstance(algorithm, Ppo):
             return algorithm.update()
-        policy = copy.deepcopy(self.policy.state_dict())
-        # Steps would become small because of a policy that does not count.
-        schedule, algorithm.schedule = algorithm.schedule, "fixed"
-        losses = algorithm.update()
-        algorithm.schedule = schedule
-        self.policy.load_state_dict(policy)
-        # Moments of a policy that does not count are dropped. The schedule sees what a
-        # step did only after it: the first of PPO's would be too large for a policy
-        # that is certain of what it does.
-        for weights in self.policy.parameters():
-            algorithm.optimizer.state.pop(weights, None)
-        if iteration + 1 == self.critic_first and schedule == "adaptive":
+        losses = algorithm.update_critic()
+        # The adaptive schedule corrects a step only after it: the first one of a policy
+        # with little noise would be too large.
+        if iteration + 1 == self.critic_first and algorithm.schedule == "adaptive":
             self.set_learning_rate(_SMALLEST_RATE)
         return losses
 
@@ -188,7 +181,7 @@ class Learner:
         if not optimizer:
             self.algorithm.optimizer.load_state_dict(built)
             self.set_learning_rate(rate)
-        self.critic_first = state.get("critic_first", 0)  # Older runs have none.
+        self.critic_first = state["critic_first"]
         if isinstance(self.algorithm, PPO) and self.algorithm.rnd is not None:
             self.algorithm.rnd.update_counter = state["rnd_steps"]
 

@@ -65,8 +65,8 @@ class JsonlWriter:
         self._file.close()
 
 
-def read_metrics(path: Path) -> list[dict[str, Any]]:
-    """Read the lines of a `metrics.jsonl`; a last one that is torn is left out."""
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of a `metrics.jsonl`, without an incomplete last line."""
     return [json.loads(line) for line in _lines(path)]
 
 

@@ -1,4 +1,4 @@
-"""The training loop: act, learn, look, save; until there is a reason to stop."""
+"""The training loop: act, learn, evaluate, save, until a reason to stop."""
 
 import contextlib
 import time
@@ -10,20 +10,20 @@ from typing import Any
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.rl.check import check_agent
+from mjlab.rl.algorithms.config import ObservedActionsCfg
 from mjlab.rl.checkpoint import Checkpoints, find_checkpoint, load_model
 from mjlab.rl.config import AgentCfg, DistillationAgentCfg
 from mjlab.rl.console import Display, Progress
 from mjlab.rl.distributed import Ranks
+from mjlab.rl.evaluation import Evaluation
 from mjlab.rl.figures import IterationFigures, Number, Scores, Stopwatch, merged
 from mjlab.rl.hook import Hook
-from mjlab.rl.imitation import ObservedActionsCfg
 from mjlab.rl.learners import Learner
 from mjlab.rl.logging import Writer
-from mjlab.rl.policy import Evaluation, find_teacher
+from mjlab.rl.policy import find_teacher
 from mjlab.rl.signals import Interrupts
 from mjlab.rl.state import RunState, seed_everything
-from mjlab.rl.vecenv import RslRlVecEnv, TrainingEnv, terms_of, to_tensordict
+from mjlab.rl.vecenv import RslRlVecEnv, TrainingEnv, terms_of
 from mjlab.threads import torch_threads
 
 
@@ -35,7 +35,7 @@ class TrainingResult:
     """Why it stopped, in words."""
 
     interrupted: bool
-    """True if a signal stopped it, rather than the work being done."""
+    """True if a signal stopped the run before it finished."""
 
     iteration: int
     """Iterations that are done."""
@@ -81,16 +81,13 @@ class TrainingLoop:
             writers: Where figures go; only the first process uses them.
             display: Shows progress; only the first process uses it.
             ranks: This process among those that train together.
-            config_text: The run's configuration, to be kept in checkpoints.
+            config_text: The run's configuration, to which checkpoints refer.
         """
         self.env = env
         self.cfg = cfg
         self.ranks = ranks or Ranks()
         seed_everything(env.seed)
         groups = {group for seen in cfg.obs_groups.values() for group in seen}
-        seen = to_tensordict(terms_of(env).observation_manager.output)
-        shapes = {str(name): tuple(one.shape[1:]) for name, one in seen.items()}
-        check_agent(cfg, shapes, env.num_envs)
         self.worlds = RslRlVecEnv(
             env, groups=sorted(groups), clip_actions=cfg.clip_actions
         )
@@ -362,4 +359,4 @@ class TrainingLoop:
             "figures": self.figures,
             "seconds": self._seconds_before + self._seconds,
         }
-        return self._state.shared(progress) | {"config": self._config_text}
+        return self._state.shared(progress, self._config_text)

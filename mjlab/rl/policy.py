@@ -1,27 +1,19 @@
-"""A trained policy without its learner: loaded from a checkpoint, and evaluated."""
+"""A trained policy, loaded from a checkpoint without its learner."""
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from rsl_rl.utils import resolve_class
 
-from mjlab.envs import ManagerBasedRlEnv, Policy, Rollout
+from mjlab.envs import ManagerBasedRlEnv
 from mjlab.registry import entries, load_task, trusted
-from mjlab.rl.checkpoint import (
-    CheckpointError,
-    check_layout,
-    find_checkpoint,
-    load_model,
-)
+from mjlab.rl.checkpoint import find_checkpoint, load_model
 from mjlab.rl.config import AgentCfg
-from mjlab.rl.hook import Hook
+from mjlab.rl.layout import check_layout, policy_layout, saved_layout
 from mjlab.rl.learners import InferencePolicy, network_names, to_rsl_rl
 from mjlab.rl.run_folder import RunFolder
-from mjlab.rl.state import policy_layout, saved_layout
 from mjlab.rl.vecenv import RslRlVecEnv, to_tensordict
-from mjlab.schema import parse_config
 
 
 def load_policy(
@@ -33,7 +25,7 @@ def load_policy(
 ) -> InferencePolicy:
     """Load the policy of a checkpoint; see `load_network`.
 
-    Without `cfg`, the learner is the one that the checkpoint or its run names.
+    Without `cfg`, the learner is that of the run's configuration.
     """
     if cfg is None:
         cfg = find_agent(place, best=best)
@@ -83,24 +75,14 @@ def load_network(
 
 
 def find_agent(place: Path, *, best: bool = False) -> AgentCfg:
-    """Return the learner that a checkpoint was trained with.
+    """Return the learner of the run that a checkpoint is in.
 
     Args:
         place: A checkpoint, or a folder of a run.
         best: Whether to take a run's best checkpoint rather than its newest.
     """
-    path = find_checkpoint(place, best=best)
-    folder = path.parent.parent
-    is_in_run = (folder / "run.json").is_file()
-    task = RunFolder(folder).info()["task"] if is_in_run else None
-    if text := load_model(path)["config"]:
-        return parse_config(text, trusted(task), where=str(path))["agent"]
-    if is_in_run:
-        return RunFolder(folder).configs(trusted(task))["agent"]
-    raise CheckpointError(
-        f"{path} does not hold the learner's configuration, and it lies in no run: "
-        "give it as cfg."
-    )
+    run = RunFolder.of_checkpoint(find_checkpoint(place, best=best))
+    return run.configs(trusted(run.info()["task"]))["agent"]
 
 
 def find_teacher(place: str) -> Path:
@@ -116,86 +98,3 @@ def _part(saved: dict[str, Any], present: dict[str, Any], name: str) -> dict[str
         "observation": {k: v for k, v in seen.items() if k in present["observation"]},
         "agent": {k: v for k, v in saved["agent"].items() if k == name},
     }
-
-
-class Evaluation:
-    """Runs the policy in training: one episode in each world, from the same start.
-
-    The worlds are built when they are first needed. They draw nothing from what
-    training draws, so that a run with evaluations is the same as one without.
-    """
-
-    def __init__(
-        self,
-        make_env: Callable[[], ManagerBasedRlEnv],
-        cfg: AgentCfg,
-        hooks: Sequence[Hook] = (),
-    ) -> None:
-        self._make_env = make_env
-        self._cfg = cfg
-        self._hooks = hooks
-        self._env: ManagerBasedRlEnv | None = None
-        self._start: dict[str, torch.Tensor] = {}
-
-    def run(self, policy: Policy) -> dict[str, torch.Tensor]:
-        """Return mean return and length of the episodes, and the share that ended.
-
-        Where the task declares success and failure, also the shares of episodes in
-        which they held once, and in their last step. Nothing is read from the device.
-        """
-        env = self._prepared()
-        rollout = Rollout(env, policy, seed=self._cfg.evaluation.seed)
-        outcomes = _OutcomeShares(env)
-        most = min(env.max_episode_length, self._cfg.evaluation.max_steps)
-        for stepped in rollout.steps(most):
-            outcomes.update(stepped)
-        return {
-            "Eval/mean_reward": rollout.returns.mean(),
-            "Eval/mean_episode_length": rollout.lengths.mean(),
-            "Eval/finished": 1.0 - rollout.running.double().mean(),
-            **outcomes.shares(),
-        }
-
-    def close(self) -> None:
-        """Let go of the worlds."""
-        if self._env is not None:
-            self._env.close()
-
-    def _prepared(self) -> ManagerBasedRlEnv:
-        """Return the worlds as they were before the first evaluation."""
-        if self._env is None:
-            self._env = self._make_env()
-            self._env.reset()
-            self._start = self._env.get_state()
-        # A curriculum that moved on in the last evaluation goes back as well.
-        self._env.set_state(self._start)
-        for hook in self._hooks:
-            hook.equip(self._env)
-        return self._env
-
-
-class _OutcomeShares:
-    """Success and failure in one episode of each world."""
-
-    def __init__(self, env: ManagerBasedRlEnv) -> None:
-        self._manager = env.outcome_manager
-        none = torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
-        names = self._manager.active_terms
-        self._once = {name: none.clone() for name in names}
-        self._at_end = {name: none.clone() for name in names}
-
-    def update(self, running: torch.Tensor) -> None:
-        """Take a step in, where the episode still ran, shape (num_envs,)."""
-        for name, once in self._once.items():
-            now = self._manager.now(name)
-            once.logical_or_(now & running)
-            torch.where(running, now, self._at_end[name], out=self._at_end[name])
-
-    def shares(self) -> dict[str, torch.Tensor]:
-        """Return shares of the episodes, by log key."""
-        kinds = {"once": self._once, "at_end": self._at_end}
-        return {
-            f"Eval/{name}_{kind}": flags.double().mean()
-            for kind, by_name in kinds.items()
-            for name, flags in by_name.items()
-        }

@@ -12,6 +12,7 @@ torch, so that looking a run up is quick.
 
 import contextlib
 import datetime
+import hashlib
 import json
 import os
 import traceback
@@ -24,6 +25,7 @@ from mjlab.files import (
     check_contained,
     make_folders,
     saying_why,
+    sha256,
     sync,
     temporary_beside,
     write_text,
@@ -130,6 +132,18 @@ class RunFolder:
         """Find the run that a user means; see `find_run`."""
         return cls(find_run(place, root))
 
+    @classmethod
+    def of_checkpoint(cls, path: Path) -> "RunFolder":
+        """Return the run that a checkpoint is in.
+
+        Raises:
+            RunFolderError: If it is in no run's folder.
+        """
+        folder = path.resolve().parent.parent
+        if not (folder / "run.json").is_file():
+            raise _alone(path)
+        return cls(folder)
+
     def info(self) -> dict[str, Any]:
         """Return the entries of `run.json`."""
         return read_object(
@@ -143,6 +157,24 @@ class RunFolder:
     def configs(self, trust: Trust | None = None) -> dict[str, Any]:
         """Return the run's configurations by name; see `load_config`."""
         return load_config(self.path / "config.json", trust)
+
+    def saved_config(self, digest: str) -> str:
+        """Return the text of a configuration that the run has or had.
+
+        Args:
+            digest: Its SHA-256, as a checkpoint holds it.
+
+        Raises:
+            RunFolderError: If it is in none of the run's files.
+        """
+        for file in (self.path / "config.json", *self.path.glob("config_until_*.json")):
+            if file.is_file() and sha256(file) == digest:
+                return file.read_text("utf-8")
+        raise RunFolderError(
+            f"{self.path} does not have the configuration of this checkpoint: "
+            "config.json was changed or is missing. Copy the run's folder once more; "
+            "to change a setting, give it as an option when you resume."
+        )
 
     def update(self, **changes: Any) -> None:
         """Change entries of `run.json`."""
@@ -262,7 +294,8 @@ def find_run(place: str | Path, root: Path = Path("logs")) -> Path:
         root: Folder of all runs, for names that are no path.
 
     Raises:
-        RunFolderError: If a link in the run's folder leads out of it.
+        RunFolderError: If a file is in no run's folder, or a link in the run's folder
+            leads out of it.
     """
     root = Path(root)
     tasks = sorted(root.iterdir()) if root.is_dir() else []
@@ -276,9 +309,18 @@ def find_run(place: str | Path, root: Path = Path("logs")) -> Path:
             if (folder / "run.json").is_file():
                 check_contained(folder, RunFolderError)
                 return folder.resolve()
+    if Path(place).is_file():
+        raise _alone(Path(place))
     known = [task.name for task in tasks if _is_run(task) or _has_runs(task)]
     hint = suggest(str(place), known) if known else f"There are no runs in {root}."
     raise UnknownNameError(f"There is no run {str(place)!r}. {hint}")
+
+
+def _alone(file: Path) -> RunFolderError:
+    return RunFolderError(
+        f"{file} is in no run's folder. Keep a checkpoint in its run's folder, beside "
+        "the run's configuration, and name it there."
+    )
 
 
 def _is_run(folder: Path) -> bool:
@@ -296,6 +338,11 @@ def save_config(path: Path, **parts: Any) -> None:
         ConfigFileError: If they could not be read back as they are.
     """
     write_text(path, config_text(**parts))
+
+
+def config_digest(text: str) -> str:
+    """Return the SHA-256 of a configuration's text; "" for no text."""
+    return hashlib.sha256(text.encode()).hexdigest() if text else ""
 
 
 def load_config(path: Path, trust: Trust | None = None) -> dict[str, Any]:

@@ -1,25 +1,23 @@
-"""A run made small, to ship with a package: a policy to watch before one has trained.
+"""Small copies of runs, to ship with a package: policies to watch before training.
 
-It stays a run's folder, with its own configuration and what `run.json` says of where it
-came from. What is left out is what only training needs: the optimiser, the critic, the
-state of the worlds, and most lines of the metrics.
+A copy is a run's folder with its configuration, `run.json`, the acting network and a
+curve of at most 50 points. The optimiser, the critic and the state of the worlds, which
+only training needs, are left out.
 """
 
 import glob
+import json
 import os
 import re
 import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from mjlab.files import folder_beside, move_durably, write_text
-from mjlab.rl.checkpoint import (
-    CheckpointError,
-    find_checkpoint,
-    load_model,
-    read_manifest,
-    write_model,
-)
+from mjlab.rl.checkpoint import find_checkpoint, load_model, write_model
 from mjlab.rl.learners import network_names
+from mjlab.rl.logging import read_rows
 from mjlab.rl.run_folder import RunFolder, RunFolderError
 
 _SHIPPED = re.compile(
@@ -29,12 +27,13 @@ _SHIPPED = re.compile(
 _ASIDE = ".old"
 """Suffix of what was shipped before, until what replaces it has its name."""
 
-MOST_LINES = 300
-"""Lines of the metrics that are kept, evenly over the run, with all evaluations."""
+MOST_POINTS = 50
+"""Iterations that the metrics keep: up to half of them evaluations, the others evenly
+spaced over the run, with the first and the last."""
 
 
 def ship(run: RunFolder, to: Path, *, best: bool = False) -> RunFolder:
-    """Copy what is needed to watch and to examine a run's policy.
+    """Copy the parts of a run that are needed to watch its policy and read its curves.
 
     Args:
         run: The run.
@@ -58,13 +57,12 @@ def ship(run: RunFolder, to: Path, *, best: bool = False) -> RunFolder:
         if hook is not None
     }
     slim = {**model, "learner": {"algorithm": {acting: weights}}, "hooks": learned}
-    manifest = read_manifest(source)
-    if manifest is None:
-        raise CheckpointError(f"{source} has no manifest, and is not shipped without.")
+    slim["config"] = ""  # Only an exact resume needs the reference.
+    iteration = model["progress"]["iteration"]
 
     aside = to.with_name(f"{to.name}.{os.getpid()}{_ASIDE}")
     with folder_beside(to) as draft:
-        write_model(draft / "checkpoints" / source.name, slim, manifest["iteration"])
+        write_model(draft / "checkpoints" / source.name, slim, iteration)
         for name in ("run.json", "config.json"):
             shutil.copy(run.path / name, draft / name)
         _thin(run.path / "metrics.jsonl", draft / "metrics.jsonl")
@@ -97,12 +95,27 @@ def _check_shipped(folder: Path) -> None:
 
 
 def _thin(source: Path, to: Path) -> None:
-    lines = source.read_text("utf-8").splitlines(keepends=True)
-    every = max(1, -(-len(lines) // MOST_LINES))
-    last = len(lines) - 1
-    kept = [
-        line
-        for i, line in enumerate(lines)
-        if i % every == 0 or i == last or '"Eval/' in line
-    ]
-    write_text(to, "".join(kept))
+    """Write at most MOST_POINTS lines of the metrics, with rounded numbers."""
+    rows = read_rows(source)
+    evaluated = [i for i, row in enumerate(rows) if any("Eval/" in key for key in row)]
+    kept = _spread(evaluated, MOST_POINTS // 2)
+    others = [i for i in range(len(rows)) if i not in kept]
+    kept = sorted([*kept, *_spread(others, MOST_POINTS - len(kept))])
+    write_text(to, "".join(f"{json.dumps(_rounded(rows[i]))}\n" for i in kept))
+
+
+def _spread(items: Sequence[int], most: int) -> list[int]:
+    """Return evenly spaced items, the first and the last included."""
+    if len(items) <= most:
+        return list(items)
+    return [items[round(i * (len(items) - 1) / (most - 1))] for i in range(most)]
+
+
+def _rounded(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row with six significant digits of each fraction."""
+    return {
+        key: float(f"{value:.6g}")
+        if isinstance(value, float) and not value.is_integer()
+        else value
+        for key, value in row.items()
+    }

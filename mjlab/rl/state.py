@@ -1,6 +1,5 @@
-"""The state of a run that a checkpoint holds, and what it has to agree with."""
+"""The state of a run that a checkpoint holds."""
 
-import dataclasses
 import random
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,20 +17,15 @@ from mjlab.rl.changed_settings import (
     find_changes,
     find_fixed,
 )
-from mjlab.rl.checkpoint import (
-    CheckpointError,
-    check_layout,
-    load_model,
-    load_own,
-)
+from mjlab.rl.checkpoint import CheckpointError, load_model, load_own
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.distributed import Ranks
-from mjlab.rl.distributions import GaussianCfg
 from mjlab.rl.figures import IterationFigures, Scores
 from mjlab.rl.hook import Hook
-from mjlab.rl.learners import Learner, network_names
-from mjlab.rl.vecenv import RslRlVecEnv, TrainingEnv, terms_of
-from mjlab.schema import to_data
+from mjlab.rl.layout import check_layout, policy_layout, saved_layout, worlds_layout
+from mjlab.rl.learners import Learner
+from mjlab.rl.run_folder import RunFolder, config_digest
+from mjlab.rl.vecenv import RslRlVecEnv
 
 _INEXACT = (
     "With --no-exact (in Python exact=False) it begins new episodes with what was "
@@ -65,9 +59,15 @@ class RunState:
     scores: Scores
     hooks: Sequence[Hook]
 
-    def shared(self, progress: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what all processes have in common, with the loop's own `progress`."""
+    def shared(self, progress: Mapping[str, Any], config: str) -> dict[str, Any]:
+        """Return the state that all processes have in common.
+
+        Args:
+            progress: The loop's own progress.
+            config: Text of the run's configuration, of which the SHA-256 is kept.
+        """
         return {
+            "config": config_digest(config),
             "layout": policy_layout(self.worlds.env, self.cfg),
             "learner": self.learner.shared_state(),
             "hooks": {hook.name: hook.state() for hook in self.hooks},
@@ -103,12 +103,15 @@ class RunState:
         Args:
             path: The checkpoint.
             exact: Whether to restore the worlds too.
-            config_text: The present configuration.
+            config_text: The present configuration; it is compared with the
+                checkpoint's. Empty if there is none.
             chosen: Paths of the settings that the user typed.
         """
         env = self.worlds.env
         model = load_model(path, env.device)
-        saved_text = str(model.get("config", ""))
+        saved_text = ""
+        if config_text and model["config"]:
+            saved_text = RunFolder(path.parent.parent).saved_config(model["config"])
         changes = find_changes(saved_text, config_text, chosen)
         fixed = find_fixed(changes, env) if exact else None
         if fixed is not None:
@@ -165,115 +168,6 @@ def _on_device(value: Any, device: torch.device) -> Any:
     if isinstance(value, tuple):
         return tuple(_on_device(item, device) for item in value)
     return value
-
-
-# What a checkpoint has to agree with: terms and networks.
-
-
-def policy_layout(
-    env: TrainingEnv, cfg: AgentCfg, *, parts: tuple[str, ...] | None = None
-) -> dict[str, Any]:
-    """Return the meaning of a policy's inputs and outputs, as plain values.
-
-    Args:
-        env: The environment.
-        cfg: The learner.
-        parts: Networks that count. None takes all; to play, only the policy counts.
-    """
-    names = network_names(cfg) if parts is None else parts
-    seen = {group for name in names for group in cfg.obs_groups.get(name, ())}
-    bound = terms_of(env)
-    observations, actions = bound.observation_manager, bound.action_manager
-    shapes = observations.group_obs_term_dim
-    return {
-        "observation": {
-            group: {
-                term: list(shape)
-                for term, shape in zip(terms, shapes[group], strict=True)
-            }
-            for group, terms in observations.active_terms.items()
-            if group in seen or any(name.startswith(f"{group}/") for name in seen)
-        },
-        "action": {
-            term: [
-                f"{target.entity}/{target.name} {target.quantity}"
-                for target in actions.term(term).targets
-            ]
-            or actions.term(term).action_dim
-            for term in actions.active_terms
-        },
-        "agent": {
-            name: {
-                "sees": list(cfg.obs_groups.get(name, ())),
-                "model": to_data(getattr(cfg, name)),
-            }
-            for name in names
-        },
-    }
-
-
-def saved_layout(model: Mapping[str, Any], cfg: AgentCfg) -> dict[str, Any]:
-    """Return the layout that a policy was saved with, with all fields of today.
-
-    A field that is newer than the file has its default, as in a configuration's file.
-
-    Args:
-        model: What all processes have in common, from a checkpoint.
-        cfg: The learner here.
-    """
-    saved = model["layout"]
-    networks = {}
-    for name, network in saved["agent"].items():
-        here, said = getattr(cfg, name, None), network["model"]
-        if here is not None and to_data(here)["$type"] == said["$type"]:
-            known = _defaults(type(here)) | said | _initial_noise(here, said)
-            order = dict.fromkeys([*to_data(here), *known])
-            said = {key: known[key] for key in order if key in known}
-        networks[name] = network | {"model": said}
-    return saved | {"agent": networks}
-
-
-def _initial_noise(here: Any, saved: dict[str, Any]) -> dict[str, Any]:
-    """Return the saved distribution with the initial deviation of the present one.
-
-    The deviation itself is in the checkpoint, so its initial value need not agree.
-    """
-    present = getattr(here, "distribution_cfg", None)
-    distribution = saved.get("distribution_cfg")
-    if not isinstance(present, GaussianCfg) or not distribution:
-        return {}
-    return {"distribution_cfg": distribution | {"init_std": present.init_std}}
-
-
-def _defaults(kind: type) -> dict[str, Any]:
-    """Return the fields of a configuration that have a default, as plain values."""
-    missing, found = dataclasses.MISSING, {}
-    for field in dataclasses.fields(kind):
-        if field.default_factory is not missing:
-            found[field.name] = to_data(field.default_factory())
-        elif field.default is not missing:
-            found[field.name] = to_data(field.default)
-    return found
-
-
-def worlds_layout(env: TrainingEnv) -> dict[str, Any]:
-    """Return what a saved state of the worlds has to agree with, as plain values."""
-    bound = terms_of(env)
-    managers = {
-        "command": bound.command_manager,
-        "reward": bound.reward_manager,
-        "termination": bound.termination_manager,
-        "event": bound.event_manager,
-        "curriculum": bound.curriculum_manager,
-        "metrics": bound.metrics_manager,
-    }
-    return {
-        "num_envs": env.num_envs,
-        "engine": bound.sim.backend.engine,
-    } | {
-        kind: dict.fromkeys(manager.active_terms, "present")
-        for kind, manager in managers.items()
-    }
 
 
 # Random numbers that are not the worlds' own.

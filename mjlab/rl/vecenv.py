@@ -163,6 +163,11 @@ class RslRlVecEnv(VecEnv, Generic[Env]):
         return self.env
 
     @property
+    def terms(self) -> ManagerBasedRlEnv:
+        """An environment to ask about terms; see `terms_of`."""
+        return terms_of(self.env)
+
+    @property
     def episode_length_buf(self) -> torch.Tensor:
         """Steps since each world was reset, shape (num_envs,), int64, live."""
         return self.env.episode_length_buf

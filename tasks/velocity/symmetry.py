@@ -17,7 +17,7 @@ from mjlab.managers.term import BoundTerm
 from mjlab.mdp.lookup import contact_sensor
 from mjlab.names import suggest
 from mjlab.rl import MlpModelCfg, SymmetryCfg
-from mjlab.rl.equivariant import MirroredColumns, SignedColumns
+from mjlab.rl.models.equivariant import MirroredColumns, SignedColumns
 from mjlab.rl.vecenv import RslRlVecEnv, terms_of
 from mjlab.schema import declared
 from mjlab.sensor import RayCastSensorCfg
@@ -268,7 +268,7 @@ class Go1SymmetryCfg(SymmetryCfg):
 class EquivariantModelCfg(MlpModelCfg):
     """A perceptron that does in a robot's mirror what the mirror shows."""
 
-    class_name = "mjlab.rl.equivariant:EquivariantModel"
+    class_name = "mjlab.rl.models.equivariant:EquivariantModel"
 
     mirror: ClassVar[Mirror]
     """Mirror of the robot, which a subclass names."""

@@ -1,6 +1,5 @@
 """What `play.py` plays, where it shows it, and what it answers to mistakes."""
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -119,14 +118,6 @@ def test_a_run_is_played_whatever_it_is_called_by(place: str, logs, capsys):
     play_unseen(known.get(place, place), logs)
     title = known[place] if place == "CHECKPOINT" else f"{TASK}, {run.path.name}"
     assert capsys.readouterr().out.startswith(f"{title}: 1 world, seed 0.\n")
-
-
-def test_a_checkpoint_alone_brings_its_configuration(logs, tmp_path, capsys):
-    run = RunFolder.find("latest", logs)
-    alone = tmp_path / "alone.pt"
-    shutil.copy(run.path / "checkpoints" / "model_000002.pt", alone)
-    play_unseen(str(alone), tmp_path)
-    assert capsys.readouterr().out.startswith(f"{alone}: 1 world,")
 
 
 def test_a_run_is_played_with_its_own_configuration_and_the_users(logs):

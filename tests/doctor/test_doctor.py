@@ -389,16 +389,17 @@ SCRATCH = ["Velocity-Go1-Flat", "Velocity-G1-Flat", "Velocity-G1-Gait"]
 
 
 @pytest.mark.parametrize("task", SCRATCH)
-def test_a_policy_is_judged_after_it_tracks_half_as_well_as_in_the_end(
+def test_a_policy_is_judged_after_it_tracks_40_percent_as_well_as_in_the_end(
     task: str,
 ) -> None:
+    """By the 50 iterations that a shipped run keeps."""
     shipped = course_of(RunFolder(TASKS / "velocity/trained" / task))
     tracked = shipped.metrics.series["Episode_Reward/track_linear_velocity"]
     pairs = [*zip(tracked.iterations, tracked.finite, strict=True)]
     last = [value for _, value in pairs[-len(pairs) // 10 :]]
     end = sum(last) / len(last)
-    half = next(i for i, value in pairs if value > 0.5 * end)
-    assert 0.5 * shipped.judged_from < half < shipped.judged_from
+    tracks = next(i for i, value in pairs if value > 0.4 * end)
+    assert 0.5 * shipped.judged_from < tracks < shipped.judged_from
 
 
 ENDS = {

@@ -15,6 +15,7 @@ from mjlab.cli.train import train
 from mjlab.export import ExportError, OnnxPolicy
 from mjlab.names import UnknownNameError
 from mjlab.rl import LoggingCfg, RunFolder
+from mjlab.rl.run_folder import RunFolderError
 from scripts import evaluate, play
 from scripts import export as export_script
 from tests.worlds.rl_runs import agent_cfg, env_cfg
@@ -127,14 +128,18 @@ def test_the_script_writes_the_policy_of_a_run_and_says_what_it_takes(
     assert contract == OnnxPolicy(out).contract
 
 
-def test_a_checkpoint_alone_is_written_if_its_task_is_named(logs, tmp_path, capsys):
+@pytest.mark.parametrize("program", [export_script, play, evaluate])
+def test_a_checkpoint_outside_of_its_run_is_refused_in_one_line(
+    program, logs, tmp_path
+):
     checkpoint = RunFolder.find("latest", logs).path / "checkpoints/model_000001.pt"
     alone = tmp_path / "model.pt"
     shutil.copy(checkpoint, alone)
-    with pytest.raises(UsageError, match=r"model.pt is in no run's folder.*--task"):
-        export_script.main([str(alone), "--logs", str(logs)])
-    export_script.main([str(alone), "--task", TASK, "--logs", str(logs)])
-    assert OnnxPolicy(tmp_path / "model.onnx").task == TASK
+    with pytest.raises(RunFolderError) as caught:
+        program.main([str(alone), "--logs", str(logs)])
+    said = str(caught.value)
+    assert said.startswith(f"{alone} is in no run's folder. Keep a checkpoint in its")
+    assert "\n" not in said
 
 
 def test_what_ships_with_a_task_is_written_beside_the_users_runs(tmp_path, capsys):
@@ -216,7 +221,6 @@ def test_help_comes_at_once_without_torch_and_fits_a_screen():
         ("policy.onnx", r"policy.onnx is an ONNX file already. Watch it with play.py"),
         ("latest --bset", r"no option '--bset'.*'--best'"),
         ("latest latest", r"takes one \[PLACE\].*'latest' is one too many"),
-        ("latest --task Cartpole", r"no task 'Cartpole'.*'Cartpole-Balance'"),
     ],
 )
 def test_a_line_that_cannot_work_is_answered(arguments, answer, logs):

@@ -223,12 +223,6 @@ def checkpoint(folder: Path) -> Format:
     return Format(path, damaged_bytes, lambda: _bits(load_model(path)), True)
 
 
-def checkpoint_alone(folder: Path) -> Format:
-    found = checkpoint(folder)
-    found.file.with_suffix(".json").unlink()
-    return found
-
-
 def manifest(folder: Path) -> Format:
     path = checkpoint(folder).file
 
@@ -268,7 +262,7 @@ def sidecar(folder: Path) -> Format:
 
 
 FORMATS = (
-    *(run_json, metrics, config, checkpoint, checkpoint_alone, manifest),
+    *(run_json, metrics, config, checkpoint, manifest),
     *(recording, sidecar, motion, mjcf, onnx),
 )
 

@@ -20,6 +20,7 @@ from tests.tools.architecture import (
     engine_faults,
     floor_of,
     import_faults,
+    imported_names,
     imports_at_load,
     read_sources,
     room_of,
@@ -37,6 +38,15 @@ def test_nobody_above_the_simulation_asks_which_engine_runs():
 def test_every_room_has_a_floor():
     rooms = {room_of(source.module) for source in SOURCES}
     assert [room for room in sorted(rooms) if floor_of(room) is None] == []
+
+
+def test_algorithms_and_models_do_not_import_the_training_loop():
+    rooms = ("mjlab.rl.algorithms", "mjlab.rl.models")
+    sources = read_sources("mjlab/rl/algorithms", "mjlab/rl/models")
+    imported = {(s.path, name) for s in sources for name, _ in imported_names(s)}
+    ours = [(path, name) for path, name in imported if name.startswith("mjlab.rl")]
+    assert ours
+    assert [(path, name) for path, name in ours if not name.startswith(rooms)] == []
 
 
 def test_floors_are_whole_numbers():

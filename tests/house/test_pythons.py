@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mjlab.rl.logging import read_metrics
+from mjlab.rl.logging import read_rows
 from tests.tools.first_hour import require_film
 from tests.tools.installed import build_wheel_of_sdist, copy_checkout, run
 
@@ -48,7 +48,7 @@ def test_the_wheel_lists_trains_and_films(
 
     assert "Cartpole-Balance" in mjlab("list")
     mjlab("train", "Cartpole-Balance", "--agent.max-iterations", "20")
-    metrics = read_metrics(tmp_path / "logs/latest/metrics.jsonl")
+    metrics = read_rows(tmp_path / "logs/latest/metrics.jsonl")
     returns = [row["Train/mean_reward"] for row in metrics]
     assert len(returns) == 20
     assert returns[-1] > returns[0]

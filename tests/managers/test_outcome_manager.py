@@ -9,7 +9,7 @@ from mjlab.envs import ManagerBasedRlEnv
 from mjlab.managers import OutcomeTermCfg, TermError
 from mjlab.names import UnknownNameError
 from mjlab.rl.config import EvaluationCfg, PpoAgentCfg
-from mjlab.rl.policy import Evaluation
+from mjlab.rl.evaluation import Evaluation
 from tests.tools.operations import counted_operations
 from tests.worlds import gym_tasks
 

@@ -14,9 +14,11 @@ from tests.worlds.rl_runs import agent_cfg, differing, env_cfg, flat_state, make
 
 
 def loop_of(agent, folder: Path, env=None) -> TrainingLoop:
-    """A training loop that keeps its configuration in checkpoints, as runs do."""
+    """A training loop with its configuration in a file, as in a run's folder."""
     text = config_text(env=env or env_cfg(), agent=agent)
-    return make_loop(agent, folder=folder, env=env, config_text=text)
+    if not (folder / "config.json").exists():
+        (folder / "config.json").write_text(text)
+    return make_loop(agent, folder=folder / "checkpoints", env=env, config_text=text)
 
 
 def trained(folder: Path, iterations: int = 2, env=None, **algorithm) -> TrainingLoop:
@@ -32,7 +34,7 @@ def agent(iterations: int = 4, **algorithm) -> Any:
 
 def optimizer_in(folder: Path, iteration: int) -> dict:
     """The optimiser's state in a checkpoint, as torch alone reads it."""
-    file = folder / f"model_{iteration:06d}.pt"
+    file = folder / "checkpoints" / f"model_{iteration:06d}.pt"
     data = torch.load(file, weights_only=True)
     return data["learner"]["algorithm"]["optimizer_state_dict"]
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import hashlib
 import io
 import json
 import os
@@ -31,16 +32,14 @@ from mjlab.rl import (
     TrainingLoop,
 )
 from mjlab.rl.checkpoint import (
-    check_layout,
     find_checkpoint,
     load_model,
     load_own,
     read_manifest,
 )
+from mjlab.rl.layout import check_layout, policy_layout, saved_layout
 from mjlab.rl.state import (
-    policy_layout,
     random_state,
-    saved_layout,
     seed_everything,
     set_random_state,
 )
@@ -118,16 +117,20 @@ def flip_a_weight(path):
 
 
 def test_a_damaged_checkpoint_is_refused_by_its_own_name_too(tmp_path):
-    """Beside its manifest by that, and alone by the sums in torch's archive."""
     path = save(Checkpoints(tmp_path), 2)
     flip_a_weight(path)
-    with pytest.raises(CheckpointError, match=r"is damaged: it is not what .*json"):
+    with pytest.raises(CheckpointError, match=r"is damaged: its checksum is not"):
         load_model(path)
+
+
+def test_a_checkpoint_without_its_manifest_is_refused_in_one_line(tmp_path):
+    path = save(Checkpoints(tmp_path), 2)
     path.with_suffix(".json").unlink()
-    with pytest.raises(
-        CheckpointError, match=r"000002\.pt is damaged in '.*data/0'\. "
-    ):
+    with pytest.raises(CheckpointError) as caught:
         load_model(path)
+    said = str(caught.value)
+    assert "has no manifest model_000002.json" in said and "run's folder" in said
+    assert "\n" not in said
 
 
 def test_a_damaged_state_of_the_worlds_is_refused_by_name(tmp_path):
@@ -142,7 +145,7 @@ def test_a_checkpoint_that_its_manifest_does_not_name_is_passed_over(tmp_path):
     manifest = json.loads(path.with_suffix(".json").read_text())
     path.with_suffix(".json").write_text(json.dumps(manifest | {"files": {}}))
     assert Checkpoints(tmp_path).newest() is None
-    with pytest.raises(CheckpointError, match=r"is damaged: it is not what .*json"):
+    with pytest.raises(CheckpointError, match=r"is damaged: its checksum is not"):
         load_model(path)
 
 
@@ -275,12 +278,20 @@ def attack_files():
     return [plain.getvalue(), torches.getvalue(), crafted.getvalue()]
 
 
+def vouch_for(path):
+    """Write a manifest with the checksum of a file, as an attacker can."""
+    files = {path.name: hashlib.sha256(path.read_bytes()).hexdigest()}
+    manifest = {"format": 2, "iteration": 1, "files": files}
+    path.with_suffix(".json").write_text(json.dumps(manifest))
+
+
 @pytest.mark.filterwarnings("ignore:Detected pickle protocol")
 @pytest.mark.parametrize("data", attack_files(), ids=["pickle", "torch", "zip"])
 def test_a_crafted_pickle_is_refused_and_runs_nothing(tmp_path, monkeypatch, data):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "model_000001.pt"
     path.write_bytes(data)
+    vouch_for(path)
     with pytest.raises(CheckpointError, match="could run code"):
         load_model(path)
     assert not (tmp_path / "attacked").exists()
@@ -300,12 +311,14 @@ def test_a_manifest_that_names_files_elsewhere_reaches_none(tmp_path):
     ("data", "said"),
     [
         ({"actor_state_dict": {}, "iter": 3}, "is not a checkpoint of this project"),
-        ({"format": 99, "learner": {}}, "is of format 99; this version reads up to"),
-        ({"format": 1, "model": {}}, "it holds 'format', 'model'"),
+        ({"format": 99, "learner": {}}, "has format 99; this version reads format 2"),
+        ({"format": 1, "learner": {}}, "has format 1; this version reads format 2"),
+        ({"format": 2, "model": {}}, "it holds 'format', 'model'"),
     ],
 )
 def test_a_file_of_something_else_is_refused_by_name(tmp_path, data, said):
     torch.save(data, tmp_path / "model.pt")
+    vouch_for(tmp_path / "model.pt")
     with pytest.raises(CheckpointError, match=said):
         load_model(tmp_path / "model.pt")
 

@@ -20,8 +20,8 @@ from mjlab.rl import (
     RunFolder,
     load_policy,
 )
+from mjlab.rl.algorithms.cloning import read_demonstrations
 from mjlab.rl.check import AgentError
-from mjlab.rl.cloning import read_demonstrations
 from mjlab.tasks.cartpole.rl import CartpoleAgentCfg
 from scripts import clone
 from tests.worlds.rl_runs import agent_cfg, env_cfg, make_loop

@@ -21,8 +21,8 @@ from mjlab.cli.answers import _is_answer
 from mjlab.recording import merge
 from mjlab.rl import Checkpoints
 from mjlab.rl.checkpoint import find_fault
-from mjlab.rl.logging import JsonlWriter, read_metrics
-from mjlab.rl.metrics_file import read_metrics as read_series
+from mjlab.rl.logging import JsonlWriter, read_rows
+from mjlab.rl.metrics_file import read_metrics
 from mjlab.sweep.page import write_page
 from mjlab.sweep.study import open_study, using_database
 from tests.recording.test_files import a_file, an_episode
@@ -64,10 +64,10 @@ def metrics(folder: Path) -> Writer:
             writer.close()
 
     def read() -> Any:
-        found = [line["Train/x"] for line in read_metrics(path)]
+        found = [line["Train/x"] for line in read_rows(path)]
         assert found[:5] == [1.0, 2.0, 3.0, 4.0, 5.0]
         assert found[5:] in ([6.0, 7.0, 8.0], [], [60.0])
-        assert read_series(path).damaged == 0
+        assert read_metrics(path).damaged == 0
         # Lines that count as not yet written are those of the old state.
         return "new" if found[5:] == [60.0] else "old"
 
@@ -229,7 +229,7 @@ def check_run(run: Path) -> bool:
     for number in checkpoints.iterations():
         path = checkpoints.folder / f"model_{number:06d}.pt"
         assert find_fault(path) is None
-    assert read_series(run / "metrics.jsonl").damaged == 0
+    assert read_metrics(run / "metrics.jsonl").damaged == 0
     status = json.loads((run / "run.json").read_text())["status"]
     # A folder that could not be made whole has no run in it to end.
     assert status != "running" or not (run / "defaults.json").exists()

@@ -9,8 +9,8 @@ import pytest
 import torch
 from tensordict import TensorDict
 
-from mjlab.rl import cloning
-from mjlab.rl.dagger import Dagger
+from mjlab.rl.algorithms import cloning
+from mjlab.rl.algorithms.dagger import Dagger
 from mjlab.rl.figures import Scores
 from mjlab.rl.logging import JsonlWriter, TensorboardWriter
 
@@ -61,9 +61,6 @@ def test_the_rate_of_a_student_halves_with_so_many_samples() -> None:
     class Learner(Dagger):
         def __init__(self) -> None:
             self._first_rate, self._half_life, self._added = 0.8, 100, 200
-            self._seen = TensorDict(
-                {"observations": torch.zeros(4, 1), "actions": torch.zeros(4, 1)}, [4]
-            )
             self._capacity, self._batch_size, self._num_updates = 4, 2, 0
             self.num_updates, self.device = 0, "cpu"
             self.optimizer = SimpleNamespace(param_groups=[{}])  # type: ignore
@@ -72,8 +69,10 @@ def test_the_rate_of_a_student_halves_with_so_many_samples() -> None:
                 observations=torch.zeros(1, 1), clear=lambda: None
             )
 
-        def _keep(self) -> None:
+        def _store(self) -> TensorDict:
             """Nothing is added."""
+            rows = {"observations": torch.zeros(4, 1), "actions": torch.zeros(4, 1)}
+            return TensorDict(rows, [4])
 
     learner = Learner()
     with pytest.raises(ZeroDivisionError):
@@ -83,19 +82,15 @@ def test_the_rate_of_a_student_halves_with_so_many_samples() -> None:
 
 
 @pytest.mark.parametrize("term", ["a", "b", "c"])
-def test_the_columns_of_the_named_term_are_shuffled_and_no_others(
-    term: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    manager = SimpleNamespace(
+def test_the_columns_of_the_named_term_are_shuffled_and_no_others(term: str) -> None:
+    manager: Any = SimpleNamespace(
         active_terms={"actor": ["a", "b", "c"]},
         group_obs_term_dim={"actor": [(1,), (2,), (1,)]},
     )
-    bound = SimpleNamespace(observation_manager=manager)
-    monkeypatch.setattr(cloning, "terms_of", lambda env: bound)
     rows = torch.arange(50.0)[:, None] + torch.arange(4.0) * 100.0
     seen = TensorDict({"actor": rows.clone()}, [50])
     torch.manual_seed(0)
-    cloning._shuffle(seen, [term], None)  # type: ignore[arg-type]
+    cloning._shuffle(seen, [term], manager)
     moved = (seen["actor"] != rows).any(dim=0).tolist()
     columns = {"a": [0], "b": [1, 2], "c": [3]}[term]
     assert moved == [column in columns for column in range(4)]

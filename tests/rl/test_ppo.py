@@ -12,8 +12,8 @@ from rsl_rl.storage import RolloutStorage
 from tensordict import TensorDict
 from torch import nn
 
-from mjlab.rl.equivariant import Image, SignedColumns, TiedLinear
-from mjlab.rl.ppo import Ppo, round_layers
+from mjlab.rl.algorithms.ppo import Ppo, round_layers
+from mjlab.rl.models.equivariant import Image, SignedColumns, TiedLinear
 
 WORLDS, STEPS = 64, 8
 

@@ -15,7 +15,7 @@ from rich.console import Console
 from mjlab.rl import LoggingCfg, PpoAgentCfg, RunFolder
 from mjlab.rl.console import LivePanel, PlainLines, Progress, duration, open_display
 from mjlab.rl.figures import Window
-from mjlab.rl.logging import JsonlWriter, read_metrics, writing
+from mjlab.rl.logging import JsonlWriter, read_rows, writing
 from tests.worlds.rl_runs import agent_cfg, env_cfg, make_loop
 
 
@@ -127,7 +127,7 @@ def test_figures_go_to_jsonl_and_tensorboard(tmp_path):
     with writing(tmp_path, LoggingCfg(), config={}) as writers:
         loop = make_loop(agent_cfg(2), writers=writers)
         loop.run()
-    lines = read_metrics(tmp_path / "metrics.jsonl")
+    lines = read_rows(tmp_path / "metrics.jsonl")
     events = EventAccumulator(str(tmp_path))
     events.Reload()
     scalars = events.Scalars("Loss/value")

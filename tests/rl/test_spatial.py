@@ -13,10 +13,9 @@ from mjlab.rl import (
     PpoAgentCfg,
     SpatialCnnModelCfg,
 )
-from mjlab.rl.dagger import Dagger
+from mjlab.rl.algorithms.dagger import Dagger, ObservedActions
 from mjlab.rl.learners import to_rsl_rl
-from mjlab.rl.observed import ObservedActions
-from mjlab.rl.spatial import SpatialCnnModel, SpatialEncoder
+from mjlab.rl.models.spatial import SpatialCnnModel, SpatialEncoder
 
 HEIGHT, WIDTH = 8, 12
 GROUPS = {"actor": ["state", "camera"]}

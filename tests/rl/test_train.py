@@ -1,5 +1,6 @@
 """A whole run: from configurations to a folder, to a policy that plays."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -24,10 +25,10 @@ from mjlab.rl import (
     load_policy,
 )
 from mjlab.rl.checkpoint import load_model
-from mjlab.rl.logging import read_metrics
+from mjlab.rl.logging import read_rows
+from mjlab.rl.run_folder import RunFolderError
 from mjlab.rl.vecenv import RslRlVecEnv
-from mjlab.schema import parse_config
-from tests.worlds.rl_runs import agent_cfg, env_cfg, make_env, make_loop
+from tests.worlds.rl_runs import agent_cfg, env_cfg, make_env
 
 
 class Quiet:
@@ -73,7 +74,7 @@ def test_a_run_leaves_everything_in_its_folder_and_its_policy_plays(tmp_path):
     info = folder.info()
     assert (info["status"], info["seed"]) == ("finished", 3)
     assert info["reason"] == outcome.reason == "2 of 2 iterations"
-    lines = read_metrics(folder.path / "metrics.jsonl")
+    lines = read_rows(folder.path / "metrics.jsonl")
     assert "Eval/mean_reward" in lines[1]
     assert Checkpoints(folder.path / "checkpoints").best() is not None
 
@@ -93,10 +94,15 @@ def test_a_run_leaves_everything_in_its_folder_and_its_policy_plays(tmp_path):
     assert torch.allclose(actions, expected, atol=1e-6)
 
 
-def test_a_checkpoint_alone_carries_its_configuration(tmp_path):
+def digest(folder):
+    return hashlib.sha256((folder.path / "config.json").read_bytes()).hexdigest()
+
+
+def test_a_checkpoint_refers_to_the_configuration_of_its_run(tmp_path):
     folder, outcome = run(tmp_path, iterations=1)
-    text = load_model(outcome.checkpoint)["config"]
-    assert parse_config(text) == folder.configs()
+    model = load_model(outcome.checkpoint)
+    assert model["config"] == digest(folder)
+    assert b"episode_length_s" not in outcome.checkpoint.read_bytes()
 
 
 def test_a_run_that_was_interrupted_goes_on_in_its_folder(tmp_path):
@@ -130,7 +136,7 @@ def test_a_run_that_was_interrupted_goes_on_in_its_folder(tmp_path):
     assert outcome.iteration == 4
     assert second.info()["status"] == "finished"
     assert [p.iteration for p in display.shown] == [3, 4]
-    lines = read_metrics(first.path / "metrics.jsonl")
+    lines = read_rows(first.path / "metrics.jsonl")
     assert [line["iteration"] for line in lines] == [1, 2, 3, 4]
 
     whole, _ = run(tmp_path / "whole", 4)
@@ -163,9 +169,12 @@ def test_what_is_set_when_a_run_goes_on_is_its_configuration_from_then_on(tmp_pa
     assert configs["agent"].max_iterations == 3
     assert configs["agent"].algorithm.entropy_coef == 0.125
     assert load_config(folder.path / "config_until_000002.json") == before
-    # And the new checkpoint brings the new one.
+    # The new checkpoint refers to the new one, and an older one to the old.
     assert outcome.checkpoint is not None
-    assert parse_config(load_model(outcome.checkpoint)["config"]) == configs
+    assert load_model(outcome.checkpoint)["config"] == digest(folder)
+    older = load_model(folder.path / "checkpoints" / "model_000002.pt")["config"]
+    before_text = (folder.path / "config_until_000002.json").read_text()
+    assert folder.saved_config(older) == before_text
     (entry,) = folder.info()["resumed"]
     assert entry["iteration"] == 2
 
@@ -176,6 +185,14 @@ def test_a_run_that_goes_on_unchanged_keeps_its_one_configuration(tmp_path):
     go_on(tmp_path, env_cfg(), agent(2))
     assert (folder.path / "config.json").read_text() == text
     assert not list(folder.path.glob("config_until_*"))
+
+
+def test_a_run_whose_configuration_file_was_edited_is_not_resumed(tmp_path):
+    folder, _ = run(tmp_path)
+    file = folder.path / "config.json"
+    file.write_text(file.read_text().replace("0.99", "0.98"))
+    with pytest.raises(RunFolderError, match=r"config\.json was changed or is missing"):
+        go_on(tmp_path, env_cfg(), agent(3))
 
 
 def test_a_run_that_cannot_go_on_so_stays_as_it_was(tmp_path):
@@ -221,18 +238,26 @@ def test_a_policy_is_loaded_with_the_learner_that_its_folder_names(tmp_path):
     worlds = RslRlVecEnv(make_env())
     seen = worlds.get_observations()
     expected = load_policy(folder.path, worlds, folder.configs()["agent"])(seen)
-    alone = tmp_path / "elsewhere" / "model.pt"
-    alone.parent.mkdir()
-    shutil.copy(outcome.checkpoint, alone)
-    for place in (folder.path, outcome.checkpoint, alone):
+    for place in (folder.path, outcome.checkpoint):
         assert torch.equal(load_policy(place, worlds)(seen), expected)
 
 
-def test_a_policy_without_a_configuration_asks_for_one(tmp_path):
-    loop = make_loop(agent_cfg(1), folder=tmp_path / "some" / "checkpoints")
-    checkpoint = loop.run().checkpoint
-    with pytest.raises(CheckpointError, match="lies in no run: give it as cfg"):
-        load_policy(checkpoint, make_env())
+def test_a_checkpoint_outside_of_a_run_is_refused_in_one_line(tmp_path):
+    folder, outcome = run(tmp_path, iterations=1)
+    alone = tmp_path / "elsewhere" / "checkpoints" / outcome.checkpoint.name
+    alone.parent.mkdir(parents=True)
+    for file in (outcome.checkpoint, outcome.checkpoint.with_suffix(".json")):
+        shutil.copy(file, alone.parent)
+    worlds = RslRlVecEnv(make_env())
+    with pytest.raises(RunFolderError) as caught:
+        load_policy(alone, worlds)
+    said = str(caught.value)
+    assert said.startswith(f"{alone} is in no run's folder. Keep a checkpoint in its")
+    assert "\n" not in said
+    with pytest.raises(RunFolderError, match="is in no run's folder"):
+        RunFolder.find(alone)
+    # With the learner's configuration, nothing of the run is needed.
+    load_policy(alone, worlds, folder.configs()["agent"])
 
 
 def test_a_policy_plays_where_only_what_it_does_not_see_is_different(tmp_path):

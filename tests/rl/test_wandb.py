@@ -16,7 +16,7 @@ from mjlab.cli.line import read_line
 from mjlab.cli.train import train
 from mjlab.rl import CheckpointCfg, LoggingCfg, RunFolder
 from mjlab.rl.check import AgentError, check_agent, groups_of
-from mjlab.rl.logging import read_metrics
+from mjlab.rl.logging import read_rows
 from mjlab.rl.wandb import WandbError, artifact_of, fetch, open_run
 from scripts import evaluate, upload
 from scripts import train as train_script
@@ -108,7 +108,7 @@ def test_figures_and_configuration_are_those_of_the_run(trained):
         {i.key or i.nested_key[0]: json.loads(i.value_json) for i in row.item}
         for row in of_kind(trained.records, "history")
     ]
-    lines = read_metrics(trained.run.path / "metrics.jsonl")
+    lines = read_rows(trained.run.path / "metrics.jsonl")
     for row, line in zip(rows, lines, strict=True):
         assert row["_step"] == line.pop("iteration")
         assert line.items() <= row.items()
@@ -197,7 +197,7 @@ def test_a_run_comes_back_once_is_evaluated_and_goes_on(trained, tmp_path, capsy
     more = ["--resume", place, "--agent.max-iterations", "5", "--logs", str(logs)]
     assert run_program(train_script.main, [TASK, *more]) == 0
     assert RunFolder(home).info()["resumed"][0]["iteration"] == 4
-    assert [line["iteration"] for line in read_metrics(home / "metrics.jsonl")] == [
+    assert [line["iteration"] for line in read_rows(home / "metrics.jsonl")] == [
         *range(1, 6)
     ]
     # What has gone on here is not what is there.

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from mjlab.envs import Discrete
-from mjlab.rl.categorical import CategoricalDistribution
+from mjlab.rl.models.categorical import CategoricalDistribution
 from mjlab.rl.vecenv import BatchVecEnv
 from mjlab.tasks.cartpole.classic import (
     ClassicCartpoleCfg,

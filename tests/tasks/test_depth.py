@@ -10,7 +10,8 @@ import torch
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.managers.term import TermError
 from mjlab.rl import DistillationAgentCfg, GaussianCfg, MlpModelCfg, TrainingLoop
-from mjlab.rl.policy import Evaluation, find_teacher
+from mjlab.rl.evaluation import Evaluation
+from mjlab.rl.policy import find_teacher
 from mjlab.tasks.manipulation import (
     TRAINED,
     LiftYamDepthCfg,

@@ -18,8 +18,13 @@ from mjlab.export.graph import Graph
 from mjlab.export.network import add_network
 from mjlab.rl import RslRlVecEnv
 from mjlab.rl.distributed import Ranks
-from mjlab.rl.equivariant import EquivariantModel, Image, MirroredColumns, SignedColumns
 from mjlab.rl.learners import Learner
+from mjlab.rl.models.equivariant import (
+    EquivariantModel,
+    Image,
+    MirroredColumns,
+    SignedColumns,
+)
 from mjlab.tasks.robots.g1 import MIRROR
 from mjlab.tasks.velocity import VelocityG1FlatCfg, VelocityG1GaitCfg, g1_gait_rl
 from mjlab.tasks.velocity import gait as gait_module

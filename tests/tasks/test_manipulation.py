@@ -17,8 +17,7 @@ from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, Rollout, mdp
 from mjlab.managers import EventTermCfg, RecorderTermCfg
 from mjlab.managers.term import TermError
 from mjlab.recording import RecordingCfg
-from mjlab.rl.dagger import Dagger
-from mjlab.rl.observed import ObservedActions
+from mjlab.rl.algorithms.dagger import Dagger, ObservedActions
 from mjlab.tasks.manipulation import (
     LiftYamCfg,
     LiftYamIKCfg,
@@ -362,7 +361,7 @@ def test_the_newest_steps_take_the_place_of_the_oldest():
     teaching = Teaching(capacity=48)
     for _ in range(2):
         teaching.iterate()
-    kept = teaching.algorithm._seen
+    kept = teaching.algorithm._buffer
     assert kept is not None
     # 64 steps came, so 16 of the first 32 are left, in rows 16 to 31.
     products = kept["observations", "actor"] @ teaching.matrix.T

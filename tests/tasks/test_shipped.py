@@ -1,5 +1,6 @@
 """The policies that ship with tasks, and how a run is made small enough to ship."""
 
+import itertools
 import json
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from tests.worlds.rl_runs import agent_cfg, env_cfg
 
 TASK = "Cartpole-Balance"
 TRAINED = {name: trained for name in entries() if (trained := load_task(name).trained)}
-MOST_BYTES = 1_500_000
+MOST_BYTES = 1_000_000
 """A package that is installed to be looked at should not be large."""
 
 
@@ -47,14 +48,33 @@ def test_a_shipped_run_acts_as_the_run_did_and_is_small(run, tmp_path):
     assert small.info() == run.info()
 
 
-def test_metrics_are_thinned_evenly_and_keep_their_evaluations(run, tmp_path):
-    rows = [{"iteration": i} for i in range(1000)]
-    rows[501] = {"iteration": 501, "Eval/mean_reward": 1.0}
-    (run.path / "metrics.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
-    small = ship(run, tmp_path / "small")
-    lines = (small.path / "metrics.jsonl").read_text().splitlines()
-    kept = [json.loads(line)["iteration"] for line in lines]
-    assert kept == sorted({*range(0, 1000, 4), 501, 999})
+def shipped_rows(run, to, rows):
+    (run.path / "metrics.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
+    small = ship(run, to)
+    return [json.loads(line) for line in (small.path / "metrics.jsonl").open()]
+
+
+def test_a_shipped_curve_has_at_most_50_points_with_the_evaluations(run, tmp_path):
+    rows: list[dict] = [{"iteration": i} for i in range(1, 1001)]
+    for row in rows[99::100]:
+        row["Eval/mean_reward"] = 1.0
+    kept = [row["iteration"] for row in shipped_rows(run, tmp_path / "small", rows)]
+    assert len(kept) == 50 and kept[0] == 1 and kept[-1] == 1000
+    assert set(range(100, 1001, 100)) <= set(kept)
+    # 40 points over 999 iterations are 999 / 39 = 25.6 apart.
+    assert max(b - a for a, b in itertools.pairwise(kept)) <= 26
+
+
+def test_many_evaluations_are_thinned_too_and_a_short_curve_is_whole(run, tmp_path):
+    rows = [{"iteration": i, "Eval/mean_reward": 1.0} for i in range(1, 201)]
+    kept = [row["iteration"] for row in shipped_rows(run, tmp_path / "many", rows)]
+    assert len(kept) == 50 and kept[0] == 1 and kept[-1] == 200
+    assert shipped_rows(run, tmp_path / "few", rows[:20]) == rows[:20]
+
+
+def test_a_shipped_curve_has_six_digits_and_whole_counts(run, tmp_path):
+    row = {"iteration": 1, "Train/env_steps": 123456789.0, "a": 0.123456789, "b": None}
+    assert shipped_rows(run, tmp_path / "digits", [row]) == [row | {"a": 0.123457}]
 
 
 @pytest.mark.parametrize("task", TRAINED)
@@ -67,6 +87,10 @@ def test_what_ships_is_whole_small_and_says_where_it_came_from(task):
     assert find_fault(Checkpoints(run.path / "checkpoints").newest() or Path()) is None
     size = sum(file.stat().st_size for file in run.path.rglob("*") if file.is_file())
     assert size < MOST_BYTES
+    rows = [json.loads(line) for line in (run.path / "metrics.jsonl").open()]
+    assert len(rows) <= 50 and rows[0]["iteration"] == 1
+    (manifest,) = (run.path / "checkpoints").glob("*.json")
+    assert rows[-1]["iteration"] == json.loads(manifest.read_text())["iteration"]
 
 
 def test_without_a_run_the_shipped_policy_is_found_and_said(tmp_path, capsys):

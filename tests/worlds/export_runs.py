@@ -15,9 +15,9 @@ from mjlab.export.plan import GROUP, measured_group
 from mjlab.managers import ObservationGroupCfg, ObservationTermCfg
 from mjlab.rl import AgentCfg, Ranks
 from mjlab.rl.checkpoint import write_model
+from mjlab.rl.layout import policy_layout
 from mjlab.rl.learners import InferencePolicy, Learner
 from mjlab.rl.policy import load_network
-from mjlab.rl.state import policy_layout
 from mjlab.rl.vecenv import RslRlVecEnv
 from mjlab.tasks.cartpole.env import CartpoleBalanceCfg
 from mjlab.tensors import DelayCfg

@@ -1,7 +1,7 @@
-"""Encoder of images that ends in a spatial soft-argmax: places of features.
+"""Image encoder with a spatial soft-argmax (Finn et al. 2016).
 
-Finn et al. 2016, "Deep spatial autoencoders": of each channel the expected place, in a
-grid from -1 to 1, is a point that a robot can move to.
+"Deep spatial autoencoders": the feature of each channel is its expected position in a
+grid from -1 to 1, a point that a robot can move to.
 """
 
 from typing import Any
@@ -24,10 +24,10 @@ class SpatialEncoder(nn.Module):
         """Make the layers.
 
         Args:
-            shape: Of one image: channels, height, width.
-            scale: Factor of the image's numbers.
-            temperature: Divides features before the softmax; small is sharp.
-            **cnn_cfg: Of RSL-RL's convolutional network.
+            shape: Shape of one image: channels, height, width.
+            scale: Factor of pixel values.
+            temperature: Divides features before the softmax.
+            **cnn_cfg: Options of RSL-RL's convolutional network.
         """
         super().__init__()
         cnn_cfg |= {"flatten": False, "global_pool": "none"}
@@ -50,9 +50,9 @@ class SpatialEncoder(nn.Module):
 
 
 class SpatialCnnModel(CNNModel):
-    """RSL-RL's model of images and flat observations with spatial encoders.
+    """RSL-RL's model of images and flat observations, with spatial encoders.
 
-    Images of uint8 are kept as such in storage, and divided by 255 in here.
+    The rollout storage keeps images of uint8; the model divides them by 255.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class SpatialCnnModel(CNNModel):
         cnns: nn.ModuleDict | None = None,
         **mlp: Any,
     ) -> None:
-        """Make the encoders, or take those of another model, and a perceptron."""
+        """Build an MLP, and the encoders unless another model shares its own."""
         self.temperature = temperature
         self._get_obs_dim(obs, obs_groups, obs_set)
         images = self.obs_groups_2d
@@ -91,5 +91,5 @@ class SpatialCnnModel(CNNModel):
 
 
 def _places(count: int) -> torch.Tensor:
-    """Return middles of `count` equal parts of the way from -1 to 1."""
+    """Return the centres of `count` equal parts of [-1, 1]."""
     return (torch.arange(count) + 0.5) * (2.0 / count) - 1.0

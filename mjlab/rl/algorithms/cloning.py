@@ -1,11 +1,11 @@
-"""Behaviour cloning: a policy does what demonstrations did in the same place."""
+"""Behaviour cloning: supervised learning of the actions of a recording."""
 
 import copy
 import itertools
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from rsl_rl.utils import resolve_class, resolve_obs_groups, resolve_optimizer
@@ -14,18 +14,19 @@ from tensordict import TensorDict
 from mjlab.names import suggest
 from mjlab.recording.config import RecordingError
 from mjlab.recording.reader import RecordedEpisode, Recording
-from mjlab.rl.dagger import learn_from, seen_by
-from mjlab.rl.vecenv import TrainingEnv, terms_of
+
+if TYPE_CHECKING:
+    from mjlab.managers import ObservationManager
 
 _SETTLED = 10**9
-"""Observations that the statistics count for, so that PPO, which goes on from there,
-hardly moves them: a network that is finely tuned to them would fail."""
+"""Sample count of the observation statistics. PPO that starts from the cloned policy
+then hardly moves them: a policy that is tuned to them would fail."""
 
 
 class Cloning:
-    """Learns the actions of a recording, by supervised learning alone.
+    """Learns the actions of a recording.
 
-    The worlds teach nothing: they show, by their figures, how far the policy gets.
+    Nothing is learned from the worlds; their figures show how far the policy gets.
     """
 
     def __init__(
@@ -40,14 +41,14 @@ class Cloning:
         max_grad_norm: float | None,
         optimizer: str,
     ) -> None:
-        """Take a network and what it is to learn.
+        """Take a network and its training data.
 
         Args:
             actor: The policy.
             demonstrations: Observations by group, and "actions", a row for each step.
             device: Where to learn.
-            batch_size: Steps in an update.
-            num_updates_per_iteration: Updates in an iteration.
+            batch_size: Samples in a gradient step.
+            num_updates_per_iteration: Gradient steps in an iteration.
             learning_rate: Step size.
             max_grad_norm: Norm that gradients are clipped to. None leaves them.
             optimizer: Name of RSL-RL's optimiser.
@@ -57,12 +58,12 @@ class Cloning:
         self.optimizer = resolve_optimizer(optimizer)(  # type: ignore
             actor.parameters(), lr=learning_rate
         )
-        self._seen = demonstrations.to(device)
+        self._demonstrations = demonstrations.to(device)
         self._batch_size = batch_size
         self._num_updates = num_updates_per_iteration
         self._max_grad_norm = max_grad_norm
-        # All that it will ever learn from is here, so its statistics are known.
-        actor.update_normalization(self._seen["observations"])
+        # The data set is complete, so its statistics are final.
+        actor.update_normalization(self._demonstrations["observations"])
         if actor.obs_normalization:
             actor.obs_normalizer.count.fill_(_SETTLED)
 
@@ -70,23 +71,24 @@ class Cloning:
     def construct_algorithm(
         obs: TensorDict, env: Any, cfg: dict[str, Any], device: str
     ) -> "Cloning":
-        """Build the policy, and read what it is to learn, as RSL-RL's builders do."""
+        """Build the policy and read the recording, as RSL-RL's builders do."""
         build, options = resolve_class(cfg["algorithm"])
         network, arguments = resolve_class(cfg["actor"])
         groups = resolve_obs_groups(obs, cfg["obs_groups"], ["actor"])
         actor = network(obs, groups, "actor", env.num_actions, **arguments).to(device)
         path = Path(options.pop("demonstrations"))
-        shapes = {name: obs[name].shape[1:] for name in seen_by(actor)}
-        seen = read_demonstrations(path, shapes, env.num_actions)
-        _shuffle(seen["observations"], options.pop("shuffled_terms"), env.unwrapped)
-        return build(actor, seen, device=device, **options)
+        shapes = {name: obs[name].shape[1:] for name in groups["actor"]}
+        rows = read_demonstrations(path, shapes, env.num_actions)
+        shuffled, terms = options.pop("shuffled_terms"), env.terms.observation_manager
+        _shuffle(rows["observations"], shuffled, terms)
+        return build(actor, rows, device=device, **options)
 
     def get_policy(self) -> Any:
         """Return the policy."""
         return self.actor
 
     def act(self, obs: TensorDict) -> torch.Tensor:
-        """Return what the policy does, with its noise."""
+        """Return the policy's actions, with noise."""
         return self.actor(obs, stochastic_output=True).detach()
 
     def process_env_step(
@@ -96,34 +98,38 @@ class Cloning:
         dones: torch.Tensor,
         extras: dict[str, Any],
     ) -> None:
-        """Forget the hidden states of worlds that begin anew."""
+        """Reset the hidden states of finished episodes."""
         self.actor.reset(dones)
 
     def compute_returns(self, obs: TensorDict) -> None:
         """Do nothing: no reward is learned from."""
 
     def update(self) -> dict[str, float]:
-        """Learn from batches of the demonstrations; return the mean loss."""
-        total = torch.zeros((), device=self._seen.device)
+        """Learn from batches of the recording; return the mean loss."""
+        total = torch.zeros((), device=self._demonstrations.device)
         for _ in range(self._num_updates):
             rows = torch.randint(
-                len(self._seen), (self._batch_size,), device=self._seen.device
+                len(self._demonstrations), (self._batch_size,), device=total.device
             )
-            total += learn_from(
-                self._seen[rows],
-                self.actor,
-                self.optimizer,
-                torch.nn.functional.mse_loss,
-                self._max_grad_norm,
-            )
+            batch = self._demonstrations[rows]
+            actions = self.actor(batch["observations"])
+            loss = torch.nn.functional.mse_loss(actions, batch["actions"])
+            self.optimizer.zero_grad()
+            loss.backward()
+            if self._max_grad_norm:
+                torch.nn.utils.clip_grad_norm_(
+                    self.actor.parameters(), self._max_grad_norm
+                )
+            self.optimizer.step()
+            total += loss.detach()
         return {"behavior": float(total) / self._num_updates}
 
     def train_mode(self) -> None:
-        """Have the policy learn."""
+        """Set the policy to training mode."""
         self.actor.train()
 
     def save(self) -> dict[str, Any]:
-        """Return network and optimiser."""
+        """Return the states of network and optimiser."""
         return {
             "actor_state_dict": self.actor.state_dict(),
             "optimizer_state_dict": self.optimizer.state_dict(),
@@ -132,7 +138,7 @@ class Cloning:
     def load(
         self, loaded_dict: dict[str, Any], load_cfg: dict[str, Any] | None, strict: bool
     ) -> None:
-        """Restore what `save` returned."""
+        """Restore the states that `save` returned."""
         self.actor.load_state_dict(loaded_dict["actor_state_dict"], strict=strict)
         self.optimizer.load_state_dict(
             copy.deepcopy(loaded_dict["optimizer_state_dict"])
@@ -146,8 +152,8 @@ def read_demonstrations(
 
     Args:
         path: The recording.
-        shapes: Shape of one world's observation, by the groups that are wanted.
-        num_actions: Numbers of an action.
+        shapes: Shape of one world's observation, by group to read.
+        num_actions: Size of an action.
 
     Raises:
         RecordingError: If it has no episodes, or they do not fit.
@@ -162,9 +168,10 @@ def read_demonstrations(
     return found
 
 
-def _shuffle(seen: TensorDict, names: Sequence[str], env: TrainingEnv) -> None:
-    """Exchange terms of observations among the steps, in place."""
-    manager = terms_of(env).observation_manager
+def _shuffle(
+    seen: TensorDict, names: Sequence[str], manager: "ObservationManager"
+) -> None:
+    """Permute observation terms among the steps, in place."""
     for group, terms in manager.active_terms.items():
         sizes = [math.prod(shape) for shape in manager.group_obs_term_dim[group]]
         ends = list(itertools.accumulate(sizes))
@@ -178,7 +185,7 @@ def _shuffle(seen: TensorDict, names: Sequence[str], env: TrainingEnv) -> None:
 def _steps(
     episode: RecordedEpisode, shapes: dict[str, torch.Size], num_actions: int, own: Any
 ) -> TensorDict:
-    """Return the steps of an episode: before each action, what was observed."""
+    """Return the steps of an episode: each observation with the action taken then."""
     actions = episode.read_tree("actions")
     if isinstance(actions, dict):
         parts = [part for part in actions.values() if isinstance(part, torch.Tensor)]

@@ -1,45 +1,37 @@
-"""A choice among a few actions, as a distribution for RSL-RL, which has none."""
+"""Categorical distribution of actions, which RSL-RL lacks."""
 
 import torch
 from rsl_rl.modules.distribution import Distribution
 
-from mjlab.rl.distributions import DistributionCfg
-
-
-class CategoricalCfg(DistributionCfg):
-    """One of several actions, each with a probability of its own."""
-
-    class_name = "mjlab.rl.categorical:CategoricalDistribution"
-
 
 class CategoricalDistribution(Distribution):
-    """One of `output_dim` actions. An action is a row with a 1 at its place."""
+    """One of `output_dim` actions, as a one-hot row."""
 
     def __init__(self, output_dim: int) -> None:
         super().__init__(output_dim)
         self._log_probs: torch.Tensor | None = None
 
     def update(self, mlp_output: torch.Tensor) -> None:
-        """Take the network's outputs, shape (..., output_dim), as log-odds."""
+        """Take the network's outputs as logits, shape (..., output_dim)."""
         self._log_probs = mlp_output.log_softmax(dim=-1)
 
     def sample(self) -> torch.Tensor:
         """Draw actions, shape (..., output_dim)."""
-        # The largest of log-probabilities with Gumbel noise is a fair draw.
+        # Gumbel-max trick.
         noise = -torch.empty_like(self._now).exponential_().log()
         return _one_hot(self._now.detach() + noise)
 
     def deterministic_output(self, mlp_output: torch.Tensor) -> torch.Tensor:
-        """The likeliest actions, shape (..., output_dim)."""
+        """Most likely actions, shape (..., output_dim)."""
         return _one_hot(mlp_output)
 
     def as_deterministic_output_module(self) -> torch.nn.Module:
-        """The same as a module, for exports."""
-        return _Likeliest()
+        """Return `deterministic_output` as a module, for exports."""
+        return _MostLikely()
 
     @property
     def input_dim(self) -> int:
-        """Outputs that the network has to have."""
+        """Size of the network's output."""
         return self.output_dim
 
     @property
@@ -49,7 +41,7 @@ class CategoricalDistribution(Distribution):
 
     @property
     def std(self) -> torch.Tensor:
-        """Standard deviation of each number of a row, shape (..., output_dim)."""
+        """Standard deviation of each element, shape (..., output_dim)."""
         return (self.mean * (1.0 - self.mean)).sqrt()
 
     @property
@@ -78,11 +70,13 @@ class CategoricalDistribution(Distribution):
     @property
     def _now(self) -> torch.Tensor:
         if self._log_probs is None:
-            raise RuntimeError("update() has to come before anything is asked.")
+            raise RuntimeError(
+                "Call update() first: the distribution has no parameters yet."
+            )
         return self._log_probs
 
 
-class _Likeliest(torch.nn.Module):
+class _MostLikely(torch.nn.Module):
     def forward(self, mlp_output: torch.Tensor) -> torch.Tensor:
         return _one_hot(mlp_output)
 

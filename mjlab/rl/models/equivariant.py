@@ -1,4 +1,4 @@
-"""A network that does in a mirror what the mirror shows."""
+"""Networks that are equivariant under the reflection of a robot."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,33 +12,33 @@ from torch import nn
 
 @dataclass(frozen=True)
 class SignedColumns:
-    """A reflection of numbers in columns: where each comes from, and its sign."""
+    """A reflection of columns, as a signed permutation."""
 
     places: list[int]
-    """For each column the one that it shows."""
+    """Source column of each column."""
 
     signs: list[float]
     """1 or -1 for each column."""
 
     def then(self, other: "SignedColumns") -> "SignedColumns":
-        """Return these columns with others on their right."""
+        """Return these columns, followed by others."""
         shifted = [len(self.places) + place for place in other.places]
         return SignedColumns([*self.places, *shifted], [*self.signs, *other.signs])
 
 
 @dataclass(frozen=True)
 class MirroredColumns:
-    """The reflections of what a policy sees and does."""
+    """Reflections of observations and actions."""
 
     observed: Mapping[str, SignedColumns]
-    """Those of observations by group."""
+    """Reflections of observations, by group."""
 
     acted: SignedColumns
-    """That of actions."""
+    """Reflection of actions."""
 
 
 class Image(nn.Module):
-    """A reflection of the last dimension, which is nothing that is learned."""
+    """Reflection of the last dimension; it has no weights."""
 
     def __init__(self, columns: SignedColumns) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class Image(nn.Module):
 
 
 class Symmetrised(nn.Module):
-    """The mean of a network and of its mirror image."""
+    """Mean of a network and its mirror image."""
 
     def __init__(self, mlp: nn.Module, seen: nn.Module, done: nn.Module) -> None:
         """Take a network, and the reflections of its input and of its output."""
@@ -67,29 +67,29 @@ class Symmetrised(nn.Module):
 
 
 class TiedLinear(nn.Linear):
-    """A layer whose output for the image of an input is the image of its output.
+    """Equivariant linear layer: mirrored inputs give mirrored outputs.
 
-    It is a plain layer to compute; only its weights are fewer than it has entries.
+    It computes like a plain layer, with weights shared between mirrored entries.
     """
 
     def __init__(
         self, inputs: int, outputs: int, seen: Image, done: Image | None
     ) -> None:
-        """Begin with weights as torch draws them.
+        """Start with torch's initial weights.
 
         Args:
             inputs: Columns of its input.
             outputs: Columns of its output.
             seen: Reflection of its input.
-            done: Reflection of its output. None has features in the first half of its
-                columns and, in the other half, what they are for the image: so a
-                reflection exchanges the halves.
+            done: Reflection of its output. None: the second half of the output columns
+                are the features of the mirrored input, so a reflection exchanges the
+                halves.
         """
         super().__init__(inputs, outputs if done is not None else outputs // 2)
         self.seen, self.done = seen, done
 
     def whole(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the weight and the bias of the plain layer that it is."""
+        """Return weight and bias of the equivalent plain layer."""
         image = self.seen(self.weight)
         if self.done is None:
             return torch.cat((self.weight, image)), self.bias.repeat(2)
@@ -97,15 +97,15 @@ class TiedLinear(nn.Linear):
         return weight, 0.5 * (self.bias + self.done(self.bias))
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
-        """Return its output."""
+        """Return the output."""
         return nn.functional.linear(input, *self.whole())
 
 
 def tie_layers(mlp: nn.Sequential, seen: SignedColumns, done: SignedColumns) -> None:
-    """Replace the layers of a perceptron by tied ones, in place.
+    """Replace the layers of an MLP by tied ones, in place.
 
     Args:
-        mlp: The perceptron.
+        mlp: The MLP.
         seen: Reflection of its input.
         done: Reflection of its output.
     """
@@ -114,8 +114,8 @@ def tie_layers(mlp: nn.Sequential, seen: SignedColumns, done: SignedColumns) -> 
         size, is_last = layer.out_features, layer is layers[max(layers)]
         if size % 2 and not is_last:
             raise ValueError(
-                f"hidden_dims has a layer of {size}; layers that are tied have halves, "
-                f"so that it has to be even, such as {size + 1}."
+                f"hidden_dims has a layer of {size}; tied layers need an even width, "
+                f"such as {size + 1}."
             )
         output = Image(done) if is_last else None
         mlp[place] = TiedLinear(layer.in_features, size, Image(seen), output)
@@ -124,9 +124,9 @@ def tie_layers(mlp: nn.Sequential, seen: SignedColumns, done: SignedColumns) -> 
 
 
 class EquivariantModel(MLPModel):
-    """A perceptron that, for the image of observations, puts out the image of actions.
+    """MLP whose actions for mirrored observations are the mirrored actions.
 
-    A critic, which puts out a value, puts out the same one for both.
+    The value of a critic is the same for both.
     """
 
     def __init__(
@@ -147,13 +147,13 @@ class EquivariantModel(MLPModel):
             obs: Observations by group.
             obs_groups: Groups of each network.
             obs_set: The network: "actor", "critic", "student" or "teacher".
-            output_dim: Numbers that it puts out.
+            output_dim: Size of the output.
             columns: Reflections of all groups and of the action.
-            tied: Its layers are tied, each by itself. Otherwise it is the mean of a
-                network and of its image, which takes twice the time.
-            output_gain: Factor of the first weights of its last layer, whose biases
-                then begin at 0. None leaves them as RSL-RL makes them.
-            options: Those of RSL-RL's perceptron.
+            tied: Tie the weights of each layer. Otherwise the output is the mean of a
+                network and its mirror image, which takes twice the time.
+            output_gain: Factor of the initial weights of the last layer, whose biases
+                then start at 0. None keeps RSL-RL's initial weights.
+            options: Options of RSL-RL's MLP.
         """
         super().__init__(obs, obs_groups, obs_set, output_dim, **options)
         seen = SignedColumns([], [])
@@ -183,7 +183,7 @@ class EquivariantModel(MLPModel):
     def get_latent(
         self, obs: TensorDict, masks: Any = None, hidden_state: Any = None
     ) -> torch.Tensor:
-        """Return observations normalised as RSL-RL does, without copies of them."""
+        """Return normalised observations, as RSL-RL does, without a copy."""
         groups = [obs[group] for group in self.obs_groups]
         seen = groups[0] if len(groups) == 1 else torch.cat(groups, dim=-1)
         if not self.obs_normalization:
@@ -192,10 +192,7 @@ class EquivariantModel(MLPModel):
         return (seen - known._mean).div_(known._std + known.eps)
 
     def update_normalization(self, obs: TensorDict) -> None:
-        """Update the statistics of observations as if it saw their images too.
-
-        Half of what is seen then has the mean that a mirror shows, and its variance.
-        """
+        """Update the observation statistics with the mirrored observations too."""
         super().update_normalization(obs)
         if self.obs_normalization:
             known: Any = self.obs_normalizer

@@ -1,0 +1,271 @@
+"""Learning algorithms, as typed configurations.
+
+Fields have the names of RSL-RL, so that its documentation applies; a test compares them
+with its constructors.
+"""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal
+
+from mjlab.rl.models.config import Activation, PartCfg
+from mjlab.settings import Config
+
+OptimizerName = Literal["adam", "adamw", "sgd", "rmsprop"]
+
+
+# Proximal policy optimisation.
+
+
+class ScheduleCfg(Config):
+    """Schedule of the weight of curiosity over environment steps."""
+
+    mode: ClassVar[str] = ""
+    """RSL-RL's name of the schedule."""
+
+
+class ConstantScheduleCfg(ScheduleCfg):
+    """Constant weight."""
+
+    mode = "constant"
+
+
+class StepScheduleCfg(ScheduleCfg):
+    """Weight that changes once."""
+
+    mode = "step"
+
+    final_step: int = 10_000
+    """First environment step with the final weight."""
+
+    final_value: float = 0.0
+    """Final weight."""
+
+
+class LinearScheduleCfg(ScheduleCfg):
+    """Weight that changes linearly to its final value."""
+
+    mode = "linear"
+
+    initial_step: int = 0
+    """Environment step at which the change starts."""
+
+    final_step: int = 10_000
+    """Environment step at which the change ends."""
+
+    final_value: float = 0.0
+    """Final weight."""
+
+
+class RndCfg(Config):
+    """Curiosity by random network distillation (RND): rewards for novel states.
+
+    Its input is the observation set "rnd_state".
+    """
+
+    num_outputs: int = 1
+    """Size of the embedding."""
+
+    predictor_hidden_dims: tuple[int, ...] = (-1,)
+    """Hidden widths of the predictor network; -1 is the size of the input."""
+
+    target_hidden_dims: tuple[int, ...] = (-1,)
+    """Hidden widths of the target network; -1 is the size of the input."""
+
+    activation: Activation = "elu"
+    """Activation function of both networks."""
+
+    state_normalization: bool = False
+    """Normalise the input."""
+
+    reward_normalization: bool = False
+    """Normalise the reward by the standard deviation of its discounted sum."""
+
+    weight: float = 0.0
+    """Weight of the reward per second; it is multiplied by the duration of a step."""
+
+    weight_schedule: ScheduleCfg | None = None
+    """Schedule of the weight. None keeps it constant."""
+
+    learning_rate: float = 1e-3
+    """Learning rate of the predictor network."""
+
+
+class SymmetryCfg(Config):
+    """Use of a symmetry of the task."""
+
+    data_augmentation_func: Callable[..., Any]
+    """`f(env, obs, actions)`, defined in a module, that returns both with their mirror
+    images appended. Either can be None."""
+
+    use_data_augmentation: bool = False
+    """Add mirrored samples to every minibatch."""
+
+    use_mirror_loss: bool = False
+    """Add a loss for asymmetric actions."""
+
+    mirror_loss_coeff: float = 0.0
+    """Weight of that loss."""
+
+
+class PpoCfg(PartCfg):
+    """Proximal policy optimisation."""
+
+    class_name = "mjlab.rl.algorithms.ppo:Ppo"
+
+    num_learning_epochs: int = 5
+    """Passes over the rollout in an update."""
+
+    num_mini_batches: int = 4
+    """Minibatches in a pass."""
+
+    clip_param: float = 0.2
+    """Clipping range of the probability ratio and of the value."""
+
+    gamma: float = 0.99
+    """Discount of a step."""
+
+    lam: float = 0.95
+    """Lambda of generalised advantage estimation."""
+
+    value_loss_coef: float = 1.0
+    """Weight of the value loss."""
+
+    entropy_coef: float = 0.01
+    """Weight of the entropy bonus."""
+
+    learning_rate: float = 1e-3
+    """Learning rate; the initial one if the schedule is "adaptive"."""
+
+    max_grad_norm: float = 1.0
+    """Norm that gradients are clipped to, actor and critic each."""
+
+    optimizer: OptimizerName = "adam"
+    """Optimiser."""
+
+    use_clipped_value_loss: bool = True
+    """Clip the value loss like the policy loss."""
+
+    schedule: Literal["adaptive", "fixed"] = "adaptive"
+    """Schedule of the learning rate: "adaptive" follows the KL divergence, between 1e-5
+    and 1e-2."""
+
+    desired_kl: float = 0.01
+    """Target KL divergence of "adaptive"."""
+
+    normalize_advantage_per_mini_batch: bool = False
+    """Normalise advantages per minibatch instead of per rollout."""
+
+    use_mixed_precision: bool = False
+    """Compute gradients and the critic's layers in bfloat16. The policy's outputs stay
+    in float32; rounded ones learned about half as much per update."""
+
+    grad_reduce_bucket_mb: float = 25
+    """Size of the buckets in which processes exchange gradients, in MB."""
+
+    share_cnn_encoders: bool = False
+    """Share the actor's convolutional encoders with the critic."""
+
+    rnd_cfg: RndCfg | None = None
+    """Curiosity. None leaves it out."""
+
+    symmetry_cfg: SymmetryCfg | None = None
+    """Use of symmetry. None leaves it out."""
+
+
+# Imitation of a teacher or of a recording.
+
+
+class DistillationCfg(PartCfg):
+    """Supervised learning of a student from a teacher, on the student's own states."""
+
+    class_name = "rsl_rl.algorithms:Distillation"
+
+    num_learning_epochs: int = 1
+    """Passes over the rollout in an update."""
+
+    gradient_length: int = 15
+    """Steps of backpropagation through time between two updates of the student."""
+
+    learning_rate: float = 1e-3
+    """Learning rate."""
+
+    max_grad_norm: float | None = None
+    """Norm that gradients are clipped to. None leaves them."""
+
+    loss_type: Literal["mse", "huber"] = "mse"
+    """Loss between the actions of student and teacher."""
+
+    optimizer: OptimizerName = "adam"
+    """Optimiser."""
+
+    use_mixed_precision: bool = False
+    """Run the networks in bfloat16 while learning."""
+
+    grad_reduce_bucket_mb: float = 25
+    """Size of the buckets in which processes exchange gradients, in MB."""
+
+
+class ObservedActionsCfg(PartCfg):
+    """A teacher without a network: its actions are groups of observations.
+
+    A scripted controller teaches as a term of an observation group.
+    """
+
+    class_name = "mjlab.rl.algorithms.dagger:ObservedActions"
+
+
+class DaggerCfg(DistillationCfg):
+    """DAgger: supervised learning from a teacher, on all rollouts so far.
+
+    `num_learning_epochs` and `gradient_length` of RSL-RL's distillation have no effect.
+    """
+
+    class_name = "mjlab.rl.algorithms.dagger:Dagger"
+
+    num_learning_epochs = 1
+    gradient_length = 1
+
+    capacity: int = 500_000
+    """Size of the buffer, in steps of one world. The newest steps are kept."""
+
+    batch_size: int = 1024
+    """Samples in a gradient step."""
+
+    num_updates_per_iteration: int = 100
+    """Gradient steps after each rollout."""
+
+    teacher_share: float = 0.5
+    """Share of the worlds in which the teacher acts. With 0, a student sees the later
+    part of an episode only once it has learned the earlier part."""
+
+    half_life: int | None = None
+    """Steps of one world in which the learning rate halves. None keeps it constant,
+    with which the policy's quality fluctuates."""
+
+
+class CloningCfg(PartCfg):
+    """Behaviour cloning: supervised learning of the actions of a recording."""
+
+    class_name = "mjlab.rl.algorithms.cloning:Cloning"
+
+    demonstrations: str | None = None
+    """Path of the recording."""
+
+    shuffled_terms: tuple[str, ...] = ("actions",)
+    """Observation terms that are permuted among the steps, so that the policy ignores
+    them. A policy that sees its last action learns to repeat it."""
+
+    batch_size: int = 1024
+    """Samples in a gradient step."""
+
+    num_updates_per_iteration: int = 100
+    """Gradient steps in an iteration."""
+
+    learning_rate: float = 1e-3
+    """Learning rate."""
+
+    max_grad_norm: float | None = 1.0
+    """Norm that gradients are clipped to. None leaves them."""
+
+    optimizer: OptimizerName = "adam"
+    """Optimiser."""

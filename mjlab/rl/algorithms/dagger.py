@@ -1,0 +1,188 @@
+"""DAgger (Ross et al. 2011): imitation of a teacher on the states of the student.
+
+RSL-RL's distillation learns from the current rollout and discards it. Here rollouts are
+aggregated in a buffer, so that a student needs fewer environment steps.
+"""
+
+import math
+from typing import Any
+
+import torch
+from rsl_rl.algorithms import Distillation
+from rsl_rl.models import CNNModel
+from tensordict import TensorDict
+from torch import nn
+
+
+class Dagger(Distillation):
+    """Learns the teacher's actions in all states visited so far.
+
+    The teacher acts in the first worlds, so that the student sees the later parts of an
+    episode early. Weights are those of RSL-RL's distillation.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        capacity: int,
+        batch_size: int,
+        num_updates_per_iteration: int,
+        teacher_share: float,
+        half_life: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Start with an empty buffer.
+
+        Args:
+            *args: Arguments of RSL-RL's distillation.
+            capacity: Size of the buffer, in steps of one world; the newest are kept.
+            batch_size: Samples in a gradient step.
+            num_updates_per_iteration: Gradient steps after each rollout.
+            teacher_share: Share of the worlds in which the teacher acts.
+            half_life: Steps of worlds in which the learning rate falls to a half. None
+                keeps it.
+            **kwargs: Arguments of RSL-RL's distillation.
+        """
+        super().__init__(*args, **kwargs)
+        self._capacity = capacity
+        self._batch_size = batch_size
+        self._num_updates = num_updates_per_iteration
+        self._teacher_share = teacher_share
+        self._half_life = half_life or math.inf
+        self._first_rate: float = self.learning_rate
+        self._buffer: TensorDict | None = None
+        self._added = 0
+
+    def act(self, obs: TensorDict) -> torch.Tensor:
+        """Return the teacher's actions in the first worlds, then the student's."""
+        actions = super().act(obs)
+        taught = round(self._teacher_share * actions.shape[0])
+        actions[:taught] = self.transition.privileged_actions[:taught]  # type: ignore
+        return actions
+
+    def update(self) -> dict[str, float]:
+        """Add the rollout to the buffer, and learn from it; return the mean loss."""
+        buffer = self._store()
+        filled = min(self._added, self._capacity)
+        self.learning_rate = self._first_rate * 0.5 ** (self._added / self._half_life)
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.learning_rate
+        total = torch.zeros((), device=self.device)
+        for _ in range(self._num_updates):
+            rows = torch.randint(filled, (self._batch_size,), device=self.device)
+            batch = buffer[rows]
+            loss = self.loss_fn(self.student(batch["observations"]), batch["actions"])
+            self.optimizer.zero_grad()
+            loss.backward()
+            if self.is_multi_gpu:
+                self.reduce_parameters()
+            if self.max_grad_norm:
+                nn.utils.clip_grad_norm_(self.student.parameters(), self.max_grad_norm)
+            self.optimizer.step()
+            total += loss.detach()
+        self.num_updates += 1
+        self.student.update_normalization(self.storage.observations.flatten(0, 1))  # type: ignore
+        self.storage.clear()
+        return {"behavior": float(total) / self._num_updates}
+
+    def _store(self) -> TensorDict:
+        """Write the rollout over the oldest rows of the buffer; return the buffer."""
+        observations = self.storage.observations.flatten(0, 1)
+        actions = self.storage.privileged_actions.flatten(0, 1)
+        seen: Any = self.student
+        images = seen.obs_groups_2d if isinstance(seen, CNNModel) else []
+        kept = observations.select(*seen.obs_groups, *images)
+        count = actions.shape[0]
+        new = TensorDict({"observations": kept, "actions": actions}, batch_size=[count])
+        if self._buffer is None:
+            self._buffer = _empty(new, self._capacity)
+        places = torch.arange(self._added, self._added + count, device=self.device)
+        self._buffer[places % self._capacity] = new
+        self._added += count
+        return self._buffer
+
+    def load(
+        self, loaded_dict: dict[str, Any], load_cfg: dict[str, Any] | None, strict: bool
+    ) -> bool:
+        """Load networks and optimiser, of a teacher with weights or without."""
+        if loaded_dict.get("teacher_state_dict") == {}:
+            # RSL-RL 5.5.1 takes a teacher without weights for one that is not there.
+            wanted = ("student", "teacher", "optimizer", "iteration")
+            load_cfg = load_cfg or dict.fromkeys(wanted, True)
+            loaded_dict = {**loaded_dict, "actor_state_dict": {}}
+        return super().load(loaded_dict, load_cfg, strict)
+
+    def memory(self) -> dict[str, Any]:
+        """Return the filled rows of the buffer, and the number ever added."""
+        if self._buffer is None:
+            return {"added": 0}
+        filled = self._buffer[: min(self._added, self._capacity)]
+        observations = {
+            name: kept.clone() for name, kept in filled["observations"].items()
+        }
+        actions = filled["actions"].clone()
+        return {"added": self._added, "observations": observations, "actions": actions}
+
+    def load_memory(self, state: dict[str, Any]) -> None:
+        """Restore the buffer from `memory`."""
+        self._added, self._buffer = state["added"], None
+        if self._added:
+            count = state["actions"].shape[0]
+            groups = TensorDict(state["observations"], batch_size=[count])
+            rows = {"observations": groups, "actions": state["actions"]}
+            kept = TensorDict(rows, batch_size=[count])
+            self._buffer = _empty(kept, self._capacity)
+            self._buffer[:count] = kept
+
+
+def _empty(rows: TensorDict, capacity: int) -> TensorDict:
+    """Return a buffer of zeros for rows like these."""
+    buffer = rows.new_zeros(torch.Size([capacity]))
+    assert isinstance(buffer, TensorDict)
+    return buffer
+
+
+class ObservedActions(nn.Module):
+    """A teacher without weights: its actions are groups of observations."""
+
+    is_recurrent = False
+
+    def __init__(
+        self,
+        obs: TensorDict,
+        obs_groups: dict[str, list[str]],
+        obs_set: str,
+        output_dim: int,
+    ) -> None:
+        """Check that the groups have the size of an action.
+
+        Args:
+            obs: Observations by group.
+            obs_groups: Names of groups by network.
+            obs_set: Name of this network.
+            output_dim: Size of an action.
+        """
+        super().__init__()
+        self.obs_groups = obs_groups[obs_set]
+        found = sum(obs[group].shape[-1] for group in self.obs_groups)
+        if found != output_dim:
+            named = ", ".join(map(repr, self.obs_groups))
+            raise ValueError(
+                f"The {obs_set} does what {named} says, which has {found} numbers; an "
+                f"action has {output_dim}."
+            )
+
+    def forward(self, obs: TensorDict) -> torch.Tensor:
+        """Return the actions, shape (num_envs, output_dim)."""
+        return torch.cat([obs[group] for group in self.obs_groups], dim=-1)
+
+    def reset(
+        self, dones: torch.Tensor | None = None, hidden_state: Any = None
+    ) -> None:
+        """Do nothing: there is no hidden state."""
+
+    def get_hidden_state(self) -> None:
+        """Return None: there is no hidden state."""
+
+    def detach_hidden_state(self, dones: torch.Tensor | None = None) -> None:
+        """Do nothing: there is no hidden state."""

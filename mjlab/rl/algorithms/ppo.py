@@ -1,0 +1,145 @@
+"""RSL-RL's PPO, with bfloat16 gradients as an option."""
+
+import copy
+import math
+from typing import Any
+
+import torch
+from rsl_rl.algorithms import PPO
+from rsl_rl.storage import RolloutStorage
+from torch import nn
+
+from mjlab.rl.models.equivariant import TiedLinear
+
+
+class Ppo(PPO):
+    """PPO with RSL-RL's own update; in float32 equal to it, bit for bit.
+
+    Mixed precision rounds gradients and the critic's layers. The policy's output stays
+    in float32, because the probability ratio and the KL divergence, which sets the
+    learning rate, are small differences.
+    """
+
+    def __init__(
+        self,
+        actor: Any,
+        critic: Any,
+        storage: RolloutStorage,
+        *,
+        use_mixed_precision: bool = False,
+        **options: Any,
+    ) -> None:
+        """Take networks, storage and RSL-RL's other options."""
+        if use_mixed_precision:
+            round_layers(actor.mlp, outputs=False)
+            round_layers(critic.mlp, outputs=True)
+        super().__init__(actor, critic, storage, **options)
+
+    def update(self) -> dict[str, float]:
+        """Learn from the rollout; return the losses.
+
+        RSL-RL samples actions of each minibatch and discards them, to update the
+        distribution. Here the mean takes their place.
+
+        Raises:
+            RuntimeError: If a loss is not finite.
+        """
+        distribution: Any = self.actor.distribution
+        distribution.sample = lambda: distribution.mean
+        try:
+            losses = super().update()
+        finally:
+            del distribution.sample
+        if lost := [name for name, loss in losses.items() if not math.isfinite(loss)]:
+            raise RuntimeError(
+                f"Losses of the update are not finite ({', '.join(lost)}), so the "
+                "networks are lost; the newest checkpoint is from before. Either an "
+                "observation or a reward was not finite, or steps of the learner are "
+                "too large: try a smaller agent.algorithm.learning_rate."
+            )
+        return losses
+
+    def update_critic(self) -> dict[str, float]:
+        """Learn the value alone, with a fixed learning rate; return the losses."""
+        policy = self.get_policy()
+        kept = copy.deepcopy(policy.state_dict())
+        schedule, self.schedule = self.schedule, "fixed"
+        losses = self.update()
+        self.schedule = schedule
+        policy.load_state_dict(kept)
+        # Moments of the discarded steps are discarded too.
+        for weights in policy.parameters():
+            self.optimizer.state.pop(weights, None)
+        return losses
+
+
+# Mixed precision.
+
+
+class _Rounded(torch.autograd.Function):
+    """Linear layer with gradients, and optionally outputs, in bfloat16."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        x: torch.Tensor,
+        weight: torch.Tensor,
+        bias: torch.Tensor,
+        rounds_output: bool,
+    ) -> torch.Tensor:
+        rounded = x.bfloat16(), weight.bfloat16()
+        ctx.save_for_backward(*rounded)
+        if rounds_output:
+            return nn.functional.linear(*rounded, bias.bfloat16()).float()
+        return nn.functional.linear(x, weight, bias)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        (grad,) = grads
+        x, weight = ctx.saved_tensors
+        rounded = grad.bfloat16()
+        before = (rounded @ weight).float() if ctx.needs_input_grad[0] else None
+        return before, (rounded.t() @ x).float(), grad.sum(0), None
+
+
+class RoundedLinear(nn.Linear):
+    """Linear layer that learns in bfloat16 and acts in float32."""
+
+    rounds_output: bool
+    """Whether the output is rounded too while learning."""
+
+    def whole(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return weight and bias."""
+        return self.weight, self.bias
+
+    def forward(self, input: torch.Tensor) -> torch.Tensor:
+        """Return the output."""
+        if not torch.is_grad_enabled():
+            return super().forward(input)
+        out = _Rounded.apply(input, *self.whole(), self.rounds_output)
+        assert isinstance(out, torch.Tensor)
+        return out
+
+
+class RoundedTiedLinear(RoundedLinear, TiedLinear):
+    """`RoundedLinear` with tied weights."""
+
+    def whole(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return weight and bias."""
+        return TiedLinear.whole(self)
+
+
+_ROUNDED = {nn.Linear: RoundedLinear, TiedLinear: RoundedTiedLinear}
+
+
+def round_layers(network: nn.Module, *, outputs: bool) -> None:
+    """Let the layers of an MLP learn in bfloat16, in place.
+
+    Args:
+        network: The MLP. The output of its last layer stays in float32.
+        outputs: Whether outputs of hidden layers are rounded too.
+    """
+    layers = [layer for layer in network.modules() if type(layer) in _ROUNDED]
+    for layer in layers:
+        layer.__class__ = _ROUNDED[type(layer)]
+        layer.rounds_output = outputs and layer is not layers[-1]  # type: ignore

@@ -1,0 +1,1 @@
+"""Networks and action distributions that RSL-RL does not have."""
