@@ -427,12 +427,6 @@ def wrong_commands(text: str) -> list[str]:
     return wrong
 
 
-def last_cells(prose: str) -> str:
-    """Return the last column of all tables: in the first stand names that are gone."""
-    rows = re.findall(r"^\|(.*)\|$", prose, re.MULTILINE)
-    return "\n".join(re.split(r"(?<!\\)\|", row)[-1] for row in rows)
-
-
 def is_generated(page: Path) -> bool:
     return NOTE in page.read_text("utf-8")
 
@@ -442,8 +436,6 @@ def test_what_pages_name_exists(page):
     blocks, prose = read(page)
     if is_generated(page):
         return  # It is what the code says.
-    if page.name == "moved.md":
-        prose = last_cells(prose)
     wrong = missing_files(page, prose)
     if page.name not in NAMES_OF_OTHERS:
         wrong += unknown_names(prose, blocks)
