@@ -26,8 +26,8 @@ prepare_threads()
 from bench.foreign import gait_of_foreign
 from bench.record import save
 from mjlab.cli.runs import find_run
-from mjlab.gait.limits import FAST, SLOW, failures
-from mjlab.gait.table import failure_text, gait_table, tracking_table, verdict
+from mjlab.gait.limits import AS_TRAINED, FAST, QUIET, SLOW, failures
+from mjlab.gait.table import failure_text, gait_tables, text, tracking_table, verdict
 from mjlab.gait.walk import EPISODES, ROBOTS, gait_of
 from mjlab.rl import RunFolder, load_policy
 from mjlab.rl.checkpoint import find_checkpoint
@@ -59,9 +59,14 @@ def measured(place: str, args: argparse.Namespace) -> dict[str, Any]:
         about, worlds = gait_of_foreign(Path(place), robots=args.robots, seed=args.seed)
     else:
         about, worlds = gait_of_run(place, args)
-    failed = [failure_text(failure) for failure in failures(worlds)]
-    print(f"\n{place}\n{tracking_table(worlds)}\n{verdict(failures(worlds))}")
-    return {**about, "natural": not failed, "failures": failed, "worlds": worlds}
+    found = failures(worlds)
+    print(f"\n{place}\n{text(tracking_table(worlds))}\n{verdict(found)}")
+    return {
+        **about,
+        "natural": not found,
+        "failures": [failure_text(failure) for failure in found],
+        "worlds": worlds,
+    }
 
 
 def gait_of_run(
@@ -100,15 +105,15 @@ def seconds_of(run: RunFolder, checkpoint: Path) -> float | None:
 
 def show(found: dict[str, dict[str, Any]]) -> None:
     """Print the gait table at each speed, and the verdicts."""
-    for world in ("quiet", "as trained"):
+    for world in (QUIET, AS_TRAINED):
         for command in (SLOW, FAST):
             rows = {
                 place: each["worlds"][world][command]
                 for place, each in found.items()
                 if world in each["worlds"]
             }
-            if rows:
-                print(f"\n{command} m/s, {world}\n{gait_table(rows)}")
+            for table in gait_tables(rows):
+                print(f"\n{command} m/s, {world}\n{text(table)}")
     print()
     for place, each in found.items():
         failed = len(each["failures"])

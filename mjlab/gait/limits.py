@@ -102,7 +102,7 @@ def failures(worlds: Mapping[str, Mapping[str, Figures]]) -> list[Failure]:
     """
     found: list[Failure] = []
     for world, commands in worlds.items():
-        falls = sum(_number(figures, "falls") or 0.0 for figures in commands.values())
+        falls = sum(_number(figures, "falls") or 0 for figures in commands.values())
         if not FALLS.holds(falls):
             found.append(Failure(world, "all commands", "falls", falls, FALLS))
         for command, figures in commands.items():

@@ -42,12 +42,13 @@ class Series(ManagerTermBase):
 
     def keep(self, **quantities: torch.Tensor) -> torch.Tensor:
         """Keep a sample of each quantity; return a metric that is 0."""
+        last = self._next.clamp(max=self._capacity - 1)
         for name, value in quantities.items():
             if name not in self._samples:
                 size = (self._capacity, *value.shape)
                 self._samples[name] = value.new_zeros(size)
-            self._samples[name].index_copy_(0, self._next, value.unsqueeze(0))
-        self._next.add_(1).clamp_(max=self._capacity - 1)
+            self._samples[name].index_copy_(0, last, value.unsqueeze(0))
+        self._next.add_(1).clamp_(max=self._capacity)
         return self._value
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mjlab.gait.limits import ERRORS, Failure
+from mjlab.gait.limits import ERRORS, FAST, SLOW, Failure
 from mjlab.gait.motion import Figures
 
 Worlds = Mapping[str, Mapping[str, Figures]]
@@ -28,7 +28,7 @@ class _Unit:
     def text(self, value: object) -> str:
         """Return a value as it stands in a table."""
         if isinstance(value, list):
-            return " ".join(f"{self.scale * one:.{self.digits}f}" for one in value)
+            return " ".join(self._written(one, self.digits) for one in value)
         return self._written(value, self.digits)
 
     def exact(self, value: object) -> str:
@@ -72,27 +72,41 @@ _BIPED = ("steps_per_s", "step_length", "double_support", *_SHARED)
 _QUADRUPED = ("steps_per_s_per_leg", "step_length", "duty_factor", *_SHARED, "phases")
 
 
-def gait_table(rows: Mapping[str, Figures]) -> str:
+Table = list[list[str]]
+"""Rows of cells, the head first; the first cell of a row is its name."""
+
+
+def gait_tables(rows: Mapping[str, Figures]) -> list[Table]:
     """Return the gait measures of several policies, one row each.
 
     Args:
         rows: Measures by the name of the row. Bipeds and quadrupeds have tables of
             their own.
     """
-    parts = []
+    tables: list[Table] = []
     for is_biped, measures in ((True, _BIPED), (False, _QUADRUPED)):
-        chosen = {n: f for n, f in rows.items() if (f["feet"] == 2) == is_biped}
+        chosen = {n: f for n, f in rows.items() if (f.get("feet") == 2) == is_biped}
         if chosen:
             head = ["", *(_UNITS[m].heading for m in measures)]
             body = [
                 [name, *(_UNITS[m].text(figures.get(m)) for m in measures)]
                 for name, figures in chosen.items()
             ]
-            parts.append(columns([head, *body]))
-    return "\n\n".join(parts)
+            tables.append([head, *body])
+    return tables
 
 
-def tracking_table(worlds: Worlds) -> str:
+def gait_rows(worlds: Worlds) -> dict[str, Figures]:
+    """Return the rows of a policy's gait tables: each speed in each world."""
+    return {
+        f"{command} m/s, {world}": commands[command]
+        for command in (SLOW, FAST)
+        for world, commands in worlds.items()
+        if command in commands
+    }
+
+
+def tracking_table(worlds: Worlds) -> Table:
     """Return errors and falls under each command, in each world."""
     head, measures = ["command"], []
     for world in worlds:
@@ -110,14 +124,15 @@ def tracking_table(worlds: Worlds) -> str:
         ]
         for command in commands
     ]
-    return columns([head, *body])
+    return [head, *body]
 
 
 def verdict(found: Sequence[Failure]) -> str:
     """Return whether a gait is natural, and a line for each measure that fails."""
     if not found:
         return "natural gait: every measure is within its limits"
-    lines = [f"not a natural gait: {len(found)} measures fail"]
+    measures = "1 measure fails" if len(found) == 1 else f"{len(found)} measures fail"
+    lines = [f"not a natural gait: {measures}"]
     return "\n".join([*lines, *(f"  {failure_text(one)}" for one in found)])
 
 
@@ -136,11 +151,11 @@ def failure_text(failure: Failure) -> str:
     ).rstrip()
 
 
-def columns(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows of text: names to the left, figures to the right."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+def text(table: Table) -> str:
+    """Return a table for the screen: names to the left, figures to the right."""
+    widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
     lines = []
-    for name, *cells in rows:
+    for name, *cells in table:
         shown = [c.rjust(w) for c, w in zip(cells, widths[1:], strict=True)]
         lines.append("  ".join([name.ljust(widths[0]), *shown]).rstrip())
     return "\n".join(lines)

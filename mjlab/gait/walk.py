@@ -1,9 +1,11 @@
 """Motion of a policy under fixed commands, in a quiet world and in one as trained."""
 
 import contextlib
+import copy
 import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import torch
 
@@ -18,6 +20,8 @@ from mjlab.sensor import ContactSensorCfg
 from mjlab.terrain import TerrainCfg
 from mjlab.threads import torch_threads
 from mjlab.watched import watched
+
+Cfg = TypeVar("Cfg")
 
 START_S = 3.0
 """Time from rest that no measure includes, s."""
@@ -87,11 +91,11 @@ def need_legs(cfg: ManagerBasedRlEnvCfg) -> Legs:
 def quiet(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
     """Return the task without noise, pushes and randomised models, on a plane."""
     groups = {
-        name: group and dataclasses.replace(group, enable_corruption=False)
+        name: group and _changed(group, enable_corruption=False)
         for name, group in cfg.observations.items()
     }
     events = {n: e for n, e in cfg.events.items() if e and e.mode == "reset"}
-    return dataclasses.replace(_on_plane(cfg), observations=groups, events=events)
+    return _changed(_on_plane(cfg), observations=groups, events=events)
 
 
 def as_trained(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
@@ -106,20 +110,26 @@ def as_trained(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
         for name, event in cfg.events.items()
         if event and not _is_aid(event, kept.get(name))
     }
-    return dataclasses.replace(_on_plane(cfg), events=events)
+    return _changed(_on_plane(cfg), events=events)
 
 
 def _is_aid(event: EventTermCfg, in_play: EventTermCfg | None) -> bool:
     return event.mode == "step" and in_play is None
 
 
+def _changed(cfg: Cfg, **values: Any) -> Cfg:
+    """Return a copy with other values; unlike `replace`, it runs no `__post_init__`."""
+    changed = copy.copy(cfg)
+    for name, value in values.items():
+        setattr(changed, name, value)
+    return changed
+
+
 def _on_plane(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
     terrain = cfg.scene.terrain
     if terrain is None or terrain.generator is None:
         return cfg
-    return dataclasses.replace(
-        cfg, scene=dataclasses.replace(cfg.scene, terrain=TerrainCfg())
-    )
+    return _changed(cfg, scene=_changed(cfg.scene, terrain=TerrainCfg()))
 
 
 def held(
@@ -138,7 +148,7 @@ def held(
     still = type(command.ranges)(
         lin_vel_x=(0.0, 0.0), lin_vel_y=(0.0, 0.0), ang_vel_z=(0.0, 0.0), heading=None
     )
-    command = dataclasses.replace(
+    command = _changed(
         command,
         ranges=still,
         resampling_time_range=(float("inf"), float("inf")),
@@ -161,9 +171,9 @@ def held(
         _BODY: MetricsTermCfg(func=body_motion, params={"samples": steps} | entity),
     }
     falls = {n: t for n, t in cfg.terminations.items() if t and not t.time_out}
-    return dataclasses.replace(
+    return _changed(
         cfg,
-        scene=dataclasses.replace(cfg.scene, num_envs=worlds),
+        scene=_changed(cfg.scene, num_envs=worlds),
         commands={**cfg.commands, legs.command: command},
         metrics={**cfg.metrics, **metrics},
         terminations=falls,
@@ -214,7 +224,7 @@ def gait_of(
         if not each[name]:
             continue
         seconds, number = EPISODE_S[name], each[name] * len(commands)
-        world = dataclasses.replace(held(world, number, seconds), seed=seed)
+        world = _changed(held(world, number, seconds), seed=seed)
         env = ManagerBasedRlEnv(world, device=device)
         with contextlib.closing(env), torch_threads(1):
             motions = walk(env, load(env), commands, seconds=seconds, seed=seed)
