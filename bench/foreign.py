@@ -17,9 +17,9 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from mjlab.gait.commands import COMMANDS, Command
+from mjlab.gait.commands import COMMANDS, Command, Figures
 from mjlab.gait.limits import QUIET
-from mjlab.gait.motion import GRAVITY, Figures, Motion, measure
+from mjlab.gait.motion import GRAVITY, Motion, measure
 from mjlab.gait.walk import EPISODE_S, START_S
 
 G1_MODEL = Path("g1_rev_1_0_model", "g1_29dof_rev_1_0.xml")

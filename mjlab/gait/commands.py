@@ -1,4 +1,7 @@
-"""Velocity commands that a gait is measured at."""
+"""Velocity commands that a gait is measured at, and the layout of its measures."""
+
+Figures = dict[str, float | list[float] | None]
+"""Measures by name, in SI units; shares are 0 to 1. None has no value."""
 
 Command = tuple[float, float, float]
 """Velocity ahead and to the left, m/s, and yaw rate, rad/s."""

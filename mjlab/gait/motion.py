@@ -10,6 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
+from mjlab.gait.commands import Figures
+
 GRAVITY = 9.81
 """Gravitational acceleration, m/s²."""
 
@@ -213,8 +215,6 @@ def pair_feet(motion: Motion) -> tuple[Array, Array]:
 
 
 # Measures.
-
-Figures = dict[str, float | list[float] | None]
 
 
 def measure(motion: Motion, command: Sequence[float]) -> Figures:

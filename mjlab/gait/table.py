@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from mjlab.gait.commands import Figures
 from mjlab.gait.limits import ERRORS, FAST, SLOW, Failure
-from mjlab.gait.motion import Figures
 
 Worlds = Mapping[str, Mapping[str, Figures]]
 """Measures by world and command."""

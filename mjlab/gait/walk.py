@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, Policy, Rollout
-from mjlab.gait.commands import COMMANDS, Command
+from mjlab.gait.commands import COMMANDS, Command, Figures
 from mjlab.gait.limits import AS_TRAINED, QUIET
-from mjlab.gait.motion import GRAVITY, Figures, Motion, measure
+from mjlab.gait.motion import GRAVITY, Motion, measure
 from mjlab.gait.recorder import Series, body_motion, foot_motion
 from mjlab.managers import EventTermCfg, MetricsTermCfg
 from mjlab.mdp import UniformVelocityCommand, UniformVelocityCommandCfg

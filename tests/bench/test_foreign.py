@@ -6,11 +6,11 @@ program. Both the table and the policies are in a folder that only some develope
 
 import tarfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from mjlab.gait.commands import COMMANDS
-from mjlab.gait.motion import Figures
+from mjlab.gait.commands import COMMANDS, Figures
 from tests.worlds.published import ARCHIVE
 
 PACK = ARCHIVE.with_name("policies.tar.xz")
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(
     not PACK.is_file(), reason=f"only some developers have {PACK.name}"
 )
 
-TABLE = {
+TABLE: dict[str, Any] = {
     "rl_mjlab/policy": (3.2, 29, 10.5, 10, 0, 4.5, 1.8, 1.6, 0.35, (6, 2, 9), 0.40),
     "rl_lab/policy": (3.4, 26, 6.0, 21, 0, 4.5, 2.0, 1.6, 0.49, (7, 0, 2), 0.44),
     "holosoma/fastsac_g1_29dof": (

@@ -130,7 +130,7 @@ def test_a_loss_of_contact_below_40_ms_is_no_step() -> None:
 
 def test_a_bounce_adds_no_steps_but_is_in_the_share_of_support() -> None:
     motion = motion_of(Walk(feet=biped()))
-    calm = measure(motion, (0.9, 0.0, 0.0))
+    calm: dict[str, Any] = measure(motion, (0.9, 0.0, 0.0))
     landed = np.flatnonzero(np.diff(motion.on_ground[:, 0, 0].astype(int)) == 1) + 1
     for start in landed[landed < len(motion.foot_pos) - 60]:
         motion.foot_force[start + 25 : start + 40, 0, 0] = 0.0

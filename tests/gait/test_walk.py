@@ -139,7 +139,8 @@ def test_tasks_on_rough_ground_are_measured_on_a_plane() -> None:
 
 def test_a_held_command_neither_changes_nor_ends_and_time_runs_on() -> None:
     cfg = held(VelocityGo1FlatCfg(), 3, 12.0)
-    assert cfg.commands["twist"].resampling_time_range == (np.inf, np.inf)
+    twist = cfg.commands["twist"]
+    assert twist is not None and twist.resampling_time_range == (np.inf, np.inf)
     assert cfg.episode_length_s > 12.0
     assert not any(term.time_out for term in cfg.terminations.values() if term)
     assert cfg.curriculum == {} and cfg.scene.num_envs == 3

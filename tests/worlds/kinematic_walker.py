@@ -20,6 +20,7 @@ from mjlab.managers import (
     ObservationTermCfg,
     TerminationTermCfg,
 )
+from mjlab.managers.action import ActionTarget
 from mjlab.managers.env import Env
 from mjlab.scene import SceneCfg
 from mjlab.sensor import ContactMatch, ContactSensorCfg
@@ -70,9 +71,6 @@ class FormulaCfg(ActionTermCfg):
 class Formula(ActionTerm):
     """Puts base and feet where the formula has them, whatever the action is."""
 
-    action_dim = 1
-    targets = ()
-
     def __init__(self, name: str, cfg: FormulaCfg, env: Env) -> None:
         super().__init__(name, cfg, env)
         self._robot = env.scene.entity(cfg.entity_name)
@@ -90,6 +88,16 @@ class Formula(ActionTerm):
     def state(self) -> dict[str, torch.Tensor]:
         """Return the live tensors that change; copy into them to restore a snapshot."""
         return {"substep": self._substep}
+
+    @property
+    def action_dim(self) -> int:
+        """One number, which is ignored."""
+        return 1
+
+    @property
+    def targets(self) -> tuple[ActionTarget, ...]:
+        """None: the state is written."""
+        return ()
 
     def process_actions(self, actions: torch.Tensor) -> None:
         """Take no action."""
