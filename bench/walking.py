@@ -25,7 +25,7 @@ prepare_threads()
 
 from bench.foreign import gait_of_foreign
 from bench.record import save
-from mjlab.cli.runs import find_run
+from mjlab.cli.runs import find_run, ships
 from mjlab.gait.limits import AS_TRAINED, FAST, QUIET, SLOW, failures
 from mjlab.gait.table import failure_text, gait_tables, text, tracking_table, verdict
 from mjlab.gait.walk import EPISODES, ROBOTS, gait_of
@@ -47,21 +47,23 @@ def main() -> None:
     parser.add_argument("--best", action="store_true", help="the best checkpoint")
     parser.add_argument("--name", default="walking", help="of the file of results")
     args = parser.parse_args()
-    found = {place: measured(place, args) for place in args.policies}
+    found = dict(measured(place, args) for place in args.policies)
     show(found)
     figures = {"seed": args.seed, "policies": found}
     print(f"saved {save(args.name, figures)}")
 
 
-def measured(place: str, args: argparse.Namespace) -> dict[str, Any]:
-    """Return the measures of a policy, and the verdict on them."""
+def measured(place: str, args: argparse.Namespace) -> tuple[str, dict[str, Any]]:
+    """Return a policy's name, and its measures with the verdict on them."""
     if place.endswith(".json"):
-        about, worlds = gait_of_foreign(Path(place), robots=args.robots, seed=args.seed)
+        path = Path(place)
+        name = f"{path.resolve().parent.name}/{path.stem}"
+        about, worlds = gait_of_foreign(path, robots=args.robots, seed=args.seed)
     else:
-        about, worlds = gait_of_run(place, args)
+        name, about, worlds = gait_of_run(place, args)
     found = failures(worlds)
-    print(f"\n{place}\n{text(tracking_table(worlds))}\n{verdict(found)}")
-    return {
+    print(f"\n{name}\n{text(tracking_table(worlds))}\n{verdict(found)}", flush=True)
+    return name, {
         **about,
         "natural": not found,
         "failures": [failure_text(failure) for failure in found],
@@ -71,10 +73,10 @@ def measured(place: str, args: argparse.Namespace) -> dict[str, Any]:
 
 def gait_of_run(
     place: str, args: argparse.Namespace
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return a description of a run's policy, and its measures by world and command."""
+) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    """Return a run's name, a description, and its measures by world and command."""
     run = find_run(place, Path("logs"))
-    configs = run.configs()
+    configs, task = run.configs(), run.info()["task"]
     given = Path(place)
     path = find_checkpoint(given if given.is_file() else run.path, best=args.best)
     worlds = gait_of(
@@ -86,11 +88,12 @@ def gait_of_run(
         device="cpu",
     )
     about = {
-        "task": run.info()["task"],
+        "task": task,
         "run": run.info() | {"checkpoint": path.name},
         "trained_s": seconds_of(run, path),
     }
-    return about, worlds
+    name = task if ships(run) else f"{task}/{run.path.name}/{path.stem}"
+    return name, about, worlds
 
 
 def seconds_of(run: RunFolder, checkpoint: Path) -> float | None:
