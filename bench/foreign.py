@@ -19,7 +19,7 @@ import numpy as np
 
 from mjlab.gait.commands import COMMANDS, Command, Figures
 from mjlab.gait.limits import QUIET
-from mjlab.gait.motion import GRAVITY, Motion, measure
+from mjlab.gait.motion import GRAVITY, LeggedMotion, measure
 from mjlab.gait.walk import EPISODE_S, START_S
 
 G1_MODEL = Path("g1_rev_1_0_model", "g1_29dof_rev_1_0.xml")
@@ -126,7 +126,7 @@ class _Walker:
         self._substeps, driver.substeps = driver.substeps, 0
         return driver
 
-    def walk(self, command: Command, robots: int, seed: int) -> Motion:
+    def walk(self, command: Command, robots: int, seed: int) -> LeggedMotion:
         """Return the motion of several robots from rest."""
         rows = [self._walk(command, seed + robot) for robot in range(robots)]
         model = self._driver.model
@@ -135,7 +135,7 @@ class _Walker:
             for name in rows[0]
             if name != "fell"
         }
-        return Motion(
+        return LeggedMotion(
             feet=self._feet,
             weight=float(model.body_subtreemass[0]) * GRAVITY,
             physics_dt=float(model.opt.timestep),

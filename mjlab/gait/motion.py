@@ -28,7 +28,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True, kw_only=True)
-class Motion:
+class LeggedMotion:
     """Motion of several robots under one command, as arrays.
 
     Shapes: s physics samples, k control steps, n robots, f feet, j joints.
@@ -70,18 +70,20 @@ class Motion:
     fell: Array
     """True for robots that fell, shape (n,). Gait measures leave them out."""
 
-    def after(self, seconds: float) -> "Motion":
+    def after(self, seconds: float) -> "LeggedMotion":
         """Return the motion without its first seconds."""
         sample = round(seconds / self.physics_dt)
         step = round(seconds / self.step_dt)
         return self._map(slice(sample, None), slice(step, None), slice(None))
 
-    def of(self, robots: Array) -> "Motion":
+    def of(self, robots: Array) -> "LeggedMotion":
         """Return the motion of some robots, chosen by mask or index."""
         return self._map(slice(None), slice(None), robots)
 
-    def _map(self, samples: slice, steps: slice, robots: Array | slice) -> "Motion":
-        return Motion(
+    def _map(
+        self, samples: slice, steps: slice, robots: Array | slice
+    ) -> "LeggedMotion":
+        return LeggedMotion(
             feet=self.feet,
             weight=self.weight,
             physics_dt=self.physics_dt,
@@ -156,7 +158,7 @@ def _edges(state: Array) -> tuple[Array, Array]:
     return np.flatnonzero(change < 0) + 1, np.flatnonzero(change > 0) + 1
 
 
-def foot_steps(motion: Motion, robot: int, foot: int, opposite: int) -> FootSteps:
+def foot_steps(motion: LeggedMotion, robot: int, foot: int, opposite: int) -> FootSteps:
     """Return the steps of a foot.
 
     Args:
@@ -199,7 +201,7 @@ def foot_steps(motion: Motion, robot: int, foot: int, opposite: int) -> FootStep
 # Sides.
 
 
-def pair_feet(motion: Motion) -> tuple[Array, Array]:
+def pair_feet(motion: LeggedMotion) -> tuple[Array, Array]:
     """Return the indices of the left and the right feet, each from front to back.
 
     Sides follow from the mean places of the feet about their centre by the base's yaw.
@@ -217,7 +219,7 @@ def pair_feet(motion: Motion) -> tuple[Array, Array]:
 # Measures.
 
 
-def measure(motion: Motion, command: Sequence[float]) -> Figures:
+def measure(motion: LeggedMotion, command: Sequence[float]) -> Figures:
     """Return the measures of a gait, in SI units; shares are 0 to 1.
 
     A measure is None where it has no value, such as the length of steps of a robot that
@@ -241,7 +243,7 @@ def measure(motion: Motion, command: Sequence[float]) -> Figures:
     )
 
 
-def _stepping(motion: Motion) -> Figures:
+def _stepping(motion: LeggedMotion) -> Figures:
     robots, feet = len(motion.fell), len(motion.feet)
     left, right = pair_feet(motion)
     every, others = np.r_[left, right], np.r_[right, left]
@@ -316,7 +318,7 @@ def _diagonal_lag(
     return float(np.abs((turns + 0.5) % 1.0 - 0.5).max())
 
 
-def _effort(motion: Motion) -> Figures:
+def _effort(motion: LeggedMotion) -> Figures:
     acceleration = np.diff(motion.joint_vel, axis=0) / motion.step_dt
     jerk = np.abs(np.diff(acceleration, axis=0)).sum(2).mean()
     power = np.abs(motion.joint_torque * motion.joint_vel).sum(2).mean()
@@ -330,7 +332,7 @@ def _effort(motion: Motion) -> Figures:
     }
 
 
-def _tracking(motion: Motion, command: Array) -> Figures:
+def _tracking(motion: LeggedMotion, command: Array) -> Figures:
     per_second = round(1.0 / motion.step_dt)
     whole = len(motion.velocity) // per_second
     rows = motion.velocity[: whole * per_second]

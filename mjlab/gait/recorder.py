@@ -11,7 +11,7 @@ from mjlab.managers.managed_env import ManagedEnv
 from mjlab.sensor import ContactSensor
 
 
-class Series(ManagerTermBase):
+class SampleBuffer(ManagerTermBase):
     """Samples of several quantities, kept on the device until they are read.
 
     Samples beyond the capacity overwrite the last one.
@@ -52,7 +52,7 @@ class Series(ManagerTermBase):
         return self._value
 
 
-class foot_motion(Series):
+class foot_motion(SampleBuffer):
     """Records places and vertical forces of feet, and the yaw of the base.
 
     Taken after each physics step. Places and forces are those of its beginning.
@@ -97,7 +97,7 @@ class foot_motion(Series):
         )
 
 
-class body_motion(Series):
+class body_motion(SampleBuffer):
     """Records the base and the joints after each step, before worlds are reset."""
 
     def __call__(self, env: ManagedEnv, samples: int, entity_name: str) -> torch.Tensor:

@@ -12,8 +12,8 @@ import torch
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, Policy, Rollout
 from mjlab.gait.commands import COMMANDS, Command, Figures
 from mjlab.gait.limits import AS_TRAINED, QUIET
-from mjlab.gait.motion import GRAVITY, Motion, measure
-from mjlab.gait.recorder import Series, body_motion, foot_motion
+from mjlab.gait.motion import GRAVITY, LeggedMotion, measure
+from mjlab.gait.recorder import SampleBuffer, body_motion, foot_motion
 from mjlab.managers import EventTermCfg, MetricsTermCfg
 from mjlab.mdp import UniformVelocityCommand, UniformVelocityCommandCfg
 from mjlab.sensor import ContactSensorCfg
@@ -232,7 +232,7 @@ def gait_of(
     return found
 
 
-# Motion.
+# LeggedMotion.
 
 
 def walk(
@@ -242,7 +242,7 @@ def walk(
     *,
     seconds: float,
     seed: int,
-) -> dict[str, Motion]:
+) -> dict[str, LeggedMotion]:
     """Return the motion under each command, without its start.
 
     Worlds share the commands evenly: world i has command i modulo their number.
@@ -267,7 +267,7 @@ def walk(
     assert isinstance(feet, foot_motion)
     model = env.sim.mj_model
     root = env.scene.entity(legs.entity).index.root_body_id
-    motion = Motion(
+    motion = LeggedMotion(
         feet=tuple(name.rpartition("/")[2] for name in feet.names),
         weight=float(model.body_subtreemass[root]) * GRAVITY,
         physics_dt=env.physics_dt,
@@ -280,9 +280,9 @@ def walk(
     return {name: motion.of((worlds == i).numpy()) for i, name in enumerate(commands)}
 
 
-def _series(env: ManagerBasedRlEnv, name: str) -> Series:
+def _series(env: ManagerBasedRlEnv, name: str) -> SampleBuffer:
     series = env.metrics_manager.terms[name].instance
-    assert isinstance(series, Series)
+    assert isinstance(series, SampleBuffer)
     return series
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mjlab.gait.motion import Motion, fill_gaps, measure
+from mjlab.gait.motion import LeggedMotion, fill_gaps, measure
 from tests.worlds.hand_made_gait import Walk, biped, quadruped
 
 WEIGHT = 300.0
@@ -15,7 +15,7 @@ SECONDS = 8.0
 """Ten strides of 0.8 s."""
 
 
-def motion_of(walk: Walk, *, robots: int = 1, **changes: Any) -> Motion:
+def motion_of(walk: Walk, *, robots: int = 1, **changes: Any) -> LeggedMotion:
     """Return a motion of feet by formula under a base that moves evenly.
 
     A foot carries 0.6 body weights, and 1.4 in one sample of each stance.
@@ -42,7 +42,7 @@ def motion_of(walk: Walk, *, robots: int = 1, **changes: Any) -> Motion:
         "joint_vel": np.zeros((steps, 3)),
         "joint_torque": np.zeros((steps, 3)),
     } | changes
-    return Motion(
+    return LeggedMotion(
         feet=tuple(foot.name for foot in walk.feet),
         weight=WEIGHT,
         physics_dt=DT,

@@ -10,7 +10,7 @@ import torch
 from mjlab.envs import ManagerBasedRlEnv, ZeroPolicy
 from mjlab.gait.commands import COMMANDS
 from mjlab.gait.limits import AS_TRAINED, QUIET
-from mjlab.gait.motion import Motion, measure
+from mjlab.gait.motion import LeggedMotion, measure
 from mjlab.gait.walk import (
     GaitError,
     as_trained,
@@ -52,7 +52,7 @@ def in_turn(**left: float) -> tuple[Foot, Foot]:
 def test_steps_of_a_kinematic_biped_are_those_of_its_formula() -> None:
     """Physics takes 5 ms: a stance of 0.48 s is 96 of 160 samples."""
     feet = in_turn(lift=0.05, slip=0.02)
-    motion: Motion = recorded(KinematicCfg(walk=Walk(feet=feet)))["ahead"]
+    motion: LeggedMotion = recorded(KinematicCfg(walk=Walk(feet=feet)))["ahead"]
     assert motion.feet == ("left_sole", "right_sole")
     assert motion.weight == pytest.approx(15.0 * 9.81)
     found = measure(motion, AHEAD["ahead"])
