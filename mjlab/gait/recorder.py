@@ -65,8 +65,7 @@ class foot_motion(SampleBuffer):
         assert isinstance(sensor, ContactSensor)
         self._sensor = sensor
         model = env.sim.mj_model
-        self._is_geom = cfg.params["by_geom"]
-        found = model.geom if self._is_geom else model.body
+        found = model.geom if cfg.params["by_geom"] else model.body
         ids = [found(foot).id for foot in sensor.primary_names]
         self._ids = torch.tensor(ids, device=env.device)
         self.names = sensor.primary_names

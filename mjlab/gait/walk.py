@@ -232,7 +232,7 @@ def gait_of(
     return found
 
 
-# LeggedMotion.
+# Motion under commands.
 
 
 def walk(
