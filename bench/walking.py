@@ -3,6 +3,7 @@
     python bench/walking.py Velocity-G1-Flat Velocity-G1-Gait
     python bench/walking.py logs/Velocity-G1-Flat/latest --best --episodes 512
     python bench/walking.py Velocity-G1-Gait policies/rl_mjlab/policy.json
+    python bench/walking.py Velocity-G1-Flat --push 1.0 --friction 0.3 1.6
 
 A policy is a task, a run's folder, a checkpoint, or the JSON file of a foreign policy.
 Each of 13 commands is held from rest, in a quiet world (no noise, pushes or randomised
@@ -12,8 +13,10 @@ limits.
 """
 
 import argparse
+import copy
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +29,7 @@ prepare_threads()
 from bench.foreign import gait_of_foreign
 from bench.record import save
 from mjlab.cli.runs import find_run, ships
+from mjlab.envs import ManagerBasedRlEnvCfg, mdp
 from mjlab.gait.limits import AS_TRAINED, FAST, QUIET, SLOW, failures
 from mjlab.gait.table import failure_text, gait_tables, text, tracking_table, verdict
 from mjlab.gait.walk import EPISODES, ROBOTS, gait_of
@@ -44,12 +48,21 @@ def main() -> None:
         "--robots", type=int, default=ROBOTS, help="per command in the quiet world"
     )
     parser.add_argument("--seed", type=int, default=1000)
+    parser.add_argument("--push", type=float, help="speed of pushes as trained, m/s")
+    parser.add_argument(
+        "--friction", type=float, nargs=2, help="range of foot friction as trained"
+    )
     parser.add_argument("--best", action="store_true", help="the best checkpoint")
     parser.add_argument("--name", default="walking", help="of the file of results")
     args = parser.parse_args()
     found = dict(measured(place, args) for place in args.policies)
     show(found)
-    figures = {"seed": args.seed, "policies": found}
+    figures = {
+        "seed": args.seed,
+        "push": args.push,
+        "friction": args.friction,
+        "policies": found,
+    }
     print(f"saved {save(args.name, figures)}")
 
 
@@ -80,7 +93,7 @@ def gait_of_run(
     given = Path(place)
     path = find_checkpoint(given if given.is_file() else run.path, best=args.best)
     worlds = gait_of(
-        configs["env"],
+        disturbed(configs["env"], args.push, args.friction),
         lambda env: load_policy(path, env, configs["agent"]),
         robots=args.robots,
         episodes=args.episodes,
@@ -94,6 +107,26 @@ def gait_of_run(
     }
     name = task if ships(run) else f"{task}/{run.path.name}/{path.stem}"
     return name, about, worlds
+
+
+def disturbed(
+    cfg: ManagerBasedRlEnvCfg, push: float | None, friction: Sequence[float] | None
+) -> ManagerBasedRlEnvCfg:
+    """Return the task with other pushes along x and y, and other foot friction.
+
+    Args:
+        cfg: The task.
+        push: Largest change of velocity, m/s. None keeps the task's.
+        friction: Least and largest sliding friction. None keeps the task's.
+    """
+    changed = copy.deepcopy(cfg)
+    for event in filter(None, changed.events.values()):
+        if push is not None and event.func is mdp.push_by_setting_velocity:
+            event.params["velocity_range"] |= {"x": (-push, push), "y": (-push, push)}
+        is_friction = event.func is mdp.randomize.geom_friction
+        if friction and is_friction and tuple(event.params["axes"]) == ("sliding",):
+            event.params["ranges"] = tuple(friction)
+    return changed
 
 
 def seconds_of(run: RunFolder, checkpoint: Path) -> float | None:
