@@ -142,6 +142,17 @@ def test_a_bounce_adds_no_steps_but_is_in_the_share_of_support() -> None:
     )
 
 
+def test_clearance_counts_from_the_median_height_on_the_ground() -> None:
+    """A foot that rolls over its toe for a fifth of its stance rises 2 cm there."""
+    motion = motion_of(Walk(feet=biped()))
+    for foot in range(2):
+        on_ground = motion.on_ground[:, 0, foot]
+        for lost in np.flatnonzero(np.diff(on_ground.astype(int)) == -1) + 1:
+            motion.foot_pos[max(lost - 48, 0) : lost, 0, foot, 2] += 0.02
+    found = measure(motion, (0.9, 0.0, 0.0))
+    assert found["clearance"] == pytest.approx(0.08, abs=1e-4)
+
+
 def test_a_trot_has_diagonal_feet_in_phase() -> None:
     found = gait(Walk(feet=quadruped(0.2, 0.7, 0.7, 0.2), stance=0.55))
     assert found["phases"] == pytest.approx([0.0, 0.5, 0.5, 0.0], abs=5e-3)
