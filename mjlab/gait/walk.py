@@ -145,8 +145,9 @@ def held(
     legs = need_legs(cfg)
     command = cfg.commands[legs.command]
     assert isinstance(command, UniformVelocityCommandCfg)
-    still = type(command.ranges)(
-        lin_vel_x=(0.0, 0.0), lin_vel_y=(0.0, 0.0), ang_vel_z=(0.0, 0.0), heading=None
+    zero = (0.0, 0.0)
+    still = _changed(
+        command.ranges, lin_vel_x=zero, lin_vel_y=zero, ang_vel_z=zero, heading=None
     )
     command = _changed(
         command,
