@@ -240,6 +240,7 @@ def measure_gait(
     chosen = line.options.gait and line.options.policy == "trained"
     if not chosen or legs_of(env_cfg) is None:
         return {}
+    print("Measuring the gait; --no-gait leaves it out.", flush=True)
     return gait_of(
         env_cfg,
         load,

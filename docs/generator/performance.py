@@ -174,24 +174,27 @@ def _walking_table(chosen: dict[str, dict[str, Any]]) -> str:
                 }
                 for head, *body in gait_tables(rows):
                     parts += [f"{command} m/s, {world}:", table(head, body)]
+        # Of policies of other projects only the gait is of interest here.
         for name, policy in policies.items():
-            seconds = policy.get("trained_s")
-            time = (
-                "" if seconds is None else f", trained for {seconds / 60:.0f} minutes"
-            )
-            worlds = policy["worlds"].values()
-            robots = [sum(one["robots"] for one in world.values()) for world in worlds]
-            counts = " and ".join(
-                f"{count} robots {world}"
-                for world, count in zip(policy["worlds"], robots, strict=True)
-            )
-            said, *failed = verdict(failures(policy["worlds"])).splitlines()
-            parts.append(f"`{name}`{time}; {counts}: {said}{':' if failed else '.'}")
-            if failed:
-                parts.append("\n".join(f"- {line.strip()}" for line in failed))
-            head, *body = tracking_table(policy["worlds"])
-            parts.append(table(head, body))
+            if "task" in policy:
+                parts += _tracking(name, policy)
     return "\n\n".join(parts)
+
+
+def _tracking(name: str, policy: dict[str, Any]) -> list[str]:
+    """Return a policy's verdict, and its errors under each command."""
+    worlds, seconds = policy["worlds"], policy["trained_s"]
+    time = "" if seconds is None else f", trained for {seconds / 60:.0f} minutes"
+    counts = " and ".join(
+        f"{sum(one['robots'] for one in commands.values())} robots {world}"
+        for world, commands in worlds.items()
+    )
+    said, *failed = verdict(failures(worlds)).splitlines()
+    head, *body = tracking_table(worlds)
+    parts = [f"`{name}`{time}; {counts}: {said}{':' if failed else '.'}"]
+    if failed:
+        parts.append("\n".join(f"- {line.strip()}" for line in failed))
+    return [*parts, table(head, body)]
 
 
 def _gpu_table(chosen: dict[str, dict[str, Any]]) -> str:

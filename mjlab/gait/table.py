@@ -67,7 +67,7 @@ _UNITS = {
 }
 
 _SHARED = ("clearance", "flight", "slip", "impact", "touchdown_speed", "vibration")
-_SHARED += ("asymmetry", "cost_of_transport", "speed")
+_SHARED += ("asymmetry", "cost_of_transport", "speed", "falls")
 _BIPED = ("steps_per_s", "step_length", "double_support", *_SHARED)
 _QUADRUPED = ("steps_per_s_per_leg", "step_length", "duty_factor", *_SHARED, "phases")
 

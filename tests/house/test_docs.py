@@ -128,7 +128,8 @@ def test_results_of_every_kind_become_tables(monkeypatch):
     worlds = {"quiet": {"forward 1.0": gait, "forward 0.5": gait}}
     mode = dict(step_ms=8.25, physics_ms=7.5, of_the_floor=1.1, memory_mb=2048.0)
     mode |= dict(env_steps_per_s=992970.0)
-    walking = {"policies": {"T": {"trained_s": 3600.0, "worlds": worlds}}}
+    mine = {"task": "T", "trained_s": 3600.0, "worlds": worlds}
+    walking = {"policies": {"T": mine, "other/policy": {"worlds": worlds}}}
     point = {"num_envs": 8192, "fused": mode, "eager": {"missing": "no room"}}
     found = {
         "velocity": where | {"num_envs": 256, "threads": 2, "tasks": {"G1": task}},
@@ -142,6 +143,7 @@ def test_results_of_every_kind_become_tables(monkeypatch):
         "| G1 | 256 | 2 | 4,568 | 6,000 | 0.76 (0.70 to 0.80) | 312 | 0 |  |  |",
         "forward 1.0 m/s, quiet:\n\n|  | steps 1/s | length cm |",
         "| T | 9.6 | 5 |",
+        "| other/policy | 9.6 | 5 |",
         "`T`, trained for 60 minutes; 16 robots quiet: not a natural gait: 18 measures",
         "- forward 1.0, quiet: step length 5.0, at least 22 cm\n",
         "| forward 1.0 | 0.12 | 0.20 | 0 |",
@@ -151,6 +153,7 @@ def test_results_of_every_kind_become_tables(monkeypatch):
         "- [gpu.json](../bench/results/gpu.json), 2026-01-31: P, 2 cores, H200, S",
     ):
         assert part in text
+    assert "`other/policy`" not in text
     assert "curve" not in text
     assert "not measured on a GPU" not in text
 
