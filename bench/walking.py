@@ -80,8 +80,17 @@ def measured(place: str, args: argparse.Namespace) -> tuple[str, dict[str, Any]]
         **about,
         "natural": not found,
         "failures": [failure_text(failure) for failure in found],
-        "worlds": worlds,
+        "worlds": rounded(worlds),
     }
+
+
+def rounded(value: Any) -> Any:
+    """Return nested figures with six digits each."""
+    if isinstance(value, dict):
+        return {name: rounded(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [rounded(one) for one in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 def gait_of_run(

@@ -33,8 +33,9 @@ def test_the_settings_of_a_saved_run_are_changed_as_well() -> None:
     assert trained is not None
     cfg = RunFolder(trained).configs()["env"]
     found = disturbed(cfg, 0.7, (0.2, 0.4)).events
-    assert found["push_robot"].params["velocity_range"]["x"] == (-0.7, 0.7)
-    assert found["foot_friction"].params["ranges"] == (0.2, 0.4)
+    push, feet = found["push_robot"], found["foot_friction"]
+    assert push is not None and push.params["velocity_range"]["x"] == (-0.7, 0.7)
+    assert feet is not None and feet.params["ranges"] == (0.2, 0.4)
 
 
 def test_feet_that_twist_keep_their_torsional_friction() -> None:
