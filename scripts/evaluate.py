@@ -235,10 +235,15 @@ def measure_gait(
     line: Line, env_cfg: Any, load: "Callable[[ManagerBasedRlEnv], Policy]"
 ) -> dict[str, Any]:
     """Return the gait measures of a walking policy by world and command, or nothing."""
-    from mjlab.gait.walk import gait_of, legs_of
+    from mjlab.gait.walk import GaitError, gait_of, legs_of, need_legs
 
     chosen = line.options.gait and line.options.policy == "trained"
     if not chosen or legs_of(env_cfg) is None:
+        return {}
+    try:
+        need_legs(env_cfg)
+    except GaitError as error:
+        print(f"The gait is not measured: {error}")
         return {}
     print("Measuring the gait; --no-gait leaves it out.", flush=True)
     return gait_of(

@@ -1,5 +1,6 @@
 """Evaluations: their worlds, the shares of their table, and what they leave behind."""
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,13 @@ import torch
 from mjlab.cli.answers import UsageError, run_program
 from mjlab.cli.episodes import summary
 from mjlab.cli.line import read_line
-from mjlab.envs import ManagerBasedRlEnv
+from mjlab.envs import ManagerBasedRlEnv, ZeroPolicy
 from mjlab.envs.rollout import EpisodeResult, run_episodes
 from mjlab.gait import walk as gait_walk
 from mjlab.gait.commands import COMMANDS
 from mjlab.gait.limits import AS_TRAINED, QUIET
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
+from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from mjlab.terrain import (
     PyramidStairsCfg,
     TerrainCfg,
@@ -173,3 +175,14 @@ def test_the_gait_is_left_out_when_asked_for_and_for_zeros(tmp_path, capsys):
     assert "gait" not in evaluated(tmp_path, "--no-gait")
     assert "gait" not in evaluated(tmp_path, "--policy", "zero")
     assert "duty" not in capsys.readouterr().out
+
+
+def test_feet_that_cannot_be_measured_do_not_spoil_an_evaluation(capsys):
+    cfg = VelocityGo1FlatCfg()
+    sensors = (dataclasses.replace(s, reduce="none") for s in cfg.scene.sensors)
+    cfg.scene.sensors = tuple(sensors)
+    line = read_line(evaluate.PROGRAM, [WALKER])
+    assert evaluate.measure_gait(line, cfg, ZeroPolicy) == {}
+    said = capsys.readouterr().out
+    assert "The gait is not measured: Contact sensor 'feet_contact' has" in said
+    assert "reduce='netforce'" in said
