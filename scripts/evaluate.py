@@ -2,7 +2,7 @@
 
 import dataclasses
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +27,13 @@ if TYPE_CHECKING:
     from mjlab.rl import RunFolder
 
 
+GAIT_ROBOTS = 4
+"""Robots per command whose gait is measured in a quiet world."""
+
+GAIT_EPISODES = 52
+"""Most episodes that the gait is measured in as trained, over all commands."""
+
+
 @dataclass(kw_only=True)
 class Options:
     """Options of `evaluate.py`."""
@@ -43,6 +50,9 @@ class Options:
     best: bool = False
     """Whether to take the best checkpoint of the run rather than its newest."""
 
+    gait: bool = True
+    """Whether to measure the gait of a walking task's policy as well."""
+
     device: str | None = None
     """Where to simulate, such as "cpu" or "cuda:1". Default: a GPU if available."""
 
@@ -54,12 +64,26 @@ class Options:
     """Folder of all runs."""
 
 
+@dataclass(frozen=True)
+class Found:
+    """Results of an evaluation."""
+
+    episodes: "list[EpisodeResult]"
+    """Results of the episodes."""
+
+    clips: dict[str, Any]
+    """Figures of followed clips by name."""
+
+    gait: dict[str, Any]
+    """Gait measures by world and command."""
+
+
 PROGRAM = Program(
     name="evaluate.py",
     summary=(
         "Run episodes of a policy with the configuration of its run, or of an ONNX "
         "file in its task, and show a table of return, length, falls, success and "
-        "logged figures. --json writes them to a file."
+        "logged figures, and of the gait where it walks. --json writes them to a file."
     ),
     subject="RUN",
     options=Options,
@@ -93,10 +117,16 @@ def main(arguments: Sequence[str]) -> None:
         raise Answer(reference(configs, line.reference))
     with closing(build_env(line, configs["env"])) as env:
         policy, source = find_policy(line, run, env, configs["agent"])
-        episodes = roll(line, env, policy)
+        episodes, clips = roll(line, env, policy)
+    gait = measure_gait(
+        line,
+        configs["env"],
+        lambda env: find_policy(line, run, env, configs["agent"])[0],
+    )
     # The report of a run shows its evaluation.
     own = None if runs.ships(run) else run.path / "evaluation.json"
-    report(line, run.info()["task"], own, source, episodes)
+    found = Found(episodes, clips, gait)
+    report(line, run.info()["task"], own, source, found)
 
 
 def evaluate_file(line: Line, path: Path) -> None:
@@ -112,8 +142,10 @@ def evaluate_file(line: Line, path: Path) -> None:
     if line.reference is not None:
         raise Answer(reference(configs, line.reference))
     with closing(build_env(line, configs["env"])) as env:
-        episodes = roll(line, env, FilePolicy(env, file))
-    report(line, file.task, None, str(path), episodes)
+        episodes, clips = roll(line, env, FilePolicy(env, file))
+    gait = measure_gait(line, configs["env"], lambda env: FilePolicy(env, file))
+    found = Found(episodes, clips, gait)
+    report(line, file.task, None, str(path), found)
 
 
 def read_configs(line: Line, run: "RunFolder") -> dict[str, Any]:
@@ -133,15 +165,21 @@ def from_the_first_frame(env_cfg: Any) -> Any:
     return watched(env_cfg) if follows_clips(env_cfg) else env_cfg
 
 
-def build_env(line: Line, env_cfg: Any) -> "ManagerBasedRlEnv":
-    """Build as many worlds as there are episodes, or as suit the machine."""
-    from mjlab.envs import ManagerBasedRlEnv
+def device_of(line: Line, env_cfg: Any) -> str:
+    """Return the device to simulate on."""
     from mjlab.rl import Ranks
 
     device = line.options.device
     if device is None and env_cfg.sim.backend == "native":
         device = "cpu"
-    device = Ranks().device(device)
+    return Ranks().device(device)
+
+
+def build_env(line: Line, env_cfg: Any) -> "ManagerBasedRlEnv":
+    """Build as many worlds as there are episodes, or as suit the machine."""
+    from mjlab.envs import ManagerBasedRlEnv
+
+    device = device_of(line, env_cfg)
     number = env_cfg.scene.num_envs
     if not line.sets("env.scene.num_envs"):
         suits = choose_worlds(
@@ -193,18 +231,53 @@ def roll(
     return found, meter.figures(found) if meter is not None else {}
 
 
+def measure_gait(
+    line: Line, env_cfg: Any, load: "Callable[[ManagerBasedRlEnv], Policy]"
+) -> dict[str, Any]:
+    """Return the gait measures of a walking policy by world and command, or nothing."""
+    from mjlab.gait.walk import GaitError, gait_of, legs_of, need_legs
+
+    chosen = line.options.gait and line.options.policy == "trained"
+    if not chosen or legs_of(env_cfg) is None:
+        return {}
+    try:
+        need_legs(env_cfg)
+    except GaitError as error:
+        print(f"The gait is not measured: {error}")
+        return {}
+    print("Measuring the gait; --no-gait leaves it out.", flush=True)
+    return gait_of(
+        env_cfg,
+        load,
+        robots=GAIT_ROBOTS,
+        episodes=min(line.options.episodes, GAIT_EPISODES),
+        seed=line.options.seed,
+        device=device_of(line, env_cfg),
+    )
+
+
+def gait_text(worlds: dict[str, Any]) -> str:
+    """Return the gait table, the errors under each command, and the verdict."""
+    from mjlab.gait.limits import failures
+    from mjlab.gait.table import gait_rows, gait_tables, text, tracking_table, verdict
+
+    tables = [*gait_tables(gait_rows(worlds)), tracking_table(worlds)]
+    parts = [*map(text, tables), verdict(failures(worlds))]
+    return "\n" + "\n\n".join(parts)
+
+
 def report(
     line: Line,
     task: str,
     own: Path | None,
     source: str,
-    found: "tuple[list[EpisodeResult], dict[str, Any]]",
+    found: Found,
 ) -> None:
     """Show the table, and write the figures to the user's file or to `own`."""
     from mjlab.cli.episodes import save, summary, table
     from mjlab.motion import evaluation
 
-    episodes, clips = found
+    episodes, clips = found.episodes, found.clips
     path = line.options.json or own
     about = {
         "task": task,
@@ -213,12 +286,15 @@ def report(
         "disabled": list(line.disabled),
         "seed": line.options.seed,
         **({"clips": clips} if clips else {}),
+        **({"gait": found.gait} if found.gait else {}),
     }
     figures = summary(episodes)
     print(f"{len(episodes)} episodes of {about['task']} with {source}")
     print(table(figures))
     if clips:
         print(evaluation.table(clips))
+    if found.gait:
+        print(gait_text(found.gait))
     if path is not None:
         save(path, about, episodes)
         print(f"Written to {path}")

@@ -5,6 +5,8 @@ from typing import Any
 
 from generator.pages import cell, table
 from generator.sources import ROOT
+from mjlab.gait.limits import AS_TRAINED, FAST, QUIET, SLOW, failures
+from mjlab.gait.table import gait_tables, tracking_table, verdict
 
 RESULTS = ROOT / "bench" / "results"
 
@@ -162,32 +164,37 @@ def _velocity_table(chosen: dict[str, dict[str, Any]]) -> str:
 def _walking_table(chosen: dict[str, dict[str, Any]]) -> str:
     parts = []
     for result in chosen.values():
-        head = ["Command", "Error of velocity", "Error of yaw rate", "Falls"]
-        head += ["As told", "Standing robot: error", "Falls"]
-        rows = []
-        for name, found in result["commands"].items():
-            trained, standing = found["trained"], found["standing"]
-            rows.append(
-                [
-                    name,
-                    f"{trained['linear_error']:.2f} m/s",
-                    f"{trained['turning_error']:.2f} rad/s",
-                    f"{trained['falls']:.0%}",
-                    "yes" if trained["as_told"] else "no",
-                    f"{standing['linear_error']:.2f} m/s, "
-                    f"{standing['turning_error']:.2f} rad/s",
-                    f"{standing['falls']:.0%}",
-                ]
-            )
-        seconds = result["trained_s"]
-        time = "" if seconds is None else f", trained for {seconds / 60.0:.0f} minutes"
-        parts.append(
-            f"`{result['task']}`{time}; {result['episodes_per_command']} episodes of "
-            f"{result['episode_s']:g} s for each command, with pushes and "
-            "randomisation."
-        )
-        parts.append(table(head, rows))
+        policies = result["policies"]
+        for world in (QUIET, AS_TRAINED):
+            for command in (SLOW, FAST):
+                rows = {
+                    name: policy["worlds"][world][command]
+                    for name, policy in policies.items()
+                    if world in policy["worlds"]
+                }
+                for head, *body in gait_tables(rows):
+                    parts += [f"{command} m/s, {world}:", table(head, body)]
+        # Of policies of other projects only the gait is of interest here.
+        for name, policy in policies.items():
+            if "task" in policy:
+                parts += _tracking(name, policy)
     return "\n\n".join(parts)
+
+
+def _tracking(name: str, policy: dict[str, Any]) -> list[str]:
+    """Return a policy's verdict, and its errors under each command."""
+    worlds, seconds = policy["worlds"], policy["trained_s"]
+    time = "" if seconds is None else f", trained for {seconds / 60:.0f} minutes"
+    counts = " and ".join(
+        f"{sum(one['robots'] for one in commands.values())} robots {world}"
+        for world, commands in worlds.items()
+    )
+    said, *failed = verdict(failures(worlds)).splitlines()
+    head, *body = tracking_table(worlds)
+    parts = [f"`{name}`{time}; {counts}: {said}{':' if failed else '.'}"]
+    if failed:
+        parts.append("\n".join(f"- {line.strip()}" for line in failed))
+    return [*parts, table(head, body)]
 
 
 def _gpu_table(chosen: dict[str, dict[str, Any]]) -> str:
@@ -301,5 +308,5 @@ _KINDS = [
     ("Velocity tasks on a CPU", "velocity", _velocity_table),
     ("Tasks on a GPU", "gpu", _gpu_table),
     ("Cartpole-Balance learned", "cartpole_train", _cartpole_table),
-    ("Walking as told", "walking", _walking_table),
+    ("Gait of walking policies", "walking", _walking_table),
 ]

@@ -4,6 +4,8 @@ import base64
 from pathlib import Path
 from typing import Any
 
+from mjlab.gait.limits import ERRORS, failures
+from mjlab.gait.table import gait_rows, gait_tables, tracking_table, verdict
 from mjlab.report.curves import curves
 from mjlab.report.markup import (
     Html,
@@ -137,6 +139,7 @@ def _evaluation_table(file: Path, data: dict[str, Any], record: Record) -> Html:
         element("p", f"With {settings}.") if settings else None,
         table(["", "mean", "deviation", "least", "most"], rows),
         _clip_table(data.get("clips")),
+        _gait(data.get("gait")),
     )
 
 
@@ -150,6 +153,33 @@ def _clip_table(clips: Any) -> Html | None:
         if isinstance(found, dict)
     ]
     return table(["clip", *_OF_CLIPS.values()], rows) if rows else None
+
+
+def _gait(worlds: Any) -> Html | None:
+    """Return the gait measures of a walking policy, with their verdict."""
+    if not _is_gait(worlds):
+        return None
+    tables = [*gait_tables(gait_rows(worlds)), tracking_table(worlds)]
+    said, *failed = verdict(failures(worlds)).splitlines()
+    return joined(
+        element("h3", "Gait"),
+        *(table(head, rows) for head, *rows in tables),
+        element("p", f"{said[:1].upper()}{said[1:]}{':' if failed else '.'}"),
+        element("ul", *(element("li", line) for line in failed)) if failed else None,
+    )
+
+
+def _is_gait(worlds: Any) -> bool:
+    """Return whether data has the layout of gait measures by world and command."""
+    if not isinstance(worlds, dict) or not worlds or worlds.keys() - ERRORS.keys():
+        return False
+    by_command = list(worlds.values())
+    return all(
+        isinstance(commands, dict)
+        and commands.keys() == by_command[0].keys()
+        and all(isinstance(figures, dict) for figures in commands.values())
+        for commands in by_command
+    )
 
 
 def _spread_row(name: str, spread: dict[str, Any]) -> list[str]:

@@ -1,5 +1,8 @@
 """Evaluations: their worlds, the shares of their table, and what they leave behind."""
 
+import dataclasses
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,9 +11,13 @@ import torch
 from mjlab.cli.answers import UsageError, run_program
 from mjlab.cli.episodes import summary
 from mjlab.cli.line import read_line
-from mjlab.envs import ManagerBasedRlEnv
+from mjlab.envs import ManagerBasedRlEnv, ZeroPolicy
 from mjlab.envs.rollout import EpisodeResult, run_episodes
+from mjlab.gait import walk as gait_walk
+from mjlab.gait.commands import COMMANDS
+from mjlab.gait.limits import AS_TRAINED, QUIET
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
+from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from mjlab.terrain import (
     PyramidStairsCfg,
     TerrainCfg,
@@ -131,3 +138,51 @@ def test_an_evaluation_closes_its_worlds(tmp_path, monkeypatch, capsys, fault):
     code = run_program(evaluate.main, line)
     assert (code == 0) == (fault is None)
     assert open_worlds == []
+
+
+WALKER = "Velocity-Go1-Flat"
+
+
+def evaluated(folder: Path, *words: str) -> dict[str, Any]:
+    """Figures of an evaluation of a policy that ships, of a quarter of a second."""
+    path = folder / "figures.json"
+    line = [WALKER, "--episodes", "1", "--env.episode-length-s", "0.24"]
+    line += ["--device", "cpu", "--logs", str(folder), "--json", str(path), *words]
+    assert run_program(evaluate.main, line) == 0
+    return json.loads(path.read_text("utf-8"))
+
+
+def test_an_evaluation_of_a_walker_has_its_gait(tmp_path, monkeypatch, capsys):
+    """The shipped Go1 trots: diagonal feet land together, the others half a turn on."""
+    monkeypatch.setitem(gait_walk.EPISODE_S, QUIET, 4.5)
+    monkeypatch.setitem(gait_walk.EPISODE_S, AS_TRAINED, 4.0)
+    monkeypatch.setattr(evaluate, "GAIT_ROBOTS", 1)
+    gait = evaluated(tmp_path)["gait"]
+    assert list(gait) == [QUIET, AS_TRAINED]
+    assert all(list(world) == list(COMMANDS) for world in gait.values())
+    trot = gait[QUIET]["forward 1.0"]
+    front_right, front_left, rear_right, rear_left = trot["phases"]
+    assert front_right == 0.0 and trot["diagonal_lag"] < 0.1
+    assert front_left == pytest.approx(0.5, abs=0.1)
+    assert rear_right == pytest.approx(0.5, abs=0.1)
+    assert min(rear_left, 1.0 - rear_left) < 0.1
+    said = capsys.readouterr().out
+    assert "per leg 1/s" in said and "forward 1.0 m/s, as trained" in said
+    assert "turn left 0.3" in said and "natural gait" in said
+
+
+def test_the_gait_is_left_out_when_asked_for_and_for_zeros(tmp_path, capsys):
+    assert "gait" not in evaluated(tmp_path, "--no-gait")
+    assert "gait" not in evaluated(tmp_path, "--policy", "zero")
+    assert "duty" not in capsys.readouterr().out
+
+
+def test_feet_that_cannot_be_measured_do_not_spoil_an_evaluation(capsys):
+    cfg = VelocityGo1FlatCfg()
+    sensors = (dataclasses.replace(s, reduce="none") for s in cfg.scene.sensors)
+    cfg.scene.sensors = tuple(sensors)
+    line = read_line(evaluate.PROGRAM, [WALKER])
+    assert evaluate.measure_gait(line, cfg, ZeroPolicy) == {}
+    said = capsys.readouterr().out
+    assert "The gait is not measured: Contact sensor 'feet_contact' has" in said
+    assert "reduce='netforce'" in said

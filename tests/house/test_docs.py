@@ -123,15 +123,17 @@ def test_results_of_every_kind_become_tables(monkeypatch):
     task = dict(env_steps_per_s=4567.8, bare_env_steps_per_s=6000.0)
     task |= dict(share_of_bare=0.7613, share_of_bare_spread=[0.7, 0.8])
     task |= dict(operations_per_step=312, host_reads_per_step=0)
-    errors = dict(linear_error=0.12, turning_error=0.2, falls=0.05, as_told=True)
+    gait = dict(feet=2, robots=8, falls=0, steps_per_s=9.6, step_length=0.05)
+    gait |= dict(linear_error=0.12, turning_error=0.2)
+    worlds = {"quiet": {"forward 1.0": gait, "forward 0.5": gait}}
     mode = dict(step_ms=8.25, physics_ms=7.5, of_the_floor=1.1, memory_mb=2048.0)
     mode |= dict(env_steps_per_s=992970.0)
-    walking = dict(task="T", trained_s=3600.0, episodes_per_command=64, episode_s=10.0)
-    walking["commands"] = {"left": {"trained": errors, "standing": errors}}
+    mine = {"task": "T", "trained_s": 3600.0, "worlds": worlds}
+    walking = {"policies": {"T": mine, "other/policy": {"worlds": worlds}}}
     point = {"num_envs": 8192, "fused": mode, "eager": {"missing": "no room"}}
     found = {
         "velocity": where | {"num_envs": 256, "threads": 2, "tasks": {"G1": task}},
-        "walking_go1": where | walking,
+        "walking": where | walking,
         "gpu": where | {"checks": {"velocity": {"G1": [point]}}},
         "new": where | {"steps": {"a": 1234.5, "curve": [1.0] * 9}},
     }
@@ -139,14 +141,19 @@ def test_results_of_every_kind_become_tables(monkeypatch):
     text = performance.performance_part("")
     for part in (
         "| G1 | 256 | 2 | 4,568 | 6,000 | 0.76 (0.70 to 0.80) | 312 | 0 |  |  |",
-        "`T`, trained for 60 minutes; 64 episodes of 10 s",
-        "| left | 0.12 m/s | 0.20 rad/s | 5% | yes | 0.12 m/s, 0.20 rad/s | 5% |",
+        "forward 1.0 m/s, quiet:\n\n|  | steps 1/s | length cm |",
+        "| T | 9.6 | 5 |",
+        "| other/policy | 9.6 | 5 |",
+        "`T`, trained for 60 minutes; 16 robots quiet: not a natural gait: 18 measures",
+        "- forward 1.0, quiet: step length 5.0, at least 22 cm\n",
+        "| forward 1.0 | 0.12 | 0.20 | 0 |",
         "| G1 | 8,192 | fused | 8.25 ms | 7.50 ms | 1.10 | 992,970 | 2,048 MB |",
         "| G1 | 8,192 | eager | no room |  |  |  |  |",
         "| `steps.a` | 1,234 |",
         "- [gpu.json](../bench/results/gpu.json), 2026-01-31: P, 2 cores, H200, S",
     ):
         assert part in text
+    assert "`other/policy`" not in text
     assert "curve" not in text
     assert "not measured on a GPU" not in text
 

@@ -524,6 +524,35 @@ def test_tables_of_evaluations_are_shown(tmp_path):
     assert "The best checkpoint scored 51.5 at iteration 30" in text
 
 
+def evaluation_with(gait: object) -> str:
+    """An evaluation of one episode with gait measures."""
+    return json.dumps({"policy": "a.pt", "summary": {"episodes": 1}, "gait": gait})
+
+
+def test_the_gait_of_an_evaluation_is_shown_with_what_fails(tmp_path):
+    folder = make_run(tmp_path, lines_of(1, Loss__value=lambda i: 1.0))
+    walking = {"feet": 2, "falls": 0, "steps_per_s": 9.6, "step_length": 0.05}
+    walking |= {"linear_error": 0.27, "turning_error": 0.01, "vibration": None}
+    standing = {"feet": 2, "falls": 0, "steps_per_s": 0.0, "foot_drift": 0.001}
+    gait = {"quiet": {"forward 1.0": walking, "stand": standing}}
+    folder.joinpath("evaluation.json").write_text(evaluation_with(gait))
+    text = page_of(folder).text
+    assert "steps 1/slength cmdouble %" in text
+    assert "forward 1.0 m/s, quiet9.65-" in text
+    assert "forward 1.00.270.010" in text
+    assert "Not a natural gait: 10 measures fail:" in text
+    assert "forward 1.0, quiet: step length 5.0, at least 22 cm" in text
+
+
+@pytest.mark.parametrize(
+    "gait", ["no", {}, {"moon": {}}, {"quiet": []}, {"quiet": {"stand": EVIL}}]
+)
+def test_gait_measures_that_are_none_are_left_out(tmp_path, gait):
+    folder = make_run(tmp_path, lines_of(1, Loss__value=lambda i: 1.0))
+    folder.joinpath("evaluation.json").write_text(evaluation_with(gait))
+    assert "natural gait" not in page_of(folder).text.lower()
+
+
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
