@@ -132,6 +132,26 @@ class MujocoCfg(Config):
 
 
 @dataclass(kw_only=True)
+class TrainingPhysicsCfg(Config):
+    """Cheaper physics in which a policy is trained, but not judged.
+
+    The duration of an environment step stays the same.
+    """
+
+    decimation: int = 2
+    """Physics steps in an environment step."""
+
+    cone: Literal["pyramidal", "elliptic"] | None = None
+    """Shape of the friction cone. None keeps that of `mujoco`."""
+
+    impratio: float | None = None
+    """Ratio of frictional to normal contact impedance. None keeps that of `mujoco`."""
+
+    without_contacts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Geoms without contacts, as patterns of names by entity."""
+
+
+@dataclass(kw_only=True)
 class SimulationCfg(Config):
     """The engine, its sizes, and MuJoCo's options."""
 
@@ -140,6 +160,10 @@ class SimulationCfg(Config):
 
     mujoco: MujocoCfg = field(default_factory=MujocoCfg)
     """MuJoCo's options."""
+
+    training: TrainingPhysicsCfg | None = None
+    """Physics of training. Evaluation, play, export and verification use `mujoco` and
+    the environment's `decimation`, which None takes for training too."""
 
     num_threads: int | None = None
     """Threads of the native engine. None takes all the processors there are."""
