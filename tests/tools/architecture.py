@@ -33,6 +33,7 @@ FLOORS = {
     # The wings: each knows the core, and none of its own floor.
     **dict.fromkeys(["mjlab.rl", "mjlab.gym", "mjlab.views"], 8),
     **dict.fromkeys(["mjlab.muscle", "mjlab.motion", "mjlab.viewer"], 8),
+    "mjlab.gait": 8,
     **dict.fromkeys(["mjlab.replay", "mjlab.export", "mjlab.workers"], 9),
     **dict.fromkeys(["mjlab.report", "mjlab.doctor"], 9),
     "mjlab.tasks.robots": 9,

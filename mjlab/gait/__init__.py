@@ -1,0 +1,1 @@
+"""Gait of legged robots: measures, limits, and how a policy is measured."""

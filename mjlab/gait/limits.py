@@ -1,0 +1,142 @@
+"""Limits of a natural gait, and the verdict on a policy."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mjlab.gait.commands import LARGE, SMALL, STAND
+from mjlab.gait.motion import Figures
+
+QUIET = "quiet"
+"""Name of the world without noise, pushes and randomised models."""
+
+AS_TRAINED = "as trained"
+"""Name of the world with them."""
+
+SLOW, FAST = "forward 0.5", "forward 1.0"
+"""Commands at which a gait is judged."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Bounds of a measure; both are allowed values."""
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    def holds(self, value: float) -> bool:
+        """Return whether a value lies within the bounds."""
+        return self.low <= value <= self.high
+
+
+BIPED: dict[str, Limit] = {
+    "steps_per_s": Limit(1.6, 3.6),
+    "step_length": Limit(low=0.22),
+    "clearance": Limit(low=0.06),
+    "double_support": Limit(0.05, 0.35),
+    "flight": Limit(high=0.02),
+    "slip": Limit(high=0.05),
+    "impact": Limit(high=2.2),
+    "vibration": Limit(high=1.8),
+    "asymmetry": Limit(high=0.1),
+}
+"""Gait of a G1-sized biped at 1 m/s, quiet. Published G1 policies take 2.0 to 3.4 steps
+a second of 26 to 36 cm, with a clearance of 6 to 10 cm, 10 to 21 % double support, no
+flight, 1.6 to 2.5 body weights, and a vibration of 0.8 to 3.0."""
+
+BIPED_SLOW = BIPED | {"step_length": Limit(low=0.14)}
+"""The same at 0.5 m/s."""
+
+QUADRUPED: dict[str, Limit] = {
+    "steps_per_s_per_leg": Limit(1.5, 3.9),
+    "clearance": Limit(0.04, 0.12),
+    "duty_factor": Limit(low=0.27),
+    "diagonal_lag": Limit(high=0.1),
+    "flight": Limit(high=0.45),
+    "slip": Limit(high=0.03),
+    "impact": Limit(high=2.0),
+    "vibration": Limit(high=5.8),
+    "asymmetry": Limit(high=0.1),
+}
+"""Gait of a Go1-sized quadruped at 1 m/s, quiet."""
+
+QUADRUPED_SLOW = QUADRUPED
+"""The same at 0.5 m/s."""
+
+LARGE_ERRORS = {"linear": Limit(high=0.15), "turning": Limit(high=0.2)}
+"""Errors under large commands, m/s and rad/s."""
+
+SMALL_ERRORS = {"linear": Limit(high=0.1), "turning": Limit(high=0.1)}
+"""Errors under small commands and standing, m/s and rad/s."""
+
+STANDING = {"steps_per_s": Limit(high=0.0), "foot_drift": Limit(high=0.03)}
+"""Feet of a robot that is told to stand, quiet: no steps, and drift in m."""
+
+FALLS = Limit(high=0.0)
+"""Falls in all episodes of a world."""
+
+ERRORS = {
+    QUIET: {"linear": "linear_error", "turning": "turning_error"},
+    AS_TRAINED: {"linear": "mean_linear_error", "turning": "mean_turning_error"},
+}
+"""Measures of the errors by world. Pushes change the velocity by as much as the limits
+allow, so errors in a world as trained are those of an episode's mean velocity."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A measure outside its limits."""
+
+    world: str
+    command: str
+    measure: str
+    value: float | None
+    limit: Limit
+
+
+def failures(worlds: Mapping[str, Mapping[str, Figures]]) -> list[Failure]:
+    """Return the measures outside their limits; none for a natural gait.
+
+    Args:
+        worlds: Measures by world and command.
+    """
+    found: list[Failure] = []
+    for world, commands in worlds.items():
+        falls = sum(_number(figures, "falls") or 0.0 for figures in commands.values())
+        if not FALLS.holds(falls):
+            found.append(Failure(world, "all commands", "falls", falls, FALLS))
+        for command, figures in commands.items():
+            for measure, limit in limits_of(world, command, figures).items():
+                value = _number(figures, measure)
+                if value is None or not limit.holds(value):
+                    found.append(Failure(world, command, measure, value, limit))
+    return found
+
+
+def limits_of(world: str, command: str, figures: Figures) -> dict[str, Limit]:
+    """Return the limits of each measure under a command.
+
+    Args:
+        world: `QUIET` or `AS_TRAINED`.
+        command: Name of the command.
+        figures: Measures under it, which tell a biped from a quadruped.
+    """
+    limits: dict[str, Limit] = {}
+    errors = LARGE_ERRORS if command in LARGE else SMALL_ERRORS
+    if command in LARGE or command in SMALL:
+        limits |= {ERRORS[world][kind]: limit for kind, limit in errors.items()}
+    if world != QUIET:
+        return limits
+    is_biped = figures.get("feet") == 2
+    if command == FAST:
+        limits |= BIPED if is_biped else QUADRUPED
+    elif command == SLOW:
+        limits |= BIPED_SLOW if is_biped else QUADRUPED_SLOW
+    elif command == STAND:
+        limits |= STANDING
+    return limits
+
+
+def _number(figures: Figures, measure: str) -> float | None:
+    value = figures.get(measure)
+    return value if isinstance(value, int | float) else None

@@ -1,0 +1,120 @@
+"""Metrics terms that record the motion of robots in an environment."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from mjlab.managers import ManagerTermBase, TermCfg
+from mjlab.managers.env import Env
+from mjlab.managers.managed_env import ManagedEnv
+from mjlab.sensor import ContactSensor
+
+
+class Series(ManagerTermBase):
+    """Samples of several quantities, kept on the device until they are read.
+
+    Samples beyond the capacity overwrite the last one.
+    """
+
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
+        super().__init__(cfg, env)
+        self._capacity: int = cfg.params["samples"]
+        self._next = torch.zeros(1, dtype=torch.int64, device=env.device)
+        self._value = torch.zeros(env.num_envs, device=env.device)
+        self._samples: dict[str, torch.Tensor] = {}
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return the live tensors that change; copy into them to restore a snapshot."""
+        return {"next": self._next}
+
+    def begin(self) -> None:
+        """Forget all samples."""
+        self._next.zero_()
+
+    def taken(self) -> Mapping[str, Any]:
+        """Return the samples since `begin` as NumPy arrays, time first."""
+        count = int(self._next)
+        return {
+            name: kept[:count].double().cpu().numpy()
+            for name, kept in self._samples.items()
+        }
+
+    def keep(self, **quantities: torch.Tensor) -> torch.Tensor:
+        """Keep a sample of each quantity; return a metric that is 0."""
+        for name, value in quantities.items():
+            if name not in self._samples:
+                size = (self._capacity, *value.shape)
+                self._samples[name] = value.new_zeros(size)
+            self._samples[name].index_copy_(0, self._next, value.unsqueeze(0))
+        self._next.add_(1).clamp_(max=self._capacity - 1)
+        return self._value
+
+
+class foot_motion(Series):
+    """Records places and vertical forces of feet, and the yaw of the base.
+
+    Taken after each physics step. Places and forces are those of its beginning.
+    """
+
+    def __init__(self, cfg: TermCfg, env: Env) -> None:
+        super().__init__(cfg, env)
+        name: str = cfg.params["sensor_name"]
+        sensor = env.scene.sensor(name)
+        assert isinstance(sensor, ContactSensor)
+        self._sensor = sensor
+        model = env.sim.mj_model
+        self._is_geom = cfg.params["by_geom"]
+        found = model.geom if self._is_geom else model.body
+        ids = [found(foot).id for foot in sensor.primary_names]
+        self._ids = torch.tensor(ids, device=env.device)
+        self.names = sensor.primary_names
+        """Full names of the feet."""
+
+    def __call__(
+        self,
+        env: ManagedEnv,
+        samples: int,
+        sensor_name: str,
+        by_geom: bool,
+        entity_name: str,
+    ) -> torch.Tensor:
+        """Take a sample.
+
+        Args:
+            env: The environment.
+            samples: Number of samples to keep.
+            sensor_name: Contact sensor of the feet.
+            by_geom: Whether its primaries are geoms, not bodies.
+            entity_name: The robot.
+        """
+        places = env.sim.data.geom_xpos if by_geom else env.sim.data.xpos
+        return self.keep(
+            foot_pos=places.index_select(1, self._ids),
+            foot_force=self._sensor.data.force[..., 2].abs(),
+            foot_heading=env.scene.entity(entity_name).data.heading_w,
+        )
+
+
+class body_motion(Series):
+    """Records the base and the joints after each step, before worlds are reset."""
+
+    def __call__(self, env: ManagedEnv, samples: int, entity_name: str) -> torch.Tensor:
+        """Take a sample.
+
+        Args:
+            env: The environment.
+            samples: Number of samples to keep.
+            entity_name: The robot.
+        """
+        data = env.scene.entity(entity_name).data
+        velocity, yaw = data.root_lin_vel_w, data.heading_w
+        cos, sin = yaw.cos(), yaw.sin()
+        ahead = cos * velocity[:, 0] + sin * velocity[:, 1]
+        left = cos * velocity[:, 1] - sin * velocity[:, 0]
+        return self.keep(
+            velocity=torch.stack((ahead, left), dim=1),
+            heading=yaw,
+            joint_vel=data.joint_vel,
+            joint_torque=data.qfrc_actuator,
+        )

@@ -1,0 +1,285 @@
+"""Motion of a policy under fixed commands, in a quiet world and in one as trained."""
+
+import contextlib
+import dataclasses
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, Policy, Rollout
+from mjlab.gait.commands import COMMANDS, Command
+from mjlab.gait.limits import AS_TRAINED, QUIET
+from mjlab.gait.motion import GRAVITY, Figures, Motion, measure
+from mjlab.gait.recorder import Series, body_motion, foot_motion
+from mjlab.managers import EventTermCfg, MetricsTermCfg
+from mjlab.mdp import UniformVelocityCommand, UniformVelocityCommandCfg
+from mjlab.sensor import ContactSensorCfg
+from mjlab.terrain import TerrainCfg
+from mjlab.threads import torch_threads
+from mjlab.watched import watched
+
+START_S = 3.0
+"""Time from rest that no measure includes, s."""
+
+_FEET, _BODY = "foot_motion", "body_motion"
+
+
+class GaitError(ValueError):
+    """An environment whose gait cannot be measured."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Legs:
+    """Parts of a configuration that a gait is measured by."""
+
+    sensor: ContactSensorCfg
+    """Contact sensor of the feet."""
+
+    command: str
+    """Name of the velocity command."""
+
+    entity: str
+    """Name of the robot."""
+
+
+def legs_of(cfg: ManagerBasedRlEnvCfg) -> Legs | None:
+    """Return the feet and the velocity command of a legged task, None for others.
+
+    The contact sensor that counts air times names the feet.
+    """
+    sensors = [
+        sensor
+        for sensor in cfg.scene.sensors
+        if isinstance(sensor, ContactSensorCfg) and sensor.track_air_time
+    ]
+    commands = {
+        name: command
+        for name, command in cfg.commands.items()
+        if isinstance(command, UniformVelocityCommandCfg)
+    }
+    if len(sensors) != 1 or len(commands) != 1:
+        return None
+    (sensor,), ((name, command),) = sensors, commands.items()
+    return Legs(sensor, name, command.entity_name)
+
+
+def need_legs(cfg: ManagerBasedRlEnvCfg) -> Legs:
+    """Return the feet and the velocity command of a task, or raise `GaitError`."""
+    legs = legs_of(cfg)
+    if legs is None:
+        raise GaitError(
+            "A gait needs one velocity command (UniformVelocityCommandCfg) and one "
+            "contact sensor of the feet (ContactSensorCfg with track_air_time=True)."
+        )
+    sensor = legs.sensor
+    if sensor.reduce != "netforce" or "force" not in sensor.fields:
+        raise GaitError(
+            f"Contact sensor {sensor.name!r} has reduce={sensor.reduce!r} and "
+            f"fields={sensor.fields}. A gait needs reduce='netforce' and 'force'."
+        )
+    return legs
+
+
+# Worlds.
+
+
+def quiet(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
+    """Return the task without noise, pushes and randomised models, on a plane."""
+    groups = {
+        name: group and dataclasses.replace(group, enable_corruption=False)
+        for name, group in cfg.observations.items()
+    }
+    events = {n: e for n, e in cfg.events.items() if e and e.mode == "reset"}
+    return dataclasses.replace(_on_plane(cfg), observations=groups, events=events)
+
+
+def as_trained(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
+    """Return the task with its noise, pushes and randomised models, on a plane.
+
+    An event of every step that is absent in play is an aid to learning, such as a
+    supporting hand, and is left out.
+    """
+    kept = watched(cfg).events
+    events = {
+        name: event
+        for name, event in cfg.events.items()
+        if event and not _is_aid(event, kept.get(name))
+    }
+    return dataclasses.replace(_on_plane(cfg), events=events)
+
+
+def _is_aid(event: EventTermCfg, in_play: EventTermCfg | None) -> bool:
+    return event.mode == "step" and in_play is None
+
+
+def _on_plane(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
+    terrain = cfg.scene.terrain
+    if terrain is None or terrain.generator is None:
+        return cfg
+    return dataclasses.replace(
+        cfg, scene=dataclasses.replace(cfg.scene, terrain=TerrainCfg())
+    )
+
+
+def held(
+    cfg: ManagerBasedRlEnvCfg, worlds: int, seconds: float
+) -> ManagerBasedRlEnvCfg:
+    """Return the task with commands that do not change, recorded, without time limit.
+
+    Args:
+        cfg: The task.
+        worlds: Number of worlds.
+        seconds: Longest recording, s.
+    """
+    legs = need_legs(cfg)
+    command = cfg.commands[legs.command]
+    assert isinstance(command, UniformVelocityCommandCfg)
+    still = type(command.ranges)(
+        lin_vel_x=(0.0, 0.0), lin_vel_y=(0.0, 0.0), ang_vel_z=(0.0, 0.0), heading=None
+    )
+    command = dataclasses.replace(
+        command,
+        ranges=still,
+        resampling_time_range=(float("inf"), float("inf")),
+        rel_standing_envs=0.0,
+        rel_heading_envs=0.0,
+        rel_forward_envs=0.0,
+        rel_world_envs=0.0,
+        heading_command=False,
+        init_velocity_prob=0.0,
+    )
+    steps = round(seconds / (cfg.sim.mujoco.timestep * cfg.decimation))
+    entity = {"entity_name": legs.entity}
+    feet = {
+        "samples": steps * cfg.decimation,
+        "sensor_name": legs.sensor.name,
+        "by_geom": legs.sensor.primary.mode == "geom",
+    }
+    metrics = {
+        _FEET: MetricsTermCfg(func=foot_motion, params=feet | entity, per_substep=True),
+        _BODY: MetricsTermCfg(func=body_motion, params={"samples": steps} | entity),
+    }
+    falls = {n: t for n, t in cfg.terminations.items() if t and not t.time_out}
+    return dataclasses.replace(
+        cfg,
+        scene=dataclasses.replace(cfg.scene, num_envs=worlds),
+        commands={**cfg.commands, legs.command: command},
+        metrics={**cfg.metrics, **metrics},
+        terminations=falls,
+        curriculum={},
+        recorders={},
+        episode_length_s=10.0 * seconds,
+    )
+
+
+# Measures of a policy.
+
+EPISODE_S = {QUIET: 12.0, AS_TRAINED: 20.0}
+"""Duration of a recording by world, s."""
+
+ROBOTS = 8
+"""Robots per command in the quiet world."""
+
+EPISODES = 256
+"""Least number of episodes as trained, over all commands."""
+
+
+def gait_of(
+    cfg: ManagerBasedRlEnvCfg,
+    load: Callable[[ManagerBasedRlEnv], Policy],
+    *,
+    commands: Mapping[str, Command] = COMMANDS,
+    robots: int = ROBOTS,
+    episodes: int = EPISODES,
+    seed: int = 0,
+    device: str | None = None,
+) -> dict[str, dict[str, Figures]]:
+    """Return the measures of a policy by world and command.
+
+    Args:
+        cfg: The task as trained.
+        load: Makes the policy for an environment.
+        commands: The commands by name.
+        robots: Robots per command in the quiet world.
+        episodes: Least number of episodes as trained, over all commands. 0 leaves that
+            world out.
+        seed: Seed of both worlds.
+        device: Device of the simulation.
+    """
+    each = {QUIET: robots, AS_TRAINED: math.ceil(episodes / len(commands))}
+    worlds = {QUIET: quiet(cfg), AS_TRAINED: as_trained(cfg)}
+    found: dict[str, dict[str, Figures]] = {}
+    for name, world in worlds.items():
+        if not each[name]:
+            continue
+        seconds, number = EPISODE_S[name], each[name] * len(commands)
+        world = dataclasses.replace(held(world, number, seconds), seed=seed)
+        env = ManagerBasedRlEnv(world, device=device)
+        with contextlib.closing(env), torch_threads(1):
+            motions = walk(env, load(env), commands, seconds=seconds, seed=seed)
+        found[name] = {n: measure(m, commands[n]) for n, m in motions.items()}
+    return found
+
+
+# Motion.
+
+
+def walk(
+    env: ManagerBasedRlEnv,
+    policy: Policy,
+    commands: Mapping[str, Command],
+    *,
+    seconds: float,
+    seed: int,
+) -> dict[str, Motion]:
+    """Return the motion under each command, without its start.
+
+    Worlds share the commands evenly: world i has command i modulo their number.
+
+    Args:
+        env: Worlds of a configuration made by `held`.
+        policy: The policy.
+        commands: The commands by name.
+        seconds: Duration of the recording from rest, s.
+        seed: Seed of the first world.
+    """
+    legs = need_legs(env.cfg)
+    feet, body = _series(env, _FEET), _series(env, _BODY)
+    fell = torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
+    rollout = Rollout(env, policy, seed=seed)
+    policy.reset()
+    _hold(env, legs.command, list(commands.values()))
+    feet.begin()
+    body.begin()
+    for stepped in rollout.steps(round(seconds / env.step_dt)):
+        fell |= stepped & env.termination_manager.terminated
+    assert isinstance(feet, foot_motion)
+    model = env.sim.mj_model
+    root = env.scene.entity(legs.entity).index.root_body_id
+    motion = Motion(
+        feet=tuple(name.rpartition("/")[2] for name in feet.names),
+        weight=float(model.body_subtreemass[root]) * GRAVITY,
+        physics_dt=env.physics_dt,
+        step_dt=env.step_dt,
+        fell=fell.cpu().numpy(),
+        **feet.taken(),
+        **body.taken(),
+    ).after(START_S)
+    worlds = torch.arange(env.num_envs) % len(commands)
+    return {name: motion.of((worlds == i).numpy()) for i, name in enumerate(commands)}
+
+
+def _series(env: ManagerBasedRlEnv, name: str) -> Series:
+    series = env.metrics_manager.terms[name].instance
+    assert isinstance(series, Series)
+    return series
+
+
+def _hold(env: ManagerBasedRlEnv, name: str, commands: Sequence[Command]) -> None:
+    """Command each world from now on."""
+    term = env.command_manager.term(name)
+    assert isinstance(term, UniformVelocityCommand)
+    told = torch.tensor(commands, device=env.device)
+    world = torch.arange(env.num_envs, device=env.device) % len(commands)
+    term.state()["drawn"][:, :3].copy_(told[world])
