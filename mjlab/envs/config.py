@@ -150,7 +150,11 @@ class ManagerBasedRlEnvCfg(Config):
     ("segmented"), or without graphs ("eager"). "auto" takes the first that works."""
 
     def for_training(self) -> Self:
-        """Return this configuration with the physics of `sim.training`."""
+        """Return the configuration to train in: that of `sim.training`.
+
+        A task overrides this to add what helps to learn and is absent when a policy is
+        judged.
+        """
         training = self.sim.training
         if training is None:
             return self

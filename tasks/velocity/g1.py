@@ -75,7 +75,7 @@ class VelocityG1Cfg(VelocityCfg):
     viewer: ViewerCfg = field(default_factory=lambda: grounds.viewer(G1))
 
 
-def g1_flat_observations() -> dict[str, ObservationGroupCfg]:
+def g1_plane_observations() -> dict[str, ObservationGroupCfg]:
     """Return those of the plane, and for the critic the level of the hand."""
     groups = walking.observations(G1, rough=False)
     groups["critic"].terms[SUPPORT] = ObservationTermCfg(
@@ -84,7 +84,7 @@ def g1_flat_observations() -> dict[str, ObservationGroupCfg]:
     return groups
 
 
-def g1_flat_rewards() -> dict[str, RewardTermCfg]:
+def g1_plane_rewards() -> dict[str, RewardTermCfg]:
     """Return those of the G1, with which one that falls at first learns to walk.
 
     Staying alive and feet in the air are worth something, velocities are tracked more
@@ -100,7 +100,7 @@ def g1_flat_rewards() -> dict[str, RewardTermCfg]:
     return terms
 
 
-def g1_flat_terminations() -> dict[str, TerminationTermCfg]:
+def g1_plane_terminations() -> dict[str, TerminationTermCfg]:
     """Return those of the plane, and a low pelvis: one may lie tilted too little."""
     terms = walking.terminations(rough=False)
     terms["too_low"] = TerminationTermCfg(
@@ -109,7 +109,7 @@ def g1_flat_terminations() -> dict[str, TerminationTermCfg]:
     return terms
 
 
-def g1_flat_events() -> dict[str, EventTermCfg]:
+def g1_plane_events() -> dict[str, EventTermCfg]:
     """Return those of all robots, and a hand that lets go within ten seconds."""
     terms = walking.events(G1)
     terms[SUPPORT] = EventTermCfg(
@@ -136,7 +136,7 @@ def g1_flat_events() -> dict[str, EventTermCfg]:
 
 
 @dataclass(kw_only=True)
-class VelocityG1FlatCfg(VelocityG1Cfg):
+class VelocityG1PlaneCfg(VelocityG1Cfg):
     """On a plane, without a scan, with a hand that lets go.
 
     A fall is also a pelvis below 0.55 m. The hand holds the robot at first, lets go by
@@ -146,16 +146,16 @@ class VelocityG1FlatCfg(VelocityG1Cfg):
     scene: SceneCfg = field(default_factory=lambda: g1_scene(rough=False))
     sim: SimulationCfg = field(default_factory=lambda: g1_simulation(rough=False))
     observations: dict[str, ObservationGroupCfg | None] = field(
-        default_factory=lambda: {**g1_flat_observations()}
+        default_factory=lambda: {**g1_plane_observations()}
     )
     rewards: dict[str, RewardTermCfg | None] = field(
-        default_factory=lambda: {**g1_flat_rewards()}
+        default_factory=lambda: {**g1_plane_rewards()}
     )
     terminations: dict[str, TerminationTermCfg | None] = field(
-        default_factory=lambda: {**g1_flat_terminations()}
+        default_factory=lambda: {**g1_plane_terminations()}
     )
     events: dict[str, EventTermCfg | None] = field(
-        default_factory=lambda: {**g1_flat_events()}
+        default_factory=lambda: {**g1_plane_events()}
     )
     curriculum: dict[str, CurriculumTermCfg | None] = field(
         default_factory=lambda: {**walking.curriculum(rough=False)}
