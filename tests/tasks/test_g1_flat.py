@@ -47,18 +47,16 @@ def test_pushes_grow_in_a_straight_line_between_the_steps_of_the_warm_up(env) ->
 
 
 @pytest.mark.parametrize(
-    ("step", "forward", "width"),
-    # A quarter of the way from 0.4 to 1.0 m/s is 0.55, from 0.5 to 0.25 m/s 0.4375.
-    [(0, 0.4, 0.5), (150, 0.55, 0.4375), (300, 1.0, 0.25), (1000, 1.0, 0.25)],
+    ("step", "forward"),
+    # A quarter of the way from 0.4 to 1.0 m/s is 0.55.
+    [(0, 0.4), (150, 0.55), (300, 1.0), (1000, 1.0)],
 )
-def test_commands_grow_and_tracking_rewards_narrow(env, step, forward, width) -> None:
+def test_commands_grow_in_a_straight_line(env, step, forward) -> None:
     before = env.get_state()
     env.common_step_counter.fill_(step)
     env.curriculum_manager.compute(torch.ones(WORLDS, dtype=torch.bool))
     ranges = env.command_manager.term("twist").ranges
     assert ranges["lin_vel_x"].tolist() == pytest.approx([-forward, forward])
-    std = env.reward_manager.term("track_linear_velocity").live("std")
-    assert float(std) == pytest.approx(width)
     env.set_state(before)
 
 
@@ -70,5 +68,4 @@ def test_the_hand_and_the_warm_up_are_absent_when_a_policy_is_judged() -> None:
         assert judged.curriculum == {}
         command = judged.commands["twist"]
         assert command.ranges.lin_vel_x == (-1.0, 1.0)
-        assert judged.rewards["track_linear_velocity"].params["std"] == 0.25
     assert cfg == VelocityG1FlatCfg()
