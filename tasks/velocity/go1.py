@@ -76,6 +76,25 @@ def go1_rewards(*, rough: bool = True) -> dict[str, RewardTermCfg]:
     return terms
 
 
+def go1_flat_rewards() -> dict[str, RewardTermCfg]:
+    """Return those of the plane, with which small commands are followed too.
+
+    The linear velocity is tracked to 0.35 m/s. The yaw rate is tracked by itself, since
+    roll and pitch rates of a trot are larger than a commanded yaw rate. Feet in the air
+    are worth something from a command of 0.1 m/s on.
+    """
+    terms = go1_rewards(rough=False)
+    terms["track_linear_velocity"].params["std"] = 0.35
+    terms["track_angular_velocity"] = RewardTermCfg(
+        func=mdp.track_ang_vel_z_exp,
+        weight=2.0,
+        params={"std": 0.5, "command_name": walking.COMMAND},
+    )
+    terms["body_ang_vel"].weight = -0.05
+    terms["air_time"].params["command_threshold"] = 0.1
+    return terms
+
+
 def go1_terminations(*, rough: bool = True) -> dict[str, TerminationTermCfg]:
     """Return those of all; on tiles, it may roll over, but not lean on its thighs."""
     terms = walking.terminations(rough=rough)
@@ -167,7 +186,7 @@ class VelocityGo1FlatCfg(VelocityGo1Cfg):
         default_factory=lambda: {**walking.observations(GO1, rough=False)}
     )
     rewards: dict[str, RewardTermCfg | None] = field(
-        default_factory=lambda: {**go1_rewards(rough=False)}
+        default_factory=lambda: {**go1_flat_rewards()}
     )
     terminations: dict[str, TerminationTermCfg | None] = field(
         default_factory=lambda: {**go1_terminations(rough=False)}

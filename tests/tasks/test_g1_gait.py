@@ -21,7 +21,7 @@ from mjlab.rl.distributed import Ranks
 from mjlab.rl.equivariant import EquivariantModel, Image, MirroredColumns, SignedColumns
 from mjlab.rl.learners import Learner
 from mjlab.tasks.robots.g1 import MIRROR
-from mjlab.tasks.velocity import VelocityG1PlaneCfg, VelocityG1GaitCfg, g1_gait_rl
+from mjlab.tasks.velocity import VelocityG1GaitCfg, VelocityG1PlaneCfg, g1_gait_rl
 from mjlab.tasks.velocity import gait as gait_module
 from mjlab.tasks.velocity.gait import Gait
 from mjlab.tasks.velocity.support import Hand

@@ -98,7 +98,7 @@ WEIGHTS = {
     "Velocity-G1": OF_G1,
     "Velocity-G1-Flat": {k: v for k, v in OF_G1.items() if k != "pose"} | OF_G1_FLAT,
     "Velocity-Go1": COMMON | OF_GO1 | dict.fromkeys(UNWANTED, -0.1),
-    "Velocity-Go1-Flat": COMMON | OF_GO1,
+    "Velocity-Go1-Flat": COMMON | OF_GO1 | {"body_ang_vel": -0.05},
 }
 
 
