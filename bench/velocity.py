@@ -4,12 +4,12 @@
     python bench/velocity.py --tasks Velocity-G1-Flat --blocks 20 --no-training
 
 For each task, blocks of `env.step` with random actions take turns with blocks of a bare
-persistent `mujoco.batch` of the same model: for each step of the environment, 4 steps
-and one `forward` to the velocity stage. A bare block starts from the states from which
-the environment's block started, and gets the controls that the environment computed
-there, step by step, so that the same robots fall on both sides; what it lacks are the
-resets of those that fell, random pushes, and whatever differs between worlds in the
-model. It binds nothing but the controls.
+persistent `mujoco.batch` of the same model, with the physics of training: for each step
+of the environment, its physics steps and one `forward` to the velocity stage. A bare
+block starts from the states from which the environment's block started, and gets the
+controls that the environment computed there, step by step, so that the same robots fall
+on both sides; what it lacks are the resets of those that fell, random pushes, and
+whatever differs between worlds in the model. It binds nothing but the controls.
 
 Processor time, of all threads, is noted too: on a busy machine it says more than rates.
 """
@@ -90,7 +90,7 @@ def write(figures: dict[str, Any]) -> Path:
 
 def build(task: str, num_envs: int, threads: int | None) -> ManagerBasedRlEnv:
     """The task as it is trained, on the native engine."""
-    cfg = load_task(task).env()
+    cfg = load_task(task).env().for_training()
     cfg.scene.num_envs = num_envs
     cfg.seed = 0
     cfg.sim.backend = "native"

@@ -96,9 +96,11 @@ def train(
     # What cannot be written must not be found out after the worlds are built.
     text = config_text(env=env_cfg, agent=agent_cfg)
     plain = to_data({"env": env_cfg, "agent": agent_cfg})
-    require_memory(env_cfg, agent_cfg, physics, processes=ranks.local_world)
+    # The run keeps both physics: what is made of it later is judged by the finer one.
+    stepped = env_cfg.for_training()
+    require_memory(stepped, agent_cfg, physics, processes=ranks.local_world)
     first_world = ranks.index * env_cfg.scene.num_envs
-    env = _build(env_cfg, placement, device, first_world)
+    env = _build(stepped, placement, device, first_world)
     run = _open_folder(env_cfg, agent_cfg, ranks, task, name, root, resume)
     record = _recording(run) if ranks.is_first else contextlib.nullcontext()
     with contextlib.ExitStack() as stack:
@@ -131,9 +133,10 @@ def train(
                 run.reopen(loop.iteration, text, seed=seed, changes=changes)
             stack.enter_context(record)
         taken = _take_weights(loop, init_from, critic_first)
-        stack.enter_context(_recorder(loop, run, task, text, display))
+        stack.enter_context(_recorder(loop, run, task, display))
         if ranks.is_first and display is not None:
-            lines = [*taken, *_changed(loop), *_start(loop, placement)]
+            start = [*_start(loop, placement), *_judged(env_cfg)]
+            lines = [*taken, *_changed(loop), *start]
             for line in [f"Run folder {run.path}.", *lines]:
                 display.say(line)
             loop.writers = stack.enter_context(
@@ -239,6 +242,14 @@ def _start(loop: TrainingLoop, placement: Placement | None) -> list[str]:
     return lines if placement is None else [*lines, *placement_lines(placement, loop)]
 
 
+def _judged(cfg: ManagerBasedRlEnvCfg) -> list[str]:
+    """Return the line about the physics of evaluation, if it differs."""
+    if cfg.sim.training is None:
+        return []
+    step = f"{cfg.decimation} steps of {1000 * cfg.sim.mujoco.timestep:g} ms"
+    return [f"Evaluation and play: {step} per action (see env.sim.training)."]
+
+
 def _lock(run: RunFolder, ranks: Ranks) -> contextlib.AbstractContextManager[None]:
     """Keep runs other than that of these processes out of the folder."""
     return run.lock() if ranks.is_first else contextlib.nullcontext()
@@ -292,7 +303,7 @@ def _unexported(run: RunFolder) -> str:
 
 
 def _recorder(
-    loop: TrainingLoop, run: RunFolder, task: str, text: str, display: Display | None
+    loop: TrainingLoop, run: RunFolder, task: str, display: Display | None
 ) -> contextlib.AbstractContextManager[object]:
     """Have the last steps recorded, and dumped if something goes wrong in a world."""
     cfg, env, ranks = loop.cfg.dumps, loop.env, loop.ranks
@@ -302,7 +313,7 @@ def _recorder(
     folder = DumpFolder(
         run.path / "dumps" if ranks.is_alone else run.path / f"dumps/rank{ranks.index}",
         cfg,
-        config_text=text,
+        config_text=config_text(env=env.cfg, agent=loop.cfg),
         about={"task": task, "run": run.path.name, "versions": versions()},
         first_world=ranks.index * env.num_envs,
         say=_log.warning if display is None else display.say,

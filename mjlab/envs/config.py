@@ -1,6 +1,7 @@
 """Configurations of environments, as users write them."""
 
-from typing import Literal, get_args
+from dataclasses import replace
+from typing import Literal, Self, get_args
 
 from mjlab.managers import (
     ActionTermCfg,
@@ -22,6 +23,7 @@ from mjlab.recording.config import RecordingCfg
 from mjlab.scene import SceneCfg
 from mjlab.settings import Config
 from mjlab.sim import SimulationCfg, check_num_envs
+from mjlab.spec import GeomCfg
 
 ModeName = Literal["auto", "fused", "segmented", "eager"]
 
@@ -142,6 +144,34 @@ class ManagerBasedRlEnvCfg(Config):
     mode: ModeName = "auto"
     """Mode of a step: as one CUDA graph ("fused"), with graphs for physics only
     ("segmented"), or without graphs ("eager"). "auto" takes the first that works."""
+
+    def for_training(self) -> Self:
+        """Return the configuration to train in: that of `sim.training`.
+
+        A task overrides this to add what helps to learn and is absent when a policy is
+        judged.
+        """
+        training = self.sim.training
+        if training is None:
+            return self
+        step = self.decimation * self.sim.mujoco.timestep
+        mujoco = replace(
+            self.sim.mujoco,
+            timestep=step / training.decimation,
+            cone=training.cone or self.sim.mujoco.cone,
+            impratio=training.impratio or self.sim.mujoco.impratio,
+        )
+        entities = dict(self.scene.entities)
+        for name, geoms in training.without_contacts.items():
+            quiet = GeomCfg(geom_names=geoms, contype=0, conaffinity=0)
+            entity = entities[name]
+            entities[name] = replace(entity, geoms=(*entity.geoms, quiet))
+        return replace(
+            self,
+            sim=replace(self.sim, mujoco=mujoco, training=None),
+            decimation=training.decimation,
+            scene=replace(self.scene, entities=entities),
+        )
 
 
 class ConfigError(ValueError):

@@ -7,6 +7,7 @@ from mjlab.sim.compile import OptionError as OptionError
 from mjlab.sim.compile import compile_model as compile_model
 from mjlab.sim.config import MujocoCfg as MujocoCfg
 from mjlab.sim.config import SimulationCfg as SimulationCfg
+from mjlab.sim.config import TrainingPhysicsCfg as TrainingPhysicsCfg
 from mjlab.sim.engine import Control as Control
 from mjlab.sim.engine import EngineError as EngineError
 from mjlab.sim.engine import SensePass as SensePass

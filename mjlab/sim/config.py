@@ -129,6 +129,25 @@ class MujocoCfg(Config):
         return cls(**{**read_options(spec.option), **memory, **changes})
 
 
+class TrainingPhysicsCfg(Config):
+    """Cheaper physics in which a policy is trained, but not judged.
+
+    The duration of an environment step stays the same.
+    """
+
+    decimation: int = 2
+    """Physics steps in an environment step."""
+
+    cone: Literal["pyramidal", "elliptic"] | None = None
+    """Shape of the friction cone. None keeps that of `mujoco`."""
+
+    impratio: float | None = None
+    """Ratio of frictional to normal contact impedance. None keeps that of `mujoco`."""
+
+    without_contacts: dict[str, tuple[str, ...]] = {}
+    """Geoms without contacts, as patterns of names by entity."""
+
+
 class SimulationCfg(Config):
     """The engine, its sizes, and MuJoCo's options."""
 
@@ -137,6 +156,10 @@ class SimulationCfg(Config):
 
     mujoco: MujocoCfg = MujocoCfg()
     """MuJoCo's options."""
+
+    training: TrainingPhysicsCfg | None = None
+    """Physics of training. Evaluation, play, export and verification use `mujoco` and
+    the environment's `decimation`, which None takes for training too."""
 
     num_threads: int | None = None
     """Threads of the native engine. None takes all the processors there are."""

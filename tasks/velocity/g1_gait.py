@@ -15,9 +15,9 @@ from mjlab.tasks.velocity import mdp
 from mjlab.tasks.velocity import terms as walking
 from mjlab.tasks.velocity.g1 import (
     SUPPORT,
-    VelocityG1FlatCfg,
-    g1_flat_observations,
-    g1_flat_rewards,
+    VelocityG1PlaneCfg,
+    g1_plane_observations,
+    g1_plane_rewards,
 )
 from mjlab.tasks.velocity.gait import Gait, GaitActionCfg
 from mjlab.tasks.velocity.scene import FEET_CONTACT
@@ -27,12 +27,12 @@ GAIT = Gait()
 _ACTED = (".*_hip_.*_joint", ".*_knee_joint", ".*_ankle_.*_joint", "waist_.*_joint")
 
 
-def gait_observations() -> dict[str, ObservationGroupCfg | None]:
+def gait_observations(gait: Gait = GAIT) -> dict[str, ObservationGroupCfg | None]:
     """Return those of the plane, and the clock."""
-    groups = g1_flat_observations()
+    groups = g1_plane_observations()
     for group in groups.values():
         group.terms["gait_clock"] = ObservationTermCfg(
-            func=mdp.gait_clock, params={"command_name": walking.COMMAND, "gait": GAIT}
+            func=mdp.gait_clock, params={"command_name": walking.COMMAND, "gait": gait}
         )
     # Last, as the policy that ships has it.
     critic = groups["critic"].terms
@@ -40,39 +40,39 @@ def gait_observations() -> dict[str, ObservationGroupCfg | None]:
     return {**groups}
 
 
-def gait_actions() -> dict[str, ActionTermCfg | None]:
+def gait_actions(gait: Gait = GAIT) -> dict[str, ActionTermCfg | None]:
     """Return positions of legs and waist about the gait; servos hold the arms."""
     legs = re.compile("hip|knee|ankle|waist")
     scale = {name: by for name, by in G1.action_scale.items() if legs.search(name)}
     action = GaitActionCfg(
-        joint_names=_ACTED, scale=scale, gait=GAIT, command_name=walking.COMMAND
+        joint_names=_ACTED, scale=scale, gait=gait, command_name=walking.COMMAND
     )
     return {"joint_pos": action}
 
 
-def gait_rewards() -> dict[str, RewardTermCfg | None]:
+def gait_rewards(gait: Gait = GAIT) -> dict[str, RewardTermCfg | None]:
     """Return those of the plane, and the gait's pose and contacts for a plain one's."""
-    terms = g1_flat_rewards()
+    terms = g1_plane_rewards()
     del terms["pose"]
     terms["air_time"].weight = 0.0
-    gait = {"gait": GAIT, "command_name": walking.COMMAND}
+    kept = {"gait": gait, "command_name": walking.COMMAND}
     widths = {
         "std_standing": {".*": 0.1},
         "std_walking": dict(G1.posture_std_walking),
     }
     terms["gait_posture"] = RewardTermCfg(
-        func=mdp.gait_posture, weight=1.5, params=gait | widths
+        func=mdp.gait_posture, weight=1.5, params=kept | widths
     )
     terms["gait_contact"] = RewardTermCfg(
-        func=mdp.gait_contact, weight=1.0, params=gait | {"sensor_name": FEET_CONTACT}
+        func=mdp.gait_contact, weight=1.0, params=kept | {"sensor_name": FEET_CONTACT}
     )
     return {**terms}
 
 
-class VelocityG1GaitCfg(VelocityG1FlatCfg):
+class VelocityG1GaitCfg(VelocityG1PlaneCfg):
     """On a plane, about a clocked stepping gait.
 
-    What differs from `VelocityG1FlatCfg`:
+    What differs from `VelocityG1PlaneCfg`:
 
     - Actions are added to a gait (`GaitAction`) and move legs and waist alone.
     - The policy sees the gait's clock.

@@ -39,6 +39,7 @@ from mjlab.tasks.velocity.gait import gait_contact as gait_contact
 from mjlab.tasks.velocity.gait import gait_posture as gait_posture
 from mjlab.tasks.velocity.ported import commands_vel as commands_vel
 from mjlab.tasks.velocity.ported import terrain_edge_reached as terrain_edge_reached
+from mjlab.tasks.velocity.push import growing_push as growing_push
 from mjlab.tasks.velocity.support import support_level as support_level
 from mjlab.tasks.velocity.support import supporting_hand as supporting_hand
 from mjlab.tensors.math import normalize

@@ -1,0 +1,66 @@
+"""Physics of training beside the physics in which a policy is judged."""
+
+import mujoco
+import pytest
+
+from mjlab.cli.sources import find_source
+from mjlab.cli.train import train
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.sim import TrainingPhysicsCfg
+from mjlab.tasks.velocity import VelocityGo1FlatCfg
+from tests.worlds.rl_runs import agent_cfg, env_cfg
+
+FEET = ("FL_foot_collision", "FR_foot_collision")
+
+
+def test_training_physics_changes_steps_and_cone_and_keeps_the_control_rate() -> None:
+    cfg = VelocityGo1FlatCfg()
+    cfg.decimation, cfg.sim.mujoco.timestep = 5, 0.004
+    cfg.sim.training = TrainingPhysicsCfg(
+        decimation=2,
+        cone="pyramidal",
+        impratio=1.0,
+        without_contacts={"robot": ("trunk_collision",)},
+    )
+    env = ManagerBasedRlEnv(cfg.for_training(), device="cpu")
+    model = env.sim.mj_model
+    assert env.step_dt == pytest.approx(0.02)
+    assert model.opt.timestep == pytest.approx(0.01)
+    assert model.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL
+    assert model.opt.impratio == 1.0
+    touching = {
+        geom: bool(model.geom(f"robot/{geom}").contype[0])
+        or bool(model.geom(f"robot/{geom}").conaffinity[0])
+        for geom in (*FEET, "trunk_collision")
+    }
+    assert touching == {FEET[0]: True, FEET[1]: True, "trunk_collision": False}
+    env.close()
+    assert (cfg.decimation, cfg.sim.mujoco.timestep) == (5, 0.004)
+    assert cfg.sim.mujoco.cone == "elliptic"
+
+
+def test_without_training_physics_a_configuration_stays_as_it_is() -> None:
+    cfg = VelocityGo1FlatCfg()
+    cfg.sim.training = None
+    assert cfg.for_training() is cfg
+
+
+def test_a_run_trains_in_one_physics_and_is_played_in_the_other(
+    tmp_path, capsys
+) -> None:
+    cfg = env_cfg()
+    fine = cfg.sim.mujoco.timestep
+    cfg.decimation = 4
+    cfg.sim.training = TrainingPhysicsCfg(decimation=1)
+    run, _ = train(
+        cfg, agent_cfg(1), task="Cartpole-Balance", root=tmp_path, device="cpu"
+    )
+    said = capsys.readouterr().out
+    assert f"Physics: 1 steps of {4000 * fine:g} ms per action." in said
+    assert f"Evaluation and play: 4 steps of {1000 * fine:g} ms per action" in said
+    source = find_source(
+        str(run.path), policy="trained", as_trained=True, logs=tmp_path
+    )
+    assert source.env.decimation == 4
+    assert source.env.sim.mujoco.timestep == fine
+    assert source.env.sim.training == TrainingPhysicsCfg(decimation=1)

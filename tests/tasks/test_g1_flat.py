@@ -1,0 +1,71 @@
+"""The G1 on a plane: what only training has, and how it changes meanwhile."""
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.tasks.velocity import VelocityG1FlatCfg
+
+WORLDS = 3
+
+
+@pytest.fixture(scope="module")
+def env() -> Iterator[ManagerBasedRlEnv]:
+    cfg = VelocityG1FlatCfg(seed=2)
+    cfg.scene.num_envs = WORLDS
+    cfg.warm_up.steps = (100, 300)
+    made = ManagerBasedRlEnv(cfg.for_training(), device="cpu")
+    made.reset()
+    yield made
+    made.close()
+
+
+def pushed(env: ManagerBasedRlEnv, step: int) -> torch.Tensor:
+    """Changes of the roots' velocities by one push at a step, in a state kept."""
+    before = env.get_state()
+    env.common_step_counter.fill_(step)
+    data = env.scene.entity("robot").data
+    start = data.root_lin_vel_w.clone()
+    push = env.event_manager.terms["push_robot"]
+    assert push.instance is not None
+    everywhere = torch.ones(WORLDS, dtype=torch.bool)
+    params = {name: push.params[name] for name in ("velocity_range", "steps")}
+    push.instance(env, everywhere, **params)
+    change = data.root_lin_vel_w - start
+    env.set_state(before)
+    return change
+
+
+def test_pushes_grow_in_a_straight_line_between_the_steps_of_the_warm_up(env) -> None:
+    whole = pushed(env, 300)
+    assert (whole.abs() > 0.01).any(dim=1).all()
+    assert (whole[:, :2].abs() <= 0.5).all()
+    for step, share in ((0, 0.0), (100, 0.0), (150, 0.25), (250, 0.75), (900, 1.0)):
+        torch.testing.assert_close(pushed(env, step), share * whole)
+
+
+@pytest.mark.parametrize(
+    ("step", "forward"),
+    # A quarter of the way from 0.4 to 1.0 m/s is 0.55.
+    [(0, 0.4), (150, 0.55), (300, 1.0), (1000, 1.0)],
+)
+def test_commands_grow_in_a_straight_line(env, step, forward) -> None:
+    before = env.get_state()
+    env.common_step_counter.fill_(step)
+    env.curriculum_manager.compute(torch.ones(WORLDS, dtype=torch.bool))
+    ranges = env.command_manager.term("twist").ranges
+    assert ranges["lin_vel_x"].tolist() == pytest.approx([-forward, forward])
+    env.set_state(before)
+
+
+def test_the_hand_and_the_warm_up_are_absent_when_a_policy_is_judged() -> None:
+    cfg = VelocityG1FlatCfg()
+    assert "support" in cfg.for_training().events
+    for judged in (cfg, cfg.play()):
+        assert judged.events.get("support") is None
+        assert judged.curriculum == {}
+        command = judged.commands["twist"]
+        assert command.ranges.lin_vel_x == (-1.0, 1.0)
+    assert cfg == VelocityG1FlatCfg()
