@@ -161,8 +161,7 @@ def show(found: dict[str, dict[str, Any]]) -> None:
                 print(f"\n{command} m/s, {world}\n{text(table)}")
     print()
     for place, each in found.items():
-        failed = len(each["failures"])
-        said = f"{failed} measures outside their limits" if failed else "natural"
+        said = "natural" if each["natural"] else f"{len(each['failures'])} failures"
         print(f"{place}: {said}")
 
 

@@ -1,13 +1,13 @@
 """Recorded motion of policies: what worlds are like, and what is measured in them."""
 
 import dataclasses
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pytest
 import torch
 
-from mjlab.envs import ManagerBasedRlEnv, ZeroPolicy
+from mjlab.envs import ManagerBasedRlEnv, ZeroPolicy, mdp
 from mjlab.gait.commands import COMMANDS
 from mjlab.gait.limits import AS_TRAINED, QUIET
 from mjlab.gait.motion import LeggedMotion, measure
@@ -20,7 +20,7 @@ from mjlab.gait.walk import (
     quiet,
     walk,
 )
-from mjlab.managers import TerminationTermCfg
+from mjlab.managers import EventTermCfg, TerminationTermCfg
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.tasks.cartpole.env import CartpoleBalanceCfg
 from mjlab.tasks.velocity import VelocityG1Cfg, VelocityG1FlatCfg, VelocityGo1FlatCfg
@@ -123,10 +123,24 @@ def test_a_quiet_world_has_no_noise_no_pushes_and_the_plain_model() -> None:
     assert groups and not any(group.enable_corruption for group in groups)
 
 
-def test_a_world_as_trained_has_them_but_no_supporting_hand() -> None:
-    trained = VelocityG1FlatCfg()
+@dataclasses.dataclass(kw_only=True)
+class HeldUpCfg(VelocityGo1FlatCfg):
+    """A task with an aid to learning that is absent in play."""
+
+    def __post_init__(self) -> None:
+        hand = EventTermCfg(func=mdp.reset_joints_by_offset, mode="step")
+        self.events = {**self.events, "hand": hand}
+
+    def play(self) -> Self:
+        watched = super().play()
+        watched.events = {**watched.events, "hand": None}
+        return watched
+
+
+def test_a_world_as_trained_has_them_but_no_aid_to_learning() -> None:
+    trained = HeldUpCfg()
     cfg = as_trained(trained)
-    assert set(trained.events) - set(cfg.events) == {"support"}
+    assert set(trained.events) - set(cfg.events) == {"hand"}
     assert {"push_robot", "foot_friction", "encoder_bias"} <= set(cfg.events)
     assert cfg.observations == trained.observations
 
