@@ -30,7 +30,8 @@ from tests.rl.test_killed_writers import ran_alone
 from tests.rl.test_power_loss import WRITERS as POWER_LOSS_WRITERS
 from tests.rl.test_power_loss import Writer, _episodes, record
 from tests.sweep.test_sweep import WEIGHT, make_search
-from tests.tools.failing_calls import build_library, failing
+from tests.tools.failing_calls import SOURCE, failing
+from tests.tools.preload import build_library
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -47,7 +48,7 @@ FAULTS = [
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_library(tmp_path_factory.mktemp("library"))
+    return build_library(SOURCE, tmp_path_factory.mktemp("library"))
 
 
 def metrics(folder: Path) -> Writer:

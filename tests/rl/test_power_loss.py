@@ -32,16 +32,17 @@ from tests.recording.test_files import a_file, an_episode
 from tests.rl.test_killed_writers import ran_alone
 from tests.tasks.test_shipped import TRAINED
 from tests.tools.power_loss import (
+    SOURCE,
     Call,
     ModelDisk,
     Tree,
     after_power_cuts,
-    build_recorder,
     lay_out,
     read_log,
     read_tree,
     recording_disk,
 )
+from tests.tools.preload import build_library
 
 # --- The model, and what every writer uses --------------------------------------------
 
@@ -112,7 +113,7 @@ def named(trees: list[Tree]) -> list[Tree]:
 
 @pytest.fixture(scope="module")
 def recorder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_recorder(tmp_path_factory.mktemp("recorder"))
+    return build_library(SOURCE, tmp_path_factory.mktemp("recorder"))
 
 
 def left(*calls: Call) -> list[Tree]:

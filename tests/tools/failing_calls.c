@@ -123,19 +123,11 @@ AT(CREATE, mkdir, (const char *path, mode_t mode), AT_FDCWD, path, (path, mode))
 AT(CREATE, mkdirat, (int at, const char *path, mode_t mode), at, path,
    (at, path, mode))
 
-#define OPENS(name, at, given)                                                       \
-  int name given {                                                                   \
-    va_list more;                                                                    \
-    va_start(more, flags);                                                           \
-    mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(more, mode_t) : 0;        \
-    va_end(more);                                                                    \
-    if ((flags & O_CREAT) && fails_at(CREATE, at, path)) return -1;                  \
-    return syscall(SYS_openat, at, path, flags, mode);                               \
-  }
-OPENS(open, AT_FDCWD, (const char *path, int flags, ...))
-OPENS(open64, AT_FDCWD, (const char *path, int flags, ...))
-OPENS(openat, at, (int at, const char *path, int flags, ...))
-OPENS(openat64, at, (int at, const char *path, int flags, ...))
+static int opened(int at, const char *path, int flags, mode_t mode) {
+  if ((flags & O_CREAT) && fails_at(CREATE, at, path)) return -1;
+  return syscall(SYS_openat, at, path, flags, mode);
+}
+#include "open_calls.h"
 
 void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);

@@ -2,14 +2,9 @@
 
 import contextlib
 import ctypes
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
-
-import pytest
 
 SOURCE = Path(__file__).with_suffix(".c")
 
@@ -22,17 +17,6 @@ class Armed(NamedTuple):
 
     counted: list[int]
     """One entry after the block: the number of calls of the kind."""
-
-
-def build_library(to: Path) -> Path:
-    """Compile the library, or skip with the reason."""
-    compiler = shutil.which("gcc") or shutil.which("cc")
-    if not sys.platform.startswith("linux") or compiler is None:
-        pytest.skip("Failing calls need Linux, the GNU C library and a C compiler.")
-    library = to / "failing_calls.so"
-    flags = ["-shared", "-fPIC", "-O1", "-Wall", "-Werror"]
-    subprocess.run([compiler, *flags, "-o", library, SOURCE, "-ldl"], check=True)
-    return library
 
 
 @contextlib.contextmanager

@@ -14,14 +14,10 @@ import contextlib
 import ctypes
 import itertools
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
-
-import pytest
 
 SOURCE = Path(__file__).with_name("disk_recorder.c")
 
@@ -30,17 +26,6 @@ Tree = dict[str, bytes | None]
 
 MOST_SUBSETS = 5
 """Names that may wait for a sync until not all subsets of them are tried."""
-
-
-def build_recorder(to: Path) -> Path:
-    """Compile the recorder, or skip with the reason."""
-    compiler = shutil.which("gcc") or shutil.which("cc")
-    if not sys.platform.startswith("linux") or compiler is None:
-        pytest.skip("Recording calls of the disk needs Linux and a C compiler (gcc).")
-    library = to / "disk_recorder.so"
-    flags = ["-shared", "-fPIC", "-O1", "-Wall", "-Werror"]
-    subprocess.run([compiler, *flags, "-o", library, SOURCE, "-ldl"], check=True)
-    return library
 
 
 @contextlib.contextmanager
