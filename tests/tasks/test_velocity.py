@@ -98,7 +98,9 @@ WEIGHTS = {
     "Velocity-G1": OF_G1,
     "Velocity-G1-Flat": {k: v for k, v in OF_G1.items() if k != "pose"} | OF_G1_FLAT,
     "Velocity-Go1": COMMON | OF_GO1 | dict.fromkeys(UNWANTED, -0.1),
-    "Velocity-Go1-Flat": COMMON | OF_GO1 | {"body_ang_vel": -0.05},
+    "Velocity-Go1-Flat": COMMON
+    | OF_GO1
+    | {"body_ang_vel": -0.05, "track_linear_closely": 1.0},
 }
 
 
@@ -303,7 +305,7 @@ def test_straight_ahead_is_straight_ahead() -> None:
         seen["standing"] += int(standing.sum())
     shares = {name: count / (64 * 40) for name, count in seen.items()}
     assert shares == pytest.approx(
-        {"forward": 0.2, "heading": 0.3, "standing": 0.2}, abs=0.03
+        {"forward": 0.2, "heading": 0.3, "standing": 0.15}, abs=0.03
     )
 
 
