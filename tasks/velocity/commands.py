@@ -20,9 +20,6 @@ class TwistCommandCfg(mdp.UniformVelocityCommandCfg):
     standing_speed: float = 0.05
     """Speed up to which a command means to stand."""
 
-    rel_turning_envs: float = 0.0
-    """Share of commands, of those that do not stand, that only turn."""
-
     def bind(self, name: str, env: Env) -> CommandTerm:
         """Return the term of one environment."""
         return TwistCommand(name, self, env)
@@ -35,12 +32,7 @@ class TwistCommand(UniformVelocityCommand):
         super().__init__(name, cfg, env)
         if not cfg.standing_speed >= 0.0:
             raise ValueError(f"standing_speed is {cfg.standing_speed}; it is negative.")
-        if not 0.0 <= cfg.rel_turning_envs <= 1.0:
-            raise ValueError(
-                f"rel_turning_envs is {cfg.rel_turning_envs}; it is 0 to 1."
-            )
         self._standing_speed = cfg.standing_speed
-        self._turning = cfg.rel_turning_envs
         self.speed = torch.zeros(env.num_envs, device=env.device)
         """m/s plus rad/s, shape (num_envs,), live."""
         self.moving = torch.zeros(env.num_envs, device=env.device)
@@ -49,12 +41,6 @@ class TwistCommand(UniformVelocityCommand):
     def state(self) -> dict[str, torch.Tensor]:
         """Return the live tensors that change; copy into them to restore a snapshot."""
         return super().state() | {"speed": self.speed, "moving": self.moving}
-
-    def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:
-        super()._resample(mask, unit)
-        if self._turning > 0.0:
-            only = mask & (unit[:, 5] < self._turning)
-            self._drawn[:, :2].masked_fill_(only.unsqueeze(1), 0.0)
 
     def _update(self) -> None:
         super()._update()

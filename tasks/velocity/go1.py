@@ -19,7 +19,6 @@ from mjlab.sim import SimulationCfg, TrainingPhysicsCfg
 from mjlab.tasks.robots.go1 import GO1
 from mjlab.tasks.velocity import scene as grounds
 from mjlab.tasks.velocity import terms as walking
-from mjlab.tasks.velocity.commands import TwistCommandCfg
 from mjlab.tasks.velocity.env import VelocityCfg
 
 GO1_LIMBS = (r".*_(hip|thigh|calf)_collision\d*", "head_collision")
@@ -105,14 +104,11 @@ def go1_flat_rewards() -> dict[str, RewardTermCfg]:
 
 
 def go1_flat_commands() -> dict[str, CommandTermCfg]:
-    """Return the velocity command; 15% of commands stand, and as many only turn.
-
-    Without commands that only turn, a policy takes them for standing.
-    """
+    """Return the velocity command, 0 in 15 of 100 worlds."""
     terms = walking.commands()
     command = terms[walking.COMMAND]
-    assert isinstance(command, TwistCommandCfg)
-    command.rel_standing_envs = command.rel_turning_envs = 0.15
+    assert isinstance(command, mdp.UniformVelocityCommandCfg)
+    command.rel_standing_envs = 0.15
     return terms
 
 

@@ -110,7 +110,7 @@ settled on standing still (docs/decisions.md)."""
 def go1_flat_rl_on_cpu() -> PpoAgentCfg:
     """Return settings with which a Go1 walks as told after 1 to 2 million steps."""
     agent = mirrored_rl_on_cpu(
-        Go1EquivariantModelCfg, max_iterations=400, entropy_coef=0.002, tied_actor=True
+        Go1EquivariantModelCfg, max_iterations=400, entropy_coef=0.005, tied_actor=True
     )
     agent.algorithm.num_learning_epochs = 4
     return agent

@@ -287,22 +287,6 @@ def _twist(env: ManagerBasedRlEnv) -> Any:
     return env.command_manager.term("twist")
 
 
-def test_a_share_of_the_commands_only_turns() -> None:
-    cfg = VelocityGo1FlatCfg()
-    twist = cfg.commands["twist"]
-    assert isinstance(twist, TwistCommandCfg)
-    twist.rel_standing_envs = twist.rel_heading_envs = twist.rel_forward_envs = 0.0
-    twist.rel_turning_envs = 0.25
-    env = make(cfg, 256)
-    command = _twist(env).command
-    turns = (command[:, :2] == 0.0).all(dim=1)
-    assert float(turns.float().mean()) == pytest.approx(0.25, abs=0.1)
-    assert bool((command[turns, 2] != 0.0).all())
-    twist.rel_turning_envs = 1.5
-    with pytest.raises(ValueError, match="rel_turning_envs is 1.5; it is 0 to 1"):
-        make(cfg, 2)
-
-
 def test_straight_ahead_is_straight_ahead() -> None:
     env = make(VelocityGo1FlatCfg(), 64)
     term = _twist(env)
