@@ -121,7 +121,7 @@ G1_FLAT_WORLDS_ON_CPU = 256
 
 
 def g1_flat_rl_on_cpu() -> PpoAgentCfg:
-    """Return settings with which a G1 stands after 2 million steps, and then walks.
+    """Return settings with which a G1 steps without a hand after 1 million steps.
 
     Three epochs an update, and a critic whose layers are tied: five epochs, and a mean
     for the critic too, cost more and taught it no sooner (docs/decisions.md).
