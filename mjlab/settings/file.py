@@ -14,7 +14,7 @@ import json
 import math
 import sys
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -37,9 +37,27 @@ from mjlab.settings.types import (
     union_members,
 )
 
+SHOWN = 5
+"""Differences that an error lists."""
+
 
 class SettingsFileError(SettingError):
     """Settings that cannot be written, or that do not fit the task."""
+
+
+class TaskChangedError(SettingsFileError):
+    """Settings of a task that has changed by more than values."""
+
+    def __init__(self, differences: Sequence[str]) -> None:
+        """Take sentences that name a path and what either side has there."""
+        self.listed = " ".join(differences[:SHOWN])
+        """The first differences."""
+        if len(differences) > SHOWN:
+            self.listed += f" And {len(differences) - SHOWN} more."
+        super().__init__(
+            f"The task has changed since this was saved. {self.listed} "
+            "--accept-changes goes on with the task as it is now."
+        )
 
 
 @dataclass(frozen=True)
@@ -51,6 +69,11 @@ class Settings:
 
     names: dict[str, str]
     """Names of classes, functions and specs by path."""
+
+    def terms(self, path: str) -> list[str]:
+        """Return the names of the records directly below a path: "env.rewards"."""
+        below = [p.rpartition(".") for p in self.names]
+        return [name for above, _, name in below if above == path]
 
 
 def read_out(configs: Mapping[str, Any]) -> Settings:
@@ -85,18 +108,14 @@ def build(
             than leaves, in place of an error.
 
     Raises:
-        SettingsFileError: If the task has changed since, with both sides of each
-            difference; or if a leaf is of the wrong kind.
+        TaskChangedError: If the task has changed since.
+        SettingsFileError: If a leaf is of the wrong kind.
     """
     reader = _Reader(saved)
     built = reader.build(Part(task, dict[str, Any]), "")
     differences = [*reader.differences.values(), *reader.unread()]
     if differences and not accept_changes:
-        raise SettingsFileError(
-            "The task is not as it was when this run was saved:\n  "
-            + "\n  ".join(differences)
-            + "\n--accept-changes goes on with the task as it is now."
-        )
+        raise TaskChangedError(differences)
     return built
 
 
@@ -115,11 +134,11 @@ def check_savable(task: Mapping[str, Any], configs: Mapping[str, Any]) -> Settin
     try:
         build(task, said)
     except SettingsFileError as error:
-        reason = "; ".join(line.strip() for line in str(error).splitlines()[1:-1])
+        reason = error.listed if isinstance(error, TaskChangedError) else error
         raise SettingsFileError(
             "The configuration was changed in Python by more than values, which a "
             f"run's file cannot hold: put the change into a class, and train that. "
-            f"({reason or error})"
+            f"({reason})"
         ) from error
     return said
 
@@ -167,6 +186,11 @@ def _parts(part: Part) -> dict[str, Part]:
     return below
 
 
+def _is_code(value: Any) -> bool:
+    """Return True for a function, a class or a spec, which no leaf replaces."""
+    return _name_of(value) is not None and not is_record(value)
+
+
 def _name_of(value: Any) -> str | None:
     """Return the name of a record, function or spec; None for a leaf."""
     if is_record(value):
@@ -202,7 +226,11 @@ class _Reader:
             self._read.add(path)
         elif path in self._saved.values:
             self._read.add(path)
-            return from_leaf(self._saved.values[path], part, path)
+            saved = self._saved.values[path]
+            if _is_code(part.value) and saved is not None:
+                self._differ(path, repr(saved), _shown(part.value))
+                return part.value
+            return from_leaf(saved, part, path)
         if path in self._saved.names:
             self._read.add(path)
             part = self._as_named(part, self._saved.names[path], path)
@@ -236,7 +264,12 @@ class _Reader:
             new = self.build(below, where)
             if new is not below.value:
                 value = with_part(value, name, new)
-        return replace(value) if is_record(value) and value is not part.value else value
+        if not is_record(value) or value is part.value:
+            return value
+        try:
+            return replace(value)
+        except (TypeError, ValueError) as error:
+            raise SettingsFileError(f"{path}: {error}") from error
 
     def _has_below(self, path: str) -> bool:
         return any(known.startswith(f"{path}.") for known in self._known)
@@ -253,7 +286,10 @@ class _Reader:
             return Part(part.value, Any)
         kept = vars(part.value) if is_record(part.value) else {}
         shared = {f.name: kept[f.name] for f in fields(cls) if f.name in kept}
-        return Part(cls(**shared), part.annotation)
+        try:
+            return Part(cls(**shared), part.annotation)
+        except (TypeError, ValueError) as error:
+            raise SettingsFileError(f"{path} cannot be {name}: {error}") from error
 
     def _differ(self, path: str, saved: str, now: str) -> None:
         said = f"{path}: {saved} in the file, {now} in the task now."
@@ -290,14 +326,16 @@ def from_leaf(data: Any, part: Part, path: str) -> Any:
     Raises:
         SettingsFileError: If it is none, or not of the kind that the part takes.
     """
-    value = _decoded(data, part, path)
     kind = part.annotation
     if isinstance(kind, Parameters):
         kind = dict[str, Any]
     try:
+        value = _decoded(data, part, path)
         check_type(value, kind, path)
     except WrongTypeError as error:
         raise SettingsFileError(str(error)) from error
+    except RecursionError:
+        raise SettingsFileError(f"{path} is nested too deeply.") from None
     return value
 
 
@@ -347,13 +385,13 @@ def _path(value: Path, path: str) -> dict[str, Any]:
 
 def _packages() -> list[tuple[str, Path]]:
     """Return the folders of the top-level packages that are imported."""
-    return [
-        (name, Path(module.__file__).parent)
-        for name, module in list(sys.modules.items())
-        if "." not in name
-        and getattr(module, "__path__", None) is not None
-        and getattr(module, "__file__", None)
+    modules = [(n, m) for n, m in list(sys.modules.items()) if "." not in n]
+    files = [
+        (name, getattr(module, "__file__", None))
+        for name, module in modules
+        if getattr(module, "__path__", None) is not None
     ]
+    return [(name, Path(file).parent) for name, file in files if file is not None]
 
 
 def _path_of(data: dict[str, Any], part: Part, path: str) -> Path:
@@ -443,6 +481,27 @@ _READERS: dict[str, Callable[[dict[str, Any], Part, str], Any]] = {
     "$array": _array_of,
     "$tensor": _tensor_of,
 }
+
+
+# Records that are not settings.
+
+
+def as_data(value: Any, path: str = "") -> Any:
+    """Return a value as JSON for readers, records with the names of their classes.
+
+    Nothing reads it back.
+    """
+    name = _name_of(value)
+    if is_record(value):
+        kept = {f.name: getattr(value, f.name) for f in fields(value) if f.init}
+        return {"class": name} | {
+            field: as_data(item, f"{path}.{field}") for field, item in kept.items()
+        }
+    if isinstance(value, Mapping):
+        return {str(k): as_data(item, f"{path}[{k!r}]") for k, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [as_data(item, f"{path}[{i}]") for i, item in enumerate(value)]
+    return to_leaf(value, path) if name is None else name
 
 
 # Files.
