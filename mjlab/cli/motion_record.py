@@ -29,7 +29,7 @@ def recorded(place: str, options: RecordOptions, robots: Mapping[str, Robot]) ->
     """
     run = find_run(place, options.logs)
     task = run.info()["task"]
-    configs = run.configs()
+    configs = run.configs(accept_changes=options.accept_changes)
     cfg = replace(watched(configs["env"]), recorders={})
     cfg = replace(cfg, scene=replace(cfg.scene, num_envs=1), seed=options.seed)
     if ENTITY not in cfg.scene.entities:

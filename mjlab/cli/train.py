@@ -232,7 +232,7 @@ def _build(
 ) -> TrainingEnv:
     """Build the worlds of this process."""
     if placement is not None:
-        return placement.build(cfg, first_world=first_world)
+        return placement.build(cfg, first_world=first_world, task=task)
     return ManagerBasedRlEnv(cfg, device=device, first_world=first_world, task=task)
 
 
