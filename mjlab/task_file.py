@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from mjlab.names import UnknownNameError, suggest
-from mjlab.registry import Task, entries, load_task
+from mjlab.registry import entries, load_task
 from mjlab.settings.file import (
     Settings,
     SettingsFileError,
@@ -39,9 +39,9 @@ def task_text(
     """
     if task_id not in entries():
         return settings_text(task_id, read_out(configs))
-    makers = _makers(load_task(task_id))
     found = [
-        _saved(name, makers[name], cfg, has_to_fit) for name, cfg in configs.items()
+        _saved(name, _makers(task_id, name), cfg, has_to_fit)
+        for name, cfg in configs.items()
     ]
     values = {path: value for each in found for path, value in each.values.items()}
     names = {path: name for each in found for path, name in each.names.items()}
@@ -86,16 +86,12 @@ def read_task(
         raise UnknownNameError(
             f"{where} is of the task {task_id!r}, which is not installed. {hint}"
         )
-    makers = _makers(load_task(task_id))
     built: dict[str, Any] = {}
     for name in dict.fromkeys(map(_root, (*saved.names, *saved.values))):
-        if not makers.get(name):
-            raise SettingsFileError(
-                f"{where} has settings of {name!r}, which the task {task_id!r} lacks."
-            )
         part = _below(saved, name)
         try:
-            built |= _built(name, makers[name], part, accept_changes=accept_changes)
+            makers = _makers(task_id, name)
+            built |= _built(name, makers, part, accept_changes=accept_changes)
         except SettingsFileError as error:
             raise SettingsFileError(f"{where}: {error}") from error
     return built
@@ -116,11 +112,18 @@ def _built(
         return build({name: makers[0]()}, saved, accept_changes=True)
 
 
-def _makers(task: Task) -> dict[str, list[Callable[[], Any]]]:
-    """Return the factories of a task by name: to train with first, then the others."""
+def _makers(task_id: str, name: str) -> list[Callable[[], Any]]:
+    """Return the factories of a configuration: to train with first, then the others."""
+    task = load_task(task_id)
     on_cpu = None if task.on_cpu is None else task.on_cpu.rl
     agents = [make for make in (task.rl, on_cpu) if make is not None]
-    return {"env": [task.env, task.play], "agent": agents}
+    makers = {"env": [task.env, task.play], "agent": agents}.get(name)
+    if not makers:
+        raise SettingsFileError(
+            f"The task {task_id!r} has no {name!r}. A task has an 'env' and, if it "
+            "gives Task.rl, an 'agent'."
+        )
+    return makers
 
 
 def _first(makers: list[Callable[[], Any]], attempt: Callable[[Any], T]) -> T:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from mjlab.names import suggest
+from mjlab.settings.config import Config
 from mjlab.settings.tree import (
     Parameters,
     Part,
@@ -102,7 +103,8 @@ def build(
     """Return a task's configurations with the leaves of a file.
 
     Args:
-        task: Configurations as the task makes them now, by name.
+        task: Configurations as the task makes them now, by name. An "agent" can be of
+            another class in the file, such as the one that a teacher is cloned with.
         saved: What the file says.
         accept_changes: Take the task's side where the file and the task differ in more
             than leaves, in place of an error.
@@ -112,7 +114,7 @@ def build(
         SettingsFileError: If a leaf is of the wrong kind.
     """
     reader = _Reader(saved)
-    built = reader.build(Part(task, dict[str, Any]), "")
+    built = {name: reader.build(part, name) for name, part in _roots(task).items()}
     differences = [*reader.differences.values(), *reader.unread()]
     if differences and not accept_changes:
         raise TaskChangedError(differences)
@@ -129,7 +131,8 @@ def check_savable(task: Mapping[str, Any], configs: Mapping[str, Any]) -> Settin
     """
     said = read_out(configs)
     reader = _Reader(said)
-    reader.build(Part(task, dict[str, Any]), "")
+    for name, part in _roots(task).items():
+        reader.build(part, name)
     said.values.update(dict.fromkeys(reader.switched_off, None))
     try:
         build(task, said)
@@ -141,6 +144,16 @@ def check_savable(task: Mapping[str, Any], configs: Mapping[str, Any]) -> Settin
             f"({reason})"
         ) from error
     return said
+
+
+def _roots(task: Mapping[str, Any]) -> dict[str, Part]:
+    """Return configurations as parts; an agent may be any class of agents."""
+    roots = {name: Part(value, Any) for name, value in task.items()}
+    if "agent" in roots:
+        agent = task["agent"]
+        classes = [c for c in type(agent).__mro__ if is_dataclass(c) and c != Config]
+        roots["agent"] = Part(agent, classes[-1])
+    return roots
 
 
 # Walking.

@@ -179,7 +179,6 @@ NOT_RUN = {
     "mjlab train": "names the program alone",
     "docker *": "there is no Docker here; tests/house/test_docker.py reads the files",
     "*YOUR-TASK*": "stands for a task of the user's",
-    "*OLD=NEW": "stands for names, and rewrites policies that ship",
     "*<name>*": "stands for a folder; dumps are replayed in tests/replay",
     "*--viewer native*": "opens a window; tests/viewer looks into it without a display",
     "*--view --gamepad": "opens a window, and needs a gamepad",

@@ -18,7 +18,7 @@ from mjlab import mdp
 from mjlab.managers import RewardTermCfg, SceneEntityCfg
 from mjlab.names import UnknownNameError
 from mjlab.registry import entries, load_task
-from mjlab.rl import PpoAgentCfg, RnnModelCfg
+from mjlab.rl import CloningAgentCfg, PpoAgentCfg, RnnModelCfg
 from mjlab.settings.file import (
     Settings,
     SettingsFileError,
@@ -136,6 +136,17 @@ def test_a_model_is_chosen_by_the_name_of_its_class() -> None:
     assert build(task, through_text(read_out({"agent": agent}))) == {"agent": agent}
 
 
+def test_an_agent_of_another_class_comes_back_and_nothing_else_is_one() -> None:
+    agent = CloningAgentCfg(max_iterations=7)
+    text = task_text("Cartpole-Balance", {"env": CartpoleBalanceCfg(), "agent": agent})
+    assert read_task(text, "a run")["agent"] == agent
+    data = json.loads(text)
+    data["names"]["agent"] = "CartpoleBalanceCfg"
+    said = "agent: CartpoleBalanceCfg in the file, CartpoleAgentCfg in the task now"
+    with pytest.raises(SettingsFileError, match=said):
+        read_task(json.dumps(data), "a run")
+
+
 VALUES = [
     *(None, True, 3, 1.5, "text", (1, (2.0, "b")), [1, [2]], {1, 2}, frozenset({1})),
     *({"a": 1, "$b": 2}, {3: "x", (1, 2): None}, slice(1, None, 2), range(1, 9, 2)),
@@ -232,6 +243,13 @@ def test_a_file_of_a_task_that_is_not_installed_says_so() -> None:
     assert str(caught.value).startswith(
         "a run is of the task 'Cartpole-Balanse', which is not installed."
     )
+
+
+def test_a_file_with_other_configurations_than_a_task_has_is_refused() -> None:
+    attack = saved(**{"evil.x": 1})
+    text = settings_text("Cartpole-Balance", attack)
+    with pytest.raises(SettingsFileError, match=r"^a run: .* has no 'evil'\."):
+        read_task(text, "a run", accept_changes=True)
 
 
 @pytest.mark.parametrize(
