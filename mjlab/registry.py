@@ -11,13 +11,10 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mjlab.names import UnknownNameError, suggest
 from mjlab.watched import watched
-
-if TYPE_CHECKING:
-    from mjlab.schema import Trust
 
 GROUP = "mjlab.tasks"
 
@@ -149,27 +146,3 @@ def load_task(task_id: str) -> Task:
             f"{type(task).__name__}, not a Task."
         )
     return task
-
-
-def trusted(task_id: str | None = None) -> "Trust":
-    """Return what a file of a task may name; see `Trust`.
-
-    Args:
-        task_id: The task. None, or one that is not installed, leaves what all installed
-            tasks' packages declare.
-    """
-    from mjlab.schema import TRUSTED, Trust
-
-    tasks: dict[str, list[str]] = {}
-    for entry in entries().values():
-        tasks.setdefault(entry.package, []).append(entry.id)
-    packages = {*TRUSTED, *tasks}
-    if task_id not in entries():
-        return Trust(packages, tasks=tasks)
-    return Trust(packages, configs=lambda: _configs(task_id), task=task_id, tasks=tasks)
-
-
-def _configs(task_id: str) -> list[Any]:
-    task = load_task(task_id)
-    on_cpu = None if task.on_cpu is None else task.on_cpu.rl
-    return [make() for make in (task.env, task.play, task.rl, on_cpu) if make]

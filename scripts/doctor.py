@@ -9,7 +9,6 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mjlab.cli import Program, UsageError, read_line, run_program
-from mjlab.registry import trusted
 from mjlab.threads import prepare_threads
 
 prepare_threads()
@@ -22,6 +21,10 @@ class Options:
     try_: int = 0
     """Iterations to train with the first remedy that is a setting, beside as many
     without it, from the same checkpoint."""
+
+    accept_changes: bool = False
+    """Open a run whose task has changed since in more than values: the task counts as
+    it is now."""
 
     logs: Path = Path("logs")
     """Folder of all runs."""
@@ -52,7 +55,7 @@ def main(arguments: Sequence[str]) -> None:
     from mjlab.doctor import listing, save
 
     run = runs.find_run(line.subject or "latest", line.options.logs)
-    configs = run.configs(trusted(run.info()["task"]))
+    configs = run.configs(accept_changes=line.options.accept_changes)
     findings, looked_at = examine(run, configs)
     print(listing(findings, looked_at))
     if not runs.ships(run):

@@ -14,7 +14,6 @@ if __name__ == "__main__":
 from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.hardware import choose_worlds, processors
 from mjlab.cli.help import reference
-from mjlab.registry import trusted
 from mjlab.settings.change import apply
 from mjlab.threads import prepare_threads, torch_threads
 from mjlab.watched import watched
@@ -59,6 +58,10 @@ class Options:
     json: Path | None = None
     """File for the figures. By default evaluation.json in the folder of your run, and
     none for an ONNX file or a policy that ships."""
+
+    accept_changes: bool = False
+    """Open a run whose task has changed since in more than values: the task counts as
+    it is now."""
 
     logs: Path = Path("logs")
     """Folder of all runs."""
@@ -150,8 +153,7 @@ def evaluate_file(line: Line, path: Path) -> None:
 
 def read_configs(line: Line, run: "RunFolder") -> dict[str, Any]:
     """The run's configurations with the user's settings."""
-    task = run.info()["task"]
-    configs = run.configs(trusted(task))
+    configs = run.configs(accept_changes=line.options.accept_changes)
     configs["env"] = from_the_first_frame(configs["env"])
     if not line.sets_recorders:
         configs["env"] = dataclasses.replace(configs["env"], recorders={})

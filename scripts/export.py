@@ -9,7 +9,6 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mjlab.cli import Program, UsageError, read_line, run_program
-from mjlab.registry import trusted
 from mjlab.threads import prepare_threads
 
 prepare_threads()
@@ -29,6 +28,10 @@ class Options:
     runner: bool = False
     """Whether to write mjlab_runner.py beside the file, which runs it on a robot or in
     MuJoCo without this framework, and mjlab_runner.hpp, which does so in C++."""
+
+    accept_changes: bool = False
+    """Open a run whose task has changed since in more than values: the task counts as
+    it is now."""
 
     logs: Path = Path("logs")
     """Folder of all runs."""
@@ -64,7 +67,7 @@ def main(arguments: Sequence[str]) -> None:
     run = find_run(place, options.logs)
     exported = write_file(
         run,
-        run.configs(trusted(run.info()["task"])),
+        run.configs(accept_changes=options.accept_changes),
         logs=options.logs,
         to=options.out,
         checkpoint=Path(place) if Path(place).is_file() else None,

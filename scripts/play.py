@@ -13,7 +13,7 @@ if __name__ == "__main__":
 from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.help import reference
 from mjlab.cli.sources import Actors, Source, find_source
-from mjlab.registry import entries, trusted
+from mjlab.registry import entries
 from mjlab.render import prepare_gl
 from mjlab.settings.change import apply
 from mjlab.threads import prepare_threads
@@ -99,6 +99,10 @@ class Options:
     as_trained: bool = False
     """Whether to keep noise, pushes and the end of episodes as in training."""
 
+    accept_changes: bool = False
+    """Open a run whose task has changed since in more than values: the task counts as
+    it is now."""
+
     logs: Path = Path("logs")
     """Folder of all runs."""
 
@@ -147,6 +151,7 @@ def main(arguments: Sequence[str]) -> None:
         as_trained=options.as_trained,
         logs=options.logs,
         records=line.sets_recorders,
+        accept_changes=options.accept_changes,
     )
     cfg = source.env
     if options.policy == "teleop" and not options.as_trained:
@@ -299,7 +304,7 @@ def replay(line: Line, place: Path, viewer: str) -> None:
     """Do the steps of a dump again, say what went wrong, and show them."""
     from mjlab.replay.dump_replay import DumpReplay, build_env, open_dump
 
-    world, cfg = open_dump(place, trusted)
+    world, cfg = open_dump(place, accept_changes=line.options.accept_changes)
     cfg = apply({"env": cfg}, line.settings, line.disabled)["env"]
     again = DumpReplay(build_env(cfg, world), world)
     print(*again.run().lines(world), sep="\n", flush=True)

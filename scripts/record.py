@@ -50,6 +50,10 @@ class Options:
     device: str | None = None
     """Where to simulate, such as "cpu". Default: a GPU if available."""
 
+    accept_changes: bool = False
+    """Open a run whose task has changed since in more than values: the task counts as
+    it is now."""
+
     logs: Path = Path("logs")
     """Folder of all runs."""
 
@@ -79,7 +83,11 @@ def main(arguments: Sequence[str]) -> None:
     if options.episodes < 1:
         raise UsageError(f"--episodes {options.episodes}: it has to be 1 or more.")
     source = find_source(
-        line.subject, policy=options.policy, as_trained=True, logs=options.logs
+        line.subject,
+        policy=options.policy,
+        as_trained=True,
+        logs=options.logs,
+        accept_changes=options.accept_changes,
     )
     configs = apply({"env": source.env}, line.settings, line.disabled)
     if line.reference is not None:

@@ -14,7 +14,7 @@ if __name__ == "__main__":
 
 from mjlab.cli import Answer, Line, Program, UsageError, read_line, run_program
 from mjlab.cli.help import reference
-from mjlab.registry import entries, load_task, trusted
+from mjlab.registry import entries, load_task
 from mjlab.render import prepare_gl
 from mjlab.settings.change import apply
 from mjlab.threads import prepare_threads
@@ -76,6 +76,10 @@ class Options:
     """Seed of the environment, where the recording does not say it: terrain follows
     from it."""
 
+    accept_changes: bool = False
+    """Replay a recording whose task has changed since in more than values: the task
+    counts as it is now."""
+
     backend: Literal["auto", "native", "warp"] | None = None
     """The engine. Default: that of the recording."""
 
@@ -127,7 +131,7 @@ def main(arguments: Sequence[str]) -> None:
 def find_config(recording: "Recording", options: Options) -> "ManagerBasedRlEnvCfg":
     """The environment that was recorded, by its configuration or by its task."""
     if recording.env_cfg and options.task is None:
-        return written_config(recording)
+        return written_config(recording, accept_changes=options.accept_changes)
     name = options.task or recording.env_id
     if name is None:
         raise UsageError(
@@ -144,21 +148,23 @@ def find_config(recording: "Recording", options: Options) -> "ManagerBasedRlEnvC
     return cfg
 
 
-def written_config(recording: "Recording") -> "ManagerBasedRlEnvCfg":
+def written_config(
+    recording: "Recording", *, accept_changes: bool = False
+) -> "ManagerBasedRlEnvCfg":
     """The configuration that a recording brings along."""
-    from mjlab.gym.build import task_of
-    from mjlab.schema import ConfigFileError, parse_config
+    from mjlab.names import UnknownNameError
+    from mjlab.settings.file import SettingsFileError
+    from mjlab.task_file import read_task
 
-    trust = trusted(recording.env_id and task_of(recording.env_id))
     try:
-        found = parse_config(recording.env_cfg, trust, where=str(recording.path))
-    except ConfigFileError as error:
+        where, text = str(recording.path), recording.env_cfg
+        return read_task(text, where, accept_changes=accept_changes)["env"]
+    except (SettingsFileError, UnknownNameError) as error:
         task = recording.env_id or "TASK"
         raise UsageError(
-            f"The configuration in {recording.path} cannot be read: {error} With "
+            f"The configuration of the recording cannot be read: {error} With "
             f"--task {task}, the task's own configuration is taken instead."
         ) from error
-    return next(iter(found.values()))
 
 
 def build(

@@ -6,7 +6,7 @@ import webbrowser
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -15,6 +15,9 @@ from mjlab.cli import Program, read_line, run_program
 from mjlab.names import UnknownNameError
 from mjlab.registry import BrokenTaskError, load_task
 from mjlab.threads import prepare_threads
+
+if TYPE_CHECKING:
+    from mjlab.settings.file import Settings
 
 
 @dataclass(kw_only=True)
@@ -66,8 +69,8 @@ def main(arguments: Sequence[str]) -> None:
         webbrowser.open(file.as_uri())
 
 
-def find_defaults(task_id: str) -> dict[str, Any] | None:
-    """Configurations of a task as they are today, for a run that kept none of its own.
+def find_defaults(task_id: str) -> "Settings | None":
+    """Settings of a task as they are today, for a run that kept none of its own.
 
     This takes seconds, because the task is imported.
     """
@@ -77,10 +80,10 @@ def find_defaults(task_id: str) -> dict[str, Any] | None:
     except (UnknownNameError, BrokenTaskError) as error:
         print(f"The report goes without the task's defaults. {error}")
         return None
-    from mjlab.schema import to_data
+    from mjlab.settings.file import read_out
 
-    made = {"env": task.env(), "agent": task.rl() if task.rl is not None else None}
-    return {name: to_data(cfg) for name, cfg in made.items() if cfg is not None}
+    makers = {"env": task.env, "agent": task.rl}
+    return read_out({name: make() for name, make in makers.items() if make is not None})
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from mjlab.cli.hardware import (
     will_use_gpu,
 )
 from mjlab.cli.help import reference
-from mjlab.registry import Entry, Task, entries, find_entry, load_task, trusted
+from mjlab.registry import Entry, Task, entries, find_entry, load_task
 from mjlab.settings.change import apply
 from mjlab.threads import prepare_threads
 
@@ -73,6 +73,10 @@ class Options:
 
     video: bool = False
     """Record a film of the policy at the end, for the run's folder and its report."""
+
+    accept_changes: bool = False
+    """Open a run whose task has changed since in more than values: the task counts as
+    it is now."""
 
     logs: Path = Path("logs")
     """Folder of all runs."""
@@ -161,7 +165,7 @@ def checkpoint_or_run(place: str, run: "RunFolder") -> Path:
 def read_configs(line: Line, entry: Entry, run: "RunFolder | None") -> dict[str, Any]:
     """Environment and learner, of the task or of the run, with the user's settings."""
     if run is not None:
-        configs = run.configs(trusted(entry.id))
+        configs = run.configs(accept_changes=line.options.accept_changes)
     else:
         task = load_task(entry.id)
         if task.rl is None:

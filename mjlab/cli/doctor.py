@@ -1,7 +1,6 @@
 """The doctor of a run: figures, checkpoint and rollout; and a remedy that is tried."""
 
 import dataclasses
-import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -30,9 +29,10 @@ _SHOWN = ("Train", "Policy", "Metrics", "Episode_Reward", "Curriculum")
 
 
 def course_of(run: RunFolder) -> Course:
-    """The figures of a run, and its settings as plain data."""
-    config = json.loads((run.path / "config.json").read_text("utf-8"))
-    return Course(read_metrics(run.path / METRICS), config, planned=_planned(run))
+    """The figures of a run, and its settings."""
+    return Course(
+        read_metrics(run.path / METRICS), run.settings(), planned=_planned(run)
+    )
 
 
 def _planned(run: RunFolder) -> int:

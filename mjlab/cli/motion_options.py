@@ -81,6 +81,10 @@ class RecordOptions:
     seed: int = 0
     """Seed of all chance."""
 
+    accept_changes: bool = False
+    """Open a run whose task has changed since in more than values: the task counts as
+    it is now."""
+
     logs: Path = Path("logs")
     """Folder of all runs."""
 

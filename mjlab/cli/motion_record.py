@@ -10,7 +10,6 @@ from mjlab.cli.motion_options import RecordOptions, tell_progress
 from mjlab.cli.runs import find_run
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.motion import Motion, MotionInfo, MotionRobot
-from mjlab.registry import trusted
 from mjlab.rl import load_policy
 from mjlab.tasks.robots.robot import Robot
 from mjlab.viewer import Player
@@ -30,7 +29,7 @@ def recorded(place: str, options: RecordOptions, robots: Mapping[str, Robot]) ->
     """
     run = find_run(place, options.logs)
     task = run.info()["task"]
-    configs = run.configs(trusted(task))
+    configs = run.configs(accept_changes=options.accept_changes)
     cfg = replace(watched(configs["env"]), recorders={})
     cfg = replace(cfg, scene=replace(cfg.scene, num_envs=1), seed=options.seed)
     if ENTITY not in cfg.scene.entities:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from mjlab.cli.answers import UsageError
-from mjlab.registry import entries, load_task, trusted
+from mjlab.registry import entries, load_task
 from mjlab.watched import watched
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ def find_source(
     as_trained: bool,
     logs: Path,
     records: bool = False,
+    accept_changes: bool = False,
 ) -> Source:
     """Find what is to act from a task, a run, a checkpoint or an ONNX file.
 
@@ -94,6 +95,7 @@ def find_source(
         as_trained: Whether worlds are as in training, or to be watched.
         logs: Folder of all runs.
         records: Whether a run's recorders write files, as in training.
+        accept_changes: Whether a run's task may have changed since.
     """
     if place is not None and place.endswith(".onnx"):
         return _of_file(place, policy, as_trained)
@@ -112,7 +114,7 @@ def find_source(
             raise UsageError(f"--policy {policy} needs a task. Tasks: {known}.")
     place = "latest" if place is None else place
     place = f"{place}/latest" if is_task else place
-    return _of_run(place, policy, as_trained, logs, records)
+    return _of_run(place, policy, as_trained, logs, records, accept_changes)
 
 
 _ACTIONS = {
@@ -147,7 +149,12 @@ def _of_file(place: str, policy: Actors, as_trained: bool) -> Source:
 
 
 def _of_run(
-    place: str, policy: Actors, as_trained: bool, logs: Path, records: bool
+    place: str,
+    policy: Actors,
+    as_trained: bool,
+    logs: Path,
+    records: bool,
+    accept_changes: bool,
 ) -> Source:
     """A run, or one of its checkpoints, with the run's configuration."""
     from mjlab.cli import runs
@@ -156,7 +163,7 @@ def _of_run(
     is_file = Path(place).is_file()
     path = Path(place) if is_file else run.path
     task = run.info()["task"]
-    configs = run.configs(trusted(task))
+    configs = run.configs(accept_changes=accept_changes)
     # What ships with a task lies in a folder of its name.
     name = task if run.path.name == task else f"{task}, {run.path.name}"
     title = str(path) if is_file else name

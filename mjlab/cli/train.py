@@ -24,7 +24,7 @@ from mjlab.doctor import save as save_findings
 from mjlab.doctor.watch import WatchedDisplay
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.export import NEEDS, ExportError, is_installed
-from mjlab.files import CannotWriteError, make_folders, saying_why
+from mjlab.files import CannotWriteError, make_folders, saying_why, write_text
 from mjlab.provenance import versions
 from mjlab.replay.dump_files import DumpFolder
 from mjlab.replay.flight_recorder import FlightRecorder
@@ -38,9 +38,10 @@ from mjlab.rl.hook import Hook
 from mjlab.rl.initial_weights import take_weights
 from mjlab.rl.logging import writing
 from mjlab.rl.loop import TrainingLoop, TrainingResult
-from mjlab.rl.run_folder import KEPT_DEFAULTS, RunFolder, save_config
+from mjlab.rl.run_folder import KEPT_DEFAULTS, RunFolder
 from mjlab.rl.vecenv import TrainingEnv
-from mjlab.schema import config_text, to_data
+from mjlab.settings.file import read_out
+from mjlab.task_file import task_text
 from mjlab.workers.placement import Placement, placement_lines
 
 _log = logging.getLogger(__name__)
@@ -94,13 +95,13 @@ def train(
     env_cfg = _settled(env_cfg, ranks)
     check_agent(agent_cfg, groups_of(env_cfg), env_cfg.scene.num_envs)
     # What cannot be written must not be found out after the worlds are built.
-    text = config_text(env=env_cfg, agent=agent_cfg)
-    plain = to_data({"env": env_cfg, "agent": agent_cfg})
+    configs = {"env": env_cfg, "agent": agent_cfg}
+    text, settings = task_text(task, configs), read_out(configs)
     # The run keeps both physics: what is made of it later is judged by the finer one.
     stepped = env_cfg.for_training()
     require_memory(stepped, agent_cfg, physics, processes=ranks.local_world)
     first_world = ranks.index * env_cfg.scene.num_envs
-    env = _build(stepped, placement, device, first_world)
+    env = _build(stepped, placement, device, first_world, task)
     run = _open_folder(env_cfg, agent_cfg, ranks, task, name, root, resume)
     record = _recording(run) if ranks.is_first else contextlib.nullcontext()
     with contextlib.ExitStack() as stack:
@@ -110,10 +111,10 @@ def train(
         if resume is None:
             stack.enter_context(record)
             if ranks.is_first and defaults is not None:
-                save_config(run.path / KEPT_DEFAULTS, **defaults)
+                write_text(run.path / KEPT_DEFAULTS, task_text(task, defaults))
         if ranks.is_first:
             shown = display or open_display(f"{task}  {run.path}")
-            display = WatchedDisplay(shown, plain)
+            display = WatchedDisplay(shown, settings)
         loop = TrainingLoop(
             env,
             agent_cfg,
@@ -133,20 +134,24 @@ def train(
                 run.reopen(loop.iteration, text, seed=seed, changes=changes)
             stack.enter_context(record)
         taken = _take_weights(loop, init_from, critic_first)
-        stack.enter_context(_recorder(loop, run, task, display))
+        stack.enter_context(_recorder(loop, run, task, text, display))
         if ranks.is_first and display is not None:
             start = [*_start(loop, placement), *_judged(env_cfg)]
             lines = [*taken, *_changed(loop), *start]
             for line in [f"Run folder {run.path}.", *lines]:
                 display.say(line)
             loop.writers = stack.enter_context(
-                writing(run.path, agent_cfg.logging, start=loop.iteration, config=plain)
+                writing(
+                    run.path,
+                    agent_cfg.logging,
+                    start=loop.iteration,
+                    config=settings.values,
+                )
             )
         outcome = loop.run()
         if ranks.is_first:
             run.finish("stopped" if outcome.interrupted else "finished", outcome.reason)
             if display is not None:
-                configs = {"env": env_cfg, "agent": agent_cfg}
                 stopped = outcome.interrupted
                 display.say(_unexported(run) if stopped else _export(run, configs))
     ranks.leave()
@@ -226,11 +231,12 @@ def _build(
     placement: Placement | None,
     device: str,
     first_world: int,
+    task: str,
 ) -> TrainingEnv:
     """Build the worlds of this process."""
     if placement is not None:
-        return placement.build(cfg, first_world=first_world)
-    return ManagerBasedRlEnv(cfg, device=device, first_world=first_world)
+        return placement.build(cfg, first_world=first_world, task=task)
+    return ManagerBasedRlEnv(cfg, device=device, first_world=first_world, task=task)
 
 
 def _start(loop: TrainingLoop, placement: Placement | None) -> list[str]:
@@ -303,7 +309,7 @@ def _unexported(run: RunFolder) -> str:
 
 
 def _recorder(
-    loop: TrainingLoop, run: RunFolder, task: str, display: Display | None
+    loop: TrainingLoop, run: RunFolder, task: str, text: str, display: Display | None
 ) -> contextlib.AbstractContextManager[object]:
     """Have the last steps recorded, and dumped if something goes wrong in a world."""
     cfg, env, ranks = loop.cfg.dumps, loop.env, loop.ranks
@@ -313,7 +319,7 @@ def _recorder(
     folder = DumpFolder(
         run.path / "dumps" if ranks.is_alone else run.path / f"dumps/rank{ranks.index}",
         cfg,
-        config_text=config_text(env=env.cfg, agent=loop.cfg),
+        config_text=text,
         about={"task": task, "run": run.path.name, "versions": versions()},
         first_world=ranks.index * env.num_envs,
         say=_log.warning if display is None else display.say,

@@ -2,13 +2,14 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
 from mjlab.doctor.finding import SURE, Diagnosis
 from mjlab.rl.metrics_file import Metrics
+from mjlab.settings.file import Settings
 
 LEAST = 12
 """Iterations before which nothing is said of a course."""
@@ -43,8 +44,8 @@ class Course:
     metrics: Metrics
     """The figures."""
 
-    config: Mapping[str, Any]
-    """Environment and learner as plain data, as `config.json` has them."""
+    config: Settings
+    """Settings of environment and learner, as `config.json` has them."""
 
     planned: int = 0
     """Iterations that the task is trained for, if more than this run is set to."""
@@ -52,7 +53,7 @@ class Course:
     @property
     def whole(self) -> int:
         """Iterations of a whole training; 0 if unknown."""
-        return max(self.planned, self.setting("agent", "max_iterations") or 0)
+        return max(self.planned, self.setting("agent.max_iterations") or 0)
 
     @property
     def judged_from(self) -> int:
@@ -83,17 +84,14 @@ class Course:
         series = self.metrics.series.get(name)
         return series.finite[0] if series is not None and series.finite else None
 
-    def setting(self, *path: str) -> Any:
-        """Return a part of the configuration; None where there is none."""
-        value: Any = self.config
-        for step in path:
-            value = value.get(step) if isinstance(value, Mapping) else None
-        return value
+    def setting(self, path: str) -> Any:
+        """Return a value of the configuration; None where there is none."""
+        return self.config.values.get(path)
 
     def weights(self) -> dict[str, float]:
         """Return the weights of the rewards that count."""
-        terms = self.setting("env", "rewards") or {}
-        found = {name: (term or {}).get("weight") for name, term in terms.items()}
+        terms = self.config.terms("env.rewards")
+        found = {name: self.setting(f"env.rewards.{name}.weight") for name in terms}
         return {name: float(w) for name, w in found.items() if w}
 
     def rates(self, number: int = 3) -> dict[str, float]:
@@ -106,8 +104,8 @@ class Course:
 
     def function(self, kind: str, name: str) -> str:
         """Return the name of a term's function."""
-        path = self.setting("env", kind, name, "func", "$callable") or ""
-        return str(path).rpartition(":")[2].rpartition(".")[2]
+        path = self.config.names.get(f"env.{kind}.{name}.func", "")
+        return path.rpartition(".")[2]
 
 
 def examine_training(course: Course) -> list[Diagnosis]:
@@ -234,7 +232,7 @@ def _noise(course: Course) -> Iterator[Diagnosis]:
     begin, end = course.first(name), course.quarter(name, 3)
     if not course.long or begin is None or end is None:
         return
-    entropy = course.setting("agent", "algorithm", "entropy_coef") or 0.0
+    entropy = course.setting("agent.algorithm.entropy_coef") or 0.0
     option = _option("agent", "algorithm", "entropy_coef")
     if end > 2.0 * begin:
         yield Diagnosis(
@@ -263,12 +261,12 @@ def _noise(course: Course) -> Iterator[Diagnosis]:
 def _learning_rate(course: Course) -> Iterator[Diagnosis]:
     """The adaptive rate sits at its bound: the policy is held by its KL limit."""
     series = course.metrics.series.get("Policy/learning_rate")
-    adaptive = course.setting("agent", "algorithm", "schedule") == "adaptive"
+    adaptive = course.setting("agent.algorithm.schedule") == "adaptive"
     if not course.long or series is None or not adaptive:
         return
     values = series.finite[-max(len(series.finite) // 2, 1) :]
     low, high = RATE_BOUNDS
-    limit = course.setting("agent", "algorithm", "desired_kl") or 0.01
+    limit = course.setting("agent.algorithm.desired_kl") or 0.01
     option = _option("agent", "algorithm", "desired_kl")
     for bound, held, factor, said in (
         (low, [v <= 1.01 * low for v in values], 2.0, "a larger step"),
@@ -293,17 +291,17 @@ def _value_loss(course: Course) -> Iterator[Diagnosis]:
     loss = course.quarter("Loss/value", 3)
     reward = course.quarter("Train/mean_step_reward", 3)
     length = course.quarter("Train/mean_episode_length", 3)
-    gamma = course.setting("agent", "algorithm", "gamma")
+    gamma = course.setting("agent.algorithm.gamma")
     if not course.long or loss is None or reward is None or length is None:
         return
     # A critic that knows nothing is told what a rollout brings, half of one on average.
-    rollout = course.setting("agent", "num_steps_per_env") or 24
+    rollout = course.setting("agent.num_steps_per_env") or 24
     horizon = min(1.0 / max(1.0 - (gamma or 0.99), 1e-6), length, 0.5 * rollout)
     scale = (reward * horizon) ** 2
     begin = course.quarter("Loss/value", 0)
     if scale == 0.0 or begin is None or loss < 0.3 * scale or loss < 0.5 * begin:
         return
-    coef = course.setting("agent", "algorithm", "value_loss_coef")
+    coef = course.setting("agent.algorithm.value_loss_coef")
     settings = {} if coef else {_option("agent", "algorithm", "value_loss_coef"): "1.0"}
     yield Diagnosis(
         kind="value_loss",
@@ -322,10 +320,10 @@ def _one_end(course: Course) -> Iterator[Diagnosis]:
     most = _episode_steps(course)
     if not course.long or length is None or most is None or length > 0.5 * most:
         return
-    terms = course.setting("env", "terminations") or {}
-    for name, term in terms.items():
+    for name in course.config.terms("env.terminations"):
         share = course.quarter(f"Episode_Termination/{name}", 3)
-        if (term or {}).get("time_out") or share is None or share < 0.9:
+        is_time_out = course.setting(f"env.terminations.{name}.time_out")
+        if is_time_out or share is None or share < 0.9:
             continue
         yield Diagnosis(
             kind="one_end",
@@ -338,9 +336,9 @@ def _one_end(course: Course) -> Iterator[Diagnosis]:
 
 
 def _episode_steps(course: Course) -> int | None:
-    seconds = course.setting("env", "episode_length_s")
-    step = course.setting("env", "sim", "mujoco", "timestep")
-    decimation = course.setting("env", "decimation")
+    seconds = course.setting("env.episode_length_s")
+    step = course.setting("env.sim.mujoco.timestep")
+    decimation = course.setting("env.decimation")
     if not seconds or not step or not decimation:
         return None
     return round(seconds / (step * decimation))
@@ -386,7 +384,7 @@ def _shares_of_time(course: Course) -> Iterator[Diagnosis]:
     learn = course.quarter("Perf/learn_s", 3)
     if not course.long or not collect or not learn:
         return
-    epochs = course.setting("agent", "algorithm", "num_learning_epochs") or 1
+    epochs = course.setting("agent.algorithm.num_learning_epochs") or 1
     if learn > 3.0 * collect:
         yield Diagnosis(
             kind="mostly_learning",

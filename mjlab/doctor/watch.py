@@ -2,23 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from mjlab.doctor.finding import SURE, Diagnosis
 from mjlab.doctor.training import LEAST, Course, examine_training
 from mjlab.rl.console import Display, Progress
 from mjlab.rl.metrics_file import Metrics, Series
+from mjlab.settings.file import Settings
 
 
 class WatchedDisplay:
     """A display that also says, once, what is surely wrong."""
 
-    def __init__(self, display: Display, config: Mapping[str, Any]) -> None:
+    def __init__(self, display: Display, config: Settings) -> None:
         """Watch what a display shows.
 
         Args:
             display: The display.
-            config: Environment and learner as plain data.
+            config: Settings of environment and learner.
         """
         self._display = display
         self._metrics = Metrics({}, [], [], 0)

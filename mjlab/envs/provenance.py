@@ -1,5 +1,6 @@
 """Provenance of recorded episodes, as their files say it."""
 
+import dataclasses
 import json
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -7,7 +8,8 @@ from typing import Any, Protocol
 from mjlab.envs.config import ManagerBasedRlEnvCfg
 from mjlab.managers import Env
 from mjlab.managers.recorder import Provenance
-from mjlab.schema import ConfigFileError, config_text
+from mjlab.settings.file import SettingsFileError
+from mjlab.task_file import task_text
 
 LONGEST_TEXT = 60_000
 """Bytes: an attribute of an HDF5 file holds a little more, and nothing longer."""
@@ -39,13 +41,12 @@ def describe(
         env: The environment. None where others than ours are recorded.
         env_id: The task's id. None takes the one that the environment was made by.
         env_kwargs: What it was made with.
-        env_cfg: Its configuration as text. None writes it down, as far as it can be
-            read back by another program: functions have to be in a module.
+        env_cfg: Its task and settings as text. None writes them, if the task is known.
     """
     attributes: dict[str, str | int] = {}
     if env is not None:
         env_id = env_id or env.task
-        env_cfg = _text_of(env.cfg) if env_cfg is None else env_cfg
+        env_cfg = _text_of(env, env_id) if env_cfg is None else env_cfg
         attributes = {"backend": env.sim.backend.engine, "seed": env.seed}
     attributes["env_id"] = env_id or ""
     if env_cfg:
@@ -58,12 +59,19 @@ def describe(
     return Provenance(attributes, info)
 
 
-def _text_of(cfg: ManagerBasedRlEnvCfg) -> str:
-    """A configuration as text, or nothing where another program could not read it."""
+def _text_of(env: Described, env_id: str | None) -> str:
+    """Return an environment's task and settings as text, or nothing if they have none.
+
+    A task's own id comes before that of Gymnasium.
+    """
+    task = env.task or env_id
+    if task is None:
+        return ""
     try:
-        text = config_text(env=cfg)
-    except ConfigFileError:
+        # Recorders write the episodes, and a replay does without them.
+        cfg = dataclasses.replace(env.cfg, recorders={})
+        text = task_text(task, {"env": cfg}, has_to_fit=False)
+    except SettingsFileError:
         return ""
     text = json.dumps(json.loads(text), separators=(",", ":"))
-    is_local = '"__main__:' in text
-    return "" if is_local or len(text.encode()) > LONGEST_TEXT else text
+    return "" if len(text.encode()) > LONGEST_TEXT else text

@@ -29,7 +29,7 @@ from mjlab.export.runner.policy import FORMAT, NO_CHECKSUM, PD
 from mjlab.export.targets import ACTION
 from mjlab.provenance import versions
 from mjlab.rl.config import AgentCfg
-from mjlab.schema import to_data
+from mjlab.settings.file import as_data
 
 
 def contract(
@@ -96,7 +96,7 @@ def contract(
         "actions": list(actions),
         "action_clip": agent.clip_actions,
         "observations": _terms(env, planned, inputs, affine),
-        "network": to_data(getattr(agent, network)),
+        "network": as_data(getattr(agent, network)),
         "entities": {
             name: _entity(env, entity) for name, entity in env.scene.entities.items()
         },
@@ -169,7 +169,7 @@ def _terms(
                 "frame": source.get("frame"),
                 **affine.get(each.place, {}),
                 "clip": each.cfg.clip,
-                "scale": to_data(each.cfg.scale),
+                "scale": as_data(each.cfg.scale),
                 "history": slot.history,
                 "delay_in_training": source.get("delay_in_training"),
             }
@@ -252,7 +252,7 @@ def _actuators(env: ManagerBasedRlEnv, entity: Entity) -> list[dict[str, Any]]:
                 "control_range": model.actuator_ctrlrange[address].tolist()
                 if is_limited
                 else None,
-                "delay_in_physics_steps": to_data(binding.cfg.delay),
+                "delay_in_physics_steps": as_data(binding.cfg.delay),
             }
         )
     return described

@@ -22,7 +22,7 @@ from mjlab.managers.observation_noise import TermSlot
 from mjlab.managers.term import BoundTerm
 from mjlab.mdp.lookup import ROBOT
 from mjlab.scene import Selection
-from mjlab.schema import to_data
+from mjlab.settings.file import as_data
 
 
 class Observer:
@@ -139,7 +139,7 @@ class Observer:
                 "measured": recipe(self.env, at_robot, at_robot()),
                 "sensor": term.params.get("sensor_name"),
                 "delay_in_training": None if delay is None else asdict(delay),
-                "noise_in_training": None if noise is None else to_data(noise),
+                "noise_in_training": None if noise is None else as_data(noise),
             }
         )
         value = self._graph.input(planned.input, slot.shape, dtype)

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from mjlab.export.graph import Graph
 from mjlab.export.reader import ExportError, OnnxPolicy
 from mjlab.motion import Motion, MotionCommand, MotionInfo
 from mjlab.safe_names import check_name
-from mjlab.schema import from_data, to_data
 
 TIME_STEP = "time_step"
 """Input that says which row of the clips the step should lead to."""
@@ -138,7 +138,7 @@ class ClipConstants:
                     "name": clip.name,
                     "first": start,
                     "frames": clip.num_frames,
-                    "info": to_data(clip.info),
+                    "info": asdict(clip.info),
                 }
                 for clip, start in zip(table.motions, starts, strict=True)
             ],
@@ -171,7 +171,7 @@ def clips_of(policy: OnnxPolicy) -> list[Motion]:
             joint_names=tuple(about["joint_names"]),
             root_body=about["root_body"],
             body_names=tuple(about["body_names"]),
-            info=_info(clip["info"]),
+            info=MotionInfo.of_data(clip["info"], str(policy.path)),
             **{
                 part: values[clip["first"] : clip["first"] + clip["frames"]]
                 for part, values in whole.items()
@@ -208,13 +208,6 @@ def clip_constants(
             "file has those of one command."
         )
     return ClipConstants(graph, motion.motion_command(env, names[0]), time_step)
-
-
-def _info(data: Any) -> MotionInfo:
-    info = from_data(data)
-    if not isinstance(info, MotionInfo):
-        raise ExportError("The file says nothing of the origin of its clips.")
-    return info
 
 
 def _products() -> np.ndarray:

@@ -21,7 +21,7 @@ from mjlab.managers.observation_config import resolve_delay
 from mjlab.mdp.lookup import ROBOT
 from mjlab.names import UnknownNameError, suggest
 from mjlab.scene import Selection
-from mjlab.schema import to_data
+from mjlab.settings.file import as_data
 
 GROUP = "onnx"
 """Name of the group that gives an environment's measurements, by input."""
@@ -150,6 +150,6 @@ def _is_same(one: ObservationTermCfg, other: ObservationTermCfg) -> bool:
     """Return True if two terms measure the same, and equally late."""
     if one.func is not other.func:
         return False
-    if one.params is not other.params and to_data(one.params) != to_data(other.params):
+    if one.params is not other.params and as_data(one.params) != as_data(other.params):
         return False
     return resolve_delay(one, "It") == resolve_delay(other, "It")

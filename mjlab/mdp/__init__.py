@@ -122,9 +122,6 @@ from mjlab.mdp.velocity_command import (
     UniformVelocityCommandCfg as UniformVelocityCommandCfg,
 )
 from mjlab.mdp.velocity_command import VelocityRanges as VelocityRanges
-from mjlab.schema import declare_terms
 
 dr = randomize
 push_root = push_by_setting_velocity
-
-declare_terms(__name__)

@@ -11,7 +11,6 @@ from mjlab.managers.command import CommandTerm, CommandTermCfg
 from mjlab.managers.env import Env
 from mjlab.mdp.kinematics import Frame, FrameType
 from mjlab.names import suggest
-from mjlab.schema import declared
 from mjlab.tensors.masks import write_where
 from mjlab.tensors.math import (
     combine_frames,
@@ -43,7 +42,6 @@ class DrawRanges:
 # Poses.
 
 
-@declared
 @dataclass(kw_only=True)
 class PoseRanges:
     """Ranges that pose commands are drawn from."""

@@ -10,12 +10,10 @@ from mjlab.entity import Entity
 from mjlab.managers.command import CommandTerm, CommandTermCfg
 from mjlab.managers.env import Env
 from mjlab.mdp.commands import DrawRanges, Range
-from mjlab.schema import declared
 from mjlab.tensors.masks import write_where
 from mjlab.tensors.math import spread, wrap_to_pi
 
 
-@declared
 @dataclass(kw_only=True)
 class VelocityRanges:
     """Ranges that velocity commands are drawn from."""

@@ -4,6 +4,7 @@ import io
 import json
 import zipfile
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ import numpy as np
 
 from mjlab.files import reading, write_atomic
 from mjlab.motion.motion import Motion, MotionError, MotionInfo
-from mjlab.schema import ConfigFileError, from_data, to_data
 
 VERSION = 1
 """Version of the format that is written."""
@@ -61,7 +61,7 @@ def _header(motion: Motion) -> str:
             "version": VERSION,
             "convention": CONVENTION,
             "root_body": motion.root_body,
-            "info": to_data(motion.info),
+            "info": asdict(motion.info),
         }
     )
 
@@ -204,10 +204,7 @@ def _read_header(path: Path, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
 def _read_info(path: Path, header: dict[str, Any]) -> MotionInfo:
     if "info" not in header:
         return MotionInfo(source=f"file without a header: {path.name}")
-    info = from_data(header["info"])
-    if not isinstance(info, MotionInfo):
-        raise ConfigFileError(f"{path}: its header is of no motion.")
-    return info
+    return MotionInfo.of_data(header["info"], str(path))
 
 
 def _names(

@@ -16,7 +16,6 @@ from mjlab.motion import errors
 from mjlab.motion.command import MotionCommandCfg as MotionCommandCfg
 from mjlab.motion.command import motion_command
 from mjlab.names import match_names
-from mjlab.schema import declare_terms
 from mjlab.tensors.math import (
     quat_rotate_inverse,
 )
@@ -314,6 +313,3 @@ class sampling(ManagerTermBase):
         command = motion_command(env, command_name)
         value = command.once("sampling", command.bins.summary)[self._column]
         return value.expand(env.num_envs)
-
-
-declare_terms(__name__)

@@ -8,7 +8,7 @@ import numpy as np
 
 from mjlab.motion.rates import angular_velocity, resample_times, sample, velocity
 from mjlab.names import find_name
-from mjlab.schema import declared
+from mjlab.settings.types import WrongTypeError, check_type, field_types
 
 Array = np.ndarray
 
@@ -20,7 +20,6 @@ class MotionError(ValueError):
     """A motion, or a file of one, that cannot be what it says."""
 
 
-@declared
 @dataclass(frozen=True, kw_only=True)
 class MotionInfo:
     """Origin of a motion: for whom it was made, by whom, and what was done to it."""
@@ -52,6 +51,33 @@ class MotionInfo:
     def logged(self, step: str) -> "MotionInfo":
         """Return the same with one more step of processing."""
         return replace(self, log=(*self.log, step))
+
+    @classmethod
+    def of_data(cls, data: Any, where: str) -> "MotionInfo":
+        """Return the origin that a file has as JSON, made by `dataclasses.asdict`.
+
+        Args:
+            data: The JSON.
+            where: The file, for errors.
+
+        Raises:
+            MotionError: If it has unknown entries, or values of the wrong kind.
+        """
+        kinds = field_types(cls)
+        try:
+            check_type(data, dict[str, Any], f"{where}: info")
+            data = {"splits": {}, **data}
+            for name, value in data.items():
+                if name not in kinds:
+                    raise MotionError(f"{where}: info has the unknown entry {name!r}.")
+                check_type(value, kinds[name], f"{where}: info.{name}")
+        except WrongTypeError as error:
+            raise MotionError(str(error)) from error
+        kept: dict[str, Any] = {
+            n: tuple(v) if isinstance(v, list) else v for n, v in data.items()
+        }
+        splits = {n: (first, end) for n, (first, end) in data["splits"].items()}
+        return cls(**{**kept, "splits": splits})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

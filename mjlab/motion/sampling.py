@@ -12,14 +12,12 @@ from dataclasses import dataclass
 import torch
 
 from mjlab.names import find_name
-from mjlab.schema import declared
 
 Range = tuple[float, float]
 
 _AXES = ("x", "y", "z", "roll", "pitch", "yaw")
 
 
-@declared
 @dataclass(kw_only=True)
 class AdaptiveSampling:
     """Preference of seconds that were failed."""

@@ -17,7 +17,6 @@ from mjlab.muscle.action import muscle_action as _muscles
 from mjlab.muscle.events import muscle_contracture as muscle_contracture
 from mjlab.muscle.events import muscle_fatigue as muscle_fatigue
 from mjlab.muscle.events import muscle_strength as muscle_strength
-from mjlab.schema import declare_terms
 
 # Observations.
 
@@ -134,6 +133,3 @@ def optimality_gap(
     best = term.qp.solve(red, torque, start=term.activation, iterations=iterations)
     own = term.qp.objective(red, torque, term.activation)
     return own - term.qp.objective(red, torque, best)
-
-
-declare_terms(__name__)

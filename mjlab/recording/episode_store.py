@@ -46,7 +46,7 @@ from mjlab.recording.overwriting import (
     check_replaceable,
     remove_parts,
 )
-from mjlab.schema import check_object, read_object
+from mjlab.settings.objects import check_object, read_object
 
 PART_BYTES = 8 * 2**20
 """Size to which a part grows, about."""

@@ -6,7 +6,6 @@ from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import ManagerTermBase, TermCfg, TermError
 from mjlab.mdp.lookup import pictures
 from mjlab.scene import SceneEntityCfg, Selection
-from mjlab.schema import declare_terms
 from mjlab.sensor.vision import NEAR
 
 
@@ -59,6 +58,3 @@ class camera_mask(ManagerTermBase):
         seen = pictures(env, sensor_name).segmentation[..., 0].long()
         mask = self._marked[seen].unsqueeze(1)
         return mask * 255 if as_bytes else mask.float()
-
-
-declare_terms(__name__)

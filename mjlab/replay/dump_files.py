@@ -30,7 +30,7 @@ import torch
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.files import check_contained, folder_beside, move_durably
 from mjlab.rl.config import DumpCfg
-from mjlab.schema import read_object
+from mjlab.settings.objects import read_object
 
 _log = logging.getLogger(__name__)
 

@@ -1,7 +1,7 @@
 """A dumped world, done again on the native engine, and looked into while it runs."""
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,25 +14,25 @@ from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.envs.runner import StepObserver
 from mjlab.replay.dump_files import Arrays, DumpedWorld, DumpError, load_dump
 from mjlab.replay.flight_recorder import STATE
-from mjlab.schema import Trust, parse_config
 from mjlab.sim.fields import STATE_FIELDS, Stage
+from mjlab.task_file import read_task
 
 _LARGEST = torch.finfo(torch.float32).max
 
 
 def open_dump(
-    place: Path, trusted: Callable[[str | None], Trust]
+    place: Path, *, accept_changes: bool = False
 ) -> tuple[DumpedWorld, ManagerBasedRlEnvCfg]:
-    """Read a world of a dump, and the environment of its run.
+    """Read a world of a dump, and the environment that its run trained in.
 
     Args:
         place: A dump's folder, or the file of a world in it.
-        trusted: What a file of a task may name, by the task's id.
+        accept_changes: Take the task as it is now where more than values differ.
     """
     world = load_dump(place)
     where = str(world.path / "config.json")
-    trust = trusted(world.record.get("task"))
-    return world, parse_config(world.config_text, trust, where=where)["env"]
+    configs = read_task(world.config_text, where, accept_changes=accept_changes)
+    return world, configs["env"].for_training()
 
 
 def build_env(cfg: ManagerBasedRlEnvCfg, world: DumpedWorld) -> ManagerBasedRlEnv:

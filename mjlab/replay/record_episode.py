@@ -87,8 +87,8 @@ class RecordEpisode(TensorWrapper):
             export: Episodes that are written; see `RecordingCfg`.
             env_id: The task's id. None takes that of the environment's `spec`.
             env_kwargs: Settings that it was made with. None takes those of the `spec`.
-            env_cfg: Its configuration as text (`mjlab.config_text`). None writes it, if
-                its functions are in modules.
+            env_cfg: Its task and settings as text (`task_text`). None writes them, if
+                the task is known.
         """
         super().__init__(env)
         self.output_dir = Path(output_dir)

@@ -149,7 +149,7 @@ def learning(record: Record) -> Section:
 def _main_chart(record: Record) -> Html:
     there = record.metrics.series
     found = {label: there[name] for name, label in _MAIN.items() if name in there}
-    window = record.setting("agent", "logging", "window")
+    window = record.setting("agent.logging.window")
     latest = f", mean of the latest {window} or more" if window else ""
     title = Title("Reward of an episode", f"sum over the episode{latest}")
     if not found:
@@ -187,13 +187,9 @@ def rewards(record: Record) -> Section | None:
 
 
 def _weights(record: Record) -> dict[str, float | None]:
-    terms = record.setting("env", "rewards") or {}
-    weights = {
-        name: term.get("weight")
-        for name, term in terms.items()
-        if isinstance(term, dict)
-    }
-    return {n: w if isinstance(w, int | float) else None for n, w in weights.items()}
+    terms = [] if record.config is None else record.config.terms("env.rewards")
+    found = {name: record.setting(f"env.rewards.{name}.weight") for name in terms}
+    return {n: w if isinstance(w, int | float) else None for n, w in found.items()}
 
 
 def _reward_chart(

@@ -55,7 +55,7 @@ def _reason(record: Record, status: str) -> str:
     reason = str(record.info.get("reason") or "")
     if status not in ("running", "died"):
         return f"{reason[:1].upper()}{reason[1:]}" or "It does not say why."
-    most = record.setting("agent", "max_iterations")
+    most = record.setting("agent.max_iterations")
     done = record.span.last
     said = f"{done} of {most} iterations" if most else counted(done, "iteration")
     if status == "died":
@@ -78,7 +78,7 @@ def _main_figures(record: Record) -> Html:
     seconds, steps = metrics.last("Perf/seconds"), metrics.last("Train/env_steps")
     best, where = best_score(record)
     last = metrics.last("Train/mean_reward")
-    most = record.setting("agent", "max_iterations")
+    most = record.setting("agent.max_iterations")
     found = [
         ("Best score", "none" if best is None else number(best), where),
         ("Latest reward", "none" if last is None else number(last), "of an episode"),
@@ -92,7 +92,7 @@ def _main_figures(record: Record) -> Html:
 
 def best_score(record: Record) -> tuple[float | None, str]:
     """Return the best score of the run, and its source."""
-    chosen = record.setting("agent", "stop", "metric")
+    chosen = record.setting("agent.stop.metric")
     names = [chosen] if chosen else ["Eval/mean_reward", "Train/mean_reward"]
     name = next((name for name in names if name in record.metrics.series), None)
     told = _told(name) if name else ""

@@ -6,7 +6,6 @@ import hashlib
 import string
 import time
 from pathlib import Path
-from typing import Any
 
 from mjlab.files import write_text
 from mjlab.report import curves, outcome
@@ -17,16 +16,17 @@ from mjlab.report.record import REPORT as REPORT
 from mjlab.report.record import read_record
 from mjlab.report.settings import settings
 from mjlab.report.words import moment
+from mjlab.settings.file import Settings
 
 _HERE = Path(__file__).parent
 
 
-def write_report(folder: Path, defaults: dict[str, Any] | None = None) -> Path:
+def write_report(folder: Path, defaults: Settings | None = None) -> Path:
     """Write the report of a run into its folder.
 
     Args:
         folder: The run's folder.
-        defaults: The task's configurations as plain data, for a run that did not keep
+        defaults: The task's settings, for a run that did not keep
             those that it began from.
 
     Returns:
@@ -38,7 +38,7 @@ def write_report(folder: Path, defaults: dict[str, Any] | None = None) -> Path:
     return file
 
 
-def render(folder: Path, defaults: dict[str, Any] | None = None) -> str:
+def render(folder: Path, defaults: Settings | None = None) -> str:
     """Return the report of a run as HTML; see `write_report`."""
     start = time.perf_counter()
     record = read_record(folder, defaults)

@@ -2,14 +2,15 @@
 
 import datetime
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mjlab.files import check_contained
 from mjlab.rl.metrics_file import Metrics, read_metrics
 from mjlab.rl.run_folder import KEPT_DEFAULTS, LOCK, RUN_ENTRIES, RUN_REMEDY
-from mjlab.schema import read_object
+from mjlab.settings.file import Settings, SettingsFileError, parse_settings
+from mjlab.settings.objects import read_object
 
 REPORT = "report.html"
 """Name of the report in a run's folder."""
@@ -58,11 +59,11 @@ class Record:
     age: float | None
     """Seconds since figures were written last."""
 
-    config: dict[str, Any]
-    """`config.json` as plain data, empty if it is not there."""
+    config: Settings | None
+    """Settings in `config.json`; None if it is missing or damaged."""
 
-    defaults: dict[str, Any] = field(default_factory=dict)
-    """The same of the task as it comes, empty if it is not known."""
+    defaults: Settings | None = None
+    """Settings of the task before the user changed any; None if unknown."""
 
     defaults_from: str = ""
     """The source of the defaults, in words."""
@@ -97,21 +98,18 @@ class Record:
         joins = {i for i in (*noted, *self.metrics.joins) if isinstance(i, int)}
         return Span(first, last, tuple(sorted(i for i in joins if first <= i < last)))
 
-    def setting(self, *path: str) -> Any:
-        """Return a part of the configuration; None where there is none."""
-        value: Any = self.config
-        for step in path:
-            value = value.get(step) if isinstance(value, dict) else None
-        return value
+    def setting(self, path: str) -> Any:
+        """Return a value of the configuration by its path; None if it has none."""
+        return self.config and self.config.values.get(path)
 
 
-def read_record(folder: Path, defaults: dict[str, Any] | None = None) -> Record:
+def read_record(folder: Path, defaults: Settings | None = None) -> Record:
     """Read a run's folder.
 
     Args:
         folder: The folder.
-        defaults: The task's configurations as plain data, for a run that did not keep
-            those that it began from.
+        defaults: The task's settings, for a run that did not keep those that it began
+            from.
     """
     faults: list[str] = []
     info = read_info(folder)
@@ -119,7 +117,7 @@ def read_record(folder: Path, defaults: dict[str, Any] | None = None) -> Record:
     if info.get("status") == "running" and _is_left(folder / LOCK):
         info = {**info, "status": "died"}
     metrics_file = folder / "metrics.jsonl"
-    kept = _read(folder / KEPT_DEFAULTS, faults)
+    kept = _read_settings(folder / KEPT_DEFAULTS, faults)
     told = "the task, as it was when the run began" if kept else ""
     if not kept and defaults:
         told = "the task as it is today, because the run kept no defaults of its own"
@@ -135,8 +133,8 @@ def read_record(folder: Path, defaults: dict[str, Any] | None = None) -> Record:
         info=info,
         metrics=read_metrics(metrics_file),
         age=_age(metrics_file),
-        config=_read(folder / "config.json", faults),
-        defaults=kept or defaults or {},
+        config=_read_settings(folder / "config.json", faults),
+        defaults=kept or defaults,
         defaults_from=told,
         evaluations={
             file.name: data
@@ -187,6 +185,17 @@ def _read(path: Path, faults: list[str]) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         faults.append(f"{path.name}: {error}")
         return {}
+
+
+def _read_settings(path: Path, faults: list[str]) -> Settings | None:
+    """Return the settings in a file, None if there is no such file."""
+    if not path.is_file():
+        return None
+    try:
+        return parse_settings(path.read_text("utf-8"), path.name)[1]
+    except (SettingsFileError, UnicodeDecodeError) as error:
+        faults.append(f"{path.name}: {error}")
+        return None
 
 
 def _age(path: Path) -> float | None:

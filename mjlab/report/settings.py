@@ -16,35 +16,31 @@ from mjlab.report.markup import (
 )
 from mjlab.report.record import Record
 from mjlab.report.words import counted
+from mjlab.settings.file import Settings
 
 SHOWN = 120
 """Characters of a value that a table shows."""
 
-_TYPE = "$type"
-
-
-ABSENT = object()
-"""A part that there is not."""
-
-Difference = tuple[str, Any, Any]
-"""Dotted name, the default, and what the run has."""
+Difference = tuple[str, str, str]
+"""Path, the default and the run's value, in words."""
 
 
 def settings(record: Record) -> Section:
     """Differences from the task's defaults, then the complete configuration."""
-    if not record.config:
+    if record.config is None:
         lead = "config.json is missing or damaged, so that nothing is known of it."
         return section("configuration", "Configuration", lead=lead)
     found: list[Difference] = []
-    if record.defaults:
+    if record.defaults is not None:
         found = list(differences(record.defaults, record.config))
         lead = f"Compared with {record.defaults_from}."
     else:
         lead = "The defaults of the task are not known, so there is nothing to compare."
-    changed = {name for name, _, _ in found}
+    changed = {path for path, _, _ in found}
+    rows = _rows(record.config)
     wholes = [
-        fold(f"All of {name}", _outline(part, name, changed))
-        for name, part in record.config.items()
+        fold(f"All of {root}", _lines(rows, root, changed))
+        for root in dict.fromkeys(map(_root, rows))
     ]
     return section(
         "configuration", "Configuration", _table(found, record), *wholes, lead=lead
@@ -52,121 +48,79 @@ def settings(record: Record) -> Section:
 
 
 def _table(found: list[Difference], record: Record) -> Html | None:
-    if not record.defaults:
+    if record.defaults is None:
         return None
     if not found:
         return element("p", "Nothing was changed.")
     rows = [
-        [code(name), shown(default), element("b", shown(present))]
-        for name, default, present in found
+        [code(path), shown(default), element("b", shown(present))]
+        for path, default, present in found
     ]
     count = counted(len(rows), "difference")
     return table([count, "default", "this run"], rows, class_="differences")
 
 
-def differences(default: Any, present: Any, where: str = "") -> Iterator[Difference]:
-    """Every part that is not the same, by the shortest name that tells it."""
-    if isinstance(default, dict) and isinstance(present, dict):
-        if default.get(_TYPE) != present.get(_TYPE):
-            yield where, _kind(default), _kind(present)
-        for key in [*default, *(key for key in present if key not in default)]:
-            if key != _TYPE:
-                name = f"{where}.{key}" if where else key
-                yield from differences(
-                    default.get(key, ABSENT), present.get(key, ABSENT), name
-                )
-    elif _are_records(default) and _are_records(present):
-        if len(default) != len(present):
-            yield where, default, present
-            return
-        for index, (one, other) in enumerate(zip(default, present, strict=True)):
-            yield from differences(one, other, f"{where}[{index}]")
-    elif not _same(default, present):
-        yield where, default, present
+def differences(default: Settings, present: Settings) -> Iterator[Difference]:
+    """Yield every path that differs; of a part that is absent, the part alone."""
+    before, after = _rows(default), _rows(present)
+    differing = [
+        path
+        for path in dict.fromkeys([*before, *after])
+        if before.get(path) != after.get(path)
+        and not _are_equal(default.values.get(path), present.values.get(path))
+    ]
+    for path in differing:
+        is_absent = path not in before or path not in after
+        if is_absent and any(path.startswith(f"{above}.") for above in differing):
+            continue
+        yield path, before.get(path, "absent"), after.get(path, "absent")
 
 
-def _same(one: Any, other: Any) -> bool:
-    # For Python, True is 1.
-    return one == other and isinstance(one, bool) == isinstance(other, bool)
+def _are_equal(one: Any, other: Any) -> bool:
+    """Return True for equal numbers, such as 1 and 1.0, whose words differ."""
+    are_numbers = all(type(value) in (int, float) for value in (one, other))
+    return are_numbers and one == other
 
 
-def _are_records(value: Any) -> bool:
-    return isinstance(value, list) and any(isinstance(item, dict) for item in value)
+def _rows(settings: Settings) -> dict[str, str]:
+    """Return names and values in words, root by root and sorted by path."""
+    values = {path: words(value) for path, value in settings.values.items()}
+    rows = {**settings.names, **values}
+    roots = list(dict.fromkeys(map(_root, rows)))
+    paths = sorted(rows, key=lambda path: (roots.index(_root(path)), path))
+    return {path: rows[path] for path in paths}
 
 
-def _kind(data: dict[str, Any]) -> Any:
-    return {_TYPE: data[_TYPE]} if _TYPE in data else data
+def _root(path: str) -> str:
+    return path.partition(".")[0]
 
 
-# Values as text.
+def _lines(rows: dict[str, str], root: str, changed: set[str]) -> Html:
+    """Return a line for each path below a root; those that changed are marked."""
+    found = [
+        element("mark", f"{path}: {text}") if path in changed else f"{path}: {text}"
+        for path, text in rows.items()
+        if _root(path) == root
+    ]
+    return element("pre", joined(*found, between="\n"), class_="outline")
 
 
-def shown(value: Any) -> str:
-    """A value on one line, cut if it is long."""
-    text = _words(value)
+def shown(text: str) -> str:
+    """Return a value on one line, cut if it is long."""
     is_short = len(text) <= SHOWN
     return text if is_short else f"{text[:SHOWN].rstrip()}\N{HORIZONTAL ELLIPSIS}"
 
 
-def _words(value: Any) -> str:
-    if value is ABSENT:
-        return "absent"
+def words(value: Any) -> str:
+    """Return a value of a settings file in words."""
     if isinstance(value, list):
-        inside = ", ".join(map(_words, value))
+        inside = ", ".join(map(words, value))
         return f"({inside},)" if len(value) == 1 else f"({inside})"
     if isinstance(value, dict):
-        return _record_words(value)
+        first = next(iter(value), "")
+        if first in ("$path", "$enum", "$float"):
+            return str(value[first])
+        if first.startswith("$"):
+            return words(value[first])
+        return f"{{{', '.join(f'{key}={words(item)}' for key, item in value.items())}}}"
     return str(value) if isinstance(value, bool | None) else json.dumps(value)
-
-
-def _record_words(value: dict[str, Any]) -> str:
-    for key in ("$callable", "$enum", "$partial"):
-        if key in value:
-            member = f".{value['name']}" if "name" in value else ""
-            return _short(value[key]) + member
-    for key in ("$path", "$float"):
-        if key in value:
-            return str(value[key])
-    fields = [f"{key}={_words(item)}" for key, item in value.items() if key != _TYPE]
-    if _TYPE in value:
-        return f"{_short(value[_TYPE])}({', '.join(fields)})"
-    return f"{{{', '.join(fields)}}}"
-
-
-def _short(place: Any) -> str:
-    """`module:name` without the module."""
-    return str(place).rpartition(":")[2]
-
-
-def _outline(value: Any, name: str, changed: set[str]) -> Html:
-    """A configuration as an indented list, in which what was changed is marked."""
-    lines = [
-        element("mark", line) if path in changed else line
-        for path, line in _lines(value, name, name, 0)
-    ]
-    return element("pre", joined(*lines, between="\n"), class_="outline")
-
-
-def _lines(value: Any, path: str, label: str, depth: int) -> Iterator[tuple[str, str]]:
-    indent = "  " * depth
-    below = _below(value)
-    if not below:
-        yield path, f"{indent}{label}: {_words(value)}"
-        return
-    kind = (
-        f" {_short(value[_TYPE])}" if isinstance(value, dict) and _TYPE in value else ""
-    )
-    yield path, f"{indent}{label}:{kind}"
-    for key, item in below.items():
-        inner = f"{path}{key}" if key.startswith("[") else f"{path}.{key}"
-        yield from _lines(item, inner, key, depth + 1)
-
-
-def _below(value: Any) -> dict[str, Any]:
-    """Parts that are worth a line of their own."""
-    if isinstance(value, dict):
-        special = any(key.startswith("$") and key != _TYPE for key in value)
-        return {} if special else {k: v for k, v in value.items() if k != _TYPE}
-    if _are_records(value):
-        return {f"[{index}]": item for index, item in enumerate(value)}
-    return {}

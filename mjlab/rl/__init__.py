@@ -42,9 +42,7 @@ from mjlab.rl.models.config import MlpModelCfg as MlpModelCfg
 from mjlab.rl.models.config import RnnModelCfg as RnnModelCfg
 from mjlab.rl.models.config import SpatialCnnModelCfg as SpatialCnnModelCfg
 from mjlab.rl.run_folder import RunFolder as RunFolder
-from mjlab.rl.run_folder import load_config as load_config
-from mjlab.rl.run_folder import save_config as save_config
-from mjlab.schema import ConfigFileError as ConfigFileError
+from mjlab.settings.file import SettingsFileError as SettingsFileError
 
 if TYPE_CHECKING:
     from mjlab.rl.check import check_agent as check_agent

@@ -15,6 +15,7 @@ from mjlab.rl.config import AgentCfg
 from mjlab.rl.learners import Learner, network_names
 from mjlab.rl.models.config import GaussianCfg
 from mjlab.rl.vecenv import TrainingEnv, terms_of
+from mjlab.settings.file import Settings, parse_settings
 
 _SHOWN = 40
 """Characters of a value that are shown."""
@@ -30,10 +31,10 @@ class SettingChange:
     """A setting that the user changes."""
 
     before: Any
-    """Value in the checkpoint's configuration, as JSON."""
+    """Value in the checkpoint's configuration, as JSON; None if there is none."""
 
     after: Any
-    """Value in the present configuration, as JSON."""
+    """Value in the present configuration, as JSON; None if there is none."""
 
 
 def find_changes(
@@ -49,26 +50,36 @@ def find_changes(
     """
     if not saved or not present:
         return {}
-    found = dict(_walk(json.loads(saved), json.loads(present), "", chosen))
-    return {path.removeprefix("."): change for path, change in found.items()}
-
-
-def _walk(
-    before: Any, after: Any, path: str, chosen: Collection[str]
-) -> Iterator[tuple[str, SettingChange]]:
-    """Yield what differs, and what is chosen; a sequence is one value."""
-    if not isinstance(before, dict) or not isinstance(after, dict):
-        if before != after or path.removeprefix(".") in chosen:
-            yield path, SettingChange(before, after)
-        return
-    # A record that lacks a field is older than the field.
-    is_record = "$type" in before
-    for name in dict.fromkeys([*before, *after]):
-        if is_record and (name not in before or name not in after):
+    old, new = (parse_settings(text, "config.json")[1] for text in (saved, present))
+    before, after = dict(_entries(old)), dict(_entries(new))
+    found: dict[str, SettingChange] = {}
+    for path in dict.fromkeys([*before, *after]):
+        one, other = before.get(path), after.get(path)
+        owner = path.rpartition(".")[0]
+        is_shared = path in before and path in after
+        # A record that lacks a field is older than the field, or is another one.
+        is_field = owner in old.names or owner in new.names
+        if not is_shared and is_field:
             continue
-        # A kind, such as "$type" or "$list", is no part of a path.
-        inside = path if name.startswith("$") else f"{path}.{name}"
-        yield from _walk(before.get(name), after.get(name), inside, chosen)
+        if one != other or path in chosen:
+            found[path] = SettingChange(one, other)
+    return found
+
+
+def _entries(settings: Settings) -> Iterator[tuple[str, Any]]:
+    """Yield names and values by path, down to the entries of dictionaries."""
+    yield from settings.names.items()
+    for path, value in settings.values.items():
+        yield from _inside(path, value)
+
+
+def _inside(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if not isinstance(value, dict) or not value:
+        yield path, value
+        return
+    for key, item in value.items():
+        # A tag, such as "$list", is no part of a path.
+        yield from _inside(path if key.startswith("$") else f"{path}.{key}", item)
 
 
 def find_fixed(changes: Mapping[str, SettingChange], env: TrainingEnv) -> str | None:

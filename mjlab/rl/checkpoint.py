@@ -20,7 +20,7 @@ import torch
 
 from mjlab.files import TEMPORARY, in_memory, sha256, write_atomic, write_text
 from mjlab.rl.distributed import Ranks
-from mjlab.schema import read_object
+from mjlab.settings.objects import read_object
 
 _log = logging.getLogger(__name__)
 

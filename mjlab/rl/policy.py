@@ -7,7 +7,7 @@ import torch
 from rsl_rl.utils import resolve_class
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.registry import entries, load_task, trusted
+from mjlab.registry import entries, load_task
 from mjlab.rl.checkpoint import find_checkpoint, load_model
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.layout import check_layout, policy_layout, saved_layout
@@ -82,7 +82,7 @@ def find_agent(place: Path, *, best: bool = False) -> AgentCfg:
         best: Whether to take a run's best checkpoint rather than its newest.
     """
     run = RunFolder.of_checkpoint(find_checkpoint(place, best=best))
-    return run.configs(trusted(run.info()["task"]))["agent"]
+    return run.configs()["agent"]
 
 
 def find_teacher(place: str) -> Path:

@@ -2,7 +2,7 @@
 
     logs/<task>/<time>_<name>/
         run.json        command, git, versions, hardware, seed, status and its reason
-        config.json     environment and learner, to be read back
+        config.json     the task's id, and the values of environment and learner
         metrics.jsonl   figures, one line an iteration
         checkpoints/ videos/ export/ dumps/ report.html
 
@@ -40,13 +40,9 @@ from mjlab.provenance import (
     without_places,
 )
 from mjlab.safe_names import plain_name
-from mjlab.schema import (
-    ConfigFileError,
-    Trust,
-    config_text,
-    parse_config,
-    read_object,
-)
+from mjlab.settings.file import Settings, SettingsFileError, parse_settings
+from mjlab.settings.objects import read_object
+from mjlab.task_file import read_task, task_text
 
 LATEST = "latest"
 """Name of the link to the newest run."""
@@ -102,12 +98,14 @@ class RunFolder:
             root: The folder of all runs, such as "logs".
             task: Task's id.
             name: What the user calls the run, if anything.
-            configs: Configurations by name, for `config.json`.
+            configs: Configurations by name, for `config.json`. Those of a task that is
+                installed differ from it by values only.
             seed: The seed in use.
         """
+        text = task_text(task, configs)
         now = datetime.datetime.now().astimezone()
         run = cls(make_folder(Path(root) / plain_name(task), now, name))
-        save_config(run.path / "config.json", **configs)
+        write_text(run.path / "config.json", text)
         start = {
             "task": task,
             "name": name,
@@ -154,9 +152,29 @@ class RunFolder:
             optional=RUN_ENTRIES,
         )
 
-    def configs(self, trust: Trust | None = None) -> dict[str, Any]:
-        """Return the run's configurations by name; see `load_config`."""
-        return load_config(self.path / "config.json", trust)
+    def configs(
+        self, task: Mapping[str, Any] | None = None, *, accept_changes: bool = False
+    ) -> dict[str, Any]:
+        """Return the run's configurations by name: the task with the run's values.
+
+        Args:
+            task: Configurations of a task that is not installed.
+            accept_changes: Take the task as it is now where more than values differ.
+        """
+        where = str(self.path / "config.json")
+        text = self._config_text()
+        return read_task(text, where, task=task, accept_changes=accept_changes)
+
+    def settings(self) -> Settings:
+        """Return what `config.json` says, without the task."""
+        return parse_settings(self._config_text(), str(self.path / "config.json"))[1]
+
+    def _config_text(self) -> str:
+        file = self.path / "config.json"
+        try:
+            return file.read_text("utf-8")
+        except UnicodeDecodeError as error:
+            raise SettingsFileError(f"{file} is no text: {error}.") from error
 
     def saved_config(self, digest: str) -> str:
         """Return the text of a configuration that the run has or had.
@@ -331,32 +349,9 @@ def _has_runs(folder: Path) -> bool:
     return folder.is_dir() and any(_is_run(below) for below in folder.iterdir())
 
 
-def save_config(path: Path, **parts: Any) -> None:
-    """Write configurations under names, such as env=... and agent=....
-
-    Raises:
-        ConfigFileError: If they could not be read back as they are.
-    """
-    write_text(path, config_text(**parts))
-
-
 def config_digest(text: str) -> str:
     """Return the SHA-256 of a configuration's text; "" for no text."""
     return hashlib.sha256(text.encode()).hexdigest() if text else ""
-
-
-def load_config(path: Path, trust: Trust | None = None) -> dict[str, Any]:
-    """Read what `save_config` wrote.
-
-    Args:
-        path: The file.
-        trust: What it may name. None is what mjlab declares.
-    """
-    try:
-        text = Path(path).read_text("utf-8")
-    except UnicodeDecodeError as error:
-        raise ConfigFileError(f"{path} is no text: {error}.") from error
-    return parse_config(text, trust, where=str(path))
 
 
 def make_folder(parent: Path, now: datetime.datetime, name: str) -> Path:

@@ -16,6 +16,7 @@ from typing import Any
 
 from mjlab.files import folder_beside, move_durably, write_text
 from mjlab.rl.checkpoint import find_checkpoint, load_model, write_model
+from mjlab.rl.config import AgentCfg
 from mjlab.rl.learners import network_names
 from mjlab.rl.logging import read_rows
 from mjlab.rl.run_folder import RunFolder, RunFolderError
@@ -32,7 +33,13 @@ MOST_POINTS = 50
 spaced over the run, with the first and the last."""
 
 
-def ship(run: RunFolder, to: Path, *, best: bool = False) -> RunFolder:
+def ship(
+    run: RunFolder,
+    to: Path,
+    *,
+    best: bool = False,
+    agent: AgentCfg | None = None,
+) -> RunFolder:
     """Copy the parts of a run that are needed to watch its policy and read its curves.
 
     Args:
@@ -40,6 +47,7 @@ def ship(run: RunFolder, to: Path, *, best: bool = False) -> RunFolder:
         to: The folder to make, such as "trained/<task>" beside the task's module. What
             was shipped there before is replaced.
         best: Whether to take its best checkpoint rather than its newest.
+        agent: Its learner, for a task that is not installed.
 
     Raises:
         RunFolderError: If anything else is there, which is not deleted.
@@ -48,7 +56,8 @@ def ship(run: RunFolder, to: Path, *, best: bool = False) -> RunFolder:
     _check_shipped(to)
     source = find_checkpoint(run.path, best=best)
     model = load_model(source)
-    agent = run.configs()["agent"]
+    agent = run.configs()["agent"] if agent is None else agent
+    assert agent is not None
     acting = f"{network_names(agent)[0]}_state_dict"
     weights = model["learner"]["algorithm"][acting]
     learned = {

@@ -8,7 +8,6 @@ import mujoco
 import torch
 
 from mjlab.names import UnknownNameError, match_names, suggest
-from mjlab.schema import declared
 from mjlab.sensor.contact_data import (
     FIELD_SIZES,
     AirTime,
@@ -33,7 +32,6 @@ _MATCH_TYPES: dict[MatchMode, tuple[ObjType, mujoco.mjtObj]] = {
 }
 
 
-@declared
 @dataclass(kw_only=True)
 class ContactMatch:
     """Which geoms, bodies or subtrees take part in a contact."""

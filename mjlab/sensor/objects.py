@@ -7,7 +7,6 @@ from typing import Any, Literal, get_args
 import mujoco
 
 from mjlab.names import UnknownNameError, find_name, suggest
-from mjlab.schema import declared
 
 ObjType = Literal[
     "body", "xbody", "joint", "geom", "site", "camera", "tendon", "actuator", "mesh"
@@ -18,7 +17,6 @@ class SensorError(ValueError):
     """A sensor was declared in a way that has no meaning."""
 
 
-@declared
 @dataclass(frozen=True, kw_only=True)
 class ObjRef:
     """A named thing of the scene that a sensor is attached to."""

@@ -21,9 +21,10 @@ from mjlab.settings.tree import (
 )
 from mjlab.settings.types import is_record, union_members
 
-_BOOLS = dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(
-    ("false", "0", "no", "off"), False
-)
+_BOOLS: dict[str, bool] = {
+    **dict.fromkeys(("true", "1", "yes", "on"), True),
+    **dict.fromkeys(("false", "0", "no", "off"), False),
+}
 
 
 def read_value(option: str, texts: Sequence[str], part: Part) -> Any:

@@ -24,7 +24,7 @@ from mjlab.provenance import command
 from mjlab.rl.metrics_file import read_metrics
 from mjlab.rl.run_folder import RunFolder, RunFolderError, locked, make_folder
 from mjlab.safe_names import plain_name
-from mjlab.schema import read_object
+from mjlab.settings.objects import read_object
 from mjlab.sweep.ranges import Range, read_ranges
 
 SWEEPS = "sweeps"

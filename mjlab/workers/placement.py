@@ -76,13 +76,21 @@ class Placement:
         mode = "fused" if one_graph else cfg.mode
         return dataclasses.replace(cfg, sim=sim, mode=mode)
 
-    def build(self, cfg: ManagerBasedRlEnvCfg, *, first_world: int = 0) -> TrainingEnv:
+    def build(
+        self,
+        cfg: ManagerBasedRlEnvCfg,
+        *,
+        first_world: int = 0,
+        task: str | None = None,
+    ) -> TrainingEnv:
         """Build the environment to train in."""
         cfg = self.applied(cfg)
         workers = self.for_worlds(cfg.scene.num_envs).workers
         if workers is not None:
             return WorkerEnv(cfg, workers, device=self.device, first_world=first_world)
-        return ManagerBasedRlEnv(cfg, device=self.device, first_world=first_world)
+        return ManagerBasedRlEnv(
+            cfg, device=self.device, first_world=first_world, task=task
+        )
 
 
 def find_placement(

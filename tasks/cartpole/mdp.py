@@ -7,7 +7,6 @@ import torch
 from mjlab.export.forms import measured
 from mjlab.managers import ManagerTermBase, RewardTermCfg
 from mjlab.managers.managed_env import ManagedEnv
-from mjlab.schema import declare_terms
 
 _GAUSSIAN_SCALE = math.sqrt(-2.0 * math.log(0.1))
 """Makes a Gaussian 0.1 at a distance of 1."""
@@ -74,6 +73,3 @@ def hangs(env: ManagedEnv) -> torch.Tensor:
 def not_balanced_in_time(env: ManagedEnv) -> torch.Tensor:
     """Return whether time is over, and the pole does not stand."""
     return env.termination_manager.time_outs.gt(balanced(env))
-
-
-declare_terms(__name__)

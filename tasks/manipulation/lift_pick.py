@@ -12,7 +12,6 @@ from mjlab.managers.term import TermCfg, TermError
 from mjlab.mdp.randomize.distributions import Range
 from mjlab.mdp.randomize.fields import FieldPart, ModelTerm
 from mjlab.scene import SceneCfg, SceneEntityCfg
-from mjlab.schema import declare_terms
 from mjlab.tasks.manipulation import scene as table
 from mjlab.tasks.manipulation.lift import tip_friction
 from mjlab.tasks.manipulation.lift_depth import (
@@ -171,6 +170,3 @@ class LiftYamPickCfg(LiftYamTaughtCfg):
     scene = pick_scene()
     observations = wrist_observations(depth=depth(FARTHEST), target=mask(OBJECT))
     events = pick_events()
-
-
-declare_terms(__name__)

@@ -19,7 +19,6 @@ from mjlab.managers.term import TermCfg, TermError
 from mjlab.mdp.lookup import ROBOT
 from mjlab.mdp.randomize.distributions import Range
 from mjlab.scene import Selection
-from mjlab.schema import declare_terms
 from mjlab.tasks.manipulation.commands import GoalCommand as GoalCommand
 from mjlab.tasks.manipulation.commands import GoalCommandCfg as GoalCommandCfg
 from mjlab.tensors.masks import fill_where
@@ -296,6 +295,3 @@ def _touches(force: torch.Tensor) -> torch.Tensor:
 
 def _near(distance: torch.Tensor, std: float) -> torch.Tensor:
     return 1.0 - torch.tanh(distance / std)
-
-
-declare_terms(__name__)

@@ -5,7 +5,6 @@ from typing import Literal
 import mujoco
 
 from mjlab.entity import EntityCfg, InitialStateCfg
-from mjlab.schema import declared
 
 ThingName = Literal["cube", "cylinder", "ball", "jar"]
 OBJECT_HALF = 0.02
@@ -42,7 +41,6 @@ def thing_cfg(name: ThingName) -> EntityCfg:
     )
 
 
-@declared
 def table_spec() -> mujoco.MjSpec:
     """Return a table; what falls from it lands on the floor."""
     spec = mujoco.MjSpec()
@@ -86,7 +84,6 @@ def table_spec() -> mujoco.MjSpec:
     return spec
 
 
-@declared
 def mark_spec() -> mujoco.MjSpec:
     """Return a ball of 5 cm radius that is seen and touches nothing."""
     spec = mujoco.MjSpec()
@@ -148,25 +145,21 @@ def thing_spec(name: ThingName) -> mujoco.MjSpec:
     return spec
 
 
-@declared
 def cube() -> mujoco.MjSpec:
     """Return a cube."""
     return thing_spec("cube")
 
 
-@declared
 def cylinder() -> mujoco.MjSpec:
     """Return a cylinder that stands."""
     return thing_spec("cylinder")
 
 
-@declared
 def ball() -> mujoco.MjSpec:
     """Return a ball."""
     return thing_spec("ball")
 
 
-@declared
 def jar() -> mujoco.MjSpec:
     """Return a jar with a lid on a hinge."""
     return thing_spec("jar")

@@ -16,7 +16,6 @@ from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import TermCfg, TermError
 from mjlab.mdp import JointPositionAction
 from mjlab.mdp.kinematics import DampedInverse, Frame, Jacobian
-from mjlab.schema import declare_terms
 from mjlab.tasks.manipulation.lift_ik import POSITION_SCALE, ROTATION_SCALE
 from mjlab.tasks.manipulation.mdp import goal_command
 from mjlab.tasks.manipulation.reach import GOAL
@@ -286,6 +285,3 @@ def _frame(approach: torch.Tensor, closing: torch.Tensor) -> torch.Tensor:
     """Return the quaternion whose z axis is `approach` and whose y axis `closing`."""
     first = torch.linalg.cross(closing, approach)
     return quat_from_matrix(torch.stack((first, closing, approach), dim=-1))
-
-
-declare_terms(__name__)

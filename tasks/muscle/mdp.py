@@ -6,7 +6,6 @@ import torch
 
 from mjlab.managers import Env, Selection
 from mjlab.mdp.lookup import ROBOT
-from mjlab.schema import declare_terms
 from mjlab.tasks.muscle.commands import GaitCommand
 from mjlab.tasks.muscle.commands import GaitCommandCfg as GaitCommandCfg
 from mjlab.tensors.math import quat_rotate
@@ -165,6 +164,3 @@ def beyond(env: Env, limit: float, asset_cfg: Selection = ROBOT) -> torch.Tensor
 def below(env: Env, limit: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Return whether a chosen joint is below `limit`, m or rad."""
     return (asset_cfg.entity.data.joint_pos[:, asset_cfg.joint_ids] < limit).any(dim=1)
-
-
-declare_terms(__name__)

@@ -8,7 +8,6 @@ import mujoco
 
 from mjlab.actuator import XmlActuatorCfg
 from mjlab.entity import ArticulationCfg, EntityCfg
-from mjlab.schema import declared
 from mjlab.spec import SpecSource
 
 FOLDER = Path(__file__).parent
@@ -48,19 +47,16 @@ def w54_cfg(*, has_dynamics: bool = False) -> EntityCfg:
     return muscle_entity(w54_with_dynamics if has_dynamics else W54_XML)
 
 
-@declared
 def arm6_with_dynamics() -> mujoco.MjSpec:
     """Return the arm with activation dynamics."""
     return _with_dynamics(ARM6_XML)
 
 
-@declared
 def w18_with_dynamics() -> mujoco.MjSpec:
     """Return the planar walker with activation dynamics."""
     return _with_dynamics(W18_XML)
 
 
-@declared
 def w54_with_dynamics() -> mujoco.MjSpec:
     """Return the walker in space with activation dynamics."""
     return _with_dynamics(W54_XML)

@@ -12,7 +12,6 @@ import mujoco
 
 from mjlab.entity import EntityCfg
 from mjlab.extras import missing
-from mjlab.schema import declared
 from mjlab.tasks.muscle.models import muscle_entity
 
 TIED = (r"knee_angle_(beta_)?(translation|rotation)\d_[rl]",)
@@ -24,7 +23,6 @@ def myolegs_cfg() -> EntityCfg:
     return muscle_entity(myolegs)
 
 
-@declared
 def myolegs() -> mujoco.MjSpec:
     """Return the legs without the ground and lights that they come with.
 

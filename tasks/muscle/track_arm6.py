@@ -22,7 +22,6 @@ from mjlab.managers import (
 from mjlab.muscle import mdp as muscle_mdp
 from mjlab.muscle.action import MuscleActionCfg
 from mjlab.scene import SceneCfg
-from mjlab.schema import declared
 from mjlab.sim import MujocoCfg, SimulationCfg
 from mjlab.tasks.muscle.models import arm6_cfg
 from mjlab.tasks.muscle.walk import DECIMATION, TIMESTEP, for_both, metrics
@@ -84,13 +83,11 @@ class JointTargetCommand(CommandTerm):
         self._average(self.error().unsqueeze(1))
 
 
-@declared
 def target_pose(env: Env) -> torch.Tensor:
     """Return the angles to reach, which actions are added to, in rad."""
     return env.command_manager.term(TARGET).command
 
 
-@declared
 def reach(env: Env, std: float) -> torch.Tensor:
     """Return how near the joints are to the target, 0 to 1.
 
@@ -123,7 +120,6 @@ MOST_ERROR = 0.07
 included, rad. Without a policy it is 0.08."""
 
 
-@declared
 def behind(env: Env) -> torch.Tensor:
     """Return whether time is over, and the targets were not followed."""
     ends = env.termination_manager.time_outs

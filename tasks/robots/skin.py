@@ -11,7 +11,6 @@ import numpy as np
 
 from mjlab.extras import missing
 from mjlab.names import UnknownNameError, suggest
-from mjlab.schema import declared
 
 _MENAGERIE_FILES = {
     # In order of preference: Menagerie holds several revisions of some robots.
@@ -46,7 +45,6 @@ def with_skin(spec: mujoco.MjSpec, robot: str) -> mujoco.MjSpec:
     return skinned
 
 
-@declared
 def load_with_skin(path: Path, robot: str) -> mujoco.MjSpec:
     """Load a robot's MJCF file and put the official meshes on."""
     return with_skin(mujoco.MjSpec.from_file(str(path)), robot)

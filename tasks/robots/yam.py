@@ -7,7 +7,6 @@ from functools import partial
 import mujoco
 
 from mjlab.entity import ArticulationCfg, EntityCfg, InitialStateCfg
-from mjlab.schema import declared
 from mjlab.spec import CollisionCfg
 from mjlab.tasks.robots.robot import (
     ROBOTS_DIR,
@@ -121,7 +120,6 @@ def gripper_collision() -> CollisionCfg:
     )
 
 
-@declared
 def load_yam(skin: bool, gravity_compensation: bool) -> mujoco.MjSpec:
     """Load the arm, with official meshes or without its weight if so asked."""
     spec = mujoco.MjSpec.from_file(str(YAM_XML))
@@ -131,7 +129,6 @@ def load_yam(skin: bool, gravity_compensation: bool) -> mujoco.MjSpec:
     return with_skin(spec, "yam") if skin else spec
 
 
-@declared
 def load_weightless_yam() -> mujoco.MjSpec:
     """Load the arm without its weight."""
     return load_yam(skin=False, gravity_compensation=True)

@@ -20,7 +20,6 @@ from mjlab.managers.term import TermCfg
 from mjlab.mdp.lookup import ROBOT, contact_sensor
 from mjlab.names import resolve_values
 from mjlab.scene import Selection
-from mjlab.schema import declared
 from mjlab.tasks.velocity.commands import (
     TwistCommand,
     TwistCommandCfg,
@@ -32,7 +31,6 @@ _JOINTS = ("hip_pitch", "hip_roll", "hip_yaw", "knee", "ankle_pitch", "ankle_rol
 _SIDES = ("left", "right")
 
 
-@declared
 @dataclass(frozen=True, kw_only=True)
 class Gait:
     """The numbers of a gait of two legs, half a period apart."""

@@ -24,7 +24,6 @@ from mjlab.mdp import terrain_levels
 from mjlab.mdp.lookup import ROBOT, contact_sensor, ray_caster, reading
 from mjlab.names import resolve_values
 from mjlab.scene import Selection
-from mjlab.schema import declare_terms
 from mjlab.sensor import TerrainHeightData
 from mjlab.tasks.velocity.commands import TwistCommand as TwistCommand
 from mjlab.tasks.velocity.commands import TwistCommandCfg as TwistCommandCfg
@@ -396,5 +395,3 @@ body_angular_velocity_penalty = body_angular_velocity
 projected_gravity_from_sensor = gravity_from_sensor
 self_collision_cost = contact_cost
 terrain_levels_vel = terrain_levels
-
-declare_terms(__name__)

@@ -19,7 +19,6 @@ from mjlab.names import suggest
 from mjlab.rl import MlpModelCfg, SymmetryCfg
 from mjlab.rl.models.equivariant import MirroredColumns, SignedColumns
 from mjlab.rl.vecenv import RslRlVecEnv, terms_of
-from mjlab.schema import declared
 from mjlab.sensor import RayCastSensorCfg
 from mjlab.tasks.robots.g1 import G1, MIRROR
 from mjlab.tasks.robots.go1 import GO1
@@ -229,7 +228,6 @@ def _with_images(
     return obs, actions
 
 
-@declared
 def mirror_g1(
     env: RslRlVecEnv, obs: TensorDict | None, actions: torch.Tensor | None
 ) -> tuple[TensorDict | None, torch.Tensor | None]:
@@ -237,7 +235,6 @@ def mirror_g1(
     return _with_images(G1, env, obs, actions)
 
 
-@declared
 def mirror_go1(
     env: RslRlVecEnv, obs: TensorDict | None, actions: torch.Tensor | None
 ) -> tuple[TensorDict | None, torch.Tensor | None]:

@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import json
 import os
 import pty
 import re
@@ -30,12 +29,13 @@ from mjlab.managers import EventTermCfg, RewardTermCfg
 from mjlab.mdp import JointEffortActionCfg, joint_vel_l2
 from mjlab.registry import entries, load_task
 from mjlab.report import render
-from mjlab.rl import Checkpoints, PpoAgentCfg, RunFolder
+from mjlab.rl import Checkpoints, RunFolder
 from mjlab.rl.checkpoint import write_model
 from mjlab.rl.console import open_display
 from mjlab.rl.run_folder import RunFolderError
 from mjlab.rl.signals import Interrupts, _is_closed
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
+from mjlab.tasks.cartpole.rl import CartpoleAgentCfg
 from scripts import (
     bench,
     doctor,
@@ -233,7 +233,7 @@ def test_five_signals_at_once_interrupt_no_clean_up(tmp_path, number):
 
 
 def test_a_run_whose_output_is_closed_counts_as_stopped(tmp_path):
-    configs = {"env": env_cfg(), "agent": PpoAgentCfg()}
+    configs = {"env": env_cfg(), "agent": CartpoleAgentCfg()}
     run = RunFolder.create(tmp_path, TASK, configs=configs, seed=3)
     with pytest.raises(BrokenPipeError), run.recording():
         raise BrokenPipeError
@@ -298,7 +298,7 @@ def training(run: RunFolder, tmp_path: Path) -> Iterator[int]:
 
 
 def test_the_report_tells_a_run_that_is_going_from_one_that_died(tmp_path):
-    configs = {"env": env_cfg(), "agent": PpoAgentCfg()}
+    configs = {"env": env_cfg(), "agent": CartpoleAgentCfg()}
     run = RunFolder.create(tmp_path, TASK, configs=configs, seed=3)
     assert run.info()["pid"] == os.getpid()
     with training(run, tmp_path):
@@ -344,8 +344,7 @@ def test_a_learning_rate_that_is_typed_wins_over_the_checkpoint(tmp_path, capsys
     said = r"Changed: .*agent\.algorithm\.learning_rate \S+ -> 0\.0003"
     assert re.search(said, capsys.readouterr().out)
     run = RunFolder.find(TASK, tmp_path)
-    config = json.loads((run.path / "config.json").read_text())
-    assert config["agent"]["algorithm"]["learning_rate"] == 3e-4
+    assert run.settings().values["agent.algorithm.learning_rate"] == 3e-4
     checkpoint = torch.load(run.path / "checkpoints" / "model_000002.pt")
     optimizer = checkpoint["learner"]["algorithm"]["optimizer_state_dict"]
     assert optimizer["param_groups"][0]["lr"] == 3e-4
@@ -415,7 +414,7 @@ def test_a_full_disk_is_one_line_that_names_folder_and_space(
 
 
 def test_a_run_on_a_full_disk_keeps_its_own_error(tmp_path, monkeypatch):
-    configs = {"env": env_cfg(), "agent": PpoAgentCfg()}
+    configs = {"env": env_cfg(), "agent": CartpoleAgentCfg()}
     run = RunFolder.create(tmp_path, TASK, configs=configs, seed=3)
 
     def full(handle: int) -> None:
@@ -441,7 +440,7 @@ def test_a_folder_that_may_only_be_read_is_said_so(tmp_path, monkeypatch):
         raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
 
     monkeypatch.setattr(os, "mkdir", refuse)
-    configs = {"env": env_cfg(), "agent": PpoAgentCfg()}
+    configs = {"env": env_cfg(), "agent": CartpoleAgentCfg()}
     said = r"Cannot write to .*/logs \(read-only file system\)\. --logs names another"
     with pytest.raises(CannotWriteError, match=said):
         RunFolder.create(tmp_path / "logs", TASK, configs=configs, seed=3)
@@ -585,7 +584,7 @@ def test_a_policy_that_ships_is_called_by_its_task_alone(tmp_path, capsys):
 
 
 def test_a_run_that_is_locked_in_this_process_is_locked_too(tmp_path):
-    configs = {"env": env_cfg(), "agent": PpoAgentCfg()}
+    configs = {"env": env_cfg(), "agent": CartpoleAgentCfg()}
     run = RunFolder.create(tmp_path, TASK, configs=configs, seed=3)
     with run.lock(), pytest.raises(RunFolderError, match=str(os.getpid())):
         with run.lock():

@@ -119,7 +119,7 @@ WRONG = {
     "--evn.decimation 4": "There is no option '--evn.decimation'. What is in "
     "the configuration begins with --env. or --agent.",
     "--sed 1": "There is no option '--sed'. Valid names, nearest first: '--seed' "
-    "and 15 more.",
+    "and 16 more.",
     "--seed": "--seed needs a value: a whole number or None.",
     "--seed one": "--seed takes a whole number or None, not 'one'. It is None now.",
     "--logs a b": "--logs takes a path, not 'a b'. It is logs now.",
@@ -647,7 +647,7 @@ def test_training_leaves_a_run_with_what_was_asked_for(logs):
     lines = (run / "metrics.jsonl").read_text().splitlines()
     assert [json.loads(line)["iteration"] for line in lines] == [1, 2]
     config = json.loads((run / "config.json").read_text())
-    assert config["env"]["rewards"]["smooth"]["weight"] == 2.0
+    assert config["values"]["env.rewards.smooth.weight"] == 2.0
     assert (run / "checkpoints" / "model_000002.pt").exists()
 
 

@@ -1,6 +1,7 @@
 """Each fault is found where it is planted, and none where a training went well."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,16 +23,19 @@ from mjlab.doctor.training import Course, examine_training, too_early
 from mjlab.doctor.watch import WatchedDisplay
 from mjlab.envs import ManagerBasedRlEnv, Policy
 from mjlab.mdp import UniformVelocityCommand
-from mjlab.registry import load_task
+from mjlab.registry import Task, load_task
 from mjlab.report import render
 from mjlab.rl import RunFolder
 from mjlab.rl.console import Progress
 from mjlab.rl.logging import METRICS, JsonlWriter
 from mjlab.rl.metrics_file import Metrics, Series, read_metrics
+from mjlab.settings.file import settings_text
 from scripts import doctor
 from scripts import train as train_script
 from tests.report.test_report import make_run
 from tests.rl.test_train import Quiet
+from tests.tools.flat import flat_settings
+from tests.tools.registered import registered
 from tests.worlds import doctor_runs
 from tests.worlds.doctor_runs import Does, planted, train_course
 from tests.worlds.rl_runs import env_cfg
@@ -257,7 +261,9 @@ def collapse() -> Course:
     iterations = list(range(1, 41))
     series = {name: Series(name, iterations, [*v]) for name, v in figures.items()}
     rewards = {"action_rate_l2": {"weight": -0.1}, "upright": {"weight": 1.0}}
-    return Course(Metrics(series, iterations, [], 0), {"env": {"rewards": rewards}})
+    return Course(
+        Metrics(series, iterations, [], 0), flat_settings(env={"rewards": rewards})
+    )
 
 
 def earned(**rates: float) -> Course:
@@ -268,7 +274,9 @@ def earned(**rates: float) -> Course:
         for name, r in rates.items()
     }
     rewards = {name: {"weight": 1.0} for name in rates}
-    return Course(Metrics(series, iterations, [], 0), {"env": {"rewards": rewards}})
+    return Course(
+        Metrics(series, iterations, [], 0), flat_settings(env={"rewards": rewards})
+    )
 
 
 def course(config: Any, count: int = 40, **figures: Any) -> Course:
@@ -283,7 +291,7 @@ def course(config: Any, count: int = 40, **figures: Any) -> Course:
         of = figure if callable(figure) else lambda share, value=figure: value
         values = [of(i / count) for i in iterations]
         series[name] = Series(name, iterations, values)
-    return Course(Metrics(series, iterations, [], 0), config)
+    return Course(Metrics(series, iterations, [], 0), flat_settings(**config))
 
 
 def learner(**algorithm: Any) -> dict[str, Any]:
@@ -292,7 +300,7 @@ def learner(**algorithm: Any) -> dict[str, Any]:
 
 
 def rewarded(name: str, weight: float) -> dict[str, Any]:
-    term = {"func": {"$callable": f"mjlab.mdp.rewards:{name}"}, "weight": weight}
+    term = {"func": name, "weight": weight}
     return {"env": {"rewards": {"mine": term}}}
 
 
@@ -441,8 +449,8 @@ def test_a_run_that_is_set_to_few_iterations_is_early_by_its_task(
 ) -> None:
     lines = [{"iteration": i, "Train/mean_step_reward": 0.1} for i in range(1, 6)]
     run = make_run(tmp_path / "run", lines, task="Velocity-Go1-Flat")
-    config = {"agent": {"max_iterations": 5}}
-    (run / "config.json").write_text(json.dumps(config))
+    settings = flat_settings(agent={"max_iterations": 5})
+    (run / "config.json").write_text(settings_text("Velocity-Go1-Flat", settings))
     found, looked_at = examine(RunFolder(run), {})
     said = listing(found, looked_at)
     assert " 1. sure    Too early to judge: 5 of 300 iterations." in said
@@ -495,13 +503,25 @@ def test_the_console_text_of_findings_is_this() -> None:
     assert listing([], "a run") == "Nothing found in a run."
 
 
+def sick_agent() -> Any:
+    agent = planted(doctor_runs.ending_pays)[1]
+    agent.max_iterations = 0  # A run of any length is a whole one.
+    return agent
+
+
+SICK = Task(env=lambda: planted(doctor_runs.ending_pays)[0], rl=sick_agent)
+"""The task of the run below."""
+
+
 @pytest.fixture
-def sick(tmp_path: Path) -> tuple[RunFolder, Quiet]:
+def sick(tmp_path: Path) -> Iterator[tuple[RunFolder, Quiet]]:
     env, agent = planted(doctor_runs.ending_pays)
     agent.logging.tensorboard = False
     told = Quiet()
-    folder, _ = train(env, agent, task="Cartpole-Balance", root=tmp_path, display=told)
-    return folder, told
+    with registered(tmp_path / "package", Sick=f"{__name__}:SICK"):
+        logs = tmp_path / "logs"
+        folder, _ = train(env, agent, task="Sick", root=logs, display=told)
+        yield folder, told
 
 
 @pytest.mark.slow

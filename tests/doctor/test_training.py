@@ -7,13 +7,14 @@ import pytest
 from mjlab.doctor import Diagnosis
 from mjlab.doctor.training import Course, examine_training
 from mjlab.rl.metrics_file import Metrics, Series
+from tests.tools.flat import flat_settings
 
 ITERATIONS = list(range(1, 41))
 
 
 def course(figures: dict[str, list[float]], **config: Any) -> Course:
     series = {name: Series(name, ITERATIONS, [*v]) for name, v in figures.items()}
-    return Course(Metrics(series, ITERATIONS, [], 0), config)
+    return Course(Metrics(series, ITERATIONS, [], 0), flat_settings(**config))
 
 
 def found(kind: str, given: Course) -> Diagnosis:
@@ -41,7 +42,7 @@ def test_a_reward_that_makes_falling_pay_is_advised_a_tenth_of_its_weight() -> N
 def test_a_weight_of_the_wrong_sign_is_advised_the_other_sign(
     function: str, weight: float, advised: str
 ) -> None:
-    term = {"weight": weight, "func": {"$callable": f"mjlab.mdp:{function}"}}
+    term = {"weight": weight, "func": f"{function}"}
     rewards = {"term": term}
     one = found("sign", course({}, env={"rewards": rewards}))
     assert one.settings == {"env.rewards.term.weight": advised}

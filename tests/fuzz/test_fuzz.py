@@ -29,7 +29,6 @@ from mjlab.recording.reader import Recording
 from mjlab.report.page import render
 from mjlab.rl import Checkpoints, Ranks, RunFolder
 from mjlab.rl.checkpoint import find_fault, load_model
-from mjlab.rl.run_folder import load_config
 from mjlab.tasks.robots.cartpole import CARTPOLE_XML
 from tests.fuzz.mutate import damaged_bytes, damaged_json, damaged_lines
 from tests.recording.test_files import a_file, an_episode
@@ -149,7 +148,8 @@ def metrics(folder: Path) -> Format:
 def config(folder: Path) -> Format:
     path = folder / "config.json"
     shutil.copy(TRAINED["Cartpole-Balance"] / "config.json", path)
-    return Format(path, damaged_json, lambda: load_config(path))
+
+    return Format(path, damaged_json, lambda: RunFolder(folder).configs())
 
 
 def motion(folder: Path) -> Format:

@@ -85,7 +85,7 @@ def test_the_reference_has_every_public_name_with_its_arguments():
 
 
 def test_docstrings_that_look_like_tags_are_text():
-    room = modules()["mjlab.schema"]
+    room = modules()["mjlab.settings"]
     node = room.tree.body[0]
     assert node is not None
     made = api._documented("Take `<name>` or <script>.\n\nArgs:\n    a: <b>.", plain)

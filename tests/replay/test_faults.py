@@ -2,7 +2,7 @@
 
 import errno
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from mjlab.cli.train import train
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.envs.nonfinite import TooManyNonfiniteError
 from mjlab.managers import EventTermCfg, RewardTermCfg
+from mjlab.registry import Task
 from mjlab.replay import dump_files
 from mjlab.replay.dump_files import (
     DumpedWorld,
@@ -32,11 +33,11 @@ from mjlab.replay.dump_replay import (
 )
 from mjlab.replay.flight_recorder import FlightRecorder
 from mjlab.rl import DumpCfg, RunFolder
-from mjlab.schema import Trust
 from mjlab.sim.fields import STATE_FIELDS
 from scripts import play
 from tests.rl.test_train import Quiet
 from tests.tools.film_reader import read_film
+from tests.tools.registered import registered
 from tests.worlds.rl_runs import agent_cfg, env_cfg
 
 WORLD = 5
@@ -524,20 +525,26 @@ def test_a_dump_of_pickles_is_refused_and_runs_nothing(
 
 
 def train_broken(
-    root: Path, func: Any = push_joint, **dumps: Any
+    root: Path, func: Any = push_joint, task: str = "Some-Task", **dumps: Any
 ) -> tuple[RunFolder, list[str]]:
     """A run of two iterations of six steps, whose world 5 breaks in the second."""
     display = Quiet()
     cfg = agent_cfg(2, dumps=DumpCfg(**dumps), init_at_random_ep_len=False)
-    run, _ = train(
-        broken_cfg(func=func), cfg, task="Cartpole-Balance", root=root, display=display
-    )
+    run, _ = train(broken_cfg(func=func), cfg, task=task, root=root, display=display)
     return run, display.said
 
 
+BROKEN = Task(env=lambda: broken_cfg(func=push_joint), rl=agent_cfg)
+"""The task of the run, for dumps to be read with."""
+
+
 @pytest.fixture(scope="module")
-def broken_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[RunFolder, list[str]]:
-    return train_broken(tmp_path_factory.mktemp("logs"))
+def broken_run(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[RunFolder, list[str]]]:
+    package = tmp_path_factory.mktemp("package")
+    with registered(package, Broken_Cartpole=f"{__name__}:BROKEN"):
+        yield train_broken(tmp_path_factory.mktemp("logs"), task="Broken-Cartpole")
 
 
 def test_a_run_keeps_its_faults_and_says_where(
@@ -550,7 +557,7 @@ def test_a_run_keeps_its_faults_and_says_where(
     assert any(f"play.py --dump {path}" in line for line in said)
     recording = load_dump(path)
     assert recording.config_text == (run.path / "config.json").read_text()
-    assert recording.record["task"] == "Cartpole-Balance"
+    assert recording.record["task"] == "Broken-Cartpole"
     assert recording.record["versions"]["mujoco"] == mujoco.__version__
     # Six steps before the iteration in which it broke, and those six.
     assert (recording.record["steps"][0], recording.length) == (0, 12)
@@ -571,20 +578,15 @@ def test_recording_may_be_switched_off(tmp_path: Path) -> None:
     assert not (run.path / "dumps").exists()
 
 
-def play_dump(run: RunFolder, monkeypatch: pytest.MonkeyPatch, *more: str) -> None:
-    # The event of this test is in a package that nobody installed as a task.
-    packages = ("mjlab", "tests")
-    held = Trust(packages, configs=lambda: [push_joint])
-    monkeypatch.setattr(play, "trusted", lambda task: held)
+def play_dump(run: RunFolder, *more: str) -> None:
     play.main(["--dump", str(run.path / "dumps" / "000002_nonfinite"), *more])
 
 
 def test_a_dump_is_played_and_what_broke_is_said(
     broken_run: tuple[RunFolder, list[str]],
-    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    play_dump(broken_run[0], monkeypatch, "--viewer", "none")
+    play_dump(broken_run[0], "--viewer", "none")
     lines = capsys.readouterr().out.splitlines()
     assert lines[2:4] == [
         "All 12 steps begin as they were recorded, bit for bit.",
@@ -597,14 +599,23 @@ def test_a_dump_is_played_and_what_broke_is_said(
 def test_a_dump_is_filmed(
     renderer_works: None,
     broken_run: tuple[RunFolder, list[str]],
-    monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
     pytest.importorskip("imageio_ffmpeg")
     path = tmp_path / "fault.mp4"
     size = ("--env.viewer.width", "96", "--env.viewer.height", "64")
-    play_dump(broken_run[0], monkeypatch, "--video", str(path), *size)
+    play_dump(broken_run[0], "--video", str(path), *size)
     assert read_film(path).frames.shape == (12, 64 * 96 * 3)
+
+
+def test_a_dump_of_a_task_that_is_not_installed_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, _ = train_broken(tmp_path)
+    dump = run.path / "dumps" / "000002_nonfinite"
+    assert run_program(play.main, ["--dump", str(dump), "--viewer", "none"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "is of the task 'Some-Task', which is not installed." in line
 
 
 def test_a_place_that_is_no_dump_is_answered(

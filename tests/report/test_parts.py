@@ -12,6 +12,7 @@ from mjlab.report.chart import _band
 from mjlab.report.scale import Scale
 from mjlab.report.settings import differences
 from mjlab.report.words import duration
+from mjlab.settings.file import Settings
 
 
 def test_a_band_goes_along_its_upper_side_and_back_along_its_lower_one() -> None:
@@ -58,8 +59,8 @@ def test_films_share_the_room_of_a_page(
 def test_true_is_another_value_than_one_and_false_than_zero() -> None:
     default = {"a": True, "b": 1, "c": False, "d": 0.0, "e": 1, "f": [True]}
     present = {"a": 1, "b": True, "c": 0, "d": 0, "e": 1.0, "f": [True]}
-    assert list(differences(default, present)) == [
-        ("a", True, 1),
-        ("b", 1, True),
-        ("c", False, 0),
+    assert list(differences(Settings(default, {}), Settings(present, {}))) == [
+        ("a", "True", "1"),
+        ("b", "1", "True"),
+        ("c", "False", "0"),
     ]

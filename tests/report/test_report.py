@@ -25,26 +25,32 @@ from mjlab.report.outcome import EMBEDDED
 from mjlab.report.scale import Scale, scale_for
 from mjlab.report.words import duration, file_size, number
 from mjlab.rl import EvaluationCfg, Hook, LoggingCfg
+from mjlab.settings.file import settings_text
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from scripts import report as script
 from tests.tools.browser import Browser, find_browser
+from tests.tools.flat import flat_settings
 from tests.worlds.rl_runs import agent_cfg, env_cfg
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = ROOT / "tasks/cartpole/trained/Cartpole-Balance"
 EVIL = "<script>alert('evil')</script>\"><img src=//evil.example/x>"
 
-CONFIG = {
+CONFIG: dict[str, Any] = {
     "env": {
-        "$type": "mjlab.envs.config:ManagerBasedRlEnvCfg",
-        "scene": {"$type": "mjlab.scene.config:SceneCfg", "num_envs": 64},
+        "class": "ManagerBasedRlEnvCfg",
+        "scene": {"class": "SceneCfg", "num_envs": 64},
         "rewards": {
-            "upright": {"$type": "m:RewardTermCfg", "weight": 2.0},
-            "effort": {"$type": "m:RewardTermCfg", "weight": -0.5},
+            "upright": {"class": "RewardTermCfg", "weight": 2.0},
+            "effort": {"class": "RewardTermCfg", "weight": -0.5},
         },
     },
-    "agent": {"$type": "mjlab.rl.config:PpoAgentCfg", "max_iterations": 40},
+    "agent": {"class": "PpoAgentCfg", "max_iterations": 40},
 }
+
+
+def text_of(config: dict[str, Any]) -> str:
+    return settings_text("Some-Task", flat_settings(**config))
 
 
 # --- A page, taken apart by Python's own parser ---------------------------------------
@@ -146,7 +152,7 @@ def make_run(folder: Path, lines: list[Any], **info: Any) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     whole = {"task": "Some-Task", "name": "", "status": "finished", "reason": "done"}
     folder.joinpath("run.json").write_text(json.dumps(whole | info))
-    folder.joinpath("config.json").write_text(json.dumps(CONFIG))
+    folder.joinpath("config.json").write_text(text_of(CONFIG))
     rows = [row if isinstance(row, str) else json.dumps(row) + "\n" for row in lines]
     folder.joinpath("metrics.jsonl").write_text("".join(rows))
     return folder
@@ -400,8 +406,8 @@ def evil_run(folder: Path) -> Path:
     ]
     make_run(folder, lines, name=EVIL, task=EVIL, reason=EVIL, command=EVIL, seed=EVIL)
     config = {"env": {EVIL: EVIL, "rewards": {EVIL: {"weight": 1.0}}}}
-    folder.joinpath("config.json").write_text(json.dumps(config))
-    folder.joinpath("defaults.json").write_text(json.dumps({"env": {EVIL: "tame"}}))
+    folder.joinpath("config.json").write_text(text_of(config))
+    folder.joinpath("defaults.json").write_text(text_of({"env": {EVIL: "tame"}}))
     folder.joinpath("error.txt").write_text(EVIL)
     evaluation = {"policy": EVIL, "settings": {EVIL: [EVIL]}, "summary": {}}
     folder.joinpath("evaluation.json").write_text(json.dumps(evaluation))
@@ -466,25 +472,25 @@ def test_only_what_the_user_changed_is_told(tmp_path):
     folder = make_run(tmp_path, lines_of(1, Loss__value=lambda i: 1.0))
     defaults = json.loads(json.dumps(CONFIG))
     defaults["env"]["scene"]["num_envs"] = 4096
-    defaults["env"]["rewards"]["slip"] = {"$type": "m:RewardTermCfg", "weight": -0.1}
+    defaults["env"]["rewards"]["slip"] = {"class": "RewardTermCfg", "weight": -0.1}
     defaults["env"]["rewards"]["effort"] = None
-    defaults["agent"]["$type"] = "mjlab.rl.config:DistillationAgentCfg"
-    folder.joinpath("defaults.json").write_text(json.dumps(defaults))
+    defaults["agent"]["class"] = "DistillationAgentCfg"
+    folder.joinpath("defaults.json").write_text(text_of(defaults))
     text = page_of(folder).text
     table = text[text.index("4 differences") : text.index("All of env")]
     assert table == (
         "4 differencesdefaultthis run"
+        "env.rewards.effortNoneRewardTermCfg"
+        "env.rewards.slipRewardTermCfgabsent"
         "env.scene.num_envs409664"
-        "env.rewards.effortNoneRewardTermCfg(weight=-0.5)"
-        "env.rewards.slipRewardTermCfg(weight=-0.1)absent"
-        "agentDistillationAgentCfg()PpoAgentCfg()"
+        "agentDistillationAgentCfgPpoAgentCfg"
     )
 
 
 def test_a_run_as_it_comes_and_one_without_defaults_say_so(tmp_path):
     folder = make_run(tmp_path, lines_of(1, Loss__value=lambda i: 1.0))
     assert "defaults of the task are not known" in page_of(folder).text
-    text = page_of(folder, defaults=CONFIG).text
+    text = page_of(folder, defaults=flat_settings(**CONFIG)).text
     assert "Nothing was changed." in text
     assert "as it is today" in text
 
@@ -674,7 +680,7 @@ def test_the_script_writes_it_without_torch_where_the_run_kept_its_defaults(tmp_
     folder = make_run(
         tmp_path / "Some-Task" / "now", lines_of(3, Loss__value=lambda i: 1.0 * i)
     )
-    folder.joinpath("defaults.json").write_text(json.dumps(CONFIG))
+    folder.joinpath("defaults.json").write_text(text_of(CONFIG))
     blocked = (
         "import runpy, sys\n"
         "for name in ('torch', 'mujoco', 'numpy', 'tyro'): sys.modules[name] = None\n"
@@ -699,10 +705,10 @@ def test_the_script_compares_an_older_run_with_the_task_of_today(tmp_path, capsy
     assert "report.html" in capsys.readouterr().out
     page = Page(folder.joinpath("report.html").read_text("utf-8"))
     assert "the task as it is today" in page.text
-    num_envs = json.loads((folder / "config.json").read_text())["env"]["scene"]
-    default = CartpoleBalanceCfg().scene.num_envs
-    if num_envs["num_envs"] != default:
-        assert f"env.scene.num_envs{default}{num_envs['num_envs']}" in page.text
+    kept = json.loads((folder / "config.json").read_text())["values"]
+    num_envs, default = kept["env.scene.num_envs"], CartpoleBalanceCfg().scene.num_envs
+    if num_envs != default:
+        assert f"env.scene.num_envs{default}{num_envs}" in page.text
 
 
 def test_the_script_does_without_the_defaults_of_a_task_that_is_gone(tmp_path, capsys):

@@ -9,13 +9,13 @@ import torch
 from mjlab.envs import mdp
 from mjlab.managers import CurriculumTermCfg, RewardTermCfg
 from mjlab.rl import CheckpointError, GaussianCfg, PpoCfg, RndCfg, TrainingLoop
-from mjlab.schema import config_text
+from mjlab.task_file import task_text
 from tests.worlds.rl_runs import agent_cfg, differing, env_cfg, flat_state, make_loop
 
 
 def loop_of(agent, folder: Path, env=None) -> TrainingLoop:
     """A training loop with its configuration in a file, as in a run's folder."""
-    text = config_text(env=env or env_cfg(), agent=agent)
+    text = task_text("Some-Task", {"env": env or env_cfg(), "agent": agent})
     if not (folder / "config.json").exists():
         (folder / "config.json").write_text(text)
     return make_loop(agent, folder=folder / "checkpoints", env=env, config_text=text)

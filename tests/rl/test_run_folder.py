@@ -12,7 +12,7 @@ import sys
 import pytest
 from rich.console import Console
 
-from mjlab.rl import LoggingCfg, PpoAgentCfg, RunFolder
+from mjlab.rl import LoggingCfg, RunFolder
 from mjlab.rl.console import LivePanel, PlainLines, Progress, duration, open_display
 from mjlab.rl.figures import Window
 from mjlab.rl.logging import JsonlWriter, read_rows, writing
@@ -20,7 +20,7 @@ from tests.worlds.rl_runs import agent_cfg, env_cfg, make_loop
 
 
 def create(root, task="Cartpole-Balance", name="first try"):
-    configs = {"env": env_cfg(), "agent": PpoAgentCfg()}
+    configs = {"env": env_cfg(), "agent": agent_cfg()}
     return RunFolder.create(root, task, name, configs=configs, seed=3)
 
 
@@ -39,7 +39,7 @@ def test_a_run_folder_says_what_was_run_on_what(tmp_path, monkeypatch):
     assert info["command"].endswith("scripts/train.py Cartpole-Balance '--a b'")
     assert {"python", "torch", "mujoco", "rsl-rl-lib"} <= info["versions"].keys()
     assert info["hardware"]["cores"] >= 1
-    assert run.configs() == {"env": env_cfg(), "agent": PpoAgentCfg()}
+    assert run.configs() == {"env": env_cfg(), "agent": agent_cfg()}
 
 
 def test_a_run_is_found_by_the_name_of_its_folder(tmp_path):

@@ -21,13 +21,13 @@ from mjlab.rl import (
     Hook,
     LoggingCfg,
     RunFolder,
-    load_config,
     load_policy,
 )
 from mjlab.rl.checkpoint import load_model
 from mjlab.rl.logging import read_rows
 from mjlab.rl.run_folder import RunFolderError
 from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.task_file import read_task
 from tests.worlds.rl_runs import agent_cfg, env_cfg, make_env
 
 
@@ -168,7 +168,8 @@ def test_what_is_set_when_a_run_goes_on_is_its_configuration_from_then_on(tmp_pa
     configs = folder.configs()
     assert configs["agent"].max_iterations == 3
     assert configs["agent"].algorithm.entropy_coef == 0.125
-    assert load_config(folder.path / "config_until_000002.json") == before
+    until = folder.path / "config_until_000002.json"
+    assert read_task(until.read_text(), str(until)) == before
     # The new checkpoint refers to the new one, and an older one to the old.
     assert outcome.checkpoint is not None
     assert load_model(outcome.checkpoint)["config"] == digest(folder)
@@ -204,8 +205,8 @@ def test_a_run_that_cannot_go_on_so_stays_as_it_was(tmp_path):
 
     before = everything()
     cfg = env_cfg()
-    cfg.rewards["alive"] = RewardTermCfg(func=mdp.is_alive, weight=1.0)
-    with pytest.raises(CheckpointError, match="reward/alive: absent, present here"):
+    cfg.rewards["smooth"] = None
+    with pytest.raises(CheckpointError, match="reward/smooth: present, absent here"):
         go_on(tmp_path, cfg, agent(3))
     assert folder.info()["status"] == "finished"
     assert everything() == before
@@ -227,7 +228,9 @@ def test_a_run_that_fails_says_why_in_its_folder(tmp_path):
 def test_a_seed_that_is_left_open_is_drawn_and_kept(tmp_path):
     cfg = env_cfg()
     cfg.seed = None
-    folder, _ = train(cfg, agent(1), task="T", root=tmp_path, display=Quiet())
+    folder, _ = train(
+        cfg, agent(1), task="Cartpole-Balance", root=tmp_path, display=Quiet()
+    )
     assert cfg.seed is None
     assert folder.configs()["env"].seed == folder.info()["seed"]
 

@@ -102,8 +102,8 @@ def test_figures_and_configuration_are_those_of_the_run(trained):
     (opened,) = of_kind(trained.records, "run")
     assert (opened.run_id, opened.project) == (trained.run.path.name, "mjlab")
     sent = {c.key: json.loads(c.value_json) for c in opened.config.update}
-    kept = json.loads((trained.run.path / "config.json").read_text())
-    assert sent["agent"]["max_iterations"] == kept["agent"]["max_iterations"] == 4
+    kept = json.loads((trained.run.path / "config.json").read_text())["values"]
+    assert sent["agent.max_iterations"] == kept["agent.max_iterations"] == 4
     rows = [
         {i.key or i.nested_key[0]: json.loads(i.value_json) for i in row.item}
         for row in of_kind(trained.records, "history")

@@ -4,7 +4,7 @@ import base64
 import dataclasses
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,15 +14,20 @@ from mjlab import mdp
 from mjlab.cli.runs import write_file
 from mjlab.cli.sources import find_source
 from mjlab.cli.train import train
+from mjlab.envs import ManagerBasedRlEnvCfg
 from mjlab.managers import RecorderTermCfg
 from mjlab.recording import RecordingCfg
+from mjlab.registry import Task
 from mjlab.replay.dump_files import DumpError, load_dump
 from mjlab.report import write_report
 from mjlab.report.record import NoRunError
 from mjlab.rl import RunFolder
 from mjlab.rl.run_folder import RunFolderError
 from mjlab.rl.wandb import WandbError, artifact_of
+from mjlab.settings.file import SettingsFileError, read_out, settings_text
+from mjlab.task_file import task_text
 from scripts import doctor, evaluate, export, motion, play, record, report, upload
+from tests.tools.registered import registered
 from tests.worlds.rl_runs import agent_cfg, env_cfg
 
 TASK = "Cartpole-Balance"
@@ -55,23 +60,40 @@ def victim(tmp_path: Path) -> Path:
 # --- Recorders ------------------------------------------------------------------------
 
 
-@pytest.fixture
-def recorded(run: Path, tmp_path: Path, victim: Path) -> Path:
-    """A run with a recorder that overwrites `package.json`."""
-    from mjlab.registry import trusted
-    from mjlab.rl import save_config
+def recording_cfg() -> ManagerBasedRlEnvCfg:
+    """A task that records what it is trained with."""
+    recorders = {"actions": RecorderTermCfg(func=mdp.raw_actions)}
+    return dataclasses.replace(env_cfg(), recorders=recorders)
 
+
+RECORDING = Task(env=recording_cfg, play=recording_cfg, rl=agent_cfg)
+
+
+@pytest.fixture
+def recorded(run: Path, tmp_path: Path, victim: Path) -> Iterator[Path]:
+    """A run of that task, whose recorder overwrites `package.json`."""
     folder = RunFolder(run)
-    configs = folder.configs(trusted(TASK))
+    configs = folder.configs()
     configs["env"] = dataclasses.replace(
-        configs["env"],
-        recorders={"actions": RecorderTermCfg(func=mdp.raw_actions)},
+        recording_cfg(),
         recording=RecordingCfg(
             folder=str(victim.parent), name="package", overwrite=True
         ),
     )
-    save_config(run / "config.json", **configs)
-    return run
+    with registered(tmp_path / "package", Recording=f"{__name__}:RECORDING"):
+        (run / "config.json").write_text(task_text("Recording", configs))
+        folder.update(task="Recording")
+        yield run
+
+
+def test_a_run_adds_no_recorder_to_its_task(run: Path, victim: Path) -> None:
+    configs = {"env": recording_cfg(), "agent": agent_cfg(1)}
+    text = settings_text(TASK, read_out(configs))
+    (run / "config.json").write_text(text)
+    said = r"env\.recorders\.actions: in the file, but not in the task now\."
+    with pytest.raises(SettingsFileError, match=said):
+        RunFolder(run).configs()
+    assert RunFolder(run).configs(accept_changes=True)["env"].recorders == {}
 
 
 VERBS: dict[str, Callable[[Path], object]] = {
@@ -112,9 +134,8 @@ def test_a_run_records_where_the_line_says(recorded, victim, tmp_path):
 def test_training_replaces_no_file_that_is_not_a_recording(recorded, victim):
     from mjlab.envs import ManagerBasedRlEnv
     from mjlab.recording.config import RecordingError
-    from mjlab.registry import trusted
 
-    cfg = RunFolder(recorded).configs(trusted(TASK))["env"]
+    cfg = RunFolder(recorded).configs()["env"]
     with pytest.raises(RecordingError, match=r"package\.json is not replaced"):
         ManagerBasedRlEnv(cfg, device="cpu")
     assert victim.read_bytes() == SECRET

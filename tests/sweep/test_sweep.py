@@ -19,6 +19,7 @@ import pytest
 from optuna.trial import TrialState
 
 from mjlab.report.record import read_info
+from mjlab.rl import RunFolder
 from mjlab.rl.metrics_file import read_metrics
 from mjlab.rl.run_folder import LOCK, RunFolderError, locked
 from mjlab.sweep import study as study_module
@@ -480,8 +481,7 @@ def test_the_same_search_runs_on_ray_tune(tmp_path):
     assert {trial.state for trial in found} <= {TrialState.COMPLETE, TrialState.PRUNED}
     for trial in found:
         run = trained(folder)[trial.user_attrs["name"]]
-        config = json.loads((run / "config.json").read_text())
-        weight = config["env"]["rewards"]["smooth"]["weight"]
+        weight = RunFolder(run).settings().values["env.rewards.smooth.weight"]
         assert weight == pytest.approx(trial.params[WEIGHT])
     again = subprocess.run([*command, "--resume"], capture_output=True, text=True)
     assert again.returncode == 0, again.stdout + again.stderr

@@ -33,11 +33,16 @@ from scripts import replay
 
 
 def make(
-    cfg: ManagerBasedRlEnvCfg, num_envs: int, *, backend: str = "native", seed: int = 3
+    cfg: ManagerBasedRlEnvCfg,
+    num_envs: int,
+    *,
+    backend: str = "native",
+    seed: int = 3,
+    task: str | None = None,
 ) -> ManagerBasedRlEnv:
     cfg.scene.num_envs, cfg.seed = num_envs, seed
     cfg.sim.backend = backend  # type: ignore[assignment]
-    env = ManagerBasedRlEnv(cfg, device="cpu")
+    env = ManagerBasedRlEnv(cfg, device="cpu", task=task)
     env.reset()
     return env
 
@@ -255,7 +260,7 @@ def test_demonstrations_are_recorded_done_again_bit_for_bit_and_exported(
         "obs": RecorderTermCfg(func=mdp.observation_group, when="pre_step"),
         "start": RecorderTermCfg(func=mdp.world_states, when="post_reset"),
     }
-    env = make(cfg, 3)
+    env = make(cfg, 3, task="Lift-Yam-IK")
     assert play(env, seed=0).all()
     env.close()
     steps = 130

@@ -16,7 +16,7 @@ from mjlab.registry import load_task
 from mjlab.rl import EvaluationCfg, LoggingCfg, load_policy, ship
 from mjlab.rl.checkpoint import find_checkpoint, load_model
 from mjlab.rl.vecenv import RslRlVecEnv
-from mjlab.schema import config_text, parse_config
+from mjlab.task_file import read_task, task_text
 from mjlab.tasks.muscle import TrackArm6Cfg, WalkW18Cfg, WalkW54Cfg, gait
 from mjlab.tasks.muscle.learning import MuscleHook, MuscleHookCfg, random_rows
 from tests.rl.test_train import Quiet
@@ -92,9 +92,9 @@ def test_a_tasks_configurations_survive_being_written_down():
     for name in TASKS:
         task = load_task(name)
         configs = {"env": task.env(), "agent": task.on_cpu.rl()}
-        text = config_text(**configs)
-        again = parse_config(text)
-        assert config_text(**again) == text
+        text = task_text(name, configs)
+        again = read_task(text, "a run")
+        assert task_text(name, again) == text
 
 
 def test_walkers_begin_in_mid_stride_with_a_foot_on_the_ground_at_speed():

@@ -17,7 +17,7 @@ from mjlab.managers import CommandTermCfg, RewardTermCfg
 from mjlab.mdp import UniformVelocityCommandCfg
 from mjlab.registry import load_task
 from mjlab.rl import AgentCfg, TrainingLoop
-from mjlab.schema import Trust, config_text, parse_config
+from mjlab.task_file import read_task, task_text
 from mjlab.tasks.velocity import VelocityG1Cfg, VelocityG1FlatCfg, g1_rewards
 from mjlab.tasks.velocity.commands import TwistCommandCfg
 from scripts import list_tasks, new_task
@@ -77,9 +77,10 @@ def test_ten_lines_change_a_reward_a_command_and_add_a_term_that_trains() -> Non
 
 
 def test_a_subclass_comes_back_from_its_file() -> None:
-    text = config_text(env=SlowWalkCfg())
-    back = parse_config(text, Trust(("mjlab", "tests")))["env"]
-    assert type(back) is SlowWalkCfg and back == SlowWalkCfg()
+    text = task_text("Slow-Walk", {"env": SlowWalkCfg(episode_length_s=3.0)})
+    back = read_task(text, "a run", task={"env": SlowWalkCfg()})["env"]
+    assert type(back) is SlowWalkCfg
+    assert back == SlowWalkCfg(episode_length_s=3.0)
 
 
 @pytest.mark.slow

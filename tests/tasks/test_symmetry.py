@@ -13,8 +13,8 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.rl import RslRlVecEnv, TrainingLoop
-from mjlab.schema import config_text, parse_config
 from mjlab.settings.change import Setting, apply
+from mjlab.task_file import read_task, task_text
 from mjlab.tasks.robots.g1 import G1, G1_XML
 from mjlab.tasks.robots.go1 import GO1, GO1_XML
 from mjlab.tasks.robots.robot import Mirror, Robot
@@ -372,5 +372,5 @@ def test_it_is_turned_on_by_the_name_of_its_configuration() -> None:
     setting = Setting("agent.algorithm.symmetry_cfg", ("G1SymmetryCfg",))
     agent = apply({"agent": go1_rl()}, [setting])["agent"]
     assert agent.algorithm.symmetry_cfg == G1SymmetryCfg()
-    back = parse_config(config_text(agent=agent))["agent"]
-    assert back == agent
+    text = task_text("Velocity-Go1-Flat", {"agent": agent})
+    assert read_task(text, "a run")["agent"] == agent

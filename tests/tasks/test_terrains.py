@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from mjlab.schema import Trust, config_text, parse_config
+from mjlab.task_file import read_task, task_text
 from mjlab.tasks.velocity import (
     NarrowBeamsCfg,
     NestedRingsCfg,
@@ -211,8 +211,11 @@ def test_what_does_not_fit_is_named(kind, message):
 
 
 def test_a_task_with_these_tiles_comes_back_from_its_file():
-    cfg = VelocityG1Cfg()
-    assert cfg.scene.terrain is not None and cfg.scene.terrain.generator is not None
-    cfg.scene.terrain.generator.sub_terrains = walking_terrains()
-    found = parse_config(config_text(env=cfg), Trust({"mjlab"}))["env"]
-    assert found.scene.terrain == cfg.scene.terrain
+    def task(seed: int | None = None) -> VelocityG1Cfg:
+        cfg = VelocityG1Cfg(seed=seed)
+        assert cfg.scene.terrain is not None and cfg.scene.terrain.generator is not None
+        cfg.scene.terrain.generator.sub_terrains = walking_terrains()
+        return cfg
+
+    text = task_text("Walk", {"env": task(seed=5)})
+    assert read_task(text, "a run", task={"env": task()})["env"] == task(seed=5)

@@ -1,6 +1,6 @@
 """Coverage of branches by tests, room by room.
 
-    python -m tests.tools.coverage_by_room tests/schema tests/random
+    python -m tests.tools.coverage_by_room tests/settings tests/random
 
 The fast tests of these places run under `coverage`, and the rooms that they mirror are
 printed; without a place it is all of both. Nothing else needs `coverage`, so no extra

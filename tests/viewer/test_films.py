@@ -13,7 +13,7 @@ import torch
 from mjlab.cli.sources import find_source
 from mjlab.envs import ManagerBasedRlEnv, ZeroPolicy
 from mjlab.mdp import UniformVelocityCommandCfg
-from mjlab.registry import entries, load_task, trusted
+from mjlab.registry import entries, load_task
 from mjlab.render import Offscreen
 from mjlab.render.framing import Follower
 from mjlab.rl import RunFolder, load_policy
@@ -198,10 +198,10 @@ def test_the_film_of_a_shipped_policy_shows_it_large_all_the_time(
     cfg = load_task(task).play()
     cfg.scene.num_envs = 1
     env = ManagerBasedRlEnv(cfg)
-    agent = RunFolder(SHIPPED[task]).configs(trusted(task))["agent"]
+    agent = RunFolder(SHIPPED[task]).configs()["agent"]
     policy = load_policy(SHIPPED[task], env, agent)
     player = Player(env, policy, seed=0, scheduled=True)
-    view = RunFolder(SHIPPED[task]).configs(trusted(task))["env"].viewer
+    view = RunFolder(SHIPPED[task]).configs()["env"].viewer
     assert (view.width, view.height) == (1280, 720)
     view = dataclasses.replace(view, width=640, height=360)
     every = max(1, round(0.04 / env.step_dt))

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.registry import entries, load_task, trusted
+from mjlab.registry import entries, load_task
 from mjlab.rl import RunFolder, load_policy
 from mjlab.viewer import Player
 from tests.tools.browser import Browser, find_browser
@@ -60,7 +60,7 @@ def test_the_page_keeps_the_robot_in_view_for_thirty_seconds(task: str, tmp_path
     edit = cfg.scene.spec_fn
     cfg.scene.spec_fn = lambda spec: (edit(spec) if edit else None, paint(spec))
     env = ManagerBasedRlEnv(cfg)
-    agent = RunFolder(SHIPPED[task]).configs(trusted(task))["agent"]
+    agent = RunFolder(SHIPPED[task]).configs()["agent"]
     policy = load_policy(SHIPPED[task], env, agent)
     clock = Clock(now=0.0)
     player = Player(env, policy, seed=0, clock=clock)

@@ -12,7 +12,7 @@ from mjlab.managers import RewardTermCfg, SceneEntityCfg, TerminationTermCfg
 from mjlab.rl import TrainingLoop
 from mjlab.rl.logging import METRICS, JsonlWriter
 from mjlab.rl.metrics_file import read_metrics
-from mjlab.schema import to_data
+from mjlab.settings.file import read_out
 from tests.worlds.rl_runs import agent_cfg, env_cfg
 
 SLIDER = SceneEntityCfg("cartpole", joint_names=("slider",))
@@ -33,8 +33,8 @@ def train_course(folder: Path, change: Change) -> Course:
     env, agent = planted(change)
     writer = JsonlWriter(folder / METRICS)
     TrainingLoop(ManagerBasedRlEnv(env), agent, writers=[writer]).run()
-    config = to_data({"env": env, "agent": agent})
-    return Course(read_metrics(folder / METRICS), config)
+    settings = read_out({"env": env, "agent": agent})
+    return Course(read_metrics(folder / METRICS), settings)
 
 
 class Does:

@@ -9,17 +9,18 @@ import torch
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.rl import (
     AgentCfg,
+    CheckpointCfg,
     Checkpoints,
     EvaluationCfg,
     GaussianCfg,
     Hook,
     MlpModelCfg,
-    PpoAgentCfg,
     PpoCfg,
     Ranks,
     TrainingLoop,
 )
 from mjlab.tasks.cartpole.env import CartpoleBalanceCfg
+from mjlab.tasks.cartpole.rl import CartpoleAgentCfg
 
 STEPS = 6
 WORLDS = 8
@@ -39,15 +40,16 @@ def network(**more: Any) -> MlpModelCfg:
     return MlpModelCfg(hidden_dims=(8,), obs_normalization=True, **more)
 
 
-def agent_cfg(iterations: int = 2, **more: Any) -> PpoAgentCfg:
+def agent_cfg(iterations: int = 2, **more: Any) -> CartpoleAgentCfg:
     given: dict[str, Any] = {
         "num_steps_per_env": STEPS,
         "actor": network(distribution_cfg=GaussianCfg()),
         "critic": network(),
         "algorithm": PpoCfg(num_learning_epochs=2, num_mini_batches=2),
         "evaluation": EvaluationCfg(every=0),
+        "checkpoint": CheckpointCfg(),
     }
-    return PpoAgentCfg(max_iterations=iterations, **(given | more))
+    return CartpoleAgentCfg(max_iterations=iterations, **(given | more))
 
 
 def make_loop(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from mjlab.cli.runs import find_run, write_file
 from mjlab.export import Exported
-from mjlab.registry import load_task, trusted
+from mjlab.registry import load_task
 
 
 def shipped(task: str, folder: Path) -> Exported:
@@ -12,5 +12,5 @@ def shipped(task: str, folder: Path) -> Exported:
     trained = load_task(task).trained
     assert trained is not None, f"{task} has no policy."
     run = find_run(trained, folder)
-    configs = run.configs(trusted(task))
+    configs = run.configs()
     return write_file(run, configs, logs=folder, to=folder / f"{task}.onnx")

@@ -26,7 +26,6 @@ from mjlab.mdp.randomize.inertia import pseudo_inertia as pseudo_inertia
 from mjlab.mdp.randomize.special import encoder_bias as encoder_bias
 from mjlab.mdp.randomize.special import geom_size as geom_size
 from mjlab.mdp.randomize.special import mat_texid as mat_texid
-from mjlab.schema import declare_terms
 
 # Bodies.
 
@@ -283,5 +282,3 @@ class mat_texrepeat(FieldTerm, field="mat_texrepeat", axis_names=("x", "y")):
 
 
 body_ipos = body_com_offset
-
-declare_terms(__name__)

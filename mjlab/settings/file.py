@@ -1,0 +1,555 @@
+"""A run's settings as data: a task's id, and leaves by path.
+
+    {"task": id, "values": {path: leaf}, "names": {path: name}}
+
+Leaves are numbers, words, paths and collections of them. `names` holds the names of
+classes, functions and specs in the configuration. They are compared with those of the
+task and are never looked up or imported: a file that is read builds the task, sets its
+leaves, and calls nothing.
+"""
+
+import enum
+import inspect
+import json
+import math
+import sys
+import typing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from mjlab.names import suggest
+from mjlab.settings.config import Config
+from mjlab.settings.tree import (
+    Parameters,
+    Part,
+    SettingError,
+    named,
+    parts_of,
+    records_of,
+    with_part,
+)
+from mjlab.settings.types import (
+    WrongTypeError,
+    check_type,
+    is_record,
+    union_members,
+)
+
+SHOWN = 5
+"""Differences that an error lists."""
+
+
+class SettingsFileError(SettingError):
+    """Settings that cannot be written, or that do not fit the task."""
+
+
+class TaskChangedError(SettingsFileError):
+    """Settings of a task that has changed by more than values."""
+
+    def __init__(self, differences: Sequence[str]) -> None:
+        """Take sentences that name a path and what either side has there."""
+        self.listed = " ".join(differences[:SHOWN])
+        """The first differences."""
+        if len(differences) > SHOWN:
+            self.listed += f" And {len(differences) - SHOWN} more."
+        super().__init__(
+            f"The task has changed since this was saved. {self.listed} "
+            "--accept-changes goes on with the task as it is now."
+        )
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a run's file says of its configurations."""
+
+    values: dict[str, Any]
+    """Leaves by path, as JSON."""
+
+    names: dict[str, str]
+    """Names of classes, functions and specs by path."""
+
+    def terms(self, path: str) -> list[str]:
+        """Return the names of the records directly below a path: "env.rewards"."""
+        below = [p.rpartition(".") for p in self.names]
+        return [name for above, _, name in below if above == path]
+
+
+def read_out(configs: Mapping[str, Any]) -> Settings:
+    """Return the leaves and names of configurations.
+
+    Args:
+        configs: Configurations by name, such as "env" and "agent".
+
+    Raises:
+        SettingsFileError: If a value is neither a leaf nor has a name.
+    """
+    values: dict[str, Any] = {}
+    names: dict[str, str] = {}
+    for path, part in _walk(Part(configs, dict[str, Any]), ""):
+        name = _name_of(part.value)
+        if name is None:
+            values[path] = to_leaf(part.value, path)
+        else:
+            names[path] = name
+    return Settings(values, names)
+
+
+def build(
+    task: Mapping[str, Any], saved: Settings, *, accept_changes: bool = False
+) -> dict[str, Any]:
+    """Return a task's configurations with the leaves of a file.
+
+    Args:
+        task: Configurations as the task makes them now, by name. An "agent" can be of
+            another class in the file, such as the one that a teacher is cloned with.
+        saved: What the file says.
+        accept_changes: Take the task's side where the file and the task differ in more
+            than leaves, in place of an error.
+
+    Raises:
+        TaskChangedError: If the task has changed since.
+        SettingsFileError: If a leaf is of the wrong kind.
+    """
+    reader = _Reader(saved)
+    built = {name: reader.build(part, name) for name, part in _roots(task).items()}
+    differences = [*reader.differences.values(), *reader.unread()]
+    if differences and not accept_changes:
+        raise TaskChangedError(differences)
+    return built
+
+
+def check_savable(task: Mapping[str, Any], configs: Mapping[str, Any]) -> Settings:
+    """Return what a file says of configurations that differ from a task by leaves only.
+
+    A term that the task has and the configuration lacks is one that is switched off.
+
+    Raises:
+        SettingsFileError: If they differ by more, which a file cannot say.
+    """
+    said = read_out(configs)
+    reader = _Reader(said)
+    for name, part in _roots(task).items():
+        reader.build(part, name)
+    said.values.update(dict.fromkeys(reader.switched_off, None))
+    try:
+        build(task, said)
+    except SettingsFileError as error:
+        reason = error.listed if isinstance(error, TaskChangedError) else error
+        raise SettingsFileError(
+            "The configuration was changed in Python by more than values, which a "
+            f"run's file cannot hold: put the change into a class, and train that. "
+            f"({reason})"
+        ) from error
+    return said
+
+
+def _roots(task: Mapping[str, Any]) -> dict[str, Part]:
+    """Return configurations as parts; an agent may be any class of agents."""
+    roots = {name: Part(value, Any) for name, value in task.items()}
+    if "agent" in roots:
+        agent = task["agent"]
+        classes = [c for c in type(agent).__mro__ if is_dataclass(c) and c != Config]
+        roots["agent"] = Part(agent, classes[-1])
+    return roots
+
+
+# Walking.
+
+
+def _walk(part: Part, path: str) -> Iterator[tuple[str, Part]]:
+    """Yield every leaf, and every record and other thing that has a name."""
+    if not _has_parts(part):
+        yield path, part
+        return
+    parts = _parts(part)
+    if is_record(part.value) or (not parts and path):
+        yield path, part
+    for name, below in parts.items():
+        yield from _walk(below, f"{path}.{name}" if path else name)
+
+
+def _has_parts(part: Part) -> bool:
+    """Return True for a record, and for a collection that may hold records or terms."""
+    value = part.value
+    if is_record(value):
+        return True
+    if isinstance(part.annotation, Parameters):
+        return True
+    if isinstance(value, Mapping):
+        return any(map(is_record, value.values())) or _holds_records(part.annotation)
+    return isinstance(value, tuple | list) and any(map(is_record, value))
+
+
+def _holds_records(annotation: Any) -> bool:
+    for option in union_members(annotation):
+        for inside in typing.get_args(option)[-1:]:
+            if any(is_dataclass(member) for member in union_members(inside)):
+                return True
+    return False
+
+
+def _parts(part: Part) -> dict[str, Part]:
+    """Return the parts below one, of a term's parameters those that it is given."""
+    below = parts_of(part)
+    if isinstance(part.annotation, Parameters):
+        return {name: below[name] for name in part.value}
+    return below
+
+
+def _is_code(value: Any) -> bool:
+    """Return True for a function, a class or a spec, which no leaf replaces."""
+    return _name_of(value) is not None and not is_record(value)
+
+
+def _name_of(value: Any) -> str | None:
+    """Return the name of a record, function or spec; None for a leaf."""
+    if is_record(value):
+        return type(value).__name__
+    if isinstance(value, partial):
+        return _name_of(value.func)
+    if isinstance(value, type) or inspect.isroutine(value):
+        return value.__qualname__
+    if callable(value) or type(value).__module__.startswith("mujoco"):
+        return type(value).__name__
+    return None
+
+
+# Reading.
+
+
+class _Reader:
+    """Sets the leaves of a file in a task's configurations."""
+
+    def __init__(self, saved: Settings) -> None:
+        self._saved = saved
+        self._known = saved.values.keys() | saved.names.keys()
+        self._read: set[str] = set()
+        self.differences: dict[str, str] = {}
+        """Paths where the task is not as the file says, each with both sides."""
+        self.switched_off: list[str] = []
+        """Paths of terms that the task has and the file does not."""
+
+    def build(self, part: Part, path: str) -> Any:
+        """Return the value of a part with the leaves of the file."""
+        is_empty = self._saved.values.get(path) == {} and _has_parts(part)
+        if is_empty:
+            self._read.add(path)
+        elif path in self._saved.values:
+            self._read.add(path)
+            saved = self._saved.values[path]
+            if _is_code(part.value) and saved is not None:
+                self._differ(path, repr(saved), _shown(part.value))
+                return part.value
+            return from_leaf(saved, part, path)
+        if path in self._saved.names:
+            self._read.add(path)
+            part = self._as_named(part, self._saved.names[path], path)
+        elif not _has_parts(part) or is_record(part.value):
+            self._differ(path, "nothing", _shown(part.value))
+            if type(None) in union_members(part.annotation):
+                self.switched_off.append(path)
+            return part.value
+        return self._below(part, path) if _has_parts(part) else part.value
+
+    def unread(self) -> list[str]:
+        """Return a line for each path of the file that the task does not have."""
+        gone = [path for path in self._known - self._read]
+        # Of a record that is gone, its parts are gone too.
+        tops = [p for p in gone if p.rpartition(".")[0] not in gone]
+        return [
+            f"{path}: in the file, but not in the task now." for path in sorted(tops)
+        ]
+
+    def _below(self, part: Part, path: str) -> Any:
+        value = part.value
+        given = value if isinstance(part.annotation, Parameters) else ()
+        for name, below in parts_of(part).items():
+            where = f"{path}.{name}" if path else name
+            is_said = where in self._known or self._has_below(where)
+            # A field that is newer than the file has its default.
+            is_new_field = is_record(value) and not is_said
+            is_default = isinstance(part.annotation, Parameters) and name not in given
+            if is_new_field or (is_default and not is_said):
+                continue
+            new = self.build(below, where)
+            if new is not below.value:
+                value = with_part(value, name, new)
+        if not is_record(value) or value is part.value:
+            return value
+        try:
+            return replace(value)
+        except (TypeError, ValueError) as error:
+            raise SettingsFileError(f"{path}: {error}") from error
+
+    def _has_below(self, path: str) -> bool:
+        return any(known.startswith(f"{path}.") for known in self._known)
+
+    def _as_named(self, part: Part, name: str, path: str) -> Part:
+        """Return the part as what the file names, if that is what it is or may be."""
+        now = _name_of(part.value)
+        if now == name:
+            return part
+        cls = named(records_of(part)).get(name)
+        if cls is None:
+            self._differ(path, name, _shown(part.value))
+            self._read |= {p for p in self._known if p.startswith(f"{path}.")}
+            return Part(part.value, Any)
+        kept = vars(part.value) if is_record(part.value) else {}
+        shared = {f.name: kept[f.name] for f in fields(cls) if f.name in kept}
+        try:
+            return Part(cls(**shared), part.annotation)
+        except (TypeError, ValueError) as error:
+            raise SettingsFileError(f"{path} cannot be {name}: {error}") from error
+
+    def _differ(self, path: str, saved: str, now: str) -> None:
+        said = f"{path}: {saved} in the file, {now} in the task now."
+        self.differences[path] = said
+
+
+def _shown(value: Any) -> str:
+    name = _name_of(value)
+    return repr(value) if name is None else name
+
+
+# Leaves.
+
+
+def to_leaf(value: Any, path: str) -> Any:
+    """Return a leaf as JSON. An array stands for a tuple.
+
+    What JSON has no word for is an object with one key that begins with "$".
+    """
+    if value is None or type(value) in (bool, str):
+        return value
+    for kind, write in (_WRITERS | _of_arrays()).items():
+        if isinstance(value, kind):
+            return write(value, path)
+    raise SettingsFileError(
+        f"{path} is a {type(value).__name__}, which a run's file cannot hold. Use "
+        "numbers, text, paths, tuples and dictionaries, or put it into a class."
+    )
+
+
+def from_leaf(data: Any, part: Part, path: str) -> Any:
+    """Return the leaf that a file says, for a part that it is to be the value of.
+
+    Raises:
+        SettingsFileError: If it is none, or not of the kind that the part takes.
+    """
+    kind = part.annotation
+    if isinstance(kind, Parameters):
+        kind = dict[str, Any]
+    try:
+        value = _decoded(data, part, path)
+        check_type(value, kind, path)
+    except WrongTypeError as error:
+        raise SettingsFileError(str(error)) from error
+    except RecursionError:
+        raise SettingsFileError(f"{path} is nested too deeply.") from None
+    return value
+
+
+def _decoded(data: Any, part: Part, path: str) -> Any:
+    if isinstance(data, list):
+        return tuple(_decoded(item, part, path) for item in data)
+    if not isinstance(data, dict):
+        return data
+    tags = [key for key in data if key.startswith("$")]
+    if not tags:
+        return {key: _decoded(item, part, path) for key, item in data.items()}
+    read = _READERS.get(tags[0])
+    if read is None or not data.keys() <= {tags[0], "dtype", "package"}:
+        raise SettingsFileError(
+            f"{path} has the unknown tag {tags[0]!r}. {suggest(tags[0], _READERS)}"
+        )
+    try:
+        return read(data, part, path)
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        if isinstance(error, SettingsFileError):
+            raise
+        raise SettingsFileError(f"{path}: {error}") from error
+
+
+def _number(value: Any, path: str) -> Any:
+    number = float(value)
+    return number if math.isfinite(number) else {"$float": repr(number)}
+
+
+def _items(value: Any, path: str) -> list[Any]:
+    return [to_leaf(item, f"{path}[{index}]") for index, item in enumerate(value)]
+
+
+def _mapping(value: Mapping[Any, Any], path: str) -> Any:
+    if all(isinstance(key, str) and not key.startswith("$") for key in value):
+        return {key: to_leaf(item, f"{path}[{key!r}]") for key, item in value.items()}
+    return {"$dict": [_items(pair, path) for pair in value.items()]}
+
+
+def _path(value: Path, path: str) -> dict[str, Any]:
+    """A path that lies in a package is named from there: it is elsewhere elsewhere."""
+    for name, folder in _packages():
+        if value.is_relative_to(folder):
+            return {"$path": value.relative_to(folder).as_posix(), "package": name}
+    return {"$path": str(value)}
+
+
+def _packages() -> list[tuple[str, Path]]:
+    """Return the folders of the top-level packages that are imported."""
+    modules = [(n, m) for n, m in list(sys.modules.items()) if "." not in n]
+    files = [
+        (name, getattr(module, "__file__", None))
+        for name, module in modules
+        if getattr(module, "__path__", None) is not None
+    ]
+    return [(name, Path(file).parent) for name, file in files if file is not None]
+
+
+def _path_of(data: dict[str, Any], part: Part, path: str) -> Path:
+    if "package" not in data:
+        return Path(data["$path"])
+    folder = dict(_packages()).get(data["package"])
+    inside = Path(data["$path"])
+    if folder is None or inside.is_absolute() or ".." in inside.parts:
+        raise SettingsFileError(
+            f"{path} is {data['$path']!r} in the package {data['package']!r}, which "
+            "the task does not import."
+        )
+    return folder / inside
+
+
+def _enum_of(data: dict[str, Any], part: Part, path: str) -> enum.Enum:
+    members = (*union_members(part.annotation), type(part.value))
+    for kind in members:
+        if isinstance(kind, type) and issubclass(kind, enum.Enum):
+            return kind[data["$enum"]]
+    raise SettingsFileError(f"{path} is no choice of an enumeration.")
+
+
+def _array_of(data: dict[str, Any], part: Part, path: str) -> Any:
+    import numpy as np
+
+    return np.array(data["$array"], dtype=np.dtype(data["dtype"]))
+
+
+def _tensor_of(data: dict[str, Any], part: Part, path: str) -> Any:
+    import torch
+
+    dtype = getattr(torch, data["dtype"], None)
+    if not isinstance(dtype, torch.dtype):
+        raise SettingsFileError(f"{path} has dtype {data['dtype']!r}.")
+    return torch.tensor(data["$tensor"], dtype=dtype)
+
+
+def _of_arrays() -> dict[type, Callable[[Any, str], Any]]:
+    """Writers of the kinds of NumPy and torch, where they are imported."""
+    found: dict[type, Callable[[Any, str], Any]] = {}
+    if (numpy := sys.modules.get("numpy")) is not None:
+        found[numpy.integer] = lambda value, path: int(value)
+        found[numpy.floating] = _number
+        found[numpy.ndarray] = lambda value, path: {
+            "$array": value.tolist(),
+            "dtype": str(value.dtype),
+        }
+    if (torch := sys.modules.get("torch")) is not None:
+        found[torch.Tensor] = lambda value, path: {
+            "$tensor": value.tolist(),
+            "dtype": str(value.dtype).removeprefix("torch."),
+        }
+    return found
+
+
+_WRITERS: dict[type, Callable[[Any, str], Any]] = {
+    enum.Enum: lambda value, path: {"$enum": value.name},
+    str: lambda value, path: str(value),
+    int: lambda value, path: value,
+    float: _number,
+    tuple: _items,
+    list: lambda value, path: {"$list": _items(value, path)},
+    set: lambda value, path: {"$set": _items(sorted(value), path)},
+    frozenset: lambda value, path: {"$frozenset": _items(sorted(value), path)},
+    dict: _mapping,
+    slice: lambda v, path: {"$slice": _items((v.start, v.stop, v.step), path)},
+    range: lambda v, path: {"$range": [v.start, v.stop, v.step]},
+    Path: _path,
+}
+
+
+def _collection(tag: str, kind: Callable[[Any], Any]) -> Callable[..., Any]:
+    return lambda data, part, path: kind(_decoded(data[tag], part, path))
+
+
+_READERS: dict[str, Callable[[dict[str, Any], Part, str], Any]] = {
+    "$dict": _collection("$dict", dict),
+    "$list": _collection("$list", list),
+    "$set": _collection("$set", set),
+    "$frozenset": _collection("$frozenset", frozenset),
+    "$slice": _collection("$slice", lambda ends: slice(*ends)),
+    "$range": _collection("$range", lambda ends: range(*ends)),
+    "$float": lambda data, part, path: float(data["$float"]),
+    "$path": _path_of,
+    "$enum": _enum_of,
+    "$array": _array_of,
+    "$tensor": _tensor_of,
+}
+
+
+# Records that are not settings.
+
+
+def as_data(value: Any, path: str = "") -> Any:
+    """Return a value as JSON for readers, records with the names of their classes.
+
+    Nothing reads it back.
+    """
+    name = _name_of(value)
+    if is_record(value):
+        kept = {f.name: getattr(value, f.name) for f in fields(value) if f.init}
+        return {"class": name} | {
+            field: as_data(item, f"{path}.{field}") for field, item in kept.items()
+        }
+    if isinstance(value, Mapping):
+        return {str(k): as_data(item, f"{path}[{k!r}]") for k, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [as_data(item, f"{path}[{i}]") for i, item in enumerate(value)]
+    return to_leaf(value, path) if name is None else name
+
+
+# Files.
+
+
+def settings_text(task: str, settings: Settings, **more: Any) -> str:
+    """Return the content of a run's file.
+
+    Args:
+        task: The task's id.
+        settings: Its leaves and names.
+        more: Further entries, such as the hash of a file that defines the task.
+    """
+    data = {"task": task, **more}
+    data |= {"values": settings.values, "names": settings.names}
+    return json.dumps(data, indent=1, allow_nan=False) + "\n"
+
+
+def parse_settings(text: str, where: str) -> tuple[str, Settings]:
+    """Return the task's id and the settings of a run's file.
+
+    Args:
+        text: The file's content.
+        where: What it is, for errors.
+    """
+    try:
+        data = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise SettingsFileError(f"{where} is not JSON: {error}") from error
+    kinds = {"task": str, "values": dict[str, Any], "names": dict[str, str]}
+    for name, kind in kinds.items():
+        if not isinstance(data, dict) or name not in data:
+            raise SettingsFileError(f"{where} has no entry {name!r}.")
+        try:
+            check_type(data[name], kind, f"{where}: {name}")
+        except WrongTypeError as error:
+            raise SettingsFileError(str(error)) from error
+    return data["task"], Settings(data["values"], data["names"])

@@ -1,0 +1,148 @@
+"""A task and its settings as text, in runs, dumps and recordings.
+
+Reading builds the installed task and sets the leaves of the text.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from mjlab.names import UnknownNameError, suggest
+from mjlab.registry import entries, load_task
+from mjlab.settings.file import (
+    Settings,
+    SettingsFileError,
+    TaskChangedError,
+    build,
+    check_savable,
+    parse_settings,
+    read_out,
+    settings_text,
+)
+
+T = TypeVar("T")
+
+
+def task_text(
+    task_id: str, configs: Mapping[str, Any], *, has_to_fit: bool = True
+) -> str:
+    """Return the text of a task with settings.
+
+    Args:
+        task_id: The task's id.
+        configs: Configurations by name: "env", "agent" or both.
+        has_to_fit: Refuse what differs from the task by more than values. False writes
+            it, and reading lists the differences.
+
+    Raises:
+        SettingsFileError: If a value is neither a leaf nor has a name, or the task is
+            installed and does not fit.
+    """
+    if task_id not in entries():
+        return settings_text(task_id, read_out(configs))
+    found = [
+        _saved(name, _makers(task_id, name), cfg, has_to_fit)
+        for name, cfg in configs.items()
+    ]
+    values = {path: value for each in found for path, value in each.values.items()}
+    names = {path: name for each in found for path, name in each.names.items()}
+    return settings_text(task_id, Settings(values, names))
+
+
+def _saved(
+    name: str, makers: list[Callable[[], Any]], cfg: Any, has_to_fit: bool
+) -> Settings:
+    try:
+        return _first(makers, lambda made: check_savable({name: made}, {name: cfg}))
+    except SettingsFileError:
+        if has_to_fit:
+            raise
+        return read_out({name: cfg})
+
+
+def read_task(
+    text: str,
+    where: str,
+    *,
+    task: Mapping[str, Any] | None = None,
+    accept_changes: bool = False,
+) -> dict[str, Any]:
+    """Return the configurations that `task_text` was given.
+
+    Args:
+        text: The text.
+        where: Its place, for errors.
+        task: The task's configurations by name. None builds the installed task.
+        accept_changes: Take the task as it is now where more than leaves differ.
+
+    Raises:
+        UnknownNameError: If the task is not installed.
+        SettingsFileError: If the text is damaged, or the task has changed since.
+    """
+    task_id, saved = parse_settings(text, where)
+    if task is not None:
+        return build(task, saved, accept_changes=accept_changes)
+    if task_id not in entries():
+        hint = suggest(task_id, list(entries()))
+        raise UnknownNameError(
+            f"{where} is of the task {task_id!r}, which is not installed. {hint}"
+        )
+    built: dict[str, Any] = {}
+    for name in dict.fromkeys(map(_root, (*saved.names, *saved.values))):
+        part = _below(saved, name)
+        try:
+            makers = _makers(task_id, name)
+            built |= _built(name, makers, part, accept_changes=accept_changes)
+        except SettingsFileError as error:
+            raise SettingsFileError(f"{where}: {error}") from error
+    return built
+
+
+def _built(
+    name: str,
+    makers: list[Callable[[], Any]],
+    saved: Settings,
+    *,
+    accept_changes: bool,
+) -> dict[str, Any]:
+    try:
+        return _first(makers, lambda made: build({name: made}, saved))
+    except TaskChangedError:
+        if not accept_changes:
+            raise
+        return build({name: makers[0]()}, saved, accept_changes=True)
+
+
+def _makers(task_id: str, name: str) -> list[Callable[[], Any]]:
+    """Return the factories of a configuration: to train with first, then the others."""
+    task = load_task(task_id)
+    on_cpu = None if task.on_cpu is None else task.on_cpu.rl
+    agents = [make for make in (task.rl, on_cpu) if make is not None]
+    makers = {"env": [task.env, task.play], "agent": agents}.get(name)
+    if not makers:
+        raise SettingsFileError(
+            f"The task {task_id!r} has no {name!r}. A task has an 'env' and, if it "
+            "gives Task.rl, an 'agent'."
+        )
+    return makers
+
+
+def _first(makers: list[Callable[[], Any]], attempt: Callable[[Any], T]) -> T:
+    """Return the first attempt that succeeds, or raise the first error."""
+    errors: list[SettingsFileError] = []
+    for make in makers:
+        try:
+            return attempt(make())
+        except SettingsFileError as error:
+            errors.append(error)
+    raise errors[0]
+
+
+def _root(path: str) -> str:
+    return path.partition(".")[0]
+
+
+def _below(saved: Settings, name: str) -> Settings:
+    def kept(entries: dict[str, Any]) -> dict[str, Any]:
+        return {p: v for p, v in entries.items() if _root(p) == name}
+
+    return Settings(kept(saved.values), kept(saved.names))
