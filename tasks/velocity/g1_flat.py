@@ -28,7 +28,7 @@ from mjlab.tasks.velocity.g1_gait import (
 from mjlab.tasks.velocity.gait import Gait
 from mjlab.tasks.velocity.push import growing_push
 
-QUICK_GAIT = Gait(period=0.66, sway=0.05)
+QUICK_GAIT = Gait(period=0.66, knee=0.5, hip=0.25, sway=0.05)
 """Three steps a second: a robot falls less far in a shorter step."""
 
 _ITERATION = 24
