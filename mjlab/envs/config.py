@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Literal, Self, get_args
 
+from mjlab.entity import EntityCfg
 from mjlab.managers import (
     ActionTermCfg,
     CommandTermCfg,
@@ -18,6 +19,7 @@ from mjlab.managers import (
     TerminationTermCfg,
 )
 from mjlab.mdp.events import reset_scene_to_default
+from mjlab.names import suggest
 from mjlab.random.seeds import check_seed
 from mjlab.recording.config import RecordingCfg
 from mjlab.scene import SceneCfg
@@ -164,7 +166,12 @@ class ManagerBasedRlEnvCfg(Config):
         entities = dict(self.scene.entities)
         for name, geoms in training.without_contacts.items():
             quiet = GeomCfg(geom_names=geoms, contype=0, conaffinity=0)
-            entity = entities[name]
+            entity = entities.get(name)
+            if not isinstance(entity, EntityCfg):
+                raise ConfigError(
+                    f"sim.training.without_contacts names {name!r}, which is no entity "
+                    f"with one model for all worlds. {suggest(name, list(entities))}"
+                )
             entities[name] = replace(entity, geoms=(*entity.geoms, quiet))
         return replace(
             self,

@@ -5,10 +5,8 @@ from pathlib import Path
 from mjlab.registry import OnCpu, Task
 from mjlab.tasks.velocity.env import VelocityCfg as VelocityCfg
 from mjlab.tasks.velocity.g1 import VelocityG1Cfg as VelocityG1Cfg
-from mjlab.tasks.velocity.g1 import VelocityG1PlaneCfg as VelocityG1PlaneCfg
+from mjlab.tasks.velocity.g1 import VelocityG1FlatCfg as VelocityG1FlatCfg
 from mjlab.tasks.velocity.g1 import g1_rewards as g1_rewards
-from mjlab.tasks.velocity.g1_flat import VelocityG1FlatCfg as VelocityG1FlatCfg
-from mjlab.tasks.velocity.g1_flat import WarmUpCfg as WarmUpCfg
 from mjlab.tasks.velocity.g1_gait import VelocityG1GaitCfg as VelocityG1GaitCfg
 from mjlab.tasks.velocity.go1 import VelocityGo1Cfg as VelocityGo1Cfg
 from mjlab.tasks.velocity.go1 import VelocityGo1FlatCfg as VelocityGo1FlatCfg

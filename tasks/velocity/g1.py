@@ -58,7 +58,7 @@ class VelocityG1Cfg(VelocityCfg):
     viewer = grounds.viewer(G1)
 
 
-def g1_plane_observations() -> dict[str, ObservationGroupCfg]:
+def g1_flat_observations() -> dict[str, ObservationGroupCfg]:
     """Return those of the plane, and for the critic the level of the hand."""
     groups = walking.observations(G1, rough=False)
     groups["critic"].terms[SUPPORT] = ObservationTermCfg(
@@ -67,7 +67,7 @@ def g1_plane_observations() -> dict[str, ObservationGroupCfg]:
     return groups
 
 
-def g1_plane_rewards() -> dict[str, RewardTermCfg]:
+def g1_flat_rewards() -> dict[str, RewardTermCfg]:
     """Return those of the G1, with which one that falls at first learns to walk.
 
     Staying alive and feet in the air are worth something, velocities are tracked more
@@ -83,7 +83,7 @@ def g1_plane_rewards() -> dict[str, RewardTermCfg]:
     return terms
 
 
-def g1_plane_terminations() -> dict[str, TerminationTermCfg]:
+def g1_flat_terminations() -> dict[str, TerminationTermCfg]:
     """Return those of the plane, and a low pelvis: one may lie tilted too little."""
     terms = walking.terminations(rough=False)
     terms["too_low"] = TerminationTermCfg(
@@ -92,7 +92,7 @@ def g1_plane_terminations() -> dict[str, TerminationTermCfg]:
     return terms
 
 
-def g1_plane_events() -> dict[str, EventTermCfg]:
+def g1_flat_events() -> dict[str, EventTermCfg]:
     """Return those of all robots, and a hand that lets go within ten seconds."""
     terms = walking.events(G1)
     terms[SUPPORT] = EventTermCfg(
@@ -118,7 +118,7 @@ def g1_plane_events() -> dict[str, EventTermCfg]:
     return terms
 
 
-class VelocityG1PlaneCfg(VelocityG1Cfg):
+class VelocityG1FlatCfg(VelocityG1Cfg):
     """On a plane, without a scan, with a hand that lets go.
 
     A fall is also a pelvis below 0.55 m. The hand holds the robot at first, lets go by
@@ -127,11 +127,11 @@ class VelocityG1PlaneCfg(VelocityG1Cfg):
 
     scene = g1_scene(rough=False)
     sim = g1_simulation(rough=False)
-    observations = {**g1_plane_observations()}
-    rewards = {**g1_plane_rewards()}
-    terminations = {**g1_plane_terminations()}
-    events = {**g1_plane_events()}
-    curriculum = {**walking.curriculum(rough=False)}
+    observations = g1_flat_observations()
+    rewards = g1_flat_rewards()
+    terminations = g1_flat_terminations()
+    events = g1_flat_events()
+    curriculum = walking.curriculum(rough=False)
 
     def play(self) -> Self:
         """Return the same task to be watched, without the hand."""

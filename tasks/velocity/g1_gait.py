@@ -15,9 +15,9 @@ from mjlab.tasks.velocity import mdp
 from mjlab.tasks.velocity import terms as walking
 from mjlab.tasks.velocity.g1 import (
     SUPPORT,
-    VelocityG1PlaneCfg,
-    g1_plane_observations,
-    g1_plane_rewards,
+    VelocityG1FlatCfg,
+    g1_flat_observations,
+    g1_flat_rewards,
 )
 from mjlab.tasks.velocity.gait import Gait, GaitActionCfg
 from mjlab.tasks.velocity.scene import FEET_CONTACT
@@ -29,7 +29,7 @@ _ACTED = (".*_hip_.*_joint", ".*_knee_joint", ".*_ankle_.*_joint", "waist_.*_joi
 
 def gait_observations(gait: Gait = GAIT) -> dict[str, ObservationGroupCfg | None]:
     """Return those of the plane, and the clock."""
-    groups = g1_plane_observations()
+    groups = g1_flat_observations()
     for group in groups.values():
         group.terms["gait_clock"] = ObservationTermCfg(
             func=mdp.gait_clock, params={"command_name": walking.COMMAND, "gait": gait}
@@ -52,7 +52,7 @@ def gait_actions(gait: Gait = GAIT) -> dict[str, ActionTermCfg | None]:
 
 def gait_rewards(gait: Gait = GAIT) -> dict[str, RewardTermCfg | None]:
     """Return those of the plane, and the gait's pose and contacts for a plain one's."""
-    terms = g1_plane_rewards()
+    terms = g1_flat_rewards()
     del terms["pose"]
     terms["air_time"].weight = 0.0
     kept = {"gait": gait, "command_name": walking.COMMAND}
@@ -69,10 +69,10 @@ def gait_rewards(gait: Gait = GAIT) -> dict[str, RewardTermCfg | None]:
     return {**terms}
 
 
-class VelocityG1GaitCfg(VelocityG1PlaneCfg):
+class VelocityG1GaitCfg(VelocityG1FlatCfg):
     """On a plane, about a clocked stepping gait.
 
-    What differs from `VelocityG1PlaneCfg`:
+    What differs from `VelocityG1FlatCfg`:
 
     - Actions are added to a gait (`GaitAction`) and move legs and waist alone.
     - The policy sees the gait's clock.

@@ -2,7 +2,6 @@
 
 from mjlab.envs import mdp
 from mjlab.managers import (
-    CommandTermCfg,
     EventTermCfg,
     RewardTermCfg,
     TerminationTermCfg,
@@ -10,14 +9,11 @@ from mjlab.managers import (
 from mjlab.scene import SceneCfg
 from mjlab.sensor import ContactMatch, ContactSensorCfg, SensorCfg
 from mjlab.sensor.contact import MatchMode
-from mjlab.sim import SimulationCfg, TrainingPhysicsCfg
+from mjlab.sim import SimulationCfg
 from mjlab.tasks.robots.go1 import GO1
 from mjlab.tasks.velocity import scene as grounds
 from mjlab.tasks.velocity import terms as walking
 from mjlab.tasks.velocity.env import VelocityCfg
-
-GO1_LIMBS = (r".*_(hip|thigh|calf)_collision\d*", "head_collision")
-"""Collision geoms other than feet and trunk."""
 
 
 def go1_scene(*, rough: bool = True) -> SceneCfg:
@@ -72,41 +68,6 @@ def go1_rewards(*, rough: bool = True) -> dict[str, RewardTermCfg]:
     return terms
 
 
-def go1_flat_rewards() -> dict[str, RewardTermCfg]:
-    """Return those of the plane, with which small commands are followed too.
-
-    A second, narrow reward of the linear velocity counts near the command, where the
-    wide one hardly changes; alone, it would not be found. The yaw rate is tracked by
-    itself, since roll and pitch rates of a trot are larger than a commanded yaw rate.
-    Feet in the air are worth something from a command of 0.1 m/s on. The standing pose
-    is three times as wide, so that exploration does not hide it.
-    """
-    terms = go1_rewards(rough=False)
-    command = {"command_name": walking.COMMAND}
-    terms["track_linear_closely"] = RewardTermCfg(
-        func=mdp.track_lin_vel_xy_exp, weight=1.0, params=command | {"std": 0.25}
-    )
-    terms["track_angular_velocity"] = RewardTermCfg(
-        func=mdp.track_ang_vel_z_exp, weight=2.0, params=command | {"std": 0.5}
-    )
-    terms["body_ang_vel"].weight = -0.05
-    terms["air_time"].params["command_threshold"] = 0.1
-    terms["pose"].params["std_standing"] = {
-        ".*_(hip|thigh)_joint": 0.15,
-        ".*_calf_joint": 0.3,
-    }
-    return terms
-
-
-def go1_flat_commands() -> dict[str, CommandTermCfg]:
-    """Return the velocity command, 0 in 15 of 100 worlds."""
-    terms = walking.commands()
-    command = terms[walking.COMMAND]
-    assert isinstance(command, mdp.UniformVelocityCommandCfg)
-    command.rel_standing_envs = 0.15
-    return terms
-
-
 def go1_terminations(*, rough: bool = True) -> dict[str, TerminationTermCfg]:
     """Return those of all; on tiles, it may roll over, but not lean on its thighs."""
     terms = walking.terminations(rough=rough)
@@ -144,23 +105,6 @@ def go1_simulation(*, rough: bool = True) -> SimulationCfg:
     return sim
 
 
-def go1_flat_simulation() -> SimulationCfg:
-    """Return the physics of the plane, and cheaper physics for training.
-
-    Training takes 2 steps of 10 ms with pyramidal cones, where the judged physics has 4
-    of 5 ms with elliptic ones, and only feet and trunk touch anything: 0.6 of the
-    processor time of an environment step.
-    """
-    sim = go1_simulation(rough=False)
-    sim.training = TrainingPhysicsCfg(
-        decimation=2,
-        cone="pyramidal",
-        impratio=1.0,
-        without_contacts={"robot": GO1_LIMBS},
-    )
-    return sim
-
-
 class VelocityGo1Cfg(VelocityCfg):
     """On tiles of rising difficulty, which the robot scans."""
 
@@ -179,9 +123,8 @@ class VelocityGo1FlatCfg(VelocityGo1Cfg):
     """On a plane, without a scan; a fall ends the episode."""
 
     scene = go1_scene(rough=False)
-    sim = go1_flat_simulation()
-    commands = {**go1_flat_commands()}
-    observations = {**walking.observations(GO1, rough=False)}
-    rewards = {**go1_flat_rewards()}
-    terminations = {**go1_terminations(rough=False)}
-    curriculum = {**walking.curriculum(rough=False)}
+    sim = go1_simulation(rough=False)
+    observations = walking.observations(GO1, rough=False)
+    rewards = go1_rewards(rough=False)
+    terminations = go1_terminations(rough=False)
+    curriculum = walking.curriculum(rough=False)

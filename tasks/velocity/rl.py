@@ -102,26 +102,24 @@ def mirrored_rl_on_cpu(
     return agent
 
 
-GO1_FLAT_WORLDS_ON_CPU = 256
-"""Batches of 6,144 steps. Networks without a mirror needed 2,048 worlds: with 512 they
+GO1_FLAT_WORLDS_ON_CPU = 512
+"""Batches of 12,288 steps. Networks without a mirror needed 2,048 worlds: with 512 they
 settled on standing still (docs/decisions.md)."""
 
 
 def go1_flat_rl_on_cpu() -> PpoAgentCfg:
-    """Return settings with which a Go1 walks as told after 1 to 2 million steps."""
-    agent = mirrored_rl_on_cpu(
-        Go1EquivariantModelCfg, max_iterations=400, entropy_coef=0.005, tied_actor=True
+    """Return settings with which a Go1 walks as told after 2 to 3 million steps."""
+    return mirrored_rl_on_cpu(
+        Go1EquivariantModelCfg, max_iterations=300, entropy_coef=0.005, tied_actor=True
     )
-    agent.algorithm.num_learning_epochs = 4
-    return agent
 
 
-G1_FLAT_WORLDS_ON_CPU = 256
-"""Batches of 6,144 steps: with a gait to start from, exploration need not find one."""
+G1_FLAT_WORLDS_ON_CPU = 512
+"""As for the Go1."""
 
 
 def g1_flat_rl_on_cpu() -> PpoAgentCfg:
-    """Return settings with which a G1 steps without a hand after 1 million steps.
+    """Return settings with which a G1 stands after 2 million steps, and then walks.
 
     Three epochs an update, and a critic whose layers are tied: five epochs, and a mean
     for the critic too, cost more and taught it no sooner (docs/decisions.md).

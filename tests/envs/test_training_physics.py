@@ -6,6 +6,7 @@ import pytest
 from mjlab.cli.sources import find_source
 from mjlab.cli.train import train
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.envs.config import ConfigError
 from mjlab.sim import TrainingPhysicsCfg
 from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from tests.worlds.rl_runs import agent_cfg, env_cfg
@@ -43,6 +44,13 @@ def test_without_training_physics_a_configuration_stays_as_it_is() -> None:
     cfg = VelocityGo1FlatCfg()
     cfg.sim.training = None
     assert cfg.for_training() is cfg
+
+
+def test_an_entity_without_contacts_has_to_be_in_the_scene() -> None:
+    cfg = VelocityGo1FlatCfg()
+    cfg.sim.training = TrainingPhysicsCfg(without_contacts={"robt": ("trunk.*",)})
+    with pytest.raises(ConfigError, match=r"names 'robt'.*robot"):
+        cfg.for_training()
 
 
 def test_a_run_trains_in_one_physics_and_is_played_in_the_other(

@@ -26,7 +26,7 @@ from mjlab.rl.models.equivariant import (
     SignedColumns,
 )
 from mjlab.tasks.robots.g1 import MIRROR
-from mjlab.tasks.velocity import VelocityG1GaitCfg, VelocityG1PlaneCfg, g1_gait_rl
+from mjlab.tasks.velocity import VelocityG1FlatCfg, VelocityG1GaitCfg, g1_gait_rl
 from mjlab.tasks.velocity import gait as gait_module
 from mjlab.tasks.velocity.gait import Gait
 from mjlab.tasks.velocity.support import Hand
@@ -369,7 +369,7 @@ def test_bodies_feel_the_share_of_their_world(env):
 
 
 def test_play_has_no_hand_and_commands_as_in_training():
-    task, flat = VelocityG1GaitCfg(), VelocityG1PlaneCfg()
+    task, flat = VelocityG1GaitCfg(), VelocityG1FlatCfg()
     assert task.play().events["support"] is None
     assert task.play().commands == task.commands == flat.commands
     assert {**task.events, "support": None} == {**flat.events, "support": None}

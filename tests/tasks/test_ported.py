@@ -10,7 +10,7 @@ from mjlab.envs import ManagerBasedRlEnv
 from mjlab.managers import CurriculumTermCfg, ObservationTermCfg, TerminationTermCfg
 from mjlab.managers.term import TermError
 from mjlab.mdp import UniformVelocityCommandCfg, VelocityRanges
-from mjlab.tasks.velocity import VelocityG1Cfg, VelocityG1PlaneCfg, mdp
+from mjlab.tasks.velocity import VelocityG1Cfg, VelocityG1FlatCfg, mdp
 
 STAGES = (
     {"step": 0, "lin_vel_x": (-1.0, 1.0), "ang_vel_z": (-0.5, 0.5)},
@@ -30,7 +30,7 @@ def widening(stages: Any) -> CurriculumTermCfg:
 
 
 def test_ranges_widen_at_their_steps_and_the_others_stay() -> None:
-    env = walker(VelocityG1PlaneCfg(), wider=widening(STAGES))
+    env = walker(VelocityG1FlatCfg(), wider=widening(STAGES))
     before = env.command_manager.term("twist").ranges["lin_vel_y"].tolist()
     seen = []
     for step in (0, 3, 4, 7, 8, 20):
@@ -56,7 +56,7 @@ def test_ranges_widen_at_their_steps_and_the_others_stay() -> None:
 )
 def test_stages_that_set_nothing_of_the_command_are_refused(stages, message) -> None:
     with pytest.raises(TermError, match=message):
-        walker(VelocityG1PlaneCfg(), wider=widening(stages))
+        walker(VelocityG1FlatCfg(), wider=widening(stages))
 
 
 def test_a_robot_at_the_edge_of_its_tile_has_reached_it() -> None:
@@ -94,7 +94,7 @@ def env_selection(env: ManagerBasedRlEnv) -> Any:
 
 
 def test_nobody_reaches_the_edge_of_a_plane() -> None:
-    env = walker(VelocityG1PlaneCfg())
+    env = walker(VelocityG1FlatCfg())
     env.reset()
     assert (
         mdp.terrain_edge_reached(env, 0.0, env_selection(env)).tolist() == [False] * 3
@@ -116,7 +116,7 @@ def test_a_command_without_a_heading_needs_no_range_of_it() -> None:
     """The same commands are drawn as with a range that nobody uses."""
     drawn = []
     for heading in (None, (-math.pi, math.pi)):
-        cfg = VelocityG1PlaneCfg()
+        cfg = VelocityG1FlatCfg()
         cfg.commands = {"twist": twist(heading, heading_command=False)}
         env = walker(cfg)
         env.reset()
@@ -125,7 +125,7 @@ def test_a_command_without_a_heading_needs_no_range_of_it() -> None:
 
 
 def test_a_heading_that_is_asked_for_needs_its_range() -> None:
-    cfg = VelocityG1PlaneCfg()
+    cfg = VelocityG1FlatCfg()
     cfg.commands = {"twist": twist(rel_heading_envs=0.5)}
     with pytest.raises(ValueError, match=r"ranges\.heading is None, but .*envs=0\.5"):
         walker(cfg)

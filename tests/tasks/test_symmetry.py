@@ -21,7 +21,7 @@ from mjlab.tasks.robots.robot import Mirror, Robot
 from mjlab.tasks.velocity import (
     VelocityCfg,
     VelocityG1Cfg,
-    VelocityG1PlaneCfg,
+    VelocityG1FlatCfg,
     VelocityGo1Cfg,
     VelocityGo1FlatCfg,
 )
@@ -38,7 +38,7 @@ STEPS = 20
 ROBOTS = pytest.mark.parametrize("robot", [G1, GO1], ids=lambda robot: robot.name)
 XML = {"G1": G1_XML, "Go1": GO1_XML}
 FLAT: dict[str, type[VelocityCfg]] = {
-    "G1": VelocityG1PlaneCfg,
+    "G1": VelocityG1FlatCfg,
     "Go1": VelocityGo1FlatCfg,
 }
 SYMMETRY = {"G1": G1SymmetryCfg(), "Go1": Go1SymmetryCfg()}

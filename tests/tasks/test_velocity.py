@@ -59,7 +59,7 @@ def walk(env: ManagerBasedRlEnv, steps: int, size: float = 0.5) -> None:
 
 SIZES = {
     "Velocity-G1": (286, 298, 29),
-    "Velocity-G1-Flat": (87, 100, 15),
+    "Velocity-G1-Flat": (99, 112, 29),
     "Velocity-Go1": (235, 259, 12),
     "Velocity-Go1-Flat": (48, 72, 12),
 }
@@ -85,22 +85,18 @@ OF_G1 = COMMON | {
 }
 OF_G1_FLAT = {
     "alive": 1.0,
-    "air_time": 0.0,
+    "air_time": 0.5,
     "action_rate_l2": -0.005,
     "self_collisions": -0.5,
-    "gait_posture": 1.5,
-    "gait_contact": 1.0,
 }
 OF_GO1 = {"air_time": 0.5, "action_rate_l2": -0.02}
 """These two differ from the published ones; docs/decisions.md says why."""
 UNWANTED = ("self_collisions", "shank_collision", "trunk_collision")
 WEIGHTS = {
     "Velocity-G1": OF_G1,
-    "Velocity-G1-Flat": {k: v for k, v in OF_G1.items() if k != "pose"} | OF_G1_FLAT,
+    "Velocity-G1-Flat": OF_G1 | OF_G1_FLAT,
     "Velocity-Go1": COMMON | OF_GO1 | dict.fromkeys(UNWANTED, -0.1),
-    "Velocity-Go1-Flat": COMMON
-    | OF_GO1
-    | {"body_ang_vel": -0.05, "track_linear_closely": 1.0},
+    "Velocity-Go1-Flat": COMMON | OF_GO1,
 }
 
 
@@ -152,12 +148,12 @@ def test_steps_are_finite_and_need_no_second_solve(
     assert bool(env.reward_manager.values.isfinite().all())
 
 
-@pytest.mark.parametrize(("name", "limit"), [("G1-Flat", 450), ("G1", 378)])
+@pytest.mark.parametrize(("name", "limit"), [("G1-Flat", 369), ("G1", 378)])
 def test_a_step_takes_few_operations(
     name: str, limit: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     env = make(load_task(f"Velocity-{name}").env())
-    action = torch.zeros(4, env.action_manager.total_action_dim)
+    action = torch.zeros(4, 29)
     launches = set()
     for _ in range(3):
         env.episode_length_buf[0] = env.max_episode_length - 1
@@ -168,19 +164,6 @@ def test_a_step_takes_few_operations(
         assert step.problems == []
     print(f"Velocity-{name} launches", launches)
     assert len(launches) == 1 and launches.pop() <= limit
-
-
-def test_a_go1_trains_with_contacts_of_feet_and_trunk() -> None:
-    cfg = VelocityGo1FlatCfg()
-    touching = []
-    for physics in (cfg.for_training(), cfg):
-        model = make(physics).sim.mj_model
-        masks = model.geom_contype | model.geom_conaffinity
-        names = {model.geom(i).name.removeprefix("robot/") for i in masks.nonzero()[0]}
-        touching.append(names)
-    feet = {f"{leg}_foot_collision" for leg in ("FR", "FL", "RR", "RL")}
-    assert touching[0] == {"terrain", "trunk_collision"} | feet
-    assert "FR_thigh_collision1" in touching[1]
 
 
 # To be watched.
@@ -200,9 +183,7 @@ def test_play_is_calm_and_without_end(task: tuple[str, ManagerBasedRlEnv]) -> No
         assert (ground.terrain.num_rows, ground.terrain.num_cols) == (5, 7)
     else:
         ranges = _twist(env).ranges
-        # About a gait, commands stay as fast as in training.
-        widest = [-1.0, 1.0] if name == "Velocity-G1-Flat" else [-1.5, 2.0]
-        assert ranges["lin_vel_x"].tolist() == widest
+        assert ranges["lin_vel_x"].tolist() == [-1.5, 2.0]
     # Without noise the actor sees what the critic sees.
     observed: Any = env.reset()[0]
     torch.testing.assert_close(observed["actor"][:, :9], observed["critic"][:, :9])
@@ -305,7 +286,7 @@ def test_straight_ahead_is_straight_ahead() -> None:
         seen["standing"] += int(standing.sum())
     shares = {name: count / (64 * 40) for name, count in seen.items()}
     assert shares == pytest.approx(
-        {"forward": 0.2, "heading": 0.3, "standing": 0.15}, abs=0.03
+        {"forward": 0.2, "heading": 0.3, "standing": 0.1}, abs=0.03
     )
 
 

@@ -1,0 +1,22 @@
+"""The Go1 in coarse physics: what touches in training."""
+
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.tasks.velocity.go1_quick import VelocityGo1QuickCfg
+
+
+def touching(cfg: VelocityGo1QuickCfg) -> set[str]:
+    """Names of the geoms that can touch anything."""
+    cfg.scene.num_envs = 1
+    env = ManagerBasedRlEnv(cfg, device="cpu")
+    model = env.sim.mj_model
+    masks = model.geom_contype | model.geom_conaffinity
+    names = {model.geom(i).name.removeprefix("robot/") for i in masks.nonzero()[0]}
+    env.close()
+    return names
+
+
+def test_a_go1_trains_with_contacts_of_feet_and_trunk() -> None:
+    feet = {f"{leg}_foot_collision" for leg in ("FR", "FL", "RR", "RL")}
+    trained = touching(VelocityGo1QuickCfg(seed=0).for_training())
+    assert trained == {"terrain", "trunk_collision"} | feet
+    assert "FR_thigh_collision1" in touching(VelocityGo1QuickCfg(seed=0))
