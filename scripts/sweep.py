@@ -19,6 +19,7 @@ from mjlab.cli.help import reference
 from mjlab.extras import missing
 from mjlab.registry import entries, find_entry, load_task
 from mjlab.settings.change import Setting, apply
+from mjlab.settings.tree import SettingError
 from mjlab.sweep.folder import Search, find_sweep, lock_sweep
 from mjlab.sweep.ranges import FORMS, Range, read_ranges
 from mjlab.threads import prepare_threads
@@ -153,18 +154,18 @@ def check_ranges(ranges: Sequence[Range], line: Line, configs: dict[str, Any]) -
         for text in one.examples:
             try:
                 apply(configs, [dataclasses.replace(setting, values=[text])])
-            except UsageError as error:
+            except SettingError as error:
                 said = explained(one, configs, error)
                 raise UsageError(f"--tune {one}: {said}") from None
 
 
-def explained(one: Range, configs: dict[str, Any], error: UsageError) -> str:
+def explained(one: Range, configs: dict[str, Any], error: SettingError) -> str:
     """Say why a range does not fit, and which would."""
     said = str(error).removeprefix(f"--{one.path}: ").removeprefix(f"--{one.path} ")
     whole = [text for text in map(str, map(math.trunc, one.ends))]
     try:
         apply(configs, [Setting(one.path, [text]) for text in whole])
-    except UsageError:
+    except SettingError:
         return said
     if one.kind in ("linear", "log"):
         return f"it {said} Write {one.path}:int:{'..'.join(whole)}."
