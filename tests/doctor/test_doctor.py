@@ -240,7 +240,7 @@ def test_beside_a_training_the_figures_are_those_that_its_file_has(
     tmp_path: Path,
 ) -> None:
     writer = JsonlWriter(tmp_path / METRICS)
-    display = WatchedDisplay(Quiet(), {})
+    display = WatchedDisplay(Quiet(), flat_settings())
     for iteration in range(1, 7):
         figures = {"a": 0.5 * iteration, "b": float("nan") if iteration == 3 else 1.0}
         writer.write(iteration, figures)

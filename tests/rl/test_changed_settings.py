@@ -9,6 +9,8 @@ import torch
 from mjlab.envs import mdp
 from mjlab.managers import CurriculumTermCfg, RewardTermCfg
 from mjlab.rl import CheckpointError, GaussianCfg, PpoCfg, RndCfg, TrainingLoop
+from mjlab.rl.changed_settings import find_changes
+from mjlab.settings.file import Settings, settings_text
 from mjlab.task_file import task_text
 from tests.worlds.rl_runs import agent_cfg, differing, env_cfg, flat_state, make_loop
 
@@ -37,6 +39,20 @@ def optimizer_in(folder: Path, iteration: int) -> dict:
     file = folder / "checkpoints" / f"model_{iteration:06d}.pt"
     data = torch.load(file, weights_only=True)
     return data["learner"]["algorithm"]["optimizer_state_dict"]
+
+
+def test_a_field_that_is_newer_than_the_file_is_no_change() -> None:
+    """A parameter of a term and an entry of a dictionary are, also where new."""
+    names = {"env": "Cfg", "env.events.push": "EventTermCfg"}
+    old = {"env.seed": 1, "env.ranges": {"x": 1.0}}
+    new = {"env.seed": 2, "env.is_new": True, "env.ranges": {"x": 1.0, "y": 2.0}}
+    new["env.events.push.params.size"] = 3.0
+    before, after = (settings_text("T", Settings(v, names)) for v in (old, new))
+    assert {p: (c.before, c.after) for p, c in find_changes(before, after).items()} == {
+        "env.seed": (1, 2),
+        "env.ranges.y": (None, 2.0),
+        "env.events.push.params.size": (None, 3.0),
+    }
 
 
 def test_a_fixed_learning_rate_that_changes_reaches_the_optimiser(tmp_path):
