@@ -113,6 +113,7 @@ def world_1_alone_responds(sim: Simulation, field: str, expand: bool) -> bool:
 
 
 def test_a_late_expansion_reaches_the_next_replay(recorded: Simulation) -> None:
+    recorded.step()
     assert "step" in recorded.engine.graphs.keys
     assert world_1_alone_responds(recorded, "dof_armature", expand=True)
 
