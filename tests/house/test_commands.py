@@ -176,7 +176,7 @@ NOT_RUN = {
     "pip install torchrl": "would change the environment of the tests",
     "pip install -e .": "would change the environment of the tests",
     "python -m mjlab VERB": "stands for any verb",
-    "mjlab train": "names the program alone",
+    **dict.fromkeys(("mjlab train", "mjlab port"), "names the program alone"),
     "docker *": "there is no Docker here; tests/house/test_docker.py reads the files",
     "*YOUR-TASK*": "stands for a task of the user's",
     "*<name>*": "stands for a folder; dumps are replayed in tests/replay",
