@@ -335,7 +335,9 @@ def ship_run(folder: Path) -> Writer:
         return RunFolder(places[0]).info()["task"], model["progress"], configs, steps
 
     ship(old, to)
-    return Writer(lambda: ship(new, to), read)
+    # Building a task allocates more than the calls that can fail are counted to.
+    agent = new.configs()["agent"]
+    return Writer(lambda: ship(new, to, agent=agent), read)
 
 
 def first_ship(folder: Path) -> Writer:
@@ -346,7 +348,8 @@ def first_ship(folder: Path) -> Writer:
             return None
         return RunFolder(to).info(), load_model(find_checkpoint(to))["progress"]
 
-    return Writer(lambda: ship(run, to), read)
+    agent = run.configs()["agent"]
+    return Writer(lambda: ship(run, to, agent=agent), read)
 
 
 def export(folder: Path) -> Writer:
