@@ -185,7 +185,7 @@ class _Walker:
                 data.ctrl[driver.motors] = kp * error - kd * data.qvel[driver.dq]
             yaw = driver.heading
             mujoco.mj_step(model, data)
-            # Places and forces are those of the beginning of the physics step.
+            # MuJoCo leaves positions and forces as they were before the step.
             places = [
                 data.xpos[body] if geom is None else data.geom_xpos[geom]
                 for body, geom in zip(self._bodies, self._geoms, strict=True)

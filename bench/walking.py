@@ -85,7 +85,7 @@ def measured(place: str, args: argparse.Namespace) -> tuple[str, dict[str, Any]]
 
 
 def rounded(value: Any) -> Any:
-    """Return nested figures with six digits each."""
+    """Round the floats of nested lists and dictionaries to six significant digits."""
     if isinstance(value, dict):
         return {name: rounded(one) for name, one in value.items()}
     if isinstance(value, list):

@@ -30,12 +30,12 @@ def task_text(
     Args:
         task_id: The task's id.
         configs: Configurations by name: "env", "agent" or both.
-        has_to_fit: Refuse what differs from the task by more than values. False writes
-            it, and reading lists the differences.
+        has_to_fit: Raise if terms or classes differ from the task. False writes the
+            settings anyway; reading them lists the differences.
 
     Raises:
-        SettingsFileError: If a value is neither a leaf nor has a name, or the task is
-            installed and does not fit.
+        SettingsFileError: If a value cannot be saved, or the configurations differ from
+            the installed task in terms or classes.
     """
     if task_id not in entries():
         return settings_text(task_id, read_out(configs))
@@ -70,9 +70,9 @@ def read_task(
 
     Args:
         text: The text.
-        where: Its place, for errors.
+        where: Name of the file, for errors.
         task: The task's configurations by name. None builds the installed task.
-        accept_changes: Take the task as it is now where more than leaves differ.
+        accept_changes: Use the present task where terms or classes differ.
 
     Raises:
         UnknownNameError: If the task is not installed.
@@ -113,7 +113,7 @@ def _built(
 
 
 def _makers(task_id: str, name: str) -> list[Callable[[], Any]]:
-    """Return the factories of a configuration: to train with first, then the others."""
+    """Return the task's factories of a configuration, the one for training first."""
     task = load_task(task_id)
     on_cpu = None if task.on_cpu is None else task.on_cpu.rl
     agents = [make for make in (task.rl, on_cpu) if make is not None]

@@ -148,14 +148,18 @@ class ManagerBasedRlEnvCfg(Config):
     ("segmented"), or without graphs ("eager"). "auto" takes the first that works."""
 
     def for_training(self) -> Self:
-        """Return the configuration to train in: that of `sim.training`.
+        """Return the configuration for training, with the physics of `sim.training`.
 
-        A task overrides this to add what helps to learn and is absent when a policy is
-        judged.
+        Tasks override this to add training aids, such as a supporting force or growing
+        pushes.
         """
         training = self.sim.training
         if training is None:
             return self
+        if training.decimation < 1:
+            raise ConfigError(
+                f"sim.training.decimation={training.decimation} has to be at least 1."
+            )
         step = self.decimation * self.sim.mujoco.timestep
         mujoco = replace(
             self.sim.mujoco,

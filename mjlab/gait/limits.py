@@ -90,7 +90,7 @@ SMALL_ERRORS = {"linear": Limit(high=0.1), "turning": Limit(high=0.1)}
 """Errors under small commands and standing, m/s and rad/s."""
 
 STANDING = {"steps_per_s": Limit(high=0.0), "foot_drift": Limit(high=0.03)}
-"""Feet of a robot that is told to stand, quiet: no steps, and drift in m."""
+"""Limits at zero command in the quiet world: no steps, foot drift in m."""
 
 FALLS = Limit(high=0.0)
 """Falls in all episodes of a world."""
@@ -99,8 +99,8 @@ ERRORS = {
     QUIET: {"linear": "linear_error", "turning": "turning_error"},
     AS_TRAINED: {"linear": "mean_linear_error", "turning": "mean_turning_error"},
 }
-"""Measures of the errors by world. Pushes change the velocity by as much as the limits
-allow, so errors in a world as trained are those of an episode's mean velocity."""
+"""Error measures by world. A push changes the velocity by as much as the limits allow,
+so with pushes the mean velocity of an episode is compared with the command."""
 
 
 @dataclass(frozen=True)

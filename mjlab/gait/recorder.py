@@ -53,9 +53,10 @@ class SampleBuffer(ManagerTermBase):
 
 
 class foot_motion(SampleBuffer):
-    """Records places and vertical forces of feet, and the yaw of the base.
+    """Records positions and vertical forces of feet, and the yaw of the base.
 
-    Taken after each physics step. Places and forces are those of its beginning.
+    Recorded after each physics step; MuJoCo leaves positions and forces as they were
+    before the step.
     """
 
     def __init__(self, cfg: TermCfg, env: Env) -> None:

@@ -29,10 +29,10 @@ class Evaluation:
         self._start: dict[str, torch.Tensor] = {}
 
     def run(self, policy: Policy) -> dict[str, torch.Tensor]:
-        """Return mean return and length of the episodes, and the share that ended.
+        """Return mean return, mean length and the share of finished episodes.
 
-        Where the task declares success and failure, also the shares of episodes in
-        which they held once, and in their last step. Nothing is read from the device.
+        For tasks with success and failure terms, also the shares of episodes in which
+        each term held at least once, and at the last step. Results stay on the device.
         """
         env = self._prepared()
         rollout = Rollout(env, policy, seed=self._cfg.evaluation.seed)

@@ -1,7 +1,7 @@
-"""Layouts: what a checkpoint has to agree with in order to be loaded.
+"""Layouts of policies and worlds, compared when a checkpoint is loaded.
 
-The layout of a policy is its observations, its actions and the form of its networks;
-that of the worlds is their number, their engine and their terms.
+A policy's layout lists its observations, actions and network shapes. The layout of the
+worlds lists their number, engine and terms.
 """
 
 import dataclasses
@@ -64,7 +64,7 @@ def saved_layout(model: Mapping[str, Any], cfg: AgentCfg) -> dict[str, Any]:
     default.
 
     Args:
-        model: What all processes have in common, from a checkpoint.
+        model: State shared by all processes, from a checkpoint.
         cfg: The learner here.
     """
     saved = model["layout"]
@@ -107,7 +107,7 @@ def _defaults(kind: type) -> dict[str, Any]:
 
 
 def worlds_layout(env: TrainingEnv) -> dict[str, Any]:
-    """Return what a saved state of the worlds has to agree with, as plain values."""
+    """Return the layout of the worlds as plain values."""
     bound = terms_of(env)
     managers = {
         "command": bound.command_manager,
@@ -127,7 +127,7 @@ def worlds_layout(env: TrainingEnv) -> dict[str, Any]:
 
 
 def check_layout(saved: Any, present: Any, path: Path) -> None:
-    """Raise, naming each part that differs, if a checkpoint is of another layout."""
+    """Raise if the layout of a checkpoint differs, with a list of the differences."""
     differences = list(_differences(saved, present, ""))
     if differences:
         listed = "\n".join(f"  {line}" for line in differences[:10])

@@ -1,4 +1,4 @@
-"""Values that a user typed, applied to a configuration."""
+"""Apply settings of a command line to a configuration."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -13,25 +13,25 @@ from mjlab.settings.types import is_record, union_members
 
 @dataclass(frozen=True)
 class Setting:
-    """An option with its values."""
+    """An option with the words after it."""
 
     option: str
-    """As it was typed, without the two dashes."""
+    """The option as typed, without the two dashes."""
 
     values: Sequence[str]
-    """What followed it."""
+    """The words after it."""
 
     @property
     def name(self) -> str:
-        """The option as Python would write it."""
+        """The option with underscores."""
         return _plain(self.option)
 
 
 def apply(root: Any, settings: Sequence[Setting], disabled: Sequence[str] = ()) -> Any:
-    """A copy of a configuration with other values.
+    """Return a copy of a configuration with changed values.
 
-    What checks itself when it is made is made anew in the end, so that two settings
-    that are valid only together may come in any order.
+    Records run their own checks after all values are set, so two settings that are
+    valid only together can come in any order.
 
     Args:
         root: A dataclass, or a dictionary of them by name.
@@ -52,7 +52,7 @@ def apply(root: Any, settings: Sequence[Setting], disabled: Sequence[str] = ()) 
 
 
 def find_part(root: Any, name: str) -> Part:
-    """The part of a configuration with a dotted name; the root has an empty one."""
+    """Return the part at a dotted path; an empty path is the root."""
     return _find(root, name, f"help-config {name}")[1]
 
 
@@ -75,7 +75,7 @@ def _find(root: Any, name: str, option: str) -> tuple[list[tuple[str, Part]], Pa
 
 
 def _first(below: Mapping[str, Part], rest: str) -> str | None:
-    """The longest name that `rest` begins with."""
+    """Return the longest name that `rest` begins with."""
     fitting = [
         name for name in below if f"{_plain(rest)}.".startswith(f"{_plain(name)}.")
     ]
@@ -101,7 +101,7 @@ def _unknown(option: str, where: str, part: Part, rest: str) -> SettingError:
 
 
 def _full_name(root: Any, name: str) -> str:
-    """A name with the configuration that it is in."""
+    """Return a dotted name that begins with its configuration, such as "env"."""
     first = _plain(name).partition(".")[0]
     if isinstance(root, Mapping) and "env" in root and first not in root:
         return f"env.{name}"
@@ -117,14 +117,14 @@ def _check_optional(name: str, part: Part) -> None:
 
 
 def _replaced(trail: Sequence[tuple[str, Part]], new: Any) -> Any:
-    """A copy of a tree in which the part that `trail` leads to is another."""
+    """Return a copy of the tree with a new value at the end of `trail`."""
     for name, owner in reversed(trail):
         new = with_part(owner.value, name, new)
     return new
 
 
 def _checked(value: Any, changed: Sequence[Sequence[str]], where: str) -> Any:
-    """The tree with each changed record made anew, the innermost first."""
+    """Return the tree with each changed record constructed again, innermost first."""
     by_name: dict[str, list[Sequence[str]]] = {}
     for path in changed:
         if path:

@@ -47,10 +47,10 @@ class SettingsFileError(SettingError):
 
 
 class TaskChangedError(SettingsFileError):
-    """Settings of a task that has changed by more than values."""
+    """Saved settings whose terms or classes differ from the present task."""
 
     def __init__(self, differences: Sequence[str]) -> None:
-        """Take sentences that name a path and what either side has there."""
+        """Take one sentence per difference, with the path and both values."""
         self.listed = " ".join(differences[:SHOWN])
         """The first differences."""
         if len(differences) > SHOWN:
@@ -63,7 +63,7 @@ class TaskChangedError(SettingsFileError):
 
 @dataclass(frozen=True)
 class Settings:
-    """What a run's file says of its configurations."""
+    """Saved configurations: leaf values and names by path."""
 
     values: dict[str, Any]
     """Leaves by path, as JSON."""
@@ -72,7 +72,7 @@ class Settings:
     """Names of classes, functions and specs by path."""
 
     def terms(self, path: str) -> list[str]:
-        """Return the names of the records directly below a path: "env.rewards"."""
+        """Return the names of the terms at a path such as "env.rewards"."""
         below = [p.rpartition(".") for p in self.names]
         return [name for above, _, name in below if above == path]
 
@@ -100,18 +100,18 @@ def read_out(configs: Mapping[str, Any]) -> Settings:
 def build(
     task: Mapping[str, Any], saved: Settings, *, accept_changes: bool = False
 ) -> dict[str, Any]:
-    """Return a task's configurations with the leaves of a file.
+    """Return a task's configurations with saved leaf values.
 
     Args:
-        task: Configurations as the task makes them now, by name. An "agent" can be of
-            another class in the file, such as the one that a teacher is cloned with.
-        saved: What the file says.
-        accept_changes: Take the task's side where the file and the task differ in more
-            than leaves, in place of an error.
+        task: Configurations of the present task by name. The saved "agent" can have a
+            different class, such as `CloningAgentCfg`.
+        saved: Settings from a file.
+        accept_changes: Use the present task where terms or classes differ, instead of
+            raising.
 
     Raises:
-        TaskChangedError: If the task has changed since.
-        SettingsFileError: If a leaf is of the wrong kind.
+        TaskChangedError: If terms or classes differ from the present task.
+        SettingsFileError: If a leaf has the wrong type.
     """
     reader = _Reader(saved)
     built = {name: reader.build(part, name) for name, part in _roots(task).items()}
@@ -122,12 +122,12 @@ def build(
 
 
 def check_savable(task: Mapping[str, Any], configs: Mapping[str, Any]) -> Settings:
-    """Return what a file says of configurations that differ from a task by leaves only.
+    """Return the settings of configurations that differ from a task in leaves only.
 
-    A term that the task has and the configuration lacks is one that is switched off.
+    A term of the task that the configurations lack is saved as None (switched off).
 
     Raises:
-        SettingsFileError: If they differ by more, which a file cannot say.
+        SettingsFileError: If terms or classes differ, which a file cannot represent.
     """
     said = read_out(configs)
     reader = _Reader(said)
@@ -139,9 +139,9 @@ def check_savable(task: Mapping[str, Any], configs: Mapping[str, Any]) -> Settin
     except SettingsFileError as error:
         reason = error.listed if isinstance(error, TaskChangedError) else error
         raise SettingsFileError(
-            "The configuration was changed in Python by more than values, which a "
-            f"run's file cannot hold: put the change into a class, and train that. "
-            f"({reason})"
+            "The configuration has terms or classes that its task does not have, so a "
+            "run's file cannot represent it. Put the change into a configuration class "
+            f"and train that class. ({reason})"
         ) from error
     return said
 
@@ -160,7 +160,7 @@ def _roots(task: Mapping[str, Any]) -> dict[str, Part]:
 
 
 def _walk(part: Part, path: str) -> Iterator[tuple[str, Part]]:
-    """Yield every leaf, and every record and other thing that has a name."""
+    """Yield all leaves, records, functions and specs with their paths."""
     if not _has_parts(part):
         yield path, part
         return
@@ -192,7 +192,7 @@ def _holds_records(annotation: Any) -> bool:
 
 
 def _parts(part: Part) -> dict[str, Part]:
-    """Return the parts below one, of a term's parameters those that it is given."""
+    """Return the parts directly below, without defaults of a term's parameters."""
     below = parts_of(part)
     if isinstance(part.annotation, Parameters):
         return {name: below[name] for name in part.value}
@@ -200,7 +200,7 @@ def _parts(part: Part) -> dict[str, Part]:
 
 
 def _is_code(value: Any) -> bool:
-    """Return True for a function, a class or a spec, which no leaf replaces."""
+    """Return True for a function, class or spec; a leaf cannot replace it."""
     return _name_of(value) is not None and not is_record(value)
 
 
@@ -228,12 +228,17 @@ class _Reader:
         self._known = saved.values.keys() | saved.names.keys()
         self._read: set[str] = set()
         self.differences: dict[str, str] = {}
-        """Paths where the task is not as the file says, each with both sides."""
+        """Differences between file and task by path, as sentences."""
         self.switched_off: list[str] = []
-        """Paths of terms that the task has and the file does not."""
+        """Paths of terms that the task has and the file lacks."""
 
     def build(self, part: Part, path: str) -> Any:
-        """Return the value of a part with the leaves of the file."""
+        """Return a part of the task with its saved leaf values.
+
+        Args:
+            part: The part of the present task.
+            path: Its dotted path.
+        """
         is_empty = self._saved.values.get(path) == {} and _has_parts(part)
         if is_empty:
             self._read.add(path)
@@ -255,9 +260,9 @@ class _Reader:
         return self._below(part, path) if _has_parts(part) else part.value
 
     def unread(self) -> list[str]:
-        """Return a line for each path of the file that the task does not have."""
+        """Return a sentence for each saved path that the task does not have."""
         gone = [path for path in self._known - self._read]
-        # Of a record that is gone, its parts are gone too.
+        # A missing record is listed without its fields.
         tops = [p for p in gone if p.rpartition(".")[0] not in gone]
         return [
             f"{path}: in the file, but not in the task now." for path in sorted(tops)
@@ -288,7 +293,7 @@ class _Reader:
         return any(known.startswith(f"{path}.") for known in self._known)
 
     def _as_named(self, part: Part, name: str, path: str) -> Part:
-        """Return the part as what the file names, if that is what it is or may be."""
+        """Return the part with the saved class, if its annotation allows that class."""
         now = _name_of(part.value)
         if now == name:
             return part
@@ -320,7 +325,7 @@ def _shown(value: Any) -> str:
 def to_leaf(value: Any, path: str) -> Any:
     """Return a leaf as JSON. An array stands for a tuple.
 
-    What JSON has no word for is an object with one key that begins with "$".
+    Types without a JSON form are objects with a key such as "$path" or "$float".
     """
     if value is None or type(value) in (bool, str):
         return value
@@ -334,10 +339,10 @@ def to_leaf(value: Any, path: str) -> Any:
 
 
 def from_leaf(data: Any, part: Part, path: str) -> Any:
-    """Return the leaf that a file says, for a part that it is to be the value of.
+    """Return a saved leaf as the value of a part.
 
     Raises:
-        SettingsFileError: If it is none, or not of the kind that the part takes.
+        SettingsFileError: If the data are invalid, or the part has a different type.
     """
     kind = part.annotation
     if isinstance(kind, Parameters):
@@ -389,7 +394,7 @@ def _mapping(value: Mapping[Any, Any], path: str) -> Any:
 
 
 def _path(value: Path, path: str) -> dict[str, Any]:
-    """A path that lies in a package is named from there: it is elsewhere elsewhere."""
+    """Return a path; one inside an imported package is relative to that package."""
     for name, folder in _packages():
         if value.is_relative_to(folder):
             return {"$path": value.relative_to(folder).as_posix(), "package": name}
@@ -397,7 +402,7 @@ def _path(value: Path, path: str) -> dict[str, Any]:
 
 
 def _packages() -> list[tuple[str, Path]]:
-    """Return the folders of the top-level packages that are imported."""
+    """Return the imported top-level packages with their folders."""
     modules = [(n, m) for n, m in list(sys.modules.items()) if "." not in n]
     files = [
         (name, getattr(module, "__file__", None))
@@ -444,7 +449,7 @@ def _tensor_of(data: dict[str, Any], part: Part, path: str) -> Any:
 
 
 def _of_arrays() -> dict[type, Callable[[Any, str], Any]]:
-    """Writers of the kinds of NumPy and torch, where they are imported."""
+    """Return writers for types of NumPy and torch, where these are imported."""
     found: dict[type, Callable[[Any, str], Any]] = {}
     if (numpy := sys.modules.get("numpy")) is not None:
         found[numpy.integer] = lambda value, path: int(value)
@@ -496,13 +501,13 @@ _READERS: dict[str, Callable[[dict[str, Any], Part, str], Any]] = {
 }
 
 
-# Records that are not settings.
+# Data for readers outside the project.
 
 
 def as_data(value: Any, path: str = "") -> Any:
-    """Return a value as JSON for readers, records with the names of their classes.
+    """Return a value as JSON, with the class name of each record.
 
-    Nothing reads it back.
+    It is for contracts and other files that the project does not load again.
     """
     name = _name_of(value)
     if is_record(value):
@@ -538,7 +543,7 @@ def parse_settings(text: str, where: str) -> tuple[str, Settings]:
 
     Args:
         text: The file's content.
-        where: What it is, for errors.
+        where: Name of the file, for errors.
     """
     try:
         data = json.loads(text)

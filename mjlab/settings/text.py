@@ -1,4 +1,4 @@
-"""Settings as words: what a part takes, and what a user typed as its value."""
+"""Conversion between values of settings and text typed on a command line."""
 
 import ast
 import collections.abc
@@ -28,12 +28,12 @@ _BOOLS: dict[str, bool] = {
 
 
 def read_value(option: str, texts: Sequence[str], part: Part) -> Any:
-    """Return what a part becomes.
+    """Return the value of a part from text.
 
     Args:
         option: The option as typed, for messages.
-        texts: Its values.
-        part: The part as it is now.
+        texts: The words after the option.
+        part: The part, with its present value.
     """
     records = records_of(part)
     if len(texts) == 1 and records:
@@ -54,11 +54,11 @@ def read_value(option: str, texts: Sequence[str], part: Part) -> Any:
 
 
 class _NotThatError(Exception):
-    """Text that is not of the kind that is asked for."""
+    """Text that does not parse as the requested type."""
 
 
 def _new_record(option: str, cls: type, before: Any) -> Any:
-    """An instance of `cls` that keeps what it shares with the one before."""
+    """Return an instance of `cls` with the values of fields that both records have."""
     if type(before) is cls:
         return before
     names = getattr(cls, "__dataclass_fields__", {})
@@ -74,9 +74,9 @@ def _new_record(option: str, cls: type, before: Any) -> Any:
 
 
 def _parse(kind: Any, texts: Sequence[str], now: Any) -> Any:
-    """Read text as one of the members of a kind.
+    """Parse text as a type or a union of types.
 
-    What could be read in two ways stays of the kind that it is.
+    Where several members of a union fit, the type of the present value wins.
     """
     members = union_members(kind)
     ordered = sorted(members, key=lambda m: (m is not type(None), not _is_of(m, now)))
@@ -112,7 +112,7 @@ def _parse_one(kind: Any, texts: Sequence[str]) -> Any:
 
 
 def _take(kind: Any, tokens: list[str]) -> Any:
-    """Read a value from the first tokens, and remove these."""
+    """Parse a value from the first tokens, and remove these tokens."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (Union, types.UnionType):
         for member in arguments:
@@ -141,7 +141,7 @@ def _take(kind: Any, tokens: list[str]) -> Any:
 
 
 def _scalar(kind: Any, text: str) -> Any:
-    """Read one word or number."""
+    """Parse one token."""
     if is_literal(kind):
         words = {str(choice): choice for choice in typing.get_args(kind)}
         if text in words:
@@ -162,7 +162,7 @@ def _scalar(kind: Any, text: str) -> Any:
 
 
 def _is_nested(kind: Any) -> bool:
-    """Return whether values in a row do not say where one collection ends."""
+    """Return True where a flat row of tokens is ambiguous: nested open lengths."""
     arguments = typing.get_args(kind)
     inside = [member for a in arguments for member in union_members(a)]
     return Ellipsis in arguments and any(Ellipsis in typing.get_args(m) for m in inside)
@@ -172,7 +172,7 @@ def _is_nested(kind: Any) -> bool:
 
 
 def _python(texts: Sequence[str]) -> Any:
-    """Return what a text says in Python's own notation."""
+    """Parse text in Python notation, such as "(1, 2)"."""
     try:
         return ast.literal_eval(" ".join(texts))
     except (ValueError, SyntaxError):
@@ -180,7 +180,7 @@ def _python(texts: Sequence[str]) -> Any:
 
 
 def _as_kind(kind: Any, value: Any) -> Any:
-    """A Python value as one of `kind`, if it is that."""
+    """Return a Python value converted to `kind`, or raise."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (Union, types.UnionType):
         for member in arguments:
@@ -248,7 +248,7 @@ _SEQUENCES = (
 
 
 def kind_of_text(part: Part) -> Any:
-    """The kind of value that text can give, None if there is none."""
+    """Return the type that text can be parsed as, None if there is none."""
     annotation = part.annotation
     if annotation is Any or isinstance(annotation, Parameters | typing.TypeVar):
         return _kind_of(part.value)
@@ -285,7 +285,7 @@ def _plain(annotation: Any) -> Any:
 
 
 def _kind_of(value: Any) -> Any:
-    """The kind of a value whose annotation says nothing."""
+    """Return the type of a value whose annotation is `Any`."""
     if isinstance(value, bool | str):
         return type(value)
     if isinstance(value, int):
@@ -306,7 +306,7 @@ def _kind_of(value: Any) -> Any:
 
 
 def _kind_of_all(values: Collection[Any]) -> Any:
-    """The kind of several values, None if they have none in common."""
+    """Return the common type of several values, or None."""
     kinds = {_kind_of(value) for value in values}
     if kinds == {float, int | float}:
         return float
@@ -314,19 +314,19 @@ def _kind_of_all(values: Collection[Any]) -> Any:
 
 
 def has_words(kind: Any) -> bool:
-    """Return whether text may be part of a value, so that a comma may be, too."""
+    """Return True if a value can contain text, and so a comma."""
     if kind is str or kind is Path:
         return True
     return any(has_words(inside) for inside in typing.get_args(kind))
 
 
 def takes_many(kind: Any) -> bool:
-    """Return whether a kind is a collection of any length."""
+    """Return True for a collection of any length."""
     return any(Ellipsis in typing.get_args(member) for member in union_members(kind))
 
 
 def is_literal(kind: Any) -> bool:
-    """Return whether a kind is a choice of words."""
+    """Return True for a `Literal`."""
     return typing.get_origin(kind) is Literal
 
 
@@ -342,7 +342,7 @@ _WORDS = {
 
 
 def words_for(part: Part) -> str | None:
-    """Say what a part takes; None if text cannot set it."""
+    """Describe the values that a part accepts; None if text cannot set it."""
     kind = kind_of_text(part)
     said = [] if kind is None else [words(kind)]
     records = records_of(part)
@@ -352,7 +352,7 @@ def words_for(part: Part) -> str | None:
 
 
 def choices(kind: Any) -> list[str]:
-    """Words that can be chosen from, besides None."""
+    """Return the choices of a `Literal`, without None."""
     members = union_members(kind)
     if any(
         member not in (type(None),) and not is_literal(member) for member in members
@@ -362,7 +362,7 @@ def choices(kind: Any) -> list[str]:
 
 
 def words(kind: Any) -> str:
-    """A kind, such as "a number or None"."""
+    """Describe a type, as in "a number or None"."""
     said = [_member_words(member) for member in union_members(kind)]
     return " or ".join(dict.fromkeys(said))
 

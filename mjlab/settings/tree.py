@@ -15,16 +15,16 @@ from mjlab.settings.types import field_types, is_record, union_members
 
 
 class SettingError(ValueError):
-    """A path that a configuration does not have, or a value that it does not take."""
+    """A path that does not exist in a configuration, or an invalid value."""
 
 
 _GIVEN = ("self", "env", "mask", "env_ids")
-"""Parameters that a term is given by its manager."""
+"""Parameters that the manager passes to a term."""
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """Stands for the annotation of a term's `params`: its function's signature."""
+    """The function whose signature is the annotation of a term's `params`."""
 
     func: Callable[..., Any]
 
@@ -34,14 +34,14 @@ class Part:
     """A part of a configuration."""
 
     value: Any
-    """What it is now."""
+    """The present value."""
 
     annotation: Any
-    """What it may be: a type, or `Any`."""
+    """The type of the field, or `Any`."""
 
 
 def parts_of(part: Part) -> dict[str, Part]:
-    """Return what lies below a part, by name; empty for what is set as a whole."""
+    """Return the parts directly below by name; empty for a leaf."""
     value = part.value
     if is_record(value):
         return _fields(value)
@@ -60,7 +60,7 @@ def parts_of(part: Part) -> dict[str, Part]:
 
 
 def with_part(value: Any, name: str, new: Any) -> Any:
-    """A copy of a value in which the part `name` is another one."""
+    """Return a copy of a value with a new part `name`."""
     if is_record(value):
         copied = _shallow_copy(value)
         object.__setattr__(copied, name, new)
@@ -85,7 +85,7 @@ def _fields(value: Any) -> dict[str, Part]:
 
 
 def _parameters(given: Mapping[str, Any], func: Callable[..., Any]) -> dict[str, Part]:
-    """Return what a term is given now, and what it has defaults for."""
+    """Return a term's parameters: the given ones, and those with defaults."""
     call = func.__call__ if isinstance(func, type) else func
     try:
         signature = inspect.signature(call, eval_str=True)
@@ -103,7 +103,7 @@ def _parameters(given: Mapping[str, Any], func: Callable[..., Any]) -> dict[str,
 
 
 def _argument(annotation: Any, origins: Any, index: int) -> Any:
-    """The type of what a container holds, by its annotation."""
+    """Return the type of a container's items by its annotation."""
     for option in union_members(annotation):
         origin = typing.get_origin(option)
         if isinstance(origin, type) and issubclass(origin, origins):
@@ -118,7 +118,7 @@ def _item_name(item: Any, index: int) -> str:
 
 
 def _shallow_copy(value: Any) -> Any:
-    """A copy that has not gone through the constructor, so that parts may follow."""
+    """Return a copy made without the constructor, which would check it too early."""
     copied = object.__new__(type(value))
     for key, item in vars(value).items():
         object.__setattr__(copied, key, item)
@@ -126,7 +126,7 @@ def _shallow_copy(value: Any) -> Any:
 
 
 def records_of(part: Part) -> list[type]:
-    """Dataclasses that a part may be an instance of."""
+    """Return the dataclasses in a part's annotation."""
     declared = [
         o for o in union_members(part.annotation) if dataclasses.is_dataclass(o)
     ]
@@ -136,7 +136,7 @@ def records_of(part: Part) -> list[type]:
 
 
 def named(records: Sequence[type]) -> dict[str, type]:
-    """These dataclasses and all that inherit them, by name."""
+    """Return these dataclasses and all their subclasses by name."""
     found: dict[str, type] = {}
     todo = list(records)
     while todo:
@@ -147,7 +147,7 @@ def named(records: Sequence[type]) -> dict[str, type]:
 
 
 def shown(part: Part, width: int = 60) -> str:
-    """Say what a part is now, on one line."""
+    """Return a part's value on one line."""
     value = part.value
     if is_record(value):
         return type(value).__name__

@@ -1,4 +1,4 @@
-"""Checks of values against annotations, for configurations that are read."""
+"""Check values of configurations against type annotations."""
 
 import collections.abc
 import dataclasses
@@ -11,14 +11,14 @@ from typing import Any, Literal, Union
 
 
 class WrongTypeError(TypeError):
-    """A value that is not what its field is annotated with."""
+    """A value that does not match the annotation of its field."""
 
 
 @cache
 def field_types(cls: type) -> dict[str, Any]:
-    """Annotations of a dataclass's or named tuple's fields.
+    """Return the annotations of the fields of a dataclass or named tuple.
 
-    An annotation that names what was only imported for type checkers counts as Any.
+    An annotation with a name that is imported only for type checkers counts as Any.
     """
     try:
         return typing.get_type_hints(cls)
@@ -27,7 +27,7 @@ def field_types(cls: type) -> dict[str, Any]:
 
 
 def is_record(value: Any) -> bool:
-    """Return whether a value is an instance of a dataclass."""
+    """Return True for an instance of a dataclass."""
     return dataclasses.is_dataclass(value) and not isinstance(value, type)
 
 
@@ -39,7 +39,7 @@ def union_members(annotation: Any) -> tuple[Any, ...]:
 
 
 def field_names(cls: type) -> tuple[str, ...]:
-    """Names of the fields that a constructor takes."""
+    """Return the names of the fields that the constructor takes."""
     if dataclasses.is_dataclass(cls):
         return tuple(f.name for f in dataclasses.fields(cls) if f.init)
     return getattr(cls, "_fields", ())
@@ -60,7 +60,7 @@ def _evaluated(cls: type, name: str) -> Any:
 
 
 def check_type(value: Any, annotation: Any, path: str) -> None:
-    """Raise unless `value` is of the annotated type, naming the path of what is not.
+    """Raise with the path of the first value that does not match its annotation.
 
     Whole numbers pass for floats, and lists for tuples, as Python's users expect.
     """
@@ -95,7 +95,7 @@ def _check_union(value: Any, annotation: Any, path: str) -> None:
 
 
 def _is_inside(error: Exception) -> bool:
-    """Return whether an error is about an entry of the value, not the value itself."""
+    """Return True if an error is about an entry inside the value."""
     return "]" in str(error).split(" ", 1)[0]
 
 
@@ -162,7 +162,7 @@ def _wrong(value: Any, annotation: Any, path: str) -> WrongTypeError:
 
 
 def describe(annotation: Any) -> str:
-    """An annotation as a reader would say it."""
+    """Describe an annotation in words."""
     origin = typing.get_origin(annotation)
     arguments = typing.get_args(annotation)
     if origin in (Union, types.UnionType):

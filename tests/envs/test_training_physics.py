@@ -53,6 +53,13 @@ def test_an_entity_without_contacts_has_to_be_in_the_scene() -> None:
         cfg.for_training()
 
 
+def test_an_environment_step_in_training_has_at_least_one_physics_step() -> None:
+    cfg = VelocityGo1FlatCfg()
+    cfg.sim.training = TrainingPhysicsCfg(decimation=0)
+    with pytest.raises(ConfigError, match=r"decimation=0 has to be at least 1"):
+        cfg.for_training()
+
+
 def test_a_run_trains_in_one_physics_and_is_played_in_the_other(
     tmp_path, capsys
 ) -> None:

@@ -535,7 +535,7 @@ def train_broken(
 
 
 BROKEN = Task(env=lambda: broken_cfg(func=push_joint), rl=agent_cfg)
-"""The task of the run, for dumps to be read with."""
+"""Task of the run; reading its dumps builds it."""
 
 
 @pytest.fixture(scope="module")

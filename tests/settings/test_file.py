@@ -226,7 +226,7 @@ def test_a_configuration_that_differs_by_more_than_values_is_not_saved(
 ) -> None:
     cfg = CartpoleBalanceCfg()
     change(cfg)
-    with pytest.raises(SettingsFileError, match="put the change into a class") as found:
+    with pytest.raises(SettingsFileError, match="a configuration class") as found:
         task_text("Cartpole-Balance", {"env": cfg})
     assert "\n" not in str(found.value)
 

@@ -242,7 +242,7 @@ def _of_waits(term: ast.FunctionDef) -> Iterator[Change]:
 def _fields_in(node: ast.AST) -> Iterator[tuple[str, str, int]]:
     """Yield owner, name and line of each field or parameter that a node itself sets.
 
-    The owner is the last name of the class or attribute, or empty if there is none.
+    The owner is the class or attribute whose field is set, without its module.
     """
     if isinstance(node, ast.Call):
         for keyword in node.keywords:
