@@ -8,8 +8,8 @@
 A policy is a task, a run's folder, a checkpoint, or the JSON file of a foreign policy.
 Each of 13 commands is held from rest, in a quiet world (no noise, pushes or randomised
 models) and in one as trained. Foreign policies have the quiet world only. The measures
-are those of `mjlab.gait`, with the start left out; `mjlab/gait/limits.py` has the
-limits.
+are defined in `mjlab.gait` and leave out the first seconds; the limits are in
+`mjlab/gait/limits.py`.
 """
 
 import argparse

@@ -95,7 +95,7 @@ def find_source(
         as_trained: Whether worlds are as in training, or to be watched.
         logs: Folder of all runs.
         records: Whether a run's recorders write files, as in training.
-        accept_changes: Whether a run's task may have changed since.
+        accept_changes: Whether to open a run whose task has changed.
     """
     if place is not None and place.endswith(".onnx"):
         return _of_file(place, policy, as_trained)
@@ -164,7 +164,7 @@ def _of_run(
     path = Path(place) if is_file else run.path
     task = run.info()["task"]
     configs = run.configs(accept_changes=accept_changes)
-    # What ships with a task lies in a folder of its name.
+    # A shipped run's folder is named after its task.
     name = task if run.path.name == task else f"{task}, {run.path.name}"
     title = str(path) if is_file else name
     env = configs["env"] if as_trained else watched(configs["env"])

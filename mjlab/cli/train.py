@@ -97,7 +97,7 @@ def train(
     # What cannot be written must not be found out after the worlds are built.
     configs = {"env": env_cfg, "agent": agent_cfg}
     text, settings = task_text(task, configs), read_out(configs)
-    # The run keeps both physics: what is made of it later is judged by the finer one.
+    # The run stores both; evaluation, play and export use the physics of `env_cfg`.
     stepped = env_cfg.for_training()
     require_memory(stepped, agent_cfg, physics, processes=ranks.local_world)
     first_world = ranks.index * env_cfg.scene.num_envs

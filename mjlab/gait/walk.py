@@ -1,4 +1,4 @@
-"""Motion of a policy under fixed commands, in a quiet world and in one as trained."""
+"""Record a policy under fixed commands, without disturbances and as in training."""
 
 import contextlib
 import copy
@@ -48,7 +48,7 @@ class Legs:
 
 
 def legs_of(cfg: ManagerBasedRlEnvCfg) -> Legs | None:
-    """Return the feet and the velocity command of a legged task, None for others.
+    """Return the feet and the velocity command of a legged task, or None.
 
     The contact sensor that counts air times names the feet.
     """

@@ -57,7 +57,7 @@ def find_changes(
         one, other = before.get(path), after.get(path)
         owner = path.rpartition(".")[0]
         is_shared = path in before and path in after
-        # A record that lacks a field is older than the field, or is another one.
+        # The field is newer than the file, or the record has a different class.
         is_field = owner in old.names or owner in new.names
         if not is_shared and is_field:
             continue

@@ -12,8 +12,8 @@ from mjlab.rl.hook import Hook
 class Evaluation:
     """Runs the policy in training: one episode in each world, from the same start.
 
-    The worlds are built when they are first needed. They draw nothing from what
-    training draws, so that a run with evaluations is the same as one without.
+    The worlds are built on first use. Their random streams are separate from those of
+    training, so evaluations do not change a run.
     """
 
     def __init__(

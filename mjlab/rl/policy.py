@@ -25,7 +25,7 @@ def load_policy(
 ) -> InferencePolicy:
     """Load the policy of a checkpoint; see `load_network`.
 
-    Without `cfg`, the learner is that of the run's configuration.
+    Without `cfg`, the learner is read from the run's configuration.
     """
     if cfg is None:
         cfg = find_agent(place, best=best)

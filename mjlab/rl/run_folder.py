@@ -98,8 +98,8 @@ class RunFolder:
             root: The folder of all runs, such as "logs".
             task: Task's id.
             name: What the user calls the run, if anything.
-            configs: Configurations by name, for `config.json`. Those of a task that is
-                installed differ from it by values only.
+            configs: Configurations by name, for `config.json`. They can differ from an
+                installed task in values only.
             seed: The seed in use.
         """
         text = task_text(task, configs)
@@ -166,7 +166,7 @@ class RunFolder:
         return read_task(text, where, task=task, accept_changes=accept_changes)
 
     def settings(self) -> Settings:
-        """Return what `config.json` says, without the task."""
+        """Return the settings in `config.json` without building the task."""
         return parse_settings(self._config_text(), str(self.path / "config.json"))[1]
 
     def _config_text(self) -> str:

@@ -26,11 +26,11 @@ _SHIPPED = re.compile(
 )
 
 _ASIDE = ".old"
-"""Suffix of what was shipped before, until what replaces it has its name."""
+"""Suffix of the previous shipped folder while the new one is renamed into place."""
 
 MOST_POINTS = 50
-"""Iterations that the metrics keep: up to half of them evaluations, the others evenly
-spaced over the run, with the first and the last."""
+"""Iterations kept in the metrics: the first, the last, at most half with evaluations,
+and the rest evenly spaced."""
 
 
 def ship(

@@ -73,7 +73,7 @@ def g1_quick_commands() -> dict[str, CommandTermCfg | None]:
 
 
 def g1_quick_rewards() -> dict[str, RewardTermCfg | None]:
-    """Return those of the gait, with velocities tracked more closely."""
+    """Return the rewards of the clocked gait, with narrower velocity tracking."""
     terms = gait_rewards(QUICK_GAIT)
     for name, std in (("track_linear_velocity", 0.5), ("track_angular_velocity", 0.9)):
         term = terms[name]
@@ -85,8 +85,8 @@ def g1_quick_rewards() -> dict[str, RewardTermCfg | None]:
 class VelocityG1QuickCfg(VelocityG1GaitCfg):
     """On a plane, about a clocked gait of three steps a second.
 
-    Training differs from evaluation: physics steps take 10 ms, a hand holds the robot
-    at first, and commands and pushes grow (`warm_up`).
+    Training differs from evaluation: physics steps take 10 ms, a supporting force is
+    annealed to zero, and commands and pushes grow (`warm_up`).
     """
 
     warm_up: WarmUpCfg = WarmUpCfg()
@@ -101,7 +101,7 @@ class VelocityG1QuickCfg(VelocityG1GaitCfg):
     curriculum = {}
 
     def for_training(self) -> Self:
-        """Return the configuration to train in, with hand, growth and physics."""
+        """Return the training configuration with support, warm-up and its physics."""
         cfg = super().for_training()
         events: dict[str, EventTermCfg | None] = {**cfg.events}
         events[SUPPORT] = g1_flat_events()[SUPPORT]
@@ -124,7 +124,7 @@ class VelocityG1QuickCfg(VelocityG1GaitCfg):
         )
 
     def _line(self, target: str, first: Value, last: Value) -> CurriculumTermCfg:
-        """Return a term that takes a live number or range from one value to another."""
+        """Return a term that interpolates a live number or range linearly."""
         begin, end = self.warm_up.steps
         return CurriculumTermCfg(
             func=mdp.schedule,

@@ -15,13 +15,12 @@ GO1_LIMBS = (r".*_(hip|thigh|calf)_collision\d*", "head_collision")
 
 
 def go1_quick_rewards() -> dict[str, RewardTermCfg]:
-    """Return those of the plane, with which small commands are followed too.
+    """Return the rewards of flat ground, plus terms for small commands.
 
-    A second, narrow reward of the linear velocity counts near the command, where the
-    wide one hardly changes; alone, it would not be found. The yaw rate is tracked by
-    itself, since roll and pitch rates of a trot are larger than a commanded yaw rate.
-    Feet in the air are worth something from a command of 0.1 m/s on. The standing pose
-    is three times as wide, so that exploration does not hide it.
+    Linear velocity has a wide kernel for large errors and a narrow one for small ones.
+    Yaw rate has its own kernel, because roll and pitch rates of a trot exceed commanded
+    yaw rates. Air time is rewarded from a command of 0.1 m/s on. The kernel of the
+    standing pose is three times as wide, so exploration noise does not saturate it.
     """
     terms = go1_rewards(rough=False)
     command = {"command_name": walking.COMMAND}
@@ -41,7 +40,7 @@ def go1_quick_rewards() -> dict[str, RewardTermCfg]:
 
 
 def go1_quick_commands() -> dict[str, CommandTermCfg]:
-    """Return the velocity command, 0 in 15 of 100 worlds."""
+    """Return the velocity command; 15% of the worlds stand."""
     terms = walking.commands()
     command = terms[walking.COMMAND]
     assert isinstance(command, mdp.UniformVelocityCommandCfg)

@@ -8,10 +8,10 @@ from mjlab.managers.term import TermCfg, TermError
 
 
 class growing_push(mdp.push_by_setting_velocity):
-    """Changes the velocity of an entity's root at one blow, harder as training goes on.
+    """Adds a random velocity to an entity's root, with a size that grows in training.
 
-    The blow grows in a straight line from nothing, at the first of `steps` of the
-    environment, to its full size at the second.
+    The size grows linearly from 0 to the full range between two counts of environment
+    steps.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -34,10 +34,10 @@ class growing_push(mdp.push_by_setting_velocity):
             env: The environment.
             mask: The worlds, shape (num_envs,), bool.
             velocity_range: Changes at full size, by axis.
-            steps: Steps of the environment between which the blow grows.
+            steps: Counts of environment steps at the start and the end of the growth.
             stream: Name of the random numbers; the event manager gives one.
         """
         first, last = steps
         share = (env.common_step_counter - first).clamp(0, last - first)
-        blow = self._sampler.draw(env.rng, stream) * (share / (last - first))
-        self._entity.add_root_velocity_w(mask, blow)
+        change = self._sampler.draw(env.rng, stream) * (share / (last - first))
+        self._entity.add_root_velocity_w(mask, change)

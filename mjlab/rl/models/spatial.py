@@ -67,7 +67,7 @@ class SpatialCnnModel(CNNModel):
         cnns: nn.ModuleDict | None = None,
         **mlp: Any,
     ) -> None:
-        """Build an MLP, and the encoders unless another model shares its own."""
+        """Build the MLP, and the encoders unless they are shared from another model."""
         self.temperature = temperature
         self._get_obs_dim(obs, obs_groups, obs_set)
         images = self.obs_groups_2d
