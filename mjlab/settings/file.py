@@ -265,7 +265,8 @@ class _Reader:
         # A missing record is listed without its fields.
         tops = [p for p in gone if p.rpartition(".")[0] not in gone]
         return [
-            f"{path}: in the file, but not in the task now." for path in sorted(tops)
+            f"{_printable(path)}: in the file, but not in the task now."
+            for path in sorted(tops)
         ]
 
     def _below(self, part: Part, path: str) -> Any:
@@ -299,7 +300,7 @@ class _Reader:
             return part
         cls = named(records_of(part)).get(name)
         if cls is None:
-            self._differ(path, name, _shown(part.value))
+            self._differ(path, _printable(name), _shown(part.value))
             self._read |= {p for p in self._known if p.startswith(f"{path}.")}
             return Part(part.value, Any)
         kept = vars(part.value) if is_record(part.value) else {}
@@ -317,6 +318,11 @@ class _Reader:
 def _shown(value: Any) -> str:
     name = _name_of(value)
     return repr(value) if name is None else name
+
+
+def _printable(name: str) -> str:
+    """Return a name from a file, quoted if it has line breaks or control characters."""
+    return name if name.isprintable() else repr(name)
 
 
 # Leaves.

@@ -266,6 +266,7 @@ def test_a_file_with_other_configurations_than_a_task_has_is_refused() -> None:
         ("x.colour", {"$enum": "BLUE"}, "x.colour: 'BLUE'"),
         ("x.anything", {"$oops": 1}, "x.anything has the unknown tag '$oops'."),
         ("x.nme", 1, "x.nme: in the file, but not in the task now."),
+        ("x.n\nme", 1, r"'x.n\nme': in the file, but not in the task now."),
     ],
 )
 def test_a_mistake_in_a_file_is_named_by_its_path(
@@ -281,6 +282,15 @@ def test_a_mistake_in_a_file_is_named_by_its_path(
     with pytest.raises(SettingsFileError) as caught:
         build(task, Settings(found.values | {path: value}, found.names))
     assert said in str(caught.value)
+
+
+def test_a_class_with_a_line_break_in_its_name_is_refused_in_one_line() -> None:
+    task = {"x": OuterCfg(terms={"a": InnerCfg()})}
+    found = read_out(task)
+    names = found.names | {"x.inner": "Inner\nCfg"}
+    with pytest.raises(SettingsFileError) as caught:
+        build(task, Settings(found.values, names))
+    assert r"x.inner: 'Inner\nCfg' in the file, InnerCfg in" in str(caught.value)
 
 
 @pytest.mark.parametrize(
