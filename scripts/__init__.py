@@ -1,4 +1,1 @@
-"""Programs as people type them: `python scripts/train.py`, or `mjlab train`.
-
-The folder is also the package `mjlab.scripts`, by a link as that of the tasks.
-"""
+"""The verbs of `mjlab` as scripts: `python scripts/train.py` is `mjlab train`."""

@@ -86,7 +86,7 @@ def test_a_sweep_without_optuna_names_its_extra_in_the_same_form(tmp_path):
         "import importlib.util, sys; found = importlib.util.find_spec\n"
         "importlib.util.find_spec = lambda n, p=None: None if n == 'optuna' "
         "else found(n, p)\n"
-        "from mjlab.scripts.sweep import main; from mjlab.cli import run_program\n"
+        "from mjlab.cli.sweep import main; from mjlab.cli import run_program\n"
         "tune = ['--tune', 'agent.algorithm.learning-rate:log:1e-5..1e-3']\n"
         "sys.exit(run_program(main, ['Cartpole-Balance', *tune]))"
     )

@@ -1,16 +1,22 @@
-"""Words that may stand next on a line that begins with `mjlab`, for bash and zsh.
+"""`completion`: write what completes lines of `mjlab` in bash or zsh.
 
-The shells know nothing: at each tab they ask `mjlab completion next WORDS`, which takes
-as long as a help does, and names the tasks that are installed by then.
+At each tab the shell calls `mjlab completion next WORDS`, which takes as long as a
+help and knows the tasks that are installed by then. tyro's own completion is a script
+that is made once, and knows no tasks.
 """
 
 import importlib
+import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from mjlab.cli.help import OF_ALL
-from mjlab.cli.line import Program, options_of
-from mjlab.cli.motion_options import PROGRAMS
-from mjlab.cli.verbs import VERBS
+from tyro.conf import Positional
+
+from mjlab.cli import motion
+from mjlab.cli.answers import Answer, UsageError
+from mjlab.cli.line import Options, TaskOptions, positional, read_line
+from mjlab.cli.verbs import VERBS, all_verbs
+from mjlab.names import suggest
 from mjlab.registry import entries
 from mjlab.settings.text import choices, kind_of_text
 from mjlab.settings.tree import Part, parts_of
@@ -44,8 +50,35 @@ compdef _mjlab mjlab""",
 }
 """What each shell reads. Where no word is found, it completes names of files."""
 
-_SUBJECTS = {"TASK": (), "PLACE": ("latest",), "RUN": ("latest",)}
-"""First arguments for which the name of a task stands, and what else they may be."""
+_NAMES = {"task": (), "tasks": ("all",), "place": ("latest",), "run": ("latest",)}
+"""First arguments that can be a task, and what else they can be."""
+
+
+@dataclass(kw_only=True)
+class CompletionOptions(Options):
+    """Write what completes lines of `mjlab` in bash or zsh.
+
+    Verbs, options, tasks and choices are completed. Put one of these lines into
+    ~/.bashrc or ~/.zshrc: eval "$(mjlab completion bash)", eval "$(mjlab completion
+    zsh)".
+    """
+
+    program = "completion.py"
+    examples = ("bash", "zsh")
+
+    shell: Positional[str] = ""
+    """bash or zsh."""
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Write the lines, or the words that can stand next."""
+    if arguments and arguments[0] == NEXT:
+        sys.stdout.writelines(f"{word}\n" for word in next_words(arguments[1:]))
+        return
+    shell = read_line(CompletionOptions, arguments).options.shell
+    if shell not in SHELLS:
+        raise UsageError(f"There is no shell {shell!r} here. {suggest(shell, SHELLS)}")
+    raise Answer(SHELLS[shell])
 
 
 def next_words(words: Sequence[str]) -> list[str]:
@@ -65,51 +98,59 @@ def _begins(word: str, typed: str) -> bool:
 
 def _candidates(before: Sequence[str], typed: str) -> Iterator[str]:
     if not before:
-        yield from (*VERBS, "--help", "--version")
+        yield from (*all_verbs(), "--help", "--version")
     elif before[0] == "motion" and len(before) == 1:
-        yield from (*PROGRAMS, "--help")
+        yield from (*motion.WORKS, "--help")
     elif before[0] == "completion" and len(before) == 1:
         yield from SHELLS
-    elif (program := _find_program(before)) is not None:
+    elif (options := _options_of(before)) is not None:
         verb = 2 if before[0] == "motion" else 1
-        yield from _of_program(program, before[verb:], typed)
+        yield from _of_verb(options, before[0], before[verb:], typed)
 
 
-def _find_program(before: Sequence[str]) -> Program | None:
-    """The program whose line is typed, if there is one."""
+def _options_of(before: Sequence[str]) -> type[Options] | None:
+    """Return the options of the verb that is typed, if there is one."""
     if before[0] == "motion":
-        return PROGRAMS.get(before[1])
+        return motion.WORKS.get(before[1])
     if before[0] not in VERBS:
         return None
-    script = VERBS[before[0]].script
-    return importlib.import_module(f"mjlab.scripts.{script}").PROGRAM
+    name = "play" if before[0] == "demo" else before[0]
+    module = importlib.import_module(f"mjlab.cli.{name}")
+    return getattr(module, f"{name.title()}Options")
 
 
-def _of_program(program: Program, before: Sequence[str], typed: str) -> Iterator[str]:
+def _of_verb(
+    options: type[Options], verb: str, before: Sequence[str], typed: str
+) -> Iterator[str]:
+    first = positional(options)
     if typed.startswith("-"):
-        yield from _options(program)
+        yield from _option_names(options, first)
         return
-    options = [word for word in before if word.startswith("--")]
-    if not before:
-        subject = (program.subject or "").strip("[]")
-        yield from (*_SUBJECTS[subject], *entries()) if subject in _SUBJECTS else ()
-    elif before[-1:] == options[-1:]:
-        yield from _values(program, options[-1])
+    flags = [word for word in before if word.startswith("--")]
+    if not before or (verb == "warm" and not flags):
+        yield from (*_NAMES[first], *entries()) if first in _NAMES else ()
+    elif before[-1:] == flags[-1:]:
+        yield from _values(options, flags[-1])
 
 
-def _options(program: Program) -> Iterator[str]:
-    for option in (*options_of(program), *OF_ALL):
-        name = option.usage.split()[0]
-        if "[no-]" in name:
-            yield name.replace("[no-]", "no-")
+def _option_names(options: type[Options], first: str) -> Iterator[str]:
+    for name, part in parts_of(Part(options(), options)).items():
+        if name == first:
+            continue
+        plain = name.rstrip("_").replace("_", "-")
+        yield f"--{plain}"
+        if part.value is True:
+            yield f"--no-{plain}"
+    if issubclass(options, TaskOptions):
         # What follows a dot is another part for each task.
-        yield name.replace("[no-]", "").removesuffix("PART")
+        yield from (f"--{config}." for config in options.configs)
+    yield "--help"
 
 
-def _values(program: Program, option: str) -> Sequence[str]:
-    """Values of an option whose last word was its name."""
+def _values(options: type[Options], option: str) -> Sequence[str]:
+    """Return the values of an option whose last word was its name."""
     name = option.removeprefix("--").replace("-", "_")
     if name == "task":
         return list(entries())
-    part = parts_of(Part(program.options(), program.options)).get(name)
+    part = parts_of(Part(options(), options)).get(name)
     return [] if part is None else choices(kind_of_text(part))

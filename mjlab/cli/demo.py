@@ -1,9 +1,10 @@
-"""The verb `demo`: `play` of a policy that ships, wherever it can be watched."""
+"""`demo`: watch a policy that ships."""
 
 import os
 import sys
 from collections.abc import Sequence
 
+from mjlab.cli import play
 from mjlab.cli.answers import Answer
 
 SHOWN = "Velocity-Go1-Flat"
@@ -31,7 +32,12 @@ examples:
   mjlab demo Velocity-G1-Gait
   mjlab demo Lift-Yam --video lift.mp4"""
 
-_SAYS_WHERE = ("--viewer", "--video", "--export", "--dump")
+_SAYS_WHERE = ("--viewer", "--video", "--dump")
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Play, in a browser or to a film."""
+    play.main(line_of_demo(arguments))
 
 
 def line_of_demo(arguments: Sequence[str]) -> list[str]:

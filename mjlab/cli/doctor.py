@@ -1,160 +1,59 @@
-"""The doctor of a run: figures, checkpoint and rollout; and a remedy that is tried."""
+"""`doctor`: say why a training does not learn."""
 
-import dataclasses
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-from mjlab.cli.answers import UsageError
-from mjlab.cli.episodes import columns
-from mjlab.cli.hardware import choose_learner
-from mjlab.doctor import Diagnosis, ordered
-from mjlab.doctor.acting import STEPS, examine_acting, examine_weights, roll
-from mjlab.doctor.training import Course, examine_training, judged, too_early
-from mjlab.envs import ManagerBasedRlEnv
-from mjlab.registry import entries, load_task
-from mjlab.rl import Checkpoints, RunFolder, TrainingLoop, load_policy
-from mjlab.rl.checkpoint import find_checkpoint, load_model
-from mjlab.rl.learners import network_names
-from mjlab.rl.logging import METRICS
-from mjlab.rl.metrics_file import read_metrics
-from mjlab.settings.change import Setting, apply
-from mjlab.threads import torch_threads
+from tyro.conf import Positional
 
-WORLDS = 16
-"""Worlds of a rollout."""
+from mjlab.cli.line import Options, read_line
+from mjlab.settings.bounds import at_least
+from mjlab.threads import prepare_threads
 
-_SHOWN = ("Train", "Policy", "Metrics", "Episode_Reward", "Curriculum")
+prepare_threads()
 
 
-def course_of(run: RunFolder) -> Course:
-    """The figures of a run, and its settings."""
-    return Course(
-        read_metrics(run.path / METRICS), run.settings(), planned=_planned(run)
-    )
+@dataclass(kw_only=True)
+class DoctorOptions(Options):
+    """Diagnose why a training does not learn.
 
-
-def _planned(run: RunFolder) -> int:
-    """Return the iterations that the task's own settings ask for; 0 if unknown."""
-    info = run.info()
-    if info["task"] not in entries():
-        return 0
-    task = load_task(info["task"])
-    if task.rl is None:
-        return 0
-    on_gpu = bool(info.get("hardware", {}).get("gpus"))
-    return choose_learner(task, on_gpu=on_gpu)().max_iterations
-
-
-def examine_figures(run: RunFolder) -> list[Diagnosis]:
-    """Findings from the figures of a run, without its checkpoint."""
-    course = course_of(run)
-    return ordered(examine_training(course) + too_early(course))
-
-
-def examine(
-    run: RunFolder, configs: Mapping[str, Any], *, worlds: int = WORLDS
-) -> tuple[list[Diagnosis], str]:
-    """Findings about a run, and in words what they were looked for in.
-
-    Args:
-        run: The run.
-        configs: Its configurations.
-        worlds: Worlds of the rollout.
+    Lists findings and remedies, the surest first, from the run's figures, its newest
+    checkpoint and a short rollout. The run may still be going. The report shows the
+    findings too.
     """
-    course = course_of(run)
-    found = examine_training(course) + too_early(course)
-    looked = f"{run.path.name}: {len(course.metrics.iterations)} recorded iterations"
-    path = Checkpoints(run.path / "checkpoints").newest()
-    if path is None:
-        return ordered(found), f"{looked}; there is no checkpoint"
-    agent = configs["agent"]
-    name = network_names(agent)[0]
-    groups = agent.obs_groups[name]
-    model = load_model(path)
-    layout = model["layout"]["observation"]
-    terms = {
-        f"{group}/{term}": math.prod(shape)
-        for group in groups
-        for term, shape in layout.get(group, {}).items()
-    }
-    weights = model["learner"]["algorithm"][f"{name}_state_dict"]
-    damage = examine_weights(weights, terms)
-    found += damage
-    looked = f"{looked}, {path.name}"
-    # A policy that is not finite acts in no world.
-    if any(one.kind == "weights_not_finite" for one in damage):
-        return ordered(found), looked
-    env = ManagerBasedRlEnv(_small(configs["env"], worlds), device="cpu")
-    try:
-        policy = load_policy(path, env, agent)
-        with torch_threads(1):
-            acting = roll(env, policy, groups)
-        normalises = getattr(getattr(agent, name), "obs_normalization", False)
-        found += judged(course, examine_acting(acting, is_normalised=normalises))
-    finally:
-        env.close()
-    return ordered(found), f"{looked}, {STEPS} steps of {worlds} worlds"
+
+    program = "doctor.py"
+    examples = ("latest", "Velocity-G1-Flat --try 20")
+
+    run: Positional[str] = "latest"
+    """A run's folder, a task (its newest run), or 'latest'."""
+
+    try_: Annotated[int, at_least(0)] = 0
+    """Iterations to train with the first remedy that is a setting, and as many without
+    it, from the same checkpoint."""
+
+    accept_changes: bool = False
+    """Open a run whose task has changed since, with the task as it is now."""
+
+    logs: Path = Path("logs")
+    """Folder of all runs."""
 
 
-def _small(cfg: Any, worlds: int) -> Any:
-    scene = dataclasses.replace(cfg.scene, num_envs=worlds)
-    return dataclasses.replace(cfg, scene=scene, seed=0, recorders={})
+def main(arguments: Sequence[str]) -> None:
+    """Examine, and try a remedy if that is asked for."""
+    options = read_line(DoctorOptions, arguments).options
+    from mjlab.cli import runs
+    from mjlab.cli.examine import examine, first_to_try, try_remedy
+    from mjlab.doctor import listing, save
 
-
-def try_remedy(
-    run: RunFolder, configs: Mapping[str, Any], finding: Diagnosis, iterations: int
-) -> str:
-    """A table of figures with a remedy and without, from the same checkpoint.
-
-    Args:
-        run: The run.
-        configs: Its configurations.
-        finding: The finding whose settings are tried.
-        iterations: How long each of the two trains.
-    """
-    settings = [
-        Setting(name, value.split()) for name, value in finding.settings.items()
-    ]
-    place = find_checkpoint(run.path)
-    if "optimizer_state_dict" not in load_model(place)["learner"]["algorithm"]:
-        raise UsageError(
-            f"{place} ships with a task, without what training needs: name a run."
-        )
-    before = _train_on(dict(configs), place, iterations)
-    after = _train_on(apply(dict(configs), settings), place, iterations)
-    names = [
-        name for name in before if name in after and name.partition("/")[0] in _SHOWN
-    ]
-    rows = [(name, f"{before[name]:.4g}", f"{after[name]:.4g}") for name in names]
-    head = (f"after {iterations} iterations", "as it is", "with the remedy")
-    return columns([head, *rows])
-
-
-def _train_on(
-    configs: Mapping[str, Any], place: Path, iterations: int
-) -> dict[str, float]:
-    """Go on from a checkpoint with new episodes; return the last figures."""
-    cfg = dataclasses.replace(configs["env"], recorders={})
-    env = ManagerBasedRlEnv(cfg, device="cpu")
-    agent = configs["agent"]
-    agent = dataclasses.replace(
-        agent, evaluation=dataclasses.replace(agent.evaluation, every=0)
-    )
-    try:
-        loop = TrainingLoop(env, agent)
-        loop.resume(place, exact=False)
-        most = loop.iteration + iterations
-        loop.cfg = dataclasses.replace(agent, max_iterations=most)
-        return loop.run().figures
-    finally:
-        env.close()
-
-
-def first_to_try(findings: Sequence[Diagnosis]) -> Diagnosis:
-    """The surest finding whose remedy is a setting."""
-    for one in findings:
-        if one.settings:
-            return one
-    raise UsageError("There is nothing to try: no finding has a setting as its remedy.")
+    run = runs.find_run(options.run, options.logs)
+    configs = run.configs(accept_changes=options.accept_changes)
+    findings, looked_at = examine(run, configs)
+    print(listing(findings, looked_at))
+    if not runs.ships(run):
+        save(run.path, findings, looked_at)
+    if options.try_:
+        chosen = first_to_try(findings)
+        print(f"\nTrying {chosen.options}", flush=True)
+        print(try_remedy(run, configs, chosen, options.try_))

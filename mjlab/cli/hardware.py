@@ -1,10 +1,13 @@
 """Learners and numbers of worlds and processors that suit the machine."""
 
+import dataclasses
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mjlab.cli.answers import UsageError
 from mjlab.registry import Task
 from mjlab.settings.change import Setting
 
@@ -77,6 +80,43 @@ def choose_worlds(
         f"Using {number} worlds, for {cores} processors and no GPU (change with "
         "--num-envs).",
     )
+
+
+def check_device(device: str | None) -> str | None:
+    """Return the device that a user asks for, or raise if it cannot be one."""
+    if device is not None and not re.fullmatch(r"cpu|cuda(:\d+)?", device):
+        hint = 'Valid: "cpu", "cuda", "cuda:0", "cuda:1" and so on.'
+        raise UsageError(f"--device cannot be {device!r}. {hint}")
+    return device
+
+
+def choose_device(device: str | None, env_cfg: Any) -> str:
+    """Return the device to simulate on: a GPU if there is one and the task uses it.
+
+    Args:
+        device: The device that the user asks for, if any.
+        env_cfg: The environment; the native engine runs on the CPU.
+    """
+    from mjlab.rl import Ranks
+
+    wanted = check_device(device)
+    if wanted is None and env_cfg.sim.backend == "native":
+        wanted = "cpu"
+    return Ranks().device(wanted)
+
+
+def with_worlds(env_cfg: Any, number: int) -> Any:
+    """Return a copy of an environment's configuration with a number of worlds."""
+    scene = dataclasses.replace(env_cfg.scene, num_envs=number)
+    return dataclasses.replace(env_cfg, scene=scene)
+
+
+def with_worlds_for(env_cfg: Any, episodes: int, *, device: str) -> Any:
+    """Return a copy with as many worlds as episodes, or as suit the machine."""
+    suits = choose_worlds(
+        1, on_gpu=device != "cpu", cores=processors(), backend=env_cfg.sim.backend
+    )
+    return with_worlds(env_cfg, min(episodes, suits.number))
 
 
 def will_use_gpu(device: str | None, settings: Sequence[Setting]) -> bool:

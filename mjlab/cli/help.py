@@ -1,12 +1,12 @@
-"""Help: what fits on a screen, and all that can be set below a part."""
+"""Texts of help: the docstrings of fields, and all settings below a part."""
 
 import ast
 import dataclasses
 import inspect
 import itertools
 import textwrap
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator
+from dataclasses import fields
 from functools import cache
 from typing import Any
 
@@ -15,57 +15,8 @@ from mjlab.settings.text import words_for
 from mjlab.settings.tree import Parameters, Part, parts_of, shown
 from mjlab.settings.types import is_record
 
-WIDTH = 88
+WIDTH = 80
 _COLUMN = 26
-
-
-@dataclass(frozen=True)
-class Option:
-    """An option as the help shows it."""
-
-    usage: str
-    """How it is typed."""
-
-    text: str
-    """What it does."""
-
-    @classmethod
-    def of(cls, owner: Any, field: dataclasses.Field) -> "Option":
-        """The option that a field of a dataclass is."""
-        name = field.name.rstrip("_")
-        value = "" if field.type is bool else f" {name.split('_')[-1].upper()}"
-        no = "[no-]" if field.type is bool and field.default is True else ""
-        usage = f"--{no}{name.replace('_', '-')}{value}"
-        return cls(usage, field_texts(owner).get(field.name, ""))
-
-
-OF_ALL = (
-    Option("--traceback", "Show where an error was raised, not only its message."),
-    Option("--help", "This text."),
-)
-"""Options of every program."""
-
-
-def short_help(
-    *,
-    usage: str,
-    summary: str,
-    options: Sequence[Option],
-    examples: Sequence[str],
-    closing: Sequence[str],
-) -> str:
-    """Lay the help out."""
-    lines = [f"usage: {usage}", "", *textwrap.wrap(summary, WIDTH), "", "options:"]
-    for option in [*options, *OF_ALL]:
-        lines += two_columns(option.usage, option.text)
-    if examples:
-        lines += ["", "examples:", *(f"  {example}" for example in examples)]
-    if closing:
-        wrapped = (
-            textwrap.wrap(line, WIDTH, break_on_hyphens=False) for line in closing
-        )
-        lines += ["", *itertools.chain.from_iterable(wrapped)]
-    return "\n".join(lines)
 
 
 def two_columns(left: str, right: str, column: int = _COLUMN) -> list[str]:

@@ -1,248 +1,300 @@
-"""A command line, taken apart without knowing any configuration.
+"""Reads the command line of a verb.
 
-    train.py TASK --name walk --env.rewards.upright.weight 2.0 --disable rewards.slip
-
-An option begins with two dashes, and takes what follows up to the next one. Dashes
-within a name are underscores. `--option=value` is the same as `--option value`.
+`--env.*` and `--agent.*` are settings of the task and are taken out first. tyro parses
+the rest, the options of the verb, and prints its help.
 """
 
 import dataclasses
-from collections.abc import Sequence
+import inspect
+import textwrap
+import typing
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
-from mjlab.cli.answers import Answer, UsageError
-from mjlab.cli.help import Option, short_help
-from mjlab.names import suggest
+import tyro
+from tyro.constructors import PrimitiveConstructorSpec
+
+from mjlab.cli.answers import Answer, UsageError, as_called
+from mjlab.cli.help import WIDTH, field_texts, reference
+from mjlab.registry import entries
+from mjlab.settings.bounds import bounds_of
 from mjlab.settings.change import Setting, apply
-
-HELP = ("help", "h")
-HELP_CONFIG = "help_config"
-DISABLE = "disable"
-ELSEWHERE = "wandb:"
-"""First letters of a place that is an artifact of Weights & Biases."""
-SHORT = {"num_envs": "env.scene.num-envs"}
-"""What programs without an option of this name take it for."""
+from mjlab.settings.text import choices, read_value
+from mjlab.settings.tree import Part, SettingError
+from mjlab.settings.types import field_types, union_members
 
 
-@dataclass(frozen=True, kw_only=True)
-class Program:
-    """The name and the arguments of a program."""
+@dataclass(kw_only=True)
+class Options:
+    """Options of every verb. The docstring of a subclass explains the verb."""
 
-    name: str
-    """File name, such as "train.py"."""
+    program: ClassVar[str]
+    """The verb's script, such as "train.py"."""
 
-    summary: str
-    """What it does, in a sentence."""
+    examples: ClassVar[tuple[str, ...]] = ()
+    """Arguments to show in the help."""
 
-    subject: str | None
-    """What its first argument is, such as "TASK". None takes no such argument."""
+    traceback: bool = False
+    """Show where an error was raised, not only its message."""
 
-    options: Any
-    """Dataclass of its own options, which has a default and a docstring for each."""
+    @classmethod
+    def closing(cls) -> str:
+        """Return the last paragraphs of the help."""
+        return ""
 
-    configs: tuple[str, ...] = ()
-    """Configurations that dotted options reach into, such as "env"."""
 
-    examples: tuple[str, ...] = ()
-    """Arguments to show."""
+@dataclass(kw_only=True)
+class TaskOptions(Options):
+    """Options of verbs that take settings of a task."""
+
+    configs: ClassVar[tuple[str, ...]] = ("env",)
+    """Configurations of which the line can set parts."""
+
+    disable: tuple[str, ...] = ()
+    """Switch terms off, such as rewards.foot_slip."""
+
+    help_config: str | bool = False
+    """List the settings below a part, such as env.rewards. Without a part, list all
+    parts."""
+
+    @classmethod
+    def closing(cls) -> str:
+        """Return the names of all tasks."""
+        return f"tasks: {', '.join(entries())}"
+
+
+T = TypeVar("T", bound=Options)
 
 
 @dataclass(frozen=True)
-class Line:
-    """A command line, read."""
+class Line(Generic[T]):
+    """A command line."""
 
-    subject: str | None
-    """The first argument."""
+    options: T
+    """Options of the verb."""
 
-    options: Any
-    """The program's own options."""
-
-    settings: tuple[Setting, ...]
-    """Values for configurations, in the order of the line."""
-
-    disabled: tuple[str, ...]
-    """Terms to switch off."""
-
-    reference: str | None
-    """The part of the configuration to explain instead of running, if any."""
+    settings: tuple[Setting, ...] = ()
+    """Settings of the task, in the order of the line."""
 
     def sets(self, name: str) -> bool:
-        """Return whether the line gives a value to a part of a configuration."""
+        """Return whether the line sets a part of the configuration."""
         return any(setting.name == name for setting in self.settings)
 
     @property
     def sets_recorders(self) -> bool:
-        """True if the line sets what recorders write, or where.
+        """True if the line says what recorders write.
 
-        Otherwise nothing but training follows the recorders of a run, which can be
-        another person's.
+        Otherwise only training uses the recorders of a run, which may be from another
+        person.
         """
         parts = ("env.recorders.", "env.recording.")
         return any(f"{setting.name}.".startswith(parts) for setting in self.settings)
 
+    def apply(self, configs: Mapping[str, Any]) -> dict[str, Any]:
+        """Return configurations with the settings of the line.
 
-def read_line(
-    program: Program, arguments: Sequence[str], closing: Sequence[str] = ()
-) -> Line:
-    """Take the arguments of a program apart.
+        Raises:
+            Answer: If the line asks for a list of settings (--help-config).
+            SettingError: If a setting does not exist or cannot have its value.
+        """
+        assert isinstance(self.options, TaskOptions), "This verb takes no settings."
+        found = apply(dict(configs), self.settings, self.options.disable)
+        part = self.options.help_config
+        if part is not False:
+            raise Answer(reference(found, "" if part is True else str(part)))
+        return found
+
+
+def read_line(options: type[T], arguments: Sequence[str]) -> Line[T]:
+    """Parse a command line.
 
     Args:
-        program: Who was called.
-        arguments: What was typed.
-        closing: Last lines of the help.
+        options: Class of the verb's options.
+        arguments: The words.
 
     Raises:
-        Answer: With the help, if that is what was asked for.
-        UsageError: With the nearest names, for an option that there is not.
+        UsageError: If an option or its value is wrong.
+        SystemExit: From tyro, after its help or its message.
     """
-    subjects, settings = _split(arguments)
-    if any(setting.name in HELP for setting in settings) or "-h" in subjects:
-        raise Answer(help_text(program, closing))
-    settings = [_written_out(program, setting) for setting in settings]
-    _check_options(program, settings)
-    subjects, settings = _fetched(subjects, settings)
-    return Line(
-        subject=_subject(program, subjects),
-        options=_own_options(program, settings),
-        settings=tuple(s for s in settings if _root(s) in program.configs),
-        disabled=tuple(v for s in settings if s.name == DISABLE for v in s.values),
-        reference=_reference(settings),
+    own, settings = _split(options, arguments)
+    defaults = options()
+    # The options of all verbs come last in the help.
+    fields = sorted(
+        dataclasses.fields(options), key=lambda f: f.name in field_types(TaskOptions)
     )
-
-
-def help_text(program: Program, closing: Sequence[str]) -> str:
-    """The short help of a program."""
-    usage = [program.name, program.subject, "[options]"]
-    return short_help(
-        usage=" ".join(part for part in usage if part),
-        summary=program.summary,
-        options=options_of(program),
-        examples=[f"{program.name} {example}" for example in program.examples],
-        closing=closing,
+    annotated = [
+        (f.name, _argument(options, f.name, getattr(defaults, f.name)), f)
+        for f in fields
+    ]
+    description = ""
+    if {"-h", "--help"} & set(own):
+        description = _description(options)
+    found = tyro.cli(
+        dataclasses.make_dataclass(options.__name__, annotated, kw_only=True),
+        prog=as_called(options.program),
+        description=description,
+        args=own,
     )
+    for value in vars(found).values():
+        if isinstance(value, SettingError):
+            raise value
+    for name, bound in bounds_of(options).items():
+        bound.check(getattr(found, name), f"--{_option(name)}")
+    return Line(options(**vars(found)), tuple(settings))
 
 
-def options_of(program: Program) -> list[Option]:
-    """Options of a program, but for those that every program has."""
-    own = dataclasses.fields(program.options)
-    options = [Option.of(program.options, field) for field in own]
-    if program.configs:
-        names = [field.name for field in own]
-        if "env" in program.configs and "num_envs" not in names:
-            options.append(_NUM_ENVS)
-        options += [_CONFIG_OPTIONS[config] for config in program.configs]
-        options += _TERM_OPTIONS
-    return options
+def positional(options: type[Options]) -> str:
+    """Return the name of a verb's positional argument; empty if it has none."""
+    for name, hint in typing.get_type_hints(options, include_extras=True).items():
+        if _POSITIONAL in getattr(hint, "__metadata__", ()):
+            return name
+    return ""
 
 
-_CONFIG_OPTIONS = {
-    "env": Option(
-        "--env.PART ...", "Value of any part of the environment's configuration."
-    ),
-    "agent": Option(
-        "--agent.PART ...", "Value of any part of the learner's configuration."
-    ),
-}
-_NUM_ENVS = Option("--num-envs NUMBER", "Worlds; short for --env.scene.num-envs.")
-_TERM_OPTIONS = [
-    Option("--disable TERM ...", "Switch terms off, such as rewards.foot_slip."),
-    Option("--help-config [PART]", "All parts below one, such as env.rewards."),
-]
+_POSITIONAL = typing.get_args(tyro.conf.Positional[int])[1]
+
+_SHORT = {"num_envs": "env.scene.num-envs"}
+"""Short options for settings, in verbs without an option of that name."""
 
 
-def _split(arguments: Sequence[str]) -> tuple[list[str], list[Setting]]:
-    """Return what comes before the first option, and the options with their values."""
-    subjects: list[str] = []
-    settings: list[Setting] = []
-    values = subjects
-    for argument in arguments:
-        if not argument.startswith("--"):
-            values.append(argument)
-            continue
-        option, has_value, value = argument.removeprefix("--").partition("=")
-        values = [value] if has_value else []
-        settings.append(Setting(option, values))
-    return subjects, settings
-
-
-def _written_out(program: Program, setting: Setting) -> Setting:
-    """A setting without abbreviation: `--no-exact`, or `--num-envs` of the scene."""
-    own = {f.name: f.type for f in dataclasses.fields(program.options)}
-    # Python keeps some names for itself: of `--try`, the field is `try_`.
-    if f"{setting.name}_" in own:
-        return Setting(f"{setting.option}_", setting.values)
-    switch = setting.name.removeprefix("no_")
-    is_switch = own.get(switch) is bool and switch != setting.name
-    if is_switch and not setting.values:
-        return Setting(switch, ["False"])
-    if setting.name == "num_envs" and "worlds" in own:
-        return Setting("worlds", setting.values)
-    if "env" in program.configs and setting.name not in own:
-        return Setting(SHORT.get(setting.name, setting.option), setting.values)
-    return setting
-
-
-def _fetched(
-    subjects: list[str], settings: list[Setting]
+def _split(
+    options: type[Options], arguments: Sequence[str]
 ) -> tuple[list[str], list[Setting]]:
-    """Subjects and settings with artifacts of W&B as what they are on this machine."""
-    given = [*subjects, *(value for each in settings for value in each.values)]
-    if not any(value.startswith(ELSEWHERE) for value in given):
-        return subjects, settings
-    from mjlab.rl.wandb import fetch
-
-    named = (s.values[0] for s in settings if s.name == "logs" and s.values)
-    logs = Path(next(named, "logs"))
-
-    def here(values: Sequence[str]) -> list[str]:
-        return [str(fetch(v, logs)) if v.startswith(ELSEWHERE) else v for v in values]
-
-    return here(subjects), [Setting(s.option, here(s.values)) for s in settings]
-
-
-def _check_options(program: Program, settings: Sequence[Setting]) -> None:
-    own = [field.name for field in dataclasses.fields(program.options)]
-    special = [HELP_CONFIG, DISABLE] if program.configs else []
-    for setting in settings:
-        root = _root(setting)
-        if root in (*own, *special, *program.configs):
+    """Return the words for tyro, and the settings of the task."""
+    kinds = field_types(options)
+    configs = options.configs if issubclass(options, TaskOptions) else ()
+    own: list[str] = []
+    # Words of an option that is given twice, such as --disable, count together.
+    many: dict[str, list[str]] = {}
+    settings: list[Setting] = []
+    values = own
+    for word in arguments:
+        if not word.startswith("--"):
+            values.append(word)
             continue
-        short = SHORT if "env" in program.configs else ()
-        known = (name.rstrip("_") for name in (*own, *special, *short, "help"))
-        names = [f"--{name}".replace("_", "-") for name in known]
-        everything = f"{program.name} --help lists the options."
-        hint = suggest(f"--{setting.option}", names, otherwise=everything)
-        if program.configs and "." in setting.name:
-            roots = " or ".join(f"--{config}." for config in program.configs)
-            hint = f"What is in the configuration begins with {roots}"
-        raise UsageError(f"There is no option '--{setting.option}'. {hint}")
+        option, has_value, value = word.removeprefix("--").partition("=")
+        name = option.replace("-", "_")
+        if "env" in configs and name in _SHORT and name not in kinds:
+            option = _SHORT[name]
+        if option.partition(".")[0] in configs:
+            values = [value] if has_value else []
+            settings.append(Setting(option, values))
+        elif "." in option:
+            raise UsageError(_no_setting(option, configs))
+        elif _is_tuple(kinds.get(name)) and not has_value:
+            values = many.setdefault(word, [])
+        else:
+            values = own
+            values.append(word)
+    for option, words in many.items():
+        own += [option, *words]
+    return own, settings
 
 
-def _subject(program: Program, subjects: Sequence[str]) -> str | None:
-    most = 0 if program.subject is None else 1
-    if len(subjects) > most:
-        said = "takes no argument" if not most else f"takes one {program.subject}"
-        raise UsageError(
-            f"{program.name} {said} before its options, and {subjects[most]!r} is one "
-            "too many. Options begin with two dashes."
-        )
-    return subjects[0] if subjects else None
+def _no_setting(option: str, configs: Sequence[str]) -> str:
+    if not configs:
+        return f"There is no option '--{option}': this command takes no settings."
+    begins = " or ".join(f"--{config}." for config in configs)
+    return f"There is no option '--{option}'. Settings begin with {begins}"
 
 
-def _own_options(program: Program, settings: Sequence[Setting]) -> Any:
-    own = {field.name for field in dataclasses.fields(program.options)}
-    chosen = [setting for setting in settings if _root(setting) in own]
-    return apply(program.options(), chosen) if chosen else program.options()
+def _option(name: str) -> str:
+    """Return the option of a field; Python keeps some names, such as `try`."""
+    return name.rstrip("_").replace("_", "-")
 
 
-def _reference(settings: Sequence[Setting]) -> str | None:
-    for setting in settings:
-        if setting.name == HELP_CONFIG:
-            return ".".join(setting.values).removeprefix("--")
-    return None
+def _argument(options: type[Options], name: str, default: Any) -> Any:
+    """Return the annotation for tyro of a field: how its words are read and shown."""
+    kind = field_types(options)[name]
+    option = _option(name)
+    told = tyro.conf.arg(
+        name=option,
+        help=as_called(field_texts(options).get(name, "")),
+        help_behavior_hint=_default_text(default),
+    )
+    if kind is bool and default:
+        return Annotated[bool, told]  # --name and --no-name
+    if kind is bool:
+        return Annotated[bool, tyro.conf.FlagCreatePairsOff, told]
+
+    def read(words: list[str]) -> Any:
+        try:
+            return read_value(option, words, Part(default, kind))
+        except SettingError as error:
+            return error  # tyro would put it into a long message; see `read_line`.
+
+    is_positional = name == positional(options)
+    spec = PrimitiveConstructorSpec(
+        nargs="*" if _takes_more_than_one_word(kind) else 1,
+        metavar=option.upper() if is_positional else _metavar(kind),
+        instance_from_str=read,
+        is_instance=lambda value: True,
+        str_from_instance=lambda value: [str(value)],
+    )
+    annotation = Annotated[kind, spec, told]
+    return tyro.conf.Positional[annotation] if is_positional else annotation
 
 
-def _root(setting: Setting) -> str:
-    return setting.name.partition(".")[0]
+def _takes_more_than_one_word(kind: Any) -> bool:
+    return bool in union_members(kind) or _is_tuple(kind)
+
+
+def _is_tuple(kind: Any) -> bool:
+    return any(typing.get_origin(member) is tuple for member in union_members(kind))
+
+
+def _metavar(kind: Any) -> str:
+    """Return the values of an option, as its help shows them."""
+    if names := choices(kind):
+        return f"{{{','.join(names)}}}"
+    shown = []
+    for member in union_members(kind):
+        arguments = typing.get_args(member)
+        if Ellipsis in arguments:
+            shown.append(f"{_metavar(arguments[0])} ...")
+        elif arguments:
+            shown.append(" ".join(map(_metavar, arguments)))
+        elif member not in (type(None), bool):
+            shown.append("TEXT" if member is str else member.__name__.upper())
+    return "|".join(shown)
+
+
+def _default_text(default: Any) -> str:
+    """Return the default for the help; empty if there is none to show."""
+    if isinstance(default, tuple):
+        return f"(default: {' '.join(map(str, default))})" if default else ""
+    is_shown = default is not None and default != "" and not isinstance(default, bool)
+    return f"(default: {default})" if is_shown else ""
+
+
+def _description(options: type[Options]) -> str:
+    summary, *more = inspect.cleandoc(options.__doc__ or "").split("\n\n")
+    parts = [summary, *map(_indented, more)]
+    if issubclass(options, TaskOptions):
+        paths = " and ".join(f"--{config}.PATH VALUE" for config in options.configs)
+        lines = [f"{paths}, such as --env.scene.num-envs 4096."]
+        if "num_envs" not in field_types(options):
+            lines.append("--num-envs 4096 is short for that.")
+        parts.append("\n  ".join(["settings of the task:", *lines]))
+    if options.examples:
+        shown = [
+            f"{options.program} {example}".rstrip() for example in options.examples
+        ]
+        parts.append("\n  ".join(["examples:", *shown]))
+    parts += map(_indented, filter(None, options.closing().split("\n\n")))
+    # tyro adds an empty line above a paragraph that is indented.
+    text = "\n\n".join(parts).replace("\n\n  ", "\n  ")
+    return as_called(text)
+
+
+def _indented(text: str) -> str:
+    """Wrap a paragraph. tyro would join lines that are not indented."""
+    plain, indent = " ".join(text.split()), "  "
+    return textwrap.fill(
+        plain,
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+    )

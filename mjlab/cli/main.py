@@ -1,47 +1,57 @@
-"""The command `mjlab`: `mjlab train TASK` is `python scripts/train.py TASK`."""
+"""The command `mjlab VERB ...`, and the same verbs as scripts."""
 
-import importlib
 import importlib.metadata
 import sys
 
 from mjlab.cli.answers import Answer, UsageError, call_programs, run_program
-from mjlab.cli.help import Option, short_help
-from mjlab.cli.verbs import VERBS
+from mjlab.cli.help import WIDTH, two_columns
+from mjlab.cli.verbs import VERBS, all_verbs, load_verb
 from mjlab.names import suggest
 from mjlab.registry import OURS
 
 
 def main() -> int:
     """Run `mjlab VERB ...`, and return its exit code."""
-    # Of two verbs of one program, the last is its own.
-    call_programs({f"{verb.script}.py": word for word, verb in VERBS.items()})
-    word, *rest = sys.argv[1:] or ["--help"]
-    if word not in VERBS:
-        return run_program(lambda _: _answer(word), [])
-    verb = VERBS[word]
-    program = importlib.import_module(f"mjlab.scripts.{verb.script}")
-    return run_program(lambda arguments: program.main(verb.line(arguments)), rest)
+    # Of two verbs with one script, the script is the last.
+    scripts = {f"{verb.script or name}.py": name for name, verb in VERBS.items()}
+    call_programs(scripts)
+    name, *rest = sys.argv[1:] or ["--help"]
+    if name not in all_verbs():
+        return run_program(lambda _: _answer(name), [])
+    return run(name, rest)
+
+
+def run(name: str, arguments: list[str] | None = None) -> int:
+    """Run a verb, and return its exit code.
+
+    Args:
+        name: The verb.
+        arguments: The words after it. None takes those of this process.
+    """
+    return run_program(load_verb(name), arguments)
 
 
 def _answer(word: str) -> None:
     """Answer a word that is no verb: with help, version, or the nearest verbs."""
     if word == "--version":
         raise Answer(f"{OURS} {_version()}")
+    verbs = all_verbs()
     if word not in ("--help", "-h", "help"):
-        hint = suggest(word, list(VERBS), otherwise="mjlab --help lists the verbs.")
+        hint = suggest(word, list(verbs), otherwise="mjlab --help lists the verbs.")
         raise UsageError(f"There is no 'mjlab {word}'. {hint}")
-    raise Answer(
-        short_help(
-            usage="mjlab VERB [options]",
-            summary="Robot learning on MuJoCo. `mjlab VERB --help` explains a verb.",
-            options=[
-                *(Option(word, verb.text) for word, verb in VERBS.items()),
-                Option("--version", "The version that is installed."),
-            ],
-            examples=["mjlab demo", "mjlab train Velocity-Go1-Flat", "mjlab play"],
-            closing=(),
-        )
-    )
+    lines = [
+        "usage: mjlab VERB [options]",
+        "",
+        "Robot learning on MuJoCo. `mjlab VERB --help` explains a verb.",
+        "",
+        "verbs:",
+    ]
+    for name, verb in verbs.items():
+        lines += two_columns(name, verb.text)
+    lines += ["", "examples:"]
+    lines += ["  mjlab demo", "  mjlab train Velocity-Go1-Flat", "  mjlab play"]
+    assert all(len(line) <= WIDTH for line in lines)
+    raise Answer("\n".join(lines))
 
 
 def _version() -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from mjlab.cli.motion_options import tell_progress
+from mjlab.cli.progress import tell_progress
 from mjlab.cli.watching import watch_in_browser
 from mjlab.envs import ManagerBasedRlEnv, ViewerCfg, ZeroPolicy
 from mjlab.files import write_text

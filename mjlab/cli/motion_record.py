@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from mjlab.cli.answers import UsageError
-from mjlab.cli.motion_options import RecordOptions, tell_progress
+from mjlab.cli.motion import RecordOptions
+from mjlab.cli.progress import tell_progress
 from mjlab.cli.runs import find_run
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.motion import Motion, MotionInfo, MotionRobot

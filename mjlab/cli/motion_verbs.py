@@ -1,22 +1,24 @@
-"""The deeds of `motion.py`: reading, making, checking, drawing and writing motions."""
+"""The work of `motion`: reading, making, checking, drawing and writing motions."""
 
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from mjlab.cli.answers import UsageError
-from mjlab.cli.line import Line
-from mjlab.cli.motion_options import (
-    FAILED,
+from mjlab.cli.motion import (
     BlendOptions,
+    CheckOptions,
     CutOptions,
     ImportOptions,
+    ListOptions,
+    MakeOptions,
     MirrorOptions,
     RecordOptions,
     ShowOptions,
     SimulateOptions,
-    tell_progress,
 )
+from mjlab.cli.progress import tell_progress
 from mjlab.motion import Motion, MotionRobot, find_motions, load_motion, save_motion
 from mjlab.motion.bvh import read_bvh
 from mjlab.motion.checks import check_motion, estimate_contacts
@@ -31,13 +33,18 @@ from mjlab.tasks.robots.go1 import GO1
 from mjlab.tasks.robots.robot import Robot
 from mjlab.tasks.tracking import clips
 
+T = TypeVar("T")
+
+FAILED = 1
+"""Exit code where a motion does not pass its checks."""
+
 ROBOTS = {robot.name: robot for robot in (G1, GO1)}
 """Robots by name."""
 
 
-def import_file(line: Line) -> None:
+def import_file(options: ImportOptions) -> None:
     """Read a file of another format and write a motion file."""
-    path, options = _subject(line, "FILE"), line.options
+    path = _need(options.file, "FILE")
     facts = _robot(options.robot)
     robot = MotionRobot(facts.entity_cfg(), facts.name)
     motion = _read(path, robot, facts, options)
@@ -55,28 +62,26 @@ def import_file(line: Line) -> None:
     _say(_report(motion, robot, facts)[0])
 
 
-def make(line: Line) -> None:
+def make(options: MakeOptions) -> None:
     """Solve clips from their descriptions."""
     names = list(clips.SKETCHES)
-    if line.subject is not None:
-        names = [names[find_name(line.subject, names, what="clip")]]
+    if options.clip is not None:
+        names = [names[find_name(options.clip, names, what="clip")]]
     cfg = G1.entity_cfg()
     robot = MotionRobot(cfg, G1.name)
     for name in names:
         motion = clips.make_clip(name, robot, tell_progress(name))
         carried = simulated(motion, cfg, robot).feasibility
         motion = replace(motion, feasibility=carried)
-        out = save_motion(motion, line.options.out / f"{name}.npz", bare=True)
+        out = save_motion(motion, options.out / f"{name}.npz", bare=True)
         _say(f"{out}: {_summary(motion)}")
 
 
-def record(line: Line) -> None:
+def record(options: RecordOptions) -> None:
     """Write what a trained policy does."""
     from mjlab.cli.motion_record import recorded
 
-    place, options = str(_subject(line, "RUN")), line.options
-    assert isinstance(options, RecordOptions), "These are the options of `record`."
-    motion = recorded(place, options, ROBOTS)
+    motion = recorded(str(_need(options.run, "RUN")), options, ROBOTS)
     facts = ROBOTS[motion.info.robot]
     robot = MotionRobot(facts.entity_cfg(), facts.name)
     motion = _with_contacts(robot.completed(motion), facts)
@@ -85,10 +90,9 @@ def record(line: Line) -> None:
     _say(_report(motion, robot, facts)[0])
 
 
-def simulate(line: Line) -> None:
+def simulate(options: SimulateOptions) -> None:
     """Write what a robot does of a motion."""
-    path, options = _subject(line, "FILE"), line.options
-    assert isinstance(options, SimulateOptions), "These are the options of `simulate`."
+    path = _need(options.file, "FILE")
     motion = load_motion(path)
     facts = _robot(options.robot or motion.info.robot, path)
     cfg = facts.entity_cfg()
@@ -100,13 +104,13 @@ def simulate(line: Line) -> None:
     _say(_report(found, robot, facts)[0])
 
 
-def check(line: Line) -> None:
+def check(options: CheckOptions) -> None:
     """Measure motions; end with a code if one fails."""
     passes = True
     robots: dict[str, MotionRobot] = {}
-    for path in find_motions([_subject(line, "PLACE")]):
+    for path in find_motions([_need(options.place, "PLACE")]):
         motion = load_motion(path)
-        facts = _robot(line.options.robot or motion.info.robot, path)
+        facts = _robot(options.robot or motion.info.robot, path)
         if facts.name not in robots:
             robots[facts.name] = MotionRobot(facts.entity_cfg(), facts.name)
         text, ok = _report(motion, robots[facts.name], facts)
@@ -116,12 +120,11 @@ def check(line: Line) -> None:
         raise SystemExit(FAILED)
 
 
-def show(line: Line) -> None:
+def show(options: ShowOptions) -> None:
     """Show it in a browser, or write a film or charts."""
     from mjlab.cli.motion_pictures import watch, write_film, write_plots
 
-    path, options = _subject(line, "FILE"), line.options
-    assert isinstance(options, ShowOptions), "These are the options of `show`."
+    path = _need(options.file, "FILE")
     motion = load_motion(path)
     facts = _robot(options.robot or motion.info.robot, path)
     if options.film is None and options.plots is None:
@@ -136,10 +139,9 @@ def show(line: Line) -> None:
         _say(f"Wrote {options.film}: {frames} frames.")
 
 
-def mirror(line: Line) -> None:
+def mirror(options: MirrorOptions) -> None:
     """Write the mirror image of a motion."""
-    path, options = _subject(line, "FILE"), line.options
-    assert isinstance(options, MirrorOptions), "These are the options of `mirror`."
+    path = _need(options.file, "FILE")
     motion = load_motion(path)
     facts = _robot(options.robot or motion.info.robot, path)
     if facts.mirror is None:
@@ -147,10 +149,9 @@ def mirror(line: Line) -> None:
     _save_like(path, mirrored(motion, facts.mirror), options.out)
 
 
-def cut(line: Line) -> None:
+def cut(options: CutOptions) -> None:
     """Write a range of frames."""
-    path, options = _subject(line, "FILE"), line.options
-    assert isinstance(options, CutOptions), "These are the options of `cut`."
+    path = _need(options.file, "FILE")
     motion = load_motion(path)
     if options.frames is None:
         raise UsageError(
@@ -161,19 +162,18 @@ def cut(line: Line) -> None:
     _save_like(path, part, options.out)
 
 
-def blend(line: Line) -> None:
+def blend(options: BlendOptions) -> None:
     """Write two motions one after the other."""
-    path, options = _subject(line, "FILE"), line.options
-    assert isinstance(options, BlendOptions), "These are the options of `blend`."
+    path = _need(options.file, "FILE")
     if options.then is None:
         raise UsageError("Name the motion that follows: --then FILE.")
     both = blended(load_motion(path), load_motion(options.then), options.seconds)
     _save_like(path, both, options.out)
 
 
-def list_motions(line: Line) -> None:
+def list_motions(options: ListOptions) -> None:
     """List the motions of a folder."""
-    place = line.subject or clips.FOLDER
+    place = options.folder or clips.FOLDER
     motions = [load_motion(path) for path in find_motions([place])]
     width = max(len(motion.name) for motion in motions)
     for motion in motions:
@@ -261,10 +261,10 @@ def _save_like(path: Path, motion: Motion, out: Path | None) -> None:
     _say(f"{written}: {_summary(motion)}")
 
 
-def _subject(line: Line, what: str) -> Path:
-    if line.subject is None:
+def _need(given: T | None, what: str) -> T:
+    if given is None:
         raise UsageError(f"Name a {what}: motion.py WORD {what}.")
-    return Path(line.subject)
+    return given
 
 
 def _say(text: str) -> None:

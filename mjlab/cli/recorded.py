@@ -7,7 +7,7 @@ from typing import Literal
 import torch
 
 from mjlab.cli.answers import UsageError
-from mjlab.cli.motion_options import tell_progress
+from mjlab.cli.progress import tell_progress
 from mjlab.envs import ManagerBasedRlEnv, Policy
 from mjlab.gym import FlattenActionSpace
 from mjlab.gym.torch_env import TorchVectorEnv

@@ -1,375 +1,268 @@
-"""A training from its configurations to a folder with policy, report and ONNX file.
+"""`train`: train a policy for a task."""
 
-Here alone learning meets what is made of it: reports, exports, dumps and placements.
-"""
-
-import contextlib
 import dataclasses
-import logging
-import os
-import secrets
-import subprocess
-import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import torch
+from tyro.conf import Positional
 
-import mjlab
-from mjlab.cli.answers import as_called
-from mjlab.cli.doctor import examine_figures
-from mjlab.cli.memory import require_memory
-from mjlab.doctor import save as save_findings
-from mjlab.doctor.watch import WatchedDisplay
-from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
-from mjlab.export import NEEDS, ExportError, is_installed
-from mjlab.files import CannotWriteError, make_folders, saying_why, write_text
-from mjlab.provenance import versions
-from mjlab.replay.dump_files import DumpFolder
-from mjlab.replay.flight_recorder import FlightRecorder
-from mjlab.report import REPORT, write_report
-from mjlab.rl.check import check_agent, groups_of
-from mjlab.rl.checkpoint import Checkpoints
-from mjlab.rl.config import AgentCfg
-from mjlab.rl.console import Display, open_display
-from mjlab.rl.distributed import Ranks
-from mjlab.rl.hook import Hook
-from mjlab.rl.initial_weights import take_weights
-from mjlab.rl.logging import writing
-from mjlab.rl.loop import TrainingLoop, TrainingResult
-from mjlab.rl.run_folder import KEPT_DEFAULTS, RunFolder
-from mjlab.rl.vecenv import TrainingEnv
-from mjlab.settings.file import read_out
-from mjlab.task_file import task_text
-from mjlab.workers.placement import Placement, placement_lines
+from mjlab.cli import hardware
+from mjlab.cli.answers import UsageError, as_called
+from mjlab.cli.line import Line, TaskOptions, read_line
+from mjlab.cli.tasks import need_task
+from mjlab.registry import Entry, Task, load_task
+from mjlab.settings.bounds import at_least
+from mjlab.threads import prepare_threads
 
-_log = logging.getLogger(__name__)
+prepare_threads()
+
+if TYPE_CHECKING:
+    from mjlab.rl import RunFolder
+    from mjlab.workers.placement import Placement
 
 
-def train(
-    env_cfg: ManagerBasedRlEnvCfg,
-    agent_cfg: AgentCfg,
-    *,
-    task: str,
-    name: str = "",
-    root: Path = Path("logs"),
-    device: str | None = None,
-    resume: Path | None = None,
-    exact: bool = True,
-    chosen: Collection[str] = (),
-    init_from: Path | None = None,
-    critic_first: int = 0,
-    defaults: Mapping[str, Any] | None = None,
-    make_hooks: Callable[[TrainingEnv], Sequence[Hook]] | None = None,
-    display: Display | None = None,
-    placement: Placement | None = None,
-) -> tuple[RunFolder, TrainingResult]:
-    """Train in a run folder, alone or as one of the processes of `torchrun`.
+@dataclass(kw_only=True)
+class TrainOptions(TaskOptions):
+    """Train a policy for a task.
 
-    With the policy come a report and, where the run was not stopped, an ONNX file.
-
-    Args:
-        env_cfg: The environment; its worlds are those of one process.
-        agent_cfg: The learner.
-        task: Task's id, which names the folder.
-        name: What the user calls the run.
-        root: Folder of all runs.
-        device: Where to train. None takes a GPU of its own where there is one.
-        resume: Run or checkpoint to go on from, in the same folder.
-        exact: Go on exactly; see `TrainingLoop.resume`.
-        chosen: Paths of the settings that the user typed; see `TrainingLoop.resume`.
-        init_from: Run or checkpoint to take first weights from; see `take_weights`.
-        critic_first: Iterations in which the critic alone learns from there.
-        defaults: The task's configurations as they were before the user changed any,
-            as "env" and "agent", to be compared with in the report.
-        make_hooks: Makes what is done after each iteration, besides `agent_cfg.hooks`.
-        display: Shows progress. None shows it on standard output.
-        placement: Where worlds and learner are, which then says where to train. None
-            has both on one device, in this process.
+    Results go to logs/TASK/TIME_NAME.
     """
-    ranks = Ranks.from_environment()
-    device = ranks.device(device if placement is None else placement.device)
-    physics = device if placement is None else placement.physics
-    ranks.join(device)
-    env_cfg = _settled(env_cfg, ranks)
-    check_agent(agent_cfg, groups_of(env_cfg), env_cfg.scene.num_envs)
-    # What cannot be written must not be found out after the worlds are built.
-    configs = {"env": env_cfg, "agent": agent_cfg}
-    text, settings = task_text(task, configs), read_out(configs)
-    # The run stores both; evaluation, play and export use the physics of `env_cfg`.
-    stepped = env_cfg.for_training()
-    require_memory(stepped, agent_cfg, physics, processes=ranks.local_world)
-    first_world = ranks.index * env_cfg.scene.num_envs
-    env = _build(stepped, placement, device, first_world, task)
-    run = _open_folder(env_cfg, agent_cfg, ranks, task, name, root, resume)
-    record = _recording(run) if ranks.is_first else contextlib.nullcontext()
-    with contextlib.ExitStack() as stack:
-        stack.callback(env.close)
-        stack.enter_context(_lock(run, ranks))
-        # A run that cannot be resumed stays as it was.
-        if resume is None:
-            stack.enter_context(record)
-            if ranks.is_first and defaults is not None:
-                write_text(run.path / KEPT_DEFAULTS, task_text(task, defaults))
-        if ranks.is_first:
-            shown = display or open_display(f"{task}  {run.path}")
-            display = WatchedDisplay(shown, settings)
-        loop = TrainingLoop(
-            env,
-            agent_cfg,
-            checkpoints=Checkpoints(
-                run.path / "checkpoints", keep=agent_cfg.checkpoint.keep
-            ),
-            make_eval_env=_eval_maker(env_cfg, agent_cfg, placement, physics),
-            hooks=_hooks(agent_cfg, env, make_hooks),
-            display=display,
-            ranks=ranks,
-            config_text=text,
-        )
-        if resume is not None:
-            loop.resume(resume, exact=exact, chosen=chosen)
-            if ranks.is_first:
-                changes, seed = loop.changes, env_cfg.seed
-                run.reopen(loop.iteration, text, seed=seed, changes=changes)
-            stack.enter_context(record)
-        taken = _take_weights(loop, init_from, critic_first)
-        stack.enter_context(_recorder(loop, run, task, text, display))
-        if ranks.is_first and display is not None:
-            start = [*_start(loop, placement), *_judged(env_cfg)]
-            lines = [*taken, *_changed(loop), *start]
-            for line in [f"Run folder {run.path}.", *lines]:
-                display.say(line)
-            loop.writers = stack.enter_context(
-                writing(
-                    run.path,
-                    agent_cfg.logging,
-                    start=loop.iteration,
-                    config=settings.values,
-                )
-            )
-        outcome = loop.run()
-        if ranks.is_first:
-            run.finish("stopped" if outcome.interrupted else "finished", outcome.reason)
-            if display is not None:
-                stopped = outcome.interrupted
-                display.say(_unexported(run) if stopped else _export(run, configs))
-    ranks.leave()
-    return run, outcome
 
-
-FILM = Path("videos/policy.mp4")
-"""Film of the policy at the end of training, in the run's folder."""
-
-
-def record_film(run: RunFolder) -> str:
-    """Film the policy of a run, write the report with the film, and say where it is.
-
-    A separate process records the film, because rendering needs other library settings
-    and the training process does not return freed memory to the system.
-    """
-    film = run.path / FILM
-    make_folders(film.parent)
-    paths = [str(Path(mjlab.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
-    done = subprocess.run(
-        [sys.executable, "-m", "mjlab", "play", str(run.path), "--video", str(film)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
-        capture_output=True,
-        text=True,
-    )
-    if done.returncode:
-        said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-        return f"No film was recorded. {said[-1].removeprefix('error: ')}"
-    write_report(run.path)
-    return f"Film {shown_path(film)}."
-
-
-def next_commands(run: RunFolder) -> str:
-    """Return the commands to look at a run with."""
-    place = shown_path(run.path)
-    return (
-        "Next:\n"
-        f"  watch it           python scripts/play.py {place}\n"
-        f"  see all curves     python scripts/report.py {place} --open\n"
-        f"  ask what is wrong  python scripts/doctor.py {place}"
+    program = "train.py"
+    examples = (
+        "Velocity-G1 --env.scene.num-envs 4096",
+        "Velocity-G1 --agent.max-iterations 3000 --agent.algorithm.learning-rate 5e-4",
+        "Velocity-G1 --env.rewards.upright.weight 2.0 --disable rewards.foot_slip",
+        "Velocity-G1 --agent.actor RnnModelCfg --agent.critic RnnModelCfg",
+        "Velocity-G1 --resume latest --agent.max-iterations 5000",
+        "Velocity-Go1 --init-from Velocity-Go1-Flat",
+        "Velocity-G1 --help-config env.rewards",
     )
 
+    configs = ("env", "agent")
 
-def shown_path(path: Path) -> Path:
-    """Return a path as a user types it: relative, where it is below this folder."""
-    here, there = Path.cwd().resolve(), path.resolve()
-    return there.relative_to(here) if there.is_relative_to(here) else there
+    task: Positional[str | None] = None
+    """The task."""
+
+    name: str = ""
+    """Name of the run, appended to its time."""
+
+    seed: int | None = None
+    """Random seed (same as --env.seed). Default: drawn at random."""
+
+    device: str | None = None
+    """Where to train, such as "cpu" or "cuda:1". Default: a GPU if available."""
+
+    gpus: tuple[int, ...] = ()
+    """Train on several GPUs of this machine, such as 0 1."""
+
+    placement: Literal["gpu", "dual", "cpu", "warp-cpu"] | None = None
+    """Where simulation and learning run: both on a GPU (gpu), simulation in worker
+    processes and learning on a GPU if available (dual), both on the CPU (cpu), or
+    simulation on Warp's CPU device (warp-cpu). Default: chosen from --device."""
+
+    workers: Annotated[int | None, at_least(1)] = None
+    """Worker processes (placement dual). Default: one per processor."""
+
+    resume: str | None = None
+    """Resume a run in its folder and with its configuration: "latest", the folder, its
+    name, or a checkpoint in it. Options that are typed replace saved values."""
+
+    exact: bool = True
+    """Resume bit for bit. With --no-exact a resumed run starts new episodes, which lets
+    the seed, the number of worlds and the scene change."""
+
+    init_from: str | None = None
+    """Initialise the weights from another run, where observations and actions have the
+    same names: "latest", the folder, a checkpoint in it, or a task."""
+
+    critic_first: Annotated[int, at_least(0)] = 0
+    """Iterations in which only the critic learns, for --init-from a policy without a
+    critic, such as a cloned policy."""
+
+    video: bool = False
+    """Record a film of the policy at the end, for the run's folder and its report."""
+
+    accept_changes: bool = False
+    """Resume a run whose task has changed since, with the task as it is now."""
+
+    logs: Path = Path("logs")
+    """Folder of all runs."""
 
 
-def _take_weights(
-    loop: TrainingLoop, place: Path | None, critic_first: int
-) -> list[str]:
-    """Begin with another run's weights, if one is named; return what to say of it."""
+def main(arguments: Sequence[str]) -> None:
+    """Train, and say where the results are."""
+    line = read_line(TrainOptions, arguments)
+    options = line.options
+    entry = need_task(options.task, options.program)
+    # From here on it takes seconds, because torch is imported.
+    from mjlab.cli.memory import keep_freed_memory
+    from mjlab.cli.training import next_commands, record_film, train
+    from mjlab.rl import Ranks
+
+    weights = find_weights(options)
+    run = find_run(options, entry)
+    configs = read_configs(line, entry, run)
+    keep_freed_memory()
+    placement = find_place(options)
+    device = choose_device(line, configs) if placement is None else placement.physics
+    env_cfg, notes = settle_worlds(line, entry, run, configs["env"], device)
+    if placement is not None:
+        placement = placement.for_worlds(env_cfg.scene.num_envs)
+    folder, outcome = train(
+        env_cfg,
+        configs["agent"],
+        task=entry.id,
+        name=options.name,
+        root=options.logs,
+        device=device,
+        resume=None if run is None else checkpoint_or_run(str(options.resume), run),
+        exact=options.exact,
+        chosen=[setting.name for setting in line.settings],
+        init_from=weights,
+        critic_first=options.critic_first,
+        defaults=None if run is not None else find_defaults(line, entry),
+        placement=placement,
+        notes=notes,
+    )
+    if not Ranks.from_environment().is_first:
+        return
+    if options.video and not outcome.interrupted:
+        print(record_film(folder), flush=True)
+    print(f"{'Stopped' if outcome.interrupted else 'Done'}: {outcome.reason}.")
+    print(as_called(next_commands(folder)))
+
+
+def find_run(options: TrainOptions, entry: Entry) -> "RunFolder | None":
+    """Return the run to resume, if one is asked for."""
+    from mjlab.rl import RunFolder
+
+    place, logs = options.resume, options.logs
     if place is None:
-        return []
-    loop.learner.critic_first = critic_first
-    return take_weights(place, loop.learner, loop.worlds, loop.cfg)
+        return None
+    if place == "latest" and not (logs / entry.id / place / "run.json").is_file():
+        raise UsageError(
+            f"There is no run of {entry.id!r} in {logs} to resume. "
+            f"Train one with train.py {entry.id}."
+        )
+    # A run is named as it is below its task's folder, or by a path.
+    own = logs / entry.id / place
+    run = RunFolder.find(own if own.is_dir() else place, logs)
+    task = run.info()["task"]
+    if task != entry.id:
+        raise UsageError(f"{run.path} is a run of {task!r}, not of {entry.id!r}.")
+    return run
 
 
-def _changed(loop: TrainingLoop) -> list[str]:
-    """Return the line about settings that changed when the run was resumed."""
-    return [f"Changed: {', '.join(loop.changes)}."] if loop.changes else []
+def find_weights(options: TrainOptions) -> Path | None:
+    """Return the run or the checkpoint whose weights to begin with, if any."""
+    place = options.init_from
+    if place is None:
+        if options.critic_first:
+            raise UsageError("--critic-first is for --init-from.")
+        return None
+    if options.resume is not None:
+        raise UsageError(
+            "--init-from begins a run and --resume goes on with one: take one of them."
+        )
+    from mjlab.cli.runs import find_run as find_any_run
+
+    return checkpoint_or_run(place, find_any_run(place, options.logs))
 
 
-def _hooks(
-    cfg: AgentCfg,
-    env: TrainingEnv,
-    make_more: Callable[[TrainingEnv], Sequence[Hook]] | None,
-) -> tuple[Hook, ...]:
-    """Return what is done after each iteration."""
-    own = [hook.bind(name, env) for name, hook in cfg.hooks.items() if hook]
-    return (*own, *(() if make_more is None else make_more(env)))
+def checkpoint_or_run(place: str, run: "RunFolder") -> Path:
+    """Return the checkpoint that a user names, or the folder of the run."""
+    return Path(place) if Path(place).is_file() else run.path
 
 
-def _build(
-    cfg: ManagerBasedRlEnvCfg,
-    placement: Placement | None,
-    device: str,
-    first_world: int,
-    task: str,
-) -> TrainingEnv:
-    """Build the worlds of this process."""
-    if placement is not None:
-        return placement.build(cfg, first_world=first_world, task=task)
-    return ManagerBasedRlEnv(cfg, device=device, first_world=first_world, task=task)
+def read_configs(
+    line: Line[TrainOptions], entry: Entry, run: "RunFolder | None"
+) -> dict[str, Any]:
+    """Return env and agent of the task or of the run, with the settings of the line."""
+    if run is not None:
+        configs = run.configs(accept_changes=line.options.accept_changes)
+    else:
+        task = load_task(entry.id)
+        if task.rl is None:
+            raise UsageError(f"The task {entry.id!r} has no settings of a learner.")
+        configs = {"env": task.env(), "agent": learner_of(line, task)()}
+    configs = line.apply(configs)
+    if line.options.seed is not None:
+        env = dataclasses.replace(configs["env"], seed=line.options.seed)
+        configs = {**configs, "env": env}
+    return configs
 
 
-def _start(loop: TrainingLoop, placement: Placement | None) -> list[str]:
-    """Return the lines to say when training starts."""
-    env = loop.env
-    lines = env.startup_lines()
-    if loop.cfg.dumps.enabled and not isinstance(env, ManagerBasedRlEnv):
-        lines.append("No dumps are made: worlds are in worker processes.")
-    return lines if placement is None else [*lines, *placement_lines(placement, loop)]
+def find_defaults(line: Line[TrainOptions], entry: Entry) -> dict[str, Any] | None:
+    """Return the task's own configurations, for the report to compare with."""
+    task = load_task(entry.id)
+    rl = None if task.rl is None else learner_of(line, task)
+    return None if rl is None else {"env": task.env(), "agent": rl()}
 
 
-def _judged(cfg: ManagerBasedRlEnvCfg) -> list[str]:
-    """Return the line about the physics of evaluation, if it differs."""
-    if cfg.sim.training is None:
-        return []
-    step = f"{cfg.decimation} steps of {1000 * cfg.sim.mujoco.timestep:g} ms"
-    return [f"Evaluation and play: {step} per action (see env.sim.training)."]
+def learner_of(line: Line[TrainOptions], task: Task) -> Callable[[], Any]:
+    """Return the factory of the learner's settings: they differ without a GPU."""
+    options = line.options
+    if options.placement is not None:
+        on_gpu = options.placement == "gpu"
+    elif options.gpus:
+        on_gpu = options.device != "cpu"
+    else:
+        on_gpu = hardware.will_use_gpu(options.device, line.settings)
+    return hardware.choose_learner(task, on_gpu=on_gpu)
 
 
-def _lock(run: RunFolder, ranks: Ranks) -> contextlib.AbstractContextManager[None]:
-    """Keep runs other than that of these processes out of the folder."""
-    return run.lock() if ranks.is_first else contextlib.nullcontext()
+def choose_device(line: Line[TrainOptions], configs: dict[str, Any]) -> str:
+    """Choose this process's device; does not return where it starts others instead."""
+    from mjlab.rl import Ranks, relaunch
+
+    wanted = hardware.check_device(line.options.device)
+    if line.options.gpus:
+        relaunch(line.options.gpus)
+    if wanted is None and configs["env"].sim.backend == "native":
+        return "cpu"
+    return Ranks.from_environment().device(wanted)
 
 
-@contextlib.contextmanager
-def _recording(run: RunFolder) -> Iterator[None]:
-    """Note how training ends, and write the report of it, however it ends."""
-    try:
-        with run.recording():
-            yield
-    finally:
-        try:
-            with saying_why(run.path / REPORT):
-                save_findings(run.path, examine_figures(run), "the run's figures")
-                write_report(run.path)
-        except CannotWriteError as error:
-            _log.warning("%s", error)
-        except Exception:
-            # A run that is good must not fail for the page about it.
-            _log.exception(
-                "The report of %s was not written; scripts/report.py shows why.",
-                run.path,
-            )
+def find_place(options: TrainOptions) -> "Placement | None":
+    """Return the placement, if one is asked for."""
+    from mjlab.rl import Ranks
+    from mjlab.workers.placement import find_placement
 
-
-def _export(run: RunFolder, configs: Mapping[str, Any]) -> str:
-    """Write the policy to an ONNX file; return what to say of that.
-
-    A run that is good must not fail for the file of it.
-    """
-    if not is_installed():
-        return f"No ONNX file was written. {NEEDS}"
-    from mjlab.export import export_run
-
-    try:
-        return f"ONNX file {export_run(run, configs).path}."
-    except (ExportError, CannotWriteError) as error:
-        return f"No ONNX file was written. {error}"
-    except Exception:
-        _log.exception("No ONNX file was written; scripts/export.py shows why.")
-        return "No ONNX file was written."
-
-
-def _unexported(run: RunFolder) -> str:
-    """Return what to say of the ONNX file of a run that was stopped."""
-    return (
-        "No ONNX file was written, because the run was stopped. Its last checkpoint "
-        f"becomes one with: {as_called('python scripts/export.py')} {run.path}"
+    if options.placement is None:
+        if options.workers is not None:
+            raise UsageError("--workers is for --placement dual.")
+        return None
+    ranks = Ranks.from_environment()
+    return find_placement(
+        options.placement,
+        workers=options.workers,
+        cores=hardware.processors(ranks.local_world),
+        device=options.device,
+        ranks=ranks,
     )
 
 
-def _recorder(
-    loop: TrainingLoop, run: RunFolder, task: str, text: str, display: Display | None
-) -> contextlib.AbstractContextManager[object]:
-    """Have the last steps recorded, and dumped if something goes wrong in a world."""
-    cfg, env, ranks = loop.cfg.dumps, loop.env, loop.ranks
-    # What workers step cannot be recorded from here.
-    if not cfg.enabled or not isinstance(env, ManagerBasedRlEnv):
-        return contextlib.nullcontext()
-    folder = DumpFolder(
-        run.path / "dumps" if ranks.is_alone else run.path / f"dumps/rank{ranks.index}",
-        cfg,
-        config_text=text,
-        about={"task": task, "run": run.path.name, "versions": versions()},
-        first_world=ranks.index * env.num_envs,
-        say=_log.warning if display is None else display.say,
+def settle_worlds(
+    line: Line[TrainOptions],
+    entry: Entry,
+    run: "RunFolder | None",
+    env_cfg: Any,
+    physics: str,
+) -> tuple[Any, list[str]]:
+    """Return the environment with a number of worlds for this machine, and why."""
+    from mjlab.rl import Ranks
+
+    if run is not None or line.sets("env.scene.num_envs"):
+        return env_cfg, []
+    on_cpu = load_task(entry.id).on_cpu
+    worlds = hardware.choose_worlds(
+        env_cfg.scene.num_envs,
+        on_gpu=physics != "cpu",
+        cores=hardware.processors(Ranks.from_environment().local_world),
+        backend=env_cfg.sim.backend,
+        on_cpu=None if on_cpu is None else on_cpu.num_envs,
     )
-    # An iteration looks for faults once.
-    steps = max(loop.cfg.num_steps_per_env, cfg.steps or 0)
-    return FlightRecorder(env, folder, steps=steps, iteration=lambda: loop.iteration)
-
-
-def _settled(cfg: ManagerBasedRlEnvCfg, ranks: Ranks) -> ManagerBasedRlEnvCfg:
-    """Return a copy with what is left open decided alike in all processes."""
-    seed = secrets.randbits(31) if cfg.seed is None else cfg.seed
-    threads = cfg.sim.num_threads
-    if threads is None and not ranks.is_alone:
-        # Processes on one machine share its processors.
-        threads = ranks.threads()
-    sim = dataclasses.replace(cfg.sim, num_threads=threads)
-    return dataclasses.replace(cfg, seed=ranks.share_number(seed), sim=sim)
-
-
-def _open_folder(
-    env_cfg: ManagerBasedRlEnvCfg,
-    agent_cfg: AgentCfg,
-    ranks: Ranks,
-    task: str,
-    name: str,
-    root: Path,
-    resume: Path | None,
-) -> RunFolder:
-    """Return the run's folder, which the first process makes or opens."""
-    path = ""
-    if ranks.is_first and resume is not None:
-        path = str(RunFolder.find(resume, root).path)
-    elif ranks.is_first:
-        assert env_cfg.seed is not None
-        configs = {"env": env_cfg, "agent": agent_cfg}
-        run = RunFolder.create(root, task, name, configs=configs, seed=env_cfg.seed)
-        path = str(run.path.resolve())
-    return RunFolder(Path(ranks.share_text(path)))
-
-
-def _eval_maker(
-    cfg: ManagerBasedRlEnvCfg,
-    agent: AgentCfg,
-    placement: Placement | None,
-    device: str,
-) -> Callable[[], ManagerBasedRlEnv]:
-    """Return a function that builds the worlds to evaluate in."""
-    scene = dataclasses.replace(cfg.scene, num_envs=agent.evaluation.num_envs)
-    evaluated = dataclasses.replace(cfg, scene=scene, seed=agent.evaluation.seed)
-    if placement is not None:
-        evaluated = placement.applied(evaluated)
-    return lambda: ManagerBasedRlEnv(evaluated, device=str(torch.device(device)))
+    return hardware.with_worlds(env_cfg, worlds.number), [worlds.reason]

@@ -1,46 +1,70 @@
-"""The verbs of the command `mjlab`, and the programs that they are."""
+"""The verbs of the command `mjlab`.
 
+Other packages add verbs by the entry-point group `mjlab.verbs`: the entry's name is the
+verb, and its value is a function that takes the words after it.
+"""
+
+import importlib
+import importlib.metadata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from mjlab.cli.demo import line_of_demo
+GROUP = "mjlab.verbs"
 
 
 @dataclass(frozen=True)
 class Verb:
     """A word after `mjlab`."""
 
-    script: str
-    """The program, a file in `scripts/` without its ending."""
-
     text: str
     """What it does."""
 
-    line: Callable[[Sequence[str]], list[str]] = list
-    """Makes the program's arguments from those of the user."""
+    script: str = ""
+    """Its file in `scripts/`, without the ending. Empty: the verb's name."""
 
 
 VERBS = {
-    "demo": Verb("play", "Watch a policy that ships.", line_of_demo),
-    "list": Verb("list_tasks", "List the tasks."),
-    "train": Verb("train", "Train a policy for a task."),
-    "play": Verb("play", "Watch a policy, in a browser, a window or a video."),
-    "evaluate": Verb("evaluate", "Measure a policy over many episodes."),
-    "export": Verb("export", "Write a policy to one ONNX file."),
-    "verify": Verb("verify", "Play a policy's first steps again in plain MuJoCo."),
-    "clone": Verb("clone", "Train a policy to imitate recorded actions."),
-    "sweep": Verb("sweep", "Search hyperparameters of a training."),
-    "report": Verb("report", "Write the report page of a run."),
-    "doctor": Verb("doctor", "Diagnose why a training does not learn."),
-    "record": Verb("record", "Record episodes of a task."),
-    "replay": Verb("replay", "Replay recorded episodes."),
-    "motion": Verb("motion", "Import, make, check and show motion files."),
-    "terrain": Verb("terrain", "Draw a kind of terrain."),
-    "scene": Verb("scene", "Write the scene of a task as MJCF."),
-    "upload": Verb("upload", "Send a run or a file to Weights & Biases."),
-    "bench": Verb("bench", "Measure the speed of a task."),
-    "warm": Verb("warm_kernels", "Compile the CUDA kernels of tasks without a GPU."),
-    "port": Verb("port", "List what to change in a task for mjlab or Isaac Lab."),
-    "new": Verb("new_task", "Write the package of a task of your own."),
-    "completion": Verb("completion", "Write what completes lines in bash or zsh."),
+    "demo": Verb("Watch a policy that ships.", "play"),
+    "list": Verb("List the tasks.", "list_tasks"),
+    "train": Verb("Train a policy for a task."),
+    "play": Verb("Watch a policy, in a browser, a window or a video."),
+    "evaluate": Verb("Measure a policy over many episodes."),
+    "export": Verb("Write a policy to one ONNX file."),
+    "verify": Verb("Play a policy's first steps again in plain MuJoCo."),
+    "clone": Verb("Train a policy to imitate recorded actions."),
+    "sweep": Verb("Search hyperparameters of a training."),
+    "report": Verb("Write the report page of a run."),
+    "doctor": Verb("Diagnose why a training does not learn."),
+    "record": Verb("Record episodes of a task."),
+    "replay": Verb("Replay recorded episodes."),
+    "motion": Verb("Import, make, check and show motion files."),
+    "terrain": Verb("Draw a kind of terrain."),
+    "scene": Verb("Write the scene of a task as MJCF."),
+    "upload": Verb("Send a run or a file to Weights & Biases."),
+    "bench": Verb("Measure the speed of a task."),
+    "warm": Verb("Compile the CUDA kernels of tasks without a GPU.", "warm_kernels"),
+    "port": Verb("List what to change in a task for mjlab or Isaac Lab."),
+    "new": Verb("Write the package of a task of your own.", "new_task"),
+    "completion": Verb("Write what completes lines in bash or zsh."),
 }
+"""The verbs of this package: `mjlab/cli/NAME.py` with a function `main`."""
+
+
+def all_verbs() -> dict[str, Verb]:
+    """Return all verbs by name. Nothing is imported."""
+    others = {
+        point.name: Verb(f"From {point.dist.name if point.dist else point.value}.")
+        for point in importlib.metadata.entry_points(group=GROUP)
+    }
+    return VERBS | {name: verb for name, verb in others.items() if name not in VERBS}
+
+
+def load_verb(name: str) -> Callable[[Sequence[str]], None]:
+    """Import the function of a verb."""
+    if name in VERBS:
+        return importlib.import_module(f"mjlab.cli.{name}").main
+    return next(
+        point.load()
+        for point in importlib.metadata.entry_points(group=GROUP)
+        if point.name == name
+    )

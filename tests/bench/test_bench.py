@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from mjlab.cli import UsageError
+from mjlab.cli import UsageError, bench
 from mjlab.cli.speed import count_operations, measure, random_actions, run_steps
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.registry import load_task
-from scripts import bench
 from tests.tools.step_watch import watch
 
 ROOT = Path(__file__).resolve().parents[2]

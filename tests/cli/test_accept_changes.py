@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from mjlab import mdp
-from mjlab.cli import run_program
+from mjlab.cli import doctor, evaluate, export, play, record, run_program, train
 from mjlab.envs import ManagerBasedRlEnvCfg
 from mjlab.managers import RewardTermCfg
 from mjlab.registry import Task, load_task
 from mjlab.rl import RunFolder
-from scripts import doctor, evaluate, export, play, record, train
 from tests.tools.registered import registered
 from tests.worlds.rl_runs import agent_cfg, env_cfg
 

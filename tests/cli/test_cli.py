@@ -17,13 +17,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mjlab.cli import Answer, Program, UsageError, read_line, run_program
+from mjlab.cli import evaluate, new, train
+from mjlab.cli import list as list_verb
+from mjlab.cli.answers import Answer, UsageError, run_program
 from mjlab.cli.hardware import choose_worlds
 from mjlab.cli.help import field_texts, reference
-from mjlab.cli.listing import find_summary
+from mjlab.cli.line import read_line
+from mjlab.cli.list import find_summary
 from mjlab.cli.runs import find_run
 from mjlab.cli.static_imports import ImportFaultError, check_imports
-from mjlab.cli.train import record_film
+from mjlab.cli.training import record_film
 from mjlab.entity import EntityCfg, build_entity
 from mjlab.motion.bvh import read_bvh
 from mjlab.names import suggest
@@ -40,22 +43,24 @@ from mjlab.settings.change import Setting, apply, find_part
 from mjlab.settings.tree import SettingError
 from mjlab.tasks.cartpole import CartpoleAgentCfg, CartpoleBalanceCfg
 from mjlab.tasks.velocity import VelocityG1FlatCfg
-from scripts import evaluate, list_tasks, new_task, train
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = sorted(file.stem for file in (ROOT / "scripts").glob("[!_]*.py"))
 TASK = "Cartpole-Balance"
 WITHOUT_TORCH = """
 import runpy, sys
-for name in ("torch", "warp", "mujoco", "mujoco_warp", "rsl_rl", "tyro"):
-    sys.modules[name] = None  # Importing it raises.
+class Refused:
+    def find_spec(self, name, path=None, target=None):
+        if name in ("torch", "warp", "mujoco", "mujoco_warp", "rsl_rl"):
+            raise ImportError(name)
+sys.meta_path.insert(0, Refused())
 sys.argv = sys.argv[1:]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
 
 
 def settings(text: str) -> list[Setting]:
-    line = read_line(train.PROGRAM, ["T", *text.split()])
+    line = read_line(train.TrainOptions, ["T", *text.split()])
     return list(line.settings)
 
 
@@ -114,15 +119,10 @@ WRONG = {
     "": "Name a task first: train.py TASK [options]. Tasks: Cartpole-Balance, ",
     "Cartpole-Balanse": "There is no task 'Cartpole-Balanse'. Valid names, nearest "
     "first: 'Cartpole-Balance', ",
-    "Cartpole-Balance extra": "train.py takes one TASK before its options, and 'extra' "
-    "is one too many. Options begin with two dashes.",
-    "--evn.decimation 4": "There is no option '--evn.decimation'. What is in "
-    "the configuration begins with --env. or --agent.",
-    "--sed 1": "There is no option '--sed'. Valid names, nearest first: '--seed' "
-    "and 16 more.",
-    "--seed": "--seed needs a value: a whole number or None.",
+    "--evn.decimation 4": "There is no option '--evn.decimation'. Settings begin with "
+    "--env. or --agent.",
     "--seed one": "--seed takes a whole number or None, not 'one'. It is None now.",
-    "--logs a b": "--logs takes a path, not 'a b'. It is logs now.",
+    "--workers 0": "--workers is 0; it has to be 1 or more.",
     "--device gpu": '--device cannot be \'gpu\'. Valid: "cpu", "cuda", '
     '"cuda:0", "cuda:1" and so on.',
     "--gpus 99": "There is no GPU 99. Valid: ",
@@ -196,6 +196,31 @@ def test_a_wrong_line_gets_its_answer_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+BOXES = {
+    "Cartpole-Balance extra": "Unrecognized options: extra",
+    "--sed 1": "--seed INT",
+    "--inti-from latest": "--init-from TEXT",
+    "--seed": "Missing value for argument '--seed'",
+    "--logs a b": "Unrecognized options: b",
+    "--video yes": "Unrecognized options: yes",
+}
+
+
+@pytest.mark.parametrize("line", BOXES)
+def test_a_wrong_option_gets_one_box_of_tyro_and_leaves_nothing(
+    line, capsys, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    arguments = [TASK, *line.split()] if line.startswith("--") else line.split()
+    with pytest.raises(SystemExit) as ended:
+        train.main(arguments)
+    assert ended.value.code == 2
+    said, complaint = capsys.readouterr()
+    assert said == "" and complaint.count("full helptext") == 1
+    assert BOXES[line] in complaint
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_fault_of_the_program_keeps_its_traceback():
     def broken(arguments):
         raise ValueError("not one of ours")
@@ -206,10 +231,10 @@ def test_a_fault_of_the_program_keeps_its_traceback():
 
 def test_a_traceback_can_be_asked_for(monkeypatch):
     with pytest.raises(UsageError):
-        run_program(train.main, ["--nothing", "--traceback"])
+        run_program(train.main, ["--traceback"])
     monkeypatch.setenv("MJLAB_TRACEBACK", "1")
     with pytest.raises(UsageError):
-        run_program(train.main, ["--nothing"])
+        run_program(train.main, [])
 
 
 UNWORDED: dict[str, Callable[[], object]] = {
@@ -316,10 +341,10 @@ def test_a_term_that_two_groups_share_changes_only_in_one():
 
 def test_disabled_terms_are_none_with_and_without_the_name_of_the_configuration():
     line = read_line(
-        train.PROGRAM,
+        train.TrainOptions,
         ["T", "--disable", "rewards.smooth", "env.terminations.time-out"],
     )
-    env = cartpole("", line.disabled)["env"]
+    env = cartpole("", line.options.disable)["env"]
     assert env.rewards == {"smooth": None}
     assert env.terminations == {"time_out": None}
 
@@ -391,16 +416,15 @@ def test_keys_with_dots_and_whole_dictionaries_can_be_given():
 
 
 def test_commas_part_numbers_and_not_words():
-    options = read_line(train.PROGRAM, ["T", "--gpus", "0,1"]).options
+    options = read_line(train.TrainOptions, ["T", "--gpus", "0,1"]).options
     assert options.gpus == (0, 1)
     mujoco = cartpole("--env.sim.mujoco.disableflags a,b")["env"].sim.mujoco
     assert mujoco.disableflags == ("a,b",)
 
 
-def test_what_is_not_a_value_of_the_line_is_left_to_the_defaults():
-    line = read_line(train.PROGRAM, ["T"])
-    assert line.options == train.Options()
-    assert line.settings == () and line.disabled == () and line.reference is None
+def test_an_empty_line_has_the_defaults():
+    line = read_line(train.TrainOptions, [])
+    assert line.options == train.TrainOptions() and line.settings == ()
 
 
 # --- What explains -------------------------------------------------------------------
@@ -478,7 +502,7 @@ def test_the_summary_of_a_task_is_read_without_importing_it(tmp_path, monkeypatc
 
 
 def test_every_task_that_ships_has_its_summary_in_the_list(capsys):
-    assert run_program(list_tasks.main, []) == 0
+    assert run_program(list_verb.main, []) == 0
     rows = [line.split(maxsplit=2) for line in capsys.readouterr().out.splitlines()]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     shipped = project["entry-points"]["mjlab.tasks"].keys() - {"0-guard"}
@@ -506,10 +530,10 @@ def test_a_plugin_cannot_take_the_name_of_a_task_of_ours(tmp_path, monkeypatch):
 
 def test_a_broken_plugin_is_listed_with_its_reason(tmp_path, monkeypatch, capsys):
     plug_in(tmp_path, monkeypatch, "Broken-Walk")
-    assert run_program(list_tasks.main, ["broken"]) == 0
+    assert run_program(list_verb.main, ["broken"]) == 0
     said = "Broken-Walk  broken-plugin  BROKEN: No module named 'no_such_module'.\n"
     assert capsys.readouterr().out == said
-    assert run_program(list_tasks.main, ["broken", "--check"]) == 2
+    assert run_program(list_verb.main, ["broken", "--check"]) == 2
     said, complaint = capsys.readouterr()
     assert "Broken-Walk  broken-plugin  BROKEN: " in said
     assert "No module named 'no_such_module'" in said
@@ -670,8 +694,8 @@ def test_a_run_goes_on_where_it_was(logs, capsys):
 
 def test_a_run_is_resumed_by_its_name_among_those_of_the_task(logs):
     name = (logs / TASK / "latest").resolve().name
-    line = read_line(train.PROGRAM, [TASK, "--resume", name, "--logs", str(logs)])
-    run = train.find_run(line, find_entry(TASK))
+    line = read_line(train.TrainOptions, [TASK, "--resume", name, "--logs", str(logs)])
+    run = train.find_run(line.options, find_entry(TASK))
     assert run is not None and run.path.name == name
 
 
@@ -767,18 +791,15 @@ def test_falls_are_ends_before_the_time_is_over(logs, capsys):
 
 
 def test_a_program_without_configurations_takes_no_settings():
-    program = Program(name="p", summary="P.", subject=None, options=list_tasks.Options)
     with pytest.raises(UsageError, match=r"no option '--env.decimation'"):
-        read_line(program, ["--env.decimation", "4"])
-    with pytest.raises(UsageError, match=r"p takes no argument before its options"):
-        read_line(program, ["x"])
+        read_line(list_verb.ListOptions, ["--env.decimation", "4"])
 
 
 def test_a_new_task_passes_the_test_that_it_comes_with(tmp_path, capsys):
     line = ["Pole-On-Ice", "--like", TASK, "--folder", str(tmp_path)]
-    assert run_program(new_task.main, line) == 0
-    assert run_program(new_task.main, line) == 2
-    assert "is there already; nothing was written" in capsys.readouterr().err
+    assert run_program(new.main, line) == 0
+    assert run_program(new.main, line) == 2
+    assert "exists already; nothing was written" in capsys.readouterr().err
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
         cwd=tmp_path / "pole_on_ice",
@@ -798,6 +819,6 @@ def test_a_new_task_passes_the_test_that_it_comes_with(tmp_path, capsys):
 @pytest.mark.parametrize("name", ["Pole On", "../up", "", "a--b"])
 def test_a_name_that_cannot_be_a_package_is_refused(name, tmp_path, capsys):
     line = [name, "--like", TASK, "--folder", str(tmp_path)]
-    assert run_program(new_task.main, line) == 2
+    assert run_program(new.main, line) == 2
     assert "is no name for a task" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

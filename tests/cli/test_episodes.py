@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from mjlab.cli import evaluate
 from mjlab.cli.answers import UsageError, run_program
 from mjlab.cli.episodes import summary
 from mjlab.cli.line import read_line
@@ -23,7 +24,6 @@ from mjlab.terrain import (
     TerrainCfg,
     TerrainGeneratorCfg,
 )
-from scripts import evaluate
 from tests.cli.test_record import Counting
 
 TASK = "Cartpole-Balance"
@@ -80,7 +80,7 @@ def on_stairs(seed: int) -> CartpoleBalanceCfg:
 
 def ground(cfg: CartpoleBalanceCfg, *words: str) -> torch.Tensor:
     """Sizes and places of the boxes of the ground that an evaluation builds."""
-    line = read_line(evaluate.PROGRAM, [TASK, "--device", "cpu", *words])
+    line = read_line(evaluate.EvaluateOptions, [TASK, "--device", "cpu", *words])
     env = evaluate.build_env(line, cfg)
     model = env.sim.mj_model
     env.close()
@@ -181,7 +181,7 @@ def test_feet_that_cannot_be_measured_do_not_spoil_an_evaluation(capsys):
     cfg = VelocityGo1FlatCfg()
     sensors = (dataclasses.replace(s, reduce="none") for s in cfg.scene.sensors)
     cfg.scene.sensors = tuple(sensors)
-    line = read_line(evaluate.PROGRAM, [WALKER])
+    line = read_line(evaluate.EvaluateOptions, [WALKER])
     assert evaluate.measure_gait(line, cfg, ZeroPolicy) == {}
     said = capsys.readouterr().out
     assert "The gait is not measured: Contact sensor 'feet_contact' has" in said

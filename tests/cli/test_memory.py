@@ -13,14 +13,13 @@ import pytest
 import torch
 
 from mjlab import memory as machine
-from mjlab.cli import memory, run_program
+from mjlab.cli import memory, run_program, train
 from mjlab.cli.memory import Need, available_memory, measure
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.memory import NotEnoughMemoryError
 from mjlab.memory import _free_in_group as free_in_group
 from mjlab.registry import load_task
 from mjlab.sim.sizes import data_size
-from scripts import train
 from tests.worlds.rl_runs import agent_cfg, env_cfg
 
 GB = 2**30
@@ -229,7 +228,7 @@ def test_a_container_has_what_its_group_may_take(tmp_path: Path, version: int) -
 GROWTH = """
 import re, sys
 from pathlib import Path
-from mjlab.cli.train import train
+from mjlab.cli.training import train
 from mjlab.registry import load_task
 task, root = load_task(sys.argv[1]), Path(sys.argv[3])
 env, agent = task.env(), task.rl()

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from mjlab.cli import UsageError
+from mjlab.cli.scene import main
 from mjlab.envs.build import load
 from mjlab.registry import entries, load_task
-from scripts.scene import main
 
 
 def names_of(model: mujoco.MjModel, kind: str) -> list[str]:

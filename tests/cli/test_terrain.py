@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from mjlab.cli import UsageError, run_program
-from scripts.terrain import find_kinds, main, write_png
+from mjlab.cli import run_program
+from mjlab.cli.terrain import find_kinds, main, write_png
 
 
 def picture(tmp_path, *line: str) -> np.ndarray:
@@ -40,9 +40,9 @@ def test_a_file_holds_the_pixels_that_were_drawn(tmp_path):
     ("line", "message"),
     [
         ("open_stair", r"no kind of terrain 'open_stair'\. .*'open_stairs'"),
-        ("flat --rows 0", r"--rows 0: it has to be 1 or more"),
+        ("flat --rows 0", r"--rows is 0; it has to be 1 or more"),
     ],
 )
 def test_what_cannot_be_drawn_is_answered(line, message):
-    with pytest.raises(UsageError, match=message):
+    with pytest.raises(ValueError, match=message):
         main(line.split())

@@ -1,6 +1,6 @@
 """The worlds that a training is evaluated in."""
 
-from mjlab.cli.train import _eval_maker
+from mjlab.cli.training import _eval_maker
 from mjlab.rl import EvaluationCfg
 from tests.worlds.rl_runs import agent_cfg, env_cfg
 

@@ -15,10 +15,7 @@ import torch
 import warp as wp
 
 from mjlab.cli import UsageError
-from mjlab.envs import ManagerBasedRlEnv
-from mjlab.sensor import CameraSensorCfg
-from mjlab.tasks.cartpole import CartpoleBalanceCfg
-from scripts.warm_kernels import (
+from mjlab.cli.warm import (
     OWN,
     CompileError,
     Compiler,
@@ -26,6 +23,9 @@ from scripts.warm_kernels import (
     compile_task,
     main,
 )
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.sensor import CameraSensorCfg
+from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from tests.tools.architecture import ROOT
 from tests.tools.cuda_stand_in import StandInError, stand_in
 
@@ -110,7 +110,7 @@ def test_a_camera_and_rays_bring_the_renderers_kernels() -> None:
 @pytest.mark.slow
 def test_a_cache_that_was_carried_elsewhere_needs_no_compiler(tmp_path: Path) -> None:
     program = (
-        "import importlib, warp as wp; from scripts.warm_kernels import Compiler, OWN;"
+        "import importlib, warp as wp; from mjlab.cli.warm import Compiler, OWN;"
         "importlib.import_module(OWN[-1]); compiler = Compiler(90);"
         "compiler.compile(wp.get_module(OWN[-1]), 256); print(compiler.new)"
     )

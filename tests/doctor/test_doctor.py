@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 import torch
 
-from mjlab.cli.doctor import course_of, examine, try_remedy
-from mjlab.cli.train import train
+from mjlab.cli import doctor
+from mjlab.cli import train as train_script
+from mjlab.cli.examine import course_of, examine, try_remedy
+from mjlab.cli.training import train
 from mjlab.doctor import Diagnosis, listing, ordered
 from mjlab.doctor.acting import (
     Acting,
@@ -30,8 +32,6 @@ from mjlab.rl.console import Progress
 from mjlab.rl.logging import METRICS, JsonlWriter
 from mjlab.rl.metrics_file import Metrics, Series, read_metrics
 from mjlab.settings.file import settings_text
-from scripts import doctor
-from scripts import train as train_script
 from tests.report.test_report import make_run
 from tests.rl.test_train import Quiet
 from tests.tools.flat import flat_settings

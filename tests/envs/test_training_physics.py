@@ -4,7 +4,7 @@ import mujoco
 import pytest
 
 from mjlab.cli.sources import find_source
-from mjlab.cli.train import train
+from mjlab.cli.training import train
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.envs.config import ConfigError
 from mjlab.sim import TrainingPhysicsCfg

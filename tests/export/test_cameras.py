@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 
+from mjlab.cli import export
 from mjlab.envs import ManagerBasedRlEnv, Policy
 from mjlab.export import OnnxPolicy
 from mjlab.export.cameras import camera_recipe, pinhole
@@ -21,7 +22,6 @@ from mjlab.tasks.manipulation.mdp import goal_command
 from mjlab.tasks.manipulation.reach import GOAL
 from mjlab.tasks.manipulation.rl import lift_seeing_rl, reach_depth_rl
 from mjlab.tasks.manipulation.sight import CAMERA, PIXELS
-from scripts import export
 
 
 def made(cfg: Any) -> ManagerBasedRlEnv:

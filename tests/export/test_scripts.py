@@ -9,15 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from mjlab.cli import UsageError
+from mjlab.cli import UsageError, evaluate, play
+from mjlab.cli import export as export_script
 from mjlab.cli import train as training
-from mjlab.cli.train import train
+from mjlab.cli.training import train
 from mjlab.export import ExportError, OnnxPolicy
 from mjlab.names import UnknownNameError
 from mjlab.rl import LoggingCfg, RunFolder
 from mjlab.rl.run_folder import RunFolderError
-from scripts import evaluate, play
-from scripts import export as export_script
 from tests.worlds.rl_runs import agent_cfg, env_cfg
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -37,7 +37,9 @@ def test_nothing_of_a_machine_is_kept():
     notebook = tutorial()
     assert kept(notebook) == notebook
     (cell,) = [
-        c for c in notebook["cells"] if "from mjlab.cli.train" in "".join(c["source"])
+        c
+        for c in notebook["cells"]
+        if "from mjlab.cli.training" in "".join(c["source"])
     ]
     planted = {"output_type": "stream", "name": "stdout"}
     planted["text"] = [f"Run folder {Path('/', 'home', 'somebody', 'logs', 'x')}.\n"]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from mjlab.cli import evaluate
 from mjlab.cli.line import read_line
 from mjlab.cli.runs import find_run
 from mjlab.envs import ManagerBasedRlEnv, Policy
@@ -18,7 +19,6 @@ from mjlab.registry import load_task
 from mjlab.rl import RunFolder, load_policy
 from mjlab.rl.checkpoint import find_checkpoint
 from mjlab.watched import watched
-from scripts import evaluate
 from tests.worlds.motions import g1_robot, saved, standing, tracking_env
 
 
@@ -169,7 +169,7 @@ def wave(cfg: Any, make: Any) -> dict[str, Any]:
 
 def test_a_run_is_evaluated_from_the_first_frame_undisturbed(tmp_path: Path) -> None:
     line = read_line(
-        evaluate.PROGRAM, ["Tracking-G1", "--logs", str(tmp_path)], ["RUN"]
+        evaluate.EvaluateOptions, ["Tracking-G1", "--logs", str(tmp_path)], ["RUN"]
     )
     run = find_run("Tracking-G1", tmp_path)
     trained, asked = run.configs()["env"], evaluate.read_configs(line, run)["env"]

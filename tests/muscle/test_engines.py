@@ -11,7 +11,7 @@ import mujoco
 import pytest
 import torch
 
-from mjlab.cli.train import train
+from mjlab.cli.training import train
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.muscle import MuscleLearnerCfg, muscle_action
 from mjlab.rl import EvaluationCfg, LoggingCfg, load_policy

@@ -6,7 +6,8 @@ import mujoco
 import pytest
 
 from mjlab.cli import run_program
-from mjlab.cli.train import train
+from mjlab.cli import train as script
+from mjlab.cli.training import train
 from mjlab.entity import ArticulationCfg
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.managers import TermError
@@ -18,7 +19,6 @@ from mjlab.tasks.muscle import WalkW18Cfg
 from mjlab.tasks.muscle.learning import MuscleHookCfg
 from mjlab.tasks.muscle.models import W18_XML
 from mjlab.tasks.muscle.single import make_muscle_env
-from scripts import train as script
 from tests.rl.test_train import Quiet
 from tests.worlds.rl_runs import agent_cfg
 

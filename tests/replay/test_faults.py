@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import torch
 
-from mjlab.cli import run_program
-from mjlab.cli.train import train
+from mjlab.cli import play, run_program
+from mjlab.cli.training import train
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.envs.nonfinite import TooManyNonfiniteError
 from mjlab.managers import EventTermCfg, RewardTermCfg
@@ -34,7 +34,6 @@ from mjlab.replay.dump_replay import (
 from mjlab.replay.flight_recorder import FlightRecorder
 from mjlab.rl import DumpCfg, RunFolder
 from mjlab.sim.fields import STATE_FIELDS
-from scripts import play
 from tests.rl.test_train import Quiet
 from tests.tools.film_reader import read_film
 from tests.tools.registered import registered

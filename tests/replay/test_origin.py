@@ -8,7 +8,9 @@ import pytest
 import torch
 
 import mjlab
-from mjlab.cli import UsageError, read_line
+from mjlab.cli import UsageError
+from mjlab.cli import replay as script
+from mjlab.cli.line import read_line
 from mjlab.envs import ManagerBasedRlEnv, mdp
 from mjlab.gym import TorchVectorEnv
 from mjlab.managers import RecorderTermCfg, RewardTermCfg
@@ -17,7 +19,6 @@ from mjlab.recording.reader import Recording
 from mjlab.registry import load_task
 from mjlab.replay.record_episode import RecordEpisode
 from mjlab.replay.replay_report import ReplayReport
-from scripts import replay as script
 
 
 def record_by_terms(folder: Path, **settings: Any) -> Path:
@@ -43,7 +44,7 @@ def record_by_terms(folder: Path, **settings: Any) -> Path:
 
 def replayed_by_script(path: Path, *options: str) -> ReplayReport:
     """What `scripts/replay.py` does with a file, in this process."""
-    line = read_line(script.PROGRAM, [str(path), *options])
+    line = read_line(script.ReplayOptions, [str(path), *options])
     with Recording(path) as recording:
         cfg = script.find_config(recording, line.options)
         return script.replay(recording, cfg, line)

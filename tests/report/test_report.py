@@ -17,7 +17,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from mjlab.cli.train import train
+from mjlab.cli import report as script
+from mjlab.cli.training import train
 from mjlab.report import NoRunError, render, write_report
 from mjlab.report.chart import Chart, ChartLine
 from mjlab.report.curves import MOST_POINTS, STRETCHES
@@ -27,7 +28,6 @@ from mjlab.report.words import duration, file_size, number
 from mjlab.rl import EvaluationCfg, Hook, LoggingCfg
 from mjlab.settings.file import settings_text
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
-from scripts import report as script
 from tests.tools.browser import Browser, find_browser
 from tests.tools.flat import flat_settings
 from tests.worlds.rl_runs import agent_cfg, env_cfg
@@ -670,7 +670,7 @@ def test_a_report_that_cannot_be_written_spoils_no_run(tmp_path, monkeypatch, ca
     def refuse(folder):
         raise OSError("disk full")
 
-    monkeypatch.setattr("mjlab.cli.train.write_report", refuse)
+    monkeypatch.setattr("mjlab.cli.training.write_report", refuse)
     folder, _ = run_training(tmp_path)
     assert folder.info()["status"] == "finished"
     assert "report of" in caplog.text and "disk full" in caplog.text

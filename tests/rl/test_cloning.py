@@ -7,8 +7,8 @@ import torch
 from rsl_rl.modules import EmpiricalNormalization
 from tensordict import TensorDict
 
-from mjlab.cli import UsageError
-from mjlab.cli.train import train
+from mjlab.cli import UsageError, clone
+from mjlab.cli.training import train
 from mjlab.envs import ManagerBasedRlEnv, mdp
 from mjlab.managers import RecorderTermCfg
 from mjlab.recording import RecordingCfg
@@ -23,7 +23,6 @@ from mjlab.rl import (
 from mjlab.rl.algorithms.cloning import read_demonstrations
 from mjlab.rl.check import AgentError
 from mjlab.tasks.cartpole.rl import CartpoleAgentCfg
-from scripts import clone
 from tests.worlds.rl_runs import agent_cfg, env_cfg, make_loop
 
 TASK = "Cartpole-Balance"

@@ -6,13 +6,12 @@ from typing import Any
 import pytest
 import torch
 
-from mjlab.cli import UsageError
+from mjlab.cli import UsageError, train
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.registry import load_task
 from mjlab.rl import CheckpointError, Checkpoints, GaussianCfg, TrainingLoop
 from mjlab.rl.checkpoint import load_model
 from mjlab.rl.initial_weights import take_weights
-from scripts import train
 from tests.worlds.rl_runs import agent_cfg, env_cfg, make_loop, network
 
 ELU = torch.nn.functional.elu

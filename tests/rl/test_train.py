@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 import torch
 
-from mjlab.cli.train import train
+from mjlab.cli.training import train
 from mjlab.envs import ManagerBasedRlEnv, mdp
 from mjlab.managers import RewardTermCfg
 from mjlab.rl import (

@@ -11,15 +11,15 @@ from types import SimpleNamespace
 
 import pytest
 
+from mjlab.cli import evaluate, upload
+from mjlab.cli import train as train_script
 from mjlab.cli.answers import run_program
 from mjlab.cli.line import read_line
-from mjlab.cli.train import train
+from mjlab.cli.training import train
 from mjlab.rl import CheckpointCfg, LoggingCfg, RunFolder
 from mjlab.rl.check import AgentError, check_agent, groups_of
 from mjlab.rl.logging import read_rows
 from mjlab.rl.wandb import WandbError, artifact_of, fetch, open_run
-from scripts import evaluate, upload
-from scripts import train as train_script
 from tests.tools.architecture import ROOT
 from tests.tools.wandb_file import records_below
 from tests.worlds.rl_runs import agent_cfg, env_cfg
@@ -173,7 +173,7 @@ def test_a_motion_is_sent_and_comes_back_as_its_file(offline, tmp_path, monkeypa
     monkeypatch.setattr(offline, "Api", lambda: Server(records))
     clips = "--env.commands.motion.clips"
     line = read_line(
-        train_script.PROGRAM, ["Tracking-G1", clips, "wandb:me/motions/wave"]
+        train_script.TrainOptions, ["Tracking-G1", clips, "wandb:me/motions/wave"]
     )
     (setting,) = line.settings
     assert setting.values == ["logs/wandb/me/motions/wave-v0/wave.npz"]

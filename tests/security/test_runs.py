@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-import scripts.train
 from mjlab import mdp
+from mjlab.cli import doctor, evaluate, export, motion, play, record, report, upload
 from mjlab.cli.runs import write_file
 from mjlab.cli.sources import find_source
-from mjlab.cli.train import train
+from mjlab.cli.training import train
 from mjlab.envs import ManagerBasedRlEnvCfg
 from mjlab.managers import RecorderTermCfg
 from mjlab.recording import RecordingCfg
@@ -26,7 +26,6 @@ from mjlab.rl.run_folder import RunFolderError
 from mjlab.rl.wandb import WandbError, artifact_of
 from mjlab.settings.file import SettingsFileError, read_out, settings_text
 from mjlab.task_file import task_text
-from scripts import doctor, evaluate, export, motion, play, record, report, upload
 from tests.tools.registered import registered
 from tests.worlds.rl_runs import agent_cfg, env_cfg
 
@@ -102,7 +101,7 @@ VERBS: dict[str, Callable[[Path], object]] = {
     ),
     "play": lambda run: play.main([str(run), "--viewer", "none", "--steps", "3"]),
     "play as trained": lambda run: play.main(
-        [str(run), "--viewer", "none", "--steps", "3", "--as-trained", "True"]
+        [str(run), "--viewer", "none", "--steps", "3", "--as-trained"]
     ),
     "record": lambda run: record.main(
         [str(run), "--episodes", "1", "--out", str(run / "new.h5")]
@@ -204,7 +203,7 @@ PROGRAMS = VERBS | {
     "report": lambda run: report.main([str(run)]),
     "upload": lambda run: upload.main([str(run), "--mode", "offline"]),
     "motion": lambda run: motion.main(["record", str(run)]),
-    "train": lambda run: scripts.train.main([TASK, "--resume", str(run)]),
+    "train": lambda run: train.main([TASK, "--resume", str(run)]),
 }
 
 

@@ -4,10 +4,10 @@ import dataclasses
 
 import pytest
 
+from mjlab.cli import sweep as script
 from mjlab.cli.answers import UsageError
 from mjlab.cli.line import read_line
 from mjlab.sweep.ranges import Range, RangeError, read_ranges
-from scripts import sweep as script
 from tests.worlds.rl_runs import agent_cfg, env_cfg
 
 RATE = "agent.algorithm.learning-rate"
@@ -64,7 +64,7 @@ def test_a_setting_has_one_range():
 
 
 def check(*texts: str, more: tuple[str, ...] = ()) -> None:
-    line = read_line(script.PROGRAM, ["Cartpole-Balance", "--tune", *texts, *more])
+    line = read_line(script.SweepOptions, ["Cartpole-Balance", "--tune", *texts, *more])
     configs = {"env": env_cfg(), "agent": agent_cfg()}
     script.check_ranges(read_ranges(line.options.tune), line, configs)
 
@@ -120,15 +120,17 @@ def test_trials_that_no_evaluation_would_score_are_refused():
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--tune", "a:1..2", "--tune", "b:1..2"], "Give all ranges after one --tune"),
         ([], "Say what to search: --tune "),
-        (["--tune", "a:1..2", "--trials", "0"], "--trials 0: it has to be 1 or more"),
+        (
+            ["--tune", "a:1..2", "--trials", "0"],
+            "--trials is 0; it has to be 1 or more",
+        ),
     ],
 )
 def test_a_line_that_cannot_work_is_refused_at_once(words, said):
     words = ["Cartpole-Balance", *words]
-    with pytest.raises(UsageError) as error:
-        script.check_line(read_line(script.PROGRAM, words), words)
+    with pytest.raises(ValueError) as error:
+        script.check_line(read_line(script.SweepOptions, words).options)
     assert said in str(error.value)
 
 
@@ -136,7 +138,13 @@ def test_what_has_to_be_installed_is_named(monkeypatch):
     monkeypatch.setattr(script.importlib.util, "find_spec", lambda name: None)
     words = ["Cartpole-Balance", "--tune", "a:1..2"]
     with pytest.raises(UsageError, match=r'pip install "mjlab-fused\[sweep\]"'):
-        script.check_line(read_line(script.PROGRAM, words), words)
+        script.check_line(read_line(script.SweepOptions, words).options)
+
+
+def test_ranges_of_several_options_count_together():
+    words = ["Cartpole-Balance", "--tune", "a:1..2", "--tune", "b:1..2", "c:1..2"]
+    tune = read_line(script.SweepOptions, words).options.tune
+    assert tune == ("a:1..2", "b:1..2", "c:1..2")
 
 
 def test_an_example_between_the_ends_is_no_whole_number():

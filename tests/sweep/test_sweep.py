@@ -18,6 +18,7 @@ from typing import ClassVar
 import pytest
 from optuna.trial import TrialState
 
+from mjlab.cli import sweep as script
 from mjlab.report.record import read_info
 from mjlab.rl import RunFolder
 from mjlab.rl.metrics_file import read_metrics
@@ -29,7 +30,6 @@ from mjlab.sweep.page import write_page
 from mjlab.sweep.ranges import read_ranges
 from mjlab.sweep.study import SweepRunner, open_study
 from mjlab.sweep.trial import TrialEnd
-from scripts import sweep as script
 from tests.report.test_report import Listening, make_run
 from tests.tools.browser import find_browser
 

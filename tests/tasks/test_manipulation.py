@@ -13,6 +13,7 @@ from rsl_rl.storage import RolloutStorage
 from tensordict import TensorDict
 
 from mjlab import views
+from mjlab.cli import replay
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, Rollout, mdp
 from mjlab.managers import EventTermCfg, RecorderTermCfg
 from mjlab.managers.term import TermError
@@ -29,7 +30,6 @@ from mjlab.tasks.manipulation import mdp as manipulation
 from mjlab.tasks.manipulation.reach import GOAL
 from mjlab.tasks.manipulation.scene import OBJECT
 from mjlab.tasks.manipulation.script import ScriptedPolicy
-from scripts import replay
 
 
 def make(

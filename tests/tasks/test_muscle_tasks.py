@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from mjlab.cli.train import train
+from mjlab.cli.training import train
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.muscle import MuscleLearnerCfg, WeightError, muscle_action
 from mjlab.registry import load_task

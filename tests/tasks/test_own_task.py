@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from mjlab.cli import run_program
+from mjlab.cli import list as list_verb
+from mjlab.cli import new, run_program
 from mjlab.envs import ManagerBasedRlEnv, mdp
 from mjlab.managers import CommandTermCfg, RewardTermCfg
 from mjlab.mdp import UniformVelocityCommandCfg
@@ -20,7 +21,6 @@ from mjlab.rl import AgentCfg, TrainingLoop
 from mjlab.task_file import read_task, task_text
 from mjlab.tasks.velocity import VelocityG1Cfg, VelocityG1FlatCfg, g1_rewards
 from mjlab.tasks.velocity.commands import TwistCommandCfg
-from scripts import list_tasks, new_task
 from tests.worlds.rl_runs import agent_cfg
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -96,7 +96,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What `new_task` writes for Pole-On-Ice."""
     folder = tmp_path_factory.mktemp("own")
     line = ["Pole-On-Ice", "--like", "Cartpole-Balance", "--folder", str(folder)]
-    assert run_program(new_task.main, line) == 0
+    assert run_program(new.main, line) == 0
     return folder / "pole_on_ice"
 
 
@@ -118,10 +118,10 @@ def test_a_new_task_is_listed_trained_and_played_by_its_entry_point(
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.syspath_prepend(str(package))
 
-    assert run_program(list_tasks.main, ["ice"]) == 0
+    assert run_program(list_verb.main, ["ice"]) == 0
     said = "Pole-On-Ice  pole_on_ice  Pole-On-Ice: like Cartpole-Balance, with actions"
     assert capsys.readouterr().out.startswith(said)
-    assert run_program(list_tasks.main, ["ice", "--check"]) == 0
+    assert run_program(list_verb.main, ["ice", "--check"]) == 0
     task = load_task("Pole-On-Ice")
     assert task.play().rewards["action_square"] is not None
     loop = TrainingLoop(ManagerBasedRlEnv(_small(task.env()), device="cpu"), learner())

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 import torch
 
+from mjlab.cli import evaluate, play
 from mjlab.cli.runs import find_run, ships
-from mjlab.cli.train import train
+from mjlab.cli.training import train
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.registry import entries, load_task
 from mjlab.rl import Checkpoints, RslRlVecEnv, RunFolder, load_policy, ship
 from mjlab.rl.checkpoint import find_fault, load_model
-from scripts import evaluate, play
 from tests.worlds.rl_runs import agent_cfg, env_cfg
 
 TASK = "Cartpole-Balance"

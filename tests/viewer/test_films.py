@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from mjlab.cli import play
 from mjlab.cli.sources import find_source
 from mjlab.envs import ManagerBasedRlEnv, ZeroPolicy
 from mjlab.mdp import UniformVelocityCommandCfg
@@ -20,7 +21,6 @@ from mjlab.rl import RunFolder, load_policy
 from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from mjlab.viewer import Player
 from mjlab.viewer.film import caption
-from scripts import play
 from tests.tools.film_reader import read_film
 
 FILMED = ("Velocity-Go1-Flat", "Velocity-G1-Flat", "Muscle-Walk-W18")

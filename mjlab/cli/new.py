@@ -1,10 +1,60 @@
-"""A package with a task of one's own, to begin with."""
+"""`new`: write the package of a task of your own."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mjlab.cli.answers import UsageError
+from tyro.conf import Positional
+
+from mjlab.cli.answers import UsageError, as_called
+from mjlab.cli.line import Options, read_line
+from mjlab.registry import entries, find_entry, load_task
+from mjlab.threads import prepare_threads
+
+
+@dataclass(kw_only=True)
+class NewOptions(Options):
+    """Write the package of a task of your own, with a test.
+
+    The task subclasses the configuration of another task.
+    """
+
+    program = "new_task.py"
+    examples = (
+        "Walk-Backwards",
+        "Pole-On-Ice --like Cartpole-Balance --folder ~/work",
+    )
+
+    name: Positional[str | None] = None
+    """Name of the task, such as Walk-Backwards."""
+
+    like: str = "Velocity-Go1-Flat"
+    """The task to begin with."""
+
+    folder: Path = Path(".")
+    """Where to put the package's folder."""
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Write the package."""
+    options = read_line(NewOptions, arguments).options
+    if options.name is None:
+        raise UsageError("Name the task: new_task.py NAME, such as Walk-Backwards.")
+    find_entry(options.like)
+    if options.name in entries():
+        raise UsageError(f"There is a task {options.name!r} already.")
+    prepare_threads()
+    cls = type(load_task(options.like).env())
+    pattern = Pattern(
+        task=options.like,
+        module=cls.__module__,
+        cls=cls.__name__,
+        has_play=callable(getattr(cls, "play", None)),
+    )
+    for path in write_package(options.folder.expanduser(), options.name, pattern):
+        print(path)
+    print(as_called(f"Next: pip install -e that folder, then train.py {options.name}"))
 
 
 @dataclass(frozen=True)
@@ -40,7 +90,7 @@ def write_package(folder: Path, task: str, pattern: Pattern) -> list[Path]:
     package = task.lower().replace("-", "_")
     top = folder / package
     if top.exists():
-        raise UsageError(f"{top} is there already; nothing was written.")
+        raise UsageError(f"{top} exists already; nothing was written.")
     words = {
         "TASK": task,
         "PACKAGE": package,
@@ -116,7 +166,7 @@ TASK = Task(
 '''
 
 _ENV = '''\
-"""What <TASK> is: the differences from <BASE_TASK>."""
+"""The configuration of <TASK>: its differences from <BASE_TASK>."""
 
 from typing import Any
 
@@ -141,7 +191,7 @@ class <CLASS>(<BASE>):
 
 
 def agent() -> Any:
-    """How it is learned: as <BASE_TASK>."""
+    """Return the settings of the learner: those of <BASE_TASK>."""
     make = load_task("<BASE_TASK>").rl
     assert make is not None
     return make()

@@ -1,0 +1,212 @@
+"""`bench`: measure the speed of a task."""
+
+import dataclasses
+import datetime
+import json
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from tyro.conf import Positional
+
+from mjlab.cli.answers import UsageError
+from mjlab.cli.hardware import check_device, choose_worlds, processors, with_worlds
+from mjlab.cli.line import Line, TaskOptions, read_line
+from mjlab.cli.tasks import need_task
+from mjlab.registry import load_task
+from mjlab.settings.bounds import at_least
+from mjlab.threads import prepare_threads, torch_threads
+
+prepare_threads()
+
+if TYPE_CHECKING:
+    from mjlab.envs import ManagerBasedRlEnv
+
+STUDIES = {
+    "velocity": "velocity.py",
+    "cartpole": "cartpole_scaling.py",
+    "cartpole-learning": "cartpole_learning.py",
+    "scaling": "task_scaling.py",
+    "recording": "recording.py",
+    "wrappers": "wrappers.py",
+    "variants": "variants.py",
+    "placement": "placement.py",
+    "muscle": "muscle.py",
+}
+"""Benchmarks with options of their own by name: files of `bench`."""
+
+
+@dataclass(kw_only=True)
+class BenchOptions(TaskOptions):
+    """Measure the speed of a task.
+
+    Prints steps per second with random actions, the speed of its physics alone, the
+    cost of each term, tensor operations, and memory per world. A study of the
+    repository can be named instead of a task.
+    """
+
+    program = "bench.py"
+    examples = (
+        "Velocity-G1-Flat --env.scene.num-envs 256",
+        "Velocity-G1 --blocks 20 --out g1.json",
+        "Velocity-G1-Flat --disable rewards.pose --env.sim.num-threads 2",
+        "cartpole --help",
+    )
+
+    task: Positional[str | None] = None
+    """The task, or a study."""
+
+    blocks: Annotated[int, at_least(1)] = 10
+    """Pairs of blocks: of the environment, and of its physics alone."""
+
+    steps: Annotated[int, at_least(1)] = 10
+    """Steps of a block."""
+
+    device: str | None = None
+    """Where to simulate, such as "cpu" or "cuda:1". Default: a GPU if available."""
+
+    out: Path | None = None
+    """JSON file for the figures, with machine and versions. Default: no file."""
+
+    @classmethod
+    def closing(cls) -> str:
+        """Return the names of studies and tasks."""
+        return f"studies: {', '.join(STUDIES)}\n\n{super().closing()}"
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Measure."""
+    if arguments and arguments[0] in STUDIES:
+        run_study(STUDIES[arguments[0]], arguments[1:])
+        return
+    line = read_line(BenchOptions, arguments)
+    options = line.options
+    entry = need_task(options.task, options.program)
+    cfg = line.apply({"env": load_task(entry.id).env()})["env"]
+    out = options.out
+    if out is not None and not out.resolve().parent.is_dir():
+        raise UsageError(f"--out {out}: there is no folder {out.resolve().parent}.")
+    show(options, entry.id, measure(line, cfg))
+
+
+def run_study(file: str, arguments: Sequence[str]) -> None:
+    """Run a file of `bench` as if it had been called itself."""
+    path = Path(__file__).resolve().parents[2] / "bench" / file
+    if not path.is_file():
+        raise UsageError(
+            f"bench/{file} is in the repository, from which studies are run; what is "
+            "installed measures tasks."
+        )
+    # In a process of its own, since here the name `bench` means this file.
+    command = [sys.executable, str(path), *arguments]
+    code = subprocess.run(command).returncode
+    if code:
+        raise SystemExit(code)
+
+
+def build(line: Line[BenchOptions], env_cfg: Any) -> "ManagerBasedRlEnv":
+    """Build the environment, with a number of worlds for this machine by default."""
+    from mjlab.envs import ManagerBasedRlEnv
+    from mjlab.sim.backend import resolve_backend
+
+    backend = resolve_backend(env_cfg.sim.backend, check_device(line.options.device))
+    if not line.sets("env.scene.num_envs"):
+        suits = choose_worlds(
+            env_cfg.scene.num_envs,
+            on_gpu=backend.device != "cpu",
+            cores=processors(),
+            backend=backend.engine,
+        )
+        env_cfg = with_worlds(env_cfg, suits.number)
+    env_cfg = dataclasses.replace(env_cfg, seed=env_cfg.seed or 0)
+    return ManagerBasedRlEnv(env_cfg, device=backend.device)
+
+
+def measure(line: Line[BenchOptions], env_cfg: Any) -> dict[str, Any]:
+    """All figures. Physics uses all processors, so torch uses one."""
+    import torch
+
+    from mjlab.cli import speed
+    from mjlab.sim.backend import resolve_backend
+
+    blocks, steps = line.options.blocks, line.options.steps
+    with torch_threads(1):
+        device = resolve_backend(
+            env_cfg.sim.backend, check_device(line.options.device)
+        ).device
+        before = speed.memory(torch.device(device))
+        env = build(line, env_cfg)
+        env.reset()
+        measured = speed.measure(env, blocks, steps, show_progress(blocks))
+        used = speed.memory(env.device) - before
+        operations = speed.count_operations(env)
+        profile = env.profile(steps)
+    managers = measured.shares_of_managers
+    env.close()
+    return {
+        "num_envs": env.num_envs,
+        "engine": env.sim.backend.engine,
+        "device": str(env.device),
+        "mode": env.mode,
+        "blocks": blocks,
+        "steps_per_block": steps,
+        "env_steps_per_s": measured.env_steps_per_s,
+        "physics_steps_per_s": measured.physics_steps_per_s,
+        "share_of_managers": statistics.median(managers),
+        "share_of_managers_spread": [min(managers), max(managers)],
+        "operations_per_step": operations,
+        "memory_bytes_per_world": used / env.num_envs,
+        "step_s": profile.total,
+        "parts_s": profile.seconds,
+        "profile": str(profile),
+    }
+
+
+def show_progress(blocks: int) -> Callable[[int], None]:
+    """Return what tells a person the progress; a file or a pipe is not told."""
+
+    def tell(block: int) -> None:
+        if sys.stderr.isatty():
+            end = "\n" if block == blocks else ""
+            print(f"\rblock {block}/{blocks}", end=end, file=sys.stderr, flush=True)
+
+    return tell
+
+
+def show(options: BenchOptions, task: str, figures: dict[str, Any]) -> None:
+    """Print the figures, and write them where that was asked for."""
+    low, high = figures["share_of_managers_spread"]
+    print(
+        f"{task}, {figures['num_envs']} worlds on {figures['engine']} "
+        f"({figures['device']}, {figures['mode']})\n"
+        f"env steps/s         {figures['env_steps_per_s']:>12,.0f}\n"
+        f"physics alone       {figures['physics_steps_per_s']:>12,.0f}\n"
+        f"share of managers   {figures['share_of_managers']:>12.1%}"
+        f"  (blocks {low:.1%} to {high:.1%})\n"
+        f"operations a step   {figures['operations_per_step']:>12,}\n"
+        f"memory a world, MB  {figures['memory_bytes_per_world'] / 2**20:>12.2f}\n"
+    )
+    print(figures["profile"])
+    if options.out is not None:
+        save(options.out, task, figures)
+        print(f"Written to {options.out}")
+
+
+def save(path: Path, task: str, figures: dict[str, Any]) -> None:
+    """Write the figures with what they depend on."""
+    from mjlab.provenance import command, hardware, versions
+
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    record = {
+        "task": task,
+        "date": now,
+        "command": command(),
+        "hardware": hardware(),
+        "versions": versions(),
+        **{name: value for name, value in figures.items() if name != "profile"},
+    }
+    path.write_text(json.dumps(record, indent=2) + "\n", "utf-8")

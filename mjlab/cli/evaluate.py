@@ -1,0 +1,278 @@
+"""`evaluate`: measure a policy over many seeded episodes."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from tyro.conf import Positional
+
+from mjlab.cli.answers import UsageError
+from mjlab.cli.hardware import choose_device, with_worlds_for
+from mjlab.cli.line import Line, TaskOptions, read_line
+from mjlab.settings.bounds import at_least
+from mjlab.threads import prepare_threads, torch_threads
+from mjlab.watched import watched
+
+prepare_threads()
+
+if TYPE_CHECKING:
+    from mjlab.envs import ManagerBasedRlEnv, Policy
+    from mjlab.envs.rollout import EpisodeResult
+    from mjlab.rl import RunFolder
+
+
+GAIT_ROBOTS = 4
+"""Robots per command whose gait is measured in a quiet world."""
+
+GAIT_EPISODES = 52
+"""Most episodes that the gait is measured in as trained, over all commands."""
+
+
+@dataclass(kw_only=True)
+class EvaluateOptions(TaskOptions):
+    """Measure a policy over many episodes.
+
+    Runs episodes with the configuration of the run, or of an ONNX file, and shows
+    return, length, falls, success and logged figures, and the gait of a walking policy.
+    --json writes them to a file.
+    """
+
+    program = "evaluate.py"
+    examples = (
+        "latest",
+        "Velocity-G1-Flat --best --episodes 1000",
+        "logs/Velocity-G1-Flat/latest/checkpoints/model_000100.pt",
+        "latest --policy zero --env.commands.twist.ranges.lin-vel-x 1.0 1.0",
+    )
+
+    configs = ("env", "agent")
+
+    run: Positional[str] = "latest"
+    """A run's folder, a checkpoint, an ONNX file, a task (its newest run), or
+    'latest'."""
+
+    episodes: Annotated[int, at_least(1)] = 100
+    """Episodes to run."""
+
+    seed: int = 0
+    """Seed of the first one; each of the others has the next."""
+
+    policy: Literal["trained", "zero", "random"] = "trained"
+    """What acts: the run's policy without noise, zeros, or normal noise."""
+
+    best: bool = False
+    """Take the best checkpoint of the run instead of its newest."""
+
+    gait: bool = True
+    """Measure the gait of a walking task's policy as well."""
+
+    device: str | None = None
+    """Where to simulate, such as "cpu" or "cuda:1". Default: a GPU if available."""
+
+    json: Path | None = None
+    """File for the figures. By default evaluation.json in the folder of your run, and
+    none for an ONNX file or a policy that ships."""
+
+    accept_changes: bool = False
+    """Open a run whose task has changed since, with the task as it is now."""
+
+    logs: Path = Path("logs")
+    """Folder of all runs."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """Results of an evaluation."""
+
+    episodes: "list[EpisodeResult]"
+    """Results of the episodes."""
+
+    clips: dict[str, Any]
+    """Figures of followed clips by name."""
+
+    gait: dict[str, Any]
+    """Gait measures by world and command."""
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Evaluate."""
+    line = read_line(EvaluateOptions, arguments)
+    options = line.options
+    from mjlab.cli import runs
+
+    if options.run.endswith(".onnx"):
+        evaluate_file(line, Path(options.run))
+        return
+    run = runs.find_run(options.run, options.logs)
+    configs = read_configs(line, run)
+    with closing(build_env(line, configs["env"])) as env:
+        policy, source = find_policy(line, run, env, configs["agent"])
+        episodes, clips = roll(line, env, policy)
+    gait = measure_gait(
+        line,
+        configs["env"],
+        lambda env: find_policy(line, run, env, configs["agent"])[0],
+    )
+    # The report of a run shows its evaluation.
+    own = None if runs.ships(run) else run.path / "evaluation.json"
+    found = Found(episodes, clips, gait)
+    report(line, run.info()["task"], own, source, found)
+
+
+def evaluate_file(line: Line[EvaluateOptions], path: Path) -> None:
+    """Evaluate an ONNX file in its own task, as that is trained."""
+    from mjlab.cli.runs import open_file
+    from mjlab.export import FilePolicy
+
+    if line.options.policy != "trained":
+        raise UsageError(f"{path} is a policy already: leave out --policy.")
+    file, env_cfg = open_file(path, as_trained=True)
+    env_cfg = from_the_first_frame(env_cfg)
+    configs = line.apply({"env": env_cfg})
+    with closing(build_env(line, configs["env"])) as env:
+        episodes, clips = roll(line, env, FilePolicy(env, file))
+    gait = measure_gait(line, configs["env"], lambda env: FilePolicy(env, file))
+    found = Found(episodes, clips, gait)
+    report(line, file.task, None, str(path), found)
+
+
+def read_configs(line: Line[EvaluateOptions], run: "RunFolder") -> dict[str, Any]:
+    """The run's configurations with the user's settings."""
+    configs = run.configs(accept_changes=line.options.accept_changes)
+    configs["env"] = from_the_first_frame(configs["env"])
+    if not line.sets_recorders:
+        configs["env"] = dataclasses.replace(configs["env"], recorders={})
+    return line.apply(configs)
+
+
+def from_the_first_frame(env_cfg: Any) -> Any:
+    """The configuration itself, or how clips are watched: undisturbed, as a whole."""
+    from mjlab.motion.evaluation import follows_clips
+
+    return watched(env_cfg) if follows_clips(env_cfg) else env_cfg
+
+
+def build_env(line: Line[EvaluateOptions], env_cfg: Any) -> "ManagerBasedRlEnv":
+    """Build as many worlds as there are episodes, or as suit the machine."""
+    from mjlab.envs import ManagerBasedRlEnv
+
+    options = line.options
+    device = choose_device(options.device, env_cfg)
+    if not line.sets("env.scene.num_envs"):
+        env_cfg = with_worlds_for(env_cfg, options.episodes, device=device)
+    env_cfg = dataclasses.replace(env_cfg, seed=options.seed)
+    env = ManagerBasedRlEnv(env_cfg, device=device)
+    env.reset()
+    return env
+
+
+def find_policy(
+    line: Line[EvaluateOptions], run: "RunFolder", env: "ManagerBasedRlEnv", agent: Any
+) -> tuple["Policy", str]:
+    """Return the policy, and where it comes from."""
+    from mjlab.envs import RandomPolicy, ZeroPolicy
+    from mjlab.rl.checkpoint import find_checkpoint
+    from mjlab.rl.policy import load_policy
+
+    chosen = line.options.policy
+    if chosen == "zero":
+        return ZeroPolicy(env), chosen
+    if chosen == "random":
+        clip = agent.clip_actions
+        return RandomPolicy(env, distribution="normal", clip=clip), chosen
+    given = Path(line.options.run)
+    place = given if given.is_file() else run.path
+    path = find_checkpoint(place, best=line.options.best)
+    return load_policy(path, env, agent), str(path)
+
+
+def roll(
+    line: Line[EvaluateOptions], env: "ManagerBasedRlEnv", policy: "Policy"
+) -> "tuple[list[EpisodeResult], dict[str, Any]]":
+    """Run the episodes; physics uses all processors, so torch uses one.
+
+    Returns:
+        Their results, and figures of the clips that they followed, by name.
+    """
+    from mjlab.envs.rollout import run_episodes
+    from mjlab.motion.evaluation import TrackingMeter, follows_clips
+
+    number, seed = line.options.episodes, line.options.seed
+    meter = TrackingMeter(env, policy) if follows_clips(env.cfg) else None
+    with torch_threads(1):
+        found = run_episodes(env, meter or policy, number=number, seed=seed)
+    return found, meter.figures(found) if meter is not None else {}
+
+
+def measure_gait(
+    line: Line[EvaluateOptions],
+    env_cfg: Any,
+    load: "Callable[[ManagerBasedRlEnv], Policy]",
+) -> dict[str, Any]:
+    """Return the gait measures of a walking policy by world and command, or nothing."""
+    from mjlab.gait.walk import GaitError, gait_of, legs_of, need_legs
+
+    chosen = line.options.gait and line.options.policy == "trained"
+    if not chosen or legs_of(env_cfg) is None:
+        return {}
+    try:
+        need_legs(env_cfg)
+    except GaitError as error:
+        print(f"The gait is not measured: {error}")
+        return {}
+    print("Measuring the gait; --no-gait leaves it out.", flush=True)
+    return gait_of(
+        env_cfg,
+        load,
+        robots=GAIT_ROBOTS,
+        episodes=min(line.options.episodes, GAIT_EPISODES),
+        seed=line.options.seed,
+        device=choose_device(line.options.device, env_cfg),
+    )
+
+
+def gait_text(worlds: dict[str, Any]) -> str:
+    """Return the gait table, the errors under each command, and the verdict."""
+    from mjlab.gait.limits import failures
+    from mjlab.gait.table import gait_rows, gait_tables, text, tracking_table, verdict
+
+    tables = [*gait_tables(gait_rows(worlds)), tracking_table(worlds)]
+    parts = [*map(text, tables), verdict(failures(worlds))]
+    return "\n" + "\n\n".join(parts)
+
+
+def report(
+    line: Line[EvaluateOptions],
+    task: str,
+    own: Path | None,
+    source: str,
+    found: Found,
+) -> None:
+    """Show the table, and write the figures to the user's file or to `own`."""
+    from mjlab.cli.episodes import save, summary, table
+    from mjlab.motion import evaluation
+
+    episodes, clips = found.episodes, found.clips
+    path = line.options.json or own
+    about = {
+        "task": task,
+        "policy": source,
+        "settings": {s.name: list(s.values) for s in line.settings},
+        "disabled": list(line.options.disable),
+        "seed": line.options.seed,
+        **({"clips": clips} if clips else {}),
+        **({"gait": found.gait} if found.gait else {}),
+    }
+    figures = summary(episodes)
+    print(f"{len(episodes)} episodes of {about['task']} with {source}")
+    print(table(figures))
+    if clips:
+        print(evaluation.table(clips))
+    if found.gait:
+        print(gait_text(found.gait))
+    if path is not None:
+        save(path, about, episodes)
+        print(f"Written to {path}")

@@ -1,0 +1,83 @@
+"""`export`: write a policy to one ONNX file."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tyro.conf import Positional
+
+from mjlab.cli.answers import UsageError
+from mjlab.cli.line import Options, read_line
+from mjlab.threads import prepare_threads
+
+prepare_threads()
+
+
+@dataclass(kw_only=True)
+class ExportOptions(Options):
+    """Write a policy to one ONNX file.
+
+    The file takes what a robot measures, in SI units, and returns targets of its
+    joints. It is compared with the network before it is written; play.py and
+    evaluate.py run it as well.
+    """
+
+    program = "export.py"
+    examples = (
+        "latest",
+        "Velocity-G1 --best --out g1.onnx --runner",
+        "logs/Velocity-G1/latest/checkpoints/model_000100.pt",
+    )
+
+    place: Positional[str] = "latest"
+    """A run's folder, a checkpoint, a task (its newest run), or 'latest'."""
+
+    out: Path | None = None
+    """File to write, such as policy.onnx; its contract is written beside it as JSON.
+    Default: export/TASK.onnx in the run's folder."""
+
+    best: bool = False
+    """Take the best checkpoint of the run instead of its newest."""
+
+    runner: bool = False
+    """Also write mjlab_runner.py, which runs the file on a robot or in MuJoCo without
+    this framework, and mjlab_runner.hpp, which does so in C++."""
+
+    accept_changes: bool = False
+    """Open a run whose task has changed since, with the task as it is now."""
+
+    logs: Path = Path("logs")
+    """Folder of all runs."""
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Write the file."""
+    options = read_line(ExportOptions, arguments).options
+    check(options)
+    from mjlab.cli.runs import find_run, write_file
+
+    place = Path(options.place)
+    run = find_run(options.place, options.logs)
+    exported = write_file(
+        run,
+        run.configs(accept_changes=options.accept_changes),
+        logs=options.logs,
+        to=options.out,
+        checkpoint=place if place.is_file() else None,
+        best=options.best,
+    )
+    print(exported.summary)
+    if options.runner:
+        from mjlab.export.runner import write_runner
+
+        print(f"Run it with {write_runner(exported.path)}.")
+
+
+def check(options: ExportOptions) -> None:
+    """Refuse what cannot work before anything is looked for."""
+    if options.place.endswith(".onnx"):
+        raise UsageError(
+            f"{options.place} is an ONNX file already. Watch it with play.py."
+        )
+    if options.out is not None and options.out.suffix != ".onnx":
+        raise UsageError(f"--out {options.out}: its name has to end in .onnx.")

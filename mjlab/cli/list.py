@@ -1,0 +1,135 @@
+"""`list`: list the tasks."""
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tyro.conf import Positional
+
+from mjlab.cli.answers import UsageError
+from mjlab.cli.line import Options, read_line
+from mjlab.cli.static_imports import ImportFaultError, check_imports, source_of
+from mjlab.registry import OURS, BrokenTaskError, Entry, entries, load_task
+from mjlab.threads import prepare_threads
+
+
+@dataclass(kw_only=True)
+class ListOptions(Options):
+    """List the tasks."""
+
+    program = "list_tasks.py"
+    examples = ("", "velocity", "--check")
+
+    word: Positional[str] = ""
+    """List only the tasks with this word in their names."""
+
+    check: bool = False
+    """Import every task and build its configurations, and say which are broken. This
+    takes seconds."""
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Print the table."""
+    options = read_line(ListOptions, arguments).options
+    word = options.word.lower()
+    chosen = [entry for entry in entries().values() if word in entry.id.lower()]
+    if options.check:
+        prepare_threads()
+    rows = [checked(e) if options.check else unchecked(e) for e in chosen]
+    if rows:
+        print(table(rows))
+    broken = [row.id for row in rows if row.broken]
+    if broken and options.check:
+        raise UsageError(f"{len(broken)} of {len(rows)} tasks are broken.")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table."""
+
+    id: str
+    """The task's name."""
+
+    summary: str
+    """What it is, or why it is broken."""
+
+    origin: str
+    """The distribution that it comes from."""
+
+    broken: bool = False
+    """Whether it cannot be used."""
+
+
+def unchecked(entry: Entry) -> Row:
+    """A row without an import. What is certain to fail is found all the same."""
+    if entry.origin != OURS:
+        try:
+            check_imports(*entry.place.split(":"))
+        except ImportFaultError as error:
+            return Row(entry.id, f"{error}.", entry.origin, broken=True)
+    return Row(entry.id, find_summary(entry.place), entry.origin)
+
+
+def checked(entry: Entry) -> Row:
+    """A row of a task that was imported."""
+    try:
+        task = load_task(entry.id)
+        for make in (task.env, task.play, task.rl):
+            if make is not None:
+                make()
+    except BrokenTaskError as error:
+        return Row(entry.id, str(error), entry.origin, broken=True)
+    except Exception as error:
+        reason = f"its configuration cannot be made ({type(error).__name__}: {error})."
+        return Row(entry.id, reason, entry.origin, broken=True)
+    return Row(entry.id, task.summary, entry.origin)
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Lay rows out in columns."""
+    ids = max((len(row.id) for row in rows), default=0)
+    origins = max((len(row.origin) for row in rows), default=0)
+    lines = []
+    for row in rows:
+        summary = f"BROKEN: {row.summary}" if row.broken else row.summary
+        line = f"{row.id.ljust(ids)}  {row.origin.ljust(origins)}  {summary}"
+        lines.append(line.rstrip())
+    return "\n".join(lines)
+
+
+def find_summary(place: str) -> str:
+    """The summary of a task as its source says it, without importing that.
+
+    Args:
+        place: `module:attribute` of a task that is made by `attribute = Task(...)`, or
+            by another call with a keyword argument `summary`.
+
+    Returns:
+        The text given as `summary`; empty if it is not a literal there.
+    """
+    module, _, attribute = place.partition(":")
+    source = source_of(module)
+    if source is None:
+        return ""
+    try:
+        tree = ast.parse(source.read_text("utf-8"))
+    except (OSError, SyntaxError, ValueError):
+        return ""
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign) and attribute in _targets(statement):
+            return _summary_in(statement.value)
+    return ""
+
+
+def _targets(statement: ast.Assign) -> list[str]:
+    return [target.id for target in statement.targets if isinstance(target, ast.Name)]
+
+
+def _summary_in(value: ast.expr) -> str:
+    if not isinstance(value, ast.Call):
+        return ""
+    for keyword in value.keywords:
+        text = keyword.value
+        if keyword.arg == "summary" and isinstance(text, ast.Constant):
+            return str(text.value)
+    return ""

@@ -1,0 +1,290 @@
+"""`play`: watch a policy."""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from tyro.conf import Positional
+
+from mjlab.cli.answers import UsageError
+from mjlab.cli.hardware import check_device, with_worlds
+from mjlab.cli.line import Line, TaskOptions, read_line
+from mjlab.cli.sources import Actors, Source, find_source
+from mjlab.render import prepare_gl
+from mjlab.settings.bounds import above, at_least
+from mjlab.threads import prepare_threads
+
+prepare_threads()
+
+if TYPE_CHECKING:
+    from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, Policy
+    from mjlab.viewer import Player, PolicyMenu
+
+SECONDS = 10.0
+"""Length of a video or of a run without viewer, s."""
+
+WORLDS_IN_BROWSER = 9
+"""Worlds in the browser by default."""
+
+MOST_PICTURES = 9
+"""Most worlds in one video."""
+
+
+@dataclass(kw_only=True)
+class PlayOptions(TaskOptions):
+    """Watch a policy, in a browser, a window or a video.
+
+    A run is played with its own configuration, an ONNX file with that of its contract.
+    """
+
+    program = "play.py"
+    examples = (
+        "latest",
+        "latest --video out.mp4 --num-envs 4",
+        "Velocity-G1 --policy random --viewer native",
+        "logs/Velocity-G1/2026-01-31_12-00-00 --best --env.viewer.distance 2.0",
+    )
+
+    place: Positional[str | None] = None
+    """A task (its newest run), a run's folder, a checkpoint, an ONNX file, or 'latest',
+    which is the default."""
+
+    policy: Actors = "trained"
+    """What acts: the trained policy, a hand-written controller (script; some tasks ship
+    one), zeros, random actions, or teleop: drag the target in the browser (tasks with
+    inverse kinematics)."""
+
+    viewer: Literal["web", "native", "none"] | None = None
+    """Where to watch: in a browser of this machine, in MuJoCo's window, or not at all.
+    Default: the browser, or no viewer when --video is given."""
+
+    video: Path | None = None
+    """File to write a video to, such as out.mp4. It needs no display."""
+
+    dump: Path | None = None
+    """Replay a fault that a run kept in its folder `dumps`: the dump's folder, or the
+    file of one of its worlds."""
+
+    steps: Annotated[int | None, at_least(1)] = None
+    """Steps to take. Default: until stopped, or 10 s for a video."""
+
+    seconds: Annotated[float | None, above(0)] = None
+    """The same as --steps, in seconds of simulated time."""
+
+    commands: Literal["scheduled", "random"] | None = None
+    """Velocity commands: a schedule (forward, turn, sideways, stop), or drawn as in
+    training. Default: scheduled for videos and `mjlab demo`, else random."""
+
+    size: tuple[int, int] | None = None
+    """Width and height of a video in pixels, such as 640 360. Default: 1280 720.
+    Several worlds share it. --env.viewer.width and .height are those of one world."""
+
+    num_envs: Annotated[int | None, at_least(1)] = None
+    """Worlds. Default: 9 in the browser (teleop: 1), else 1. A video shows up to 9."""
+
+    speed: Annotated[float, above(0)] = 1.0
+    """Speed of time in viewers, as a multiple of real time."""
+
+    port: int = 8080
+    """Port of the browser's page; the next free one if it is taken."""
+
+    open: bool = False
+    """Show the page in the browser of this machine."""
+
+    seed: int = 0
+    """Random seed."""
+
+    device: str | None = None
+    """Where to simulate, such as "cpu". Default: a GPU if available."""
+
+    best: bool = False
+    """Take the best checkpoint of a run instead of its newest."""
+
+    as_trained: bool = False
+    """Keep noise, pushes and the end of episodes as in training."""
+
+    accept_changes: bool = False
+    """Open a run whose task has changed since, with the task as it is now."""
+
+    logs: Path = Path("logs")
+    """Folder of all runs."""
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Find the policy, build its environment, show it."""
+    line = read_line(PlayOptions, arguments)
+    options = line.options
+    viewer = options.viewer or ("none" if options.video else "web")
+    check(options, viewer)
+    if viewer != "native":
+        prepare_gl()
+    if options.dump is not None:
+        return replay(line, options.dump, viewer)
+    source = find_source(
+        options.place,
+        policy=options.policy,
+        as_trained=options.as_trained,
+        logs=options.logs,
+        records=line.sets_recorders,
+        accept_changes=options.accept_changes,
+    )
+    cfg = source.env
+    if options.policy == "teleop" and not options.as_trained:
+        cfg = dataclasses.replace(cfg, episode_length_s=1e9)  # A hand takes its time.
+    cfg = line.apply({"env": cfg})["env"]
+    if options.num_envs is None and line.sets("env.scene.num_envs"):
+        options = dataclasses.replace(options, num_envs=cfg.scene.num_envs)
+    options = dataclasses.replace(options, size=size_of_world(line, cfg))
+    env = build(cfg, options, viewer)
+    policy = source.make_policy(env, seed=options.seed, best=options.best)
+    show(source.title, env, policy, options, viewer, menu(source, env, options))
+
+
+def menu(
+    source: Source, env: "ManagerBasedRlEnv", options: PlayOptions
+) -> "PolicyMenu | None":
+    """Return the checkpoints to choose from; None for a policy without any."""
+    if source.agent is None or source.place is None:
+        return None
+    from mjlab.cli.watching import list_checkpoints
+
+    return list_checkpoints(source.place, env, source.agent, best=options.best)
+
+
+def size_of_world(
+    line: Line[PlayOptions], cfg: "ManagerBasedRlEnvCfg"
+) -> tuple[int, int]:
+    """Size of the picture of one world, so that several worlds share a video's size."""
+    options = line.options
+    width, height = options.size or (cfg.viewer.width, cfg.viewer.height)
+    sets = ("env.viewer.width", "env.viewer.height")
+    if options.size is None and any(line.sets(path) for path in sets):
+        return width, height
+    from mjlab.render.offscreen import grid
+
+    rows, columns, gap = grid(min(options.num_envs or 1, MOST_PICTURES))
+    return (width + gap) // columns - gap, (height + gap) // rows - gap
+
+
+def check(options: PlayOptions, viewer: str) -> None:
+    """Refuse options that exclude each other before anything is built."""
+    if options.steps is not None and options.seconds is not None:
+        raise UsageError("--steps and --seconds both say how long: take one of them.")
+    if options.policy == "teleop" and viewer != "web":
+        raise UsageError("--policy teleop needs the buttons of --viewer web.")
+    if options.video is not None and viewer != "none":
+        raise UsageError(f"--video cannot be combined with --viewer {viewer}.")
+    if viewer == "native":
+        from mjlab.viewer.native import require_display
+
+        require_display()
+
+
+def build(
+    cfg: "ManagerBasedRlEnvCfg", options: PlayOptions, viewer: str
+) -> "ManagerBasedRlEnv":
+    """The worlds."""
+    from mjlab.envs import ManagerBasedRlEnv
+    from mjlab.rl import Ranks
+
+    is_crowd = viewer == "web" and options.policy != "teleop"
+    number = options.num_envs or (WORLDS_IN_BROWSER if is_crowd else 1)
+    cfg = dataclasses.replace(with_worlds(cfg, number), seed=options.seed)
+    if options.size is not None:
+        width, height = options.size
+        view = dataclasses.replace(cfg.viewer, width=width, height=height)
+        cfg = dataclasses.replace(cfg, viewer=view)
+    device = check_device(options.device)
+    if device is None and cfg.sim.backend == "warp":
+        # What was trained on Warp's CPU device plays there, as it was trained there.
+        device = Ranks().device()
+    return ManagerBasedRlEnv(cfg, device)
+
+
+def show(
+    title: str,
+    env: "ManagerBasedRlEnv",
+    policy: "Policy",
+    options: PlayOptions,
+    viewer: str,
+    policies: "PolicyMenu | None" = None,
+) -> None:
+    """Show it where it was asked for, with `policies` to choose from."""
+    from mjlab.viewer import Player
+
+    is_shown = options.video is not None and options.commands is None
+    player = Player(
+        env,
+        policy,
+        seed=options.seed,
+        speed=options.speed,
+        scheduled=is_shown or options.commands == "scheduled",
+    )
+    steps, seconds = options.steps, options.seconds
+    if viewer == "none" and steps is None:
+        seconds = SECONDS if seconds is None else seconds
+    if seconds is not None:
+        steps = max(1, round(seconds / env.step_dt))
+    worlds = "1 world" if env.num_envs == 1 else f"{env.num_envs} worlds"
+    print(f"{title}: {worlds}, seed {options.seed}.", flush=True)
+    if options.video is not None:
+        write_video(player, options.video, steps or 1, title)
+    elif viewer == "web":
+        from mjlab.cli.watching import watch_in_browser
+
+        page = {"port": options.port, "opens": options.open, "steps": steps}
+        watch_in_browser(player, title, policies=policies, **page)
+    elif viewer == "native":
+        watch_in_window(player, steps)
+    else:
+        rewards = run(player, steps or 1)
+        print(f"Mean reward of a step, over {steps} steps: {rewards:.5f}.")
+    env.close()
+
+
+def replay(line: Line[PlayOptions], place: Path, viewer: str) -> None:
+    """Do the steps of a dump again, say what went wrong, and show them."""
+    from mjlab.replay.dump_replay import DumpReplay, build_env, open_dump
+
+    world, cfg = open_dump(place, accept_changes=line.options.accept_changes)
+    cfg = line.apply({"env": cfg})["env"]
+    again = DumpReplay(build_env(cfg, world), world)
+    print(*again.run().lines(world), sep="\n", flush=True)
+    options = dataclasses.replace(line.options, commands="random")
+    if viewer != "web" and options.steps is options.seconds is None:
+        options = dataclasses.replace(options, steps=world.length)
+    show(place.name, again.env, again, options, viewer)
+
+
+def write_video(player: "Player", path: Path, steps: int, title: str) -> None:
+    """Write a video, and say so."""
+    from mjlab.cli.progress import tell_progress
+    from mjlab.viewer import record_video
+
+    worlds = range(min(player.env.num_envs, MOST_PICTURES))
+    if len(worlds) == 1:
+        worlds = None
+    tell = tell_progress(str(path))
+    frames = record_video(player, path, steps, title=title, worlds=worlds, tell=tell)
+    seconds = steps * player.env.step_dt
+    print(f"Wrote {path}: {frames} frames, {seconds:.1f} s.")
+
+
+def watch_in_window(player: "Player", steps: int | None) -> None:
+    """Show a window until it is closed."""
+    from mjlab.viewer import NativeViewer
+    from mjlab.viewer.native import KEYS
+
+    print(f"Keys: {KEYS}.", flush=True)
+    NativeViewer(player).run(steps)
+
+
+def run(player: "Player", steps: int) -> float:
+    """Do steps unseen, and return the mean reward of one."""
+    total = 0.0
+    for _ in range(steps):
+        player.step()
+        total += float(player.reward.mean())
+    return total / steps

@@ -1,0 +1,284 @@
+"""`replay`: replay recorded episodes, and write them in other formats."""
+
+import contextlib
+import dataclasses
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from tyro.conf import Positional
+
+from mjlab.cli.answers import UsageError
+from mjlab.cli.hardware import check_device, with_worlds
+from mjlab.cli.line import Line, TaskOptions, read_line
+from mjlab.registry import entries, load_task
+from mjlab.render import prepare_gl
+from mjlab.settings.bounds import at_least
+from mjlab.threads import prepare_threads
+
+prepare_threads()
+
+if TYPE_CHECKING:
+    from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+    from mjlab.recording.reader import Recording
+    from mjlab.replay.replay import Replay, Watch
+    from mjlab.replay.replay_report import ReplayReport
+
+NOT_EXACT = 1
+"""Exit code where episodes that had to be exact are not."""
+
+MOST_WORLDS = 16
+"""Most worlds by default."""
+
+MOST_PICTURES = 9
+"""Most worlds in one video."""
+
+MOST_FPS = 60.0
+"""Highest frame rate of a video."""
+
+
+@dataclass(kw_only=True)
+class ReplayOptions(TaskOptions):
+    """Replay recorded episodes.
+
+    Compares the replay with the record number by number. Can draw a video, or write the
+    episodes with other observations or for other libraries. The exit code is 1 if
+    values differ that have to be equal bit for bit.
+    """
+
+    program = "replay.py"
+    examples = (
+        "recordings/a.h5",
+        "recordings/a.h5 --episodes 0 3 --video out.mp4",
+        "recordings/a.h5 --by states --save new.h5 --groups critic",
+        "recordings/a.h5 --robomimic demos.hdf5",
+    )
+
+    recording: Positional[Path | None] = None
+    """The file, such as recordings/a.h5."""
+
+    episodes: tuple[int, ...] | None = None
+    """Numbers of the episodes. Default: all."""
+
+    by: Literal["actions", "states"] = "actions"
+    """What is forced: the actions, from the recorded first state on; or also the state
+    after each step."""
+
+    num_envs: Annotated[int | None, at_least(1)] = None
+    """Episodes replayed at once. Default: all, up to 16."""
+
+    video: Path | None = None
+    """File to write a video to, such as out.mp4. It needs no display."""
+
+    save: Path | None = None
+    """File for the same episodes with the observations of the replay, such as
+    new.h5."""
+
+    robomimic: Path | None = None
+    """File for the episodes in robomimic's layout, such as demos.hdf5."""
+
+    lerobot: Path | None = None
+    """Folder for the episodes as a dataset of LeRobot, such as demos."""
+
+    groups: tuple[str, ...] | None = None
+    """Observation groups to write to these files. Default: all."""
+
+    task: str | None = None
+    """The task, if the recording does not name it."""
+
+    seed: int | None = None
+    """Seed of the environment, if the recording does not name it: terrain follows from
+    it."""
+
+    accept_changes: bool = False
+    """Replay a recording whose task has changed since, with the task as it is now."""
+
+    backend: Literal["auto", "native", "warp"] | None = None
+    """The engine. Default: that of the recording."""
+
+    device: str | None = None
+    """Where to simulate, such as "cpu". Default: what suits the engine."""
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Replay."""
+    line = read_line(ReplayOptions, arguments)
+    options = line.options
+    if options.recording is None:
+        raise UsageError("Name a RECORDING, such as recordings/a.h5.")
+    prepare_gl()
+    from mjlab.recording.reader import Recording
+
+    with Recording(options.recording) as recording:
+        config = line.apply({"env": find_config(recording, options)})
+        account = replay(recording, config["env"], line)
+    print("\n".join(account.lines()))
+    if not account.is_as_claimed:
+        raise SystemExit(NOT_EXACT)
+
+
+def find_config(
+    recording: "Recording", options: ReplayOptions
+) -> "ManagerBasedRlEnvCfg":
+    """Return the environment of a recording, by its configuration or by its task."""
+    if recording.env_cfg and options.task is None:
+        return written_config(recording, accept_changes=options.accept_changes)
+    name = options.task or recording.env_id
+    if name is None:
+        raise UsageError(
+            f"{recording.path} does not name its task: give it with --task, one of "
+            f"{', '.join(entries())}."
+        )
+    from mjlab.gym.build import task_of
+
+    task, made = load_task(task_of(name)), recording.env_kwargs
+    cfg = task.play() if made.get("play") else task.env()
+    steps = made.get("max_episode_steps")
+    if steps is not None:
+        cfg.episode_length_s = steps * cfg.decimation * cfg.sim.mujoco.timestep
+    return cfg
+
+
+def written_config(
+    recording: "Recording", *, accept_changes: bool = False
+) -> "ManagerBasedRlEnvCfg":
+    """The configuration that a recording brings along."""
+    from mjlab.names import UnknownNameError
+    from mjlab.settings.file import SettingsFileError
+    from mjlab.task_file import read_task
+
+    try:
+        where, text = str(recording.path), recording.env_cfg
+        return read_task(text, where, accept_changes=accept_changes)["env"]
+    except (SettingsFileError, UnknownNameError) as error:
+        task = recording.env_id or "TASK"
+        raise UsageError(
+            f"The configuration of the recording cannot be read: {error} With "
+            f"--task {task}, the task's own configuration is taken instead."
+        ) from error
+
+
+def build(
+    recording: "Recording", cfg: "ManagerBasedRlEnvCfg", options: ReplayOptions
+) -> "ManagerBasedRlEnv":
+    """The worlds."""
+    from mjlab.envs import ManagerBasedRlEnv
+
+    chosen = len(recording if options.episodes is None else options.episodes)
+    number = options.num_envs or max(1, min(MOST_WORLDS, chosen))
+    seeds = (options.seed, recording.seed, cfg.seed)
+    seed = next((seed for seed in seeds if seed is not None), None)
+    terrain = cfg.scene.terrain
+    if seed is None and terrain is not None and terrain.kind == "generator":
+        raise UsageError(
+            f"{recording.path} does not say which seed its terrain was made with: give "
+            "it as --seed."
+        )
+    backend: Any = options.backend or recording.backend or cfg.sim.backend
+    cfg = dataclasses.replace(
+        with_worlds(cfg, number),
+        seed=seed,
+        sim=dataclasses.replace(cfg.sim, backend=backend),
+        recorders={},
+    )
+    return ManagerBasedRlEnv(cfg, check_device(options.device))
+
+
+def replay(
+    recording: "Recording", cfg: "ManagerBasedRlEnvCfg", line: Line[ReplayOptions]
+) -> "ReplayReport":
+    """Do the episodes again; draw and write them as asked for."""
+    from mjlab.replay.replay import Replay
+    from mjlab.replay.replay_report import ReplayReport
+
+    options = line.options
+    env = build(recording, cfg, options)
+    with contextlib.ExitStack() as stack:
+        watch = stack.enter_context(filming(env, options.video))
+        again = Replay(
+            env,
+            recording,
+            by=options.by,
+            other_observations=changes_observations(line),
+            watch=watch,
+        )
+        account = ReplayReport(again)
+        files = stack.enter_context(writing(again, options))
+        for replayed in again.run(options.episodes):
+            account.add(replayed)
+            for file in files:
+                file.add(replayed)
+    env.close()
+    return account
+
+
+def changes_observations(line: Line[ReplayOptions]) -> bool:
+    """Return whether the line asks for observations that were not recorded."""
+    names = [setting.name for setting in line.settings]
+    names += [f"env.{name.removeprefix('env.')}" for name in line.options.disable]
+    return any(name.startswith("env.observations") for name in names)
+
+
+@contextlib.contextmanager
+def writing(again: "Replay", options: ReplayOptions) -> Iterator[list[Any]]:
+    """The files that are asked for; they are there if all goes well."""
+    from mjlab.replay.lerobot import LeRobotFolder
+    from mjlab.replay.replay_files import ReplayedFile, RobomimicFile
+
+    kinds: list[tuple[Any, Path | None]] = [
+        (ReplayedFile, options.save),
+        (RobomimicFile, options.robomimic),
+        (LeRobotFolder, options.lerobot),
+    ]
+    files = [
+        kind(path, again, groups=options.groups)
+        for kind, path in kinds
+        if path is not None
+    ]
+    try:
+        yield files
+    except BaseException:
+        for file in files:
+            file.drop()
+        raise
+    for file in files:
+        file.close()
+        print(f"Wrote {file.path}.")
+
+
+@contextlib.contextmanager
+def filming(env: "ManagerBasedRlEnv", path: Path | None) -> "Iterator[Watch]":
+    """Draw the states of a replay into a video; nothing without a path."""
+    if path is None:
+        yield lambda batch, step: None
+        return
+    from mjlab.render import Film
+
+    rate = 1.0 / env.step_dt
+    every = max(1, math.ceil(rate / MOST_FPS - 1e-9))
+    worlds = range(min(env.num_envs, MOST_PICTURES))
+    view = env.cfg.viewer
+    with Film(path, rate / every, env.sim, env.scene, view, worlds=worlds) as film:
+
+        def draw(batch: Sequence[Any], step: int) -> None:
+            if step % every == 0:
+                film.add(lines=caption(batch, step))
+
+        yield draw
+    print(f"Wrote {path}: {film.num_frames} frames.")
+
+
+def caption(batch: Sequence[Any], step: int) -> Callable[[int], list[str]]:
+    """The text of each picture."""
+
+    def lines(world: int) -> list[str]:
+        if world >= len(batch):
+            return ["no episode"]
+        episode = batch[world]
+        is_over = ", over" if step > episode.length else ""
+        shown = min(step, episode.length)
+        return [f"episode {episode.number}", f"step {shown}{is_over}"]
+
+    return lines

@@ -1,0 +1,129 @@
+"""`terrain`: draw a kind of terrain."""
+
+import struct
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional
+
+from mjlab.cli.answers import UsageError
+from mjlab.cli.line import Options, read_line
+from mjlab.files import write_atomic
+from mjlab.names import suggest
+from mjlab.render import prepare_gl
+from mjlab.settings.bounds import at_least
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from mjlab.terrain import SubTerrainCfg
+
+
+@dataclass(kw_only=True)
+class TerrainOptions(Options):
+    """Draw a kind of terrain, rising in difficulty.
+
+    Without KIND, list all kinds.
+    """
+
+    program = "terrain.py"
+    examples = (
+        "",
+        "pyramid_stairs",
+        "open_stairs --rows 2 --size 1920 1080",
+    )
+
+    kind: Positional[str | None] = None
+    """The kind."""
+
+    file: Path | None = None
+    """Picture to write, a PNG file. Default: terrain_KIND.png in this folder."""
+
+    rows: Annotated[int, at_least(1)] = 4
+    """Tiles, with a difficulty from 0 on the left to 1."""
+
+    tile: float = 8.0
+    """Width of a tile, m."""
+
+    seed: int = 0
+    """Random seed."""
+
+    size: tuple[int, int] = (1280, 480)
+    """Width and height of the picture, in pixels."""
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Draw it, or list what can be drawn."""
+    options = read_line(TerrainOptions, arguments).options
+    prepare_gl()
+    kinds = find_kinds()
+    if options.kind is None:
+        for name, kind in kinds.items():
+            print(f"{name:20}  {(type(kind).__doc__ or '').splitlines()[0]}")
+        return
+    if options.kind not in kinds:
+        hint = suggest(options.kind, list(kinds))
+        raise UsageError(f"There is no kind of terrain {options.kind!r}. {hint}")
+    file = options.file or Path(f"terrain_{options.kind}.png")
+    write_png(file, draw(kinds[options.kind], options))
+    print(f"Wrote {file}.")
+
+
+def find_kinds() -> "dict[str, SubTerrainCfg]":
+    """All kinds by name."""
+    from mjlab.tasks.velocity import walking_terrains
+    from mjlab.terrain import all_terrains
+
+    return all_terrains().sub_terrains | walking_terrains()
+
+
+def draw(kind: "SubTerrainCfg", options: TerrainOptions) -> "np.ndarray":
+    """The picture, shape (height, width, 3), uint8."""
+    import mujoco
+
+    from mjlab.render import Canvas
+    from mjlab.terrain import TerrainCfg, TerrainGeneratorCfg, build_terrain
+
+    generator = TerrainGeneratorCfg(
+        sub_terrains={"kind": kind},
+        size=(options.tile, options.tile),
+        num_rows=options.rows,
+        curriculum=True,
+    )
+    cfg = TerrainCfg(kind="generator", generator=generator)
+    model = build_terrain(cfg, seed=options.seed).spec.compile()
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    view = mujoco.MjvCamera()
+    view.azimuth, view.elevation = 90.0, -35.0
+    width, height = options.size
+    # What is wide enough to show all tiles at a field of view of 45 degrees upright.
+    view.distance = options.tile * max(1.2, 1.4 * options.rows * height / width)
+    canvas = Canvas(model, width, height)
+    try:
+        return canvas.draw(model, data, view)
+    finally:
+        canvas.close()
+
+
+def write_png(path: Path, picture: "np.ndarray") -> None:
+    """Write a picture of three bytes a pixel."""
+    height, width, _ = picture.shape
+    lines = b"".join(b"\0" + line.tobytes() for line in picture)
+    parts = (
+        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)),
+        (b"IDAT", zlib.compress(lines)),
+        (b"IEND", b""),
+    )
+    chunks = [
+        struct.pack(">I", len(body))
+        + name
+        + body
+        + struct.pack(">I", zlib.crc32(name + body))
+        for name, body in parts
+    ]
+    whole = b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+    write_atomic(path, lambda stream: stream.write(whole))

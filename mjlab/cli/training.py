@@ -1,0 +1,379 @@
+"""A training from its configurations to a folder with policy, report and ONNX file.
+
+Here alone learning meets what is made of it: reports, exports, dumps and placements.
+"""
+
+import contextlib
+import dataclasses
+import logging
+import os
+import secrets
+import subprocess
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import mjlab
+from mjlab.cli.answers import as_called
+from mjlab.cli.examine import examine_figures
+from mjlab.cli.memory import require_memory
+from mjlab.doctor import save as save_findings
+from mjlab.doctor.watch import WatchedDisplay
+from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.envs.config import check_config
+from mjlab.export import NEEDS, ExportError, is_installed
+from mjlab.files import CannotWriteError, make_folders, saying_why, write_text
+from mjlab.provenance import versions
+from mjlab.replay.dump_files import DumpFolder
+from mjlab.replay.flight_recorder import FlightRecorder
+from mjlab.report import REPORT, write_report
+from mjlab.rl.check import check_agent, groups_of
+from mjlab.rl.checkpoint import Checkpoints
+from mjlab.rl.config import AgentCfg
+from mjlab.rl.console import Display, open_display
+from mjlab.rl.distributed import Ranks
+from mjlab.rl.hook import Hook
+from mjlab.rl.initial_weights import take_weights
+from mjlab.rl.logging import writing
+from mjlab.rl.loop import TrainingLoop, TrainingResult
+from mjlab.rl.run_folder import KEPT_DEFAULTS, RunFolder
+from mjlab.rl.vecenv import TrainingEnv
+from mjlab.settings.file import read_out
+from mjlab.task_file import task_text
+from mjlab.workers.placement import Placement, placement_lines
+
+_log = logging.getLogger(__name__)
+
+
+def train(
+    env_cfg: ManagerBasedRlEnvCfg,
+    agent_cfg: AgentCfg,
+    *,
+    task: str,
+    name: str = "",
+    root: Path = Path("logs"),
+    device: str | None = None,
+    resume: Path | None = None,
+    exact: bool = True,
+    chosen: Collection[str] = (),
+    init_from: Path | None = None,
+    critic_first: int = 0,
+    defaults: Mapping[str, Any] | None = None,
+    make_hooks: Callable[[TrainingEnv], Sequence[Hook]] | None = None,
+    display: Display | None = None,
+    placement: Placement | None = None,
+    notes: Sequence[str] = (),
+) -> tuple[RunFolder, TrainingResult]:
+    """Train in a run folder, alone or as one of the processes of `torchrun`.
+
+    With the policy come a report and, where the run was not stopped, an ONNX file.
+
+    Args:
+        env_cfg: The environment; its worlds are those of one process.
+        agent_cfg: The learner.
+        task: Task's id, which names the folder.
+        name: What the user calls the run.
+        root: Folder of all runs.
+        device: Where to train. None takes a GPU of its own where there is one.
+        resume: Run or checkpoint to go on from, in the same folder.
+        exact: Go on exactly; see `TrainingLoop.resume`.
+        chosen: Paths of the settings that the user typed; see `TrainingLoop.resume`.
+        init_from: Run or checkpoint to take first weights from; see `take_weights`.
+        critic_first: Iterations in which the critic alone learns from there.
+        defaults: The task's configurations as they were before the user changed any,
+            as "env" and "agent", to be compared with in the report.
+        make_hooks: Makes what is done after each iteration, besides `agent_cfg.hooks`.
+        display: Shows progress. None shows it on standard output.
+        placement: Where worlds and learner are, which then says where to train. None
+            has both on one device, in this process.
+        notes: Lines to show at the start.
+    """
+    ranks = Ranks.from_environment()
+    device = ranks.device(device if placement is None else placement.device)
+    physics = device if placement is None else placement.physics
+    ranks.join(device)
+    env_cfg = _settled(env_cfg, ranks)
+    check_config(env_cfg)
+    check_agent(agent_cfg, groups_of(env_cfg), env_cfg.scene.num_envs)
+    # What cannot be written must not be found out after the worlds are built.
+    configs = {"env": env_cfg, "agent": agent_cfg}
+    text, settings = task_text(task, configs), read_out(configs)
+    # The run stores both; evaluation, play and export use the physics of `env_cfg`.
+    stepped = env_cfg.for_training()
+    require_memory(stepped, agent_cfg, physics, processes=ranks.local_world)
+    first_world = ranks.index * env_cfg.scene.num_envs
+    env = _build(stepped, placement, device, first_world, task)
+    run = _open_folder(env_cfg, agent_cfg, ranks, task, name, root, resume)
+    record = _recording(run) if ranks.is_first else contextlib.nullcontext()
+    with contextlib.ExitStack() as stack:
+        stack.callback(env.close)
+        stack.enter_context(_lock(run, ranks))
+        # A run that cannot be resumed stays as it was.
+        if resume is None:
+            stack.enter_context(record)
+            if ranks.is_first and defaults is not None:
+                write_text(run.path / KEPT_DEFAULTS, task_text(task, defaults))
+        if ranks.is_first:
+            shown = display or open_display(f"{task}  {run.path}")
+            display = WatchedDisplay(shown, settings)
+        loop = TrainingLoop(
+            env,
+            agent_cfg,
+            checkpoints=Checkpoints(
+                run.path / "checkpoints", keep=agent_cfg.checkpoint.keep
+            ),
+            make_eval_env=_eval_maker(env_cfg, agent_cfg, placement, physics),
+            hooks=_hooks(agent_cfg, env, make_hooks),
+            display=display,
+            ranks=ranks,
+            config_text=text,
+        )
+        if resume is not None:
+            loop.resume(resume, exact=exact, chosen=chosen)
+            if ranks.is_first:
+                changes, seed = loop.changes, env_cfg.seed
+                run.reopen(loop.iteration, text, seed=seed, changes=changes)
+            stack.enter_context(record)
+        taken = _take_weights(loop, init_from, critic_first)
+        stack.enter_context(_recorder(loop, run, task, text, display))
+        if ranks.is_first and display is not None:
+            start = [*_start(loop, placement), *_judged(env_cfg)]
+            lines = [*notes, *taken, *_changed(loop), *start]
+            for line in [f"Run folder {run.path}.", *lines]:
+                display.say(line)
+            loop.writers = stack.enter_context(
+                writing(
+                    run.path,
+                    agent_cfg.logging,
+                    start=loop.iteration,
+                    config=settings.values,
+                )
+            )
+        outcome = loop.run()
+        if ranks.is_first:
+            run.finish("stopped" if outcome.interrupted else "finished", outcome.reason)
+            if display is not None:
+                stopped = outcome.interrupted
+                display.say(_unexported(run) if stopped else _export(run, configs))
+    ranks.leave()
+    return run, outcome
+
+
+FILM = Path("videos/policy.mp4")
+"""Film of the policy at the end of training, in the run's folder."""
+
+
+def record_film(run: RunFolder) -> str:
+    """Film the policy of a run, write the report with the film, and say where it is.
+
+    A separate process records the film, because rendering needs other library settings
+    and the training process does not return freed memory to the system.
+    """
+    film = run.path / FILM
+    make_folders(film.parent)
+    paths = [str(Path(mjlab.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    done = subprocess.run(
+        [sys.executable, "-m", "mjlab", "play", str(run.path), "--video", str(film)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        return f"No film was recorded. {said[-1].removeprefix('error: ')}"
+    write_report(run.path)
+    return f"Film {shown_path(film)}."
+
+
+def next_commands(run: RunFolder) -> str:
+    """Return the commands to look at a run with."""
+    place = shown_path(run.path)
+    return (
+        "Next:\n"
+        f"  watch it           python scripts/play.py {place}\n"
+        f"  see all curves     python scripts/report.py {place} --open\n"
+        f"  ask what is wrong  python scripts/doctor.py {place}"
+    )
+
+
+def shown_path(path: Path) -> Path:
+    """Return a path as a user types it: relative, where it is below this folder."""
+    here, there = Path.cwd().resolve(), path.resolve()
+    return there.relative_to(here) if there.is_relative_to(here) else there
+
+
+def _take_weights(
+    loop: TrainingLoop, place: Path | None, critic_first: int
+) -> list[str]:
+    """Begin with another run's weights, if one is named; return what to say of it."""
+    if place is None:
+        return []
+    loop.learner.critic_first = critic_first
+    return take_weights(place, loop.learner, loop.worlds, loop.cfg)
+
+
+def _changed(loop: TrainingLoop) -> list[str]:
+    """Return the line about settings that changed when the run was resumed."""
+    return [f"Changed: {', '.join(loop.changes)}."] if loop.changes else []
+
+
+def _hooks(
+    cfg: AgentCfg,
+    env: TrainingEnv,
+    make_more: Callable[[TrainingEnv], Sequence[Hook]] | None,
+) -> tuple[Hook, ...]:
+    """Return what is done after each iteration."""
+    own = [hook.bind(name, env) for name, hook in cfg.hooks.items() if hook]
+    return (*own, *(() if make_more is None else make_more(env)))
+
+
+def _build(
+    cfg: ManagerBasedRlEnvCfg,
+    placement: Placement | None,
+    device: str,
+    first_world: int,
+    task: str,
+) -> TrainingEnv:
+    """Build the worlds of this process."""
+    if placement is not None:
+        return placement.build(cfg, first_world=first_world, task=task)
+    return ManagerBasedRlEnv(cfg, device=device, first_world=first_world, task=task)
+
+
+def _start(loop: TrainingLoop, placement: Placement | None) -> list[str]:
+    """Return the lines to say when training starts."""
+    env = loop.env
+    lines = env.startup_lines()
+    if loop.cfg.dumps.enabled and not isinstance(env, ManagerBasedRlEnv):
+        lines.append("No dumps are made: worlds are in worker processes.")
+    return lines if placement is None else [*lines, *placement_lines(placement, loop)]
+
+
+def _judged(cfg: ManagerBasedRlEnvCfg) -> list[str]:
+    """Return the line about the physics of evaluation, if it differs."""
+    if cfg.sim.training is None:
+        return []
+    step = f"{cfg.decimation} steps of {1000 * cfg.sim.mujoco.timestep:g} ms"
+    return [f"Evaluation and play: {step} per action (see env.sim.training)."]
+
+
+def _lock(run: RunFolder, ranks: Ranks) -> contextlib.AbstractContextManager[None]:
+    """Keep runs other than that of these processes out of the folder."""
+    return run.lock() if ranks.is_first else contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def _recording(run: RunFolder) -> Iterator[None]:
+    """Note how training ends, and write the report of it, however it ends."""
+    try:
+        with run.recording():
+            yield
+    finally:
+        try:
+            with saying_why(run.path / REPORT):
+                save_findings(run.path, examine_figures(run), "the run's figures")
+                write_report(run.path)
+        except CannotWriteError as error:
+            _log.warning("%s", error)
+        except Exception:
+            # A run that is good must not fail for the page about it.
+            _log.exception(
+                "The report of %s was not written; scripts/report.py shows why.",
+                run.path,
+            )
+
+
+def _export(run: RunFolder, configs: Mapping[str, Any]) -> str:
+    """Write the policy to an ONNX file; return what to say of that.
+
+    A run that is good must not fail for the file of it.
+    """
+    if not is_installed():
+        return f"No ONNX file was written. {NEEDS}"
+    from mjlab.export import export_run
+
+    try:
+        return f"ONNX file {export_run(run, configs).path}."
+    except (ExportError, CannotWriteError) as error:
+        return f"No ONNX file was written. {error}"
+    except Exception:
+        _log.exception("No ONNX file was written; scripts/export.py shows why.")
+        return "No ONNX file was written."
+
+
+def _unexported(run: RunFolder) -> str:
+    """Return what to say of the ONNX file of a run that was stopped."""
+    return (
+        "No ONNX file was written, because the run was stopped. Its last checkpoint "
+        f"becomes one with: {as_called('python scripts/export.py')} {run.path}"
+    )
+
+
+def _recorder(
+    loop: TrainingLoop, run: RunFolder, task: str, text: str, display: Display | None
+) -> contextlib.AbstractContextManager[object]:
+    """Have the last steps recorded, and dumped if something goes wrong in a world."""
+    cfg, env, ranks = loop.cfg.dumps, loop.env, loop.ranks
+    # What workers step cannot be recorded from here.
+    if not cfg.enabled or not isinstance(env, ManagerBasedRlEnv):
+        return contextlib.nullcontext()
+    folder = DumpFolder(
+        run.path / "dumps" if ranks.is_alone else run.path / f"dumps/rank{ranks.index}",
+        cfg,
+        config_text=text,
+        about={"task": task, "run": run.path.name, "versions": versions()},
+        first_world=ranks.index * env.num_envs,
+        say=_log.warning if display is None else display.say,
+    )
+    # An iteration looks for faults once.
+    steps = max(loop.cfg.num_steps_per_env, cfg.steps or 0)
+    return FlightRecorder(env, folder, steps=steps, iteration=lambda: loop.iteration)
+
+
+def _settled(cfg: ManagerBasedRlEnvCfg, ranks: Ranks) -> ManagerBasedRlEnvCfg:
+    """Return a copy with what is left open decided alike in all processes."""
+    seed = secrets.randbits(31) if cfg.seed is None else cfg.seed
+    threads = cfg.sim.num_threads
+    if threads is None and not ranks.is_alone:
+        # Processes on one machine share its processors.
+        threads = ranks.threads()
+    sim = dataclasses.replace(cfg.sim, num_threads=threads)
+    return dataclasses.replace(cfg, seed=ranks.share_number(seed), sim=sim)
+
+
+def _open_folder(
+    env_cfg: ManagerBasedRlEnvCfg,
+    agent_cfg: AgentCfg,
+    ranks: Ranks,
+    task: str,
+    name: str,
+    root: Path,
+    resume: Path | None,
+) -> RunFolder:
+    """Return the run's folder, which the first process makes or opens."""
+    path = ""
+    if ranks.is_first and resume is not None:
+        path = str(RunFolder.find(resume, root).path)
+    elif ranks.is_first:
+        assert env_cfg.seed is not None
+        configs = {"env": env_cfg, "agent": agent_cfg}
+        run = RunFolder.create(root, task, name, configs=configs, seed=env_cfg.seed)
+        path = str(run.path.resolve())
+    return RunFolder(Path(ranks.share_text(path)))
+
+
+def _eval_maker(
+    cfg: ManagerBasedRlEnvCfg,
+    agent: AgentCfg,
+    placement: Placement | None,
+    device: str,
+) -> Callable[[], ManagerBasedRlEnv]:
+    """Return a function that builds the worlds to evaluate in."""
+    scene = dataclasses.replace(cfg.scene, num_envs=agent.evaluation.num_envs)
+    evaluated = dataclasses.replace(cfg, scene=scene, seed=agent.evaluation.seed)
+    if placement is not None:
+        evaluated = placement.applied(evaluated)
+    return lambda: ManagerBasedRlEnv(evaluated, device=str(torch.device(device)))

@@ -1,0 +1,92 @@
+"""Bounds of numbers, declared on a field: `steps: Annotated[int, at_least(1)]`."""
+
+import typing
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any
+
+from mjlab.settings.tree import Part, SettingError, parts_of
+from mjlab.settings.types import is_record, union_members
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A range of numbers."""
+
+    low: float
+    """The lowest number that is accepted."""
+
+    high: float | None = None
+    """The highest one. None sets no upper bound."""
+
+    is_open: bool = False
+    """Whether `low` itself is refused."""
+
+    def check(self, value: Any, path: str) -> None:
+        """Raise if a number is outside. None and other values that are no number pass.
+
+        Args:
+            value: The value.
+            path: Its name, for the message.
+        """
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            if not self._holds(value):
+                raise SettingError(f"{path} is {value}; it has to be {self}.")
+        elif isinstance(value, tuple | list):
+            for index, item in enumerate(value):
+                self.check(item, f"{path}[{index}]")
+
+    def _holds(self, value: float) -> bool:
+        is_above = value > self.low if self.is_open else value >= self.low
+        return is_above and (self.high is None or value <= self.high)
+
+    def __str__(self) -> str:
+        if self.high is not None:
+            return f"from {self.low:g} to {self.high:g}"
+        return f"above {self.low:g}" if self.is_open else f"{self.low:g} or more"
+
+
+def at_least(low: float) -> Bound:
+    """Return the bound of numbers from `low` on."""
+    return Bound(low)
+
+
+def above(low: float) -> Bound:
+    """Return the bound of numbers greater than `low`."""
+    return Bound(low, is_open=True)
+
+
+def between(low: float, high: float) -> Bound:
+    """Return the bound of numbers from `low` to `high`, both included."""
+    return Bound(low, high)
+
+
+def check_bounds(record: Any, path: str) -> None:
+    """Raise with the path of the first number outside of its field's bound.
+
+    Args:
+        record: A configuration; parts of it are checked too.
+        path: Its own path.
+    """
+    if is_record(record):
+        for name, bound in bounds_of(type(record)).items():
+            bound.check(getattr(record, name), f"{path}.{name}")
+    for name, part in parts_of(Part(record, Any)).items():
+        check_bounds(part.value, f"{path}.{name}")
+
+
+@cache
+def bounds_of(cls: type) -> dict[str, Bound]:
+    """Return the bounds that the fields of a dataclass declare."""
+    try:
+        hints = typing.get_type_hints(cls, include_extras=True)
+    except NameError:  # A type that is imported only for type checkers.
+        return {}
+    return {name: bound for name, hint in hints.items() for bound in _bounds(hint)}
+
+
+def _bounds(hint: Any) -> Iterator[Bound]:
+    for member in union_members(hint):
+        if typing.get_origin(member) is Annotated:
+            yield from (e for e in member.__metadata__ if isinstance(e, Bound))
