@@ -10,6 +10,7 @@ import textwrap
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 import tyro
@@ -141,7 +142,21 @@ def read_line(options: type[T], arguments: Sequence[str]) -> Line[T]:
             raise value
     for name, bound in bounds_of(options).items():
         bound.check(getattr(found, name), f"--{_option(name)}")
-    return Line(options(**vars(found)), tuple(settings))
+    made = options(**vars(found))
+    logs = getattr(made, "logs", Path("logs"))
+    return Line(made, tuple(_downloaded(setting, logs) for setting in settings))
+
+
+def _downloaded(setting: Setting, logs: Path) -> Setting:
+    """Return a setting with artifacts of Weights & Biases as files below `logs`."""
+    if not any(value.startswith("wandb:") for value in setting.values):
+        return setting
+    from mjlab.rl.wandb import fetch
+
+    return Setting(
+        setting.option,
+        [str(fetch(v, logs)) if v.startswith("wandb:") else v for v in setting.values],
+    )
 
 
 def positional(options: type[Options]) -> str:

@@ -11,6 +11,7 @@ import pytest
 
 from mjlab import mdp
 from mjlab.cli import doctor, evaluate, export, motion, play, record, report, upload
+from mjlab.cli import train as train_verb
 from mjlab.cli.runs import write_file
 from mjlab.cli.sources import find_source
 from mjlab.cli.training import train
@@ -203,7 +204,7 @@ PROGRAMS = VERBS | {
     "report": lambda run: report.main([str(run)]),
     "upload": lambda run: upload.main([str(run), "--mode", "offline"]),
     "motion": lambda run: motion.main(["record", str(run)]),
-    "train": lambda run: train.main([TASK, "--resume", str(run)]),
+    "train": lambda run: train_verb.main([TASK, "--resume", str(run)]),
 }
 
 
