@@ -411,7 +411,8 @@ def flags_of_runner() -> frozenset[str]:
 
 def verbs_by_script() -> dict[str, str]:
     verbs = {verb.script or name: name for name, verb in VERBS.items()}
-    return verbs | {"play": "play"}
+    # Of two verbs with one script, and where the options of a verb are a file.
+    return verbs | {"play": "play", "motion": "motion_options"}
 
 
 def wrong_commands(text: str) -> list[str]:
