@@ -268,7 +268,7 @@ OUTSIDE = {
 }
 # Pages that name what other projects have, and what was once.
 NAMES_OF_OTHERS = {"decisions.md", "coming_from.md"}
-BUILT_IN_FLAGS = {"--help", "--num-envs", "--check"}
+BUILT_IN_FLAGS = {"--help", "--check"}
 
 
 def spans_of(prose: str) -> list[str]:
