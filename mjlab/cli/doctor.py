@@ -8,6 +8,7 @@ from typing import Annotated
 from tyro.conf import Positional
 
 from mjlab.cli.line import Options, read_line
+from mjlab.runs import find
 from mjlab.settings.bounds import at_least
 from mjlab.threads import prepare_threads
 
@@ -43,15 +44,14 @@ class DoctorOptions(Options):
 def main(arguments: Sequence[str]) -> None:
     """Examine, and try a remedy if that is asked for."""
     options = read_line(DoctorOptions, arguments).options
-    from mjlab.cli import runs
     from mjlab.cli.examine import examine, first_to_try, try_remedy
     from mjlab.doctor import listing, save
 
-    run = runs.find_run(options.run, options.logs)
+    run = find(options.run, options.logs).run
     configs = run.configs(accept_changes=options.accept_changes)
     findings, looked_at = examine(run, configs)
     print(listing(findings, looked_at))
-    if not runs.ships(run):
+    if not run.is_shipped:
         save(run.path, findings, looked_at)
     if options.try_:
         chosen = first_to_try(findings)

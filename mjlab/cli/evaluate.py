@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from tyro.conf import Positional
 
+from mjlab import runs
 from mjlab.cli.answers import UsageError
 from mjlab.cli.hardware import choose_device, with_worlds_for
 from mjlab.cli.line import Line, TaskOptions, read_line
@@ -21,7 +22,6 @@ prepare_threads()
 if TYPE_CHECKING:
     from mjlab.envs import ManagerBasedRlEnv, Policy
     from mjlab.envs.rollout import EpisodeResult
-    from mjlab.rl import RunFolder
 
 
 GAIT_ROBOTS = 4
@@ -101,30 +101,29 @@ def main(arguments: Sequence[str]) -> None:
     """Evaluate."""
     line = read_line(EvaluateOptions, arguments)
     options = line.options
-    from mjlab.cli import runs
-
-    if options.run.endswith(".onnx"):
-        evaluate_file(line, Path(options.run))
+    place = runs.find(options.run, options.logs)
+    if place.file is not None:
+        evaluate_file(line, place.file)
         return
-    run = runs.find_run(options.run, options.logs)
+    run = place.run
     configs = read_configs(line, run)
     with closing(build_env(line, configs["env"])) as env:
-        policy, source = find_policy(line, run, env, configs["agent"])
+        policy, source = find_policy(line, place, env, configs["agent"])
         episodes, clips = roll(line, env, policy)
     gait = measure_gait(
         line,
         configs["env"],
-        lambda env: find_policy(line, run, env, configs["agent"])[0],
+        lambda env: find_policy(line, place, env, configs["agent"])[0],
     )
     # The report of a run shows its evaluation.
-    own = None if runs.ships(run) else run.path / "evaluation.json"
+    own = None if run.is_shipped else run.path / "evaluation.json"
     found = Found(episodes, clips, gait)
-    report(line, run.info()["task"], own, source, found)
+    report(line, run.task, own, source, found)
 
 
 def evaluate_file(line: Line[EvaluateOptions], path: Path) -> None:
     """Evaluate an ONNX file in its own task, as that is trained."""
-    from mjlab.cli.runs import open_file
+    from mjlab.cli.policy_files import open_file
     from mjlab.export import FilePolicy
 
     if line.options.policy != "trained":
@@ -139,7 +138,7 @@ def evaluate_file(line: Line[EvaluateOptions], path: Path) -> None:
     report(line, file.task, None, str(path), found)
 
 
-def read_configs(line: Line[EvaluateOptions], run: "RunFolder") -> dict[str, Any]:
+def read_configs(line: Line[EvaluateOptions], run: runs.Run) -> dict[str, Any]:
     """The run's configurations with the user's settings."""
     configs = run.configs(accept_changes=line.options.accept_changes)
     configs["env"] = from_the_first_frame(configs["env"])
@@ -170,11 +169,10 @@ def build_env(line: Line[EvaluateOptions], env_cfg: Any) -> "ManagerBasedRlEnv":
 
 
 def find_policy(
-    line: Line[EvaluateOptions], run: "RunFolder", env: "ManagerBasedRlEnv", agent: Any
+    line: Line[EvaluateOptions], place: runs.Found, env: "ManagerBasedRlEnv", agent: Any
 ) -> tuple["Policy", str]:
     """Return the policy, and where it comes from."""
     from mjlab.envs import RandomPolicy, ZeroPolicy
-    from mjlab.rl.checkpoint import find_checkpoint
     from mjlab.rl.policy import load_policy
 
     chosen = line.options.policy
@@ -183,9 +181,7 @@ def find_policy(
     if chosen == "random":
         clip = agent.clip_actions
         return RandomPolicy(env, distribution="normal", clip=clip), chosen
-    given = Path(line.options.run)
-    place = given if given.is_file() else run.path
-    path = find_checkpoint(place, best=line.options.best)
+    path = place.choose_checkpoint(best=line.options.best)
     return load_policy(path, env, agent), str(path)
 
 

@@ -8,10 +8,10 @@ import numpy as np
 from mjlab.cli.answers import UsageError
 from mjlab.cli.motion import RecordOptions
 from mjlab.cli.progress import tell_progress
-from mjlab.cli.runs import find_run
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.motion import Motion, MotionInfo, MotionRobot
 from mjlab.rl import load_policy
+from mjlab.runs import find
 from mjlab.tasks.robots.robot import Robot
 from mjlab.viewer import Player
 from mjlab.watched import watched
@@ -28,8 +28,9 @@ def recorded(place: str, options: RecordOptions, robots: Mapping[str, Robot]) ->
         options: What is to be done, and for how long.
         robots: Robots that motions can be of, by name.
     """
-    run = find_run(place, options.logs)
-    task = run.info()["task"]
+    found = find(place, options.logs)
+    run = found.run
+    task = run.task
     configs = run.configs(accept_changes=options.accept_changes)
     cfg = replace(watched(configs["env"]), recorders={})
     cfg = replace(cfg, scene=replace(cfg.scene, num_envs=1), seed=options.seed)
@@ -39,7 +40,7 @@ def recorded(place: str, options: RecordOptions, robots: Mapping[str, Robot]) ->
     entity = env.scene.entity(ENTITY)
     name = _name_of(MotionRobot(entity.cfg).hash, task, robots)
     player = Player(
-        env, load_policy(run.path, env, configs["agent"]), seed=options.seed
+        env, load_policy(found.place, env, configs["agent"]), seed=options.seed
     )
     if options.command is not None:
         if not player.drives:

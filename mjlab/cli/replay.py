@@ -146,8 +146,8 @@ def written_config(
 ) -> "ManagerBasedRlEnvCfg":
     """The configuration that a recording brings along."""
     from mjlab.names import UnknownNameError
+    from mjlab.runs.settings import read_task
     from mjlab.settings.file import SettingsFileError
-    from mjlab.task_file import read_task
 
     try:
         where, text = str(recording.path), recording.env_cfg

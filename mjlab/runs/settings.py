@@ -3,6 +3,7 @@
 Reading builds the installed task and sets the leaves of the text.
 """
 
+import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -46,6 +47,11 @@ def task_text(
     values = {path: value for each in found for path, value in each.values.items()}
     names = {path: name for each in found for path, name in each.names.items()}
     return settings_text(task_id, Settings(values, names))
+
+
+def settings_digest(text: str) -> str:
+    """Return the SHA-256 by which a checkpoint refers to settings; "" for no text."""
+    return hashlib.sha256(text.encode()).hexdigest() if text else ""
 
 
 def _saved(
