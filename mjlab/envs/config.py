@@ -1,7 +1,7 @@
 """Configurations of environments, as users write them."""
 
 from dataclasses import replace
-from typing import Literal, Self, get_args
+from typing import Annotated, Literal, Self, get_args
 
 from mjlab.entity import EntityCfg
 from mjlab.managers import (
@@ -24,6 +24,7 @@ from mjlab.random.seeds import check_seed
 from mjlab.recording.config import RecordingCfg
 from mjlab.scene import SceneCfg
 from mjlab.settings import Config
+from mjlab.settings.bounds import at_least, between, check_bounds
 from mjlab.sim import SimulationCfg, check_num_envs
 from mjlab.spec import GeomCfg
 
@@ -77,7 +78,7 @@ class ManagerBasedRlEnvCfg(Config):
     sim: SimulationCfg = SimulationCfg()
     """Engine and options of physics."""
 
-    decimation: int = 1
+    decimation: Annotated[int, at_least(1)] = 1
     """Physics steps in a step of the environment."""
 
     episode_length_s: float = 10.0
@@ -139,7 +140,7 @@ class ManagerBasedRlEnvCfg(Config):
     final_obs: bool = False
     """True to also return the observation of the moment before each reset."""
 
-    max_nonfinite_share: float = 0.05
+    max_nonfinite_share: Annotated[float, between(0, 1)] = 0.05
     """Share of world steps that may have ended in numbers that are not finite, since
     the log was last taken, before the run is stopped."""
 
@@ -156,10 +157,7 @@ class ManagerBasedRlEnvCfg(Config):
         training = self.sim.training
         if training is None:
             return self
-        if training.decimation < 1:
-            raise ConfigError(
-                f"sim.training.decimation={training.decimation} has to be at least 1."
-            )
+        check_bounds(training, "env.sim.training")
         step = self.decimation * self.sim.mujoco.timestep
         mujoco = replace(
             self.sim.mujoco,
@@ -192,23 +190,18 @@ class ConfigError(ValueError):
 def check_config(cfg: ManagerBasedRlEnvCfg) -> None:
     """Raise for what has no meaning, before anything is built."""
     _check_terms(cfg)
+    check_bounds(cfg, "env")
     try:
         check_num_envs(cfg.scene.num_envs, "scene.num_envs")
         if cfg.seed is not None:
             check_seed(cfg.seed, "seed")
     except (TypeError, ValueError) as error:
         raise ConfigError(str(error)) from None
-    if cfg.decimation < 1:
-        raise ConfigError(f"decimation={cfg.decimation} has to be 1 or more.")
     step = cfg.decimation * cfg.sim.mujoco.timestep
     if not cfg.episode_length_s >= step:
         raise ConfigError(
             f"episode_length_s={cfg.episode_length_s} has to be at least one step of "
             f"{step} s (decimation times sim.mujoco.timestep)."
-        )
-    if not 0.0 <= cfg.max_nonfinite_share <= 1.0:
-        raise ConfigError(
-            f"max_nonfinite_share={cfg.max_nonfinite_share} has to be from 0 to 1."
         )
     modes = str(get_args(ModeName))[1:-1]
     if cfg.mode not in get_args(ModeName):

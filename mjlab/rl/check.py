@@ -1,16 +1,9 @@
 """Checks of a learner's configuration before anything is simulated."""
 
-import math
 from collections.abc import Collection, Mapping
-from operator import attrgetter
 
 from mjlab.envs.config import ManagerBasedRlEnvCfg
 from mjlab.names import suggest
-from mjlab.rl.algorithms.config import (
-    CloningCfg,
-    DistillationCfg,
-    PpoCfg,
-)
 from mjlab.rl.config import (
     AgentCfg,
     CloningAgentCfg,
@@ -19,6 +12,7 @@ from mjlab.rl.config import (
 )
 from mjlab.rl.models.config import CnnModelCfg, RnnModelCfg
 from mjlab.runs.wandb import import_wandb
+from mjlab.settings.bounds import check_bounds
 
 
 class AgentError(ValueError):
@@ -33,11 +27,10 @@ def check_agent(cfg: AgentCfg, groups: Collection[str], num_envs: int) -> None:
         groups: Names of observation groups; see `groups_of`.
         num_envs: Worlds of one process.
     """
-    problems = _check_numbers(cfg)
+    check_bounds(cfg, "agent")
+    problems: list[str] = []
     if cfg.logging.wandb_artifacts and not cfg.logging.wandb:
         problems.append("logging.wandb_artifacts=True needs logging.wandb=True")
-    if isinstance(cfg, PpoAgentCfg | DistillationAgentCfg | CloningAgentCfg):
-        problems += _check_learning(cfg.algorithm)
     if isinstance(cfg, PpoAgentCfg):
         problems += _check_ppo(cfg, groups, num_envs)
     elif isinstance(cfg, DistillationAgentCfg):
@@ -68,35 +61,6 @@ def groups_of(cfg: ManagerBasedRlEnvCfg) -> list[str]:
     return found
 
 
-def _check_numbers(cfg: AgentCfg) -> list[str]:
-    lowest = {
-        "num_steps_per_env": 1,
-        "max_iterations": 0,
-        "checkpoint.every": 1,
-        "checkpoint.keep": 0,
-        "evaluation.every": 0,
-        "evaluation.num_envs": 1,
-        "logging.window": 1,
-    }
-    values = {name: attrgetter(name)(cfg) for name in lowest}
-    return [
-        f"{name}={values[name]} has to be {least} or more"
-        for name, least in lowest.items()
-        if values[name] < least
-    ]
-
-
-def _check_learning(cfg: PpoCfg | DistillationCfg | CloningCfg) -> list[str]:
-    problems = []
-    if not 0.0 <= cfg.learning_rate < math.inf:
-        given = f"algorithm.learning_rate={cfg.learning_rate}"
-        problems.append(f"{given} has to be a number from 0 on")
-    if not isinstance(cfg, CloningCfg) and cfg.num_learning_epochs < 1:
-        given = f"algorithm.num_learning_epochs={cfg.num_learning_epochs}"
-        problems.append(f"{given} has to be 1 or more")
-    return problems
-
-
 def _check_ppo(cfg: PpoAgentCfg, groups: Collection[str], num_envs: int) -> list[str]:
     problems = _check_names("actor", cfg.obs_groups, groups)
     problems += _check_names("critic", cfg.obs_groups, groups)
@@ -108,7 +72,7 @@ def _check_ppo(cfg: PpoAgentCfg, groups: Collection[str], num_envs: int) -> list
     is_recurrent = any(isinstance(model, RnnModelCfg) for model in recurrent)
     batches = cfg.algorithm.num_mini_batches
     samples = num_envs if is_recurrent else num_envs * cfg.num_steps_per_env
-    if batches < 1 or samples % batches:
+    if samples % batches:
         what = "worlds" if is_recurrent else "samples of an iteration"
         problems.append(
             f"algorithm.num_mini_batches={batches} does not divide the {samples} {what}"
@@ -147,12 +111,7 @@ def _check_cloning(cfg: CloningAgentCfg, groups: Collection[str]) -> list[str]:
         problems.append("actor is an RnnModelCfg; single steps are cloned")
     if cfg.algorithm.demonstrations is None:
         problems.append("algorithm.demonstrations is None: nothing to learn from")
-    lowest = {"batch_size": 1, "num_updates_per_iteration": 1}
-    return problems + [
-        f"algorithm.{name}={getattr(cfg.algorithm, name)} has to be {least} or more"
-        for name, least in lowest.items()
-        if getattr(cfg.algorithm, name) < least
-    ]
+    return problems
 
 
 def _check_names(

@@ -1,6 +1,6 @@
 """Configurations of learning: the agent, and the loop around it."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from mjlab.rl.algorithms.config import (
     CloningCfg,
@@ -11,15 +11,16 @@ from mjlab.rl.algorithms.config import (
 from mjlab.rl.hook import HookCfg
 from mjlab.rl.models.config import GaussianCfg, MlpModelCfg
 from mjlab.settings import Config
+from mjlab.settings.bounds import at_least
 
 
 class CheckpointCfg(Config):
     """Checkpoints of the run."""
 
-    every: int = 50
+    every: Annotated[int, at_least(1)] = 50
     """Iterations between checkpoints. The last iteration is saved in any case."""
 
-    keep: int = 3
+    keep: Annotated[int, at_least(0)] = 3
     """Newest checkpoints that are kept, besides the best. 0 keeps all."""
 
     env_state: bool = True
@@ -30,10 +31,10 @@ class CheckpointCfg(Config):
 class EvaluationCfg(Config):
     """Runs of the policy without exploration, in worlds of their own."""
 
-    every: int = 100
+    every: Annotated[int, at_least(0)] = 100
     """Iterations between evaluations. 0 turns them off."""
 
-    num_envs: int = 16
+    num_envs: Annotated[int, at_least(1)] = 16
     """Worlds, each of which runs one episode."""
 
     seed: int = 0
@@ -88,7 +89,7 @@ class LoggingCfg(Config):
     """Send the run's files as well: each checkpoint, the ONNX file and films, in an
     artifact that `wandb:ENTITY/PROJECT/RUN` names."""
 
-    window: int = 100
+    window: Annotated[int, at_least(1)] = 100
     """Episodes, the latest, that "Train/mean_reward" is a mean of, at least."""
 
 
@@ -119,10 +120,10 @@ class DumpCfg(Config):
 class AgentCfg(Config):
     """Settings that all ways of learning share."""
 
-    num_steps_per_env: int = 24
+    num_steps_per_env: Annotated[int, at_least(1)] = 24
     """Steps of each world in an iteration."""
 
-    max_iterations: int = 1500
+    max_iterations: Annotated[int, at_least(0)] = 1500
     """Iterations of the whole run."""
 
     obs_groups: dict[str, tuple[str, ...]] = {}

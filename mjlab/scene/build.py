@@ -18,6 +18,7 @@ from mjlab.names import match_names, suggest
 from mjlab.scene.config import ContactPairCfg, PerWorldEntityCfg, SceneCfg
 from mjlab.scene.per_world import PerWorldSpec
 from mjlab.sensor import ContactMatch, ContactSensorCfg
+from mjlab.settings.bounds import check_bounds
 from mjlab.spec import (
     add_keyframe,
     attach_spec,
@@ -133,12 +134,7 @@ def entities_of(cfg: SceneCfg) -> dict[str, EntityCfg | PerWorldEntityCfg]:
 
 def check_scene(cfg: SceneCfg) -> None:
     """Raise for what has no meaning, before anything is built."""
-    if cfg.num_envs < 1:
-        raise SceneError(f"scene.num_envs={cfg.num_envs} has to be 1 or more.")
-    if cfg.env_spacing < 0.0:
-        raise SceneError(f"scene.env_spacing={cfg.env_spacing} has to be 0 or more.")
-    if cfg.extent is not None and cfg.extent <= 0.0:
-        raise SceneError(f"scene.extent={cfg.extent} has to be positive.")
+    check_bounds(cfg, "scene")
     seen: set[str] = set()
     for name in [*cfg.entities, *(sensor.name for sensor in cfg.sensors)]:
         if not name or "/" in name:

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from typing import Annotated
 
 import mujoco
 
@@ -9,6 +10,7 @@ from mjlab.entity import EntityCfg
 from mjlab.scene.per_world import PerWorldSpec
 from mjlab.sensor import SensorCfg
 from mjlab.settings import Config
+from mjlab.settings.bounds import above, at_least
 from mjlab.spec import SpecSource
 from mjlab.terrain import TerrainCfg
 
@@ -45,10 +47,10 @@ class ContactPairCfg(Config):
 class SceneCfg(Config):
     """Ground, entities and sensors of every world."""
 
-    num_envs: int = 1
+    num_envs: Annotated[int, at_least(1)] = 1
     """Number of worlds."""
 
-    env_spacing: float = 2.0
+    env_spacing: Annotated[float, at_least(0)] = 2.0
     """Distance between worlds when they are drawn side by side, in metres. Physics
     knows nothing of it."""
 
@@ -71,7 +73,7 @@ class SceneCfg(Config):
     """Things whose contact force `views.of(scene)` can be asked for. Each
     pair is one contact sensor."""
 
-    extent: float | None = None
+    extent: Annotated[float | None, above(0)] = None
     """Size of what cameras of viewers should see, in metres. None leaves it to MuJoCo,
     or takes the size of a tile on generated terrain."""
 

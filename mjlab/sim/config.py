@@ -1,9 +1,10 @@
 """What a user may set about the physics: options, sizes, the engine."""
 
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from mjlab.settings import Config
+from mjlab.settings.bounds import at_least
 
 BackendName = Literal["auto", "warp", "native"]
 IntegratorName = Literal["euler", "rk4", "implicit", "implicitfast", "discrete"]
@@ -135,7 +136,7 @@ class TrainingPhysicsCfg(Config):
     The duration of an environment step stays the same.
     """
 
-    decimation: int = 2
+    decimation: Annotated[int, at_least(1)] = 2
     """Physics steps in an environment step."""
 
     cone: Literal["pyramidal", "elliptic"] | None = None

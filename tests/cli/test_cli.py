@@ -131,8 +131,8 @@ WRONG = {
     "It is 5 now.",
     "--env.decimation.x 4": "--env.decimation.x: env.decimation is 5, which has "
     "no part 'x'.",
-    "--env.decimation 0": "decimation=0 has to be 1 or more.",
-    "--env.scene.num-envs 0": "scene.num_envs=0 has to be 1 or more.",
+    "--env.decimation 0": "env.decimation is 0; it has to be 1 or more.",
+    "--env.scene.num-envs 0": "env.scene.num_envs is 0; it has to be 1 or more.",
     "--env.final-obs maybe": "--env.final-obs takes True or False, not 'maybe'. "
     "It is False now.",
     "--env.sim.backend wrap": "--env.sim.backend cannot be 'wrap'. Valid names, "
@@ -166,7 +166,7 @@ WRONG = {
     "algorithm.num_mini_batches=7 does not divide the 256 samples of an iteration.",
     "--agent.obs-groups.actor actr": "agent.obs_groups['actor'] names 'actr'. "
     "Valid names, nearest first: 'actor', 'critic'.",
-    "--agent.max-iterations -1": "agent.max_iterations=-1 has to be 0 or more.",
+    "--agent.max-iterations -1": "agent.max_iterations is -1; it has to be 0 or more.",
 }
 
 

@@ -482,7 +482,11 @@ CASES: list[tuple[CartpoleBalanceCfg, type[Exception], str]] = [
         "episode_length_s=0.0 has to be at least one step of 0.05 s (decimation times "
         "sim.mujoco.timestep).",
     ),
-    (cartpole(decimation=0), ConfigError, "decimation=0 has to be 1 or more."),
+    (
+        cartpole(decimation=0),
+        ValueError,
+        "env.decimation is 0; it has to be 1 or more.",
+    ),
     (
         cartpole(mode="fuse"),  # pyright: ignore[reportArgumentType]
         ConfigError,

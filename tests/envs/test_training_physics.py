@@ -56,7 +56,7 @@ def test_an_entity_without_contacts_has_to_be_in_the_scene() -> None:
 def test_an_environment_step_in_training_has_at_least_one_physics_step() -> None:
     cfg = VelocityGo1FlatCfg()
     cfg.sim.training = TrainingPhysicsCfg(decimation=0)
-    with pytest.raises(ConfigError, match=r"decimation=0 has to be at least 1"):
+    with pytest.raises(ValueError, match=r"training.decimation is 0; it has to be 1"):
         cfg.for_training()
 
 

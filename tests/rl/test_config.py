@@ -219,7 +219,10 @@ POLICY = MlpModelCfg(distribution_cfg=GaussianCfg())
     [
         (agent_cfg(actor=network()), "actor.distribution_cfg is None"),
         (agent_cfg(critic=POLICY), "critic.distribution_cfg has to be None"),
-        (agent_cfg(num_steps_per_env=0), "num_steps_per_env=0 has to be 1 or more"),
+        (
+            agent_cfg(num_steps_per_env=0),
+            "num_steps_per_env is 0; it has to be 1 or more",
+        ),
         (
             agent_cfg(algorithm=PpoCfg(num_mini_batches=5)),
             "num_mini_batches=5 does not divide the 48 samples",
@@ -281,10 +284,10 @@ def test_a_group_that_is_not_concatenated_is_seen_term_by_term():
 
 
 def test_all_problems_are_said_together():
-    cfg = agent_cfg(actor=network(), critic=POLICY, num_steps_per_env=0)
+    cfg = agent_cfg(actor=network(), critic=POLICY, obs_groups={})
     with pytest.raises(ValueError) as caught:
         check_agent(cfg, GROUPS, num_envs=8)
-    assert str(caught.value).count("\n") == 2
+    assert str(caught.value).count("\n") == 3
 
 
 def test_the_defaults_train_something():

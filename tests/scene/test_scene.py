@@ -535,9 +535,12 @@ def test_a_selection_of_nothing_names_the_nearest(box_file: Path) -> None:
 @pytest.mark.parametrize(
     "cfg, text",
     [
-        (SceneCfg(num_envs=0), "scene.num_envs=0 has to be 1 or more."),
-        (SceneCfg(env_spacing=-1.0), "scene.env_spacing=-1.0 has to be 0 or more."),
-        (SceneCfg(extent=0.0), "scene.extent=0.0 has to be positive."),
+        (SceneCfg(num_envs=0), "scene.num_envs is 0; it has to be 1 or more."),
+        (
+            SceneCfg(env_spacing=-1.0),
+            "scene.env_spacing is -1.0; it has to be 0 or more.",
+        ),
+        (SceneCfg(extent=0.0), "scene.extent is 0.0; it has to be above 0."),
         (
             SceneCfg(entities={"a/b": EntityCfg(source="x.xml")}),
             "'a/b' is no name for an entity or sensor: it has to be non-empty "
@@ -560,7 +563,7 @@ def test_a_selection_of_nothing_names_the_nearest(box_file: Path) -> None:
     ],
 )
 def test_scenes_without_meaning(cfg: SceneCfg, text: str) -> None:
-    with pytest.raises(SceneError) as caught:
+    with pytest.raises(ValueError) as caught:
         build_scene(cfg)
     assert str(caught.value).startswith(text)
 

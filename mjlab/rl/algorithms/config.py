@@ -5,10 +5,11 @@ with its constructors.
 """
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from mjlab.rl.models.config import Activation, PartCfg
 from mjlab.settings import Config
+from mjlab.settings.bounds import at_least
 
 OptimizerName = Literal["adam", "adamw", "sgd", "rmsprop"]
 
@@ -86,7 +87,7 @@ class RndCfg(Config):
     weight_schedule: ScheduleCfg | None = None
     """Schedule of the weight. None keeps it constant."""
 
-    learning_rate: float = 1e-3
+    learning_rate: Annotated[float, at_least(0)] = 1e-3
     """Learning rate of the predictor network."""
 
 
@@ -112,10 +113,10 @@ class PpoCfg(PartCfg):
 
     class_name = "mjlab.rl.algorithms.ppo:Ppo"
 
-    num_learning_epochs: int = 5
+    num_learning_epochs: Annotated[int, at_least(1)] = 5
     """Passes over the rollout in an update."""
 
-    num_mini_batches: int = 4
+    num_mini_batches: Annotated[int, at_least(1)] = 4
     """Minibatches in a pass."""
 
     clip_param: float = 0.2
@@ -133,7 +134,7 @@ class PpoCfg(PartCfg):
     entropy_coef: float = 0.01
     """Weight of the entropy bonus."""
 
-    learning_rate: float = 1e-3
+    learning_rate: Annotated[float, at_least(0)] = 1e-3
     """Learning rate; the initial one if the schedule is "adaptive"."""
 
     max_grad_norm: float = 1.0
@@ -180,13 +181,13 @@ class DistillationCfg(PartCfg):
 
     class_name = "rsl_rl.algorithms:Distillation"
 
-    num_learning_epochs: int = 1
+    num_learning_epochs: Annotated[int, at_least(1)] = 1
     """Passes over the rollout in an update."""
 
-    gradient_length: int = 15
+    gradient_length: Annotated[int, at_least(1)] = 15
     """Steps of backpropagation through time between two updates of the student."""
 
-    learning_rate: float = 1e-3
+    learning_rate: Annotated[float, at_least(0)] = 1e-3
     """Learning rate."""
 
     max_grad_norm: float | None = None
@@ -228,10 +229,10 @@ class DaggerCfg(DistillationCfg):
     capacity: int = 500_000
     """Size of the buffer, in steps of one world. The newest steps are kept."""
 
-    batch_size: int = 1024
+    batch_size: Annotated[int, at_least(1)] = 1024
     """Samples in a gradient step."""
 
-    num_updates_per_iteration: int = 100
+    num_updates_per_iteration: Annotated[int, at_least(1)] = 100
     """Gradient steps after each rollout."""
 
     teacher_share: float = 0.5
@@ -255,13 +256,13 @@ class CloningCfg(PartCfg):
     """Observation terms that are permuted among the steps, so that the policy ignores
     them. A policy that sees its last action learns to repeat it."""
 
-    batch_size: int = 1024
+    batch_size: Annotated[int, at_least(1)] = 1024
     """Samples in a gradient step."""
 
-    num_updates_per_iteration: int = 100
+    num_updates_per_iteration: Annotated[int, at_least(1)] = 100
     """Gradient steps in an iteration."""
 
-    learning_rate: float = 1e-3
+    learning_rate: Annotated[float, at_least(0)] = 1e-3
     """Learning rate."""
 
     max_grad_norm: float | None = 1.0

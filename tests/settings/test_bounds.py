@@ -1,0 +1,52 @@
+"""Bounds of numbers, declared on the field."""
+
+from typing import Annotated
+
+import pytest
+
+from mjlab.settings import Config
+from mjlab.settings.bounds import above, at_least, between, bounds_of, check_bounds
+from mjlab.settings.tree import SettingError
+
+
+class PartCfg(Config):
+    share: Annotated[float, between(0, 1)] = 0.5
+    sizes: Annotated[tuple[int, ...], at_least(1)] = (1, 2)
+
+
+class WholeCfg(Config):
+    steps: Annotated[int, at_least(1)] = 1
+    speed: Annotated[float | None, above(0)] = None
+    part: PartCfg = PartCfg()
+    parts: dict[str, PartCfg | None] = {}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"steps": 0}, "env.steps is 0; it has to be 1 or more."),
+        ({"speed": 0.0}, "env.speed is 0.0; it has to be above 0."),
+        ({"speed": float("nan")}, "env.speed is nan; it has to be above 0."),
+        ({"part": PartCfg(share=1.5)}, "env.part.share is 1.5; it has to be from 0"),
+        ({"part": PartCfg(sizes=(3, 0))}, "env.part.sizes[1] is 0; it has to be 1"),
+        ({"parts": {"a": PartCfg(share=-1)}}, "env.parts.a.share is -1; it has to"),
+    ],
+)
+def test_a_number_outside_is_named_by_its_path(changes: dict, said: str) -> None:
+    with pytest.raises(SettingError) as caught:
+        check_bounds(WholeCfg(**changes), "env")
+    assert str(caught.value).startswith(said)
+
+
+def test_the_ends_of_a_bound_belong_to_it_unless_it_is_open() -> None:
+    parts = {"a": PartCfg(share=0), "b": PartCfg(share=1), "c": None}
+    check_bounds(WholeCfg(steps=1, speed=1e-9, parts=parts), "env")
+
+
+def test_a_subclass_has_the_bounds_of_its_base() -> None:
+    class OtherCfg(WholeCfg):
+        steps = 5
+
+    assert bounds_of(OtherCfg)["steps"] == at_least(1)
+    with pytest.raises(SettingError):
+        check_bounds(OtherCfg(steps=0), "env")
