@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from tyro.conf import Positional
 
-from mjlab import runs
 from mjlab.cli.answers import UsageError
 from mjlab.cli.hardware import choose_device, with_worlds_for
 from mjlab.cli.line import Line, TaskOptions, read_line
+from mjlab.cli.tasks import RunOptions
+from mjlab.runs import Found, Run
 from mjlab.settings.bounds import at_least
 from mjlab.threads import prepare_threads, torch_threads
 from mjlab.watched import watched
@@ -32,7 +33,7 @@ GAIT_EPISODES = 52
 
 
 @dataclass(kw_only=True)
-class EvaluateOptions(TaskOptions):
+class EvaluateOptions(TaskOptions, RunOptions):
     """Measure a policy over many episodes.
 
     Runs episodes with the configuration of the run, or of an ONNX file, and shows
@@ -76,15 +77,9 @@ class EvaluateOptions(TaskOptions):
     """File for the figures. By default evaluation.json in the folder of your run, and
     none for an ONNX file or a policy that ships."""
 
-    accept_changes: bool = False
-    """Open a run whose task has changed since, with the task as it is now."""
-
-    logs: Path = Path("logs")
-    """Folder of all runs."""
-
 
 @dataclass(frozen=True)
-class Found:
+class EvaluationFigures:
     """Results of an evaluation."""
 
     episodes: "list[EpisodeResult]"
@@ -101,7 +96,7 @@ def main(arguments: Sequence[str]) -> None:
     """Evaluate."""
     line = read_line(EvaluateOptions, arguments)
     options = line.options
-    place = runs.find(options.run, options.logs)
+    place = options.find(options.run)
     if place.file is not None:
         evaluate_file(line, place.file)
         return
@@ -117,7 +112,7 @@ def main(arguments: Sequence[str]) -> None:
     )
     # The report of a run shows its evaluation.
     own = None if run.is_shipped else run.path / "evaluation.json"
-    found = Found(episodes, clips, gait)
+    found = EvaluationFigures(episodes, clips, gait)
     report(line, run.task, own, source, found)
 
 
@@ -134,11 +129,11 @@ def evaluate_file(line: Line[EvaluateOptions], path: Path) -> None:
     with closing(build_env(line, configs["env"])) as env:
         episodes, clips = roll(line, env, FilePolicy(env, file))
     gait = measure_gait(line, configs["env"], lambda env: FilePolicy(env, file))
-    found = Found(episodes, clips, gait)
+    found = EvaluationFigures(episodes, clips, gait)
     report(line, file.task, None, str(path), found)
 
 
-def read_configs(line: Line[EvaluateOptions], run: runs.Run) -> dict[str, Any]:
+def read_configs(line: Line[EvaluateOptions], run: Run) -> dict[str, Any]:
     """The run's configurations with the user's settings."""
     configs = run.configs(accept_changes=line.options.accept_changes)
     configs["env"] = from_the_first_frame(configs["env"])
@@ -169,7 +164,7 @@ def build_env(line: Line[EvaluateOptions], env_cfg: Any) -> "ManagerBasedRlEnv":
 
 
 def find_policy(
-    line: Line[EvaluateOptions], place: runs.Found, env: "ManagerBasedRlEnv", agent: Any
+    line: Line[EvaluateOptions], place: Found, env: "ManagerBasedRlEnv", agent: Any
 ) -> tuple["Policy", str]:
     """Return the policy, and where it comes from."""
     from mjlab.envs import RandomPolicy, ZeroPolicy
@@ -245,7 +240,7 @@ def report(
     task: str,
     own: Path | None,
     source: str,
-    found: Found,
+    found: EvaluationFigures,
 ) -> None:
     """Show the table, and write the figures to the user's file or to `own`."""
     from mjlab.cli.episodes import save, summary, table

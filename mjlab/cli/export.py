@@ -7,15 +7,15 @@ from pathlib import Path
 from tyro.conf import Positional
 
 from mjlab.cli.answers import UsageError
-from mjlab.cli.line import Options, read_line
-from mjlab.runs import find
+from mjlab.cli.line import read_line
+from mjlab.cli.tasks import RunOptions
 from mjlab.threads import prepare_threads
 
 prepare_threads()
 
 
 @dataclass(kw_only=True)
-class ExportOptions(Options):
+class ExportOptions(RunOptions):
     """Write a policy to one ONNX file.
 
     The file takes what a robot measures, in SI units, and returns targets of its
@@ -44,19 +44,13 @@ class ExportOptions(Options):
     """Also write mjlab_runner.py, which runs the file on a robot or in MuJoCo without
     this framework, and mjlab_runner.hpp, which does so in C++."""
 
-    accept_changes: bool = False
-    """Open a run whose task has changed since, with the task as it is now."""
-
-    logs: Path = Path("logs")
-    """Folder of all runs."""
-
 
 def main(arguments: Sequence[str]) -> None:
     """Write the file."""
     options = read_line(ExportOptions, arguments).options
     if options.out is not None and options.out.suffix != ".onnx":
         raise UsageError(f"--out {options.out}: its name has to end in .onnx.")
-    found = find(options.place, options.logs)
+    found = options.find(options.place)
     if found.file is not None:
         raise UsageError(
             f"{found.file} is an ONNX file already. Watch it with play.py."

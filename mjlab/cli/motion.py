@@ -10,6 +10,7 @@ from tyro.conf import Positional
 from mjlab.cli.answers import Answer, UsageError
 from mjlab.cli.help import two_columns
 from mjlab.cli.line import Options, read_line
+from mjlab.cli.tasks import RunOptions
 from mjlab.names import suggest
 from mjlab.threads import prepare_threads
 
@@ -82,7 +83,7 @@ class MakeOptions(Options):
 
 
 @dataclass(kw_only=True)
-class RecordOptions(Options):
+class RecordOptions(RunOptions):
     """Write what a trained policy does as a motion."""
 
     program = "motion.py record"
@@ -109,12 +110,6 @@ class RecordOptions(Options):
 
     seed: int = 0
     """Seed of all chance."""
-
-    accept_changes: bool = False
-    """Open a run whose task has changed since, with the task as it is now."""
-
-    logs: Path = Path("logs")
-    """Folder of all runs."""
 
 
 @dataclass(kw_only=True)

@@ -11,7 +11,6 @@ from mjlab.cli.progress import tell_progress
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.motion import Motion, MotionInfo, MotionRobot
 from mjlab.rl import load_policy
-from mjlab.runs import find
 from mjlab.tasks.robots.robot import Robot
 from mjlab.viewer import Player
 from mjlab.watched import watched
@@ -28,7 +27,7 @@ def recorded(place: str, options: RecordOptions, robots: Mapping[str, Robot]) ->
         options: What is to be done, and for how long.
         robots: Robots that motions can be of, by name.
     """
-    found = find(place, options.logs)
+    found = options.find(place)
     run = found.run
     task = run.task
     configs = run.configs(accept_changes=options.accept_changes)

@@ -14,6 +14,7 @@ from mjlab.names import UnknownNameError
 from mjlab.registry import BrokenTaskError, load_task
 from mjlab.runs import find
 from mjlab.runs.run import KEPT_DEFAULTS
+from mjlab.task_file import typed_task
 from mjlab.threads import prepare_threads
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def main(arguments: Sequence[str]) -> None:
     options = read_line(ReportOptions, arguments).options
     from mjlab.report import write_report
 
-    run = find(options.place, options.logs, shipped=False).run
+    run = find(typed_task(options.place), options.logs, shipped=False).run
     defaults = None
     if not (run.path / KEPT_DEFAULTS).is_file():
         defaults = find_defaults(run.task)

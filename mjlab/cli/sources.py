@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from mjlab.cli.answers import UsageError
 from mjlab.registry import entries, load_task
 from mjlab.runs import Found, find
+from mjlab.task_file import typed_task
 from mjlab.watched import watched
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ class Source:
 def find_source(
     place: str | None,
     *,
+    task: str | None = None,
     policy: Actors,
     as_trained: bool,
     logs: Path,
@@ -91,28 +93,28 @@ def find_source(
     """Find what is to act from a task, a run, a checkpoint or an ONNX file.
 
     Args:
-        place: What the user named. None is the newest run.
+        place: Words of the user. None is the newest run.
+        task: Id of the task, whose runs alone are searched. None searches all.
         policy: Who is to act.
         as_trained: Whether worlds are as in training, or to be watched.
         logs: Folder of all runs.
         records: Whether a run's recorders write files, as in training.
         accept_changes: Whether to open a run whose task has changed.
     """
-    is_task = place in entries()
+    named = task if place is None else typed_task(place)
     if policy != "trained":
-        if is_task:
-            assert place is not None
+        if named is not None and named in entries():
             if policy == "script":
-                find_script(place)
-            task = load_task(place)
-            env = task.env() if as_trained else task.play()
-            title = f"{place}, {_ACTIONS[policy]}"
-            return Source(title=title, task=place, env=env, policy=policy)
-        if place is None:
+                find_script(named)
+            chosen = load_task(named)
+            env = chosen.env() if as_trained else chosen.play()
+            title = f"{named}, {_ACTIONS[policy]}"
+            return Source(title=title, task=named, env=env, policy=policy)
+        if named is None:
             known = ", ".join(entries())
             raise UsageError(f"--policy {policy} needs a task. Tasks: {known}.")
     advice = ", or watch the task with --policy random"
-    found = find(place or "latest", logs, advice=advice)
+    found = find(named or "latest", logs, task=task, advice=advice)
     if found.file is not None:
         return _of_file(found.file, policy, as_trained)
     return _of_run(found, policy, as_trained, records, accept_changes)

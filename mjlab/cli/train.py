@@ -15,6 +15,7 @@ from mjlab.cli.tasks import need_task
 from mjlab.registry import Entry, Task, load_task
 from mjlab.runs import Found, Run, find
 from mjlab.settings.bounds import at_least
+from mjlab.task_file import typed_task
 from mjlab.threads import prepare_threads
 
 prepare_threads()
@@ -44,7 +45,7 @@ class TrainOptions(TaskOptions):
     configs = ("env", "agent")
 
     task: Positional[str | None] = None
-    """The task."""
+    """The task, or a file with a configuration: my_env.py:MyTaskCfg."""
 
     name: str = ""
     """Name of the run, appended to its time."""
@@ -154,7 +155,7 @@ def find_weights(options: TrainOptions) -> Path | None:
         raise UsageError(
             "--init-from begins a run and --resume goes on with one: take one of them."
         )
-    return find(place, options.logs).choose_checkpoint()
+    return find(typed_task(place), options.logs).choose_checkpoint()
 
 
 def read_configs(

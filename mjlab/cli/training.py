@@ -27,6 +27,7 @@ from mjlab.envs.config import check_config
 from mjlab.export import NEEDS, ExportError, is_installed
 from mjlab.files import CannotWriteError, make_folders, saying_why, write_text
 from mjlab.provenance import versions
+from mjlab.registry import entries
 from mjlab.replay.dump_files import DumpFolder
 from mjlab.replay.flight_recorder import FlightRecorder
 from mjlab.report import REPORT, write_report
@@ -176,7 +177,10 @@ def record_film(run: Run) -> str:
     make_folders(film.parent)
     paths = [str(Path(mjlab.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     done = subprocess.run(
-        [sys.executable, "-m", "mjlab", "play", str(run.path), "--video", str(film)],
+        [
+            *(sys.executable, "-m", "mjlab", "play", str(run.path)),
+            *("--video", str(film), *_task_option(run)),
+        ],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
         capture_output=True,
         text=True,
@@ -190,13 +194,22 @@ def record_film(run: Run) -> str:
 
 def next_commands(run: Run) -> str:
     """Return the commands to look at a run with."""
-    place = shown_path(run.path)
+    place = " ".join([str(shown_path(run.path)), *_task_option(run)])
     return (
         "Next:\n"
         f"  watch it           python scripts/play.py {place}\n"
-        f"  see all curves     python scripts/report.py {place} --open\n"
+        f"  see all curves     python scripts/report.py {shown_path(run.path)} --open\n"
         f"  ask what is wrong  python scripts/doctor.py {place}"
     )
+
+
+def _task_option(run: Run) -> list[str]:
+    """Return the option that opens a run of a task from a file; empty for others."""
+    entry = entries().get(run.task)
+    if entry is None or entry.file is None:
+        return []
+    path, _, name = entry.words.rpartition(":")
+    return ["--task", f"{shown_path(Path(path))}:{name}"]
 
 
 def shown_path(path: Path) -> Path:

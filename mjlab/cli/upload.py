@@ -9,6 +9,7 @@ from tyro.conf import Positional
 
 from mjlab.cli.line import Options, read_line
 from mjlab.runs import find
+from mjlab.task_file import typed_task
 
 
 @dataclass(kw_only=True)
@@ -73,4 +74,4 @@ def find_place(place: str, logs: Path) -> Path:
     path = Path(place)
     if path.is_file() or (path.is_dir() and not (path / "latest").exists()):
         return path.resolve()
-    return find(place, logs, shipped=False).run.path
+    return find(typed_task(place), logs, shipped=False).run.path

@@ -100,7 +100,8 @@ def find(
         folder = _folder_of(start)
         if folder is not None:
             return _checked(start, folder, task)
-    run = shipped_with(_task_in(str(place))) if shipped else None
+    named = task if task is not None and place == LATEST else _task_in(str(place))
+    run = shipped_with(named) if shipped else None
     if run is None:
         raise _nothing(str(place), logs, task, advice)
     _log.warning(

@@ -148,6 +148,10 @@ class Run:
 
     def info(self) -> dict[str, Any]:
         """Return the entries of `run.json`."""
+        if not (self.path / INFO).is_file():
+            raise RunError(
+                f"{self.path} is not the folder of a run: {INFO} is missing."
+            )
         return read_object(
             self.path / INFO,
             {"task": str},

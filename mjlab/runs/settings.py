@@ -13,6 +13,7 @@ from mjlab.settings.file import (
     Settings,
     SettingsFileError,
     TaskChangedError,
+    TaskFile,
     build,
     check_savable,
     parse_settings,
@@ -38,7 +39,8 @@ def task_text(
         SettingsFileError: If a value cannot be saved, or the configurations differ from
             the installed task in terms or classes.
     """
-    if task_id not in entries():
+    entry = entries().get(task_id)
+    if entry is None:
         return settings_text(task_id, read_out(configs))
     found = [
         _saved(name, _makers(task_id, name), cfg, has_to_fit)
@@ -46,7 +48,7 @@ def task_text(
     ]
     values = {path: value for each in found for path, value in each.values.items()}
     names = {path: name for each in found for path, name in each.names.items()}
-    return settings_text(task_id, Settings(values, names))
+    return settings_text(task_id, Settings(values, names, entry.file))
 
 
 def settings_digest(text: str) -> str:
@@ -82,16 +84,13 @@ def read_task(
 
     Raises:
         UnknownNameError: If the task is not installed.
-        SettingsFileError: If the text is damaged, or the task has changed since.
+        SettingsFileError: If the text is damaged, the task has changed since, or it is
+            from a file that the user has not named.
     """
     task_id, saved = parse_settings(text, where)
     if task is not None:
         return build(task, saved, accept_changes=accept_changes)
-    if task_id not in entries():
-        hint = suggest(task_id, list(entries()))
-        raise UnknownNameError(
-            f"{where} is of the task {task_id!r}, which is not installed. {hint}"
-        )
+    _check_source(task_id, saved.file, where, accept_changes)
     built: dict[str, Any] = {}
     for name in dict.fromkeys(map(_root, (*saved.names, *saved.values))):
         part = _below(saved, name)
@@ -101,6 +100,34 @@ def read_task(
         except SettingsFileError as error:
             raise SettingsFileError(f"{where}: {error}") from error
     return built
+
+
+def _check_source(
+    task_id: str, file: TaskFile | None, where: str, accept_changes: bool
+) -> None:
+    """Raise unless the task is here, from the file that it was saved from, if any.
+
+    The name of the file comes from another person's run: it is shown, and not opened.
+    """
+    table = entries()
+    entry = table.get(task_id)
+    if file is not None and (entry is None or entry.file is None):
+        raise SettingsFileError(
+            f"{where} is of the task {task_id!r} in a file, which is not imported from "
+            f"a run. Name the file: --task path/to/{file.name}"
+        )
+    if entry is None:
+        raise UnknownNameError(
+            f"{where} is of the task {task_id!r}, which is not installed. "
+            f"{suggest(task_id, list(table))}"
+        )
+    if entry.file is None or accept_changes:
+        return
+    if file is None or entry.file.sha256 != file.sha256:
+        raise SettingsFileError(
+            f"{entry.file.name} differs from the file that {where} was saved with "
+            f"(SHA-256). --accept-changes goes on with the file as it is now."
+        )
 
 
 def _built(

@@ -62,7 +62,13 @@ class TrialProcess:
         with self._output.open("ab") as output:
             self._process = subprocess.Popen(
                 [
-                    *(sys.executable, "-m", "mjlab", "train", trials.task),
+                    *(
+                        sys.executable,
+                        "-m",
+                        "mjlab",
+                        "train",
+                        trials.words or trials.task,
+                    ),
                     *("--logs", str(trials.folder), "--name", name),
                     *(*trials.arguments, *words),
                 ],

@@ -19,7 +19,7 @@ import pytest
 from optuna.trial import TrialState
 
 from mjlab.cli import sweep as script
-from mjlab.runs import Run, RunError
+from mjlab.runs import Checkpoints, Run, RunError
 from mjlab.runs.lock import LOCK, locked
 from mjlab.runs.metrics import read_metrics
 from mjlab.sweep import study as study_module
@@ -269,7 +269,7 @@ def test_a_trial_goes_on_where_it_has_a_checkpoint_and_begins_anew_elsewhere(
     run = make_run(tmp_path / "Some-Task/2026_trial-000", [], pid=1)
     saved = make_run(tmp_path / "Some-Task/2026_trial-001", [], pid=1)
     monkeypatch.setattr(
-        trial_module.Checkpoints,
+        Checkpoints,
         "newest",
         lambda self: self.folder if self.folder.parent == saved else None,
     )
