@@ -165,6 +165,11 @@ def type_of(module: Module, annotation: ast.expr) -> ast.expr:
     """An annotation with aliases written out."""
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         annotation = ast.parse(annotation.value, mode="eval").body
+    if isinstance(annotation, ast.Subscript) and isinstance(
+        annotation.slice, ast.Tuple
+    ):
+        if ast.unparse(annotation.value) == "Annotated":  # A bound of the number.
+            annotation = annotation.slice.elts[0]
     return _WithoutAliases(module).visit(copy.deepcopy(annotation))
 
 

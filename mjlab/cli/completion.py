@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from tyro.conf import Positional
 
-from mjlab.cli import motion
 from mjlab.cli.answers import Answer, UsageError
 from mjlab.cli.line import Options, TaskOptions, positional, read_line
+from mjlab.cli.motion_options import WORKS
 from mjlab.cli.verbs import VERBS, all_verbs
 from mjlab.names import suggest
 from mjlab.registry import entries
@@ -100,7 +100,7 @@ def _candidates(before: Sequence[str], typed: str) -> Iterator[str]:
     if not before:
         yield from (*all_verbs(), "--help", "--version")
     elif before[0] == "motion" and len(before) == 1:
-        yield from (*motion.WORKS, "--help")
+        yield from (*WORKS, "--help")
     elif before[0] == "completion" and len(before) == 1:
         yield from SHELLS
     elif (options := _options_of(before)) is not None:
@@ -111,7 +111,7 @@ def _candidates(before: Sequence[str], typed: str) -> Iterator[str]:
 def _options_of(before: Sequence[str]) -> type[Options] | None:
     """Return the options of the verb that is typed, if there is one."""
     if before[0] == "motion":
-        return motion.WORKS.get(before[1])
+        return WORKS.get(before[1])
     if before[0] not in VERBS:
         return None
     name = "play" if before[0] == "demo" else before[0]

@@ -91,18 +91,19 @@ def check_device(device: str | None) -> str | None:
 
 
 def choose_device(device: str | None, env_cfg: Any) -> str:
-    """Return the device to simulate on: a GPU if there is one and the task uses it.
+    """Return the device to simulate on: this process's GPU, or the CPU.
 
     Args:
         device: The device that the user asks for, if any.
         env_cfg: The environment; the native engine runs on the CPU.
     """
     from mjlab.rl import Ranks
+    from mjlab.sim.backend import needs_cpu
 
     wanted = check_device(device)
-    if wanted is None and env_cfg.sim.backend == "native":
-        wanted = "cpu"
-    return Ranks().device(wanted)
+    if wanted is None and needs_cpu(env_cfg.sim.backend):
+        return "cpu"
+    return Ranks.from_environment().device(wanted)
 
 
 def with_worlds(env_cfg: Any, number: int) -> Any:

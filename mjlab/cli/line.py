@@ -20,7 +20,7 @@ from mjlab.cli.answers import Answer, UsageError, as_called
 from mjlab.cli.help import WIDTH, field_texts, reference
 from mjlab.registry import entries
 from mjlab.runs.find import LOGS, WANDB
-from mjlab.settings.bounds import bounds_of
+from mjlab.settings.bounds import at_least, bounds_of
 from mjlab.settings.change import Setting, apply
 from mjlab.settings.text import choices, read_value
 from mjlab.settings.tree import Part, SettingError
@@ -52,6 +52,9 @@ class TaskOptions(Options):
 
     configs: ClassVar[tuple[str, ...]] = ("env",)
     """Configurations of which the line can set parts."""
+
+    num_envs: Annotated[int | None, at_least(1)] = None
+    """Worlds; short for --env.scene.num-envs."""
 
     disable: tuple[str, ...] = ()
     """Switch terms off, such as rewards.foot_slip."""
@@ -150,8 +153,11 @@ def read_line(options: type[T], arguments: Sequence[str]) -> Line[T]:
         name: Path(_here(str(value), logs)) if isinstance(value, Path) else value
         for name, value in vars(found).items()
     }
+    made = options(**values)
+    if isinstance(made, TaskOptions) and made.num_envs is not None:
+        settings.append(Setting("env.scene.num-envs", [str(made.num_envs)]))
     changed = [Setting(s.option, [_here(w, logs) for w in s.values]) for s in settings]
-    return Line(options(**values), tuple(changed))
+    return Line(made, tuple(changed))
 
 
 def positional(options: type[Options]) -> str:
@@ -173,9 +179,6 @@ def _here(word: str, logs: Path) -> str:
 
 _POSITIONAL = typing.get_args(tyro.conf.Positional[int])[1]
 
-_SHORT = {"num_envs": "env.scene.num-envs"}
-"""Short options for settings, in verbs without an option of that name."""
-
 
 def _split(
     options: type[Options], arguments: Sequence[str]
@@ -194,8 +197,6 @@ def _split(
             continue
         option, has_value, value = word.removeprefix("--").partition("=")
         name = option.replace("-", "_")
-        if "env" in configs and name in _SHORT and name not in kinds:
-            option = _SHORT[name]
         if option.partition(".")[0] in configs:
             values = [value] if has_value else []
             settings.append(Setting(option, values))
@@ -292,10 +293,9 @@ def _description(options: type[Options]) -> str:
     parts = [summary, *map(_indented, more)]
     if issubclass(options, TaskOptions):
         paths = " and ".join(f"--{config}.PATH VALUE" for config in options.configs)
-        lines = [f"{paths}, such as --env.scene.num-envs 4096."]
-        if "num_envs" not in field_types(options):
-            lines.append("--num-envs 4096 is short for that.")
-        parts.append("\n  ".join(["settings of the task:", *lines]))
+        parts.append(
+            f"settings of the task:\n  {paths}, such as --env.scene.num-envs 4096."
+        )
     if options.examples:
         shown = [
             f"{options.program} {example}".rstrip() for example in options.examples

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from mjlab.cli.answers import UsageError
-from mjlab.cli.motion import RecordOptions
+from mjlab.cli.motion_options import RecordMotionOptions
 from mjlab.cli.progress import tell_progress
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.motion import Motion, MotionInfo, MotionRobot
@@ -19,7 +19,9 @@ ENTITY = "robot"
 """Name of the robot in scenes of tasks."""
 
 
-def recorded(place: str, options: RecordOptions, robots: Mapping[str, Robot]) -> Motion:
+def recorded(
+    place: str, options: RecordMotionOptions, robots: Mapping[str, Robot]
+) -> Motion:
     """Return what the policy of a run does.
 
     Args:

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import TypeVar
 
 from mjlab.cli.answers import UsageError
-from mjlab.cli.motion import (
+from mjlab.cli.motion_options import (
     BlendOptions,
     CheckOptions,
     CutOptions,
     ImportOptions,
-    ListOptions,
+    ListMotionsOptions,
     MakeOptions,
     MirrorOptions,
-    RecordOptions,
+    RecordMotionOptions,
     ShowOptions,
     SimulateOptions,
 )
@@ -77,7 +77,7 @@ def make(options: MakeOptions) -> None:
         _say(f"{out}: {_summary(motion)}")
 
 
-def record(options: RecordOptions) -> None:
+def record(options: RecordMotionOptions) -> None:
     """Write what a trained policy does."""
     from mjlab.cli.motion_record import recorded
 
@@ -171,7 +171,7 @@ def blend(options: BlendOptions) -> None:
     _save_like(path, both, options.out)
 
 
-def list_motions(options: ListOptions) -> None:
+def list_motions(options: ListMotionsOptions) -> None:
     """List the motions of a folder."""
     place = options.folder or clips.FOLDER
     motions = [load_motion(path) for path in find_motions([place])]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from tyro.conf import Positional
 
 from mjlab.cli.answers import UsageError
-from mjlab.cli.hardware import check_device, with_worlds
+from mjlab.cli.hardware import choose_device, with_worlds
 from mjlab.cli.line import Line, TaskOptions, read_line
 from mjlab.cli.sources import Actors, Source, find_source
 from mjlab.cli.tasks import RunOptions
@@ -184,7 +184,6 @@ def build(
 ) -> "ManagerBasedRlEnv":
     """The worlds."""
     from mjlab.envs import ManagerBasedRlEnv
-    from mjlab.rl import Ranks
 
     is_crowd = viewer == "web" and options.policy != "teleop"
     number = options.num_envs or (WORLDS_IN_BROWSER if is_crowd else 1)
@@ -193,11 +192,7 @@ def build(
         width, height = options.size
         view = dataclasses.replace(cfg.viewer, width=width, height=height)
         cfg = dataclasses.replace(cfg, viewer=view)
-    device = check_device(options.device)
-    if device is None and cfg.sim.backend == "warp":
-        # What was trained on Warp's CPU device plays there, as it was trained there.
-        device = Ranks().device()
-    return ManagerBasedRlEnv(cfg, device)
+    return ManagerBasedRlEnv(cfg, choose_device(options.device, cfg))
 
 
 def show(

@@ -1,7 +1,5 @@
 """`terrain`: draw a kind of terrain."""
 
-import struct
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,7 +66,10 @@ def main(arguments: Sequence[str]) -> None:
         hint = suggest(options.kind, list(kinds))
         raise UsageError(f"There is no kind of terrain {options.kind!r}. {hint}")
     file = options.file or Path(f"terrain_{options.kind}.png")
-    write_png(file, draw(kinds[options.kind], options))
+    from mjlab.png import png
+
+    picture = png(draw(kinds[options.kind], options).transpose(2, 0, 1))
+    write_atomic(file, lambda stream: stream.write(picture))
     print(f"Wrote {file}.")
 
 
@@ -107,23 +108,3 @@ def draw(kind: "SubTerrainCfg", options: TerrainOptions) -> "np.ndarray":
         return canvas.draw(model, data, view)
     finally:
         canvas.close()
-
-
-def write_png(path: Path, picture: "np.ndarray") -> None:
-    """Write a picture of three bytes a pixel."""
-    height, width, _ = picture.shape
-    lines = b"".join(b"\0" + line.tobytes() for line in picture)
-    parts = (
-        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)),
-        (b"IDAT", zlib.compress(lines)),
-        (b"IEND", b""),
-    )
-    chunks = [
-        struct.pack(">I", len(body))
-        + name
-        + body
-        + struct.pack(">I", zlib.crc32(name + body))
-        for name, body in parts
-    ]
-    whole = b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
-    write_atomic(path, lambda stream: stream.write(whole))

@@ -197,14 +197,12 @@ def learner_of(line: Line[TrainOptions], task: Task) -> Callable[[], Any]:
 
 def choose_device(line: Line[TrainOptions], configs: dict[str, Any]) -> str:
     """Choose this process's device; does not return where it starts others instead."""
-    from mjlab.rl import Ranks, relaunch
+    from mjlab.rl import relaunch
 
-    wanted = hardware.check_device(line.options.device)
+    hardware.check_device(line.options.device)
     if line.options.gpus:
         relaunch(line.options.gpus)
-    if wanted is None and configs["env"].sim.backend == "native":
-        return "cpu"
-    return Ranks.from_environment().device(wanted)
+    return hardware.choose_device(line.options.device, configs["env"])
 
 
 def find_place(options: TrainOptions) -> "Placement | None":

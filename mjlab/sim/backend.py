@@ -40,6 +40,11 @@ def resolve_backend(name: BackendName, device: str | None = None) -> Backend:
     return Backend("warp" if place.startswith("cuda") else "native", place, why)
 
 
+def needs_cpu(name: BackendName) -> bool:
+    """Return True for an engine that runs on the CPU only."""
+    return name == "native"
+
+
 def _checked(name: str, device: str | None, cuda: bool) -> torch.device | None:
     """Return the device that is asked for, which the engine can run on."""
     if name not in ("auto", "warp", "native"):

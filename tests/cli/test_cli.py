@@ -193,6 +193,7 @@ BOXES = {
     "Cartpole-Balance extra": "Unrecognized options: extra",
     "--sed 1": "--seed INT",
     "--inti-from latest": "--init-from TEXT",
+    "--num-evs 16": "--num-envs INT",
     "--seed": "Missing value for argument '--seed'",
     "--logs a b": "Unrecognized options: b",
     "--video yes": "Unrecognized options: yes",

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from mjlab.cli.answers import Answer, UsageError
-from mjlab.cli.motion import WORKS, main
+from mjlab.cli.motion import main
+from mjlab.cli.motion_options import WORKS
 from mjlab.cli.progress import tell_progress
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.motion import (

@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from mjlab.cli import run_program
-from mjlab.cli.terrain import find_kinds, main, write_png
+from mjlab.cli.terrain import find_kinds, main
 
 
 def picture(tmp_path, *line: str) -> np.ndarray:
@@ -28,12 +28,6 @@ def test_without_a_kind_all_kinds_are_listed(capsys):
     said = capsys.readouterr().out
     assert len(said.splitlines()) == len(find_kinds()) == 17
     assert "\nnarrow_beams          Beams over a pit, along x and y, that lead" in said
-
-
-def test_a_file_holds_the_pixels_that_were_drawn(tmp_path):
-    pixels = np.random.default_rng(0).integers(0, 256, (5, 7, 3)).astype(np.uint8)
-    write_png(tmp_path / "a.png", pixels)
-    assert np.array_equal(np.asarray(Image.open(tmp_path / "a.png")), pixels)
 
 
 @pytest.mark.parametrize(

@@ -14,17 +14,10 @@ import pytest
 import torch
 import warp as wp
 
-from mjlab.cli import UsageError
-from mjlab.cli.warm import (
-    OWN,
-    CompileError,
-    Compiler,
-    compile_kernels,
-    compile_task,
-    main,
-)
+from mjlab.cli.warm import OWN, compile_kernels, compile_task, main
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.sensor import CameraSensorCfg
+from mjlab.sim.warp_compiler import CompileError, Compiler
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from tests.tools.architecture import ROOT
 from tests.tools.cuda_stand_in import StandInError, stand_in
@@ -53,7 +46,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_kernel_that_does_not_compile_is_an_error_with_the_compilers_words(
     cache: Path,
 ) -> None:
-    compiler = Compiler(90)
+    compiler = Compiler(90, print)
     out = wp.zeros(4, dtype=int, device="cpu")
     with compiler.instead_of_launches():
         wp.launch(write, 0, [out])
@@ -67,7 +60,7 @@ def test_what_is_compiled_is_machine_code_of_the_architecture_with_all_kernels(
 ) -> None:
     name = "mjlab.tasks.cartpole.classic.step_kernel"
     importlib.import_module(name)
-    compiler = Compiler(90)
+    compiler = Compiler(90, print)
     compiler.compile(wp.get_module(name), 256)
     (file,) = cache.rglob("*.cubin")
     code = file.read_bytes()
@@ -75,7 +68,7 @@ def test_what_is_compiled_is_machine_code_of_the_architecture_with_all_kernels(
     assert struct.unpack("<H", code[18:20]) == (CUDA,)
     assert code[49] == 90  # In the flags, from CUDA 13 on.
     assert b"_step_" in code and b"_reset_" in code
-    again = Compiler(90)
+    again = Compiler(90, print)
     again.compile(wp.get_module(name), 256)
     assert (compiler.new, again.new) == (1, 0)
 
@@ -92,7 +85,7 @@ def test_every_file_with_kernels_is_compiled() -> None:
 def test_an_architecture_that_warp_does_not_compile_for_is_answered_with_those() -> (
     None
 ):
-    with pytest.raises(UsageError, match=r"--arch sm_12: Warp compiles for .*sm_90"):
+    with pytest.raises(CompileError, match=r"There is no .sm_12.\. Valid: .*sm_90"):
         compile_kernels(CartpoleBalanceCfg(), "sm_12")
 
 
@@ -110,8 +103,9 @@ def test_a_camera_and_rays_bring_the_renderers_kernels() -> None:
 @pytest.mark.slow
 def test_a_cache_that_was_carried_elsewhere_needs_no_compiler(tmp_path: Path) -> None:
     program = (
-        "import importlib, warp as wp; from mjlab.cli.warm import Compiler, OWN;"
-        "importlib.import_module(OWN[-1]); compiler = Compiler(90);"
+        "import importlib, warp as wp; from mjlab.cli.warm import OWN;"
+        "from mjlab.sim.warp_compiler import Compiler;"
+        "importlib.import_module(OWN[-1]); compiler = Compiler(90, lambda text: None);"
         "compiler.compile(wp.get_module(OWN[-1]), 256); print(compiler.new)"
     )
     there, here = tmp_path / "there", tmp_path / "here"

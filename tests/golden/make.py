@@ -17,9 +17,7 @@ import torch
 import tests.conftest  # noqa: F401  Before torch: how its threads wait.
 from tests.golden.runs import CASES, observe
 from tests.golden.surface import (
-    SCRIPTS,
     TRAINED,
-    help_of,
     policy_actions,
     public_names,
 )
@@ -37,7 +35,6 @@ PARTS: dict[str, tuple[list[str], Callable[[str], Any]]] = {
     "names": (CASES, of_runs("names")),
     "operations": (CASES, of_runs("operations")),
     "policies": (list(TRAINED), policy_actions),
-    "help": (SCRIPTS, help_of),
     "public": (list(public_names()), lambda package: public_names()[package]),
 }
 """Of each part: its cases, and what is written down of one."""

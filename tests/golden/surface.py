@@ -1,10 +1,7 @@
-"""What users see of the project: help, import paths, and how its policies act."""
+"""What users see of the project: import paths, and how its policies act."""
 
 import ast
 import importlib
-import os
-import subprocess
-import sys
 from functools import cache
 
 import torch
@@ -18,26 +15,12 @@ from tests.golden.runs import NUM_ENVS
 from tests.tools.architecture import ROOT
 
 FOLDERS = {"mjlab": ROOT / "mjlab", "mjlab.tasks": ROOT / "tasks"}
-SCRIPTS = sorted(path.stem for path in (ROOT / "scripts").glob("[!_]*.py"))
 TRAINED = {
     name: place for name in sorted(entries()) if (place := load_task(name).trained)
 }
 
 EPISODES = 5
 """Episodes of which a policy's first actions are written down."""
-
-
-def help_of(script: str) -> list[str]:
-    """Lines that a script prints when asked for help."""
-    done = subprocess.run(
-        [sys.executable, f"scripts/{script}.py", "--help"],
-        cwd=ROOT,
-        env=os.environ | {"COLUMNS": "88", "NO_COLOR": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout.splitlines()
 
 
 def public_names() -> dict[str, list[str]]:

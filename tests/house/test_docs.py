@@ -23,6 +23,7 @@ from pathlib import Path
 
 import pytest
 
+from mjlab.cli.verbs import VERBS
 from mjlab.registry import entries, load_task
 from tests.tools.architecture import ROOT
 from tests.tools.dotted_names import found
@@ -267,7 +268,7 @@ OUTSIDE = {
 }
 # Pages that name what other projects have, and what was once.
 NAMES_OF_OTHERS = {"decisions.md", "coming_from.md"}
-BUILT_IN_FLAGS = {"--help", "--help-config", "--disable", "--check", "--traceback"}
+BUILT_IN_FLAGS = {"--help", "--check"}
 
 
 def spans_of(prose: str) -> list[str]:
@@ -362,9 +363,7 @@ def any_file(name: str) -> bool:
 @functools.cache
 def flags_of(script: str) -> frozenset[str]:
     """Of a script, and of all commands of a script that has several."""
-    module = importlib.import_module(f"scripts.{script}")
-    if not hasattr(module, "Options"):
-        module = importlib.import_module(f"mjlab.cli.{script}_options")
+    module = importlib.import_module(f"mjlab.cli.{verbs_by_script()[script]}")
     kinds = [kind for name, kind in vars(module).items() if name.endswith("Options")]
     own = [field for kind in kinds for field in fields(kind)]
     names = {field.name.rstrip("_") for field in own}
@@ -391,7 +390,7 @@ def is_setting(flag: str) -> bool:
 
 def unknown_flags(text: str, script: str | None) -> list[str]:
     """Flags that a script, or any script where none is named, does not have."""
-    scripts = [script] if script else scripts_with_options()
+    scripts = [script] if script else sorted(verbs_by_script())
     unknown = []
     for flag in re.findall(r"(?<![\w-])--[a-z][\w.-]*", text):
         if flag.startswith(("--env.", "--agent.")):
@@ -410,12 +409,10 @@ def flags_of_runner() -> frozenset[str]:
     return frozenset(re.findall(r'add_argument\(\s*"(--[a-z-]+)"', text))
 
 
-@functools.cache
-def scripts_with_options() -> list[str]:
-    files = sorted((ROOT / "scripts").glob("*.py"))
-    options = {f.stem for f in files if "class Options" in f.read_text("utf-8")}
-    several = (ROOT / "mjlab" / "cli").glob("*_options.py")
-    return sorted(options | {f.stem.removesuffix("_options") for f in several})
+def verbs_by_script() -> dict[str, str]:
+    verbs = {verb.script or name: name for name, verb in VERBS.items()}
+    # Of two verbs with one script, and where the options of a verb are a file.
+    return verbs | {"play": "play", "motion": "motion_options"}
 
 
 def wrong_commands(text: str) -> list[str]:
@@ -429,7 +426,7 @@ def wrong_commands(text: str) -> list[str]:
         file = ROOT / found[1]
         if not file.is_file():
             wrong.append(found[1])
-        elif file.stem in scripts_with_options() and file.parent.name == "scripts":
+        elif file.stem in verbs_by_script() and file.parent.name == "scripts":
             wrong += unknown_flags(command, file.stem)
     return wrong
 

@@ -14,9 +14,7 @@ from tests.golden import compare
 from tests.golden.make import OF_TORCH, PARTS, made_with, recorded
 from tests.golden.runs import CASES, observe
 from tests.golden.surface import (
-    SCRIPTS,
     TRAINED,
-    help_of,
     policy_actions,
     public_names,
     resolve,
@@ -73,11 +71,6 @@ def by_step(taken: dict[str, list[list[float]]]) -> dict[str, list[float]]:
         for seed, actions in taken.items()
         for step, action in enumerate(actions)
     }
-
-
-@pytest.mark.parametrize("script", SCRIPTS)
-def test_help_says_the_same(script: str) -> None:
-    check(compare.lines(recorded("help")[script], help_of(script)))
 
 
 def test_packages_export_the_same_names_and_each_is_there() -> None:

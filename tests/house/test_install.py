@@ -153,7 +153,7 @@ def test_a_wheel_holds_every_file_below_mjlab_and_nothing_beside(tmp_path, by_sd
         for name in names
         if not name.endswith(".sh")  # `make` alone uses it.
     }
-    assert {"mjlab/tasks/robots/go1.xml", "mjlab/scripts/train.py"} < expected
+    assert {"mjlab/tasks/robots/go1.xml", "mjlab/cli/train.py"} < expected
     if by_sdist:
         built = build_wheel_of_sdist(source, tmp_path)
     else:

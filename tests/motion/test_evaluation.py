@@ -168,9 +168,8 @@ def wave(cfg: Any, make: Any) -> dict[str, Any]:
 
 
 def test_a_run_is_evaluated_from_the_first_frame_undisturbed(tmp_path: Path) -> None:
-    line = read_line(
-        evaluate.EvaluateOptions, ["Tracking-G1", "--logs", str(tmp_path)], ["RUN"]
-    )
+    words = ["Tracking-G1", "--logs", str(tmp_path)]
+    line = read_line(evaluate.EvaluateOptions, words)
     run = find("Tracking-G1", tmp_path).run
     trained, asked = run.configs()["env"], evaluate.read_configs(line, run)["env"]
     assert trained.commands["motion"].sampling == "adaptive"

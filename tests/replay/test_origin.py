@@ -57,7 +57,7 @@ def test_what_terms_of_a_task_recorded_is_done_again_without_being_told_the_task
     with Recording(path) as recording:
         assert (recording.env_id, recording.seed) == ("Cartpole-Balance", 7)
         assert recording.backend == "native"
-        cfg = script.find_config(recording, script.Options())
+        cfg = script.find_config(recording, script.ReplayOptions())
         assert cfg.episode_length_s == 0.3
         assert len(recording) == 15
     written = path.read_bytes()
@@ -107,7 +107,7 @@ def test_a_configuration_that_cannot_be_read_says_that_the_task_can_be_named(
     rewards = {"own": RewardTermCfg(func=custom_reward, weight=1.0)}
     path = record_by_terms(tmp_path, rewards=rewards)
     with Recording(path) as recording, pytest.raises(UsageError) as error:
-        script.find_config(recording, script.Options())
+        script.find_config(recording, script.ReplayOptions())
     assert "env.rewards.own: in the file, but not in the task now." in str(error.value)
     assert str(error.value).endswith(
         "With --task Cartpole-Balance, the task's own configuration is taken instead."

@@ -684,7 +684,10 @@ def test_the_script_writes_it_without_torch_where_the_run_kept_its_defaults(tmp_
     folder.joinpath("defaults.json").write_text(text_of(CONFIG))
     blocked = (
         "import runpy, sys\n"
-        "for name in ('torch', 'mujoco', 'numpy', 'tyro'): sys.modules[name] = None\n"
+        "class Refused:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name in ('torch', 'mujoco', 'numpy'): raise ImportError(name)\n"
+        "sys.meta_path.insert(0, Refused())\n"
         "sys.argv = sys.argv[1:]\n"
         "runpy.run_path(sys.argv[0], run_name='__main__')\n"
     )

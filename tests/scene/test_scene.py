@@ -27,7 +27,6 @@ from mjlab.scene import (
     Scene,
     SceneCfg,
     SceneEntityCfg,
-    SceneError,
     Selection,
     build_scene,
 )

@@ -1,0 +1,261 @@
+"""Options of the words after `motion`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from tyro.conf import Positional
+
+from mjlab.cli.line import Options
+from mjlab.cli.tasks import RunOptions
+
+
+@dataclass(kw_only=True)
+class ImportOptions(Options):
+    """Convert a motion from another format, at another rate, with all bodies.
+
+    Reads a CSV file of root and joints (Unitree's rows), the npz of BeyondMimic, mjlab
+    or HoloSoma, or a BVH file of a person. Pickles are refused: they can run code.
+    """
+
+    program = "motion.py import"
+    examples = (
+        "dance.csv --rate 30 --out dance.npz",
+        "old.npz --joints model --bodies model",
+    )
+
+    file: Positional[Path | None] = None
+    """The file."""
+
+    robot: str = "G1"
+    """The robot that moves."""
+
+    out: Path | None = None
+    """File to write. Default: the name of the input with .npz, in this folder."""
+
+    rate: float = 30.0
+    """Frames in a second of a CSV file; other files say it."""
+
+    fps: float = 50.0
+    """Frames in a second to write."""
+
+    rows: tuple[int, int] | None = None
+    """First and last row of a CSV file, counted from 1. Default: all."""
+
+    quat: Literal["xyzw", "wxyz"] | None = None
+    """Order of the quaternions of a CSV file. Default: xyzw; the robot has to
+    stand."""
+
+    joints: tuple[str, ...] | None = None
+    """Order of the joints of a file that does not name them, or 'model' for that of the
+    robot's model."""
+
+    bodies: tuple[str, ...] | None = None
+    """Order of the bodies of a file that does not name them, root first, or 'model'."""
+
+    source: str | None = None
+    """Origin of the motion, such as a data set; it is kept in the file."""
+
+    licence: str | None = None
+    """Licence under which it may be used; it is kept in the file."""
+
+    authors: tuple[str, ...] | None = None
+    """Authors; they are kept in the file."""
+
+
+@dataclass(kw_only=True)
+class MakeOptions(Options):
+    """Solve the clips that ship from their descriptions, one or all."""
+
+    program = "motion.py make"
+    examples = ("wave", "--out motions")
+
+    clip: Positional[str | None] = None
+    """The clip. Default: all."""
+
+    out: Path = Path("motions")
+    """Folder to write to."""
+
+
+@dataclass(kw_only=True)
+class RecordMotionOptions(RunOptions):
+    """Write what a trained policy does as a motion."""
+
+    program = "motion.py record"
+    examples = (
+        "Velocity-G1-Gait --command 0.6 0 0",
+        "latest --seconds 20 --out walk.npz",
+    )
+
+    run: Positional[str | None] = None
+    """The run, or a task: its newest run, or the policy that ships with it."""
+
+    out: Path | None = None
+    """File to write. Default: the name of the task, in this folder."""
+
+    command: tuple[float, float, float] | None = None
+    """Velocity to hold, forward and left in m/s and turning in rad/s. Default: drawn
+    as in training."""
+
+    after: float = 2.0
+    """Seconds before the recording begins, in which the robot finds its gait."""
+
+    seconds: float = 10.0
+    """Seconds of the recording."""
+
+    seed: int = 0
+    """Seed of all chance."""
+
+
+@dataclass(kw_only=True)
+class CheckOptions(Options):
+    """Measure a motion, or all of a folder. The exit code is 1 if one fails.
+
+    Checks limits, speeds, ground, slip, self-contact, loop and velocities.
+    """
+
+    program = "motion.py check"
+    examples = ("dance.npz", "tasks/tracking/clips/g1")
+
+    place: Positional[Path | None] = None
+    """A motion file, or a folder of them."""
+
+    robot: str | None = None
+    """The robot. Default: the robot that the file names."""
+
+
+@dataclass(kw_only=True)
+class ShowOptions(Options):
+    """Show a motion in a browser, or write a film or charts of it."""
+
+    program = "motion.py show"
+    examples = (
+        "dance.npz",
+        "dance.npz --film dance.mp4",
+        "dance.npz --plots dance.svg",
+    )
+
+    file: Positional[Path | None] = None
+    """The motion."""
+
+    robot: str | None = None
+    """The robot. Default: the robot that the file names."""
+
+    film: Path | None = None
+    """Video to write, such as out.mp4. It needs no display."""
+
+    plots: Path | None = None
+    """Charts of heights, contacts and speeds to write, such as out.svg."""
+
+    width: int = 640
+    """Width of the video, in pixels."""
+
+    height: int = 480
+    """Height of the video, in pixels."""
+
+    port: int = 8080
+    """Where the browser's page is, or the next port that is free."""
+
+    steps: int | None = None
+    """Steps to show in the browser. Default: until stopped."""
+
+
+@dataclass(kw_only=True)
+class MirrorOptions(Options):
+    """Write a motion with left and right swapped."""
+
+    program = "motion.py mirror"
+    examples = ("kick.npz --out kick_left.npz",)
+
+    file: Positional[Path | None] = None
+    """The motion."""
+
+    out: Path | None = None
+    """File to write. Default: the name of the input with _mirrored."""
+
+    robot: str | None = None
+    """The robot. Default: the robot that the file names."""
+
+
+@dataclass(kw_only=True)
+class SimulateOptions(Options):
+    """Simulate a motion with the robot's motors, and write what the robot does.
+
+    A supporting force on the root, as weak as it can be, helps where the motors cannot
+    follow; the file has it too.
+    """
+
+    program = "motion.py simulate"
+    examples = ("dance.npz",)
+
+    file: Positional[Path | None] = None
+    """The motion."""
+
+    out: Path | None = None
+    """File to write. Default: the name of the input with _simulated."""
+
+    robot: str | None = None
+    """The robot. Default: the robot that the file names."""
+
+
+@dataclass(kw_only=True)
+class CutOptions(Options):
+    """Write a range of frames."""
+
+    program = "motion.py cut"
+    examples = ("dance.npz --frames 100 400",)
+
+    file: Positional[Path | None] = None
+    """The motion."""
+
+    frames: tuple[int, int] | None = None
+    """First frame, counted from 0, and one after the last."""
+
+    out: Path | None = None
+    """File to write. Default: the name of the input with _cut."""
+
+
+@dataclass(kw_only=True)
+class BlendOptions(Options):
+    """Write two motions one after the other, the second where the first one ends."""
+
+    program = "motion.py blend"
+    examples = ("wave.npz --then bow.npz --seconds 0.8 --out both.npz",)
+
+    file: Positional[Path | None] = None
+    """The motion that comes first."""
+
+    then: Path | None = None
+    """The motion that follows."""
+
+    seconds: float = 0.5
+    """Overlap, in which one fades into the other."""
+
+    out: Path | None = None
+    """File to write. Default: both names together."""
+
+
+@dataclass(kw_only=True)
+class ListMotionsOptions(Options):
+    """List the motions of a folder."""
+
+    program = "motion.py list"
+    examples = ("", "motions")
+
+    folder: Positional[Path | None] = None
+    """The folder. Default: the motions that ship."""
+
+
+WORKS: dict[str, type[Options]] = {
+    "import": ImportOptions,
+    "make": MakeOptions,
+    "record": RecordMotionOptions,
+    "check": CheckOptions,
+    "show": ShowOptions,
+    "simulate": SimulateOptions,
+    "mirror": MirrorOptions,
+    "cut": CutOptions,
+    "blend": BlendOptions,
+    "list": ListMotionsOptions,
+}
+"""Options of each word after `motion`; their docstrings explain it."""
