@@ -11,7 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.record import save
-from mjlab.rl import RunFolder
+from mjlab.runs import find
 
 FIGURES = (
     "Perf/seconds",
@@ -39,7 +39,7 @@ def main() -> None:
     """Read, thin, save."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("place", help="a run's folder, a task, or latest")
-    run = RunFolder.find(parser.parse_args().place)
+    run = find(parser.parse_args().place).run
     info = run.info()
     lines = (run.path / "metrics.jsonl").read_text("utf-8").splitlines()
     every = max(1, -(-len(lines) // MOST_POINTS))

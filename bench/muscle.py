@@ -24,11 +24,11 @@ prepare_threads()
 import torch
 
 from bench.record import RESULTS, save
-from mjlab.cli.runs import find_run
 from mjlab.envs import ManagerBasedRlEnv, Rollout
 from mjlab.muscle import muscle_action
 from mjlab.registry import load_task
 from mjlab.rl import load_policy
+from mjlab.runs import find
 
 WALKERS = ("Muscle-Walk-W18", "Muscle-Walk-W54")
 SPEEDS = (1.0, 1.25, 1.5)
@@ -101,7 +101,7 @@ class Stopwatch:
 
 def walking(task: str, place: str | None) -> dict[str, Any]:
     """Episodes of 10 s at each speed."""
-    run = find_run(place or f"{task}/latest", Path("logs"))
+    run = find(place or task).run
     print(f"run {run.path}")
     rows = [episodes(task, run, speed) for speed in SPEEDS]
     return {"task": task, "run": run.info()["seed"], "speeds": rows}

@@ -24,7 +24,6 @@ prepare_threads()
 import torch
 
 from bench.record import save
-from mjlab.cli.runs import find_run
 from mjlab.envs import ManagerBasedRlEnv, Rollout
 from mjlab.registry import load_task
 from mjlab.rl import RslRlVecEnv
@@ -32,6 +31,7 @@ from mjlab.rl.config import PpoAgentCfg
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.initial_weights import take_weights
 from mjlab.rl.learners import Learner
+from mjlab.runs import find
 
 
 def main() -> None:
@@ -46,11 +46,11 @@ def main() -> None:
     parser.add_argument("--kind", default=None, help="one kind of tile, such as flat")
     parser.add_argument("--name", default="tiles", help="of the file of results")
     args = parser.parse_args()
-    run = find_run(args.place, Path("logs"))
-    task = args.task or run.info()["task"]
+    found = find(args.place)
+    run = found.run
+    task = args.task or run.task
     env = build(task, args.episodes, args.seed, args.kind)
-    place = Path(args.place) if Path(args.place).is_file() else run.path
-    rows = measure(env, act(env, place, run.configs()["agent"]), args.seed)
+    rows = measure(env, act(env, found.place, run.configs()["agent"]), args.seed)
     for name, row in rows.items():
         print(
             f"{name:20s} {row['episodes']:4d} episodes  success {row['success']:6.1%}  "

@@ -28,13 +28,12 @@ prepare_threads()
 
 from bench.foreign import gait_of_foreign
 from bench.record import save
-from mjlab.cli.runs import find_run, ships
 from mjlab.envs import ManagerBasedRlEnvCfg, mdp
 from mjlab.gait.limits import AS_TRAINED, FAST, QUIET, SLOW, failures
 from mjlab.gait.table import failure_text, gait_tables, text, tracking_table, verdict
 from mjlab.gait.walk import EPISODES, ROBOTS, gait_of
-from mjlab.rl import RunFolder, load_policy
-from mjlab.rl.checkpoint import find_checkpoint
+from mjlab.rl import load_policy
+from mjlab.runs import Run, find
 
 
 def main() -> None:
@@ -97,10 +96,10 @@ def gait_of_run(
     place: str, args: argparse.Namespace
 ) -> tuple[str, dict[str, Any], dict[str, Any]]:
     """Return a run's name, a description, and its measures by world and command."""
-    run = find_run(place, Path("logs"))
-    configs, task = run.configs(), run.info()["task"]
-    given = Path(place)
-    path = find_checkpoint(given if given.is_file() else run.path, best=args.best)
+    found = find(place)
+    run = found.run
+    configs, task = run.configs(), run.task
+    path = found.choose_checkpoint(best=args.best)
     worlds = gait_of(
         disturbed(configs["env"], args.push, args.friction),
         lambda env: load_policy(path, env, configs["agent"]),
@@ -114,7 +113,7 @@ def gait_of_run(
         "run": run.info() | {"checkpoint": path.name},
         "trained_s": seconds_of(run, path),
     }
-    name = task if ships(run) else f"{task}/{run.path.name}/{path.stem}"
+    name = task if run.is_shipped else f"{task}/{run.path.name}/{path.stem}"
     return name, about, worlds
 
 
@@ -138,7 +137,7 @@ def disturbed(
     return changed
 
 
-def seconds_of(run: RunFolder, checkpoint: Path) -> float | None:
+def seconds_of(run: Run, checkpoint: Path) -> float | None:
     """Time that training had taken when a checkpoint was written, s."""
     manifest = json.loads(checkpoint.with_suffix(".json").read_text("utf-8"))
     for line in (run.path / "metrics.jsonl").read_text("utf-8").splitlines():

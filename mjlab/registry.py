@@ -2,7 +2,8 @@
 
 Every distribution, this one too, adds its tasks by the entry-point group `mjlab.tasks`:
 the entry's name is the task's id, and its value is `module:attribute` of a `Task`.
-Looking at the table imports nothing of a task.
+Looking at the table imports nothing of a task. `add_task` adds a task to the table of
+this process.
 """
 
 import importlib
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from mjlab.names import UnknownNameError, suggest
+from mjlab.settings.file import TaskFile
 from mjlab.watched import watched
 
 GROUP = "mjlab.tasks"
@@ -85,16 +87,28 @@ class Entry:
     """`module:attribute` of its `Task`."""
 
     origin: str
-    """The distribution that it comes from."""
+    """The distribution that it comes from, or the file."""
+
+    file: TaskFile | None = None
+    """The file that it is from, None for a task of a distribution."""
 
     @property
-    def package(self) -> str:
-        """The package that it is in, which whoever installed it trusts."""
-        return self.place.partition(":")[0].partition(".")[0]
+    def words(self) -> str:
+        """The words for a command line: the id, or the file and the class."""
+        return self.id if self.file is None else self.place
 
 
 class BrokenTaskError(ImportError):
     """A task whose module cannot be imported."""
+
+
+_ADDED: dict[str, tuple[Entry, Task]] = {}
+"""Tasks of this process by id, from files that the user named."""
+
+
+def add_task(entry: Entry, task: Task) -> None:
+    """Add a task to the table of this process."""
+    _ADDED[entry.id] = (entry, task)
 
 
 def entries() -> dict[str, Entry]:
@@ -106,7 +120,7 @@ def entries() -> dict[str, Entry]:
     ]
     ours = [entry for entry in found if entry.origin == OURS] or _of_checkout()
     table: dict[str, Entry] = {}
-    for entry in (*ours, *found):
+    for entry in (*ours, *found, *(entry for entry, _ in _ADDED.values())):
         table.setdefault(entry.id, entry)
     return table
 
@@ -132,6 +146,8 @@ def find_entry(task_id: str) -> Entry:
 def load_task(task_id: str) -> Task:
     """Import a task."""
     entry = find_entry(task_id)
+    if entry.file is not None:
+        return _ADDED[task_id][1]
     module_name, _, attribute = entry.place.partition(":")
     try:
         task = getattr(importlib.import_module(module_name), attribute)

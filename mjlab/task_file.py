@@ -1,148 +1,154 @@
-"""A task and its settings as text, in runs, dumps and recordings.
+"""A task from a Python file, without a package: `train.py FILE.py:CLASS`.
 
-Reading builds the installed task and sets the leaves of the text.
+Only words that a user types on a command line get here. A run stores the name and the
+SHA-256 of its file; reading the run imports nothing.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+import hashlib
+import importlib.util
+import re
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
-from mjlab.names import UnknownNameError, suggest
-from mjlab.registry import entries, load_task
-from mjlab.settings.file import (
-    Settings,
-    SettingsFileError,
-    TaskChangedError,
-    build,
-    check_savable,
-    parse_settings,
-    read_out,
-    settings_text,
-)
+from mjlab.names import suggest
+from mjlab.registry import Entry, Task, add_task, entries
+from mjlab.safe_names import name_fault
+from mjlab.settings.file import TaskFile
 
-T = TypeVar("T")
+_FORM = re.compile(r"(?P<file>.*\.py)(?::(?P<name>\w*))?")
 
 
-def task_text(
-    task_id: str, configs: Mapping[str, Any], *, has_to_fit: bool = True
-) -> str:
-    """Return the text of a task with settings.
-
-    Args:
-        task_id: The task's id.
-        configs: Configurations by name: "env", "agent" or both.
-        has_to_fit: Raise if terms or classes differ from the task. False writes the
-            settings anyway; reading them lists the differences.
-
-    Raises:
-        SettingsFileError: If a value cannot be saved, or the configurations differ from
-            the installed task in terms or classes.
-    """
-    if task_id not in entries():
-        return settings_text(task_id, read_out(configs))
-    found = [
-        _saved(name, _makers(task_id, name), cfg, has_to_fit)
-        for name, cfg in configs.items()
-    ]
-    values = {path: value for each in found for path, value in each.values.items()}
-    names = {path: name for each in found for path, name in each.names.items()}
-    return settings_text(task_id, Settings(values, names))
+class TaskFileError(ValueError):
+    """A file or class that cannot be used as a task."""
 
 
-def _saved(
-    name: str, makers: list[Callable[[], Any]], cfg: Any, has_to_fit: bool
-) -> Settings:
-    try:
-        return _first(makers, lambda made: check_savable({name: made}, {name: cfg}))
-    except SettingsFileError:
-        if has_to_fit:
-            raise
-        return read_out({name: cfg})
-
-
-def read_task(
-    text: str,
-    where: str,
-    *,
-    task: Mapping[str, Any] | None = None,
-    accept_changes: bool = False,
-) -> dict[str, Any]:
-    """Return the configurations that `task_text` was given.
+def typed_task(words: str) -> str:
+    """Return the id of the task that a user types; import the task's file, if any.
 
     Args:
-        text: The text.
-        where: Name of the file, for errors.
-        task: The task's configurations by name. None builds the installed task.
-        accept_changes: Use the present task where terms or classes differ.
+        words: A task's id, or FILE.py:CLASS. Text from a file must not get here, as
+            this function runs the Python file.
 
     Raises:
-        UnknownNameError: If the task is not installed.
-        SettingsFileError: If the text is damaged, or the task has changed since.
+        TaskFileError: If there is no such file or class, the class is no configuration
+            of an environment, or the import fails.
     """
-    task_id, saved = parse_settings(text, where)
-    if task is not None:
-        return build(task, saved, accept_changes=accept_changes)
-    if task_id not in entries():
-        hint = suggest(task_id, list(entries()))
-        raise UnknownNameError(
-            f"{where} is of the task {task_id!r}, which is not installed. {hint}"
+    match = _FORM.fullmatch(words)
+    if match is None:
+        return words
+    path, name = Path(match["file"]), match["name"] or ""
+    module, digest = _import(path)
+    value = _find(module, path, name)
+    task_id = _id_of(value, path, name)
+    known = entries().get(task_id)
+    if known is not None and known.file is None:
+        raise TaskFileError(
+            f"{words} has the id {task_id!r}, which is an installed task of "
+            f"{known.origin}. Give the class another name."
         )
-    built: dict[str, Any] = {}
-    for name in dict.fromkeys(map(_root, (*saved.names, *saved.values))):
-        part = _below(saved, name)
-        try:
-            makers = _makers(task_id, name)
-            built |= _built(name, makers, part, accept_changes=accept_changes)
-        except SettingsFileError as error:
-            raise SettingsFileError(f"{where}: {error}") from error
-    return built
+    file = TaskFile(f"{path.name}:{name}", digest)
+    place = f"{path.resolve()}:{name}"
+    add_task(Entry(task_id, place, path.name, file), _as_task(value))
+    return task_id
 
 
-def _built(
-    name: str,
-    makers: list[Callable[[], Any]],
-    saved: Settings,
-    *,
-    accept_changes: bool,
-) -> dict[str, Any]:
+def _import(path: Path) -> tuple[ModuleType, str]:
+    """Run a Python file as the module of its name; return it with the SHA-256."""
+    if not path.is_file():
+        beside = [each.name for each in sorted(path.parent.glob("*.py"))]
+        hint = f" {suggest(path.name, beside)}" if beside else ""
+        raise TaskFileError(f"There is no file {path}.{hint}")
+    data, name = path.read_bytes(), path.stem
+    digest = hashlib.sha256(data).hexdigest()
+    fault = name_fault(path.name)
+    if fault is not None or not name.isidentifier():
+        reason = fault or f"{name!r} is no name of a Python module"
+        raise TaskFileError(f"{path} cannot be a task: {reason}. Rename the file.")
+    # Worker processes import the module by its name; the file imports its neighbours.
+    folder = str(path.parent.resolve())
+    if folder not in sys.path:
+        sys.path.append(folder)
+    _check_free(name, path)
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
     try:
-        return _first(makers, lambda made: build({name: made}, saved))
-    except TaskChangedError:
-        if not accept_changes:
-            raise
-        return build({name: makers[0]()}, saved, accept_changes=True)
+        # The bytes that were hashed are the code that runs.
+        exec(compile(data, str(path), "exec"), module.__dict__)
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        raise TaskFileError(
+            f"{path} cannot be imported ({type(error).__name__}: "
+            f"{' '.join(str(error).split())}{_line_of(error, path)})."
+        ) from error
+    return module, digest
 
 
-def _makers(task_id: str, name: str) -> list[Callable[[], Any]]:
-    """Return the task's factories of a configuration, the one for training first."""
-    task = load_task(task_id)
-    on_cpu = None if task.on_cpu is None else task.on_cpu.rl
-    agents = [make for make in (task.rl, on_cpu) if make is not None]
-    makers = {"env": [task.env, task.play], "agent": agents}.get(name)
-    if not makers:
-        raise SettingsFileError(
-            f"The task {task_id!r} has no {name!r}. A task has an 'env' and, if it "
-            "gives Task.rl, an 'agent'."
+def _check_free(name: str, path: Path) -> None:
+    """Raise if a module of the file's name exists elsewhere."""
+    if name in sys.modules:
+        other = getattr(sys.modules[name], "__file__", None)
+    else:
+        spec = importlib.util.find_spec(name)
+        other = None if spec is None else spec.origin
+    if other is None or Path(other).resolve() != path.resolve():
+        raise TaskFileError(
+            f"{path} has the name of the module {name!r}, which Python finds first. "
+            "Rename the file."
         )
-    return makers
 
 
-def _first(makers: list[Callable[[], Any]], attempt: Callable[[Any], T]) -> T:
-    """Return the first attempt that succeeds, or raise the first error."""
-    errors: list[SettingsFileError] = []
-    for make in makers:
-        try:
-            return attempt(make())
-        except SettingsFileError as error:
-            errors.append(error)
-    raise errors[0]
+def _line_of(error: BaseException, path: Path) -> str:
+    """Return the line of a file that raised an error, as the end of a sentence."""
+    if isinstance(error, SyntaxError):
+        return ""  # Its message has the line.
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == str(path)]
+    return f", line {lines[-1]}" if lines else ""
 
 
-def _root(path: str) -> str:
-    return path.partition(".")[0]
+def _find(module: ModuleType, path: Path, name: str) -> Any:
+    """Return the task or the configuration class of a name in a module."""
+    names = vars(module)
+    if _is_task(names.get(name)):
+        return names[name]
+    kinds = "a subclass of ManagerBasedRlEnvCfg or a Task"
+    own = [key for key, value in names.items() if _is_task(value, module.__name__)]
+    if not own:
+        raise TaskFileError(f"{path} has no task, which is {kinds}.")
+    hint = suggest(name, own)
+    if not name:
+        raise TaskFileError(f"Name a class of the file: {path}:{own[0]}. {hint}")
+    if name in names:
+        raise TaskFileError(f"{path}:{name} is not {kinds}. {hint}")
+    raise TaskFileError(f"{path} has no {name!r}. {hint}")
 
 
-def _below(saved: Settings, name: str) -> Settings:
-    def kept(entries: dict[str, Any]) -> dict[str, Any]:
-        return {p: v for p, v in entries.items() if _root(p) == name}
+def _is_task(value: Any, module: str | None = None) -> bool:
+    """Return True for a task or an environment's class, if given, of a module."""
+    from mjlab.envs import ManagerBasedRlEnvCfg
 
-    return Settings(kept(saved.values), kept(saved.names))
+    if isinstance(value, type) and issubclass(value, ManagerBasedRlEnvCfg):
+        return module is None or value.__module__ == module
+    return isinstance(value, Task)
+
+
+def _id_of(value: Any, path: Path, name: str) -> str:
+    """Return a class's name without Cfg, or a Task's; TASK is named after its file."""
+    if isinstance(value, Task):
+        return path.stem if name == "TASK" else name
+    return name.removesuffix("Cfg") or name
+
+
+def _as_task(value: Any) -> Task:
+    """Return a task; an environment alone is learned by PPO with default settings."""
+    from mjlab.rl import PpoAgentCfg
+
+    if isinstance(value, Task):
+        return value
+    summary = (value.__doc__ or "").strip().partition("\n")[0]
+    return Task(env=value, rl=PpoAgentCfg, summary=summary)

@@ -16,7 +16,7 @@ from mjlab.extras import install, missing
 from mjlab.recording.hdf5 import require_h5py
 from mjlab.render.video import Video
 from mjlab.replay import lerobot
-from mjlab.rl.wandb import import_wandb
+from mjlab.runs.wandb import import_wandb
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -13,7 +13,8 @@ import pytest
 from mjlab import provenance
 from mjlab.provenance import arguments, command, git_state, without_places
 from mjlab.report import write_report
-from mjlab.rl import PpoAgentCfg, RunFolder
+from mjlab.rl import PpoAgentCfg
+from mjlab.runs import Run
 from tests.worlds.rl_runs import env_cfg
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -74,7 +75,7 @@ def test_nothing_in_the_folder_of_a_run_leads_back_to_its_machine(
     outside = str(tmp_path / "elsewhere")
     monkeypatch.setattr(sys, "argv", [script, "Task", "--logs", outside])
     configs = {"env": env_cfg(), "agent": PpoAgentCfg()}
-    run = RunFolder.create(tmp_path / "a", "Task", configs=configs, seed=3)
+    run = Run.create(tmp_path / "a", "Task", configs=configs, seed=3)
     run.reopen(2, (run.path / "config.json").read_text())
     with pytest.raises(FileNotFoundError), run.recording():
         (tmp_path / "absent").read_bytes()

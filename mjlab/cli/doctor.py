@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 from tyro.conf import Positional
 
-from mjlab.cli.line import Options, read_line
+from mjlab.cli.line import read_line
+from mjlab.cli.tasks import RunOptions
 from mjlab.settings.bounds import at_least
 from mjlab.threads import prepare_threads
 
@@ -15,7 +15,7 @@ prepare_threads()
 
 
 @dataclass(kw_only=True)
-class DoctorOptions(Options):
+class DoctorOptions(RunOptions):
     """Diagnose why a training does not learn.
 
     Lists findings and remedies, the surest first, from the run's figures, its newest
@@ -33,25 +33,18 @@ class DoctorOptions(Options):
     """Iterations to train with the first remedy that is a setting, and as many without
     it, from the same checkpoint."""
 
-    accept_changes: bool = False
-    """Open a run whose task has changed since, with the task as it is now."""
-
-    logs: Path = Path("logs")
-    """Folder of all runs."""
-
 
 def main(arguments: Sequence[str]) -> None:
     """Examine, and try a remedy if that is asked for."""
     options = read_line(DoctorOptions, arguments).options
-    from mjlab.cli import runs
     from mjlab.cli.examine import examine, first_to_try, try_remedy
     from mjlab.doctor import listing, save
 
-    run = runs.find_run(options.run, options.logs)
+    run = options.find(options.run).run
     configs = run.configs(accept_changes=options.accept_changes)
     findings, looked_at = examine(run, configs)
     print(listing(findings, looked_at))
-    if not runs.ships(run):
+    if not run.is_shipped:
         save(run.path, findings, looked_at)
     if options.try_:
         chosen = first_to_try(findings)

@@ -12,6 +12,8 @@ from tyro.conf import Positional
 from mjlab.cli.answers import UsageError
 from mjlab.cli.hardware import choose_device, with_worlds_for
 from mjlab.cli.line import Line, TaskOptions, read_line
+from mjlab.cli.tasks import RunOptions
+from mjlab.runs import Found, Run
 from mjlab.settings.bounds import at_least
 from mjlab.threads import prepare_threads, torch_threads
 from mjlab.watched import watched
@@ -21,7 +23,6 @@ prepare_threads()
 if TYPE_CHECKING:
     from mjlab.envs import ManagerBasedRlEnv, Policy
     from mjlab.envs.rollout import EpisodeResult
-    from mjlab.rl import RunFolder
 
 
 GAIT_ROBOTS = 4
@@ -32,7 +33,7 @@ GAIT_EPISODES = 52
 
 
 @dataclass(kw_only=True)
-class EvaluateOptions(TaskOptions):
+class EvaluateOptions(TaskOptions, RunOptions):
     """Measure a policy over many episodes.
 
     Runs episodes with the configuration of the run, or of an ONNX file, and shows
@@ -76,15 +77,9 @@ class EvaluateOptions(TaskOptions):
     """File for the figures. By default evaluation.json in the folder of your run, and
     none for an ONNX file or a policy that ships."""
 
-    accept_changes: bool = False
-    """Open a run whose task has changed since, with the task as it is now."""
-
-    logs: Path = Path("logs")
-    """Folder of all runs."""
-
 
 @dataclass(frozen=True)
-class Found:
+class EvaluationFigures:
     """Results of an evaluation."""
 
     episodes: "list[EpisodeResult]"
@@ -101,30 +96,29 @@ def main(arguments: Sequence[str]) -> None:
     """Evaluate."""
     line = read_line(EvaluateOptions, arguments)
     options = line.options
-    from mjlab.cli import runs
-
-    if options.run.endswith(".onnx"):
-        evaluate_file(line, Path(options.run))
+    place = options.find(options.run)
+    if place.file is not None:
+        evaluate_file(line, place.file)
         return
-    run = runs.find_run(options.run, options.logs)
+    run = place.run
     configs = read_configs(line, run)
     with closing(build_env(line, configs["env"])) as env:
-        policy, source = find_policy(line, run, env, configs["agent"])
+        policy, source = find_policy(line, place, env, configs["agent"])
         episodes, clips = roll(line, env, policy)
     gait = measure_gait(
         line,
         configs["env"],
-        lambda env: find_policy(line, run, env, configs["agent"])[0],
+        lambda env: find_policy(line, place, env, configs["agent"])[0],
     )
     # The report of a run shows its evaluation.
-    own = None if runs.ships(run) else run.path / "evaluation.json"
-    found = Found(episodes, clips, gait)
-    report(line, run.info()["task"], own, source, found)
+    own = None if run.is_shipped else run.path / "evaluation.json"
+    found = EvaluationFigures(episodes, clips, gait)
+    report(line, run.task, own, source, found)
 
 
 def evaluate_file(line: Line[EvaluateOptions], path: Path) -> None:
     """Evaluate an ONNX file in its own task, as that is trained."""
-    from mjlab.cli.runs import open_file
+    from mjlab.cli.policy_files import open_file
     from mjlab.export import FilePolicy
 
     if line.options.policy != "trained":
@@ -135,11 +129,11 @@ def evaluate_file(line: Line[EvaluateOptions], path: Path) -> None:
     with closing(build_env(line, configs["env"])) as env:
         episodes, clips = roll(line, env, FilePolicy(env, file))
     gait = measure_gait(line, configs["env"], lambda env: FilePolicy(env, file))
-    found = Found(episodes, clips, gait)
+    found = EvaluationFigures(episodes, clips, gait)
     report(line, file.task, None, str(path), found)
 
 
-def read_configs(line: Line[EvaluateOptions], run: "RunFolder") -> dict[str, Any]:
+def read_configs(line: Line[EvaluateOptions], run: Run) -> dict[str, Any]:
     """The run's configurations with the user's settings."""
     configs = run.configs(accept_changes=line.options.accept_changes)
     configs["env"] = from_the_first_frame(configs["env"])
@@ -170,11 +164,10 @@ def build_env(line: Line[EvaluateOptions], env_cfg: Any) -> "ManagerBasedRlEnv":
 
 
 def find_policy(
-    line: Line[EvaluateOptions], run: "RunFolder", env: "ManagerBasedRlEnv", agent: Any
+    line: Line[EvaluateOptions], place: Found, env: "ManagerBasedRlEnv", agent: Any
 ) -> tuple["Policy", str]:
     """Return the policy, and where it comes from."""
     from mjlab.envs import RandomPolicy, ZeroPolicy
-    from mjlab.rl.checkpoint import find_checkpoint
     from mjlab.rl.policy import load_policy
 
     chosen = line.options.policy
@@ -183,9 +176,7 @@ def find_policy(
     if chosen == "random":
         clip = agent.clip_actions
         return RandomPolicy(env, distribution="normal", clip=clip), chosen
-    given = Path(line.options.run)
-    place = given if given.is_file() else run.path
-    path = find_checkpoint(place, best=line.options.best)
+    path = place.choose_checkpoint(best=line.options.best)
     return load_policy(path, env, agent), str(path)
 
 
@@ -249,7 +240,7 @@ def report(
     task: str,
     own: Path | None,
     source: str,
-    found: Found,
+    found: EvaluationFigures,
 ) -> None:
     """Show the table, and write the figures to the user's file or to `own`."""
     from mjlab.cli.episodes import save, summary, table

@@ -14,11 +14,11 @@ from mjlab.doctor.acting import STEPS, examine_acting, examine_weights, roll
 from mjlab.doctor.training import Course, examine_training, judged, too_early
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.registry import entries, load_task
-from mjlab.rl import Checkpoints, RunFolder, TrainingLoop, load_policy
-from mjlab.rl.checkpoint import find_checkpoint, load_model
+from mjlab.rl import TrainingLoop, load_policy
+from mjlab.rl.checkpoint import load_model
 from mjlab.rl.learners import network_names
-from mjlab.rl.logging import METRICS
-from mjlab.rl.metrics_file import read_metrics
+from mjlab.runs import Run
+from mjlab.runs.checkpoints import find_checkpoint
 from mjlab.settings.change import Setting, apply
 from mjlab.threads import torch_threads
 
@@ -28,14 +28,12 @@ WORLDS = 16
 _SHOWN = ("Train", "Policy", "Metrics", "Episode_Reward", "Curriculum")
 
 
-def course_of(run: RunFolder) -> Course:
+def course_of(run: Run) -> Course:
     """The figures of a run, and its settings."""
-    return Course(
-        read_metrics(run.path / METRICS), run.settings(), planned=_planned(run)
-    )
+    return Course(run.metrics(), run.settings(), planned=_planned(run))
 
 
-def _planned(run: RunFolder) -> int:
+def _planned(run: Run) -> int:
     """Return the iterations that the task's own settings ask for; 0 if unknown."""
     info = run.info()
     if info["task"] not in entries():
@@ -47,14 +45,14 @@ def _planned(run: RunFolder) -> int:
     return choose_learner(task, on_gpu=on_gpu)().max_iterations
 
 
-def examine_figures(run: RunFolder) -> list[Diagnosis]:
+def examine_figures(run: Run) -> list[Diagnosis]:
     """Findings from the figures of a run, without its checkpoint."""
     course = course_of(run)
     return ordered(examine_training(course) + too_early(course))
 
 
 def examine(
-    run: RunFolder, configs: Mapping[str, Any], *, worlds: int = WORLDS
+    run: Run, configs: Mapping[str, Any], *, worlds: int = WORLDS
 ) -> tuple[list[Diagnosis], str]:
     """Findings about a run, and in words what they were looked for in.
 
@@ -66,7 +64,7 @@ def examine(
     course = course_of(run)
     found = examine_training(course) + too_early(course)
     looked = f"{run.path.name}: {len(course.metrics.iterations)} recorded iterations"
-    path = Checkpoints(run.path / "checkpoints").newest()
+    path = run.checkpoints.newest()
     if path is None:
         return ordered(found), f"{looked}; there is no checkpoint"
     agent = configs["agent"]
@@ -104,7 +102,7 @@ def _small(cfg: Any, worlds: int) -> Any:
 
 
 def try_remedy(
-    run: RunFolder, configs: Mapping[str, Any], finding: Diagnosis, iterations: int
+    run: Run, configs: Mapping[str, Any], finding: Diagnosis, iterations: int
 ) -> str:
     """A table of figures with a remedy and without, from the same checkpoint.
 

@@ -7,14 +7,15 @@ from pathlib import Path
 from tyro.conf import Positional
 
 from mjlab.cli.answers import UsageError
-from mjlab.cli.line import Options, read_line
+from mjlab.cli.line import read_line
+from mjlab.cli.tasks import RunOptions
 from mjlab.threads import prepare_threads
 
 prepare_threads()
 
 
 @dataclass(kw_only=True)
-class ExportOptions(Options):
+class ExportOptions(RunOptions):
     """Write a policy to one ONNX file.
 
     The file takes what a robot measures, in SI units, and returns targets of its
@@ -43,27 +44,25 @@ class ExportOptions(Options):
     """Also write mjlab_runner.py, which runs the file on a robot or in MuJoCo without
     this framework, and mjlab_runner.hpp, which does so in C++."""
 
-    accept_changes: bool = False
-    """Open a run whose task has changed since, with the task as it is now."""
-
-    logs: Path = Path("logs")
-    """Folder of all runs."""
-
 
 def main(arguments: Sequence[str]) -> None:
     """Write the file."""
     options = read_line(ExportOptions, arguments).options
-    check(options)
-    from mjlab.cli.runs import find_run, write_file
+    if options.out is not None and options.out.suffix != ".onnx":
+        raise UsageError(f"--out {options.out}: its name has to end in .onnx.")
+    found = options.find(options.place)
+    if found.file is not None:
+        raise UsageError(
+            f"{found.file} is an ONNX file already. Watch it with play.py."
+        )
+    from mjlab.cli.policy_files import write_file
 
-    place = Path(options.place)
-    run = find_run(options.place, options.logs)
     exported = write_file(
-        run,
-        run.configs(accept_changes=options.accept_changes),
+        found.run,
+        found.run.configs(accept_changes=options.accept_changes),
         logs=options.logs,
         to=options.out,
-        checkpoint=place if place.is_file() else None,
+        checkpoint=found.checkpoint,
         best=options.best,
     )
     print(exported.summary)
@@ -71,13 +70,3 @@ def main(arguments: Sequence[str]) -> None:
         from mjlab.export.runner import write_runner
 
         print(f"Run it with {write_runner(exported.path)}.")
-
-
-def check(options: ExportOptions) -> None:
-    """Refuse what cannot work before anything is looked for."""
-    if options.place.endswith(".onnx"):
-        raise UsageError(
-            f"{options.place} is an ONNX file already. Watch it with play.py."
-        )
-    if options.out is not None and options.out.suffix != ".onnx":
-        raise UsageError(f"--out {options.out}: its name has to end in .onnx.")

@@ -19,6 +19,7 @@ from tyro.constructors import PrimitiveConstructorSpec
 from mjlab.cli.answers import Answer, UsageError, as_called
 from mjlab.cli.help import WIDTH, field_texts, reference
 from mjlab.registry import entries
+from mjlab.runs.find import LOGS, WANDB
 from mjlab.settings.bounds import at_least, bounds_of
 from mjlab.settings.change import Setting, apply
 from mjlab.settings.text import choices, read_value
@@ -123,9 +124,11 @@ def read_line(options: type[T], arguments: Sequence[str]) -> Line[T]:
     """
     own, settings = _split(options, arguments)
     defaults = options()
-    # The options of all verbs come last in the help.
+    # In the help, options of many verbs come last, and those of all verbs after them.
+    own_names, shared = options.__annotations__, field_types(TaskOptions)
     fields = sorted(
-        dataclasses.fields(options), key=lambda f: f.name in field_types(TaskOptions)
+        dataclasses.fields(options),
+        key=lambda f: (f.name not in own_names, f.name in shared),
     )
     annotated = [
         (f.name, _argument(options, f.name, getattr(defaults, f.name)), f)
@@ -145,23 +148,16 @@ def read_line(options: type[T], arguments: Sequence[str]) -> Line[T]:
             raise value
     for name, bound in bounds_of(options).items():
         bound.check(getattr(found, name), f"--{_option(name)}")
-    made = options(**vars(found))
+    logs = getattr(found, "logs", LOGS)
+    values: dict[str, Any] = {
+        name: Path(_here(str(value), logs)) if isinstance(value, Path) else value
+        for name, value in vars(found).items()
+    }
+    made = options(**values)
     if isinstance(made, TaskOptions) and made.num_envs is not None:
         settings.append(Setting("env.scene.num-envs", [str(made.num_envs)]))
-    logs = getattr(made, "logs", Path("logs"))
-    return Line(made, tuple(_downloaded(setting, logs) for setting in settings))
-
-
-def _downloaded(setting: Setting, logs: Path) -> Setting:
-    """Return a setting with artifacts of Weights & Biases as files below `logs`."""
-    if not any(value.startswith("wandb:") for value in setting.values):
-        return setting
-    from mjlab.rl.wandb import fetch
-
-    return Setting(
-        setting.option,
-        [str(fetch(v, logs)) if v.startswith("wandb:") else v for v in setting.values],
-    )
+    changed = [Setting(s.option, [_here(w, logs) for w in s.values]) for s in settings]
+    return Line(made, tuple(changed))
 
 
 def positional(options: type[Options]) -> str:
@@ -170,6 +166,15 @@ def positional(options: type[Options]) -> str:
         if _POSITIONAL in getattr(hint, "__metadata__", ()):
             return name
     return ""
+
+
+def _here(word: str, logs: Path) -> str:
+    """Return a word; an artifact of Weights & Biases is fetched to this machine."""
+    if not word.startswith(WANDB):
+        return word
+    from mjlab.runs.wandb import fetch
+
+    return str(fetch(word, logs))
 
 
 _POSITIONAL = typing.get_args(tyro.conf.Positional[int])[1]

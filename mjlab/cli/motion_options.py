@@ -7,6 +7,7 @@ from typing import Literal
 from tyro.conf import Positional
 
 from mjlab.cli.line import Options
+from mjlab.cli.tasks import RunOptions
 
 
 @dataclass(kw_only=True)
@@ -77,7 +78,7 @@ class MakeOptions(Options):
 
 
 @dataclass(kw_only=True)
-class RecordMotionOptions(Options):
+class RecordMotionOptions(RunOptions):
     """Write what a trained policy does as a motion."""
 
     program = "motion.py record"
@@ -104,12 +105,6 @@ class RecordMotionOptions(Options):
 
     seed: int = 0
     """Seed of all chance."""
-
-    accept_changes: bool = False
-    """Open a run whose task has changed since, with the task as it is now."""
-
-    logs: Path = Path("logs")
-    """Folder of all runs."""
 
 
 @dataclass(kw_only=True)

@@ -8,7 +8,6 @@ import numpy as np
 from mjlab.cli.answers import UsageError
 from mjlab.cli.motion_options import RecordMotionOptions
 from mjlab.cli.progress import tell_progress
-from mjlab.cli.runs import find_run
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.motion import Motion, MotionInfo, MotionRobot
 from mjlab.rl import load_policy
@@ -30,8 +29,9 @@ def recorded(
         options: What is to be done, and for how long.
         robots: Robots that motions can be of, by name.
     """
-    run = find_run(place, options.logs)
-    task = run.info()["task"]
+    found = options.find(place)
+    run = found.run
+    task = run.task
     configs = run.configs(accept_changes=options.accept_changes)
     cfg = replace(watched(configs["env"]), recorders={})
     cfg = replace(cfg, scene=replace(cfg.scene, num_envs=1), seed=options.seed)
@@ -41,7 +41,7 @@ def recorded(
     entity = env.scene.entity(ENTITY)
     name = _name_of(MotionRobot(entity.cfg).hash, task, robots)
     player = Player(
-        env, load_policy(run.path, env, configs["agent"]), seed=options.seed
+        env, load_policy(found.place, env, configs["agent"]), seed=options.seed
     )
     if options.command is not None:
         if not player.drives:

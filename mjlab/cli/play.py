@@ -12,6 +12,7 @@ from mjlab.cli.answers import UsageError
 from mjlab.cli.hardware import choose_device, with_worlds
 from mjlab.cli.line import Line, TaskOptions, read_line
 from mjlab.cli.sources import Actors, Source, find_source
+from mjlab.cli.tasks import RunOptions
 from mjlab.render import prepare_gl
 from mjlab.settings.bounds import above, at_least
 from mjlab.threads import prepare_threads
@@ -33,7 +34,7 @@ MOST_PICTURES = 9
 
 
 @dataclass(kw_only=True)
-class PlayOptions(TaskOptions):
+class PlayOptions(TaskOptions, RunOptions):
     """Watch a policy, in a browser, a window or a video.
 
     A run is played with its own configuration, an ONNX file with that of its contract.
@@ -105,12 +106,6 @@ class PlayOptions(TaskOptions):
     as_trained: bool = False
     """Keep noise, pushes and the end of episodes as in training."""
 
-    accept_changes: bool = False
-    """Open a run whose task has changed since, with the task as it is now."""
-
-    logs: Path = Path("logs")
-    """Folder of all runs."""
-
 
 def main(arguments: Sequence[str]) -> None:
     """Find the policy, build its environment, show it."""
@@ -120,10 +115,12 @@ def main(arguments: Sequence[str]) -> None:
     check(options, viewer)
     if viewer != "native":
         prepare_gl()
+    task = options.task_id()
     if options.dump is not None:
         return replay(line, options.dump, viewer)
     source = find_source(
         options.place,
+        task=task,
         policy=options.policy,
         as_trained=options.as_trained,
         logs=options.logs,

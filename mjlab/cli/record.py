@@ -12,6 +12,7 @@ from mjlab.cli.answers import UsageError
 from mjlab.cli.hardware import choose_device, with_worlds_for
 from mjlab.cli.line import TaskOptions, read_line
 from mjlab.cli.sources import Policies, find_source
+from mjlab.cli.tasks import RunOptions
 from mjlab.settings.bounds import at_least
 from mjlab.threads import prepare_threads, torch_threads
 
@@ -19,7 +20,7 @@ prepare_threads()
 
 
 @dataclass(kw_only=True)
-class RecordOptions(TaskOptions):
+class RecordOptions(TaskOptions, RunOptions):
     """Record episodes of a task.
 
     Episodes run as in training and go to an HDF5 file that replay.py and clone.py read.
@@ -61,12 +62,6 @@ class RecordOptions(TaskOptions):
     device: str | None = None
     """Where to simulate, such as "cpu". Default: a GPU if available."""
 
-    accept_changes: bool = False
-    """Open a run whose task has changed since, with the task as it is now."""
-
-    logs: Path = Path("logs")
-    """Folder of all runs."""
-
 
 def main(arguments: Sequence[str]) -> None:
     """Record."""
@@ -74,6 +69,7 @@ def main(arguments: Sequence[str]) -> None:
     options = line.options
     source = find_source(
         options.place,
+        task=options.task_id(),
         policy=options.policy,
         as_trained=True,
         logs=options.logs,

@@ -16,6 +16,7 @@ from mjlab.cli.line import Line, TaskOptions, read_line
 from mjlab.registry import entries, load_task
 from mjlab.render import prepare_gl
 from mjlab.settings.bounds import at_least
+from mjlab.task_file import typed_task
 from mjlab.threads import prepare_threads
 
 prepare_threads()
@@ -125,7 +126,7 @@ def find_config(
     """Return the environment of a recording, by its configuration or by its task."""
     if recording.env_cfg and options.task is None:
         return written_config(recording, accept_changes=options.accept_changes)
-    name = options.task or recording.env_id
+    name = typed_task(options.task) if options.task else recording.env_id
     if name is None:
         raise UsageError(
             f"{recording.path} does not name its task: give it with --task, one of "
@@ -146,8 +147,8 @@ def written_config(
 ) -> "ManagerBasedRlEnvCfg":
     """The configuration that a recording brings along."""
     from mjlab.names import UnknownNameError
+    from mjlab.runs.settings import read_task
     from mjlab.settings.file import SettingsFileError
-    from mjlab.task_file import read_task
 
     try:
         where, text = str(recording.path), recording.env_cfg

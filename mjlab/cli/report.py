@@ -12,6 +12,9 @@ from tyro.conf import Positional
 from mjlab.cli.line import Options, read_line
 from mjlab.names import UnknownNameError
 from mjlab.registry import BrokenTaskError, load_task
+from mjlab.runs import find
+from mjlab.runs.run import KEPT_DEFAULTS
+from mjlab.task_file import typed_task
 from mjlab.threads import prepare_threads
 
 if TYPE_CHECKING:
@@ -47,21 +50,14 @@ class ReportOptions(Options):
 def main(arguments: Sequence[str]) -> None:
     """Write the page."""
     options = read_line(ReportOptions, arguments).options
-    from mjlab.report import read_info, write_report
-    from mjlab.rl.run_folder import KEPT_DEFAULTS, find_run
+    from mjlab.report import write_report
 
-    place, logs = options.place, options.logs
-    try:
-        folder = find_run(place, logs)
-    except UnknownNameError as error:
-        from mjlab.cli.runs import no_run
-
-        raise no_run(place.removesuffix("/latest"), logs, "", error) from error
+    run = find(typed_task(options.place), options.logs, shipped=False).run
     defaults = None
-    if not (folder / KEPT_DEFAULTS).is_file():
-        defaults = find_defaults(str(read_info(folder).get("task")))
+    if not (run.path / KEPT_DEFAULTS).is_file():
+        defaults = find_defaults(run.task)
     start = time.perf_counter()
-    file = write_report(folder, defaults)
+    file = write_report(run.path, defaults)
     size, seconds = file.stat().st_size / 1000, time.perf_counter() - start
     print(f"{file} ({size:,.0f} kB, written in {seconds:.2f} s)")
     if options.open:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mjlab.cli.answers import UsageError
 from mjlab.registry import entries, load_task
+from mjlab.runs import Found, find
+from mjlab.task_file import typed_task
 from mjlab.watched import watched
 
 if TYPE_CHECKING:
@@ -81,6 +83,7 @@ class Source:
 def find_source(
     place: str | None,
     *,
+    task: str | None = None,
     policy: Actors,
     as_trained: bool,
     logs: Path,
@@ -90,31 +93,31 @@ def find_source(
     """Find what is to act from a task, a run, a checkpoint or an ONNX file.
 
     Args:
-        place: What the user named. None is the newest run.
+        place: Words of the user. None is the newest run.
+        task: Id of the task, whose runs alone are searched. None searches all.
         policy: Who is to act.
         as_trained: Whether worlds are as in training, or to be watched.
         logs: Folder of all runs.
         records: Whether a run's recorders write files, as in training.
         accept_changes: Whether to open a run whose task has changed.
     """
-    if place is not None and place.endswith(".onnx"):
-        return _of_file(place, policy, as_trained)
-    is_task = place in entries()
+    named = task if place is None else typed_task(place)
     if policy != "trained":
-        if is_task:
-            assert place is not None
+        if named is not None and named in entries():
             if policy == "script":
-                find_script(place)
-            task = load_task(place)
-            env = task.env() if as_trained else task.play()
-            title = f"{place}, {_ACTIONS[policy]}"
-            return Source(title=title, task=place, env=env, policy=policy)
-        if place is None:
+                find_script(named)
+            chosen = load_task(named)
+            env = chosen.env() if as_trained else chosen.play()
+            title = f"{named}, {_ACTIONS[policy]}"
+            return Source(title=title, task=named, env=env, policy=policy)
+        if named is None:
             known = ", ".join(entries())
             raise UsageError(f"--policy {policy} needs a task. Tasks: {known}.")
-    place = "latest" if place is None else place
-    place = f"{place}/latest" if is_task else place
-    return _of_run(place, policy, as_trained, logs, records, accept_changes)
+    advice = ", or watch the task with --policy random"
+    found = find(named or "latest", logs, task=task, advice=advice)
+    if found.file is not None:
+        return _of_file(found.file, policy, as_trained)
+    return _of_run(found, policy, as_trained, records, accept_changes)
 
 
 _ACTIONS = {
@@ -136,41 +139,36 @@ def find_script(task: str | None) -> "Callable[[Any], Policy]":
     return script
 
 
-def _of_file(place: str, policy: Actors, as_trained: bool) -> Source:
+def _of_file(place: Path, policy: Actors, as_trained: bool) -> Source:
     """An ONNX file, in its own task, which measures and does what the file says."""
-    from mjlab.cli.runs import open_file
+    from mjlab.cli.policy_files import open_file
 
-    if not Path(place).is_file():
-        raise UsageError(f"There is no file {place}.")
     if policy != "trained":
         raise UsageError(f"{place} is a policy in a file already: leave out --policy.")
-    file, env = open_file(Path(place), as_trained=as_trained)
+    file, env = open_file(place, as_trained=as_trained)
     return Source(title=f"{place}, {file.task}", task=file.task, env=env, file=file)
 
 
 def _of_run(
-    place: str,
+    found: Found,
     policy: Actors,
     as_trained: bool,
-    logs: Path,
     records: bool,
     accept_changes: bool,
 ) -> Source:
     """A run, or one of its checkpoints, with the run's configuration."""
-    from mjlab.cli import runs
-
-    run = runs.find_run(place, logs, ", or watch the task with --policy random")
-    is_file = Path(place).is_file()
-    path = Path(place) if is_file else run.path
-    task = run.info()["task"]
+    run = found.run
+    task = run.task
     configs = run.configs(accept_changes=accept_changes)
     # A shipped run's folder is named after its task.
     name = task if run.path.name == task else f"{task}, {run.path.name}"
-    title = str(path) if is_file else name
+    title = name if found.checkpoint is None else str(found.checkpoint)
     env = configs["env"] if as_trained else watched(configs["env"])
     if not records:
         env = dataclasses.replace(env, recorders={})
     if policy != "trained":
         title = f"{title}, {_ACTIONS[policy]}"
         return Source(title=title, task=task, env=env, policy=policy)
-    return Source(title=title, task=task, env=env, agent=configs["agent"], place=path)
+    return Source(
+        title=title, task=task, env=env, agent=configs["agent"], place=found.place
+    )

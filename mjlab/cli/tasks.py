@@ -1,23 +1,54 @@
-"""The task that a user names."""
+"""The task or the run that a user names."""
+
+from dataclasses import dataclass
+from pathlib import Path
 
 from mjlab.cli.answers import UsageError
+from mjlab.cli.line import Options
 from mjlab.registry import Entry, entries, find_entry
+from mjlab.runs import Found, find
+from mjlab.task_file import typed_task
+
+
+@dataclass(kw_only=True)
+class RunOptions(Options):
+    """Options of verbs that open a run."""
+
+    task: str | None = None
+    """Task of the run. A run of a task from a file needs it, such as
+    my_env.py:MyTaskCfg."""
+
+    accept_changes: bool = False
+    """Open a run whose task has changed since, with the task as it is now."""
+
+    logs: Path = Path("logs")
+    """Folder of all runs."""
+
+    def task_id(self) -> str | None:
+        """Return the id of the task that is named; import it from its file, if any."""
+        return None if self.task is None else find_entry(typed_task(self.task)).id
+
+    def find(self, place: str) -> Found:
+        """Find the run, the checkpoint or the ONNX file of a place."""
+        task = self.task_id()
+        return find(typed_task(place), self.logs, task=task)
 
 
 def need_task(name: str | None, program: str) -> Entry:
     """Return the entry of a task.
 
     Args:
-        name: What the user typed; None for nothing.
+        name: What the user typed, an id or FILE.py:CLASS; None for nothing.
         program: The script, for the message, such as "train.py".
 
     Raises:
         UsageError: If no task is named.
         UnknownNameError: If there is no such task.
+        TaskFileError: If a file has no such task.
     """
     if name is None:
         known = ", ".join(entries())
         raise UsageError(
             f"Name a task first: {program} TASK [options]. Tasks: {known}."
         )
-    return find_entry(name)
+    return find_entry(typed_task(name))

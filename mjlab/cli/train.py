@@ -13,13 +13,14 @@ from mjlab.cli.answers import UsageError, as_called
 from mjlab.cli.line import Line, TaskOptions, read_line
 from mjlab.cli.tasks import need_task
 from mjlab.registry import Entry, Task, load_task
+from mjlab.runs import Found, Run, find
 from mjlab.settings.bounds import at_least
+from mjlab.task_file import typed_task
 from mjlab.threads import prepare_threads
 
 prepare_threads()
 
 if TYPE_CHECKING:
-    from mjlab.rl import RunFolder
     from mjlab.workers.placement import Placement
 
 
@@ -44,7 +45,7 @@ class TrainOptions(TaskOptions):
     configs = ("env", "agent")
 
     task: Positional[str | None] = None
-    """The task."""
+    """The task, or a file with a configuration: my_env.py:MyTaskCfg."""
 
     name: str = ""
     """Name of the run, appended to its time."""
@@ -103,7 +104,8 @@ def main(arguments: Sequence[str]) -> None:
     from mjlab.rl import Ranks
 
     weights = find_weights(options)
-    run = find_run(options, entry)
+    resumed = find_resumed(options, entry)
+    run = None if resumed is None else resumed.run
     configs = read_configs(line, entry, run)
     keep_freed_memory()
     placement = find_place(options)
@@ -118,7 +120,7 @@ def main(arguments: Sequence[str]) -> None:
         name=options.name,
         root=options.logs,
         device=device,
-        resume=None if run is None else checkpoint_or_run(str(options.resume), run),
+        resume=None if resumed is None else resumed.place,
         exact=options.exact,
         chosen=[setting.name for setting in line.settings],
         init_from=weights,
@@ -135,25 +137,11 @@ def main(arguments: Sequence[str]) -> None:
     print(as_called(next_commands(folder)))
 
 
-def find_run(options: TrainOptions, entry: Entry) -> "RunFolder | None":
-    """Return the run to resume, if one is asked for."""
-    from mjlab.rl import RunFolder
-
-    place, logs = options.resume, options.logs
-    if place is None:
+def find_resumed(options: TrainOptions, entry: Entry) -> Found | None:
+    """Return the run of the task to resume, if one is asked for."""
+    if options.resume is None:
         return None
-    if place == "latest" and not (logs / entry.id / place / "run.json").is_file():
-        raise UsageError(
-            f"There is no run of {entry.id!r} in {logs} to resume. "
-            f"Train one with train.py {entry.id}."
-        )
-    # A run is named as it is below its task's folder, or by a path.
-    own = logs / entry.id / place
-    run = RunFolder.find(own if own.is_dir() else place, logs)
-    task = run.info()["task"]
-    if task != entry.id:
-        raise UsageError(f"{run.path} is a run of {task!r}, not of {entry.id!r}.")
-    return run
+    return find(options.resume, options.logs, task=entry.id, shipped=False)
 
 
 def find_weights(options: TrainOptions) -> Path | None:
@@ -167,18 +155,11 @@ def find_weights(options: TrainOptions) -> Path | None:
         raise UsageError(
             "--init-from begins a run and --resume goes on with one: take one of them."
         )
-    from mjlab.cli.runs import find_run as find_any_run
-
-    return checkpoint_or_run(place, find_any_run(place, options.logs))
-
-
-def checkpoint_or_run(place: str, run: "RunFolder") -> Path:
-    """Return the checkpoint that a user names, or the folder of the run."""
-    return Path(place) if Path(place).is_file() else run.path
+    return find(typed_task(place), options.logs).choose_checkpoint()
 
 
 def read_configs(
-    line: Line[TrainOptions], entry: Entry, run: "RunFolder | None"
+    line: Line[TrainOptions], entry: Entry, run: Run | None
 ) -> dict[str, Any]:
     """Return env and agent of the task or of the run, with the settings of the line."""
     if run is not None:
@@ -246,7 +227,7 @@ def find_place(options: TrainOptions) -> "Placement | None":
 def settle_worlds(
     line: Line[TrainOptions],
     entry: Entry,
-    run: "RunFolder | None",
+    run: Run | None,
     env_cfg: Any,
     physics: str,
 ) -> tuple[Any, list[str]]:

@@ -27,11 +27,11 @@ from mjlab.envs.config import check_config
 from mjlab.export import NEEDS, ExportError, is_installed
 from mjlab.files import CannotWriteError, make_folders, saying_why, write_text
 from mjlab.provenance import versions
+from mjlab.registry import entries
 from mjlab.replay.dump_files import DumpFolder
 from mjlab.replay.flight_recorder import FlightRecorder
 from mjlab.report import REPORT, write_report
 from mjlab.rl.check import check_agent, groups_of
-from mjlab.rl.checkpoint import Checkpoints
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.console import Display, open_display
 from mjlab.rl.distributed import Ranks
@@ -39,10 +39,11 @@ from mjlab.rl.hook import Hook
 from mjlab.rl.initial_weights import take_weights
 from mjlab.rl.logging import writing
 from mjlab.rl.loop import TrainingLoop, TrainingResult
-from mjlab.rl.run_folder import KEPT_DEFAULTS, RunFolder
 from mjlab.rl.vecenv import TrainingEnv
+from mjlab.runs import Checkpoints, Run, find
+from mjlab.runs.run import KEPT_DEFAULTS
+from mjlab.runs.settings import task_text
 from mjlab.settings.file import read_out
-from mjlab.task_file import task_text
 from mjlab.workers.placement import Placement, placement_lines
 
 _log = logging.getLogger(__name__)
@@ -66,7 +67,7 @@ def train(
     display: Display | None = None,
     placement: Placement | None = None,
     notes: Sequence[str] = (),
-) -> tuple[RunFolder, TrainingResult]:
+) -> tuple[Run, TrainingResult]:
     """Train in a run folder, alone or as one of the processes of `torchrun`.
 
     With the policy come a report and, where the run was not stopped, an ONNX file.
@@ -166,7 +167,7 @@ FILM = Path("videos/policy.mp4")
 """Film of the policy at the end of training, in the run's folder."""
 
 
-def record_film(run: RunFolder) -> str:
+def record_film(run: Run) -> str:
     """Film the policy of a run, write the report with the film, and say where it is.
 
     A separate process records the film, because rendering needs other library settings
@@ -176,7 +177,10 @@ def record_film(run: RunFolder) -> str:
     make_folders(film.parent)
     paths = [str(Path(mjlab.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     done = subprocess.run(
-        [sys.executable, "-m", "mjlab", "play", str(run.path), "--video", str(film)],
+        [
+            *(sys.executable, "-m", "mjlab", "play", str(run.path)),
+            *("--video", str(film), *_task_option(run)),
+        ],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
         capture_output=True,
         text=True,
@@ -188,15 +192,24 @@ def record_film(run: RunFolder) -> str:
     return f"Film {shown_path(film)}."
 
 
-def next_commands(run: RunFolder) -> str:
+def next_commands(run: Run) -> str:
     """Return the commands to look at a run with."""
-    place = shown_path(run.path)
+    place = " ".join([str(shown_path(run.path)), *_task_option(run)])
     return (
         "Next:\n"
         f"  watch it           python scripts/play.py {place}\n"
-        f"  see all curves     python scripts/report.py {place} --open\n"
+        f"  see all curves     python scripts/report.py {shown_path(run.path)} --open\n"
         f"  ask what is wrong  python scripts/doctor.py {place}"
     )
+
+
+def _task_option(run: Run) -> list[str]:
+    """Return the option that opens a run of a task from a file; empty for others."""
+    entry = entries().get(run.task)
+    if entry is None or entry.file is None:
+        return []
+    path, _, name = entry.words.rpartition(":")
+    return ["--task", f"{shown_path(Path(path))}:{name}"]
 
 
 def shown_path(path: Path) -> Path:
@@ -260,13 +273,13 @@ def _judged(cfg: ManagerBasedRlEnvCfg) -> list[str]:
     return [f"Evaluation and play: {step} per action (see env.sim.training)."]
 
 
-def _lock(run: RunFolder, ranks: Ranks) -> contextlib.AbstractContextManager[None]:
+def _lock(run: Run, ranks: Ranks) -> contextlib.AbstractContextManager[None]:
     """Keep runs other than that of these processes out of the folder."""
     return run.lock() if ranks.is_first else contextlib.nullcontext()
 
 
 @contextlib.contextmanager
-def _recording(run: RunFolder) -> Iterator[None]:
+def _recording(run: Run) -> Iterator[None]:
     """Note how training ends, and write the report of it, however it ends."""
     try:
         with run.recording():
@@ -286,7 +299,7 @@ def _recording(run: RunFolder) -> Iterator[None]:
             )
 
 
-def _export(run: RunFolder, configs: Mapping[str, Any]) -> str:
+def _export(run: Run, configs: Mapping[str, Any]) -> str:
     """Write the policy to an ONNX file; return what to say of that.
 
     A run that is good must not fail for the file of it.
@@ -304,7 +317,7 @@ def _export(run: RunFolder, configs: Mapping[str, Any]) -> str:
         return "No ONNX file was written."
 
 
-def _unexported(run: RunFolder) -> str:
+def _unexported(run: Run) -> str:
     """Return what to say of the ONNX file of a run that was stopped."""
     return (
         "No ONNX file was written, because the run was stopped. Its last checkpoint "
@@ -313,7 +326,7 @@ def _unexported(run: RunFolder) -> str:
 
 
 def _recorder(
-    loop: TrainingLoop, run: RunFolder, task: str, text: str, display: Display | None
+    loop: TrainingLoop, run: Run, task: str, text: str, display: Display | None
 ) -> contextlib.AbstractContextManager[object]:
     """Have the last steps recorded, and dumped if something goes wrong in a world."""
     cfg, env, ranks = loop.cfg.dumps, loop.env, loop.ranks
@@ -352,17 +365,17 @@ def _open_folder(
     name: str,
     root: Path,
     resume: Path | None,
-) -> RunFolder:
+) -> Run:
     """Return the run's folder, which the first process makes or opens."""
     path = ""
     if ranks.is_first and resume is not None:
-        path = str(RunFolder.find(resume, root).path)
+        path = str(find(resume, root).run.path)
     elif ranks.is_first:
         assert env_cfg.seed is not None
         configs = {"env": env_cfg, "agent": agent_cfg}
-        run = RunFolder.create(root, task, name, configs=configs, seed=env_cfg.seed)
+        run = Run.create(root, task, name, configs=configs, seed=env_cfg.seed)
         path = str(run.path.resolve())
-    return RunFolder(Path(ranks.share_text(path)))
+    return Run(Path(ranks.share_text(path)))
 
 
 def _eval_maker(

@@ -8,6 +8,8 @@ from typing import Literal
 from tyro.conf import Positional
 
 from mjlab.cli.line import Options, read_line
+from mjlab.runs import find
+from mjlab.task_file import typed_task
 
 
 @dataclass(kw_only=True)
@@ -46,7 +48,7 @@ class UploadOptions(Options):
 def main(arguments: Sequence[str]) -> None:
     """Send it."""
     options = read_line(UploadOptions, arguments).options
-    from mjlab.rl.wandb import artifact_of, open_run
+    from mjlab.runs.wandb import artifact_of, open_run
 
     place = find_place(options.place, options.logs)
     artifact = artifact_of(place)
@@ -72,6 +74,4 @@ def find_place(place: str, logs: Path) -> Path:
     path = Path(place)
     if path.is_file() or (path.is_dir() and not (path / "latest").exists()):
         return path.resolve()
-    from mjlab.rl import RunFolder
-
-    return RunFolder.find(place, logs).path
+    return find(typed_task(place), logs, shipped=False).run.path

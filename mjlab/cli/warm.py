@@ -21,6 +21,7 @@ from mjlab.cli.hardware import choose_worlds
 from mjlab.cli.line import Options, read_line
 from mjlab.registry import entries, find_entry, load_task
 from mjlab.settings.bounds import at_least
+from mjlab.task_file import typed_task
 from mjlab.threads import prepare_threads
 
 prepare_threads()
@@ -106,7 +107,7 @@ def main(arguments: Sequence[str]) -> None:
     if not named:
         raise UsageError("Name a task first, several, or all: warm_kernels.py TASK ...")
     tasks = list(entries()) if named == ["all"] else named
-    tasks = [find_entry(task).id for task in tasks]
+    tasks = [find_entry(typed_task(task)).id for task in tasks]
     if options.in_process:
         compile_task(tasks[0], options.arch, options.num_envs)
         return

@@ -60,7 +60,8 @@ def list_checkpoints(
         best: Whether the best is played, rather than the newest.
     """
     from mjlab.rl import load_policy
-    from mjlab.rl.checkpoint import Checkpoints, find_checkpoint
+    from mjlab.runs import Checkpoints
+    from mjlab.runs.checkpoints import find_checkpoint
 
     played = find_checkpoint(place, best=best)
     return PolicyMenu(

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from mjlab.doctor.finding import SURE, Diagnosis
-from mjlab.rl.metrics_file import Metrics
+from mjlab.runs.metrics import Metrics
 from mjlab.settings.file import Settings
 
 LEAST = 12

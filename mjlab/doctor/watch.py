@@ -6,7 +6,7 @@ from dataclasses import replace
 from mjlab.doctor.finding import SURE, Diagnosis
 from mjlab.doctor.training import LEAST, Course, examine_training
 from mjlab.rl.console import Display, Progress
-from mjlab.rl.metrics_file import Metrics, Series
+from mjlab.runs.metrics import Metrics, Series
 from mjlab.settings.file import Settings
 
 

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 from mjlab.envs.config import ManagerBasedRlEnvCfg
 from mjlab.managers import Env
 from mjlab.managers.recorder import Provenance
+from mjlab.runs.settings import task_text
 from mjlab.settings.file import SettingsFileError
-from mjlab.task_file import task_text
 
 LONGEST_TEXT = 60_000
 """Bytes: an attribute of an HDF5 file holds a little more, and nothing longer."""

@@ -30,13 +30,14 @@ from mjlab.export.targets import ACTION, add_targets
 from mjlab.files import write_atomic, write_text
 from mjlab.managers import ObservationGroupCfg, ObservationTermCfg
 from mjlab.mdp.driven import DrivenAction
-from mjlab.rl.checkpoint import find_checkpoint, load_model
+from mjlab.rl.checkpoint import load_model
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.learners import InferencePolicy, network_names
 from mjlab.rl.models.spatial import SpatialCnnModel
 from mjlab.rl.policy import load_network
-from mjlab.rl.run_folder import RunFolder
 from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.runs import Run
+from mjlab.runs.checkpoints import find_checkpoint
 from mjlab.safe_names import plain_name
 from mjlab.tensors.math import (
     quat_box_minus,
@@ -95,7 +96,7 @@ class Exported:
 
 
 def export_run(
-    run: RunFolder,
+    run: Run,
     configs: Mapping[str, Any],
     *,
     checkpoint: Path | None = None,

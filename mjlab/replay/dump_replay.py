@@ -14,8 +14,8 @@ from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.envs.runner import StepObserver
 from mjlab.replay.dump_files import Arrays, DumpedWorld, DumpError, load_dump
 from mjlab.replay.flight_recorder import STATE
+from mjlab.runs.settings import read_task
 from mjlab.sim.fields import STATE_FIELDS, Stage
-from mjlab.task_file import read_task
 
 _LARGEST = torch.finfo(torch.float32).max
 

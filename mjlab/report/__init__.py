@@ -7,5 +7,3 @@ is still going, that failed, or that somebody else sent. Nothing here imports to
 from mjlab.report.page import REPORT as REPORT
 from mjlab.report.page import render as render
 from mjlab.report.page import write_report as write_report
-from mjlab.report.record import NoRunError as NoRunError
-from mjlab.report.record import read_info as read_info

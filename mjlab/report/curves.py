@@ -10,7 +10,7 @@ from mjlab.report.chart import Chart, ChartLine
 from mjlab.report.markup import Html, Section, element, grid, section
 from mjlab.report.record import Record
 from mjlab.report.words import DASH, TIMES, Title, counted, number, title_of
-from mjlab.rl.metrics_file import Series
+from mjlab.runs.metrics import Series
 
 MOST_POINTS = 480
 """Points that a curve draws one by one."""

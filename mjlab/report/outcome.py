@@ -30,7 +30,7 @@ from mjlab.report.words import (
     number,
     share,
 )
-from mjlab.rl.metrics_file import Series
+from mjlab.runs.metrics import Series
 
 EMBEDDED = 8_000_000
 """Bytes of video that go into the page itself. What is beyond is linked."""

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from mjlab.files import check_contained
-from mjlab.rl.metrics_file import Metrics, read_metrics
-from mjlab.rl.run_folder import KEPT_DEFAULTS, LOCK, RUN_ENTRIES, RUN_REMEDY
+from mjlab.runs import Run, RunError
+from mjlab.runs.lock import is_abandoned
+from mjlab.runs.metrics import METRICS, Metrics
+from mjlab.runs.run import KEPT_DEFAULTS
 from mjlab.settings.file import Settings, SettingsFileError, parse_settings
-from mjlab.settings.objects import read_object
 
 REPORT = "report.html"
 """Name of the report in a run's folder."""
@@ -22,10 +23,6 @@ VIDEOS = (".mp4", ".webm", ".gif")
 
 _FAULTS = ("dumps", "nan")
 """Folders for what went wrong."""
-
-
-class NoRunError(ValueError):
-    """A folder that is not a run's."""
 
 
 @dataclass(frozen=True)
@@ -112,11 +109,11 @@ def read_record(folder: Path, defaults: Settings | None = None) -> Record:
             from.
     """
     faults: list[str] = []
-    info = read_info(folder)
-    check_contained(folder, NoRunError)
-    if info.get("status") == "running" and _is_left(folder / LOCK):
+    check_contained(folder, RunError)
+    run = Run(folder)
+    info = run.info()
+    if info.get("status") == "running" and is_abandoned(folder):
         info = {**info, "status": "died"}
-    metrics_file = folder / "metrics.jsonl"
     kept = _read_settings(folder / KEPT_DEFAULTS, faults)
     told = "the task, as it was when the run began" if kept else ""
     if not kept and defaults:
@@ -131,8 +128,8 @@ def read_record(folder: Path, defaults: Settings | None = None) -> Record:
     return Record(
         folder=folder,
         info=info,
-        metrics=read_metrics(metrics_file),
-        age=_age(metrics_file),
+        metrics=run.metrics(),
+        age=_age(folder / METRICS),
         config=_read_settings(folder / "config.json", faults),
         defaults=kept or defaults,
         defaults_from=told,
@@ -149,28 +146,6 @@ def read_record(folder: Path, defaults: Settings | None = None) -> Record:
         dumps=[dump for name in _FAULTS for dump in _entries(folder / name)],
         faults=faults,
     )
-
-
-def read_info(folder: Path) -> dict[str, Any]:
-    """Return what `run.json` says."""
-    file = folder / "run.json"
-    if not file.is_file():
-        raise NoRunError(f"{folder} is not the folder of a run: run.json is missing.")
-    return read_object(
-        file, {"task": str}, NoRunError, remedy=RUN_REMEDY, optional=RUN_ENTRIES
-    )
-
-
-def _is_left(lock: Path) -> bool:
-    """Return True if the process that locked a file has gone."""
-    try:
-        import fcntl
-
-        with lock.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except (ImportError, OSError):  # No such locks, no such file, or it is locked.
-        return False
-    return True
 
 
 def _read(path: Path, faults: list[str]) -> dict[str, Any]:

@@ -41,14 +41,11 @@ from mjlab.rl.models.config import (
 from mjlab.rl.models.config import MlpModelCfg as MlpModelCfg
 from mjlab.rl.models.config import RnnModelCfg as RnnModelCfg
 from mjlab.rl.models.config import SpatialCnnModelCfg as SpatialCnnModelCfg
-from mjlab.rl.run_folder import RunFolder as RunFolder
 from mjlab.settings.file import SettingsFileError as SettingsFileError
 
 if TYPE_CHECKING:
     from mjlab.rl.check import check_agent as check_agent
     from mjlab.rl.check import groups_of as groups_of
-    from mjlab.rl.checkpoint import CheckpointError as CheckpointError
-    from mjlab.rl.checkpoint import Checkpoints as Checkpoints
     from mjlab.rl.distributed import Ranks as Ranks
     from mjlab.rl.distributed import relaunch as relaunch
     from mjlab.rl.learners import Learner as Learner
@@ -62,7 +59,6 @@ if TYPE_CHECKING:
 
 _LAZY = {
     "check": ("check_agent", "groups_of"),
-    "checkpoint": ("CheckpointError", "Checkpoints"),
     "distributed": ("Ranks", "relaunch"),
     "learners": ("Learner",),
     "loop": ("TrainingResult", "TrainingLoop"),

@@ -11,7 +11,7 @@ from mjlab.rl.config import (
     PpoAgentCfg,
 )
 from mjlab.rl.models.config import CnnModelCfg, RnnModelCfg
-from mjlab.rl.wandb import import_wandb
+from mjlab.runs.wandb import import_wandb
 from mjlab.settings.bounds import check_bounds
 
 

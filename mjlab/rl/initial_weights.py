@@ -14,11 +14,13 @@ from typing import Any
 
 import torch
 
-from mjlab.rl.checkpoint import CheckpointError, find_checkpoint, load_model
+from mjlab.rl.checkpoint import load_model
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.layout import policy_layout, saved_layout
 from mjlab.rl.learners import Learner, network_names
 from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.runs import CheckpointError
+from mjlab.runs.checkpoints import find_checkpoint
 
 _LAYER = re.compile(r"mlp\.(?:mlp\.)?(\d+)\.(weight|bias)")
 

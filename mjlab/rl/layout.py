@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mjlab.rl.checkpoint import CheckpointError
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.learners import network_names
 from mjlab.rl.vecenv import TrainingEnv, terms_of
+from mjlab.runs import CheckpointError
 
 
 def policy_layout(

@@ -14,11 +14,9 @@ from typing import Any, Protocol
 from mjlab.files import saying_why, write_text
 from mjlab.rl.config import LoggingCfg
 from mjlab.rl.wandb import WandbWriter
+from mjlab.runs.metrics import METRICS
 
 _log = logging.getLogger(__name__)
-
-METRICS = "metrics.jsonl"
-"""The file with one line an iteration."""
 
 
 class Writer(Protocol):

@@ -11,7 +11,7 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.rl.algorithms.config import ObservedActionsCfg
-from mjlab.rl.checkpoint import Checkpoints, find_checkpoint, load_model
+from mjlab.rl.checkpoint import load_model, save_best, save_checkpoint
 from mjlab.rl.config import AgentCfg, DistillationAgentCfg
 from mjlab.rl.console import Display, Progress
 from mjlab.rl.distributed import Ranks
@@ -20,10 +20,12 @@ from mjlab.rl.figures import IterationFigures, Number, Scores, Stopwatch, merged
 from mjlab.rl.hook import Hook
 from mjlab.rl.learners import Learner
 from mjlab.rl.logging import Writer
-from mjlab.rl.policy import find_teacher
 from mjlab.rl.signals import Interrupts
 from mjlab.rl.state import RunState, seed_everything
 from mjlab.rl.vecenv import RslRlVecEnv, TrainingEnv, terms_of
+from mjlab.runs import Checkpoints
+from mjlab.runs.checkpoints import find_checkpoint
+from mjlab.runs.run import shipped_with
 from mjlab.threads import torch_threads
 
 
@@ -236,7 +238,7 @@ class TrainingLoop:
         is_best = self._scores.judge(self.figures)
         if is_best and self._checkpoints is not None and self.ranks.is_first:
             state, score = self._model_state(), self._scores.best
-            self._checkpoints.save_best(self.iteration, state, score)
+            save_best(self._checkpoints, self.iteration, state, score)
 
     def _report(self) -> None:
         for writer in self.writers:
@@ -294,8 +296,10 @@ class TrainingLoop:
         is_taught = isinstance(cfg, DistillationAgentCfg) and self.iteration == 0
         if is_taught and not isinstance(cfg.teacher, ObservedActionsCfg):
             if cfg.teacher_checkpoint is None:
-                raise ValueError("agent.teacher_checkpoint is None: nobody to imitate.")
-            path = find_teacher(cfg.teacher_checkpoint)
+                raise ValueError("agent.teacher_checkpoint is None: name a teacher.")
+            shipped = shipped_with(cfg.teacher_checkpoint)
+            place = Path(cfg.teacher_checkpoint) if shipped is None else shipped.path
+            path = find_checkpoint(place, best=True)
             model = load_model(path, self.env.device)
             self.learner.load_teacher(model["learner"]["algorithm"])
 
@@ -313,8 +317,12 @@ class TrainingLoop:
         """Save a checkpoint, if there is where to; all processes together."""
         if self._checkpoints is None:
             return None
-        self._saved = self._checkpoints.save(
-            self.iteration, self._model_state(), self._state.own(), self.ranks
+        self._saved = save_checkpoint(
+            self._checkpoints,
+            self.iteration,
+            self._model_state(),
+            self._state.own(),
+            self.ranks,
         )
         return self._saved
 

@@ -7,13 +7,13 @@ import torch
 from rsl_rl.utils import resolve_class
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.registry import entries, load_task
-from mjlab.rl.checkpoint import find_checkpoint, load_model
+from mjlab.rl.checkpoint import load_model
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.layout import check_layout, policy_layout, saved_layout
 from mjlab.rl.learners import InferencePolicy, network_names, to_rsl_rl
-from mjlab.rl.run_folder import RunFolder
 from mjlab.rl.vecenv import RslRlVecEnv, to_tensordict
+from mjlab.runs import find
+from mjlab.runs.checkpoints import find_checkpoint
 
 
 def load_policy(
@@ -81,14 +81,8 @@ def find_agent(place: Path, *, best: bool = False) -> AgentCfg:
         place: A checkpoint, or a folder of a run.
         best: Whether to take a run's best checkpoint rather than its newest.
     """
-    run = RunFolder.of_checkpoint(find_checkpoint(place, best=best))
-    return run.configs()["agent"]
-
-
-def find_teacher(place: str) -> Path:
-    """Return the checkpoint of a policy: a run's best, or what ships with a task."""
-    shipped = load_task(place).trained if place in entries() else None
-    return find_checkpoint(Path(place) if shipped is None else shipped, best=True)
+    path = find_checkpoint(place, best=best)
+    return find(path.resolve()).run.configs()["agent"]
 
 
 def _part(saved: dict[str, Any], present: dict[str, Any], name: str) -> dict[str, Any]:

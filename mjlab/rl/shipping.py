@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from mjlab.files import folder_beside, move_durably, write_text
-from mjlab.rl.checkpoint import find_checkpoint, load_model, write_model
+from mjlab.rl.checkpoint import load_model, write_model
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.learners import network_names
 from mjlab.rl.logging import read_rows
-from mjlab.rl.run_folder import RunFolder, RunFolderError
+from mjlab.runs import Run, RunError
+from mjlab.runs.checkpoints import find_checkpoint
 
 _SHIPPED = re.compile(
     r"(run|config)\.json|metrics\.jsonl|checkpoints/(model_\d+|best)\.(pt|json)"
@@ -34,12 +35,12 @@ and the rest evenly spaced."""
 
 
 def ship(
-    run: RunFolder,
+    run: Run,
     to: Path,
     *,
     best: bool = False,
     agent: AgentCfg | None = None,
-) -> RunFolder:
+) -> Run:
     """Copy the parts of a run that are needed to watch its policy and read its curves.
 
     Args:
@@ -50,7 +51,7 @@ def ship(
         agent: Its learner, for a task that is not installed.
 
     Raises:
-        RunFolderError: If anything else is there, which is not deleted.
+        RunError: If anything else is there, which is not deleted.
     """
     _put_back(to)
     _check_shipped(to)
@@ -79,7 +80,7 @@ def ship(
             to.rename(aside)
         move_durably(draft, to)
     shutil.rmtree(aside, ignore_errors=True)
-    return RunFolder(to)
+    return Run(to)
 
 
 def _put_back(folder: Path) -> None:
@@ -97,7 +98,7 @@ def _check_shipped(folder: Path) -> None:
     inside = [folder] if folder.is_file() else folder.rglob("*")
     for file in (each for each in inside if not each.is_dir()):
         if not _SHIPPED.fullmatch(file.relative_to(folder).as_posix()):
-            raise RunFolderError(
+            raise RunError(
                 f"{folder} is not replaced: {file} is no file of a run that was "
                 "shipped. Name another folder, or move it away."
             )

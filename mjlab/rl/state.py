@@ -17,15 +17,16 @@ from mjlab.rl.changed_settings import (
     find_changes,
     find_fixed,
 )
-from mjlab.rl.checkpoint import CheckpointError, load_model, load_own
+from mjlab.rl.checkpoint import load_model, load_own
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.figures import IterationFigures, Scores
 from mjlab.rl.hook import Hook
 from mjlab.rl.layout import check_layout, policy_layout, saved_layout, worlds_layout
 from mjlab.rl.learners import Learner
-from mjlab.rl.run_folder import RunFolder, config_digest
 from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.runs import CheckpointError, Run
+from mjlab.runs.settings import settings_digest
 
 _INEXACT = (
     "With --no-exact (in Python exact=False) it begins new episodes with what was "
@@ -67,7 +68,7 @@ class RunState:
             config: Text of the run's configuration, of which the SHA-256 is kept.
         """
         return {
-            "config": config_digest(config),
+            "config": settings_digest(config),
             "layout": policy_layout(self.worlds.env, self.cfg),
             "learner": self.learner.shared_state(),
             "hooks": {hook.name: hook.state() for hook in self.hooks},
@@ -111,7 +112,7 @@ class RunState:
         model = load_model(path, env.device)
         saved_text = ""
         if config_text and model["config"]:
-            saved_text = RunFolder(path.parent.parent).saved_config(model["config"])
+            saved_text = Run(path.parent.parent).saved_config(model["config"])
         changes = find_changes(saved_text, config_text, chosen)
         fixed = find_fixed(changes, env) if exact else None
         if fixed is not None:

@@ -2,6 +2,8 @@
 
     {"task": id, "values": {path: leaf}, "names": {path: name}}
 
+and, for a task from a file, "file": {"name": "my_env.py:MyTaskCfg", "sha256": hash}.
+
 Leaves are numbers, words, paths and collections of them. `names` holds the names of
 classes, functions and specs in the configuration. They are compared with those of the
 task and are never looked up or imported: a file that is read builds the task, sets its
@@ -12,15 +14,17 @@ import enum
 import inspect
 import json
 import math
+import re
 import sys
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mjlab.names import suggest
+from mjlab.safe_names import check_name
 from mjlab.settings.config import Config
 from mjlab.settings.tree import (
     Parameters,
@@ -62,6 +66,17 @@ class TaskChangedError(SettingsFileError):
 
 
 @dataclass(frozen=True)
+class TaskFile:
+    """A Python file that defines a task. It is named for the user, never imported."""
+
+    name: str
+    """File and class without a folder, such as "my_env.py:MyTaskCfg"."""
+
+    sha256: str
+    """Checksum of the file."""
+
+
+@dataclass(frozen=True)
 class Settings:
     """Saved configurations: leaf values and names by path."""
 
@@ -70,6 +85,9 @@ class Settings:
 
     names: dict[str, str]
     """Names of classes, functions and specs by path."""
+
+    file: TaskFile | None = None
+    """The file that defines the task, None for an installed task."""
 
     def terms(self, path: str) -> list[str]:
         """Return the names of the terms at a path such as "env.rewards"."""
@@ -531,15 +549,16 @@ def as_data(value: Any, path: str = "") -> Any:
 # Files.
 
 
-def settings_text(task: str, settings: Settings, **more: Any) -> str:
+def settings_text(task: str, settings: Settings) -> str:
     """Return the content of a run's file.
 
     Args:
         task: The task's id.
         settings: Its leaves and names.
-        more: Further entries, such as the hash of a file that defines the task.
     """
-    data = {"task": task, **more}
+    data: dict[str, Any] = {"task": task}
+    if settings.file is not None:
+        data["file"] = asdict(settings.file)
     data |= {"values": settings.values, "names": settings.names}
     return json.dumps(data, indent=1, allow_nan=False) + "\n"
 
@@ -563,4 +582,22 @@ def parse_settings(text: str, where: str) -> tuple[str, Settings]:
             check_type(data[name], kind, f"{where}: {name}")
         except WrongTypeError as error:
             raise SettingsFileError(str(error)) from error
-    return data["task"], Settings(data["values"], data["names"])
+    file = _task_file(data["file"], where) if "file" in data else None
+    return data["task"], Settings(data["values"], data["names"], file)
+
+
+_TASK_FILE = re.compile(r"(?P<file>.+\.py):(?P<name>[^\W\d]\w*)")
+
+
+def _task_file(data: Any, where: str) -> TaskFile:
+    """Return the file that a run says it is of, if it is a plain name and a hash."""
+    kinds = {"name": str, "sha256": str}
+    if not isinstance(data, dict) or {k: type(v) for k, v in data.items()} != kinds:
+        raise SettingsFileError(f"{where}: file is not a name and a sha256.")
+    match = _TASK_FILE.fullmatch(data["name"])
+    if match is None or not re.fullmatch("[0-9a-f]{64}", data["sha256"]):
+        raise SettingsFileError(
+            f"{where}: file is {data['name']!r}, not FILE.py:CLASS with a SHA-256."
+        )
+    check_name(match["file"], f"{where} names the file", SettingsFileError)
+    return TaskFile(data["name"], data["sha256"])

@@ -21,8 +21,10 @@ from typing import Any, Literal
 
 from mjlab.files import check_contained, write_text
 from mjlab.provenance import command
-from mjlab.rl.metrics_file import read_metrics
-from mjlab.rl.run_folder import RunFolder, RunFolderError, locked, make_folder
+from mjlab.registry import entries
+from mjlab.runs import Run, RunError
+from mjlab.runs.lock import locked
+from mjlab.runs.run import make_folder
 from mjlab.safe_names import plain_name
 from mjlab.settings.objects import read_object
 from mjlab.sweep.ranges import Range, read_ranges
@@ -50,6 +52,9 @@ class Trials:
     task: str
     """Task's id."""
 
+    words: str = ""
+    """The task as a command line names it, if not by its id."""
+
     arguments: tuple[str, ...] = ()
     """Options of `train.py` that are the same for all."""
 
@@ -59,21 +64,21 @@ class Trials:
     threads: int | None = None
     """Threads of each trial's physics. None leaves that to the trial."""
 
-    def find(self, name: str) -> RunFolder | None:
+    def find(self, name: str) -> Run | None:
         """Return the run folder of a trial, if it got that far."""
         found = sorted(
             file.parent
             for file in (self.folder / plain_name(self.task)).glob("*/run.json")
             if file.parent.name.endswith(f"_{name}")
         )
-        return RunFolder(found[-1]) if found else None
+        return Run(found[-1]) if found else None
 
     def scores(self, name: str) -> dict[int, float]:
         """Return the scores of a trial by iteration."""
         run = self.find(name)
         if run is None:
             return {}
-        series = read_metrics(run.path / "metrics.jsonl").series.get(self.metric)
+        series = run.metrics().series.get(self.metric)
         if series is None:
             return {}
         pairs = zip(series.iterations, series.values, strict=True)
@@ -147,9 +152,11 @@ class Search:
             folder: The sweep's folder.
             threads: Threads of each trial's physics.
         """
+        entry = entries().get(self.task)
         return Trials(
             folder=folder.resolve(),
             task=self.task,
+            words="" if entry is None else entry.words,
             arguments=self.arguments,
             metric=self.metric,
             threads=threads,
@@ -199,7 +206,7 @@ def lock_sweep(folder: Path) -> contextlib.AbstractContextManager[None]:
     check_contained(folder, SweepError)
     return locked(
         folder,
-        lambda: RunFolderError(
+        lambda: RunError(
             f"Another process is sweeping in {folder}. Wait for its end, or stop it."
         ),
     )

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Literal
 
 from mjlab.parallel.process import end_with_parent, lasting_parent
-from mjlab.rl.checkpoint import Checkpoints
-from mjlab.rl.run_folder import LOCK, RunFolder, RunFolderError, locked
+from mjlab.runs import Run, RunError
+from mjlab.runs.lock import LOCK, locked
 from mjlab.safe_names import check_name
 from mjlab.sweep.folder import SweepError, Trials
 
@@ -62,7 +62,13 @@ class TrialProcess:
         with self._output.open("ab") as output:
             self._process = subprocess.Popen(
                 [
-                    *(sys.executable, "-m", "mjlab", "train", trials.task),
+                    *(
+                        sys.executable,
+                        "-m",
+                        "mjlab",
+                        "train",
+                        trials.words or trials.task,
+                    ),
                     *("--logs", str(trials.folder), "--name", name),
                     *(*trials.arguments, *words),
                 ],
@@ -106,32 +112,32 @@ class TrialProcess:
         return last.removeprefix("error: ") or f"it ended with exit code {code}"
 
 
-def _left(trials: Trials, name: str) -> RunFolder | None:
+def _left(trials: Trials, name: str) -> Run | None:
     """Return the run to go on with; one without a checkpoint makes way for another."""
     run = trials.find(name)
     if run is None:
         return None
     _wait_for_predecessor(run)
-    if Checkpoints(run.path / "checkpoints").newest() is not None:
+    if run.checkpoints.newest() is not None:
         return run
     shutil.rmtree(run.path)
     return None
 
 
-def _wait_for_predecessor(run: RunFolder) -> None:
+def _wait_for_predecessor(run: Run) -> None:
     """Wait for a process that was asked to end, and is still saving."""
     if not (run.path / LOCK).exists():
         return
     limit = time.monotonic() + PATIENCE_S
     pid = run.info().get("pid")
-    refusal = RunFolderError(
+    refusal = RunError(
         f"Process {pid} is still training in {run.path}. Stop it, then go on."
     )
     while True:
         try:
             with locked(run.path, lambda: refusal):
                 return
-        except RunFolderError:
+        except RunError:
             if time.monotonic() > limit:
                 raise
         time.sleep(0.2)

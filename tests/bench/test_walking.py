@@ -11,7 +11,7 @@ from bench.walking import disturbed
 from mjlab.gait import walk as gait_walk
 from mjlab.gait.limits import QUIET
 from mjlab.registry import load_task
-from mjlab.rl import RunFolder
+from mjlab.runs import Run
 from mjlab.tasks.velocity import VelocityG1FlatCfg, VelocityGo1FlatCfg
 
 
@@ -31,7 +31,7 @@ def test_pushes_and_friction_are_as_asked_for_and_the_task_is_not_changed() -> N
 def test_the_settings_of_a_saved_run_are_changed_as_well() -> None:
     trained = load_task("Velocity-G1-Flat").trained
     assert trained is not None
-    cfg = RunFolder(trained).configs()["env"]
+    cfg = Run(trained).configs()["env"]
     found = disturbed(cfg, 0.7, (0.2, 0.4)).events
     push, feet = found["push_robot"], found["foot_friction"]
     assert push is not None and push.params["velocity_range"]["x"] == (-0.7, 0.7)

@@ -13,7 +13,7 @@ from mjlab.cli import doctor, evaluate, export, play, record, run_program, train
 from mjlab.envs import ManagerBasedRlEnvCfg
 from mjlab.managers import RewardTermCfg
 from mjlab.registry import Task, load_task
-from mjlab.rl import RunFolder
+from mjlab.runs import find
 from tests.tools.registered import registered
 from tests.worlds.rl_runs import agent_cfg, env_cfg
 
@@ -76,7 +76,7 @@ def test_a_run_of_a_task_that_has_changed_is_resumed_on_demand(
     line += ["--env.scene.num-envs", "8", "--agent.max-iterations"]
     with registered(tmp_path / "package", Changing=f"{__name__}:CHANGING"):
         assert run_program(train.main, [*line, "1"]) == 0
-        run = RunFolder.find("Changing", tmp_path / "logs")
+        run = find("Changing", tmp_path / "logs").run
         monkeypatch.setitem(REWARD, "func", mdp.action_rate_l2)
         capsys.readouterr()
         line += ["2", "--resume", "latest"]

@@ -32,7 +32,6 @@ from mjlab.cli import (
     warm,
 )
 from mjlab.cli.line import read_line
-from mjlab.cli.runs import find_run
 from mjlab.cli.sources import find_source
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.envs.config import ConfigError, check_config
@@ -41,11 +40,10 @@ from mjlab.managers import EventTermCfg, RewardTermCfg
 from mjlab.mdp import JointEffortActionCfg, joint_vel_l2
 from mjlab.registry import entries, load_task
 from mjlab.report import render
-from mjlab.rl import Checkpoints, RunFolder
 from mjlab.rl.checkpoint import write_model
 from mjlab.rl.console import open_display
-from mjlab.rl.run_folder import RunFolderError
 from mjlab.rl.signals import Interrupts, _is_closed
+from mjlab.runs import Run, RunError, find
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from mjlab.tasks.cartpole.rl import CartpoleAgentCfg
 from tests.worlds.rl_runs import env_cfg
@@ -235,7 +233,7 @@ def test_five_signals_at_once_interrupt_no_clean_up(tmp_path, number):
 
 def test_a_run_whose_output_is_closed_counts_as_stopped(tmp_path):
     configs = {"env": env_cfg(), "agent": CartpoleAgentCfg()}
-    run = RunFolder.create(tmp_path, TASK, configs=configs, seed=3)
+    run = Run.create(tmp_path, TASK, configs=configs, seed=3)
     with pytest.raises(BrokenPipeError), run.recording():
         raise BrokenPipeError
     assert run.info()["status"] == "stopped"
@@ -251,10 +249,10 @@ def test_a_training_in_a_closed_pipe_is_saved_and_says_so(tmp_path):
             assert process.poll() is None
         process.stdout.close()
     assert process.returncode == 0
-    run = RunFolder.find(TASK, tmp_path)
+    run = find(TASK, tmp_path).run
     assert run.info()["status"] == "stopped"
     assert "SIGPIPE" in run.info()["reason"]
-    assert Checkpoints(run.path / "checkpoints").newest() is not None
+    assert run.checkpoints.newest() is not None
 
 
 def test_ctrl_c_ends_a_program_without_a_traceback(capsys):
@@ -279,7 +277,7 @@ def test_a_reader_that_has_enough_ends_a_program_without_a_traceback():
 
 
 @contextlib.contextmanager
-def training(run: RunFolder, tmp_path: Path) -> Iterator[int]:
+def training(run: Run, tmp_path: Path) -> Iterator[int]:
     """A process that trains in a run's folder, killed at the end."""
     ready = tmp_path / "ready"
 
@@ -300,7 +298,7 @@ def training(run: RunFolder, tmp_path: Path) -> Iterator[int]:
 
 def test_the_report_tells_a_run_that_is_going_from_one_that_died(tmp_path):
     configs = {"env": env_cfg(), "agent": CartpoleAgentCfg()}
-    run = RunFolder.create(tmp_path, TASK, configs=configs, seed=3)
+    run = Run.create(tmp_path, TASK, configs=configs, seed=3)
     assert run.info()["pid"] == os.getpid()
     with training(run, tmp_path):
         assert 'class="status running">running<' in render(run.path)
@@ -312,7 +310,7 @@ def test_the_report_tells_a_run_that_is_going_from_one_that_died(tmp_path):
 
 
 def test_a_run_is_resumed_by_one_process_at_a_time(logs, tmp_path, capsys):
-    run = RunFolder.find(TASK, logs)
+    run = find(TASK, logs).run
     before = run.info()
     line = [*small(), "--resume", "latest", "--logs", str(logs)]
     with training(run, tmp_path) as child:
@@ -344,7 +342,7 @@ def test_a_learning_rate_that_is_typed_wins_over_the_checkpoint(tmp_path, capsys
     assert run_program(train.main, line) == 0
     said = r"Changed: .*agent\.algorithm\.learning_rate \S+ -> 0\.0003"
     assert re.search(said, capsys.readouterr().out)
-    run = RunFolder.find(TASK, tmp_path)
+    run = find(TASK, tmp_path).run
     assert run.settings().values["agent.algorithm.learning_rate"] == 3e-4
     checkpoint = torch.load(run.path / "checkpoints" / "model_000002.pt")
     optimizer = checkpoint["learner"]["algorithm"]["optimizer_state_dict"]
@@ -355,14 +353,14 @@ def test_a_learning_rate_that_is_typed_wins_over_the_checkpoint(tmp_path, capsys
 
 def test_another_seed_is_refused_on_an_exact_resume(logs, tmp_path, capsys):
     shutil.copytree(logs, tmp_path / "logs")
-    before = RunFolder.find(TASK, tmp_path / "logs").info()["seed"]
+    before = find(TASK, tmp_path / "logs").run.info()["seed"]
     line = [*small(), "--resume", "latest", "--logs", str(tmp_path / "logs")]
     line += ["--seed", "5"]
     said = answer(capsys, train.main, *line)
     assert said.startswith(f"error: env.seed {before} -> 5 cannot change in an exact")
     assert said.count("\n") == 1 and "--no-exact" in said
     assert run_program(train.main, [*line, "--no-exact"]) == 0
-    assert RunFolder.find(TASK, tmp_path / "logs").info()["seed"] == 5
+    assert find(TASK, tmp_path / "logs").run.info()["seed"] == 5
 
 
 # --- Devices, disks and folders ------------------------------------------------------
@@ -416,7 +414,7 @@ def test_a_full_disk_is_one_line_that_names_folder_and_space(
 
 def test_a_run_on_a_full_disk_keeps_its_own_error(tmp_path, monkeypatch):
     configs = {"env": env_cfg(), "agent": CartpoleAgentCfg()}
-    run = RunFolder.create(tmp_path, TASK, configs=configs, seed=3)
+    run = Run.create(tmp_path, TASK, configs=configs, seed=3)
 
     def full(handle: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -444,7 +442,7 @@ def test_a_folder_that_may_only_be_read_is_said_so(tmp_path, monkeypatch):
     configs = {"env": env_cfg(), "agent": CartpoleAgentCfg()}
     said = r"Cannot write to .*/logs \(read-only file system\)\. --logs names another"
     with pytest.raises(CannotWriteError, match=said):
-        RunFolder.create(tmp_path / "logs", TASK, configs=configs, seed=3)
+        Run.create(tmp_path / "logs", TASK, configs=configs, seed=3)
 
 
 # --- Slips in Python -----------------------------------------------------------------
@@ -582,13 +580,13 @@ def test_a_policy_that_ships_is_called_by_its_task_alone(tmp_path, capsys):
     ships = next(name for name in sorted(entries()) if load_task(name).trained)
     source = find_source(ships, policy="trained", as_trained=False, logs=tmp_path)
     assert source.title == ships
-    assert find_run(ships, tmp_path).path.name == ships
+    assert find(ships, tmp_path).run.path.name == ships
 
 
 def test_a_run_that_is_locked_in_this_process_is_locked_too(tmp_path):
     configs = {"env": env_cfg(), "agent": CartpoleAgentCfg()}
-    run = RunFolder.create(tmp_path, TASK, configs=configs, seed=3)
-    with run.lock(), pytest.raises(RunFolderError, match=str(os.getpid())):
+    run = Run.create(tmp_path, TASK, configs=configs, seed=3)
+    with run.lock(), pytest.raises(RunError, match=str(os.getpid())):
         with run.lock():
             pass
     with run.lock():

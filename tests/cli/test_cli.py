@@ -24,21 +24,14 @@ from mjlab.cli.hardware import choose_worlds
 from mjlab.cli.help import field_texts, reference
 from mjlab.cli.line import read_line
 from mjlab.cli.list import find_summary
-from mjlab.cli.runs import find_run
 from mjlab.cli.static_imports import ImportFaultError, check_imports
 from mjlab.cli.training import record_film
 from mjlab.entity import EntityCfg, build_entity
 from mjlab.motion.bvh import read_bvh
 from mjlab.names import suggest
 from mjlab.registry import entries, find_entry, load_task
-from mjlab.rl import (
-    BetaCfg,
-    MlpModelCfg,
-    PpoAgentCfg,
-    RndCfg,
-    RnnModelCfg,
-    RunFolder,
-)
+from mjlab.rl import BetaCfg, MlpModelCfg, PpoAgentCfg, RndCfg, RnnModelCfg
+from mjlab.runs import Run, RunError, find
 from mjlab.settings.change import Setting, apply, find_part
 from mjlab.settings.tree import SettingError
 from mjlab.tasks.cartpole import CartpoleAgentCfg, CartpoleBalanceCfg
@@ -127,7 +120,7 @@ WRONG = {
     '"cuda:0", "cuda:1" and so on.',
     "--gpus 99": "There is no GPU 99. Valid: ",
     "--resume latest --logs /nowhere": "There is no run of 'Cartpole-Balance' in "
-    "/nowhere to resume. Train one with train.py Cartpole-Balance.",
+    "/nowhere. Train one with train.py Cartpole-Balance.",
     "--help-config env.rewrds": "--help-config env.rewrds: env has no part "
     "'rewrds'. Valid names, nearest first: 'rewards', ",
     "--env.decimatoin 4": "--env.decimatoin: env has no part 'decimatoin'. "
@@ -696,14 +689,14 @@ def test_a_run_goes_on_where_it_was(logs, capsys):
 def test_a_run_is_resumed_by_its_name_among_those_of_the_task(logs):
     name = (logs / TASK / "latest").resolve().name
     line = read_line(train.TrainOptions, [TASK, "--resume", name, "--logs", str(logs)])
-    run = train.find_run(line.options, find_entry(TASK))
-    assert run is not None and run.path.name == name
+    found = train.find_resumed(line.options, find_entry(TASK))
+    assert found is not None and found.run.path.name == name
 
 
 def test_a_folder_without_runs_is_not_suggested_as_one(tmp_path):
     (tmp_path / "sweeps").mkdir()
-    with pytest.raises(UsageError) as refusal:
-        find_run("sweeps", tmp_path)
+    with pytest.raises(RunError) as refusal:
+        find("sweeps", tmp_path)
     assert "Valid names" not in str(refusal.value)
 
 
@@ -722,7 +715,7 @@ def test_a_training_with_a_film_has_it_in_its_report(logs, tmp_path, capsys):
 @pytest.mark.slow
 def test_a_film_that_cannot_be_recorded_is_one_line(tmp_path):
     (tmp_path / "run.json").write_text('{"task": "Cartpole-Balance"}')
-    said = record_film(RunFolder(tmp_path))
+    said = record_film(Run(tmp_path))
     assert said.startswith("No film was recorded. ")
     assert "config.json" in said and "\n" not in said
 

@@ -21,7 +21,8 @@ from mjlab.motion import (
 )
 from mjlab.motion.simulate import simulated
 from mjlab.registry import load_task
-from mjlab.rl import RunFolder, load_policy
+from mjlab.rl import load_policy
+from mjlab.runs import Run
 from mjlab.tasks.robots.g1 import g1_cfg
 from mjlab.tasks.tracking.clips import FOLDER, make_clip
 from mjlab.viewer import Player
@@ -53,7 +54,7 @@ MISTAKES = {
     "check wave.npz --robot Go1": r"has the joint 'left_hip_pitch_joint', and Go1 has",
     "make wav": r"'wav'.*'wave'",
     "record Cartpole-Balance": r"Cartpole-Balance has no entity 'robot'",
-    "record nothing": r"no task 'nothing'",
+    "record nothing": r"no run or task 'nothing'",
     "import wave.pkl": r"is a pickle, which runs code",
     "import wave.csv": r"There is no file wave\.csv",
 }
@@ -114,7 +115,7 @@ def test_what_a_policy_does_becomes_a_motion(tmp_path, capsys):
     assert "share of a motor's speed" in capsys.readouterr().out
     # The same by hand.
     task = load_task("Velocity-Go1-Flat")
-    run = RunFolder(task.trained)
+    run = Run(task.trained)
     configs = run.configs(None)
     cfg = configs["env"].play()
     cfg.scene.num_envs = 1

@@ -12,7 +12,7 @@ from mjlab.cli.answers import Answer
 from mjlab.cli.sources import find_source
 from mjlab.cli.training import train
 from mjlab.envs import ManagerBasedRlEnvCfg
-from mjlab.rl import RunFolder
+from mjlab.runs import find
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from mjlab.viewer import ViewerError
@@ -113,7 +113,7 @@ def play_unseen(place: str, logs: Path, *more: str) -> None:
     "place", ["latest", TASK, f"{TASK}/latest", "RUN", "CHECKPOINT"]
 )
 def test_a_run_is_played_whatever_it_is_called_by(place: str, logs, capsys):
-    run = RunFolder.find("latest", logs)
+    run = find("latest", logs).run
     known = {
         "RUN": str(run.path),
         "CHECKPOINT": str(run.path / "checkpoints" / "model_000002.pt"),
@@ -139,7 +139,7 @@ def test_the_policy_of_a_run_acts_as_its_network_does(logs):
     from mjlab.rl import RslRlVecEnv
     from mjlab.rl.policy import load_policy
 
-    run = RunFolder.find("latest", logs)
+    run = find("latest", logs).run
     env = ManagerBasedRlEnv(env_cfg(worlds=4))
     policy = load_policy(run.path, env, agent_cfg(2))
     observations, _ = env.reset()
@@ -180,7 +180,7 @@ def test_a_configuration_that_has_no_form_of_its_own_is_watched_as_well():
 @pytest.mark.parametrize(
     ("arguments", "answer"),
     [
-        ("Cartpole-Balanse", r"no task 'Cartpole-Balanse' either.*'Cartpole-Balance'"),
+        ("Cartpole-Balanse", r"no run or task 'Cartpole-Balanse'.*'Cartpole-Balance'"),
         ("Muscle-Walk-W54", r"no run of 'Muscle-Walk-W54'.*train.py.*--policy rand"),
         ("latest --logs nowhere", r"There is no run in nowhere. Train one"),
         ("--policy zero", r"--policy zero needs a task. Tasks: Cartpole-Balance"),

@@ -27,10 +27,10 @@ from mjlab.envs import ManagerBasedRlEnv, Policy
 from mjlab.mdp import UniformVelocityCommand
 from mjlab.registry import Task, load_task
 from mjlab.report import render
-from mjlab.rl import RunFolder
 from mjlab.rl.console import Progress
-from mjlab.rl.logging import METRICS, JsonlWriter
-from mjlab.rl.metrics_file import Metrics, Series, read_metrics
+from mjlab.rl.logging import JsonlWriter
+from mjlab.runs import Run
+from mjlab.runs.metrics import METRICS, Metrics, Series, read_metrics
 from mjlab.settings.file import settings_text
 from tests.report.test_report import make_run
 from tests.rl.test_train import Quiet
@@ -99,13 +99,13 @@ TASKS = Path(__file__).resolve().parents[2] / "tasks"
 
 @pytest.mark.parametrize("place", HEALTHY)
 def test_the_figures_of_a_training_that_went_well_show_nothing(place: str) -> None:
-    assert examine_training(course_of(RunFolder(TASKS / place))) == []
+    assert examine_training(course_of(Run(TASKS / place))) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("place", HEALTHY)
 def test_nothing_is_found_in_a_run_that_went_well(place: str) -> None:
-    run = RunFolder(TASKS / place)
+    run = Run(TASKS / place)
     assert examine(run, run.configs())[0] == []
 
 
@@ -401,7 +401,7 @@ def test_a_policy_is_judged_after_it_tracks_40_percent_as_well_as_in_the_end(
     task: str,
 ) -> None:
     """By the 50 iterations that a shipped run keeps."""
-    shipped = course_of(RunFolder(TASKS / "velocity/trained" / task))
+    shipped = course_of(Run(TASKS / "velocity/trained" / task))
     tracked = shipped.metrics.series["Episode_Reward/track_linear_velocity"]
     pairs = [*zip(tracked.iterations, tracked.finite, strict=True)]
     last = [value for _, value in pairs[-len(pairs) // 10 :]]
@@ -451,7 +451,7 @@ def test_a_run_that_is_set_to_few_iterations_is_early_by_its_task(
     run = make_run(tmp_path / "run", lines, task="Velocity-Go1-Flat")
     settings = flat_settings(agent={"max_iterations": 5})
     (run / "config.json").write_text(settings_text("Velocity-Go1-Flat", settings))
-    found, looked_at = examine(RunFolder(run), {})
+    found, looked_at = examine(Run(run), {})
     said = listing(found, looked_at)
     assert " 1. sure    Too early to judge: 5 of 300 iterations." in said
     assert "Try: ask again after iteration 60;" in said
@@ -514,7 +514,7 @@ SICK = Task(env=lambda: planted(doctor_runs.ending_pays)[0], rl=sick_agent)
 
 
 @pytest.fixture
-def sick(tmp_path: Path) -> Iterator[tuple[RunFolder, Quiet]]:
+def sick(tmp_path: Path) -> Iterator[tuple[Run, Quiet]]:
     env, agent = planted(doctor_runs.ending_pays)
     agent.logging.tensorboard = False
     told = Quiet()
@@ -526,7 +526,7 @@ def sick(tmp_path: Path) -> Iterator[tuple[RunFolder, Quiet]]:
 
 @pytest.mark.slow
 def test_a_collapse_is_said_while_training_in_the_report_and_by_the_script(
-    sick: tuple[RunFolder, Quiet], capsys: pytest.CaptureFixture[str]
+    sick: tuple[Run, Quiet], capsys: pytest.CaptureFixture[str]
 ) -> None:
     run, told = sick
     (said,) = [line for line in told.said if line.startswith("Doctor: Ending at once")]
@@ -543,7 +543,7 @@ def test_a_collapse_is_said_while_training_in_the_report_and_by_the_script(
 
 @pytest.mark.slow
 def test_a_remedy_is_tried_beside_none_from_the_same_checkpoint(
-    sick: tuple[RunFolder, Quiet],
+    sick: tuple[Run, Quiet],
 ) -> None:
     run, _ = sick
     configs = run.configs()

@@ -6,7 +6,7 @@ import pytest
 
 from mjlab.doctor import Diagnosis
 from mjlab.doctor.training import Course, examine_training
-from mjlab.rl.metrics_file import Metrics, Series
+from mjlab.runs.metrics import Metrics, Series
 from tests.tools.flat import flat_settings
 
 ITERATIONS = list(range(1, 41))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from mjlab.cli.runs import open_file
+from mjlab.cli.policy_files import open_file
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.export import ExportError, FilePolicy, OnnxPolicy, driven_by
 from mjlab.export.motion import clips_of

@@ -14,8 +14,8 @@ from mjlab.cli import export as export_script
 from mjlab.cli.training import train
 from mjlab.export import ExportError, OnnxPolicy
 from mjlab.names import UnknownNameError
-from mjlab.rl import LoggingCfg, RunFolder
-from mjlab.rl.run_folder import RunFolderError
+from mjlab.rl import LoggingCfg
+from mjlab.runs import Run, RunError, find
 from tests.worlds.rl_runs import agent_cfg, env_cfg
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,7 +51,7 @@ class Said:
         self.lines.append(text)
 
 
-def trained(root: Path) -> tuple[RunFolder, list[str]]:
+def trained(root: Path) -> tuple[Run, list[str]]:
     said = Said()
     agent = agent_cfg(1, logging=LoggingCfg(tensorboard=False))
     run, _ = train(env_cfg(), agent, task=TASK, root=root, device="cpu", display=said)
@@ -69,14 +69,14 @@ def logs(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def file(logs) -> Path:
     """The file that training wrote."""
-    return RunFolder.find("latest", logs).path / "export" / f"{TASK}.onnx"
+    return find("latest", logs).run.path / "export" / f"{TASK}.onnx"
 
 
 # --- Written --------------------------------------------------------------------------
 
 
 def test_training_leaves_a_file_that_says_where_it_comes_from(logs, file):
-    run = RunFolder.find("latest", logs)
+    run = find("latest", logs).run
     made = OnnxPolicy(file).contract["made"]
     assert made["run"] == run.path.name and made["iteration"] == 1
     assert made["checkpoint"] == "model_000001.pt" and made["seed"] == 3
@@ -133,10 +133,10 @@ def test_the_script_writes_the_policy_of_a_run_and_says_what_it_takes(
 def test_a_checkpoint_outside_of_its_run_is_refused_in_one_line(
     program, logs, tmp_path
 ):
-    checkpoint = RunFolder.find("latest", logs).path / "checkpoints/model_000001.pt"
+    checkpoint = find("latest", logs).run.path / "checkpoints/model_000001.pt"
     alone = tmp_path / "model.pt"
     shutil.copy(checkpoint, alone)
-    with pytest.raises(RunFolderError) as caught:
+    with pytest.raises(RunError) as caught:
         program.main([str(alone), "--logs", str(logs)])
     said = str(caught.value)
     assert said.startswith(f"{alone} is in no run's folder. Keep a checkpoint in its")

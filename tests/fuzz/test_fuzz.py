@@ -27,8 +27,10 @@ from mjlab.export.runner.policy import CONTRACT, FORMAT, NO_CHECKSUM, with_check
 from mjlab.motion import Motion, load_motion, save_motion
 from mjlab.recording.reader import Recording
 from mjlab.report.page import render
-from mjlab.rl import Checkpoints, Ranks, RunFolder
-from mjlab.rl.checkpoint import find_fault, load_model
+from mjlab.rl import Ranks
+from mjlab.rl.checkpoint import load_model, save_checkpoint
+from mjlab.runs import Checkpoints, Run
+from mjlab.runs.checkpoints import find_fault
 from mjlab.tasks.robots.cartpole import CARTPOLE_XML
 from tests.fuzz.mutate import damaged_bytes, damaged_json, damaged_lines
 from tests.recording.test_files import a_file, an_episode
@@ -127,7 +129,7 @@ def run_json(folder: Path) -> Format:
     (run / "metrics.jsonl").write_text("\n".join(lines) + "\n")
 
     def read() -> None:
-        assert isinstance(RunFolder(run).info()["task"], str)
+        assert isinstance(Run(run).task, str)
         render(run)
 
     return Format(run / "run.json", damaged_json, read)
@@ -149,7 +151,7 @@ def config(folder: Path) -> Format:
     path = folder / "config.json"
     shutil.copy(TRAINED["Cartpole-Balance"] / "config.json", path)
 
-    return Format(path, damaged_json, lambda: RunFolder(folder).configs())
+    return Format(path, damaged_json, lambda: Run(folder).configs())
 
 
 def motion(folder: Path) -> Format:
@@ -219,7 +221,7 @@ def _bits(value: Any) -> Any:
 
 def checkpoint(folder: Path) -> Format:
     model = {"learner": {"weights": torch.arange(60.0).view(3, 20)}, "progress": 3}
-    path = Checkpoints(folder).save(1, model, {"world": 1}, Ranks())
+    path = save_checkpoint(Checkpoints(folder), 1, model, {"world": 1}, Ranks())
     return Format(path, damaged_bytes, lambda: _bits(load_model(path)), True)
 
 

@@ -8,7 +8,8 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.registry import entries, load_task
-from mjlab.rl import RslRlVecEnv, RunFolder, load_policy
+from mjlab.rl import RslRlVecEnv, load_policy
+from mjlab.runs import Run
 from mjlab.threads import torch_threads
 from tests.golden.runs import NUM_ENVS
 from tests.tools.architecture import ROOT
@@ -64,7 +65,7 @@ def policy_actions(task: str) -> dict[str, list[list[float]]]:
     Later ones would show how contacts multiply what the processor rounds.
     """
     with torch_threads(1):
-        run = RunFolder(TRAINED[task])
+        run = Run(TRAINED[task])
         configs = run.configs()
         cfg, agent = configs["env"], configs["agent"]
         cfg.scene.num_envs = NUM_ENVS

@@ -24,7 +24,10 @@ BENCH = "tests/bench/"
 
 # Pattern of lines -> the test that types them, or calls what they call.
 BY_ANOTHER_TEST = {
-    "*Pendulum*": f"{FIRST_TASK}test_the_task_of_the_page_is_trained_and_played",
+    "*pendulum.py:TASK*": (
+        f"{FIRST_TASK}test_the_file_of_the_page_is_trained_and_played_without_a_package"
+    ),
+    "*Pendulum*": f"{FIRST_TASK}test_the_package_of_the_page_is_trained_and_played",
     "mjlab * Walker *": (
         "tests/tasks/test_foreign_robot.py::"
         "test_the_robot_of_the_page_is_trained_and_played"

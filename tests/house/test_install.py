@@ -57,7 +57,7 @@ WITHOUT_EXTRAS = """
 import importlib, sys
 for name in sys.argv[1].split():
     sys.modules[name] = None  # Importing it raises.
-for name in ("cli.train", "cli.runs", "cli.episodes", "cli.doctor", "export.verify"):
+for name in ("cli.train", "runs.find", "cli.episodes", "cli.doctor", "export.verify"):
     importlib.import_module(f"mjlab.{name}")
 """
 EXTRAS = (

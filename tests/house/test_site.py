@@ -75,9 +75,9 @@ def test_the_reference_has_every_public_name_with_its_arguments():
 
     own = {n for n, v in vars(mjlab.sim).items() if getattr(v, "__doc__", None)}
     assert names == {n for n in own if callable(vars(mjlab.sim)[n])}
-    (one,) = (each for each in found["mjlab.rl"] if each.name == "RunFolder")
-    page = api.room_page("mjlab.rl", [one], plain).html
-    assert 'id="RunFolder.create"' in page
+    (one,) = (each for each in found["mjlab.runs"] if each.name == "Run")
+    page = api.room_page("mjlab.runs", [one], plain).html
+    assert 'id="Run.create"' in page
     assert "<dt><code>task</code></dt><dd>Task&#x27;s id.</dd>" in page.replace(
         "Task's", "Task&#x27;s"
     )

@@ -10,14 +10,14 @@ import torch
 
 from mjlab.cli import evaluate
 from mjlab.cli.line import read_line
-from mjlab.cli.runs import find_run
 from mjlab.envs import ManagerBasedRlEnv, Policy
 from mjlab.envs.rollout import run_episodes
 from mjlab.motion import MotionAction, motion_command
 from mjlab.motion.evaluation import TrackingMeter, table
 from mjlab.registry import load_task
-from mjlab.rl import RunFolder, load_policy
-from mjlab.rl.checkpoint import find_checkpoint
+from mjlab.rl import load_policy
+from mjlab.runs import Run, find
+from mjlab.runs.checkpoints import find_checkpoint
 from mjlab.watched import watched
 from tests.worlds.motions import g1_robot, saved, standing, tracking_env
 
@@ -170,7 +170,7 @@ def wave(cfg: Any, make: Any) -> dict[str, Any]:
 def test_a_run_is_evaluated_from_the_first_frame_undisturbed(tmp_path: Path) -> None:
     words = ["Tracking-G1", "--logs", str(tmp_path)]
     line = read_line(evaluate.EvaluateOptions, words)
-    run = find_run("Tracking-G1", tmp_path)
+    run = find("Tracking-G1", tmp_path).run
     trained, asked = run.configs()["env"], evaluate.read_configs(line, run)["env"]
     assert trained.commands["motion"].sampling == "adaptive"
     assert asked.commands["motion"].sampling == "start"
@@ -182,7 +182,7 @@ def test_a_run_is_evaluated_from_the_first_frame_undisturbed(tmp_path: Path) -> 
 def test_the_shipped_policy_waves_to_the_end_and_nearer_than_standing_still() -> None:
     task = load_task("Tracking-G1")
     assert task.trained is not None
-    run = RunFolder(task.trained)
+    run = Run(task.trained)
     cfgs = run.configs()
 
     def trained(env: ManagerBasedRlEnv) -> Policy:

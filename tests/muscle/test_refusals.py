@@ -13,8 +13,9 @@ from mjlab.envs import ManagerBasedRlEnv
 from mjlab.managers import TermError
 from mjlab.muscle import MuscleNetwork, WeightError
 from mjlab.rl import EvaluationCfg, LoggingCfg, load_policy
-from mjlab.rl.checkpoint import CheckpointError, find_checkpoint
 from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.runs import CheckpointError
+from mjlab.runs.checkpoints import find_checkpoint
 from mjlab.tasks.muscle import WalkW18Cfg
 from mjlab.tasks.muscle.learning import MuscleHookCfg
 from mjlab.tasks.muscle.models import W18_XML

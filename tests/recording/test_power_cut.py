@@ -15,7 +15,8 @@ from mjlab.recording.config import files_of
 from mjlab.render import Video
 from mjlab.replay.replay_files import ReplayedFile, RobomimicFile
 from mjlab.report.page import REPORT, write_report
-from mjlab.rl import RunFolder, ship
+from mjlab.rl import ship
+from mjlab.runs import Run
 from tests.recording.test_files import a_file, an_episode
 from tests.replay.test_faults import break_again, broken_cfg, make
 from tests.tasks.test_shipped import TRAINED
@@ -67,7 +68,7 @@ def test_a_dump_has_its_name_when_all_of_it_is_on_disk(
 def test_pages_run_files_and_evaluations_are_on_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shipped = RunFolder(TRAINED["Cartpole-Balance"])
+    shipped = Run(TRAINED["Cartpole-Balance"])
     disk = Disk(monkeypatch)
     run = ship(shipped, tmp_path / "logs" / "task" / "run")
     write_report(run.path)
@@ -94,7 +95,7 @@ def test_pages_run_files_and_evaluations_are_on_disk(
 def test_a_run_that_ships_anew_is_on_disk_before_the_old_one_goes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = RunFolder(TRAINED["Cartpole-Balance"])
+    run = Run(TRAINED["Cartpole-Balance"])
     to = tmp_path / "trained"
     disk = Disk(monkeypatch)
     ship(run, to)
@@ -140,7 +141,7 @@ def test_a_replayed_file_has_its_name_when_it_is_on_disk(
 
 
 def test_a_folder_that_ship_did_not_make_is_refused_and_stays(tmp_path: Path) -> None:
-    run = RunFolder(TRAINED["Cartpole-Balance"])
+    run = Run(TRAINED["Cartpole-Balance"])
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / "thesis.tex").write_text("years")

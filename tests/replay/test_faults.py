@@ -32,7 +32,8 @@ from mjlab.replay.dump_replay import (
     element_name,
 )
 from mjlab.replay.flight_recorder import FlightRecorder
-from mjlab.rl import DumpCfg, RunFolder
+from mjlab.rl import DumpCfg
+from mjlab.runs import Run, find
 from mjlab.sim.fields import STATE_FIELDS
 from tests.rl.test_train import Quiet
 from tests.tools.film_reader import read_film
@@ -525,7 +526,7 @@ def test_a_dump_of_pickles_is_refused_and_runs_nothing(
 
 def train_broken(
     root: Path, func: Any = push_joint, task: str = "Some-Task", **dumps: Any
-) -> tuple[RunFolder, list[str]]:
+) -> tuple[Run, list[str]]:
     """A run of two iterations of six steps, whose world 5 breaks in the second."""
     display = Quiet()
     cfg = agent_cfg(2, dumps=DumpCfg(**dumps), init_at_random_ep_len=False)
@@ -540,14 +541,14 @@ BROKEN = Task(env=lambda: broken_cfg(func=push_joint), rl=agent_cfg)
 @pytest.fixture(scope="module")
 def broken_run(
     tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[tuple[RunFolder, list[str]]]:
+) -> Iterator[tuple[Run, list[str]]]:
     package = tmp_path_factory.mktemp("package")
     with registered(package, Broken_Cartpole=f"{__name__}:BROKEN"):
         yield train_broken(tmp_path_factory.mktemp("logs"), task="Broken-Cartpole")
 
 
 def test_a_run_keeps_its_faults_and_says_where(
-    broken_run: tuple[RunFolder, list[str]],
+    broken_run: tuple[Run, list[str]],
 ) -> None:
     run, said = broken_run
     assert run.info()["status"] == "finished"
@@ -566,7 +567,7 @@ def test_a_run_that_ends_for_a_fault_keeps_it(tmp_path: Path) -> None:
     """What is observed and not finite makes the policy's numbers not finite."""
     with pytest.raises(RuntimeError, match=r"not finite \(.*surrogate"):
         train_broken(tmp_path, func=break_joint)
-    run = RunFolder.find("latest", tmp_path)
+    run = find("latest", tmp_path).run
     assert run.info()["status"] == "failed"
     recording = load_dump(run.path / "dumps" / "000001_nonfinite")
     assert recording.about["faults"] == [{"kind": "nonfinite", "step": 6}]
@@ -577,12 +578,12 @@ def test_recording_may_be_switched_off(tmp_path: Path) -> None:
     assert not (run.path / "dumps").exists()
 
 
-def play_dump(run: RunFolder, *more: str) -> None:
+def play_dump(run: Run, *more: str) -> None:
     play.main(["--dump", str(run.path / "dumps" / "000002_nonfinite"), *more])
 
 
 def test_a_dump_is_played_and_what_broke_is_said(
-    broken_run: tuple[RunFolder, list[str]],
+    broken_run: tuple[Run, list[str]],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     play_dump(broken_run[0], "--viewer", "none")
@@ -597,7 +598,7 @@ def test_a_dump_is_played_and_what_broke_is_said(
 
 def test_a_dump_is_filmed(
     renderer_works: None,
-    broken_run: tuple[RunFolder, list[str]],
+    broken_run: tuple[Run, list[str]],
     tmp_path: Path,
 ) -> None:
     pytest.importorskip("imageio_ffmpeg")

@@ -19,13 +19,14 @@ import pytest
 
 from mjlab.cli import report as script
 from mjlab.cli.training import train
-from mjlab.report import NoRunError, render, write_report
+from mjlab.report import render, write_report
 from mjlab.report.chart import Chart, ChartLine
 from mjlab.report.curves import MOST_POINTS, STRETCHES
 from mjlab.report.outcome import EMBEDDED
 from mjlab.report.scale import Scale, scale_for
 from mjlab.report.words import duration, file_size, number
 from mjlab.rl import EvaluationCfg, Hook, LoggingCfg
+from mjlab.runs import RunError
 from mjlab.settings.file import settings_text
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from tests.tools.browser import Browser, find_browser
@@ -389,10 +390,10 @@ def test_a_run_without_any_figure_has_a_page(tmp_path):
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path):
-    with pytest.raises(NoRunError, match=r"run\.json is missing"):
+    with pytest.raises(RunError, match=r"run\.json is missing"):
         render(tmp_path)
     tmp_path.joinpath("run.json").write_text("{")
-    with pytest.raises(NoRunError, match="is damaged"):
+    with pytest.raises(RunError, match="is damaged"):
         render(tmp_path)
 
 

@@ -8,10 +8,11 @@ import torch
 
 from mjlab.envs import mdp
 from mjlab.managers import CurriculumTermCfg, RewardTermCfg
-from mjlab.rl import CheckpointError, GaussianCfg, PpoCfg, RndCfg, TrainingLoop
+from mjlab.rl import GaussianCfg, PpoCfg, RndCfg, TrainingLoop
 from mjlab.rl.changed_settings import find_changes
+from mjlab.runs import CheckpointError
+from mjlab.runs.settings import task_text
 from mjlab.settings.file import Settings, settings_text
-from mjlab.task_file import task_text
 from tests.worlds.rl_runs import agent_cfg, differing, env_cfg, flat_state, make_loop
 
 

@@ -13,15 +13,10 @@ from mjlab.envs import ManagerBasedRlEnv, mdp
 from mjlab.managers import RecorderTermCfg
 from mjlab.recording import RecordingCfg
 from mjlab.recording.config import RecordingError
-from mjlab.rl import (
-    CloningAgentCfg,
-    DistillationAgentCfg,
-    RslRlVecEnv,
-    RunFolder,
-    load_policy,
-)
+from mjlab.rl import CloningAgentCfg, DistillationAgentCfg, RslRlVecEnv, load_policy
 from mjlab.rl.algorithms.cloning import read_demonstrations
 from mjlab.rl.check import AgentError
+from mjlab.runs import Run, find
 from mjlab.tasks.cartpole.rl import CartpoleAgentCfg
 from tests.worlds.rl_runs import agent_cfg, env_cfg, make_loop
 
@@ -55,13 +50,13 @@ def demos(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def run(demos: Path, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+def run(demos: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """A run that cloned the controller."""
     root = tmp_path_factory.mktemp("logs")
     options = f"--demos {demos} --logs {root} --device cpu --agent.max-iterations 4 "
     options += "--agent.actor.hidden-dims 32 --agent.evaluation.num-envs 4"
     clone.main([TASK, *options.split()])
-    return RunFolder.find("latest", root)
+    return find("latest", root).run
 
 
 def observed() -> TensorDict:
@@ -79,9 +74,9 @@ def test_the_steps_of_a_recording_are_those_of_the_controller(demos: Path) -> No
 
 
 def test_a_cloned_policy_does_what_the_controller_would_do_elsewhere(
-    run: RunFolder,
+    run: Run,
 ) -> None:
-    assert run.info()["task"] == TASK and run.info()["status"] == "finished"
+    assert run.task == TASK and run.info()["status"] == "finished"
     agent = run.configs()["agent"]
     assert isinstance(agent, CloningAgentCfg)
     env = ManagerBasedRlEnv(env_cfg())
@@ -94,7 +89,7 @@ def test_a_cloned_policy_does_what_the_controller_would_do_elsewhere(
 
 
 def test_ppo_begins_with_a_cloned_policy_and_keeps_it_while_the_critic_learns(
-    run: RunFolder, tmp_path: Path
+    run: Run, tmp_path: Path
 ) -> None:
     agent = agent_cfg(2)
     agent.actor.hidden_dims, agent.actor.obs_normalization = (32,), False
@@ -107,7 +102,7 @@ def test_ppo_begins_with_a_cloned_policy_and_keeps_it_while_the_critic_learns(
         init_from=run.path,
         critic_first=2,
     )
-    begun = RunFolder.find("latest", tmp_path)
+    begun = find("latest", tmp_path).run
     env = ManagerBasedRlEnv(env_cfg())
     seen = observed()
     before = load_policy(run.path, env, run.configs()["agent"])(seen)
@@ -143,7 +138,7 @@ def test_what_critics_learn_first_the_policy_does_not() -> None:
 
 
 def test_a_student_begins_where_another_runs_policy_ended(
-    run: RunFolder, tmp_path: Path
+    run: Run, tmp_path: Path
 ) -> None:
     """By the role of the network that acts, and not by its name."""
     agent = DistillationAgentCfg(
@@ -160,7 +155,7 @@ def test_a_student_begins_where_another_runs_policy_ended(
     env = ManagerBasedRlEnv(env_cfg())
     seen = observed()
     before = load_policy(run.path, env, run.configs()["agent"])(seen)
-    begun = RunFolder.find("latest", tmp_path)
+    begun = find("latest", tmp_path).run
     torch.testing.assert_close(load_policy(begun.path, env, agent)(seen), before)
 
 

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from mjlab.rl import Checkpoints, Ranks
+from mjlab.rl import Ranks
 from mjlab.rl.distributed import DistributedError, check_gpus, torchrun_command
+from mjlab.runs import Checkpoints
 
 ROOT = Path(__file__).parents[2]
 

@@ -19,10 +19,10 @@ import pytest
 
 from mjlab.cli.answers import _is_answer
 from mjlab.recording import merge
-from mjlab.rl import Checkpoints
-from mjlab.rl.checkpoint import find_fault
 from mjlab.rl.logging import JsonlWriter, read_rows
-from mjlab.rl.metrics_file import read_metrics
+from mjlab.runs import Checkpoints
+from mjlab.runs.checkpoints import find_fault
+from mjlab.runs.metrics import read_metrics
 from mjlab.sweep.page import write_page
 from mjlab.sweep.study import open_study, using_database
 from tests.recording.test_files import a_file, an_episode

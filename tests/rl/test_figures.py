@@ -11,7 +11,7 @@ from tensordict import TensorDict
 
 from mjlab.rl.algorithms import cloning
 from mjlab.rl.algorithms.dagger import Dagger
-from mjlab.rl.figures import Scores
+from mjlab.rl.figures import Scores, Window
 from mjlab.rl.logging import JsonlWriter, TensorboardWriter
 
 
@@ -96,3 +96,20 @@ def test_the_columns_of_the_named_term_are_shuffled_and_no_others(term: str) -> 
     assert moved == [column in columns for column in range(4)]
     own = seen["actor"][:, columns]
     assert torch.equal(own.sort(dim=0).values, rows[:, columns])
+
+
+def test_the_window_holds_just_enough_of_the_latest_episodes() -> None:
+    window = Window(10)
+    assert window.means() == {}
+    window.add(100.0, 50.0, 5.0)
+    window.add(0.0, 0.0, 0.0)
+    window.add(40.0, 30.0, 4.0)
+    # Nine episodes are too few, so all of them count.
+    assert window.means()["Train/mean_reward"] == pytest.approx(140 / 9)
+    window.add(6.0, 12.0, 6.0)
+    # The last two iterations have ten, so the first goes.
+    assert window.means()["Train/mean_reward"] == pytest.approx(46 / 10)
+    assert window.means()["Train/mean_episode_length"] == pytest.approx(42 / 10)
+    other = Window(10)
+    other.load_state(window.state())
+    assert other.means() == window.means()

@@ -9,9 +9,10 @@ import torch
 from mjlab.cli import UsageError, train
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.registry import load_task
-from mjlab.rl import CheckpointError, Checkpoints, GaussianCfg, TrainingLoop
+from mjlab.rl import GaussianCfg, TrainingLoop
 from mjlab.rl.checkpoint import load_model
 from mjlab.rl.initial_weights import take_weights
+from mjlab.runs import CheckpointError, Checkpoints
 from tests.worlds.rl_runs import agent_cfg, env_cfg, make_loop, network
 
 ELU = torch.nn.functional.elu

@@ -24,8 +24,10 @@ from mjlab.export.runner.policy import CONTRACT
 from mjlab.recording import merge, read_index
 from mjlab.recording.reader import Recording
 from mjlab.report.page import REPORT, write_report
-from mjlab.rl import Checkpoints, Ranks, RunFolder, ship
-from mjlab.rl.checkpoint import find_checkpoint, load_model
+from mjlab.rl import Ranks, ship
+from mjlab.rl.checkpoint import load_model, save_checkpoint
+from mjlab.runs import Checkpoints, Run
+from mjlab.runs.checkpoints import find_checkpoint
 from tests.fuzz.test_fuzz import a_policy
 from tests.recording.test_files import a_file, an_episode
 from tests.tasks.test_shipped import TRAINED
@@ -48,7 +50,7 @@ def save(folder: Path) -> Writer:
         number = int(checkpoints.newest().stem[-3:]) + 1 if any(folder.iterdir()) else 1
         weights = torch.full((100_000,), float(number))
         model = {"learner": {"weights": weights}, "progress": number}
-        checkpoints.save(number, model, {"world": number}, Ranks())
+        save_checkpoint(checkpoints, number, model, {"world": number}, Ranks())
 
     def check() -> None:
         found = Checkpoints(folder).newest()
@@ -81,13 +83,13 @@ def merge_parts(folder: Path) -> Writer:
 
 
 def ship_run(folder: Path) -> Writer:
-    run, to = RunFolder(TRAINED["Cartpole-Balance"]), folder / "trained"
+    run, to = Run(TRAINED["Cartpole-Balance"]), folder / "trained"
 
     def check() -> None:
         # A kill between two renames leaves the old one aside, where `ship` finds it.
         places = [to] if to.exists() else list(folder.glob("trained.*.old"))
         assert len(places) == 1
-        assert RunFolder(places[0]).info() == run.info()
+        assert Run(places[0]).info() == run.info()
         assert load_model(find_checkpoint(places[0]))["progress"]
 
     return Writer(lambda: ship(run, to), check)

@@ -25,8 +25,10 @@ from mjlab.recording import episode_store, merge
 from mjlab.recording.hdf5 import RawEpisode
 from mjlab.recording.reader import Recording
 from mjlab.report.page import REPORT, write_report
-from mjlab.rl import Checkpoints, Ranks, RunFolder, ship
-from mjlab.rl.checkpoint import find_checkpoint, load_model, read_manifest
+from mjlab.rl import Ranks, ship
+from mjlab.rl.checkpoint import load_model, save_best, save_checkpoint
+from mjlab.runs import Checkpoints, Run
+from mjlab.runs.checkpoints import find_checkpoint, read_manifest
 from tests.fuzz.test_fuzz import a_policy
 from tests.recording.test_files import a_file, an_episode
 from tests.rl.test_killed_writers import ran_alone
@@ -207,7 +209,7 @@ def save(folder: Path) -> Writer:
     def write_one(number: int) -> None:
         weights = torch.full((1000,), float(number))
         model = {"learner": {"weights": weights}, "progress": number}
-        checkpoints.save(number, model, {"world": number}, Ranks())
+        save_checkpoint(checkpoints, number, model, {"world": number}, Ranks())
 
     def read() -> Any:
         found = checkpoints.newest()
@@ -225,7 +227,7 @@ def first_save(folder: Path) -> Writer:
     checkpoints = Checkpoints(folder / "run" / "checkpoints")
 
     def write_one() -> None:
-        checkpoints.save(1, {"learner": {}}, {"world": 1}, Ranks())
+        save_checkpoint(checkpoints, 1, {"learner": {}}, {"world": 1}, Ranks())
 
     def read() -> Any:
         found = checkpoints.newest()
@@ -234,14 +236,14 @@ def first_save(folder: Path) -> Writer:
     return Writer(write_one, read)
 
 
-def save_best(folder: Path) -> Writer:
+def replace_best(folder: Path) -> Writer:
     """One file takes the place of another, and its manifest that of the other's."""
     checkpoints = Checkpoints(folder / "checkpoints")
 
     def write_one(number: int) -> None:
         weights = torch.full((1000,), float(number))
         model = {"learner": {"weights": weights}, "progress": number}
-        checkpoints.save_best(number, model, score=number / 10)
+        save_best(checkpoints, number, model, score=number / 10)
 
     def read() -> Any:
         found = checkpoints.best()
@@ -265,7 +267,7 @@ def first_save_best(folder: Path) -> Writer:
         return found and load_model(found)["progress"]
 
     return Writer(
-        lambda: checkpoints.save_best(1, {"learner": {}, "progress": 1}, None), read
+        lambda: save_best(checkpoints, 1, {"learner": {}, "progress": 1}, None), read
     )
 
 
@@ -322,7 +324,7 @@ def merge_parts(folder: Path) -> Writer:
 
 def ship_run(folder: Path) -> Writer:
     to = folder / "trained" / "Task"
-    old, new = (RunFolder(TRAINED[f"Cartpole-{n}"]) for n in ("Balance", "Swingup"))
+    old, new = (Run(TRAINED[f"Cartpole-{n}"]) for n in ("Balance", "Swingup"))
 
     def read() -> Any:
         # A cut between two renames leaves the old one aside, where `ship` finds it.
@@ -331,8 +333,8 @@ def ship_run(folder: Path) -> Writer:
         model = load_model(find_checkpoint(places[0]))
         lines = (places[0] / "metrics.jsonl").read_text().splitlines()
         steps = [len(json.loads(line)) for line in lines]
-        configs = list(RunFolder(places[0]).configs())
-        return RunFolder(places[0]).info()["task"], model["progress"], configs, steps
+        configs = list(Run(places[0]).configs())
+        return Run(places[0]).task, model["progress"], configs, steps
 
     ship(old, to)
     # Building a task allocates more than the calls that can fail are counted to.
@@ -341,12 +343,12 @@ def ship_run(folder: Path) -> Writer:
 
 
 def first_ship(folder: Path) -> Writer:
-    run, to = RunFolder(TRAINED["Cartpole-Balance"]), folder / "trained" / "Task"
+    run, to = Run(TRAINED["Cartpole-Balance"]), folder / "trained" / "Task"
 
     def read() -> Any:
         if not to.exists():
             return None
-        return RunFolder(to).info(), load_model(find_checkpoint(to))["progress"]
+        return Run(to).info(), load_model(find_checkpoint(to))["progress"]
 
     agent = run.configs()["agent"]
     return Writer(lambda: ship(run, to, agent=agent), read)
@@ -391,7 +393,7 @@ def report(folder: Path) -> Writer:
 
 
 WRITERS = [
-    *(save, first_save, save_best, first_save_best, record, merge_parts),
+    *(save, first_save, replace_best, first_save_best, record, merge_parts),
     *(ship_run, first_ship, export, report),
 ]
 

@@ -9,8 +9,9 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.registry import load_task
-from mjlab.rl import Checkpoints, MlpModelCfg, TrainingLoop
+from mjlab.rl import MlpModelCfg, TrainingLoop
 from mjlab.rl.learners import network_names
+from mjlab.runs import Checkpoints
 from tests.worlds.rl_runs import differing, flat_state
 
 

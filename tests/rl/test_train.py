@@ -14,20 +14,12 @@ import torch
 from mjlab.cli.training import train
 from mjlab.envs import ManagerBasedRlEnv, mdp
 from mjlab.managers import RewardTermCfg
-from mjlab.rl import (
-    CheckpointError,
-    Checkpoints,
-    EvaluationCfg,
-    Hook,
-    LoggingCfg,
-    RunFolder,
-    load_policy,
-)
+from mjlab.rl import EvaluationCfg, Hook, LoggingCfg, load_policy
 from mjlab.rl.checkpoint import load_model
 from mjlab.rl.logging import read_rows
-from mjlab.rl.run_folder import RunFolderError
 from mjlab.rl.vecenv import RslRlVecEnv
-from mjlab.task_file import read_task
+from mjlab.runs import CheckpointError, RunError, find
+from mjlab.runs.settings import read_task
 from tests.worlds.rl_runs import agent_cfg, env_cfg, make_env
 
 
@@ -70,13 +62,13 @@ def run(tmp_path, iterations=2, **more):
 def test_a_run_leaves_everything_in_its_folder_and_its_policy_plays(tmp_path):
     folder, outcome = run(tmp_path, name="x")
     assert outcome.iteration == 2
-    assert RunFolder.find("latest", tmp_path).path == folder.path
+    assert find("latest", tmp_path).run.path == folder.path
     info = folder.info()
     assert (info["status"], info["seed"]) == ("finished", 3)
     assert info["reason"] == outcome.reason == "2 of 2 iterations"
     lines = read_rows(folder.path / "metrics.jsonl")
     assert "Eval/mean_reward" in lines[1]
-    assert Checkpoints(folder.path / "checkpoints").best() is not None
+    assert folder.checkpoints.best() is not None
 
     configs = folder.configs()
     configs["env"].scene.num_envs = 3
@@ -154,7 +146,7 @@ def go_on(tmp_path, env, agent_config):
         agent_config,
         task="Cartpole-Balance",
         root=tmp_path,
-        resume=RunFolder.find("latest", tmp_path).path,
+        resume=find("latest", tmp_path).run.path,
         display=Quiet(),
     )
 
@@ -192,7 +184,7 @@ def test_a_run_whose_configuration_file_was_edited_is_not_resumed(tmp_path):
     folder, _ = run(tmp_path)
     file = folder.path / "config.json"
     file.write_text(file.read_text().replace("0.99", "0.98"))
-    with pytest.raises(RunFolderError, match=r"config\.json was changed or is missing"):
+    with pytest.raises(RunError, match=r"config\.json was changed or is missing"):
         go_on(tmp_path, env_cfg(), agent(3))
 
 
@@ -221,7 +213,7 @@ def test_a_run_that_fails_says_why_in_its_folder(tmp_path):
 
     with pytest.raises(RuntimeError, match="no more"):
         run(tmp_path, make_hooks=lambda env: [Fail()])
-    info = RunFolder.find("latest", tmp_path).info()
+    info = find("latest", tmp_path).run.info()
     assert (info["status"], info["reason"]) == ("failed", "RuntimeError: no more")
 
 
@@ -252,13 +244,13 @@ def test_a_checkpoint_outside_of_a_run_is_refused_in_one_line(tmp_path):
     for file in (outcome.checkpoint, outcome.checkpoint.with_suffix(".json")):
         shutil.copy(file, alone.parent)
     worlds = RslRlVecEnv(make_env())
-    with pytest.raises(RunFolderError) as caught:
+    with pytest.raises(RunError) as caught:
         load_policy(alone, worlds)
     said = str(caught.value)
     assert said.startswith(f"{alone} is in no run's folder. Keep a checkpoint in its")
     assert "\n" not in said
-    with pytest.raises(RunFolderError, match="is in no run's folder"):
-        RunFolder.find(alone)
+    with pytest.raises(RunError, match="is in no run's folder"):
+        find(alone)
     # With the learner's configuration, nothing of the run is needed.
     load_policy(alone, worlds, folder.configs()["agent"])
 

@@ -16,10 +16,11 @@ from mjlab.cli import train as train_script
 from mjlab.cli.answers import run_program
 from mjlab.cli.line import read_line
 from mjlab.cli.training import train
-from mjlab.rl import CheckpointCfg, LoggingCfg, RunFolder
+from mjlab.rl import CheckpointCfg, LoggingCfg
 from mjlab.rl.check import AgentError, check_agent, groups_of
 from mjlab.rl.logging import read_rows
-from mjlab.rl.wandb import WandbError, artifact_of, fetch, open_run
+from mjlab.runs import Run
+from mjlab.runs.wandb import WandbError, artifact_of, fetch, open_run
 from tests.tools.architecture import ROOT
 from tests.tools.wandb_file import records_below
 from tests.worlds.rl_runs import agent_cfg, env_cfg
@@ -196,7 +197,7 @@ def test_a_run_comes_back_once_is_evaluated_and_goes_on(trained, tmp_path, capsy
     assert "model_000004.pt" in capsys.readouterr().out
     more = ["--resume", place, "--agent.max-iterations", "5", "--logs", str(logs)]
     assert run_program(train_script.main, [TASK, *more]) == 0
-    assert RunFolder(home).info()["resumed"][0]["iteration"] == 4
+    assert Run(home).info()["resumed"][0]["iteration"] == 4
     assert [line["iteration"] for line in read_rows(home / "metrics.jsonl")] == [
         *range(1, 6)
     ]

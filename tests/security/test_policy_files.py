@@ -16,7 +16,7 @@ import numpy as np
 import onnx
 import pytest
 
-from mjlab.cli.runs import open_file
+from mjlab.cli.policy_files import open_file
 from mjlab.export import ExportError, OnnxPolicy
 from mjlab.export.motion import clips_of
 from mjlab.export.runner import policy as runner_policy

@@ -11,9 +11,9 @@ import pytest
 
 from mjlab import mdp
 from mjlab.cli import doctor, evaluate, export, motion, play, record, report, upload
-from mjlab.cli import train as train_verb
-from mjlab.cli.runs import write_file
+from mjlab.cli.policy_files import write_file
 from mjlab.cli.sources import find_source
+from mjlab.cli.train import main
 from mjlab.cli.training import train
 from mjlab.envs import ManagerBasedRlEnvCfg
 from mjlab.managers import RecorderTermCfg
@@ -21,12 +21,10 @@ from mjlab.recording import RecordingCfg
 from mjlab.registry import Task
 from mjlab.replay.dump_files import DumpError, load_dump
 from mjlab.report import write_report
-from mjlab.report.record import NoRunError
-from mjlab.rl import RunFolder
-from mjlab.rl.run_folder import RunFolderError
-from mjlab.rl.wandb import WandbError, artifact_of
+from mjlab.runs import Run, RunError, find
+from mjlab.runs.settings import task_text
+from mjlab.runs.wandb import WandbError, artifact_of
 from mjlab.settings.file import SettingsFileError, read_out, settings_text
-from mjlab.task_file import task_text
 from tests.tools.registered import registered
 from tests.worlds.rl_runs import agent_cfg, env_cfg
 
@@ -72,7 +70,7 @@ RECORDING = Task(env=recording_cfg, play=recording_cfg, rl=agent_cfg)
 @pytest.fixture
 def recorded(run: Path, tmp_path: Path, victim: Path) -> Iterator[Path]:
     """A run of that task, whose recorder overwrites `package.json`."""
-    folder = RunFolder(run)
+    folder = Run(run)
     configs = folder.configs()
     configs["env"] = dataclasses.replace(
         recording_cfg(),
@@ -92,8 +90,8 @@ def test_a_run_adds_no_recorder_to_its_task(run: Path, victim: Path) -> None:
     (run / "config.json").write_text(text)
     said = r"env\.recorders\.actions: in the file, but not in the task now\."
     with pytest.raises(SettingsFileError, match=said):
-        RunFolder(run).configs()
-    assert RunFolder(run).configs(accept_changes=True)["env"].recorders == {}
+        Run(run).configs()
+    assert Run(run).configs(accept_changes=True)["env"].recorders == {}
 
 
 VERBS: dict[str, Callable[[Path], object]] = {
@@ -135,7 +133,7 @@ def test_training_replaces_no_file_that_is_not_a_recording(recorded, victim):
     from mjlab.envs import ManagerBasedRlEnv
     from mjlab.recording.config import RecordingError
 
-    cfg = RunFolder(recorded).configs()["env"]
+    cfg = Run(recorded).configs()["env"]
     with pytest.raises(RecordingError, match=r"package\.json is not replaced"):
         ManagerBasedRlEnv(cfg, device="cpu")
     assert victim.read_bytes() == SECRET
@@ -190,9 +188,9 @@ REFUSED = r"is a link that leaves .*theirs|error\.txt is no plain file"
 def test_a_run_with_a_link_that_leaves_its_folder_is_refused(plant, run, victim):
     plant(run, victim)
     before = sorted(run.rglob("*"))
-    with pytest.raises(RunFolderError, match=REFUSED):
-        RunFolder.find(run)
-    with pytest.raises(NoRunError, match=REFUSED):
+    with pytest.raises(RunError, match=REFUSED):
+        find(run)
+    with pytest.raises(RunError, match=REFUSED):
         write_report(run)
     with pytest.raises(WandbError, match=REFUSED):
         artifact_of(run)
@@ -204,7 +202,7 @@ PROGRAMS = VERBS | {
     "report": lambda run: report.main([str(run)]),
     "upload": lambda run: upload.main([str(run), "--mode", "offline"]),
     "motion": lambda run: motion.main(["record", str(run)]),
-    "train": lambda run: train_verb.main([TASK, "--resume", str(run)]),
+    "train": lambda run: main([TASK, "--resume", str(run)]),
 }
 
 
@@ -214,7 +212,7 @@ def test_every_program_refuses_a_run_with_a_link_that_leaves_it(
 ):
     monkeypatch.chdir(tmp_path)
     linked_film(run, victim)
-    with pytest.raises((RunFolderError, NoRunError, WandbError), match=REFUSED):
+    with pytest.raises((RunError, WandbError), match=REFUSED):
         PROGRAMS[program](run)
     for page in tmp_path.rglob("*.html"):
         assert base64.b64encode(SECRET).decode() not in page.read_text()
@@ -224,27 +222,27 @@ def test_a_link_within_a_run_is_followed(run):
     (run / "checkpoints" / "mine.pt").symlink_to("best.pt")
     (run / "loop").symlink_to("loop")
     (run / "again").symlink_to(".")
-    assert RunFolder.find(run).path == run
+    assert find(run).run.path == run
 
 
 def test_links_of_wandb_are_left_alone_and_not_listed(run, victim):
     """Weights & Biases links to its own logs; nothing here reads that folder."""
     (run / "wandb" / "run-1").mkdir(parents=True)
     (run / "wandb" / "run-1" / "debug-core.log").symlink_to(victim)
-    assert RunFolder.find(run).path == run
+    assert find(run).run.path == run
     page = write_report(run).read_text()
     assert "debug-core.log" not in page
 
 
 def test_a_link_for_the_folder_of_wandb_is_refused(run, victim):
     (run / "wandb").symlink_to(victim.parent)
-    with pytest.raises(RunFolderError, match="is a link that leaves"):
-        RunFolder.find(run)
+    with pytest.raises(RunError, match="is a link that leaves"):
+        find(run)
 
 
 def test_a_run_is_found_through_a_link_to_its_folder(run, tmp_path):
     (tmp_path / "shortcut").symlink_to(run)
-    assert RunFolder.find(tmp_path / "shortcut").path == run
+    assert find(tmp_path / "shortcut").run.path == run
     write_report(tmp_path / "shortcut")
 
 
@@ -268,7 +266,7 @@ def test_a_dump_with_a_link_that_leaves_it_is_refused(tmp_path, victim):
 
 @pytest.mark.parametrize("task", ["../../../../home/evil", "{home}/evil", "a\\b", ".."])
 def test_the_task_in_a_run_names_no_other_folder(task, run, victim, tmp_path):
-    folder = RunFolder(run)
+    folder = Run(run)
     configs = folder.configs()
     folder.update(task=task.format(home=victim.parent))
     written = write_file(folder, configs, logs=tmp_path / "logs")

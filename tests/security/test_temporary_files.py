@@ -17,7 +17,8 @@ from mjlab.recording.episode_recording import EpisodeRecording
 from mjlab.render import Video
 from mjlab.replay.lerobot import LeRobotFolder
 from mjlab.replay.replay_files import ReplayedFile
-from mjlab.rl import PpoAgentCfg, RunFolder
+from mjlab.rl import PpoAgentCfg
+from mjlab.runs import Run
 from tests.recording.test_files import a_file, an_episode
 from tests.recording.test_power_cut import Replayed
 from tests.worlds.rl_runs import env_cfg
@@ -145,6 +146,6 @@ def test_the_link_to_the_newest_run_replaces_nothing_else(tmp_path):
     planted = tmp_path / f".latest.{os.getpid()}"
     planted.write_bytes(SECRET)
     configs = {"env": env_cfg(), "agent": PpoAgentCfg()}
-    run = RunFolder.create(tmp_path, "A-Task", configs=configs, seed=3)
+    run = Run.create(tmp_path, "A-Task", configs=configs, seed=3)
     assert planted.read_bytes() == SECRET
     assert (tmp_path / "latest").resolve() == run.path.resolve()

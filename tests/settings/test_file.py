@@ -19,6 +19,7 @@ from mjlab.managers import RewardTermCfg, SceneEntityCfg
 from mjlab.names import UnknownNameError
 from mjlab.registry import entries, load_task
 from mjlab.rl import CloningAgentCfg, PpoAgentCfg, RnnModelCfg
+from mjlab.runs.settings import read_task, task_text
 from mjlab.settings.file import (
     Settings,
     SettingsFileError,
@@ -31,7 +32,6 @@ from mjlab.settings.file import (
     to_leaf,
 )
 from mjlab.settings.tree import Part
-from mjlab.task_file import read_task, task_text
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from mjlab.tasks.robots.robot import ROBOTS_DIR
 from tests.worlds.synthetic import SyntheticCfg
@@ -310,7 +310,7 @@ def test_a_text_that_is_no_settings_file_is_refused(text: str) -> None:
 
 CODE = (
     *("os:system", "subprocess:run", "mjlab.rl.shipping:ship", "antigravity:fly"),
-    *("os.system", "system", "__import__", "RunFolder", "", "mjlab.mdp:joint_vel"),
+    *("os.system", "system", "__import__", "Run", "", "mjlab.mdp:joint_vel"),
 )
 FUNCTION = f"{SMOOTH}.func"
 SOURCE = "env.scene.entities.cartpole.source"

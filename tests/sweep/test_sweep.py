@@ -19,10 +19,9 @@ import pytest
 from optuna.trial import TrialState
 
 from mjlab.cli import sweep as script
-from mjlab.report.record import read_info
-from mjlab.rl import RunFolder
-from mjlab.rl.metrics_file import read_metrics
-from mjlab.rl.run_folder import LOCK, RunFolderError, locked
+from mjlab.runs import Checkpoints, Run, RunError
+from mjlab.runs.lock import LOCK, locked
+from mjlab.runs.metrics import read_metrics
 from mjlab.sweep import study as study_module
 from mjlab.sweep import trial as trial_module
 from mjlab.sweep.folder import Search, SweepError, find_sweep, lock_sweep
@@ -94,10 +93,10 @@ class StandIn:
             self._note("stopped", "a signal asked for it")
 
     def wait(self) -> TrialEnd:
-        return TrialEnd(self._status(), read_info(self._folder)["reason"])
+        return TrialEnd(self._status(), Run(self._folder).info()["reason"])
 
     def _status(self):
-        return read_info(self._folder)["status"]
+        return Run(self._folder).info()["status"]
 
     def _note(self, status: str, reason: str) -> None:
         info = {"task": "Some-Task", "status": status, "reason": reason}
@@ -257,7 +256,7 @@ def test_the_newest_sweep_of_the_task_goes_on_with_the_same_command_only(tmp_pat
 
 def test_two_processes_do_not_sweep_in_one_folder(tmp_path):
     with lock_sweep(tmp_path):
-        with pytest.raises(RunFolderError, match="Another process is sweeping"):
+        with pytest.raises(RunError, match="Another process is sweeping"):
             with lock_sweep(tmp_path):
                 pass
 
@@ -270,7 +269,7 @@ def test_a_trial_goes_on_where_it_has_a_checkpoint_and_begins_anew_elsewhere(
     run = make_run(tmp_path / "Some-Task/2026_trial-000", [], pid=1)
     saved = make_run(tmp_path / "Some-Task/2026_trial-001", [], pid=1)
     monkeypatch.setattr(
-        trial_module.Checkpoints,
+        Checkpoints,
         "newest",
         lambda self: self.folder if self.folder.parent == saved else None,
     )
@@ -282,7 +281,7 @@ def test_a_trial_goes_on_where_it_has_a_checkpoint_and_begins_anew_elsewhere(
     monkeypatch.setattr(trial_module, "PATIENCE_S", 0.3)
     (saved / LOCK).touch()
     with locked(saved, RuntimeError):
-        with pytest.raises(RunFolderError, match="Process 1 is still training"):
+        with pytest.raises(RunError, match="Process 1 is still training"):
             trial_module._left(trials, "trial-001")
 
 
@@ -392,7 +391,7 @@ def trained(folder: Path) -> dict[str, Path]:
 
 
 def is_running(run: Path) -> bool:
-    return read_info(run)["status"] == "running"
+    return Run(run).info()["status"] == "running"
 
 
 @pytest.mark.slow
@@ -406,7 +405,7 @@ def test_three_trials_train_in_the_logs_folder_of_the_current_folder(tmp_path):
     links, played = places_on(page)
     assert {link.parent.resolve() for link in links} == runs
     assert (tmp_path / played).resolve() in runs
-    assert read_info(tmp_path / played)["status"] == "finished"
+    assert Run(tmp_path / played).info()["status"] == "finished"
 
 
 @pytest.mark.slow
@@ -435,7 +434,7 @@ def test_twelve_trials_in_four_processes_are_killed_and_go_on(tmp_path):
     }
     os.killpg(first.pid, signal.SIGKILL)
     first.wait()
-    pids = [read_info(run)["pid"] for run in running.values()]
+    pids = [Run(run).info()["pid"] for run in running.values()]
     while any(Path(f"/proc/{pid}").exists() for pid in pids):
         assert time.monotonic() < limit
         time.sleep(0.1)
@@ -481,7 +480,7 @@ def test_the_same_search_runs_on_ray_tune(tmp_path):
     assert {trial.state for trial in found} <= {TrialState.COMPLETE, TrialState.PRUNED}
     for trial in found:
         run = trained(folder)[trial.user_attrs["name"]]
-        weight = RunFolder(run).settings().values["env.rewards.smooth.weight"]
+        weight = Run(run).settings().values["env.rewards.smooth.weight"]
         assert weight == pytest.approx(trial.params[WEIGHT])
     again = subprocess.run([*command, "--resume"], capture_output=True, text=True)
     assert again.returncode == 0, again.stdout + again.stderr

@@ -11,7 +11,7 @@ from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.managers.term import TermError
 from mjlab.rl import DistillationAgentCfg, GaussianCfg, MlpModelCfg, TrainingLoop
 from mjlab.rl.evaluation import Evaluation
-from mjlab.rl.policy import find_teacher
+from mjlab.runs.run import shipped_with
 from mjlab.tasks.manipulation import (
     TRAINED,
     LiftYamDepthCfg,
@@ -158,8 +158,8 @@ def test_the_teacher_lifts_in_tasks_that_see(task: Callable[[], Any]) -> None:
 
 
 def test_a_teacher_is_found_by_the_name_of_the_task_that_it_ships_with() -> None:
-    found = find_teacher("Reach-Yam")
-    assert found.is_relative_to(TRAINED / "Reach-Yam")
+    found = shipped_with("Reach-Yam")
+    assert found is not None and found.path == TRAINED / "Reach-Yam"
 
 
 def agent(*, sees: bool) -> DistillationAgentCfg:

@@ -14,9 +14,10 @@ from mjlab.envs import ManagerBasedRlEnv
 from mjlab.muscle import MuscleLearnerCfg, WeightError, muscle_action
 from mjlab.registry import load_task
 from mjlab.rl import EvaluationCfg, LoggingCfg, load_policy, ship
-from mjlab.rl.checkpoint import find_checkpoint, load_model
+from mjlab.rl.checkpoint import load_model
 from mjlab.rl.vecenv import RslRlVecEnv
-from mjlab.task_file import read_task, task_text
+from mjlab.runs.checkpoints import find_checkpoint
+from mjlab.runs.settings import read_task, task_text
 from mjlab.tasks.muscle import TrackArm6Cfg, WalkW18Cfg, WalkW54Cfg, gait
 from mjlab.tasks.muscle.learning import MuscleHook, MuscleHookCfg, random_rows
 from tests.rl.test_train import Quiet

@@ -18,7 +18,7 @@ from mjlab.managers import CommandTermCfg, RewardTermCfg
 from mjlab.mdp import UniformVelocityCommandCfg
 from mjlab.registry import load_task
 from mjlab.rl import AgentCfg, TrainingLoop
-from mjlab.task_file import read_task, task_text
+from mjlab.runs.settings import read_task, task_text
 from mjlab.tasks.velocity import VelocityG1Cfg, VelocityG1FlatCfg, g1_rewards
 from mjlab.tasks.velocity.commands import TwistCommandCfg
 from tests.worlds.rl_runs import agent_cfg

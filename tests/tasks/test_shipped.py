@@ -8,12 +8,13 @@ import pytest
 import torch
 
 from mjlab.cli import evaluate, play
-from mjlab.cli.runs import find_run, ships
 from mjlab.cli.training import train
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.registry import entries, load_task
-from mjlab.rl import Checkpoints, RslRlVecEnv, RunFolder, load_policy, ship
-from mjlab.rl.checkpoint import find_fault, load_model
+from mjlab.rl import RslRlVecEnv, load_policy, ship
+from mjlab.rl.checkpoint import load_model
+from mjlab.runs import Run, find
+from mjlab.runs.checkpoints import find_fault
 from tests.worlds.rl_runs import agent_cfg, env_cfg
 
 TASK = "Cartpole-Balance"
@@ -23,14 +24,14 @@ MOST_BYTES = 1_000_000
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory) -> RunFolder:
+def run(tmp_path_factory) -> Run:
     """A run of two iterations."""
     root = tmp_path_factory.mktemp("logs")
     train(env_cfg(), agent_cfg(2), task=TASK, root=root, device="cpu")
-    return RunFolder.find("latest", root)
+    return find("latest", root).run
 
 
-def act(run: RunFolder) -> torch.Tensor:
+def act(run: Run) -> torch.Tensor:
     """Actions of a run's policy in the first observations of the small worlds."""
     configs = run.configs()
     env = ManagerBasedRlEnv(env_cfg())
@@ -79,12 +80,12 @@ def test_a_shipped_curve_has_six_digits_and_whole_counts(run, tmp_path):
 
 @pytest.mark.parametrize("task", TRAINED)
 def test_what_ships_is_whole_small_and_says_where_it_came_from(task):
-    run = RunFolder(TRAINED[task])
+    run = Run(TRAINED[task])
     info = run.info()
     assert info["task"] == task and info["status"] in ("finished", "stopped")
     assert all(not source["changed"] for source in info["git"].values())
     assert info["git"] and info["versions"] and info["hardware"]["processor"]
-    assert find_fault(Checkpoints(run.path / "checkpoints").newest() or Path()) is None
+    assert find_fault(run.checkpoints.newest() or Path()) is None
     size = sum(file.stat().st_size for file in run.path.rglob("*") if file.is_file())
     assert size < MOST_BYTES
     rows = [json.loads(line) for line in (run.path / "metrics.jsonl").open()]
@@ -93,27 +94,27 @@ def test_what_ships_is_whole_small_and_says_where_it_came_from(task):
     assert rows[-1]["iteration"] == json.loads(manifest.read_text())["iteration"]
 
 
-def test_without_a_run_the_shipped_policy_is_found_and_said(tmp_path, capsys):
-    found = find_run(TASK, tmp_path)
-    assert ships(found) and found.path == TRAINED[TASK]
-    said = capsys.readouterr().out
+def test_without_a_run_the_shipped_policy_is_found_and_said(tmp_path, caplog):
+    found = find(TASK, tmp_path).run
+    assert found.is_shipped and found.path == TRAINED[TASK].resolve()
+    (said,) = caplog.messages
     assert said == (
         f"There is no run of {TASK} in {tmp_path}: this is the policy that ships with "
-        "it.\n"
+        "it."
     )
 
 
-def test_a_run_of_the_user_comes_before_the_one_that_ships(run, capsys):
-    found = find_run(TASK, run.path.parents[1])
-    assert found.path == run.path and not ships(found)
-    assert capsys.readouterr().out == ""
+def test_a_run_of_the_user_comes_before_the_one_that_ships(run, caplog):
+    found = find(TASK, run.path.parents[1]).run
+    assert found.path == run.path and not found.is_shipped
+    assert caplog.messages == []
 
 
-def test_the_shipped_cartpole_is_played_and_balances(tmp_path, capsys):
+def test_the_shipped_cartpole_is_played_and_balances(tmp_path, capsys, caplog):
     line = [TASK, "--logs", str(tmp_path), "--viewer", "none", "--steps", "100"]
     play.main(line)
     said = capsys.readouterr().out
-    assert "this is the policy that ships with it" in said
+    assert "this is the policy that ships with it" in caplog.text
     # A step is worth 0.05 at most: 1 a second, and 20 steps to each.
     assert float(said.split()[-1].rstrip(".")) > 0.9 * 0.05
 
@@ -135,5 +136,5 @@ def test_evaluating_what_ships_writes_only_the_file_that_is_named(
 
 @pytest.mark.parametrize("task_id", TRAINED)
 def test_a_shipped_run_has_the_outcomes_of_its_task(task_id):
-    shipped = RunFolder(TRAINED[task_id]).configs()["env"]
+    shipped = Run(TRAINED[task_id]).configs()["env"]
     assert shipped.outcomes.keys() == load_task(task_id).env().outcomes.keys()

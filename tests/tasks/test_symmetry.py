@@ -13,8 +13,8 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.rl import RslRlVecEnv, TrainingLoop
+from mjlab.runs.settings import read_task, task_text
 from mjlab.settings.change import Setting, apply
-from mjlab.task_file import read_task, task_text
 from mjlab.tasks.robots.g1 import G1, G1_XML
 from mjlab.tasks.robots.go1 import GO1, GO1_XML
 from mjlab.tasks.robots.robot import Mirror, Robot

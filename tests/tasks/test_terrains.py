@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from mjlab.task_file import read_task, task_text
+from mjlab.runs.settings import read_task, task_text
 from mjlab.tasks.velocity import (
     NarrowBeamsCfg,
     NestedRingsCfg,

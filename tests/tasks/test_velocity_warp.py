@@ -12,7 +12,7 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.registry import load_task
-from mjlab.rl import RunFolder
+from mjlab.runs import find
 from tests.tools.film_reader import read_film
 from tests.tools.parity import Difference, copy_state, differences, over_a_run
 
@@ -42,7 +42,7 @@ def test_a_task_trains_on_warp_and_its_checkpoint_plays(
     warp = ("--env.sim.backend", "warp", "--env.scene.num-envs", "4")
     said = run("train.py", task, *logs, *warp, "--agent.max-iterations", "2")
     assert "4 worlds on warp (cpu)" in said
-    assert RunFolder.find("latest", tmp_path).info()["status"] == "finished"
+    assert find("latest", tmp_path).run.info()["status"] == "finished"
     said = run("play.py", "latest", *logs, "--viewer", "none", "--steps", "5")
     assert f"\n{task}, " in said and ": 1 world, seed " in said
     video = tmp_path / "out.mp4"

@@ -23,7 +23,7 @@ FLOORS = {
     **dict.fromkeys(["mjlab.provenance", "mjlab.mujoco_log", "mjlab.opengl"], -1),
     **dict.fromkeys(["mjlab.random", "mjlab.png"], -1),
     **dict.fromkeys(["mjlab.tensors", "mjlab.registry", "mjlab.parallel"], 0),
-    **dict.fromkeys(["mjlab.spec", "mjlab.sim", "mjlab.task_file"], 1),
+    **dict.fromkeys(["mjlab.spec", "mjlab.sim", "mjlab.runs"], 1),
     **dict.fromkeys(["mjlab.actuator", "mjlab.terrain"], 2),
     **dict.fromkeys(["mjlab.entity", "mjlab.sensor"], 3),
     **dict.fromkeys(["mjlab.scene", "mjlab.recording"], 4),
@@ -35,7 +35,7 @@ FLOORS = {
     **dict.fromkeys(["mjlab.muscle", "mjlab.motion", "mjlab.viewer"], 8),
     "mjlab.gait": 8,
     **dict.fromkeys(["mjlab.replay", "mjlab.export", "mjlab.workers"], 9),
-    **dict.fromkeys(["mjlab.report", "mjlab.doctor"], 9),
+    **dict.fromkeys(["mjlab.report", "mjlab.doctor", "mjlab.task_file"], 9),
     "mjlab.tasks.robots": 9,
     # It watches runs, and draws as reports do.
     "mjlab.sweep": 10,
@@ -70,7 +70,7 @@ ONLY_IN = {
     "mjviser": VIEWER,
     "gymnasium": GYM,
     "h5py": ["mjlab/recording/*", *GYM],
-    "wandb": ["mjlab/rl/wandb.py"],
+    "wandb": ["mjlab/runs/wandb.py"],
     "optuna": ["mjlab/sweep/*"],
     "ray": ["mjlab/sweep/ray_*.py"],
     "stable_baselines3": ["mjlab/gym/sb3.py"],
@@ -79,7 +79,13 @@ ONLY_IN = {
 }
 # Third-party package -> the files that must do without it.
 NOT_IN = {
-    "torch": ["mjlab/spec.py", "mjlab/spec/*", "mjlab/terrain/*", "*/config.py"],
+    "torch": [
+        "mjlab/runs/*",
+        "mjlab/spec.py",
+        "mjlab/spec/*",
+        "mjlab/terrain/*",
+        "*/config.py",
+    ],
     "mjlab.viewer": ["tasks/*"],
 }
 

@@ -17,7 +17,8 @@ from mjlab.mdp import UniformVelocityCommandCfg
 from mjlab.registry import entries, load_task
 from mjlab.render import Offscreen
 from mjlab.render.framing import Follower
-from mjlab.rl import RunFolder, load_policy
+from mjlab.rl import load_policy
+from mjlab.runs import Run
 from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from mjlab.viewer import Player
 from mjlab.viewer.film import caption
@@ -198,10 +199,10 @@ def test_the_film_of_a_shipped_policy_shows_it_large_all_the_time(
     cfg = load_task(task).play()
     cfg.scene.num_envs = 1
     env = ManagerBasedRlEnv(cfg)
-    agent = RunFolder(SHIPPED[task]).configs()["agent"]
+    agent = Run(SHIPPED[task]).configs()["agent"]
     policy = load_policy(SHIPPED[task], env, agent)
     player = Player(env, policy, seed=0, scheduled=True)
-    view = RunFolder(SHIPPED[task]).configs()["env"].viewer
+    view = Run(SHIPPED[task]).configs()["env"].viewer
     assert (view.width, view.height) == (1280, 720)
     view = dataclasses.replace(view, width=640, height=360)
     every = max(1, round(0.04 / env.step_dt))

@@ -10,7 +10,8 @@ from PIL import Image
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.registry import entries, load_task
-from mjlab.rl import RunFolder, load_policy
+from mjlab.rl import load_policy
+from mjlab.runs import Run
 from mjlab.viewer import Player
 from tests.tools.browser import Browser, find_browser
 from tests.viewer.clock import Clock
@@ -60,7 +61,7 @@ def test_the_page_keeps_the_robot_in_view_for_thirty_seconds(task: str, tmp_path
     edit = cfg.scene.spec_fn
     cfg.scene.spec_fn = lambda spec: (edit(spec) if edit else None, paint(spec))
     env = ManagerBasedRlEnv(cfg)
-    agent = RunFolder(SHIPPED[task]).configs()["agent"]
+    agent = Run(SHIPPED[task]).configs()["agent"]
     policy = load_policy(SHIPPED[task], env, agent)
     clock = Clock(now=0.0)
     player = Player(env, policy, seed=0, clock=clock)

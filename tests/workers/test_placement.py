@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from mjlab.rl.checkpoint import find_checkpoint, find_fault
+from mjlab.runs.checkpoints import find_checkpoint, find_fault
 from mjlab.workers import ShardError
 from mjlab.workers.placement import PlacementError, find_placement
 from tests.worlds.rl_runs import env_cfg

@@ -22,7 +22,8 @@ from mjlab.managers import (
     MetricsTermCfg,
 )
 from mjlab.registry import load_task
-from mjlab.rl import Checkpoints, TrainingLoop
+from mjlab.rl import TrainingLoop
+from mjlab.runs import Checkpoints
 from mjlab.sim import SimulationUseError
 from mjlab.workers import ShardError, WorkerEnv, WorkerError
 from mjlab.workers.shards import Shards, StateShape

@@ -10,8 +10,8 @@ from mjlab.doctor.training import Course
 from mjlab.envs import ManagerBasedRlEnv, mdp
 from mjlab.managers import RewardTermCfg, SceneEntityCfg, TerminationTermCfg
 from mjlab.rl import TrainingLoop
-from mjlab.rl.logging import METRICS, JsonlWriter
-from mjlab.rl.metrics_file import read_metrics
+from mjlab.rl.logging import JsonlWriter
+from mjlab.runs.metrics import METRICS, read_metrics
 from mjlab.settings.file import read_out
 from tests.worlds.rl_runs import agent_cfg, env_cfg
 

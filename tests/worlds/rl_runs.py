@@ -10,7 +10,6 @@ from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.rl import (
     AgentCfg,
     CheckpointCfg,
-    Checkpoints,
     EvaluationCfg,
     GaussianCfg,
     Hook,
@@ -19,6 +18,7 @@ from mjlab.rl import (
     Ranks,
     TrainingLoop,
 )
+from mjlab.runs import Checkpoints
 from mjlab.tasks.cartpole.env import CartpoleBalanceCfg
 from mjlab.tasks.cartpole.rl import CartpoleAgentCfg
 

@@ -1,10 +1,13 @@
-"""`metrics.jsonl` as figures over iterations. Nothing here imports torch."""
+"""The figures of training, read from `metrics.jsonl`."""
 
 import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+METRICS = "metrics.jsonl"
+"""Name of the file, with one line an iteration."""
 
 
 @dataclass(frozen=True)

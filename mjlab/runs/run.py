@@ -1,4 +1,4 @@
-"""The folder of a run: what was run, on what, and everything that came of it.
+"""A run: a task, its settings, and all results, in one folder.
 
     logs/<task>/<time>_<name>/
         run.json        command, git, versions, hardware, seed, status and its reason
@@ -6,23 +6,20 @@
         metrics.jsonl   figures, one line an iteration
         checkpoints/ videos/ export/ dumps/ report.html
 
-`logs/latest` and `logs/<task>/latest` lead to the newest run. Nothing here imports
-torch, so that looking a run up is quick.
+`logs/latest` and `logs/<task>/latest` are links to the newest run.
 """
 
 import contextlib
 import datetime
-import hashlib
 import json
 import os
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from mjlab.files import (
     CannotWriteError,
-    check_contained,
     make_folders,
     saying_why,
     sha256,
@@ -30,7 +27,6 @@ from mjlab.files import (
     temporary_beside,
     write_text,
 )
-from mjlab.names import AmbiguousNameError, UnknownNameError, suggest
 from mjlab.provenance import (
     arguments,
     command,
@@ -39,19 +35,23 @@ from mjlab.provenance import (
     versions,
     without_places,
 )
+from mjlab.registry import entries, load_task
+from mjlab.runs.checkpoints import Checkpoints
+from mjlab.runs.lock import locked
+from mjlab.runs.metrics import METRICS, Metrics, read_metrics
+from mjlab.runs.settings import read_task, task_text
 from mjlab.safe_names import plain_name
 from mjlab.settings.file import Settings, SettingsFileError, parse_settings
 from mjlab.settings.objects import read_object
-from mjlab.task_file import read_task, task_text
 
 LATEST = "latest"
 """Name of the link to the newest run."""
 
+INFO = "run.json"
+"""Name of the file that makes a folder a run's."""
+
 KEPT_DEFAULTS = "defaults.json"
 """Name of the file with the task's configurations before the user changed any."""
-
-LOCK = ".lock"
-"""Name of the file that the process of a run keeps locked while it trains."""
 
 RUN_ENTRIES = {
     "name": str,
@@ -71,16 +71,17 @@ RUN_ENTRIES = {
 RUN_REMEDY = "Copy it once more from where the run was, or name another run."
 
 
-class RunFolderError(ValueError):
+class RunError(ValueError):
     """A run that cannot be found, or whose files are not those of a run."""
 
 
-class RunFolder:
-    """A run's folder."""
+class Run:
+    """A task and its settings, with a folder of checkpoints, metrics and reports."""
 
     def __init__(self, path: Path) -> None:
-        """Take a folder that is there; see `create`, `find` and `attach`."""
+        """Take the folder of a run; `mjlab.runs.find` finds it by any other name."""
         self.path = Path(path)
+        """The folder."""
 
     @classmethod
     def create(
@@ -91,7 +92,7 @@ class RunFolder:
         *,
         configs: Mapping[str, Any],
         seed: int,
-    ) -> "RunFolder":
+    ) -> "Run":
         """Make a folder for a new run.
 
         Args:
@@ -125,29 +126,36 @@ class RunFolder:
         run.point_latest()
         return run
 
-    @classmethod
-    def find(cls, place: str | Path, root: Path = Path("logs")) -> "RunFolder":
-        """Find the run that a user means; see `find_run`."""
-        return cls(find_run(place, root))
+    @property
+    def task(self) -> str:
+        """The task's id."""
+        return self.info()["task"]
 
-    @classmethod
-    def of_checkpoint(cls, path: Path) -> "RunFolder":
-        """Return the run that a checkpoint is in.
+    @property
+    def checkpoints(self) -> Checkpoints:
+        """Its checkpoints."""
+        return Checkpoints(self.path / "checkpoints")
 
-        Raises:
-            RunFolderError: If it is in no run's folder.
-        """
-        folder = path.resolve().parent.parent
-        if not (folder / "run.json").is_file():
-            raise _alone(path)
-        return cls(folder)
+    @property
+    def is_shipped(self) -> bool:
+        """True if the run came with a task: nothing is written into its folder."""
+        shipped = shipped_with(self.task)
+        return shipped is not None and shipped.path.resolve() == self.path.resolve()
+
+    def metrics(self) -> Metrics:
+        """Return the figures of training."""
+        return read_metrics(self.path / METRICS)
 
     def info(self) -> dict[str, Any]:
         """Return the entries of `run.json`."""
+        if not (self.path / INFO).is_file():
+            raise RunError(
+                f"{self.path} is not the folder of a run: {INFO} is missing."
+            )
         return read_object(
-            self.path / "run.json",
+            self.path / INFO,
             {"task": str},
-            RunFolderError,
+            RunError,
             remedy=RUN_REMEDY,
             optional=RUN_ENTRIES,
         )
@@ -183,12 +191,12 @@ class RunFolder:
             digest: Its SHA-256, as a checkpoint holds it.
 
         Raises:
-            RunFolderError: If it is in none of the run's files.
+            RunError: If it is in none of the run's files.
         """
         for file in (self.path / "config.json", *self.path.glob("config_until_*.json")):
             if file.is_file() and sha256(file) == digest:
                 return file.read_text("utf-8")
-        raise RunFolderError(
+        raise RunError(
             f"{self.path} does not have the configuration of this checkpoint: "
             "config.json was changed or is missing. Copy the run's folder once more; "
             "to change a setting, give it as an option when you resume."
@@ -247,7 +255,7 @@ class RunFolder:
         """Keep other processes out, until this block or this process ends."""
         return locked(
             self.path,
-            lambda: RunFolderError(
+            lambda: RunError(
                 f"Process {self.info().get('pid')} is training in {self.path}. "
                 "Stop it first, or wait for its end."
             ),
@@ -276,89 +284,17 @@ class RunFolder:
         self.update(status=status, reason=reason, finished=now)
 
     def _write(self, info: Mapping[str, Any]) -> None:
-        write_text(self.path / "run.json", json.dumps(info, indent=1) + "\n")
+        write_text(self.path / INFO, json.dumps(info, indent=1) + "\n")
 
 
-@contextlib.contextmanager
-def locked(folder: Path, refusal: Callable[[], Exception]) -> Iterator[None]:
-    """Keep other processes out of a folder, until this block or this process ends.
-
-    Args:
-        folder: The folder.
-        refusal: Makes the error if one is there already.
-    """
-    try:
-        import fcntl
-    except ImportError:  # Windows has no such locks.
-        yield
-        return
-    with saying_why(folder):
-        file = (folder / LOCK).open("a")
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise refusal() from None
-        yield
-
-
-def find_run(place: str | Path, root: Path = Path("logs")) -> Path:
-    """Find the folder of the run that a user means.
-
-    Args:
-        place: A run's folder, a task's folder or a folder of runs, each of which
-            stands for its newest run, a file in a run's folder, the name of a run's
-            folder, "latest", "<task>/latest", or "<task>".
-        root: Folder of all runs, for names that are no path.
-
-    Raises:
-        RunFolderError: If a file is in no run's folder, or a link in the run's folder
-            leads out of it.
-    """
-    root = Path(root)
-    tasks = sorted(root.iterdir()) if root.is_dir() else []
-    is_name = Path(place).name == str(place) != LATEST
-    named = [run for t in tasks if _is_run(run := t / place)] if is_name else []
-    if len(named) > 1:
-        listed = ", ".join(str(run) for run in named)
-        raise AmbiguousNameError(f"{str(place)!r} names several runs: {listed}.")
-    for start in (Path(place), root / place, *named):
-        for folder in (start, start / LATEST, *start.parents[:2]):
-            if (folder / "run.json").is_file():
-                check_contained(folder, RunFolderError)
-                return folder.resolve()
-    if Path(place).is_file():
-        raise _alone(Path(place))
-    known = [task.name for task in tasks if _is_run(task) or _has_runs(task)]
-    hint = suggest(str(place), known) if known else f"There are no runs in {root}."
-    raise UnknownNameError(f"There is no run {str(place)!r}. {hint}")
-
-
-def _alone(file: Path) -> RunFolderError:
-    return RunFolderError(
-        f"{file} is in no run's folder. Keep a checkpoint in its run's folder, beside "
-        "the run's configuration, and name it there."
-    )
-
-
-def _is_run(folder: Path) -> bool:
-    return (folder / "run.json").is_file()
-
-
-def _has_runs(folder: Path) -> bool:
-    return folder.is_dir() and any(_is_run(below) for below in folder.iterdir())
-
-
-def config_digest(text: str) -> str:
-    """Return the SHA-256 of a configuration's text; "" for no text."""
-    return hashlib.sha256(text.encode()).hexdigest() if text else ""
+def shipped_with(task: str) -> Run | None:
+    """Return the run that ships with an installed task, None if there is none."""
+    folder = load_task(task).trained if task in entries() else None
+    return None if folder is None else Run(folder)
 
 
 def make_folder(parent: Path, now: datetime.datetime, name: str) -> Path:
-    """Make a new folder that is called by the time and a name, if there is one.
-
-    Two that are made in the same second are two.
-    """
+    """Make a new folder, named after the time and `name`; never take an old one."""
     stem = now.strftime("%Y-%m-%d_%H-%M-%S") + (f"_{plain_name(name)}" if name else "")
     root = parent.parent
     try:

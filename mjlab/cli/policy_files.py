@@ -1,0 +1,68 @@
+"""Policies as ONNX files: opened in their task, and written from a run."""
+
+import atexit
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mjlab.export import OnnxPolicy
+from mjlab.registry import load_task
+from mjlab.runs import Run
+from mjlab.safe_names import plain_name
+
+if TYPE_CHECKING:
+    from mjlab.envs import ManagerBasedRlEnvCfg
+    from mjlab.export import Exported
+
+
+def open_file(
+    path: Path, *, as_trained: bool
+) -> "tuple[OnnxPolicy, ManagerBasedRlEnvCfg]":
+    """A file, and worlds of its task that measure and do what the file says.
+
+    Args:
+        path: The file.
+        as_trained: Whether they are as in training, or to be watched.
+    """
+    from mjlab.export import driven_by, with_clips
+
+    file = OnnxPolicy(path)
+    task = load_task(file.task)
+    cfg = task.env() if as_trained else task.play()
+    driven = driven_by(cfg, file.contract)
+    if "motion" in file.contract:
+        folder = Path(tempfile.mkdtemp(prefix="mjlab-clips-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        driven = with_clips(driven, file, folder)
+    return file, driven
+
+
+def write_file(
+    run: Run,
+    configs: Mapping[str, Any],
+    *,
+    logs: Path,
+    to: Path | None = None,
+    checkpoint: Path | None = None,
+    best: bool = False,
+) -> "Exported":
+    """Write the policy of a run to a file, in its folder if nobody says where.
+
+    Args:
+        run: The run.
+        configs: Its configurations by name.
+        logs: Folder of all runs, for one that ships with its task.
+        to: The file to write, or a folder.
+        checkpoint: One of its checkpoints. None takes the newest, or the best.
+        best: Whether to take the best.
+    """
+    from mjlab.export import export_run
+
+    task = run.task
+    own = (logs / task if run.is_shipped else run.path) / "export"
+    file = own if to is None else to
+    if file.suffix != ".onnx":
+        file = file / f"{plain_name(task)}.onnx"
+    return export_run(run, configs, checkpoint=checkpoint, best=best, to=file)

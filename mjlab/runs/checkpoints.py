@@ -1,0 +1,142 @@
+"""The checkpoint files of a run, found and checked without torch.
+
+A checkpoint is three kinds of files. `model_000100.pt` has the networks, the optimiser,
+their layout, and the SHA-256 of the run's settings. `model_000100.rank0.pt` has the
+worlds and random streams of process 0, for an exact resume. `model_000100.json`, the
+manifest, is written last and holds the checksums; without it the other files are
+ignored. `mjlab.rl.checkpoint` writes and loads them.
+"""
+
+import logging
+import re
+from pathlib import Path
+from typing import Any
+
+from mjlab.files import TEMPORARY, sha256
+from mjlab.settings.objects import read_object
+
+_log = logging.getLogger(__name__)
+
+BEST = "best"
+"""Name of the best checkpoint."""
+
+COMING = ".next.json"
+"""End of the name of a manifest whose file is being written."""
+
+REMEDY = "Take another checkpoint of its run, or copy the run's folder once more."
+"""Advice for a damaged checkpoint."""
+
+_NAME = re.compile(r"model_(\d+)\.json")
+_MANIFEST = {"format": int, "iteration": int, "files": dict[str, str]}
+
+
+class CheckpointError(ValueError):
+    """A checkpoint that is absent, damaged, unsafe, or of something else."""
+
+
+class Checkpoints:
+    """The checkpoints in a folder."""
+
+    def __init__(self, folder: Path, *, keep: int = 3) -> None:
+        """Look at a folder, which need not exist yet.
+
+        Args:
+            folder: Folder of the checkpoints.
+            keep: Newest checkpoints that `prune` keeps. 0 keeps all.
+        """
+        self.folder = Path(folder)
+        self._keep = keep
+
+    def path(self, iteration: int) -> Path:
+        """Return the path of the checkpoint of an iteration."""
+        return self.folder / f"model_{iteration:06d}.pt"
+
+    def iterations(self) -> list[int]:
+        """Iterations that have a manifest, the newest first."""
+        if not self.folder.is_dir():
+            return []
+        found = (_NAME.fullmatch(file.name) for file in self.folder.iterdir())
+        return sorted((int(match[1]) for match in found if match), reverse=True)
+
+    def names(self) -> list[str]:
+        """Names of the checkpoints that can be played, newest first; best is last."""
+        names = [self.path(iteration).stem for iteration in self.iterations()]
+        has_best = (self.folder / f"{BEST}.json").is_file()
+        return [*names, BEST] if has_best else names
+
+    def newest(self) -> Path | None:
+        """The newest complete checkpoint, None if there is none."""
+        for iteration in self.iterations():
+            path = self.path(iteration)
+            fault = find_fault(path)
+            if fault is None:
+                return path
+            _log.warning("%s is passed over: %s.", path, fault)
+        return None
+
+    def best(self) -> Path | None:
+        """The best checkpoint, None if there is none or it is damaged."""
+        path = self.folder / f"{BEST}.pt"
+        return path if find_fault(path) is None else None
+
+    def prune(self) -> None:
+        """Delete old checkpoints, the manifest first, so that no half is left."""
+        for iteration in self.iterations()[self._keep or None :] if self._keep else []:
+            self.path(iteration).with_suffix(".json").unlink(missing_ok=True)
+            for file in self.folder.glob(f"model_{iteration:06d}.*pt"):
+                file.unlink(missing_ok=True)
+
+    def sweep(self) -> None:
+        """Delete unfinished files of a killed process."""
+        for file in self.folder.glob(f"*{TEMPORARY}"):
+            file.unlink(missing_ok=True)
+
+
+def find_checkpoint(place: Path, *, best: bool = False) -> Path:
+    """Return the file of a checkpoint, given itself, its folder, or its run's folder.
+
+    Args:
+        place: The file or folder.
+        best: Take the best checkpoint of a folder, if it has one, before its newest.
+    """
+    place = Path(place)
+    if place.is_file():
+        return place
+    folder = place / "checkpoints" if (place / "checkpoints").is_dir() else place
+    checkpoints = Checkpoints(folder)
+    found = (checkpoints.best() if best else None) or checkpoints.newest()
+    if found is None:
+        raise CheckpointError(f"There is no whole checkpoint in {folder}.")
+    return found
+
+
+def find_fault(path: Path) -> str | None:
+    """Return the fault of a checkpoint by its manifest, None if it has none."""
+    try:
+        manifest = read_manifest(path)
+    except CheckpointError:
+        return "its manifest is damaged"
+    if manifest is None:
+        return "it has no manifest"
+    files: dict[str, str] = manifest["files"]
+    if path.name not in files:
+        return "its manifest does not name it"
+    for name, digest in files.items():
+        file = path.parent / Path(name).name
+        if not file.is_file():
+            return f"{name} is missing"
+        if sha256(file) != digest:
+            return f"{name} is damaged"
+    return None
+
+
+def read_manifest(path: Path) -> dict[str, Any] | None:
+    """Return the manifest of a checkpoint, None if there is none."""
+    coming, file = path.with_suffix(COMING), path.with_suffix(".json")
+    if coming.is_file() and path.is_file():
+        manifest = read_object(coming, _MANIFEST, CheckpointError, remedy=REMEDY)
+        if manifest["files"].get(path.name) == sha256(path):
+            return manifest
+    if not file.is_file():
+        return None
+    return read_object(file, _MANIFEST, CheckpointError, remedy=REMEDY)

@@ -1,0 +1,189 @@
+"""Find the run, the checkpoint or the ONNX file that a user names.
+
+latest                      the newest run; with a task, the newest of that task
+TASK, TASK/latest           the newest run of a task, else the one that ships with it
+2026-01-31_12-00-00_walk    a run by its name, of any task
+logs/TASK/NAME              a run's folder, a folder inside it, or any file in it
+.../model_000100.pt         a checkpoint in its run
+policy.onnx                 a policy in a file, of no run
+wandb:ENTITY/PROJECT/NAME   any of these from Weights & Biases
+"""
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from mjlab.files import check_contained
+from mjlab.names import suggest
+from mjlab.registry import entries
+from mjlab.runs.checkpoints import Checkpoints, find_checkpoint
+from mjlab.runs.run import INFO, LATEST, Run, RunError, shipped_with
+
+_log = logging.getLogger(__name__)
+
+LOGS = Path("logs")
+"""Folder of all runs, unless --logs names another."""
+
+WANDB = "wandb:"
+"""Start of a place that is an artifact of Weights & Biases."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A run, possibly with one of its checkpoints, or an ONNX file."""
+
+    place: Path
+    """The checkpoint that was named, the ONNX file, or the run's folder."""
+
+    @property
+    def file(self) -> Path | None:
+        """The ONNX file, None for a run."""
+        return self.place if self.place.suffix == ".onnx" else None
+
+    @property
+    def checkpoint(self) -> Path | None:
+        """The checkpoint that was named, None if a run was."""
+        return self.place if self.place.suffix == ".pt" else None
+
+    @property
+    def run(self) -> Run:
+        """The run.
+
+        Raises:
+            RunError: If an ONNX file was named.
+        """
+        if self.file is not None:
+            raise RunError(
+                f"{self.file} is an ONNX file and in no run. Name a run, or give the "
+                "file to play.py, evaluate.py or record.py."
+            )
+        folder = _folder_of(self.place)
+        assert folder is not None
+        return Run(folder.resolve())
+
+    def choose_checkpoint(self, *, best: bool = False) -> Path:
+        """Return the checkpoint that was named, or the run's best or newest."""
+        return find_checkpoint(self.checkpoint or self.run.path, best=best)
+
+
+def find(
+    place: str | Path,
+    logs: Path = LOGS,
+    *,
+    task: str | None = None,
+    shipped: bool = True,
+    advice: str = "",
+) -> Found:
+    """Find what a user names; the module lists the forms.
+
+    Args:
+        place: The words of the user.
+        logs: Folder of all runs.
+        task: Find runs of this task only.
+        shipped: Take the run that ships with a task, where the user has none.
+        advice: End of the sentence about training a run, such as ", or ...".
+
+    Raises:
+        RunError: If it names nothing, a run of another task, a file outside of any run,
+            or a run with a link that leads out of its folder.
+    """
+    if str(place).startswith(WANDB):
+        from mjlab.runs.wandb import fetch
+
+        place = fetch(str(place), logs)
+    if Path(place).suffix == ".onnx":
+        if not Path(place).is_file():
+            raise RunError(f"There is no file {place}.{_names_beside(Path(place))}")
+        return Found(Path(place))
+    for start in _starts(str(place), logs, task):
+        folder = _folder_of(start)
+        if folder is not None:
+            return _checked(start, folder, task)
+    named = task if task is not None and place == LATEST else _task_in(str(place))
+    run = shipped_with(named) if shipped else None
+    if run is None:
+        raise _nothing(str(place), logs, task, advice)
+    _log.warning(
+        "There is no run of %s in %s: this is the policy that ships with it.",
+        run.task,
+        logs,
+    )
+    return Found(run.path)
+
+
+def _starts(place: str, logs: Path, task: str | None) -> Iterator[Path]:
+    """Yield the paths that the words of the user can mean, the likeliest first."""
+    if task is not None:
+        yield logs / task / place
+    if task is None or place != LATEST:
+        yield from (Path(place), logs / place)
+    if Path(place).name == place != LATEST:
+        named = [folder for folder in _runs(logs) if folder.name == place]
+        if len(named) > 1:
+            listed = ", ".join(map(str, named))
+            raise RunError(f"{place!r} names several runs: {listed}. Name one of them.")
+        yield from named
+
+
+def _folder_of(place: Path) -> Path | None:
+    """Return the folder of a run, given itself, a part of it, or a folder of runs."""
+    if place.is_file():
+        candidates = place.absolute().parents[:2]
+    elif place.is_dir():
+        candidates = (place, place / LATEST, place.absolute().parent)
+    else:
+        candidates = ()
+    return next((each for each in candidates if (each / INFO).is_file()), None)
+
+
+def _checked(start: Path, folder: Path, task: str | None) -> Found:
+    check_contained(folder, RunError)
+    run = Run(folder.resolve())
+    if task is not None and run.task != task:
+        raise RunError(f"{folder} is a run of {run.task!r}, not of {task!r}.")
+    return Found(start if start.suffix == ".pt" and start.is_file() else run.path)
+
+
+def _nothing(place: str, logs: Path, task: str | None, advice: str) -> RunError:
+    """Return the error for words that name no run."""
+    path, named = Path(place), _task_in(place)
+    if place == LATEST or named in entries():
+        wanted = task if place == LATEST else named
+        of = "" if wanted is None else f" of {wanted!r}"
+        train = f"train.py {wanted or 'TASK'}"
+        return RunError(
+            f"There is no run{of} in {logs}. Train one with {train}{advice}."
+        )
+    if path.is_file():
+        return RunError(
+            f"{path} is in no run's folder. Keep a checkpoint in its run's folder, "
+            "beside the run's configuration, and name it there."
+        )
+    if path.is_dir():
+        return RunError(f"There is no run in {path}: {INFO} is missing.")
+    if path.suffix == ".pt":
+        return RunError(f"There is no file {path}.{_names_beside(path)}")
+    runs = _runs(logs)
+    known = [*(run.parent.name for run in runs), *entries(), *(r.name for r in runs)]
+    listing = "list_tasks.py lists the tasks."
+    hint = suggest(place, known, otherwise=listing)
+    return RunError(f"There is no run or task {place!r}. {hint}")
+
+
+def _runs(logs: Path) -> list[Path]:
+    """Return the folders of all runs, without the links to the newest."""
+    found = sorted(file.parent for file in logs.glob(f"*/*/{INFO}"))
+    return [folder for folder in found if folder.name != LATEST]
+
+
+def _task_in(place: str) -> str:
+    return place.removesuffix(f"/{LATEST}")
+
+
+def _names_beside(file: Path) -> str:
+    """Return a sentence with the policies in the folder of a file that is missing."""
+    names = [f"{name}.pt" for name in Checkpoints(file.parent).names()]
+    if file.suffix != ".pt":
+        names = sorted(each.name for each in file.parent.glob(f"*{file.suffix}"))
+    return f" {suggest(file.name, names)}" if names else ""

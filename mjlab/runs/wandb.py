@@ -1,0 +1,195 @@
+"""Weights & Biases: runs and files as artifacts, sent and fetched.
+
+Nothing is sent unless a configuration or `upload.py` asks for it. The files of a run's
+folder are sent; names of the machine and of its user are not.
+"""
+
+import base64
+import hashlib
+import importlib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from mjlab.extras import missing
+from mjlab.files import check_contained, folder_beside, move_durably
+from mjlab.runs.checkpoints import BEST
+from mjlab.runs.run import INFO, Run, RunError
+from mjlab.safe_names import name_fault, plain_name
+
+Mode = Literal["online", "offline"] | None
+"""Send at once, keep for `wandb sync`, or what wandb's own settings say."""
+
+KINDS = {
+    ".npz": "motion",
+    ".onnx": "policy",
+    ".mp4": "film",
+    ".gif": "film",
+    ".h5": "recording",
+    ".hdf5": "recording",
+}
+"""Types of artifacts, by the ending of a file; a run's folder is a "model"."""
+
+_FILES = (INFO, "config.json", "defaults.json", "metrics.jsonl")
+_FILES += ("report.html", "evaluation.json", "export/*", "videos/*")
+_PLACE = re.compile(r"wandb:([\w.-]+/[\w.-]+/([\w.-]+))(?::([\w.-]+))?")
+_LOG_IN = (
+    "Log in with `wandb login`, or keep everything on this machine with {offline}."
+)
+
+
+class WandbError(RunError):
+    """An artifact that Weights & Biases lacks or refuses, or that was changed."""
+
+
+def import_wandb() -> Any:
+    """Return the package, or say how to install it."""
+    try:
+        return importlib.import_module("wandb")
+    except ImportError as error:
+        raise ImportError(missing("Weights & Biases", "wandb", "wandb")) from error
+
+
+def open_run(
+    folder: Path,
+    *,
+    project: str,
+    entity: str | None,
+    mode: Mode,
+    offline: str,
+    name: str | None = None,
+    **more: Any,
+) -> Any:
+    """Open a run there.
+
+    Args:
+        folder: Where wandb keeps its own files.
+        project: The project.
+        entity: User or team. None is the account's own.
+        mode: Whether it is sent.
+        offline: The option with which nothing is sent, for who is not logged in.
+        name: The run, which goes on if it is there. None is a new one.
+        more: What else `wandb.init` takes.
+    """
+    wandb = import_wandb()
+    # Console, code, packages and machine hold names of folders, hosts and users.
+    settings = wandb.Settings(
+        console="off",
+        disable_git=True,
+        disable_code=True,
+        x_disable_meta=True,
+        x_save_requirements=False,
+        host="",
+    )
+    if name is not None:
+        more |= {"id": name, "name": name, "resume": "allow"}
+    place = {
+        "project": project,
+        "entity": entity,
+        "mode": mode,
+        "dir": str(folder.resolve()),
+    }
+    try:
+        return wandb.init(**place, settings=settings, **more)
+    except wandb.errors.Error as error:
+        raise WandbError(
+            f"Weights & Biases: {error} {_LOG_IN.format(offline=offline)}"
+        ) from error
+
+
+def artifact_of(path: Path) -> Any:
+    """Return the artifact of a run's folder, of a file, or of a folder of motions."""
+    if path.is_dir():
+        check_contained(path, WandbError)
+    if (path / INFO).is_file():
+        task = Run(path).task
+        files = {f.relative_to(path).as_posix(): f for f in _files_of_run(path)}
+        return _artifact(path.name, "model", files, {"task": task})
+    if path.is_file() and path.suffix in KINDS:
+        return _artifact(path.stem, KINDS[path.suffix], {path.name: path}, {})
+    motions = {file.name: file for file in sorted(path.glob("*.npz"))}
+    if motions:
+        return _artifact(path.name, "motion", motions, {})
+    if not path.exists():
+        raise WandbError(f"There is no {path} to be sent.")
+    raise WandbError(
+        f"{path} is none of what can be sent: a run's folder, a folder of motions, or "
+        f"a file that ends in {', '.join(KINDS)}."
+    )
+
+
+def _files_of_run(folder: Path) -> list[Path]:
+    """Return what a run needs to go on elsewhere, and what came of it."""
+    newest = Run(folder).checkpoints.newest()
+    stems = [BEST, *(() if newest is None else (newest.stem,))]
+    patterns = (*_FILES, *(f"checkpoints/{stem}.*" for stem in stems))
+    found = (file for pattern in patterns for file in sorted(folder.glob(pattern)))
+    return [file for file in found if file.is_file()]
+
+
+def _artifact(
+    name: str, kind: str, files: Mapping[str, Path], about: Mapping[str, Any]
+) -> Any:
+    artifact = import_wandb().Artifact(
+        plain_name(name), type=kind, metadata=dict(about)
+    )
+    for inside, file in files.items():
+        # A copy is sent, since a checkpoint gives way to newer ones.
+        artifact.add_file(str(file), name=inside)
+    return artifact
+
+
+def fetch(place: str, logs: Path) -> Path:
+    """Return what `wandb:ENTITY/PROJECT/NAME[:VERSION]` is on this machine.
+
+    A run comes to `logs/TASK/NAME-VERSION`, and goes on as one of that name; anything
+    else to `logs/wandb/ENTITY/PROJECT/NAME-VERSION`, of which a single file is
+    returned itself. What has come before is not sent for again.
+
+    Args:
+        place: The artifact. Without a version it is the latest.
+        logs: Folder of all runs.
+    """
+    match = _PLACE.fullmatch(place)
+    if match is None or any(name_fault(part) for part in match[1].split("/")):
+        raise WandbError(
+            f"{place!r} is no artifact: wandb:ENTITY/PROJECT/NAME, and :VERSION "
+            "behind it for one that is not the latest."
+        )
+    path, name, version = match.groups()
+    wandb = import_wandb()
+    try:
+        artifact = wandb.Api().artifact(f"{path}:{version or 'latest'}")
+        digests = {key: e.digest for key, e in artifact.manifest.entries.items()}
+        if any(name_fault(part) for key in digests for part in key.split("/")):
+            raise WandbError(f"{place} is refused: a file in it leads elsewhere.")
+        task = artifact.metadata.get("task")
+        above = f"wandb/{Path(path).parent}" if task is None else plain_name(task)
+        home = logs / above / plain_name(f"{name}-{artifact.version}")
+        if not home.exists():
+            with folder_beside(home) as arrived:
+                artifact.download(root=str(arrived))
+                _check(arrived, digests)
+                move_durably(arrived, home)
+    except (wandb.errors.Error, OSError) as error:
+        raise WandbError(
+            f"{place} cannot be had: {error} Log in with `wandb login`. A run is there "
+            "if it was trained with --agent.logging.wandb-artifacts True, or sent by "
+            "upload.py."
+        ) from error
+    # What a run has made of itself since says so in its run.json.
+    _check(home, digests if task is None else {INFO: digests.get(INFO, "")})
+    return home / next(iter(digests)) if len(digests) == 1 else home
+
+
+def _check(folder: Path, digests: Mapping[str, str]) -> None:
+    """Raise if a file is not the one that was sent."""
+    for name, digest in digests.items():
+        file = folder / name
+        data = file.read_bytes() if file.is_file() else b""
+        if base64.b64encode(hashlib.md5(data).digest()).decode() != digest:
+            raise WandbError(
+                f"{file} is not what was sent: it is damaged, or has been changed "
+                f"here. Name {folder} itself, or move it away to fetch it anew."
+            )
