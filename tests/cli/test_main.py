@@ -42,7 +42,7 @@ def test_each_verb_is_a_program_that_calls_itself_so(call, word):
     assert code == 0
     assert text.startswith(f"usage: mjlab {word}")
     # The runner is a file that `export` writes, and `port` reads one.
-    for file in ("mjlab_runner.py", "their_env_cfg.py"):
+    for file in ("mjlab_runner.py", "their_env_cfg.py", "my_env.py"):
         text = text.replace(file, "")
     assert ".py" not in text
 

@@ -13,7 +13,6 @@ from mjlab.cli import UsageError, evaluate, play, training
 from mjlab.cli import export as export_script
 from mjlab.cli.training import train
 from mjlab.export import ExportError, OnnxPolicy
-from mjlab.names import UnknownNameError
 from mjlab.rl import LoggingCfg
 from mjlab.runs import Run, RunError, find
 from tests.worlds.rl_runs import agent_cfg, env_cfg
@@ -202,19 +201,24 @@ def test_help_comes_at_once_without_torch_and_fits_a_screen():
 @pytest.mark.parametrize(
     ("arguments", "answer"),
     [
-        ("Cartpole-Balanse", r"no task 'Cartpole-Balanse' either.*'Cartpole-Balance'"),
+        ("Cartpole-Balanse", r"no run or task 'Cartpole-Balanse'.*'Cartpole-Balance'"),
         ("Muscle-Walk-W54", r"There is no run of 'Muscle-Walk-W54' in .*train.py"),
         ("latest --logs nowhere", r"There is no run in nowhere. Train one"),
         ("latest --out policy.pt", r"--out policy.pt: its name has to end in .onnx"),
-        ("policy.onnx", r"policy.onnx is an ONNX file already. Watch it with play.py"),
+        ("nowhere.onnx", r"There is no file nowhere\.onnx\."),
     ],
 )
 def test_a_line_that_cannot_work_is_answered(arguments, answer, logs):
     words = arguments.split()
     if "--logs" not in words:
         words += ["--logs", str(logs)]
-    with pytest.raises((UsageError, UnknownNameError), match=answer):
+    with pytest.raises((UsageError, RunError), match=answer):
         export_script.main(words)
+
+
+def test_an_onnx_file_is_not_exported_again(file):
+    with pytest.raises(UsageError, match=r"is an ONNX file already\. Watch it with"):
+        export_script.main([str(file)])
 
 
 @pytest.mark.parametrize("program", [play, evaluate])
