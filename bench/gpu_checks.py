@@ -305,7 +305,7 @@ def _verbs(plan: Plan, mode: str) -> dict[str, torch.Tensor]:
             sim.step()
         sim.reset(mask)
         sim.forward(Stage.VELOCITY)
-        sim.step(resume=True)
+        sim.finish_step()
         sim.forward(Stage.ACCELERATION)
         sim.sense()
     names = ("qpos", "qvel", "xpos", "qacc")

@@ -14,6 +14,7 @@ from mjlab.actuator.dc import DcThermalCfg as DcThermalCfg
 from mjlab.actuator.explicit import DcPdActuatorCfg as DcPdActuatorCfg
 from mjlab.actuator.explicit import ExplicitActuatorCfg as ExplicitActuatorCfg
 from mjlab.actuator.explicit import IdealPdActuatorCfg as IdealPdActuatorCfg
+from mjlab.actuator.groups import WriteTime as WriteTime
 from mjlab.actuator.learned import LearnedActuatorCfg as LearnedActuatorCfg
 from mjlab.actuator.native import MotorActuatorCfg as MotorActuatorCfg
 from mjlab.actuator.native import MuscleActuatorCfg as MuscleActuatorCfg

@@ -25,7 +25,12 @@ from mjlab.actuator.gains import (
     TensorParameter,
     native_parts,
 )
-from mjlab.actuator.groups import ActuatorGroup, ExplicitGroup, NativeGroup
+from mjlab.actuator.groups import (
+    ActuatorGroup,
+    ExplicitGroup,
+    NativeGroup,
+    WriteTime,
+)
 from mjlab.actuator.place import ActuatorError, Transmission
 from mjlab.names import match_names
 from mjlab.random import WorldRng
@@ -77,8 +82,14 @@ class ActuatorSet:
             *self._build_native([binding for binding, _ in native]),
             *self._build_explicit(explicit, parts),
         ]
-        self.only_passes_on = all(group.only_passes_on for group in self._groups)
-        """True if controls depend on nothing but the targets of now."""
+        times = [group.write_time for group in self._groups]
+        self.write_time = max(times, default=WriteTime.STEP)
+        """When `apply` has to be called: the latest time of all groups.
+
+        It is `WriteTime.INSIDE` for explicit actuators of tendons, whose lengths follow
+        from the state: call `apply` in `sim.step(control=...)`, because between two
+        physics steps those lengths are one step old.
+        """
         self._quantities = {
             quantity: ActuatorQuantity(quantity, self.names, some, sim)
             for quantity, some in parts.items()
@@ -87,26 +98,10 @@ class ActuatorSet:
     def __repr__(self) -> str:
         return f"ActuatorSet({', '.join(self.names)})"
 
-    @property
-    def reads_derived(self) -> bool:
-        """True if `apply` reads what the velocity stage computes.
-
-        It does for explicit actuators of tendons, whose lengths follow from the state.
-        Between two physics steps those are one step old, so `apply` then belongs into
-        the step: `sim.step(control=...)`.
-        """
-        return any(group.reads_derived for group in self._groups)
-
-    def apply(self, targets: ActuatorTargets, *, again: bool = False) -> None:
-        """Write `sim.data.ctrl` of all actuators; called once for each physics step.
-
-        Args:
-            targets: What the controls follow from.
-            again: Promises that targets and controls are as they were left.
-        """
+    def apply(self, targets: ActuatorTargets) -> None:
+        """Write `sim.data.ctrl` of all actuators from `targets`."""
         for group in self._groups:
-            if not (again and group.only_passes_on):
-                group.apply(targets)
+            group.apply(targets)
 
     def reset(self, mask: torch.Tensor) -> None:
         """Forget the past of the worlds where `mask`, shape (num_envs,), holds.

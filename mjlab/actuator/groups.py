@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from enum import IntEnum
 
 import torch
 
-from mjlab.actuator.actuator import ActuatorBinding, ActuatorTargets, Command
+from mjlab.actuator.actuator import (
+    TARGET_FIELDS,
+    ActuatorBinding,
+    ActuatorTargets,
+    Command,
+)
 from mjlab.actuator.compiled import Control
 from mjlab.actuator.explicit import Commands, ControlLaw
 from mjlab.actuator.place import Transmission
@@ -16,11 +22,24 @@ from mjlab.tensors.buffers import DelayBuffer
 from mjlab.tensors.columns import Columns
 
 
+class WriteTime(IntEnum):
+    """When controls are written, the earliest first."""
+
+    STEP = 0
+    """Once per environment step: they depend on the present targets alone."""
+
+    SUBSTEP = 1
+    """Before each physics step: they depend on the state or on earlier targets."""
+
+    INSIDE = 2
+    """Inside each physics step: they depend on results of its velocity stage."""
+
+
 class ActuatorGroup(ABC):
     """Actuators that share everything but their columns."""
 
-    reads_derived = False
-    """True if `apply` reads what the velocity stage computes."""
+    write_time = WriteTime.SUBSTEP
+    """When `apply` has to be called."""
 
     def __init__(
         self, transmission: Transmission, sim: Simulation, delay: DelayBuffer | None
@@ -28,12 +47,10 @@ class ActuatorGroup(ABC):
         self._transmission: Transmission = transmission
         self._sim = sim
         self._delay = delay
-        self.only_passes_on = False
-        """True if the controls depend on nothing but the targets of now."""
 
     @abstractmethod
     def apply(self, targets: ActuatorTargets) -> None:
-        """Write `sim.data.ctrl` for a physics step; called once for each."""
+        """Write `sim.data.ctrl`; called as often as `write_time` says."""
 
     def reset(self, mask: torch.Tensor) -> None:
         """Forget the past of the worlds where `mask`, shape (num_envs,), holds."""
@@ -65,13 +82,14 @@ class NativeGroup(ActuatorGroup):
             delay: Delays the commands, shape (len(controls),).
         """
         super().__init__(transmission, sim, delay)
-        self.only_passes_on = delay is None
+        if delay is None:
+            self.write_time = WriteTime.STEP
         by_command: dict[Command, list[Control]] = {}
         for control in controls:
             by_command.setdefault(control.command, []).append(control)
-        self._sources: list[tuple[Command, Columns, Columns]] = [
+        self._sources: list[tuple[str, Columns, Columns]] = [
             (
-                command,
+                TARGET_FIELDS[transmission, command],
                 Columns.of([each.column for each in some], sim.device),
                 Columns.of([each.address for each in some], sim.device),
             )
@@ -84,12 +102,11 @@ class NativeGroup(ActuatorGroup):
         """Write `sim.data.ctrl` for a physics step."""
         ctrl = self._sim.data.ctrl
         if self._delay is None:
-            for command, columns, controls in self._sources:
-                columns.move(targets.of(self._transmission, command), ctrl, controls)
+            for field, columns, controls in self._sources:
+                columns.move(getattr(targets, field), ctrl, controls)
             return
         commands = [
-            columns.read(targets.of(self._transmission, command))
-            for command, columns, _ in self._sources
+            columns.read(getattr(targets, field)) for field, columns, _ in self._sources
         ]
         late = self._delay.append_and_read(torch.cat(commands, dim=1))
         self._controls.write_all(ctrl, late)
@@ -118,8 +135,8 @@ class ExplicitGroup(ActuatorGroup):
         self._law = law
         self._targets = Columns.of(_joined(b.target_ids for b in bindings), device)
         self._controls = Columns.of(_joined(b.ctrl_adr for b in bindings), device)
-        self.reads_derived = self._transmission == "tendon"
-        if self.reads_derived:
+        if self._transmission == "tendon":
+            self.write_time = WriteTime.INSIDE
             self._fields = ("ten_length", "ten_velocity")
             actuators = _joined(b.actuator_ids for b in bindings)
             positions = sim.mj_model.actuator_trnid[actuators, 0].tolist()

@@ -112,8 +112,9 @@ def run_physics(env: ManagerBasedRlEnv, steps: int) -> None:
     """The engine's verbs of as many steps, with nothing around them."""
     nobody = torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
     for _ in range(steps):
-        for substep in range(env.cfg.decimation):
-            env.sim.step(resume=substep == 0)
+        env.sim.finish_step()
+        for _ in range(env.cfg.decimation - 1):
+            env.sim.step()
         env.sim.reset(nobody)
         env.sim.forward()
         env.sim.sense()

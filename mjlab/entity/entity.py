@@ -98,13 +98,9 @@ class Entity:
 
     # The step.
 
-    def apply(self, *, again: bool = False) -> None:
-        """Have the actuators write the controls that follow from their targets.
-
-        Args:
-            again: Promises that targets and controls are as they were left.
-        """
-        self.actuators.apply(self.data.targets, again=again)
+    def apply(self) -> None:
+        """Have the actuators write the controls that follow from their targets."""
+        self.actuators.apply(self.data.targets)
         self.data.invalidate()
 
     def update(self, dt: float) -> None:

@@ -87,21 +87,12 @@ class AutoReset:
         self.ignore_terminations = ignore_terminations
         self.shows_ends = final_obs is not None and when == "same_step"
         """True for a step that observes worlds that end before it resets them."""
-        self.ends_early = when == "same_step" and not self.shows_ends
-        """True for a step that resets worlds that end before it observes."""
         self.final_obs: Observations = final_obs or {}
         """Last observations before resets; they count where an episode ended."""
         self.done = terminations.dones
         """Worlds that ended in this step, shape (num_envs,), bool."""
         self.held_back = torch.zeros_like(self.done)
         """Worlds that are reset in place of this step, shape (num_envs,), bool."""
-        masks = {"same_step": (self.done,), "next_step": (self.held_back,), "never": ()}
-        self.due: tuple[torch.Tensor, ...] = () if self.shows_ends else masks[when]
-        """The mask of worlds that a step resets before it observes, if it does."""
-        self.corrections: tuple[Callable[[torch.Tensor], None], ...] = ()
-        """Called with lost worlds after flags, rewards and metrics, where due."""
-        if ignore_terminations or when == "next_step":
-            self.corrections = (self._discard,)
         self._figures = list(figures) if when == "next_step" else []
         self._kept = [torch.zeros_like(figure) for figure in self._figures]
 
@@ -110,17 +101,27 @@ class AutoReset:
         mine = (self.when, self.ignore_terminations, self.shows_ends)
         return mine == (other.when, other.ignore_terminations, other.shows_ends)
 
-    def hold_back(self, action: torch.Tensor) -> torch.Tensor:
-        """Hold back the worlds that ended before; return actions, zero in those."""
+    def hold_back(self) -> None:
+        """Hold back the worlds that ended in the last step, and keep their figures."""
         self.held_back.copy_(self.done)
         for kept, figure in zip(self._kept, self._figures, strict=True):
             kept.copy_(figure)
+
+    def allowed(self, action: torch.Tensor) -> torch.Tensor:
+        """Return the action of a step, zero in worlds that are held back."""
+        if self.when != "next_step":
+            return action
         return action.masked_fill(self.held_back[:, None], 0.0)
 
-    def _discard(self, lost: torch.Tensor) -> None:
-        """Take back what does not count."""
+    def correct(self, diverged: torch.Tensor) -> None:
+        """Remove terminations that are ignored, and figures of worlds held back.
+
+        Args:
+            diverged: Worlds whose state is not finite, shape (num_envs,), bool. They
+                end although terminations are ignored.
+        """
         if self.ignore_terminations:
-            self._terminations.keep_time_outs(lost)
+            self._terminations.keep_time_outs(diverged)
         if self.when != "next_step":
             return
         for kept, figure in zip(self._kept, self._figures, strict=True):
@@ -128,16 +129,16 @@ class AutoReset:
         fill_where(self._rewards.reward, self.held_back, 0.0)
         self._terminations.spare(self.held_back)
 
-    def keep(self, observed: Observations, lost: torch.Tensor) -> None:
-        """Copy `observed` into `final_obs`; zeros in the worlds of `lost`."""
+    def keep(self, observed: Observations, diverged: torch.Tensor) -> None:
+        """Copy `observed` into `final_obs`, with zeros in diverged worlds."""
         for term, kept in zip(_terms(observed), _terms(self.final_obs), strict=True):
             kept.copy_(term)
-            fill_where(kept, lost, 0)
+            fill_where(kept, diverged, 0)
 
-    def hide(self, observed: Observations, lost: torch.Tensor) -> None:
-        """Set `observed` to zero in the worlds of `lost`, which are not reset yet."""
+    def hide(self, observed: Observations, diverged: torch.Tensor) -> None:
+        """Set `observed` to zero in diverged worlds, which are not reset yet."""
         for term in _terms(observed):
-            fill_where(term, lost, 0)
+            fill_where(term, diverged, 0)
 
     def release(self, mask: torch.Tensor) -> None:
         """Note that the caller resets the worlds of `mask`: none of them waits."""

@@ -152,7 +152,7 @@ class ManagerBasedRlEnv:
 
     def _build_runner(self) -> StepRunner:
         return build_runner(
-            self, self.program.advance, self.state, self.observers, self.cfg.mode
+            self, self.program, self.state, self.observers, self.cfg.mode
         )
 
     def record_anew(self) -> None:
@@ -206,8 +206,7 @@ class ManagerBasedRlEnv:
         try:
             self.action_manager.take(action)
             self.runner.run()
-            for recorder in self.program.recorders:
-                recorder.commit()
+            self.recorder_manager.commit()
             observations, extras = self._shown(ends=True)
             reward = self.reward_manager.reward.clone()
             terminated, time_outs = self.termination_manager.ends.clone()
@@ -377,7 +376,8 @@ class ManagerBasedRlEnv:
     def profile(self, steps: int = 20) -> inspect.Profile:
         """Return what each verb of the engine and each term costs, over some steps."""
         before = self.get_state()
-        found = inspect.profile(self, self.program.advance, steps)
+        program = self.program
+        found = inspect.profile(self, program.advance, program.after_phase, steps)
         self.set_state(before)
         return found
 

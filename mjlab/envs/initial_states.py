@@ -106,7 +106,7 @@ class CachedInitialStates:
         for _ in range(self.number):
             env.rng.advance(all_worlds)
             with env.sim.reads.allow_late():
-                program.initialise(all_worlds)
+                program.write_states(all_worlds)
             program.refresh(0.0)
             state = self._state.take()
             for name in names:

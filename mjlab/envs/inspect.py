@@ -13,11 +13,21 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
+from mjlab.envs.phases import AfterPhase
 from mjlab.managers import ManagedEnv, Managers, TermError
 from mjlab.scene import Scene
 from mjlab.sim.fields import FORWARD_FIELDS
 
-_VERBS = ("step", "forward", "reset", "sense", "recompute_constants")
+_VERBS = {
+    "step": "step",
+    "finish_step": "step",
+    "step_many": "step",
+    "forward": "forward",
+    "reset": "reset",
+    "sense": "sense",
+    "recompute_constants": "recompute_constants",
+}
+"""Name in a profile by verb of the engine."""
 _OF_ACTIONS = ("process_actions", "apply_actions", "reset")
 _OF_COMMANDS = ("advance", "update", "reset")
 _TABLES: dict[str, tuple[str, ...]] = {
@@ -219,7 +229,10 @@ class Profile:
 
 
 def profile(
-    env: ManagedEnv, advance: Callable[[], Iterator[str]], steps: int
+    env: ManagedEnv,
+    advance: Callable[[], None],
+    after_phase: list[AfterPhase],
+    steps: int,
 ) -> Profile:
     """Time the parts of `steps` steps, called one by one; the state goes on.
 
@@ -228,13 +241,19 @@ def profile(
     """
     spent: dict[str, float] = {}
     phases: dict[str, float] = {}
-    with _timers(env, spent):
+    with _timers(env, spent), ExitStack() as hooks:
         start = before = _now(env)
+
+        def stop_clock(phase: str) -> None:
+            nonlocal before
+            now = _now(env)
+            phases[phase] = phases.get(phase, 0.0) + now - before
+            before = now
+
+        after_phase.append(stop_clock)
+        hooks.callback(after_phase.remove, stop_clock)
         for _ in range(steps):
-            for phase in advance():
-                now = _now(env)
-                phases[phase] = phases.get(phase, 0.0) + now - before
-                before = now
+            advance()
         total = (_now(env) - start) / steps
     parts = {name: seconds / steps for name, seconds in spent.items()}
     parts["everything else"] = max(0.0, total - sum(parts.values()))
@@ -259,8 +278,8 @@ def _timers(env: ManagedEnv, spent: dict[str, float]) -> Iterator[None]:
         patches.callback(patch_method(owner, attribute, timed))
 
     with ExitStack() as patches:
-        for verb in _VERBS:
-            time_calls(env.sim.engine, verb, f"engine: {verb}")
+        for verb, name in _VERBS.items():
+            time_calls(env.sim.engine, verb, f"engine: {name}")
         for term in env.managers.bound_terms():
             time_calls(term, "function", term.stream)
         for name, term in env.action_manager.terms.items():

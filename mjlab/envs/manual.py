@@ -1,11 +1,11 @@
 """The phases of a reset and of a step, called by hand and in their order."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 
-from mjlab.envs.runner import run_through
 from mjlab.envs.step import StepProgram
 from mjlab.managers import Observations
 from mjlab.random.seeds import check_seed, to_seeds
@@ -38,9 +38,9 @@ class Lifecycle:
     `env.reset(mask=mask)` calls, so that the two are equal.
 
     A step is `set_action(action)` and `set_targets()`; `apply_targets()` and
-    `physics_step()` as often as the configuration's `decimation` says; `evaluate()`,
-    `reset_done()`, `update_kinematics()` and `observe()`. It equals `env.step(action)`,
-    and is not recorded as a graph.
+    `physics_step()`, `decimation` times in turn; `evaluate()`, `reset_done()`,
+    `update_kinematics()` and `observe()`. It equals `env.step(action)`, without a graph
+    and without the shortcuts of `PhysicsPlan`.
 
     Called out of order, a phase raises `PhaseError`. `env.reset()` of all worlds, and
     `env.set_state(state)` of all, start over from anywhere.
@@ -58,13 +58,13 @@ class Lifecycle:
             finish: Told that a step (True) or a reset is done; returns what it shows.
         """
         self._program, self._finish = program, finish
+        self._physics = program.plain_physics
         self.is_under_way = False
         """True while a reset or a step has begun and is not over."""
-        self._phases: Iterator[str] = iter(())
         self._order: tuple[str, ...] = ()
         self._last = ""
         self._substep = 0
-        # The worlds of a reset under way. None in a step.
+        # The worlds of a reset under way, None in a step.
         self._mask: torch.Tensor | None = None
 
     @property
@@ -74,7 +74,7 @@ class Lifecycle:
             return (RESET[0], STEP[0])
         if not self._last:
             return (self._order[0],)
-        if self._last == "physics_step" and self._substep < self._program.decimation:
+        if self._last == "physics_step" and self._substep < self._physics.decimation:
             return ("apply_targets",)
         return (self._order[self._order.index(self._last) + 1],)
 
@@ -90,7 +90,7 @@ class Lifecycle:
     def abandon(self) -> None:
         """Leave a reset or a step where it is: the state of all was exchanged."""
         if self._order:
-            self._start((), iter(()), None)
+            self._rest()
             self._program.env.recorder_manager.abandon()
 
     # A reset.
@@ -129,19 +129,21 @@ class Lifecycle:
             env.rng.reseed(given, torch.tensor(seeds, device=env.device))
             if mask is None:
                 env.event_manager.restart_global_clock()
-        self._start(RESET, self._program.reset(given, events=events), given)
-        self._run("initialise")
+        self._start(RESET, given)
+        self._run("initialise", partial(self._program.initialise, given, events=events))
 
     def apply(self, mask: torch.Tensor | None = None) -> None:
-        """Begin the episodes from what was written.
+        """Begin episodes from the present state.
 
-        Tensors are the engine's own memory, so nothing has to be copied. What managers
-        remember of these worlds is logged and forgotten, and their counters are zero.
+        Tensors are the engine's own memory, so nothing is copied. Managers log and
+        reset these worlds, and their step counts are zero.
 
         Args:
             mask: The worlds, the same as in `initialise`. None means these.
         """
-        self._run("apply", mask)
+        self._check("apply", mask)
+        assert self._mask is not None
+        self._run("apply", partial(self._program.apply, self._mask))
 
     # A step.
 
@@ -152,57 +154,60 @@ class Lifecycle:
             action: Shape (num_envs, total_action_dim), float32, on the device.
         """
         env = self._program.env
-        env.action_manager.check(action)
         self._check("set_action")
         env.action_manager.take(action)
-        # Somebody may have written the state since, and may do so between the phases.
+        # The state can have been written since the last observation.
         env.sim.forward()
         env.scene.refresh()
-        self._start(STEP, self._program.advance(resume=False), None)
-        self._run("set_action")
+        self._start(STEP, None)
+        self._run("set_action", self._program.set_action)
 
     def set_targets(self) -> None:
         """Have action terms turn the action into targets of actuators."""
-        self._run("set_targets")
+        self._run("set_targets", self._program.set_targets)
 
     def apply_targets(self) -> None:
         """Have actuators turn targets into controls."""
-        self._run("apply_targets")
+        self._run("apply_targets", self._physics.apply_targets)
 
     def physics_step(self) -> None:
         """Advance physics by one of its timesteps."""
-        self._run("physics_step")
+        self._run("physics_step", self._physics.substep)
         self._substep += 1
 
     def evaluate(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Say what the step was worth, and which episodes end with it.
+        """Compute terminations, rewards and metrics.
 
         Returns:
             Reward, terminated and truncated, each of shape (num_envs,).
         """
-        self._run("evaluate")
+        self._run("evaluate", self._program.evaluate)
         reward = self._program.env.reward_manager.reward
         terminated, time_outs = self._program.env.termination_manager.ends.clone()
         return reward.clone(), terminated, time_outs
 
     def reset_done(self) -> None:
-        """Begin new episodes in the worlds that ended, as far as that is due."""
-        self._run("reset_done")
+        """Start new episodes where one ended, if that is due before observations."""
+        self._run("reset_done", self._program.reset_done)
 
     # The end of both.
 
     def update_kinematics(self, mask: torch.Tensor | None = None) -> None:
-        """Make what follows from the state current: bodies, velocities, sensors.
+        """Update everything that follows from the state: bodies, velocities, sensors.
 
         Args:
             mask: The worlds, the same as in `initialise`. None means these.
         """
-        self._run("update_kinematics", mask)
+        self._check("update_kinematics", mask)
+        update = self._program.update_kinematics
+        if self._mask is not None:
+            update = partial(self._program.refresh, 0.0)
+        self._run("update_kinematics", update)
 
     def observe(
         self, mask: torch.Tensor | None = None
     ) -> tuple[Observations, dict[str, Any]]:
-        """Update commands, look around, and observe.
+        """Update commands, rays and cameras, and compute observations.
 
         Args:
             mask: The worlds, the same as in `initialise`. None means these.
@@ -211,27 +216,30 @@ class Lifecycle:
             Observations of all worlds, and extras, as of `env.reset` or `env.step`.
         """
         self._check("observe", mask)
-        is_step = self._order is STEP
-        # With last observations, a reset stands within this phase of a step.
-        run_through(self._phases)
-        self._start((), iter(()), None)
+        is_step, look = self._mask is None, self._program.look
+        if not is_step:
+            look = partial(self._program.compute_observations, 0.0, self._mask)
+        self._run("observe", look)
+        self._rest()
         return self._finish(is_step)
 
-    def _start(
-        self, order: tuple[str, ...], phases: Iterator[str], mask: torch.Tensor | None
-    ) -> None:
-        self._order, self._phases, self._mask = order, phases, mask
-        self._last, self._substep, self.is_under_way = "", 0, bool(order)
+    def _start(self, order: tuple[str, ...], mask: torch.Tensor | None) -> None:
+        self._order, self._mask = order, mask
+        self._last, self._substep, self.is_under_way = "", 0, True
 
-    def _run(self, name: str, mask: torch.Tensor | None = None) -> None:
-        """Run the next phase, or raise if it is another one's turn."""
-        self._check(name, mask)
+    def _rest(self) -> None:
+        """Note that no reset and no step is under way."""
+        self._start((), None)
+        self.is_under_way = False
+
+    def _run(self, name: str, phase: Callable[[], None]) -> None:
+        """Run a phase; raise if another one is due, and start over if it fails."""
+        self._check(name)
         try:
-            done = next(self._phases)
+            phase()
         except BaseException:
-            self._start((), iter(()), None)
+            self._rest()
             raise
-        assert done == name, f"The program did {done!r} in place of {name!r}."
         self._last = name
 
     def _check(self, name: str, mask: torch.Tensor | None = None) -> None:

@@ -54,7 +54,7 @@ class NonfiniteGuard:
         self._health, self._steps, self._max_share = health, steps, max_share
         self._terminations = terminations
         self._counting = tuple(counting)
-        self.found = torch.zeros_like(terminations.dones)
+        self.diverged = torch.zeros_like(terminations.dones)
         """Worlds that diverged in the last step, shape (num_envs,), bool."""
         self.worlds = torch.zeros_like(steps)
         """Their number, summed over steps since it was taken last, shape ()."""
@@ -64,15 +64,15 @@ class NonfiniteGuard:
 
     def detect(self) -> None:
         """Find worlds whose state or control diverged."""
-        self._health.check(out=self.found)
+        self._health.check(out=self.diverged)
 
     def end_episodes(self) -> None:
         """End the episodes of worlds that diverged, or whose reward is not finite.
 
         The reward manager has added its own, and kept all of them out of its sums.
         """
-        self._terminations.end(self.found)
-        self.worlds += self.found.sum()
+        self._terminations.end(self.diverged)
+        self.worlds += self.diverged.sum()
 
     def totals(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Return how much was not finite, and how often there was no room.
@@ -95,7 +95,7 @@ class NonfiniteGuard:
         This waits for the device.
         """
         worlds = int(self.worlds)
-        steps = int(self._steps - self._since) * self.found.shape[0]
+        steps = int(self._steps - self._since) * self.diverged.shape[0]
         self.worlds.zero_()
         self.begin_share()
         by_term = {

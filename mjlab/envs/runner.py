@@ -4,7 +4,6 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import takewhile
 from typing import Any
 
 import torch
@@ -12,6 +11,7 @@ import torch
 from mjlab.envs.config import ConfigError, ModeName
 from mjlab.envs.inspect import no_writes_after_forward
 from mjlab.envs.state import EnvState, is_per_world
+from mjlab.envs.step import StepProgram
 from mjlab.managers import ManagedEnv
 from mjlab.sim import EngineError, Simulation
 from mjlab.sim.fields import FORWARD_FIELDS
@@ -26,18 +26,6 @@ SELF_TEST_TOLERANCE = 1e-3
 """Largest difference, relative to a tensor's scale, that the order of atomic additions
 on a GPU may cause in these steps."""
 
-Phases = Iterator[str]
-"""Runs the phases of a step or a reset, and names each that is done."""
-
-Advance = Callable[[], Phases]
-"""Begins a step."""
-
-
-def run_through(phases: Phases) -> None:
-    """Run all phases, with nothing in between."""
-    for _ in phases:
-        pass
-
 
 class StepObserver:
     """Something that watches steps, outside of what a graph holds; by default not."""
@@ -46,7 +34,10 @@ class StepObserver:
         """Look at what a step begins with."""
 
     def after_phase(self, phase: str) -> None:
-        """Look at what a phase has done. A step that is one graph has no phases."""
+        """Look at the result of a phase. A step that is one graph has no phases.
+
+        For an observer that overrides this, physics steps are taken one by one.
+        """
 
     def after_step(self) -> None:
         """Look at what a step has done."""
@@ -66,15 +57,15 @@ class StepRunner(ABC):
 
     def __init__(
         self,
-        advance: Advance,
+        program: StepProgram,
         sim: Simulation,
         observers: list[StepObserver],
         *,
         mode: str,
         reason: str,
     ) -> None:
-        self._advance, self._observers = advance, observers
-        self._checks = (StaleStateCheck(sim),) if sim.needs_graphs else ()
+        self._program, self._observers = program, observers
+        self._check = StaleStateCheck(sim) if sim.needs_graphs else None
         self.mode = mode
         """Mode of a step: "fused", "segmented" or "eager"."""
         self.reason = reason
@@ -90,8 +81,8 @@ class StepRunner(ABC):
         for observer in self._observers:
             observer.before_step()
         try:
-            for check in self._checks:
-                check.refresh_if_written()
+            if self._check is not None:
+                self._check.refresh_if_written()
             yield
         except EngineError as error:
             for observer in self._observers:
@@ -106,14 +97,14 @@ class StepRunner(ABC):
 
     def mark_fresh(self) -> None:
         """Note that somebody else made derived quantities current."""
-        for check in self._checks:
-            check.mark_fresh()
+        if self._check is not None:
+            self._check.mark_fresh()
         self._notify()
 
     def mark_stale(self) -> None:
         """Note that derived quantities are not current: the state was exchanged."""
-        for check in self._checks:
-            check.mark_stale()
+        if self._check is not None:
+            self._check.mark_stale()
         self._notify()
 
     def _notify(self) -> None:
@@ -125,13 +116,19 @@ class EagerRunner(StepRunner):
     """Runs the step as it is written."""
 
     def run(self) -> None:
-        """Run the phases of one step."""
+        """Run one step, with its phases if observers look at them."""
+        hooks = [
+            observer.after_phase
+            for observer in self._observers
+            if type(observer).after_phase is not StepObserver.after_phase
+        ]
         with self._watched():
-            for phase in self._advance():
-                for observer in self._observers:
-                    observer.after_phase(phase)
-            for check in self._checks:
-                check.mark_fresh()
+            if hooks:
+                self._program.advance_by_phases(hooks)
+            else:
+                self._program.advance()
+            if self._check is not None:
+                self._check.mark_fresh()
 
 
 class GraphRunner(StepRunner):
@@ -139,7 +136,7 @@ class GraphRunner(StepRunner):
 
     def __init__(
         self,
-        advance: Advance,
+        program: StepProgram,
         env: ManagedEnv,
         state: EnvState,
         observers: list[StepObserver],
@@ -147,7 +144,7 @@ class GraphRunner(StepRunner):
         reason: str,
         joins_rows: bool = False,
     ) -> None:
-        super().__init__(advance, env.sim, observers, mode="fused", reason=reason)
+        super().__init__(program, env.sim, observers, mode="fused", reason=reason)
         self._joins_rows = joins_rows
         self._sim, self._scene, self._state = env.sim, env.scene, state
         self._engine: Any = env.sim.engine
@@ -164,8 +161,8 @@ class GraphRunner(StepRunner):
             # A late expansion exchanged arrays, and the recording has the old ones.
             self._graph.reset()
             self._graph, self._of_warp = self._record()
-            for check in self._checks:
-                check.refresh_if_written()
+            if self._check is not None:
+                self._check.refresh_if_written()
         self._graph.replay()
         # A replay runs no Python, so what was computed on request is stale now.
         self._sim.reads.fresh = self._fresh
@@ -187,15 +184,13 @@ class GraphRunner(StepRunner):
         self._model = self._engine.wp_model
         state = self._state.take()
         try:
-            found = record_with_torch(
-                lambda: run_through(self._advance()), device, rows=rows
-            )
+            found = record_with_torch(self._program.advance, device, rows=rows)
             self._fresh = self._sim.reads.fresh
             return found
         finally:
             self._state.restore(state)
-            for check in self._checks:
-                check.mark_stale()
+            if self._check is not None:
+                self._check.mark_stale()
 
 
 class StaleStateCheck:
@@ -239,7 +234,7 @@ class StaleStateCheck:
 
 def build_runner(
     env: ManagedEnv,
-    advance: Advance,
+    program: StepProgram,
     state: EnvState,
     observers: list[StepObserver],
     wanted: ModeName,
@@ -248,15 +243,15 @@ def build_runner(
 
     Args:
         env: The environment.
-        advance: Its step.
+        program: Its step.
         state: Its state, which is left as it is.
         observers: What is called around steps. The list stays the caller's.
         wanted: The mode that was asked for.
     """
-    rehearse(env, advance, state)
+    rehearse(env, program, state)
 
     def eager(mode: str, reason: str) -> StepRunner:
-        return EagerRunner(advance, env.sim, observers, mode=mode, reason=reason)
+        return EagerRunner(program, env.sim, observers, mode=mode, reason=reason)
 
     if not env.sim.needs_graphs:
         if wanted in ("fused", "segmented"):
@@ -277,7 +272,7 @@ def build_runner(
                 f"'{env.device}'. Use mode='auto'."
             )
         return eager("segmented", "one graph for all needs a CUDA device")
-    fused = _try_fused(env, advance, state, observers)
+    fused = _try_fused(env, program, state, observers)
     if isinstance(fused, StepRunner):
         return fused
     if wanted == "fused":
@@ -287,7 +282,7 @@ def build_runner(
 
 
 def rehearse(
-    env: ManagedEnv, advance: Advance, state: EnvState, steps: int = 2
+    env: ManagedEnv, program: StepProgram, state: EnvState, steps: int = 2
 ) -> None:
     """Run some steps and take them back.
 
@@ -298,17 +293,23 @@ def rehearse(
     before, reads = state.take(), env.sim.reads
     with no_writes_after_forward(env):
         for _ in range(steps):
-            phases = advance()
-            # Until then everything is as physics left it, which computes all stages.
+            # These are the five calls of `advance`. Physics computes all stages, so
+            # reads before `observe` do not decide how far `forward()` has to go.
             with reads.before_forward():
-                run_through(takewhile(lambda phase: phase != "reset_done", phases))
-            run_through(phases)
+                program.act()
+                program.physics.run()
+                program.evaluate()
+                program.reset_done()
+            program.observe()
     state.restore(before)
     reads.sealed = True
 
 
 def _try_fused(
-    env: ManagedEnv, advance: Advance, state: EnvState, observers: list[StepObserver]
+    env: ManagedEnv,
+    program: StepProgram,
+    state: EnvState,
+    observers: list[StepObserver],
 ) -> StepRunner | str:
     """The step as one graph, or why that does not work."""
     with_ids = [t.label for t in env.managers.bound_terms() if t.needs_ids]
@@ -321,7 +322,7 @@ def _try_fused(
             reason += f", but not with operations on rows joined: {found}"
         try:
             runner = GraphRunner(
-                advance, env, state, observers, reason=reason, joins_rows=joins_rows
+                program, env, state, observers, reason=reason, joins_rows=joins_rows
             )
         except RuntimeError as error:
             # A capture's end says only that something failed before; notes name terms.
@@ -329,7 +330,7 @@ def _try_fused(
             said = [str(first), *getattr(first, "__notes__", ())]
             found = f"it could not be recorded: {' '.join(said)}"
             continue
-        culprits = self_test(env, state, runner.replay, lambda: run_through(advance()))
+        culprits = self_test(env, state, runner.replay, program.advance)
         if not culprits:
             return runner
         runner.release()

@@ -1,7 +1,4 @@
-"""The device program: everything between an action and the next observation.
-
-`advance` and `reset` yield each phase's name when it is done, for calls in between.
-"""
+"""The step: everything between an action and the next observation."""
 
 from collections.abc import Callable
 from functools import partial
@@ -10,117 +7,182 @@ from torch import Tensor
 
 from mjlab.envs.autoreset import AutoReset
 from mjlab.envs.nonfinite import NonfiniteGuard
-from mjlab.envs.runner import Phases
-from mjlab.managers import ManagedEnv, in_use, inside_steps
+from mjlab.envs.phases import AfterPhase, phase
+from mjlab.envs.physics import PhysicsPlan, plan_physics
+from mjlab.managers import ManagedEnv
 
 
 class StepProgram:
-    """The step and the reset of worlds, in calling order."""
+    """The step and the reset of worlds.
+
+    `advance` is a whole step. Methods marked with `phase` can also be called by hand,
+    through `env.lifecycle`.
+    """
 
     def __init__(
         self, env: ManagedEnv, decimation: int, resets: AutoReset, guard: NonfiniteGuard
     ) -> None:
-        m, self.env, self.decimation = env.managers, env, decimation
-        self.resets, self.guard = resets, guard
+        self.env, self.resets, self.guard = env, resets, guard
+        self.after_phase: list[AfterPhase] = []
+        """Hooks, called with the name of each phase that ends."""
+        self.physics = plan_physics(env, decimation, self.after_phase)
+        """The physics steps of a step."""
+        self.plain_physics = PhysicsPlan(env, decimation, self.after_phase)
+        """The same without shortcuts, for phases by hand and for observers."""
         self.initial_states: Callable[[Tensor], None] = partial(
-            m.event.apply, "reset", None
+            env.event_manager.apply, "reset", None
         )
-        """Writes where episodes start, in worlds that have the model's defaults."""
-        self.late_control, self.looks_once = inside_steps(env)
-        self.rewards, self.outcomes = in_use(m.reward), in_use(m.outcome)
-        self.metrics, self.curricula = in_use(m.metrics), in_use(m.curriculum)
-        self.commands, self.recorders = in_use(m.command), in_use(m.recorder)
-        self.with_memory = in_use(*m)
-        self.before_resets = [recorder.pre_reset for recorder in self.recorders]
-        """Called while the worlds that are going to be reset are as they ended."""
+        """Writes the first states of episodes, over the model's defaults."""
+        self.with_terms = [manager for manager in env.managers if manager.terms]
+        """Managers that a reset reaches, in their order."""
+        self.before_resets = [env.recorder_manager.pre_reset]
+        """Called before a reset, while worlds are in their final state."""
 
-    def advance(self, *, resume: bool = True) -> Phases:
-        """Step all worlds; `resume` promises an unwritten state since `refresh`."""
-        env, m, resets = self.env, self.env.managers, self.resets
-        action = m.action.incoming  # Only read: a step may run twice, to be recorded.
-        for recorder in self.recorders:
-            recorder.pre_step()
-        env.rng.advance()
-        if resets.when == "next_step":
-            action = resets.hold_back(action)
-            with env.sim.reads.allow_late():
-                for curricula in self.curricula:
-                    curricula.compute(resets.held_back)
-            env.sim.reset(resets.held_back)  # Physics goes on there, finite for sure.
-        env.scene.invalidate()
-        yield "set_action"
-        m.action.process_action(action)
-        yield "set_targets"
-        for substep in range(self.decimation):
-            m.action.apply_action()
-            env.scene.apply(again=resume and substep > 0 and m.action.acts_once)
-            yield "apply_targets"
-            more = self.decimation - substep - 1 if resume and self.looks_once else 0
-            env.sim.step(self.late_control, resume=resume and substep == 0, more=more)
-            env.scene.update(env.physics_dt)
-            for metrics in self.metrics:
-                metrics.compute_substep()
-            yield "physics_step"
+    def advance(self) -> None:
+        """Step all worlds."""
+        self.act()
+        self.physics.run()
+        self.evaluate()
+        self.reset_done()
+        self.observe()
+
+    def advance_by_phases(self, hooks: list[AfterPhase]) -> None:
+        """Step all worlds without shortcuts, and call hooks after each phase."""
+        physics, self.physics = self.physics, self.plain_physics
+        self.after_phase += hooks
+        try:
+            self.advance()
+        finally:
+            self.after_phase.clear()
+            self.physics = physics
+
+    def act(self) -> None:
+        """Take the action, and set actuator targets."""
+        self.set_action()
+        self.set_targets()
+
+    @phase("set_action")
+    def set_action(self) -> None:
+        """Start a step with new random numbers."""
+        self.env.recorder_manager.pre_step()
+        self.env.rng.advance()
+        if self.resets.when == "next_step":
+            self.hold_back()
+        self.env.scene.invalidate()
+
+    @phase("set_targets")
+    def set_targets(self) -> None:
+        """Have action terms turn the action into actuator targets."""
+        action = self.env.action_manager.incoming
+        self.env.action_manager.process_action(self.resets.allowed(action))
+
+    @phase("evaluate")
+    def evaluate(self) -> None:
+        """Compute terminations, outcomes, rewards and metrics of the step."""
+        env, diverged = self.env, self.guard.diverged
         env.step_counts.add_(1)
-        m.termination.compute()
-        for outcomes in self.outcomes:
-            outcomes.compute()
+        env.termination_manager.compute()
+        env.outcome_manager.compute()
         self.guard.detect()
-        for rewards in self.rewards:
-            rewards.compute(env.step_dt, self.guard.found)
+        env.reward_manager.compute(env.step_dt, diverged)
         self.guard.end_episodes()
-        for metrics in self.metrics:
-            metrics.compute()
-        for correct in resets.corrections:
-            correct(self.guard.found)
-        m.event.apply("step", env.step_dt)
-        for recorder in self.recorders:
-            recorder.post_step(resets.held_back)
-        yield "evaluate"
-        if resets.ends_early:
-            self.end_episodes(resets.done)
-        for mask in resets.due:
-            self.initialise(mask)
-            self.begin_episodes(mask)
-        yield "reset_done"
-        m.event.apply("interval", env.step_dt)
-        self.refresh(env.step_dt)
-        yield "update_kinematics"
-        self.observe(env.step_dt)
-        if resets.when != "same_step":
-            resets.hide(m.observation.output, self.guard.found)
-        if resets.shows_ends:
-            resets.keep(m.observation.output, self.guard.found)
-            yield from self.reset(resets.done, lazy=env.sim.may_branch)
-        for recorder in self.recorders:
-            recorder.record()
-        yield "observe"
+        env.metrics_manager.compute()
+        self.resets.correct(diverged)
+        env.event_manager.apply("step", env.step_dt)
+        env.recorder_manager.post_step(self.resets.held_back)
 
-    def reset(self, mask: Tensor, *, events: bool = True, lazy: bool = False) -> Phases:
-        """Reset worlds that have been observed, and observe them."""
+    @phase("reset_done")
+    def reset_done(self) -> None:
+        """Start new episodes where one ended, if that is due before observations."""
+        resets = self.resets
+        if resets.when == "next_step":
+            self.write_states(resets.held_back)
+            self.begin_episodes(resets.held_back)
+        elif resets.when == "same_step" and not resets.shows_ends:
+            self.end_episodes(resets.done)
+            self.write_states(resets.done)
+            self.begin_episodes(resets.done)
+
+    def observe(self) -> None:
+        """Apply interval events, update kinematics and observe."""
+        self.update_kinematics()
+        self.look()
+
+    def update_kinematics(self) -> None:
+        """Apply interval events, then update everything that follows from the state."""
+        self.env.event_manager.apply("interval", self.env.step_dt)
+        self.refresh(self.env.step_dt)
+
+    @phase("observe")
+    def look(self) -> None:
+        """Compute observations; with final observations, reset finished worlds."""
+        env, resets, diverged = self.env, self.resets, self.guard.diverged
+        self.compute_observations(env.step_dt)
+        if resets.when != "same_step":
+            resets.hide(env.observation_manager.output, diverged)
+        if resets.shows_ends:
+            resets.keep(env.observation_manager.output, diverged)
+            self.reset(resets.done)
+        env.recorder_manager.record()
+
+    # A reset, and what it shares with a step.
+
+    def reset(self, mask: Tensor) -> None:
+        """Reset worlds after a step's final observation, and observe them."""
+        if self.env.sim.may_branch and not bool(mask.any()):
+            with self.env.sim.reads.allow_late():
+                self.end_episodes(mask)
+            return
+        self.initialise(mask)
+        self.apply(mask)
+        self.refresh(0.0)
+        self.compute_observations(0.0, mask)
+
+    @phase("initialise")
+    def initialise(self, mask: Tensor, *, events: bool = True) -> None:
+        """End episodes, and write the first states of new ones."""
         with self.env.sim.reads.allow_late():
             self.end_episodes(mask)
-            if lazy and not bool(mask.any()):
-                return
-            self.initialise(mask, events=events)
-        yield "initialise"
+            self.write_states(mask, events=events)
+
+    @phase("apply")
+    def apply(self, mask: Tensor) -> None:
+        """Begin episodes from the present state."""
         with self.env.sim.reads.allow_late():
             self.begin_episodes(mask)
         self.resets.release(mask)
-        yield "apply"
-        self.refresh(0.0)
-        yield "update_kinematics"
-        self.observe(0.0, mask)
+
+    @phase("update_kinematics")
+    def refresh(self, dt: float) -> None:
+        """Update constants, commands that write state, and derived quantities."""
+        self.env.event_manager.recompute_constants()
+        self.env.command_manager.write_state(dt)
+        self.env.sim.forward()
+        self.env.scene.refresh()
+
+    def compute_observations(self, dt: float, mask: Tensor | None = None) -> None:
+        """Update commands, rays and cameras, then observe the worlds of `mask`."""
+        self.env.command_manager.compute(dt)
+        self.env.sim.sense()
+        self.env.observation_manager.compute(mask=mask)
+
+    def hold_back(self) -> None:
+        """Stop the worlds that ended in the last step: they are reset in this one."""
+        resets = self.resets
+        resets.hold_back()
+        with self.env.sim.reads.allow_late():
+            self.env.curriculum_manager.compute(resets.held_back)
+        # Physics goes on in these worlds until the reset, from a finite state.
+        self.env.sim.reset(resets.held_back)
 
     def end_episodes(self, mask: Tensor) -> None:
-        """Take a last look at the worlds that are reset; curricula look at all."""
+        """Record the final state, advance random numbers, and run curricula."""
         for look in self.before_resets:
             look()
         self.env.rng.advance(mask)
-        for curricula in self.curricula:
-            curricula.compute(mask)
+        self.env.curriculum_manager.compute(mask)
 
-    def initialise(self, mask: Tensor, *, events: bool = True) -> None:
+    def write_states(self, mask: Tensor, *, events: bool = True) -> None:
         """Write first states; without events they are the model's defaults."""
         self.env.sim.reset(mask)
         self.env.scene.reset(mask)
@@ -128,25 +190,10 @@ class StepProgram:
             self.initial_states(mask)
 
     def begin_episodes(self, mask: Tensor) -> None:
-        """Log the episodes that ended, and forget them."""
-        for manager in self.with_memory:
+        """Log the episodes that ended, and reset managers and step counts."""
+        env = self.env
+        for manager in self.with_terms:
             manager.reset(mask)
-        # A world that is reset twice in a row has had no episode in between.
-        steps = self.env.episode_length_buf
-        self.env.episode_log.fold(mask.logical_and(steps))
-        steps.masked_fill_(mask, 0)
-
-    def refresh(self, dt: float) -> None:
-        """Make current what follows from the state, after the last writes to it."""
-        self.env.event_manager.recompute_constants()
-        for commands in self.commands:
-            commands.write_state(dt)
-        self.env.sim.forward()
-        self.env.scene.refresh()
-
-    def observe(self, dt: float, mask: Tensor | None = None) -> None:
-        """Update commands, cast rays, draw images, and observe the worlds of `mask`."""
-        for commands in self.commands:
-            commands.compute(dt)
-        self.env.sim.sense()
-        self.env.observation_manager.compute(mask=mask)
+        # An episode of no steps, from two resets in a row, is not logged.
+        env.episode_log.fold(mask.logical_and(env.episode_length_buf))
+        env.episode_length_buf.masked_fill_(mask, 0)

@@ -48,10 +48,9 @@ def find_unset_states(program: StepProgram, state: EnvState) -> UnsetStates:
     blank = _values(program)
     reset_scene_to_default(env, everyone)
     wanted = _values(program)
-    program.initialise(everyone)
-    for commands in program.commands:
-        commands.reset(everyone)
-        commands.write_state(0.0)
+    program.write_states(everyone)
+    env.command_manager.reset(everyone)
+    env.command_manager.write_state(0.0)
     found = _values(program)
     state.restore(before)
     unset: list[str] = []

@@ -15,8 +15,6 @@ from mjlab.managers.event import EventTermCfg as EventTermCfg
 from mjlab.managers.event import required_fields as required_fields
 from mjlab.managers.managed_env import ManagedEnv as ManagedEnv
 from mjlab.managers.managed_env import Managers as Managers
-from mjlab.managers.managed_env import in_use as in_use
-from mjlab.managers.managed_env import inside_steps as inside_steps
 from mjlab.managers.metrics import MetricsManager as MetricsManager
 from mjlab.managers.metrics import MetricsTermCfg as MetricsTermCfg
 from mjlab.managers.metrics import OutcomeManager as OutcomeManager

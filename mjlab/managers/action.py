@@ -2,14 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
 from mjlab.managers.env import Env
 from mjlab.managers.term import Manager, TermError, TermObject, bind_each
 from mjlab.settings import Config
-from mjlab.sim import Control
 
 
 class ActionTarget(NamedTuple):
@@ -57,13 +56,6 @@ class ActionTerm(TermObject, ABC):
     `apply_actions` as it is. Tensors of a term are written in place.
     """
 
-    is_late: ClassVar[bool] = False
-    """True for a term whose `apply_late` acts inside each physics step."""
-
-    sets_controls: ClassVar[bool] = False
-    """True for such a term that writes all of its controls in each physics step, and no
-    targets there, so that what these controls were before it does not matter."""
-
     def __init__(self, name: str, cfg: ActionTermCfg, env: Env) -> None:
         super().__init__(env)
         self.name = name
@@ -96,10 +88,11 @@ class ActionTerm(TermObject, ABC):
         return
 
     def apply_late(self) -> None:
-        """Act inside a physics step, for a term whose `is_late` holds.
+        """Act inside each physics step, for a term that overrides this method.
 
-        What the velocity stage computes, such as lengths and moment arms of tendons, is
-        that of this physics step. Actuators of entities act after it.
+        Results of the velocity stage, such as lengths and moment arms of tendons, are
+        those of this physics step. Explicit actuators of tendons act after it; other
+        actuators follow the targets that it sets in the next physics step.
         """
         return
 
@@ -134,14 +127,12 @@ class ActionManager(Manager[ActionTerm]):
         """Times that each world's action was not finite, shape (num_envs,)."""
         parts = self.action.split(dims, dim=1) if dims else ()
         self._parts = dict(zip(self.terms, parts, strict=True))
-        self._late = [term for term in self.terms.values() if term.is_late]
-        acts = {type(term).apply_actions for term in self.terms.values()}
-        self.acts_once = acts <= {ActionTerm.apply_actions} and all(
-            term.sets_controls for term in self._late
-        )
-        """True if no term sets targets again before or inside the physics steps."""
-        self.late_control: Control | None = self._apply_late if self._late else None
-        """Acts of terms inside the physics step; see `Simulation.step`."""
+        self.late_terms = [
+            term
+            for term in self.terms.values()
+            if type(term).apply_late is not ActionTerm.apply_late
+        ]
+        """Terms that act inside each physics step."""
 
     @property
     def action_term_dim(self) -> list[int]:
@@ -195,10 +186,10 @@ class ActionManager(Manager[ActionTerm]):
     def process_action(self, action: torch.Tensor) -> None:
         """Take the action of a step, shape (num_envs, total_action_dim), float32.
 
-        A world's action that is not finite is counted. It goes on as NaN, through every
-        clip, so that it reaches the state, where the world is found and reset.
+        `take` has checked it. An action that is not finite is counted. It goes on as
+        NaN, through every clip, so that it reaches the state, where the world is found
+        and reset.
         """
-        self.check(action)
         recent = torch.cat((action.unsqueeze(0), self._history[:2]))
         # No times a number is zero where it is finite, and NaN elsewhere.
         torch.add(recent, recent, alpha=0.0, out=self._history)
@@ -211,8 +202,9 @@ class ActionManager(Manager[ActionTerm]):
         for term in self.terms.values():
             term.apply_actions()
 
-    def _apply_late(self) -> None:
-        for term in self._late:
+    def apply_late(self) -> None:
+        """Act inside a physics step."""
+        for term in self.late_terms:
             term.apply_late()
 
     def reset(self, mask: torch.Tensor) -> None:

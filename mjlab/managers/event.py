@@ -202,12 +202,12 @@ class EventManager(Manager[BoundTerm]):
             return
         due = self._due(mode, mask)
         for term in terms:
-            where = due[term.name]
-            term(where)
+            mask = due[term.name]
+            term(mask)
             if term.name in self._asking:
-                self.constants_mask.logical_or_(where)
+                self.constants_mask.logical_or_(mask)
             for entity in self._mirrored.get(term.name, ()):
-                entity.refresh_defaults(where)
+                entity.refresh_defaults(mask)
 
     def recompute_constants(self, *, startup: bool = False) -> None:
         """Derive constants in the worlds whose events asked for it, and clear the mask.

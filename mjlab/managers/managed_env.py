@@ -1,6 +1,6 @@
 """The environment, as far as terms may read it."""
 
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import torch
 
@@ -15,7 +15,6 @@ from mjlab.managers.recorder import RecorderManager
 from mjlab.managers.reward import RewardManager
 from mjlab.managers.term import BoundTerm
 from mjlab.managers.termination import TerminationManager
-from mjlab.sim import Control, in_turn
 
 
 class Managers(NamedTuple):
@@ -36,23 +35,6 @@ class Managers(NamedTuple):
         """Return all terms that are functions or classes with parameters."""
         found = [term for manager in self for term in manager.terms.values()]
         return [term for term in found if isinstance(term, BoundTerm)]
-
-
-def in_use(*managers: Any) -> tuple[Any, ...]:
-    """Return the managers that have terms; steps and resets leave out the others."""
-    return tuple(manager for manager in managers if manager.terms)
-
-
-def inside_steps(env: "ManagedEnv") -> tuple[Control | None, bool]:
-    """Return what acts inside physics steps, and whether they may be taken at once.
-
-    They may where nothing acts between them either, or looks at more than what MuJoCo's
-    sensors read.
-    """
-    m, scene = env.managers, env.scene
-    late = in_turn(m.action.late_control, scene.late_control)
-    is_needed = late is not None or m.metrics.sees_substeps
-    return late, not is_needed and m.action.acts_once and scene.only_looks_on
 
 
 class ManagedEnv(Env, Protocol):

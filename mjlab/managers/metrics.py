@@ -65,11 +65,13 @@ class MetricsManager(Manager[BoundTerm]):
 
     def compute(self) -> None:
         """Take the values of this step."""
-        self._step.compute()
+        if self.terms:
+            self._step.compute()
 
     def compute_substep(self) -> None:
         """Take the values of this physics step."""
-        self._substep.compute()
+        if self.sees_substeps:
+            self._substep.compute()
 
     def now(self, name: str) -> torch.Tensor:
         """Return what a metric was in the last step, shape (num_envs,), live."""

@@ -75,14 +75,14 @@ class RewardManager(Manager[BoundTerm]):
         self._log = env.episode_log
         self._columns = self._log.register([f"Episode_Reward/{n}" for n in self.terms])
 
-    def compute(self, dt: float, lost: torch.Tensor | None = None) -> torch.Tensor:
+    def compute(self, dt: float, diverged: torch.Tensor | None = None) -> torch.Tensor:
         """Compute and return the reward of this step, shape (num_envs,).
 
         Args:
             dt: Duration of the step, in seconds.
-            lost: Worlds whose state is not finite, shape (num_envs,), bool. What their
-                terms say, finite or not, enters neither the reward nor any sum. Those
-                of `nonfinite` are added to them.
+            diverged: Worlds whose state is not finite, shape (num_envs,), bool. Their
+                terms enter neither the reward nor any sum. Worlds of `nonfinite` are
+                added to the mask.
         """
         if not self.terms:
             return self.reward
@@ -93,8 +93,10 @@ class RewardManager(Manager[BoundTerm]):
         is_bad = (parts - parts) != 0
         self._counts.add_(is_bad)
         torch.any(is_bad, dim=1, out=self.nonfinite)
-        lost = self.nonfinite if lost is None else lost.logical_or_(self.nonfinite)
-        fill_where(parts, lost, 0.0)
+        bad = self.nonfinite
+        if diverged is not None:
+            bad = diverged.logical_or_(self.nonfinite)
+        fill_where(parts, bad, 0.0)
         self.episode_sums.add_(parts)
         return torch.sum(parts, dim=-1, out=self.reward)
 

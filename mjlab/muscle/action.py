@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import mujoco
 import torch
@@ -129,9 +129,6 @@ class MuscleAction(ActionTerm):
 
     A learner needs `rows`, `network_state` and `load_network`.
     """
-
-    is_late: ClassVar[bool] = True
-    sets_controls: ClassVar[bool] = True
 
     def __init__(self, name: str, cfg: MuscleActionCfg, env: Env) -> None:
         super().__init__(name, cfg, env)

@@ -181,8 +181,7 @@ class DumpReplay:
         report = DumpReport()
         search = _NonfiniteSearch(self.env, report.findings)
         self.env.observers.append(search)
-        engine, program = self.env.sim.engine, self.env.program
-        looks_once, program.looks_once = program.looks_once, False
+        engine = self.env.sim.engine
         try:
             for step in range(self.world.length):
                 here = {name: engine.data(name)[0].numpy() for name in STATE}
@@ -193,7 +192,6 @@ class DumpReplay:
                     self.env.step(self(None))
         finally:
             self.env.observers.remove(search)
-            program.looks_once = looks_once
         self.restart()
         return report
 

@@ -112,7 +112,7 @@ class FlightRecorder(StepObserver):
 
     def after_step(self) -> None:
         wrong = self._wrong[self._place]
-        torch.logical_or(self._env.nonfinite.found, self._unseeable(), out=wrong)
+        torch.logical_or(self._env.nonfinite.diverged, self._unseeable(), out=wrong)
         self._count += 1
 
     def interrupted(self) -> None:
@@ -186,5 +186,5 @@ class FlightRecorder(StepObserver):
         ]
         sums = [out.flatten(1).sum(dim=1, dtype=torch.float32) for out in outputs]
         if not sums:
-            return self._env.nonfinite.found
+            return self._env.nonfinite.diverged
         return torch.stack(sums, dim=-1).isfinite().all(dim=-1).logical_not_()

@@ -296,7 +296,7 @@ class Replay:
         env.scene.invalidate()
         env.sim.forward()
         env.scene.refresh()
-        env.program.observe(env.step_dt)
+        env.program.compute_observations(env.step_dt)
         env.runner.mark_fresh()
 
     # Looking.

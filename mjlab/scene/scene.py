@@ -13,7 +13,7 @@ from mjlab.scene.check import check_models
 from mjlab.scene.config import SceneCfg
 from mjlab.scene.per_world import PerWorldEntity
 from mjlab.sensor import ContactSensor, Sensor, bind_sensors
-from mjlab.sim import Control, Simulation
+from mjlab.sim import Simulation
 from mjlab.sim.engine import Engine
 from mjlab.tensors.masks import write_where
 from mjlab.terrain import Terrain
@@ -159,19 +159,6 @@ class Scene:
             assert built.terrain is not None, "`built` is of another scene."
             level = cfg.terrain.max_init_terrain_level
             self.ground = Ground(built.terrain, rng, level)
-        late = [e for e in self.entities.values() if e.actuators.reads_derived]
-        self._late = late
-        self._early = [e for e in self.entities.values() if e not in late]
-        self.late_control: Control | None = self._apply_late if late else None
-        """What has to run inside the physics step: `sim.step(scene.late_control)`.
-
-        Explicit actuators of tendons read lengths that the step itself computes.
-        """
-        self.only_looks_on = all(
-            s.updates_from_readings or type(s).update is Sensor.update
-            for s in self.sensors.values()
-        ) and all(e.actuators.only_passes_on for e in self.entities.values())
-        """True if physics steps with the same targets may be taken all at once."""
         self._zero_origins = torch.zeros(self.num_envs, 3, device=sim.device)
         self._grid = _square_grid(self.num_envs, cfg.env_spacing, sim.device)
 
@@ -243,17 +230,13 @@ class Scene:
         extra = pos_w.dim() - 2
         return pos_w - self.spawn_origins.view(self.num_envs, *(1,) * extra, 3)
 
-    def apply(self, *, again: bool = False) -> None:
-        """Have actuators write their control before a physics step.
+    def apply(self) -> None:
+        """Have the actuators of all entities write their controls.
 
-        Args:
-            again: Promises that targets and controls are as they were left.
+        Explicit actuators of tendons read lengths that the physics step computes:
+        `sim.step(scene.apply)`. Without them, call it before `sim.step()`.
         """
-        for entity in self._early:
-            entity.apply(again=again)
-
-    def _apply_late(self) -> None:
-        for entity in self._late:
+        for entity in self.entities.values():
             entity.apply()
 
     def update(self, dt: float) -> None:

@@ -11,7 +11,6 @@ from mjlab.sim.config import TrainingPhysicsCfg as TrainingPhysicsCfg
 from mjlab.sim.engine import Control as Control
 from mjlab.sim.engine import EngineError as EngineError
 from mjlab.sim.engine import SensePass as SensePass
-from mjlab.sim.engine import in_turn as in_turn
 from mjlab.sim.fields import ModelTable as ModelTable
 from mjlab.sim.fields import Stage as Stage
 from mjlab.sim.health import Health as Health

@@ -23,20 +23,6 @@ class EngineError(RuntimeError):
 Control = Callable[[], None]
 """A control law: reads `sim.data` at the velocity stage and writes `sim.data.ctrl`."""
 
-
-def in_turn(*controls: Control | None) -> Control | None:
-    """Return a control law that runs those that are not None, one after the other."""
-    given = [control for control in controls if control is not None]
-    if len(given) < 2:
-        return given[0] if given else None
-
-    def run() -> None:
-        for control in given:
-            control()
-
-    return run
-
-
 Launch = Callable[[], None]
 """Launches of Warp kernels, and nothing else."""
 
@@ -92,8 +78,14 @@ class Engine(Protocol):
         """Return the live tensor of a per-world model field, None while shared."""
         ...
 
-    def step(self, control: Control | None, resume: bool, more: int = 0) -> None:
+    def step(self, control: Control | None) -> None:
         """Advance every world by one timestep; see `Simulation.step`."""
+
+    def finish_step(self, control: Control | None) -> None:
+        """Advance every world by one timestep, from the stages of `forward()`."""
+
+    def step_many(self, number: int, after_each: Callable[[], None] | None) -> None:
+        """Advance every world by several timesteps; see `Simulation.step_many`."""
 
     def forward(self, stage: Stage) -> None:
         """Compute derived quantities up to `stage`."""

@@ -65,9 +65,6 @@ class NativeEngine:
         self._warned = np.zeros((num_envs, len(_WATCHED)), np.int64)
         self._counts = torch.zeros(num_envs, len(_OVERFLOWS), dtype=torch.int64)
         self._overflow = dict(zip(_OVERFLOWS, self._counts.unbind(1), strict=True))
-        # What sensors read in steps that are taken, and that nobody has asked for yet:
-        # None where nobody looks.
-        self._ahead: list[np.ndarray | None] = []
 
     # Fields.
 
@@ -107,33 +104,45 @@ class NativeEngine:
 
     # Verbs.
 
-    def step(self, control: Control | None, resume: bool, more: int = 0) -> None:
-        """Advance every world by one timestep, or by `more` as well.
-
-        `resume` changes nothing: a persistent batch continues by itself from stages
-        that are already computed for the state. Steps in one call take 0.87 of the time
-        of single ones (G1 and Go1, 256 worlds).
-        """
-        if more == len(self._ahead) - 1:
-            self._show_readings()
-            return
+    def step(self, control: Control | None) -> None:
+        """Advance every world by one timestep."""
         self._collect()
         if control is not None:
             self._advance(self.batch.forward, stage=int(Stage.VELOCITY))
             self._publish_derived()
             control()
             self._collect()
-        is_read = more > 0 and "sensordata" in self._derived
-        first = 1 if is_read else 1 + more
-        self._advance(self.batch.step, nstep=first, stage=int(Stage.NONE))
+        self._advance(self.batch.step, nstep=1, stage=int(Stage.NONE))
         self._mark_diverged()
-        readings = self._go_on(more) if is_read else []
         self._state.publish()
         # What the stages before a control law computed is as it was published for it.
         is_shown = control is not None and _computes_once(self.batch)
         self._publish_derived(Stage.ACCELERATION if is_shown else Stage.NONE)
-        self._ahead = readings or [None] * (1 + more)
-        self._show_readings()
+
+    # A persistent batch continues by itself from stages that are already computed.
+    finish_step = step
+
+    def step_many(self, number: int, after_each: Callable[[], None] | None) -> None:
+        """Advance every world by several timesteps in one call.
+
+        This takes 0.87 of the time of single steps (G1 and Go1, 256 worlds). Sensor
+        readings of each timestep are recorded, and shown to `after_each` afterwards.
+        """
+        self._collect()
+        is_seen = after_each is not None and "sensordata" in self._derived
+        is_read = is_seen and number > 1
+        first = 1 if is_read else number
+        self._advance(self.batch.step, nstep=first, stage=int(Stage.NONE))
+        self._mark_diverged()
+        readings = self._go_on(number - 1) if is_read else []
+        self._publish()
+        if after_each is None:
+            return
+        for step in range(number):
+            if is_read:
+                shown = self._derived["sensordata"].tensors["sensordata"]
+                np.copyto(shown.numpy(), readings[step], casting="unsafe")
+            after_each()
 
     def forward(self, stage: Stage) -> None:
         """Compute derived quantities up to `stage`."""
@@ -233,7 +242,7 @@ class NativeEngine:
             worlds = [int(world) for world in getattr(error, "ids", ())]
             raise EngineError(f"{error}{hint}", worlds) from error
 
-    def _go_on(self, steps: int) -> list[np.ndarray | None]:
+    def _go_on(self, steps: int) -> list[np.ndarray]:
         """Take more steps, and return what sensors read in the last one and in each."""
         batch = self.batch
         before = batch.bind("sensordata").copy()
@@ -337,20 +346,12 @@ class NativeEngine:
     # The two directions between tensors and engine.
 
     def _collect(self) -> None:
-        self._ahead = []
         for surface in (self._state, self._inputs, *self._models):
             surface.collect()
 
     def _publish(self) -> None:
         self._state.publish()
         self._publish_derived()
-
-    def _show_readings(self) -> None:
-        """Show what sensors read in the next of the steps that are taken."""
-        readings = self._ahead.pop(0)
-        if readings is not None:
-            shown = self._derived["sensordata"].tensors["sensordata"]
-            np.copyto(shown.numpy(), readings, casting="unsafe")
 
     def _publish_derived(self, since: Stage = Stage.NONE) -> None:
         for name, surface in self._derived.items():

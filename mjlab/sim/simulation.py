@@ -2,7 +2,7 @@
 
 import numbers
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NoReturn
 
 import mujoco
@@ -79,27 +79,57 @@ class Simulation:
         self.expand(*vary)
         self.forward(Stage.ACCELERATION)
 
-    def step(
-        self, control: Control | None = None, *, resume: bool = False, more: int = 0
-    ) -> None:
+    def step(self, control: Control | None = None) -> None:
         """Advance every world by one timestep.
 
         Args:
             control: A control law that runs between the velocity and the actuation
-                stage: it may read `sim.data` at those stages, and writes
+                stage: it can read `sim.data` at those stages, and writes
                 `sim.data.ctrl`.
-            resume: Promises that no state was written since `forward()`, so that its
-                stages need not be computed again.
-            more: Promises that so many steps follow, without a control law or a write
-                before the last of them, nor a look at anything but MuJoCo's sensors:
-                an engine may take them all now.
         """
         if self.process != os.getpid():
             self.refuse_use()
         self.model.check_shared()
-        self.engine.step(control, resume and self._is_forward, more)
+        self.engine.step(control)
         self.reads.fresh = Stage.ACCELERATION
         self._is_forward = False
+
+    def finish_step(self, control: Control | None = None) -> None:
+        """Advance every world by one timestep, from the stages of the last `forward()`.
+
+        The state must not have been written since that `forward()`. After any other
+        verb this is a whole `step()`.
+
+        Args:
+            control: A control law; see `step`.
+        """
+        if not self._is_forward:
+            self.step(control)
+            return
+        if self.process != os.getpid():
+            self.refuse_use()
+        self.model.check_shared()
+        self.engine.finish_step(control)
+        self.reads.fresh = Stage.ACCELERATION
+        self._is_forward = False
+
+    def step_many(
+        self, number: int, after_each: Callable[[], None] | None = None
+    ) -> None:
+        """Advance every world by several timesteps with the same controls.
+
+        Args:
+            number: Number of timesteps.
+            after_each: Called once per timestep. It can read `sim.data.sensordata` of
+                that timestep and nothing else, because the native engine takes all
+                timesteps before the first call.
+        """
+        if self.process != os.getpid():
+            self.refuse_use()
+        self.model.check_shared()
+        self.reads.fresh = Stage.ACCELERATION
+        self._is_forward = False
+        self.engine.step_many(number, after_each)
 
     def forward(self, stage: Stage | None = None) -> None:
         """Make derived quantities current.
@@ -197,6 +227,11 @@ class Simulation:
     def needs_graphs(self) -> bool:
         """Whether the engine is launched kernel by kernel, so that graphs save time."""
         return self.backend.engine == "warp"
+
+    @property
+    def joins_steps(self) -> bool:
+        """True if the engine takes the timesteps of `step_many` in one call."""
+        return self.backend.engine == "native"
 
     @property
     def may_branch(self) -> bool:

@@ -1,6 +1,6 @@
 """The Warp engine: MuJoCo Warp on a CUDA device, or on Warp's CPU device."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import mujoco
 import mujoco_warp as mjw
@@ -82,23 +82,37 @@ class WarpEngine:
 
     # Verbs.
 
-    def step(self, control: Control | None, resume: bool, more: int = 0) -> None:
-        """Advance every world by one timestep; `more` changes nothing.
-
-        With sleep enabled a step always starts afresh, since trees fall asleep and
-        wake at its beginning; and with sensors that have a history, to sample them.
-        """
-        resume = resume and not self._launches.sleeps
-        resume = resume and not self._launches.samples_sensors
-        if control is not None:
-            if not resume:
-                self._run("begin", self._launches.begin)
-            control()
-            self._run("rest", self._launches.rest)
-        elif resume:
-            self._run("rest", self._launches.rest)
-        else:
+    def step(self, control: Control | None) -> None:
+        """Advance every world by one timestep."""
+        if control is None:
             self._run("step", self._launches.step)
+            return
+        self._run("begin", self._launches.begin)
+        control()
+        self._run("rest", self._launches.rest)
+
+    def finish_step(self, control: Control | None) -> None:
+        """Advance every world by one timestep, from the stages of `forward()`.
+
+        With sleep enabled this is a whole step, because trees fall asleep and wake at
+        its start; and with sensors that have a history, which are sampled there.
+        """
+        starts_anew = self._launches.sleeps or self._launches.samples_sensors
+        if control is None and starts_anew:
+            self._run("step", self._launches.step)
+            return
+        if starts_anew:
+            self._run("begin", self._launches.begin)
+        if control is not None:
+            control()
+        self._run("rest", self._launches.rest)
+
+    def step_many(self, number: int, after_each: Callable[[], None] | None) -> None:
+        """Advance every world by several timesteps, one by one."""
+        for _ in range(number):
+            self.step(None)
+            if after_each is not None:
+                after_each()
 
     def forward(self, stage: Stage) -> None:
         """Compute derived quantities up to `stage`; later ones keep their values."""

@@ -24,6 +24,7 @@ from mjlab.actuator import (
     PdActuatorCfg,
     PositionActuatorCfg,
     VelocityActuatorCfg,
+    WriteTime,
     XmlActuatorCfg,
     resolve_targets,
 )
@@ -411,7 +412,7 @@ def test_explicit_pd_reads_the_tendon_at_the_velocity_stage():
         target_names_expr=("cord",), transmission="tendon", stiffness=8.0, damping=4.0
     )
     world = World(cfg)
-    assert world.set.reads_derived
+    assert world.set.write_time == WriteTime.INSIDE
     position, velocity = world.joint_state()
     position.copy_(torch.tensor([[0.5, 1.0], [1.0, -1.0]]))
     velocity.copy_(torch.tensor([[1.0, 0.0], [0.0, 2.0]]))

@@ -114,7 +114,7 @@ def test_the_states_are_those_that_resets_would_have_made() -> None:
     cached.use_initial_states(cached_states(cached, 1))
     everyone = torch.ones(3, dtype=torch.bool)
     plain.rng.advance(everyone)
-    plain.program.initialise(everyone)
+    plain.program.write_states(everyone)
     plain.program.refresh(0.0)
     cached.reset()
     assert torch.equal(cached.sim.data.qpos, plain.sim.data.qpos)

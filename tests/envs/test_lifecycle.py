@@ -1,19 +1,18 @@
 """The order and the number of all calls, from build to step."""
 
-import ast
 import copy
-import inspect
-import sys
-import textwrap
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any, ClassVar
 
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
-from mjlab.envs import step as step_page
-from mjlab.envs.step import StepProgram
+from mjlab.envs.manual import STEP as STEP_PHASES
+from mjlab.envs.physics import Together
+from mjlab.envs.runner import StepObserver
 from mjlab.managers import (
     CurriculumTermCfg,
     EventTermCfg,
@@ -21,8 +20,6 @@ from mjlab.managers import (
     MetricsTermCfg,
     ObservationGroupCfg,
     ObservationTermCfg,
-    OutcomeTermCfg,
-    RecorderTermCfg,
     RewardTermCfg,
     TerminationTermCfg,
 )
@@ -130,7 +127,8 @@ def record_verbs(env: ManagerBasedRlEnv, monkeypatch: pytest.MonkeyPatch) -> Non
 
     for verb in ("step", "forward", "reset", "sense"):
         recorded(env.sim, verb, f"sim.{verb}")
-    recorded(env.scene, "apply", "scene.apply")
+    recorded(env.sim, "finish_step", "sim.step")
+    recorded(env.scene.entity("cartpole"), "apply", "entity.apply")
     recorded(env.scene, "update", "scene.update")
     recorded(env.scene, "refresh", "scene.refresh")
     recorded(env.scene, "reset", "scene.reset")
@@ -140,10 +138,12 @@ def record_verbs(env: ManagerBasedRlEnv, monkeypatch: pytest.MonkeyPatch) -> Non
     recorded(env.command_manager, "reset", "reset command")
 
 
-SUBSTEP = ["apply_action", "scene.apply", "sim.step", "scene.update", "substep metric"]
+ACT = ["apply_action", "entity.apply"]
+SUBSTEP = ["sim.step", "scene.update", "substep metric"]
 
 STEP = [
     "process_action",
+    *ACT,  # Once, because position targets hold within a step.
     *SUBSTEP * 3,
     "termination",
     "reward",
@@ -230,120 +230,111 @@ def test_the_config_is_never_written_to(journal: list[str]) -> None:
     assert cfg == before
 
 
-# --- The page and the calls -----------------------------------------------------------
+# --- Automatic resets -----------------------------------------------------------------
 
-
-class Page:
-    """The calls of `StepProgram.advance` as its text says them, for one environment."""
-
-    def __init__(self, env: ManagerBasedRlEnv) -> None:
-        source = textwrap.dedent(inspect.getsource(StepProgram.advance))
-        function = ast.parse(source).body[0]
-        assert isinstance(function, ast.FunctionDef)
-        program = env.program
-        self.names: dict[str, Any] = {"self": program, "env": env, "resume": True}
-        self.names |= {"m": env.managers, "resets": program.resets}
-        self.calls: list[str] = []
-        self.owners: dict[str, tuple[Any, str]] = {}
-        # The first statement only gives these names.
-        self.read(function.body[2:])
-
-    def read(self, statements: list[ast.stmt]) -> None:
-        for node in statements:
-            if isinstance(node, ast.If):
-                self.read(node.body if self.value(node.test) else node.orelse)
-            elif isinstance(node, ast.For):
-                assert isinstance(node.target, ast.Name)
-                for value in self.value(node.iter):
-                    self.names[node.target.id] = value
-                    self.read(node.body)
-            elif isinstance(node, ast.With):
-                self.read(node.body)
-            else:
-                self.note(node)
-
-    def value(self, node: ast.expr) -> Any:
-        return eval(ast.unparse(node), {"range": range}, self.names)
-
-    def note(self, statement: ast.stmt) -> None:
-        """Write down what is called in a statement, the inner calls first."""
-        found = [n for n in ast.walk(statement) if isinstance(n, ast.Call)]
-        for call in reversed(found):
-            if isinstance(call.func, ast.Attribute):
-                label = ast.unparse(call.func)
-                self.calls.append(label)
-                self.owners[label] = (self.value(call.func.value), call.func.attr)
-
-
-def everything() -> ManagerBasedRlEnv:
-    cfg = recorded_cfg()
-    cfg.outcomes["success"] = OutcomeTermCfg(
-        func=RecordingFlag, params={"label": "outcome"}
-    )
-    cfg.recorders["seen"] = RecorderTermCfg(
-        func=RecordingValue, params={"label": "recorder"}
-    )
-    cfg.recording.export = "none"
-    return ManagerBasedRlEnv(cfg)
+PHYSICS = ["apply_action", "sim.step", "termination", "reward"]
+RESET = ["sim.reset", "reset event", "reset reward"]
+OBSERVE = ["interval event", "sim.forward", "sim.sense", "observation"]
+OBSERVE_RESET = [call for call in OBSERVE if call != "interval event"]
 
 
 @pytest.mark.parametrize(
-    "choice",
+    "choice, expected",
     [
-        {},
-        {"final_obs": True},
-        {"ignore_terminations": True},
-        {"when": "next_step"},
-        {"when": "never"},
+        ({}, [*PHYSICS, "curriculum", *RESET, *OBSERVE]),
+        (
+            {"final_obs": True},
+            [*PHYSICS, *OBSERVE, "curriculum", *RESET, *OBSERVE_RESET],
+        ),
+        (
+            {"when": "next_step"},
+            ["curriculum", "sim.reset", *PHYSICS, *RESET, *OBSERVE],
+        ),
+        ({"when": "never"}, [*PHYSICS, *OBSERVE]),
     ],
 )
-def test_calls_of_a_step_come_in_the_order_of_the_page(
-    choice: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    env = everything()
-    env.choose_resets(**choice)
-    env.reset()
-    page = Page(env)
-    made: list[str] = []
-
-    def recorded(label: str, original: Any) -> Any:
-        def call(*args: Any, **kwargs: Any) -> Any:
-            if sys._getframe(1).f_code is StepProgram.advance.__code__:
-                made.append(label)
-            return original(*args, **kwargs)
-
-        return call
-
-    for label, (owner, name) in page.owners.items():
-        if not isinstance(owner, torch.Tensor):
-            call = recorded(label, getattr(owner, name))
-            monkeypatch.setattr(owner, name, call)
-    env.step(torch.zeros(2, 1))
-    counters = [label for label in page.calls if label.endswith(".add_")]
-    assert counters == ["env.step_counts.add_"]
-    assert made == [label for label in page.calls if label not in counters]
-    assert len(made) > 25
-
-
-def test_the_whole_program_of_a_step_is_on_one_page() -> None:
-    assert inspect.getsource(step_page).count("\n") <= 160
-
-
-def test_a_manager_without_terms_leaves_the_step(
+def test_auto_resets_come_in_the_order_of_their_mode(
+    choice: dict[str, Any],
+    expected: list[str],
+    journal: list[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    cfg = recorded_cfg()
+    cfg.decimation = 1
+    env = ManagerBasedRlEnv(cfg)
+    env.choose_resets(**choice)
+    env.reset()
+    env.episode_length_buf.fill_(env.max_episode_length - 1)
+    env.step(torch.zeros(2, 1))
+    env.episode_length_buf.fill_(env.max_episode_length - 1)
+    record_verbs(env, monkeypatch)
+    journal.clear()
+    env.step(torch.zeros(2, 1))
+    # `sim.finish_step` after a reset is a whole `sim.step`, noted twice.
+    calls = [call for call, _ in groupby(journal) if call in expected]
+    assert calls == expected
+
+
+def test_observers_see_every_phase_and_every_physics_step() -> None:
+    cfg = recorded_cfg()
+    del cfg.metrics["substep"]
+    env, twin = ManagerBasedRlEnv(cfg), ManagerBasedRlEnv(cfg)
+    assert isinstance(env.program.physics, Together)
+    seen: list[tuple[str, float]] = []
+
+    class Watcher(StepObserver):
+        def after_phase(self, phase: str) -> None:
+            seen.append((phase, float(env.sim.data.time[0])))
+
+    env.observers.append(Watcher())
+    action = torch.full((2, 1), 0.3)
+    for each in (env, twin):
+        each.reset(seed=1)
+        each.step(action)
+    physics = ["apply_targets", "physics_step"] * 3
+    assert [phase for phase, _ in seen] == [
+        *STEP_PHASES[:2],
+        *physics,
+        *STEP_PHASES[4:],
+    ]
+    times = [time for phase, time in seen if phase == "physics_step"]
+    assert times == pytest.approx([env.physics_dt * n for n in (1, 2, 3)])
+    assert torch.equal(env.sim.data.qpos, twin.sim.data.qpos)
+    env.observers.clear()
+    env.step(action)
+    assert len(seen) == len(physics) + 6, "hooks end with their step"
+
+
+def test_managers_without_terms_compute_nothing() -> None:
     env = ManagerBasedRlEnv(CartpoleBalanceCfg(seed=3))
     env.reset()
-    idle = [manager for manager in env.managers if not manager.terms]
-    kinds = {type(manager).__name__ for manager in idle}
-    assert kinds == {
-        "CommandManager",
-        "CurriculumManager",
-        "MetricsManager",
-        "RecorderManager",
-    }
-    for manager in idle:
-        for verb in ("compute", "reset", "record", "pre_step", "compute_substep"):
-            if hasattr(manager, verb):
-                monkeypatch.setattr(manager, verb, None)
-    env.step(torch.zeros(env.num_envs, 1))
+    m, mask = env.managers, torch.ones(env.num_envs, dtype=torch.bool)
+    idle = (m.command, m.curriculum, m.metrics, m.recorder)
+    assert not any(manager.terms for manager in idle)
+    with Operations() as operations:
+        m.recorder.pre_step()
+        m.curriculum.compute(mask)
+        m.metrics.compute_substep()
+        m.metrics.compute()
+        m.recorder.post_step(mask)
+        m.recorder.pre_reset()
+        for manager in idle:
+            manager.reset(mask)
+        m.command.write_state(0.0)
+        m.command.compute(0.0)
+        m.recorder.record()
+    assert operations.names == []
+
+
+class Operations(TorchDispatchMode):
+    """Names of all torch operations."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        self.names.append(str(func))
+        return func(*args, **(kwargs or {}))

@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.envs.runner import run_through
 from mjlab.sim.warp_rows import RowPrograms
 from mjlab.threads import torch_threads
 from tests.golden.runs import NUM_ENVS, actions, build
@@ -79,9 +78,9 @@ def test_kernels_of_a_whole_step_compute_what_torch_does(
             env.set_state(plain.get_state())
             plain.action_manager.take(action)
             env.action_manager.take(action)
-            run_through(plain.program.advance())
+            plain.program.advance()
             with rows.in_use():
-                run_through(env.program.advance())
+                env.program.advance()
             if step == 0:
                 rows.compile()
             found = differing(plain.get_state(), env.get_state(), MOST.get(task, 2e-5))

@@ -13,7 +13,7 @@ import torch
 
 from mjlab.entity import EntityCfg
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, mdp
-from mjlab.envs.runner import GraphRunner, run_through
+from mjlab.envs.runner import GraphRunner
 from mjlab.managers import ActionTermCfg, TerminationTermCfg
 from mjlab.muscle import MuscleActionCfg, muscle_action
 from mjlab.scene import SceneCfg
@@ -74,7 +74,7 @@ class Replay:
 
     def replay(self) -> None:
         self.twin.action_manager.take(self.env.action_manager.incoming)
-        run_through(self.twin.program.advance())
+        self.twin.program.advance()
         engine, live = self.env.sim.engine, self.env.state.live()
         everyone = torch.ones(self.env.num_envs, dtype=torch.bool)
         engine.restore(self.twin.sim.snapshot(), everyone)
@@ -89,13 +89,13 @@ def replayed(
     """Have the steps of `env` be replays."""
 
     def record(run: object, device: torch.device, rows: None) -> tuple[Replay, None]:
-        run_through(env.program.advance())
+        env.program.advance()
         return Replay(env, twin), None
 
     monkeypatch.setattr("mjlab.sim.graphs.record_with_torch", record)
     monkeypatch.setattr(env.sim.engine, "wp_model", None, raising=False)
     env.runner = GraphRunner(
-        env.program.advance, env, env.state, env.observers, reason="a test"
+        env.program, env, env.state, env.observers, reason="a test"
     )
     env.sim.forward()
     return env

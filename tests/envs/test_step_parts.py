@@ -1,7 +1,7 @@
 """The parts around a step, each by itself: none of them needs an environment."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -65,40 +65,29 @@ def test_a_world_that_is_reset_from_outside_in_place_of_a_step_gets_nothing() ->
     assert found.truncated.tolist() == [True, False, False]
 
 
-def test_in_the_same_step_the_worlds_that_ended_are_due() -> None:
-    ended = flags(False, True, False)
-    resets = AutoReset(ended, rewards(1.0, 2.0, 3.0))
-    assert resets.ends_early and not resets.corrections
-    (due,) = resets.due
-    ended.dones[2] = True
-    assert due.tolist() == [False, True, True], "the mask is live"
-
-
 def test_a_world_that_is_held_back_gets_neither_action_nor_reward_nor_figures() -> None:
     ended, sums = flags(False, True, False), torch.tensor([1.0, 2.0, 3.0])
     paid = rewards(7.0, 8.0, 9.0)
     resets = AutoReset(ended, paid, "next_step", figures=[sums])
     action = torch.ones(3, 2)
-    taken = resets.hold_back(action)
+    resets.hold_back()
+    taken = resets.allowed(action)
     assert taken.tolist() == [[1.0, 1.0], [0.0, 0.0], [1.0, 1.0]]
     assert action.tolist() == [[1.0, 1.0]] * 3, "the step may be run once more"
     sums.add_(10.0)
     ended.dones.copy_(torch.tensor([True, True, False]))
-    for correct in resets.corrections:
-        correct(NONE)
+    resets.correct(NONE)
     assert sums.tolist() == [11.0, 2.0, 13.0]
     assert paid.reward.tolist() == [7.0, 0.0, 9.0]
     assert ended.dones.tolist() == [True, False, False]
-    (due,) = resets.due
-    assert due.tolist() == [False, True, False]
+    assert resets.held_back.tolist() == [False, True, False]
 
 
 def test_where_only_time_ends_episodes_a_world_that_is_lost_ends_all_the_same() -> None:
     ended = flags(True, False, True)
     ended.time_outs.copy_(torch.tensor([False, True, False]))
     resets = AutoReset(ended, rewards(0.0, 0.0, 0.0), ignore_terminations=True)
-    for correct in resets.corrections:
-        correct(torch.tensor([False, False, True]))
+    resets.correct(torch.tensor([False, False, True]))
     assert ended.dones.tolist() == [False, True, True]
 
 
@@ -106,7 +95,7 @@ def test_a_world_that_the_caller_resets_is_not_reset_again_in_the_next_step() ->
     ended = flags(True, True, False)
     resets = AutoReset(ended, rewards(0.0, 0.0, 0.0), "next_step")
     resets.release(torch.tensor([True, False, False]))
-    resets.hold_back(torch.zeros(3, 1))
+    resets.hold_back()
     assert resets.held_back.tolist() == [False, True, False]
 
 
@@ -114,7 +103,7 @@ def test_last_observations_are_kept_and_zero_in_worlds_that_are_lost() -> None:
     ended = flags(True, True, False)
     memory = {"actor": torch.zeros(3, 1), "parts": {"a": torch.zeros(3, 2)}}
     resets = AutoReset(ended, rewards(0.0, 0.0, 0.0), final_obs=memory)
-    assert resets.shows_ends and resets.due == ()
+    assert resets.shows_ends
     seen = {"actor": torch.full((3, 1), 5.0), "parts": {"a": torch.full((3, 2), 6.0)}}
     resets.keep(seen, torch.tensor([False, True, False]))
     assert memory["actor"].flatten().tolist() == [5.0, 0.0, 5.0]
@@ -143,7 +132,7 @@ def test_a_lost_world_ends_and_is_counted_by_term() -> None:
     ended = flags(False, False, False)
     found = guard(ended, torch.tensor([False, True, False]), share=0.2)
     found.detect()
-    found.found[2] = True  # As the reward manager adds its own.
+    found.diverged[2] = True  # As the reward manager adds its own.
     found.end_episodes()
     assert ended.dones.tolist() == [False, True, True]
     assert found.take_counts() == {
@@ -284,15 +273,17 @@ class Watcher(StepObserver):
 
 
 def runner(lines: list[str], error: EngineError | None = None) -> EagerRunner:
-    def advance() -> Iterator[str]:
+    def advance_by_phases(hooks: list[Callable[[str], None]]) -> None:
         for phase in ("one", "two"):
             lines.append(phase)
-            yield phase
+            for hook in hooks:
+                hook(phase)
         if error is not None:
             raise error
 
+    program: Any = SimpleNamespace(advance_by_phases=advance_by_phases)
     sim: Any = SimpleNamespace(needs_graphs=False)
-    return EagerRunner(advance, sim, [Watcher(lines)], mode="eager", reason="a test")
+    return EagerRunner(program, sim, [Watcher(lines)], mode="eager", reason="a test")
 
 
 def test_observers_look_before_after_and_between_the_phases_of_a_step() -> None:

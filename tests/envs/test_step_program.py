@@ -365,8 +365,6 @@ class RisingCfg(mdp.JointEffortActionCfg):
 class Rising(AffineAction):
     """Notes the controls that it finds in each physics step."""
 
-    is_late = True
-
     def __init__(self, name: str, cfg: RisingCfg, env: Any) -> None:
         super().__init__(name, cfg, env)
         self.seen: list[float] = []

@@ -179,8 +179,8 @@ def test_an_action_of_the_wrong_kind_is_an_error(
 ) -> None:
     env = make_env({"hips": JointPositionActionCfg(joint_names=".*_hip")})
     with pytest.raises(error, match=said):
-        env.action_manager.process_action(action)
-    assert (env.action_manager.action == 0).all()
+        env.action_manager.take(action)
+    assert (env.action_manager.incoming == 0).all()
 
 
 @pytest.mark.parametrize("bad", [torch.nan, torch.inf, -torch.inf])

@@ -91,7 +91,7 @@ def test_a_world_whose_state_is_lost_gets_no_reward_whatever_its_terms_say():
     env = fake(3)
     manager = RewardManager(terms(1.0, 10.0), env, scale_by_dt=False)
     env.values.fill_(1.0)
-    assert manager.compute(1.0, lost=env.mask(1)).tolist() == [11.0, 0.0, 11.0]
+    assert manager.compute(1.0, diverged=env.mask(1)).tolist() == [11.0, 0.0, 11.0]
     assert manager.episode_sums[:, 1].tolist() == [10.0, 0.0, 10.0]
     assert not manager.nonfinite.any()
 

@@ -278,10 +278,10 @@ def test_an_engine_that_cannot_go_on_leaves_a_dump(tmp_path: Path) -> None:
     def fail(*arguments: Any, **more: Any) -> None:
         raise EngineError("no room", [4])
 
-    original, engine.step = engine.step, fail  # pyright: ignore[reportAttributeAccessIssue]
+    original, engine.step_many = engine.step_many, fail  # pyright: ignore[reportAttributeAccessIssue]
     with pytest.raises(EngineError):
         walk(env, 1)
-    engine.step = original  # pyright: ignore[reportAttributeAccessIssue]
+    engine.step_many = original  # pyright: ignore[reportAttributeAccessIssue]
     recording = load_dump(tmp_path / "000003_engine")
     assert (recording.about["world"], recording.length) == (4, 3)
     assert recording.about["faults"] == [{"kind": "engine", "step": 2}]

@@ -80,9 +80,7 @@ def test_a_world_that_diverges_inside_a_call_of_several_steps_is_found(
 ) -> None:
     sim = carts(engine)
     sim.data.qfrc_applied[1] = 1e12
-    sim.step(more=1)
-    sim.data.qfrc_applied[1] = 0.0
-    sim.step()
+    sim.step_many(2)
     assert sim.health.find_nonfinite().tolist() == [False, True, False]
 
 

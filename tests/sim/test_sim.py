@@ -284,13 +284,13 @@ def start_again(sim: Simulation) -> None:
 def test_a_step_continued_from_forward_is_bit_identical(g1: Simulation) -> None:
     targets = torch.from_numpy(g1_targets(g1_model(), NUM_ENVS, 20))
     ends = []
-    for resume in (False, True):
+    for continues in (False, True):
         start_again(g1)
         for step in range(20):
             if step % 4 == 0:
                 g1.forward(Stage.VELOCITY)
             g1.data.ctrl[:] = targets[step]
-            g1.step(resume=resume and step % 4 == 0)
+            g1.finish_step() if continues and step % 4 == 0 else g1.step()
         ends.append(everything(g1))
     for name in STAGE_OF:
         assert torch.equal(ends[0][name], ends[1][name]), name
@@ -503,7 +503,7 @@ def test_a_step_after_a_restore_does_not_continue_from_old_stages(
     g1.data.qpos[:, 2] += 0.3
     g1.forward(Stage.VELOCITY)
     g1.restore(snapshot)
-    g1.step(resume=True)
+    g1.finish_step()
     assert torch.equal(g1.data.qpos, expected)
 
 

@@ -95,7 +95,10 @@ def watch(env: Any, monkeypatch: Any) -> Iterator[StepWatch]:
     with monkeypatch.context() as patch:
         for verb in ("forward", "reset", "recompute_constants"):
             patch.setattr(engine, verb, _unwatched(getattr(engine, verb), seen))
-        patch.setattr(engine, "step", _watched_control(engine.step, seen))
+        for verb in ("step", "finish_step"):
+            control = _watched_control(getattr(engine, verb), seen)
+            patch.setattr(engine, verb, control)
+        patch.setattr(engine, "step_many", _watched_updates(engine.step_many, seen))
         for sense_pass in env.sim._sense_passes:
             patch.setattr(sense_pass, "launch", _unwatched(sense_pass.launch, seen))
         for method in HOST_METHODS:
@@ -116,14 +119,30 @@ def _unwatched(verb: Callable[..., Any], seen: StepWatch) -> Callable[..., Any]:
 def _watched_control(step: Callable[..., Any], seen: StepWatch) -> Callable[..., Any]:
     """Look away from a physics step, but not from the control law inside it."""
 
-    def call(control: Callable[[], None] | None, *options: Any) -> None:
+    def call(control: Callable[[], None] | None) -> None:
         def watched() -> None:
             assert control is not None
             with seen.resume():
                 control()
 
         with seen.pause():
-            step(None if control is None else watched, *options)
+            step(None if control is None else watched)
+
+    return call
+
+
+def _watched_updates(
+    step_many: Callable[..., Any], seen: StepWatch
+) -> Callable[..., Any]:
+    """Look away from physics steps, but not from the updates after each of them."""
+
+    def call(number: int, after_each: Callable[[], None]) -> None:
+        def watched() -> None:
+            with seen.resume():
+                after_each()
+
+        with seen.pause():
+            step_many(number, watched)
 
     return call
 

@@ -1,4 +1,4 @@
-"""Physics steps that an engine takes in one call, where nobody looks between them."""
+"""Physics steps that an engine takes in one call, and plans that use it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ import torch
 
 from mjlab.actuator import IdealPdActuatorCfg
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, mdp
+from mjlab.envs.physics import OneByOne, Together
 from mjlab.managers import Env, MetricsTermCfg
 from mjlab.registry import load_task
 from mjlab.sensor import Sensor, SensorCfg, SensorContext
@@ -43,11 +44,18 @@ def pile(memory: str, boxes: int = 40) -> Simulation:
 
 
 def run(sim: Simulation, *, at_once: bool) -> list[torch.Tensor]:
-    """Some steps, and what sensors read after each."""
-    readings = []
-    for step in range(STEPS):
-        sim.step(more=STEPS - 1 - step if at_once else 0)
+    """Take some steps, and return the sensor readings of each."""
+    readings: list[torch.Tensor] = []
+
+    def read() -> None:
         readings.append(sim.data.sensordata.clone())
+
+    if at_once:
+        sim.step_many(STEPS, read)
+        return readings
+    for _ in range(STEPS):
+        sim.step()
+        read()
     return readings
 
 
@@ -85,19 +93,20 @@ def test_a_control_that_is_not_finite_spoils_its_world_as_in_single_steps() -> N
     assert together.data.qpos[2].isfinite().all()
 
 
-def test_who_breaks_off_between_the_steps_begins_anew() -> None:
-    sim, other = pile("1M", boxes=2), pile("1M", boxes=2)
-    sim.step(more=STEPS - 1)
-    # As in a step that an error ended; all its physics steps are taken.
-    ours = run(sim, at_once=True)
-    run(other, at_once=False)
-    assert_same(ours, run(other, at_once=False))
-    sim.step(more=1)
-    sim.forward()
-    sim.step()
-    for _ in range(3):
-        other.step()
-    assert torch.equal(sim.data.qpos, other.data.qpos)
+@pytest.mark.parametrize("engine", ["native", "warp"])
+def test_step_many_takes_that_number_of_steps(engine: str) -> None:
+    model = mujoco.MjModel.from_xml_string(BALL)
+    sim = Simulation(model, 2, SimulationCfg(backend=engine), device="cpu")  # type: ignore[arg-type]
+    calls: list[float] = []
+    sim.step_many(3, lambda: calls.append(0.0))
+    sim.step_many(2)
+    data = mujoco.MjData(model)
+    mujoco.mj_step(model, data, nstep=5)
+    assert len(calls) == 3
+    expected = torch.tensor(data.qpos).float().expand(2, -1)
+    # Warp computes in float32.
+    torch.testing.assert_close(sim.data.qpos, expected, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(sim.data.time, torch.full((2,), data.time).float())
 
 
 # In an environment.
@@ -117,8 +126,8 @@ def built(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnv:
 )
 def test_an_environment_steps_to_the_same_bits(task: str) -> None:
     together, apart = (built(load_task(task).env()) for _ in range(2))
-    assert together.program.looks_once
-    apart.program.looks_once = False
+    assert isinstance(together.program.physics, Together)
+    apart.program.physics = apart.program.plain_physics
     generator = torch.Generator().manual_seed(0)
     width = together.action_manager.total_action_dim
     for step in range(16):
@@ -195,11 +204,11 @@ def with_action_each_substep(cfg: ManagerBasedRlEnvCfg) -> None:
         with_action_each_substep,
     ],
 )
-def test_who_looks_or_acts_between_physics_steps_has_them_one_by_one(
+def test_terms_that_read_or_act_between_physics_steps_get_them_one_by_one(
     change: Callable[[ManagerBasedRlEnvCfg], None],
 ) -> None:
     cfg = load_task("Velocity-Go1-Flat").env()
     change(cfg)
     env = built(cfg)
-    assert not env.program.looks_once
+    assert isinstance(env.program.physics, OneByOne)
     env.step(torch.zeros(4, env.action_manager.total_action_dim))

@@ -1,0 +1,35 @@
+"""Named phases of a step or a reset, and hooks that follow them."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
+
+AfterPhase = Callable[[str], None]
+"""A hook: called with the name of each phase that ends."""
+
+
+class HasPhases(Protocol):
+    """An object with methods that are phases."""
+
+    after_phase: list[AfterPhase]
+    """Hooks, empty in ordinary steps."""
+
+
+S = TypeVar("S", bound=HasPhases)
+P = ParamSpec("P")
+Phase = Callable[Concatenate[S, P], None]
+
+
+def phase(name: str) -> Callable[[Phase[S, P]], Phase[S, P]]:
+    """Declare a method as the phase `name`: hooks are called after it."""
+
+    def decorate(method: Phase[S, P]) -> Phase[S, P]:
+        @wraps(method)
+        def run_phase(self: S, *args: P.args, **kwargs: P.kwargs) -> None:
+            method(self, *args, **kwargs)
+            for hook in self.after_phase:
+                hook(name)
+
+        return run_phase
+
+    return decorate
