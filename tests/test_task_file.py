@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -78,10 +79,15 @@ def test_words_without_a_file_are_handed_back() -> None:
         assert typed_task(words) == words
 
 
-def test_the_code_that_runs_is_the_code_that_was_hashed(file: Path) -> None:
+def test_the_code_that_runs_is_the_code_that_was_hashed(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Python caches bytecode by seconds and size, which a quick edit can keep."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    os.utime(file, (1e9, 1e9))
     typed_task(f"{file}:HangingPoleCfg")
     file.write_text(CODE.replace("2.0", "4.0"))
+    os.utime(file, (1e9, 1e9))
     typed_task(f"{file}:HangingPoleCfg")
     assert load_task("HangingPole").env().episode_length_s == 4.0
 
