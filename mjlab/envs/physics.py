@@ -29,10 +29,10 @@ class PhysicsPlan:
         self.decimation, self.after_phase = decimation, after_phase
         self._sim, self._scene, self._dt = env.sim, env.scene, env.physics_dt
         self._action, self._metrics = env.action_manager, env.metrics_manager
-        self._early, self._late = [], []
-        for entity in env.scene.entities.values():
-            is_late = entity.actuators.write_time == WriteTime.INSIDE
-            (self._late if is_late else self._early).append(entity)
+        entities = env.scene.entities.values()
+        inside = WriteTime.INSIDE
+        self._late = [e for e in entities if e.actuators.write_time == inside]
+        self._early = [e for e in entities if e.actuators.write_time != inside]
         acts_inside = self._late or self._action.late_terms
         self._control = self._act_inside if acts_inside else None
 

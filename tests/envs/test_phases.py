@@ -344,6 +344,29 @@ def test_a_reset_event_that_fails_leaves_no_reset_under_way() -> None:
     env.reset(mask=torch.tensor([True]))
 
 
+def test_an_action_is_checked_once(
+    env: ManagerBasedRlEnv, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    env.reset()
+    checks: list[torch.Size] = []
+    check = env.action_manager.check
+
+    def counted(action: torch.Tensor) -> None:
+        checks.append(action.shape)
+        check(action)
+
+    monkeypatch.setattr(env.action_manager, "check", counted)
+    env.step(torch.zeros(2, 1))
+    assert len(checks) == 1
+    env.lifecycle.set_action(torch.zeros(2, 1))
+    env.lifecycle.set_targets()
+    assert len(checks) == 2
+    env.reset()
+    with pytest.raises(ValueError, match="shape"):
+        env.lifecycle.set_action(torch.zeros(2, 2))
+    assert env.lifecycle.next_phases == ("initialise", "set_action")
+
+
 # --- Looking in ---------------------------------------------------------------------
 
 

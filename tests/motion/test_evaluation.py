@@ -28,8 +28,7 @@ class Copying:
     def __init__(self, env: ManagerBasedRlEnv, shift: float) -> None:
         self._env = env
         self._shift = shift
-        self._step = env.sim.step
-        env.sim.step = lambda *args, **kwargs: self._put()  # type: ignore[method-assign]
+        env.program.physics.run = self._put
 
     def _put(self) -> None:
         command = motion_command(self._env, "motion")
