@@ -1,6 +1,6 @@
 """Size of the house: files and code lines, by room.
 
-    python bench/house.py            a table by room, with the sums under the limits
+    python bench/house.py            a table by room
     python bench/house.py mjlab/rl   the files of one room, largest first
 
 A code line carries a token of the program: docstrings, comments and blank lines do not
@@ -18,7 +18,7 @@ IGNORED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT}
 IGNORED |= {tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER}
 
 # Rooms of floors 0 to 7. What stands beside them in `mjlab/` is a wing.
-CORE = ("names", "tensors", "random", "schema", "parallel", "files", "warp_stream")
+CORE = ("names", "tensors", "random", "settings", "parallel", "files", "warp_stream")
 CORE += ("mujoco_log",)
 CORE += ("spec", "sim", "actuator", "terrain", "entity", "sensor", "scene")
 CORE += ("recording", "managers", "mdp", "envs")
