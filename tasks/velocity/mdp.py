@@ -30,6 +30,7 @@ from mjlab.tasks.velocity.commands import TwistCommandCfg as TwistCommandCfg
 from mjlab.tasks.velocity.commands import command_speed as command_speed
 from mjlab.tasks.velocity.commands import moving as moving
 from mjlab.tasks.velocity.foot_height import FootHeightSensorCfg as FootHeightSensorCfg
+from mjlab.tasks.velocity.gait import Clock as Clock
 from mjlab.tasks.velocity.gait import Gait as Gait
 from mjlab.tasks.velocity.gait import GaitAction as GaitAction
 from mjlab.tasks.velocity.gait import GaitActionCfg as GaitActionCfg
