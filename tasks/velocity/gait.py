@@ -260,6 +260,7 @@ def gait_contact(
     sensor_name: str,
     command_name: str,
     legs: tuple[int, ...] = (0, 1),
+    free_standing: bool = False,
 ) -> torch.Tensor:
     """Return the share of feet that stand when they should, and swing when they should.
 
@@ -270,9 +271,12 @@ def gait_contact(
         command_name: Velocity command; where it asks to stand, all feet should stand.
         legs: For each foot of the sensor, 0 if it steps with the left leg of the clock
             and 1 if with the right.
+        free_standing: Return 1 at zero command, whatever the feet do, so a step that
+            answers a push costs nothing.
     """
     down = contact_sensor(env, sensor_name).is_in_contact()
     stands = (gait.phases(_seconds(env)) < gait.duty).unbind(dim=1)
     should = torch.stack([stands[leg] for leg in legs], dim=1)
-    should = should | (moving(env, command_name) == 0.0).unsqueeze(1)
-    return (down == should).float().mean(dim=1)
+    standing = (moving(env, command_name) == 0.0).unsqueeze(1)
+    kept = down == (should | standing)
+    return (kept | standing if free_standing else kept).float().mean(dim=1)
