@@ -1,7 +1,7 @@
 """Unitree Go1 on a plane about a clocked trot: settings under trial, not registered.
 
-They pass the quiet limits after 1.5 million steps (trial K2 in
-bench/results/walking/trials.json).
+They pass the quiet limits after 1.4 million steps. Pushed while told to stand, some
+still fall (trial Q3 in bench/results/walking/trials.json).
 """
 
 from mjlab.envs import mdp
@@ -48,7 +48,7 @@ def go1_quick_rewards() -> dict[str, RewardTermCfg]:
     Linear velocity has a wide kernel for large errors and a narrow one for small ones.
     Yaw rate has its own kernel, because roll and pitch rates of a trot exceed commanded
     yaw rates. The kernel of the standing pose is three times as wide, so exploration
-    noise does not saturate it. Slip and hard landings cost more.
+    noise does not saturate it. Slip, low swings, hard landings and falls cost more.
     """
     terms = go1_rewards(rough=False)
     command = {"command_name": walking.COMMAND}
@@ -67,7 +67,9 @@ def go1_quick_rewards() -> dict[str, RewardTermCfg]:
     )
     terms["body_ang_vel"].weight = -0.05
     terms["foot_slip"].weight = -0.2
+    terms["foot_swing_height"].weight = -1.0
     terms["soft_landing"].weight = -5e-4
+    terms["fall"] = RewardTermCfg(func=mdp.is_terminated, weight=-200.0)
     terms["pose"].params["std_standing"] = {
         ".*_(hip|thigh)_joint": 0.15,
         ".*_calf_joint": 0.3,
@@ -76,27 +78,24 @@ def go1_quick_rewards() -> dict[str, RewardTermCfg]:
 
 
 def go1_quick_commands() -> dict[str, CommandTermCfg]:
-    """Return the velocity command; 20% of the worlds stand."""
+    """Return the velocity command; 30% of the worlds stand."""
     terms = walking.commands()
     command = terms[walking.COMMAND]
     assert isinstance(command, mdp.UniformVelocityCommandCfg)
-    command.rel_standing_envs = 0.2
+    command.rel_standing_envs = 0.3
     return terms
 
 
 def go1_quick_simulation() -> SimulationCfg:
     """Return the physics of the plane, and cheaper physics for training.
 
-    Training takes 2 steps of 10 ms with pyramidal cones, where the judged physics has 4
-    of 5 ms with elliptic ones, and only feet and trunk touch anything: 0.6 of the
-    processor time of an environment step.
+    Training takes 2 steps of 10 ms where the judged physics has 4 of 5 ms, and only
+    feet and trunk touch anything. Its cones are elliptic too: a standing robot that is
+    pushed falls more often with them than with pyramidal ones.
     """
     sim = go1_simulation(rough=False)
     sim.training = TrainingPhysicsCfg(
-        decimation=2,
-        cone="pyramidal",
-        impratio=1.0,
-        without_contacts={"robot": GO1_LIMBS},
+        decimation=2, without_contacts={"robot": GO1_LIMBS}
     )
     return sim
 
