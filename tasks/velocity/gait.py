@@ -32,29 +32,14 @@ _SIDES = ("left", "right")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gait:
-    """The numbers of a gait of two legs, half a period apart."""
+class Clock:
+    """Times of a gait of two legs, or two pairs of legs, half a period apart."""
 
     period: float = 0.8
-    """Duration of a step of both legs, s."""
+    """Duration of a stride, s: one step of each leg."""
 
     duty: float = 0.6
     """Share of the period in which a foot is on the ground."""
-
-    knee: float = 0.6
-    """Most that a knee bends in the middle of a swing, rad."""
-
-    hip: float = 0.3
-    """Most that a hip lifts its leg then, rad; the ankle keeps the foot level."""
-
-    sway: float = 0.06
-    """Most that the hips roll the pelvis over the leg that stands, rad."""
-
-    pitch_per_m: float = 1.0 / 0.57
-    """Swing of a hip's pitch for a step of 1 m ahead, rad/m."""
-
-    roll_per_m: float = 0.5 / 0.65
-    """Swing of a hip's roll for a step of 1 m to the side, rad/m."""
 
     def phases(self, seconds: torch.Tensor) -> torch.Tensor:
         """Return where the left and the right leg are in their periods, 0 to 1.
@@ -70,6 +55,26 @@ class Gait:
         turns = seconds / self.period
         left = turns - turns.floor()
         return torch.stack((left, (left + 0.5).remainder(1.0)), dim=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gait(Clock):
+    """The numbers of a gait of two legs, half a period apart."""
+
+    knee: float = 0.6
+    """Most that a knee bends in the middle of a swing, rad."""
+
+    hip: float = 0.3
+    """Most that a hip lifts its leg then, rad; the ankle keeps the foot level."""
+
+    sway: float = 0.06
+    """Most that the hips roll the pelvis over the leg that stands, rad."""
+
+    pitch_per_m: float = 1.0 / 0.57
+    """Swing of a hip's pitch for a step of 1 m ahead, rad/m."""
+
+    roll_per_m: float = 0.5 / 0.65
+    """Swing of a hip's roll for a step of 1 m to the side, rad/m."""
 
     def offsets(self, phases: torch.Tensor, command: torch.Tensor) -> torch.Tensor:
         """Return what the gait adds to the default positions, rad.
@@ -158,7 +163,7 @@ def _summand_form(env: ManagedEnv, term: "GaitAction") -> TimedForm:
     return TimedForm(name, value)
 
 
-def _clock(gait: Gait, seconds: torch.Tensor) -> torch.Tensor:
+def _clock(gait: Clock, seconds: torch.Tensor) -> torch.Tensor:
     turn = 2.0 * math.pi * gait.phases(seconds)[:, 0]
     return torch.stack((turn.sin(), turn.cos()), dim=1)
 
@@ -204,7 +209,7 @@ class GaitAction(mdp.JointPositionAction):
 
 
 @timed(_clock_form)
-def gait_clock(env: ManagedEnv, command_name: str, gait: Gait) -> torch.Tensor:
+def gait_clock(env: ManagedEnv, command_name: str, gait: Clock) -> torch.Tensor:
     """Return sine and cosine of the left leg's phase, 0 where it is told to stand."""
     return _clock(gait, _seconds(env)) * moving(env, command_name).unsqueeze(1)
 
@@ -250,17 +255,28 @@ class gait_posture(ManagerTermBase):
 
 
 def gait_contact(
-    env: ManagedEnv, gait: Gait, sensor_name: str, command_name: str
+    env: ManagedEnv,
+    gait: Clock,
+    sensor_name: str,
+    command_name: str,
+    legs: tuple[int, ...] = (0, 1),
+    free_standing: bool = False,
 ) -> torch.Tensor:
     """Return the share of feet that stand when they should, and swing when they should.
 
     Args:
         env: The environment.
         gait: The gait.
-        sensor_name: Contact sensor of the left and the right foot.
-        command_name: Velocity command; where it asks to stand, both feet should stand.
+        sensor_name: Contact sensor of the feet.
+        command_name: Velocity command; where it asks to stand, all feet should stand.
+        legs: For each foot of the sensor, 0 if it steps with the left leg of the clock
+            and 1 if with the right.
+        free_standing: Return 1 at zero command, whatever the feet do, so a step that
+            answers a push costs nothing.
     """
     down = contact_sensor(env, sensor_name).is_in_contact()
-    should = gait.phases(_seconds(env)) < gait.duty
-    should = should | (moving(env, command_name) == 0.0).unsqueeze(1)
-    return (down == should).float().mean(dim=1)
+    stands = (gait.phases(_seconds(env)) < gait.duty).unbind(dim=1)
+    should = torch.stack([stands[leg] for leg in legs], dim=1)
+    standing = (moving(env, command_name) == 0.0).unsqueeze(1)
+    kept = down == (should | standing)
+    return (kept | standing if free_standing else kept).float().mean(dim=1)

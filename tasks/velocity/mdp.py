@@ -30,6 +30,7 @@ from mjlab.tasks.velocity.commands import TwistCommandCfg as TwistCommandCfg
 from mjlab.tasks.velocity.commands import command_speed as command_speed
 from mjlab.tasks.velocity.commands import moving as moving
 from mjlab.tasks.velocity.foot_height import FootHeightSensorCfg as FootHeightSensorCfg
+from mjlab.tasks.velocity.gait import Clock as Clock
 from mjlab.tasks.velocity.gait import Gait as Gait
 from mjlab.tasks.velocity.gait import GaitAction as GaitAction
 from mjlab.tasks.velocity.gait import GaitActionCfg as GaitActionCfg
@@ -117,6 +118,40 @@ def track_angular_velocity(
     The commanded roll and pitch rates are zero.
     """
     return _gaussian(_velocity_errors(env, command_name, asset_cfg)[:, 1], std)
+
+
+class track_mean_yaw_rate(ManagerTermBase):
+    """Closeness of the mean yaw rate to the command: a Gaussian, 0 to 1.
+
+    The error is averaged over `seconds` with exponential weights, so the yaw rates of
+    single steps cancel. They exceed commanded yaw rates.
+    """
+
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+        super().__init__(cfg, env)
+        self._mean = torch.zeros(env.num_envs, device=env.device)
+
+    def __call__(
+        self,
+        env: ManagedEnv,
+        command_name: str,
+        std: float,
+        seconds: float = 0.5,
+        asset_cfg: Selection = ROBOT,
+    ) -> torch.Tensor:
+        """Return the reward."""
+        command = env.command_manager.get_command(command_name)
+        error = asset_cfg.entity.data.root_ang_vel_b[:, 2] - command[:, 2]
+        self._mean.lerp_(error, env.step_dt / seconds)
+        return _gaussian(self._mean.square(), std)
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Forget the errors of the worlds of `mask`."""
+        self._mean.masked_fill_(mask, 0.0)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return the live tensors that change."""
+        return {"mean": self._mean}
 
 
 def _velocity_errors(env: ManagedEnv, name: str, of: Selection) -> torch.Tensor:

@@ -28,7 +28,7 @@ from mjlab.rl.models.equivariant import (
 from mjlab.tasks.robots.g1 import MIRROR
 from mjlab.tasks.velocity import VelocityG1FlatCfg, VelocityG1GaitCfg, g1_gait_rl
 from mjlab.tasks.velocity import gait as gait_module
-from mjlab.tasks.velocity.gait import Gait
+from mjlab.tasks.velocity.gait import Clock, Gait
 from mjlab.tasks.velocity.support import Hand
 from mjlab.tasks.velocity.symmetry import Reflection
 
@@ -268,6 +268,28 @@ def test_feet_touch_the_ground_by_the_gait_and_both_while_standing(env, monkeypa
     monkeypatch.setattr(gait_module, "contact_sensor", lambda env, name: sensor)
     found = gait_module.gait_contact(env, gait, "feet", "twist")
     assert found.tolist() == [1.0, 0.5, 1.0, 0.5]
+
+
+def test_diagonal_feet_of_a_trot_step_together(env, monkeypatch):
+    env.reset(seed=3)
+    env.command_manager.term("twist").moving.copy_(torch.tensor([1.0, 1.0, 0.0, 0.0]))
+    # At 0.3 periods front left and rear right stand; the other two, at 0.8, swing.
+    env.episode_length_buf.fill_(round(0.3 / env.step_dt))
+    trot = Clock(period=1.0, duty=0.6)
+    down = torch.tensor(
+        [
+            [False, True, True, False],
+            [True, False, True, False],
+            [False, True, True, False],
+            [True, True, True, True],
+        ]
+    )
+    sensor = SimpleNamespace(is_in_contact=lambda: down)
+    monkeypatch.setattr(gait_module, "contact_sensor", lambda env, name: sensor)
+    args = (env, trot, "feet", "twist", (1, 0, 0, 1))
+    assert gait_module.gait_contact(*args).tolist() == [1.0, 0.5, 0.5, 1.0]
+    free = gait_module.gait_contact(*args, free_standing=True)
+    assert free.tolist() == [1.0, 0.5, 1.0, 1.0]
 
 
 def test_targets_are_the_default_pose_plus_gait_plus_action(env):

@@ -69,3 +69,16 @@ def test_the_hand_and_the_warm_up_are_absent_when_a_policy_is_judged() -> None:
         command = judged.commands["twist"]
         assert command.ranges.lin_vel_x == (-1.0, 1.0)
     assert cfg == VelocityG1QuickCfg()
+
+
+@pytest.mark.parametrize(
+    ("iteration", "weight"),
+    # Half way from -0.1 to -0.3 is -0.2.
+    [(0, -0.1), (220, -0.1), (310, -0.2), (400, -0.3), (900, -0.3)],
+)
+def test_the_cost_of_slip_grows_in_a_straight_line(env, iteration, weight) -> None:
+    before = env.get_state()
+    env.common_step_counter.fill_(24 * iteration)
+    env.curriculum_manager.compute(torch.ones(WORLDS, dtype=torch.bool))
+    assert float(env.reward_manager.weight("foot_slip")) == pytest.approx(weight)
+    env.set_state(before)

@@ -1,6 +1,7 @@
 """The Go1 in coarse physics: what touches in training."""
 
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.mdp.lookup import contact_sensor
 from mjlab.tasks.velocity.go1_quick import VelocityGo1QuickCfg
 
 
@@ -20,3 +21,18 @@ def test_a_go1_trains_with_contacts_of_feet_and_trunk() -> None:
     trained = touching(VelocityGo1QuickCfg(seed=0).for_training())
     assert trained == {"terrain", "trunk_collision"} | feet
     assert "FR_thigh_collision1" in touching(VelocityGo1QuickCfg(seed=0))
+
+
+def test_the_diagonal_feet_of_a_go1_have_the_same_leg_of_the_clock() -> None:
+    cfg = VelocityGo1QuickCfg(seed=0)
+    cfg.scene.num_envs = 1
+    env = ManagerBasedRlEnv(cfg, device="cpu")
+    feet = contact_sensor(env, "feet_contact").primary_names
+    legs = env.cfg.rewards["gait_contact"].params["legs"]
+    env.close()
+    named = {
+        foot.removeprefix("robot/")[:2]: leg
+        for foot, leg in zip(feet, legs, strict=True)
+    }
+    assert named["FL"] == named["RR"] == 0
+    assert named["FR"] == named["RL"] == 1

@@ -84,6 +84,30 @@ def test_the_angular_error_counts_all_three_axes(go1: ManagerBasedRlEnv) -> None
     check(value, math.exp(-0.84), 1.0, math.exp(-4.0))
 
 
+def test_the_mean_yaw_rate_forgets_by_its_duration_and_by_resets(
+    go1: ManagerBasedRlEnv,
+) -> None:
+    command(go1, (0.0, 0.0, 0.3), (0.0, 0.0, 0.0), (0.0, 0.0, -0.5))
+    params = {"command_name": "twist", "std": 0.5, "seconds": 0.1}
+    term = mdp.track_mean_yaw_rate(
+        RewardTermCfg(func=mdp.track_mean_yaw_rate, weight=1.0, params=params), go1
+    )
+    turning = selection(
+        root_ang_vel_b=[[9.0, 9.0, 0.8], [0.0, 0.0, 0.0], [0.0, 0.0, 0.5]]
+    )
+    # A step of 20 ms is a fifth of the duration, so errors of 0.5 and 1 rad/s have the
+    # means 0.1 and 0.2 after one step, and 0.18 and 0.36 after two.
+    check(term(go1, **params, asset_cfg=turning), math.exp(-0.04), 1.0, math.exp(-0.16))
+    check(
+        term(go1, **params, asset_cfg=turning),
+        math.exp(-0.1296),
+        1.0,
+        math.exp(-0.5184),
+    )
+    term.reset(torch.tensor([True, False, False]))
+    assert term.state()["mean"].tolist() == pytest.approx([0.0, 0.0, 0.36])
+
+
 def test_speed_is_linear_plus_turning(go1: ManagerBasedRlEnv) -> None:
     command(go1, (0.3, -0.4, -0.2), (0.0, 0.0, 0.05), (0.03, 0.0, 0.021))
     check(mdp.command_speed(go1, "twist"), 0.7, 0.05, 0.051)
